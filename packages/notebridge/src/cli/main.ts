@@ -1,0 +1,47 @@
+import { Command, CommanderError } from 'commander';
+import { BridgeError, type ErrorCode, messageOf } from '../core/errors.js';
+import { stdioCommand } from './commands/stdio.js';
+import { ownVersion } from './version.js';
+
+/** Faults of whoever called us, not of the work: exit code 2. */
+const usageCodes = new Set<ErrorCode>(['bad_usage', 'bad_config', 'bad_middleware']);
+
+/** The names under which commands are loaded, each only when it is called: an agent waits for `stdio`. */
+const lazyCommands: Record<string, () => Promise<Command>> = {
+  setup: async () => (await import('./commands/setup.js')).setupCommand(),
+};
+
+async function main(argv: string[]): Promise<void> {
+  const program = new Command('notebridge')
+    .description('The two-way bridge between AI agents and notebooks, over the Model Context Protocol')
+    .version(ownVersion())
+    .option('--verbose', 'show where an error came from')
+    .exitOverride()
+    .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'notebridge: ')) })
+    .showHelpAfterError('Run "notebridge --help" to see what there is.');
+  const wanted = argv.find((word) => Object.hasOwn(lazyCommands, word));
+  const wantsHelp = argv.some((word) => ['help', '-h', '--help'].includes(word));
+  for (const [name, load] of Object.entries(lazyCommands)) if (name === wanted || wantsHelp) program.addCommand(await load());
+  program.addCommand(stdioCommand(), { isDefault: true });
+
+  // A person who types the bare name wants to know what it is; an agent host never has a terminal here.
+  if (argv.length === 0 && process.stdin.isTTY) return program.outputHelp();
+  await program.parseAsync(argv, { from: 'user' });
+}
+
+function report(error: unknown, isVerbose: boolean): number {
+  // Commander has said it already.
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+  process.stderr.write(`notebridge: ${messageOf(error)}\n`);
+  if (isVerbose && error instanceof Error) process.stderr.write(`${error.stack}\n`);
+  return error instanceof BridgeError && usageCodes.has(error.code) ? 2 : 1;
+}
+
+const argv = process.argv.slice(2);
+try {
+  await main(argv);
+} catch (error) {
+  process.exitCode = report(error, argv.includes('--verbose'));
+}
+// What was written goes out first; then nothing left over can hold the process.
+process.stdout.write('', () => process.stderr.write('', () => process.exit()));

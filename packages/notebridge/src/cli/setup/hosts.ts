@@ -1,0 +1,102 @@
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import type { Environment } from '../../processes/environment.js';
+import type { JsonObject } from '../../util/json.js';
+import { type LaunchCommand, toShellLine } from './launch-command.js';
+
+/** An agent host that can be set up. A new host is one entry of `hosts`. */
+export interface Host {
+  name: string;
+  title: string;
+  /** The file of the user's own servers, absolute. */
+  file(place: Place): string;
+  format: 'json' | 'toml';
+  /** The key of that file under which servers stand by name. */
+  container: string;
+  /** What stands under our name in a file that did not have us. Of an existing entry only `command` and `args` are ever changed. */
+  entry(launch: LaunchCommand): JsonObject;
+  /** The host's own command that does the same, if it has one. */
+  ownCommand?(launch: LaunchCommand): string;
+  /** What to do in the host afterwards: one sentence. */
+  afterwards: string;
+}
+
+/** Whose machine it is. */
+export interface Place {
+  env: Environment;
+  platform: NodeJS.Platform;
+}
+
+/** A cell may run for long: hosts that let a server say so wait as long as we do, an hour. */
+const patienceSeconds = 3600;
+
+export const hosts: readonly Host[] = [
+  {
+    name: 'claude-code',
+    title: 'Claude Code',
+    file: (place) => join(place.env.CLAUDE_CONFIG_DIR || home(place), '.claude.json'),
+    format: 'json',
+    container: 'mcpServers',
+    entry: (launch) => ({ type: 'stdio', ...launch }),
+    ownCommand: (launch) => `claude mcp add --scope user notebridge -- ${toShellLine(launch)}`,
+    afterwards: 'Start a new Claude Code session, then type /mcp to see it.',
+  },
+  {
+    name: 'claude-desktop',
+    title: 'Claude Desktop',
+    file: (place) => join(applicationData(place), 'Claude', 'claude_desktop_config.json'),
+    format: 'json',
+    container: 'mcpServers',
+    entry: (launch) => ({ ...launch }),
+    afterwards: 'Quit Claude Desktop and start it again.',
+  },
+  {
+    name: 'cursor',
+    title: 'Cursor',
+    file: (place) => join(home(place), '.cursor', 'mcp.json'),
+    format: 'json',
+    container: 'mcpServers',
+    entry: (launch) => ({ ...launch }),
+    afterwards: 'Restart Cursor; its settings list it under MCP.',
+  },
+  {
+    name: 'vscode',
+    title: 'VS Code',
+    file: (place) => join(applicationData(place), 'Code', 'User', 'mcp.json'),
+    format: 'json',
+    container: 'servers',
+    entry: (launch) => ({ type: 'stdio', ...launch }),
+    afterwards: 'In VS Code, run "MCP: List Servers" and start it there.',
+  },
+  {
+    name: 'gemini',
+    title: 'Gemini CLI',
+    file: (place) => join(place.env.GEMINI_CLI_HOME || home(place), '.gemini', 'settings.json'),
+    format: 'json',
+    container: 'mcpServers',
+    entry: (launch) => ({ ...launch, timeout: patienceSeconds * 1000 }),
+    afterwards: 'Start Gemini CLI again, then type /mcp to see it.',
+  },
+  {
+    name: 'codex',
+    title: 'Codex',
+    file: (place) => join(place.env.CODEX_HOME || join(home(place), '.codex'), 'config.toml'),
+    format: 'toml',
+    container: 'mcp_servers',
+    // Codex gives up on a start after 10 s, which a first download by npx can take.
+    entry: (launch) => ({ ...launch, startup_timeout_sec: 60, tool_timeout_sec: patienceSeconds }),
+    ownCommand: (launch) => `codex mcp add notebridge -- ${toShellLine(launch)}`,
+    afterwards: 'Start a new Codex session, then type /mcp to see it.',
+  },
+];
+
+function home({ env, platform }: Place): string {
+  return (platform === 'win32' ? env.USERPROFILE : env.HOME) || homedir();
+}
+
+/** Where desktop programs keep the user's settings. */
+function applicationData(place: Place): string {
+  if (place.platform === 'darwin') return join(home(place), 'Library', 'Application Support');
+  if (place.platform === 'win32') return place.env.APPDATA || join(home(place), 'AppData', 'Roaming');
+  return place.env.XDG_CONFIG_HOME || join(home(place), '.config');
+}

@@ -1,0 +1,91 @@
+import { TomlError, parse, stringify } from 'smol-toml';
+import { faultyFile } from '../../config/fault.js';
+import { type JsonObject, isJsonObject } from '../../util/json.js';
+import { type MergeRequest, type Merged, assertMerged, planMerge } from './merge.js';
+
+/**
+ * Puts our entry into the text of a TOML file, keeping everything else as it is written. The edit works on lines, and is checked by
+ * parsing the file before and after.
+ *
+ * @throws BridgeError `bad_config` for a file that is broken or cannot be edited safely.
+ */
+export function mergeIntoToml(text: string, request: MergeRequest): Merged {
+  const before = parseFile(text, request.file);
+  const plan = planMerge(before, request);
+  if (plan.kind === 'none') return { text, change: 'none' };
+  const after = plan.kind === 'add' ? appendTable(text, request) : updateKeys(text, request, plan.keys);
+  assertMerged(before, tryParse(after), request);
+  return { text: after, change: plan.kind === 'add' ? 'added' : 'updated' };
+}
+
+function parseFile(text: string, file: string): JsonObject {
+  try {
+    return parse(text, { integersAsBigInt: 'asNeeded' });
+  } catch (error) {
+    if (!(error instanceof TomlError)) throw error;
+    const found = `is not TOML: ${(error.message.split('\n', 1)[0] ?? '').replace('Invalid TOML document: ', '')}`;
+    throw faultyFile(file, [{ line: error.line, column: error.column, key: '', found, next: 'Mend it there; nothing was changed.' }]);
+  }
+}
+
+/** A table at the end of the file belongs to no other, whatever stands above. */
+function appendTable(text: string, { container, name, entry }: MergeRequest): string {
+  const eol = eolOf(text);
+  const table = withEol(stringify({ [container]: { [name]: entry } }), eol);
+  if (text.trim() === '') return table;
+  return `${text}${text.endsWith('\n') ? '' : eol}${eol}${table}`;
+}
+
+/** Rewrites single keys of our own table; a text without such a table comes back as it is, and fails the check. */
+function updateKeys(text: string, request: MergeRequest, keys: JsonObject): string {
+  const lines = text.split(/(?<=\n)/);
+  const header = lines.findIndex((line) => isHeaderOf(line, request));
+  if (header < 0) return text;
+  for (const [key, value] of Object.entries(keys)) {
+    const place = findKey(lines, header, key);
+    const line = withEol(stringify({ [key]: value }), eolOf(text));
+    if (place === undefined) lines.splice(header + 1, 0, line);
+    else lines.splice(place.from, place.count, line);
+  }
+  return lines.join('');
+}
+
+/** True for the line `[container.name]`, however it is quoted and spaced. */
+function isHeaderOf(line: string, { container, name }: MergeRequest): boolean {
+  if (!isHeader(line)) return false;
+  const servers = tryParse(line)?.[container];
+  const table = isJsonObject(servers) ? servers[name] : undefined;
+  return isJsonObject(table) && Object.keys(table).length === 0;
+}
+
+function isHeader(line: string): boolean {
+  return /^\s*\[/.test(line) && tryParse(line) !== undefined;
+}
+
+/** The lines of a key in the table below a header; a value may go over several. */
+function findKey(lines: readonly string[], header: number, key: string): { from: number; count: number } | undefined {
+  const next = lines.findIndex((line, index) => index > header && isHeader(line));
+  const end = next < 0 ? lines.length : next;
+  const from = lines.findIndex((line, index) => index > header && index < end && new RegExp(`^\\s*(["']?)${key}\\1\\s*=`).test(line));
+  if (from < 0) return undefined;
+  for (let count = 1; from + count <= end; count++) {
+    if (tryParse(lines.slice(from, from + count).join('')) !== undefined) return { from, count };
+  }
+  return undefined;
+}
+
+function tryParse(text: string): JsonObject | undefined {
+  try {
+    return parse(text, { integersAsBigInt: 'asNeeded' });
+  } catch {
+    return undefined;
+  }
+}
+
+function eolOf(text: string): string {
+  return text.includes('\r\n') ? '\r\n' : '\n';
+}
+
+function withEol(text: string, eol: string): string {
+  return `${text.trimEnd()}\n`.replaceAll('\n', eol);
+}

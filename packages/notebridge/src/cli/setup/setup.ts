@@ -1,0 +1,74 @@
+import { BridgeError } from '../../core/errors.js';
+import { didYouMean } from '../../util/did-you-mean.js';
+import { readHostFile, replaceHostFile } from './host-file.js';
+import { type Host, type Place, hosts } from './hosts.js';
+import { type LaunchCommand, launchCommand } from './launch-command.js';
+import type { MergeRequest, Merged } from './merge.js';
+import { mergeIntoJson } from './merge-json.js';
+import { mergeIntoToml } from './merge-toml.js';
+
+export interface SetupOptions extends Place {
+  /** The name of a host, as typed. */
+  host: string | undefined;
+  /** False prints only. */
+  write: boolean;
+  /** Default: as this program itself was started. */
+  launch?: LaunchCommand;
+}
+
+/** What was done, or is to be done by hand. */
+export interface SetupReport {
+  host: string;
+  title: string;
+  file: string;
+  status: 'printed' | 'unchanged' | 'added' | 'updated';
+  /** What the file has to hold, as it would stand in an otherwise empty one. */
+  snippet: string;
+  /** The copy of the old file, if one was replaced. */
+  backup?: string;
+  /** The host's own command that does the same. */
+  ownCommand?: string;
+  afterwards: string;
+}
+
+/**
+ * Sets up an agent host to start us, or says how.
+ *
+ * @throws BridgeError `bad_usage` for an unknown host, `bad_config` for a broken host file, `write_failed`.
+ */
+export async function setup(options: SetupOptions): Promise<SetupReport> {
+  const host = findHost(options.host);
+  const launch = options.launch ?? launchCommand(options.platform);
+  const file = host.file(options);
+  const request: MergeRequest = { file, container: host.container, name: 'notebridge', entry: host.entry(launch) };
+  const ownCommand = host.ownCommand?.(launch);
+  return {
+    host: host.name,
+    title: host.title,
+    file,
+    ...(options.write ? await writeEntry(host, request) : { status: 'printed' }),
+    snippet: mergers[host.format]('', request).text,
+    ...(ownCommand === undefined ? {} : { ownCommand }),
+    afterwards: host.afterwards,
+  };
+}
+
+const mergers: Record<Host['format'], (text: string, request: MergeRequest) => Merged> = { json: mergeIntoJson, toml: mergeIntoToml };
+
+async function writeEntry(host: Host, request: MergeRequest): Promise<Pick<SetupReport, 'status' | 'backup'>> {
+  const before = await readHostFile(request.file);
+  const merged = mergers[host.format](before ?? '', request);
+  if (merged.change === 'none') return { status: 'unchanged' };
+  const backup = await replaceHostFile({ file: request.file, before, after: merged.text });
+  return { status: merged.change, ...(backup === undefined ? {} : { backup }) };
+}
+
+function findHost(name: string | undefined): Host {
+  const names = hosts.map((host) => host.name);
+  const known = `Hosts are ${names.join(', ')}.`;
+  if (name === undefined) throw new BridgeError('bad_usage', `Which host is to be set up? ${known}`, { data: { hosts: names } });
+  const found = hosts.find((host) => host.name === name);
+  if (found !== undefined) return found;
+  const meant = didYouMean(name, names);
+  throw new BridgeError('bad_usage', `There is no host "${name}".${meant === undefined ? '' : ` Did you mean "${meant}"?`} ${known}`, { data: { host: name, hosts: names } });
+}

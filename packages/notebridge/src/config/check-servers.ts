@@ -1,0 +1,61 @@
+import { isJsonObject } from '../util/json.js';
+import type { KeyPath, Problem } from './fault.js';
+import { startsNotebridge } from './starts-notebridge.js';
+
+/**
+ * What a schema cannot say of `mcpServers` and `servers`: which keys go together, names given twice, and that we must not start
+ * ourselves. Looks at the file as it is, so that these faults are reported together with those of the schema.
+ */
+export function checkServers(config: unknown): Problem[] {
+  if (!isJsonObject(config)) return [];
+  const lists = [config.mcpServers, config.servers].map((list) => (isJsonObject(list) ? list : {}));
+  const [standard = {}, vscode = {}] = lists;
+  return [
+    ...Object.entries(standard).flatMap(([name, server]) => checkServer(['mcpServers', name], server)),
+    ...Object.entries(vscode).flatMap(([name, server]) => checkServer(['servers', name], server)),
+    ...Object.keys(vscode).filter((name) => Object.hasOwn(standard, name)).map(givenTwice),
+  ];
+}
+
+function checkServer(path: KeyPath, server: unknown): Problem[] {
+  if (!isJsonObject(server)) return [];
+  const problem = nameProblem(path) ?? transportProblem(path, server) ?? strayKeyProblem(path, server) ?? selfProblem(path, server);
+  return problem === undefined ? [] : [problem];
+}
+
+function nameProblem(path: KeyPath): Problem | undefined {
+  const name = path.at(-1);
+  if (typeof name === 'string' && name.trim() !== '') return undefined;
+  return { path, at: 'key', found: 'is a server without a name', next: 'Give it a name.' };
+}
+
+function transportProblem(path: KeyPath, { type, command, url }: Record<string, unknown>): Problem | undefined {
+  if (command === undefined && url === undefined) {
+    return { path, at: 'value', found: 'has neither "command" nor "url"', next: 'Give it a "command" to start, or the "url" of a running server.' };
+  }
+  if (command !== undefined && url !== undefined) {
+    return { path: [...path, 'url'], at: 'key', found: 'stands beside "command"', next: 'Keep one of the two: a server is started or called, not both.' };
+  }
+  const local = command !== undefined;
+  if (type === undefined || (type === 'stdio') === local) return undefined;
+  const next = local ? 'Write "stdio", or leave "type" out.' : 'Write "http" or "sse", or leave "type" out.';
+  return { path: [...path, 'type'], at: 'value', found: `does not go with "${local ? 'command' : 'url'}"`, next };
+}
+
+function strayKeyProblem(path: KeyPath, server: Record<string, unknown>): Problem | undefined {
+  const [stray, owner] = server.command === undefined ? [['args', 'env', 'cwd'], 'command'] : [['headers'], 'url'];
+  const key = stray.find((candidate) => Object.hasOwn(server, candidate));
+  if (key === undefined) return undefined;
+  return { path: [...path, key], at: 'key', found: `has no meaning without "${owner}"`, next: `Delete it, or give the server a "${owner}".` };
+}
+
+function selfProblem(path: KeyPath, { command, args, disabled }: Record<string, unknown>): Problem | undefined {
+  if (typeof command !== 'string' || disabled === true) return undefined;
+  const words = Array.isArray(args) ? args.filter((word) => typeof word === 'string') : [];
+  if (!startsNotebridge(command, words)) return undefined;
+  return { path: [...path, 'command'], at: 'value', found: 'would start Notebridge from within Notebridge', next: 'Delete this server.' };
+}
+
+function givenTwice(name: string): Problem {
+  return { path: ['servers', name], at: 'key', found: 'is also in "mcpServers"', next: 'Keep one of the two, or give one another name.' };
+}

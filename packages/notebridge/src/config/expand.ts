@@ -1,0 +1,41 @@
+import type { Environment } from '../processes/environment.js';
+import { isJsonObject } from '../util/json.js';
+import type { KeyPath, Problem } from './fault.js';
+
+/**
+ * Replaces `${VAR}`, `${env:VAR}` and `${VAR:-default}` in every string of a value; `$${` stands for a plain `${`. As in a shell,
+ * the default also takes the place of an empty variable. What cannot be replaced stays as it is and is reported.
+ */
+export function expandStrings<Value>(value: Value, env: Environment): { value: Value; problems: Problem[] } {
+  const problems: Problem[] = [];
+  const walk = (part: unknown, path: KeyPath): unknown => {
+    if (typeof part === 'string') return expandText(part, env, (words) => problems.push({ path, at: 'value', ...words }));
+    if (Array.isArray(part)) return part.map((item, index) => walk(item, [...path, index]));
+    if (!isJsonObject(part)) return part;
+    return Object.fromEntries(Object.entries(part).map(([key, item]) => [key, walk(item, [...path, key])]));
+  };
+  return { value: walk(value, []) as Value, problems };
+}
+
+const reference = /(\$?)\$\{([^}]*)\}?/g;
+const variable = /^(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^]*))?$/;
+
+function expandText(text: string, env: Environment, report: (words: { found: string; next: string }) => void): string {
+  return text.replace(reference, (whole, escape: string, inner: string) => {
+    if (escape !== '') return whole.slice(1);
+    const [, name, fallback] = (whole.endsWith('}') ? variable.exec(inner) : null) ?? [];
+    if (name === undefined) {
+      report({ found: `has "${oneLine(whole)}", which names no variable`, next: 'Write "${NAME}", "${NAME:-default}" or "${env:NAME}"; "$${" for a plain "${".' });
+      return whole;
+    }
+    const set = env[name];
+    if (typeof set === 'string' && (set !== '' || fallback === undefined)) return set;
+    if (fallback !== undefined) return fallback;
+    report({ found: `needs the environment variable "${name}", which is not set`, next: `Set it, or write "\${${name}:-default}".` });
+    return whole;
+  });
+}
+
+function oneLine(text: string): string {
+  return JSON.stringify(text).slice(1, -1).slice(0, 60);
+}

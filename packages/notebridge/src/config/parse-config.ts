@@ -1,0 +1,97 @@
+import { dirname } from 'node:path';
+import type { z } from 'zod';
+import type { Environment } from '../processes/environment.js';
+import { didYouMean } from '../util/did-you-mean.js';
+import { isJsonObject } from '../util/json.js';
+import { checkServers } from './check-servers.js';
+import type { Config, ServerConfig, UpstreamSettings } from './config.js';
+import { expandStrings } from './expand.js';
+import { type Fault, type KeyPath, type Problem, faultyFile, kindOfValue, quoteValue } from './fault.js';
+import { parseJsonDocument } from './json-document.js';
+import { type CheckedConfig, type CheckedServer, configSchema, knownKeysAt } from './schema.js';
+
+export interface ConfigText {
+  /** The absolute path that errors name and relative paths start from. */
+  file: string;
+  text: string;
+  env: Environment;
+}
+
+/** Turns the text of a config file into a config. @throws BridgeError `bad_config` with every fault that was found. */
+export function parseConfig({ file, text, env }: ConfigText): Config {
+  const parsed = parseJsonDocument(text);
+  if ('faults' in parsed) throw faultyFile(file, parsed.faults);
+  const written = parsed.document.value;
+  const expanded = expandConfig(written, env);
+  const checked = configSchema.safeParse(expanded.value);
+  const problems = [...expanded.problems, ...checkServers(expanded.value), ...schemaProblems(checked.error, written)];
+  const faults = parsed.document.locate(problems);
+  if (isFilled(faults)) throw faultyFile(file, faults);
+  if (!checked.success) throw checked.error;
+  return toConfig(file, checked.data);
+}
+
+/** `inputs` are VS Code's, with a syntax of their own: they stay as they are. */
+function expandConfig(written: unknown, env: Environment): { value: unknown; problems: Problem[] } {
+  if (!isJsonObject(written)) return { value: written, problems: [] };
+  const { inputs, ...ours } = written;
+  const { value, problems } = expandStrings(ours, env);
+  return { value: inputs === undefined ? value : { ...value, inputs }, problems };
+}
+
+function schemaProblems(error: z.ZodError | undefined, written: unknown): Problem[] {
+  return (error?.issues ?? []).flatMap((issue) => {
+    const path = issue.path.filter((step) => typeof step !== 'symbol');
+    if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknownKey(path, key));
+    return [wrongValue(path, issue.message, written)];
+  });
+}
+
+function unknownKey(path: KeyPath, key: string): Problem {
+  const known = knownKeysAt(path);
+  const meant = didYouMean(key, known);
+  const next = meant === undefined ? `Known here: ${known.join(', ')}.` : `Did you mean "${meant}"?`;
+  return { path: [...path, key], at: 'key', found: 'is not a known key', next };
+}
+
+/** Quotes the value as it was written, before variables were expanded: what they hold may be secret. */
+function wrongValue(path: KeyPath, wanted: string, written: unknown): Problem {
+  const value = valueAt(written, path);
+  const found = mayBeSecret(path) ? kindOfValue(value) : quoteValue(value);
+  const meant = typeof value === 'string' ? didYouMean(value, quotedWords(wanted)) : undefined;
+  const next = meant === undefined || meant === value ? 'Mend this value, then start again.' : `Did you mean "${meant}"?`;
+  return { path, at: 'value', found: `is ${found}, but must be ${wanted}`, next };
+}
+
+function mayBeSecret(path: KeyPath): boolean {
+  return path.some((step) => step === 'env' || step === 'headers' || step === 'args' || step === 'url');
+}
+
+function quotedWords(text: string): string[] {
+  return [...text.matchAll(/"(\w[\w-]*)"/g)].map(([, word]) => word ?? '');
+}
+
+function valueAt(value: unknown, path: KeyPath): unknown {
+  return path.reduce<unknown>((part, step) => (typeof part === 'object' && part !== null ? (part as Record<string | number, unknown>)[step] : undefined), value);
+}
+
+function isFilled(faults: Fault[]): faults is [Fault, ...Fault[]] {
+  return faults.length > 0;
+}
+
+function toConfig(file: string, { mcpServers, servers, notebridge }: CheckedConfig): Config {
+  return {
+    file,
+    baseDir: dirname(file),
+    servers: Object.entries({ ...mcpServers, ...servers }).map(([name, server]) => toServer(name, server)),
+    middleware: notebridge.middleware,
+    limits: notebridge.limits,
+  };
+}
+
+function toServer(name: string, server: CheckedServer): ServerConfig {
+  const { type, command, args, env, cwd, url, headers, ...rest } = server;
+  const settings: UpstreamSettings = { ...rest, name, timeoutMs: rest.timeoutMs, description: rest.description, tools: { ...rest.tools, allow: rest.tools.allow } };
+  if (command !== undefined) return { ...settings, transport: 'stdio', command, args, env, cwd };
+  return { ...settings, transport: type === 'sse' ? 'sse' : 'http', url: url ?? '', headers };
+}

@@ -1,0 +1,100 @@
+import * as z from 'zod';
+import { defaultLimits } from './config.js';
+
+/*
+ * What a config file may hold. The error text of each part says what is wanted there and completes "must be …".
+ * What zod cannot say well (which keys go together, who must not be started) stands in check-servers.ts.
+ */
+
+/** The longest time a timer of Node can wait, about 24 days. */
+const longestMs = 2_147_483_647;
+/** The longest string that V8 can hold, and so the largest message. */
+const longestString = 536_870_888;
+
+const text = z.string({ error: 'a text in double quotes' });
+const filled = z.string({ error: 'a text in double quotes, not empty' }).min(1, { error: 'a text in double quotes, not empty' });
+const flag = z.boolean({ error: 'true or false' });
+const texts = z.array(text, { error: 'a list of texts' });
+const textsByName = z.record(z.string(), text, { error: 'an object of texts' });
+
+const server = z.strictObject(
+  {
+    type: oneOf('stdio', 'http', 'streamable-http', 'sse').optional(),
+    command: filled.optional(),
+    args: texts.default([]),
+    env: textsByName.default({}),
+    cwd: filled.optional(),
+    url: httpUrl().optional(),
+    headers: textsByName.default({}),
+    disabled: flag.default(false),
+    timeoutMs: whole('milliseconds', 1, longestMs).optional(),
+    tools: z.strictObject({ allow: texts.optional(), deny: texts.default([]) }, { error: 'an object with "allow" and "deny"' }).default({ deny: [] }),
+    expose: oneOf('direct', 'code', 'none').default('direct'),
+    lazy: flag.default(false),
+    description: text.optional(),
+    instances: oneOf('shared', 'per-agent').default('shared'),
+    era: oneOf('auto', 'legacy', 'modern').default('auto'),
+    maxInFlight: whole('calls', 1, 1_000_000).default(256),
+  },
+  { error: 'an object with "command" or "url"' },
+);
+
+const servers = z.record(z.string(), server, { error: 'an object of servers, each under its name' });
+
+const limits = z.strictObject(
+  {
+    callTimeoutMs: whole('milliseconds', 1, longestMs).default(defaultLimits.callTimeoutMs),
+    graceMs: whole('milliseconds', 0, longestMs).default(defaultLimits.graceMs),
+    maxMessageBytes: whole('bytes', 1024, longestString).default(defaultLimits.maxMessageBytes),
+    maxInFlight: whole('calls', 1, 1_000_000).default(defaultLimits.maxInFlight),
+    handshakeMs: whole('milliseconds', 1, longestMs).default(defaultLimits.handshakeMs),
+    pingMs: whole('milliseconds', 1, longestMs).default(defaultLimits.pingMs),
+  },
+  { error: 'an object of limits' },
+);
+
+const notebridge = z.strictObject(
+  { middleware: z.array(filled, { error: 'a list of module paths' }).default([]), limits: limits.default({ ...defaultLimits }) },
+  { error: 'an object' },
+);
+
+/** A config file. `inputs` and `$schema` are other programs' and only tolerated. */
+export const configSchema = z.strictObject(
+  {
+    $schema: text.optional(),
+    inputs: z.array(z.looseObject({}, { error: 'an object' }), { error: 'a list of objects' }).optional(),
+    mcpServers: servers.default({}),
+    servers: servers.default({}),
+    notebridge: notebridge.default({ middleware: [], limits: { ...defaultLimits } }),
+  },
+  { error: 'an object, "{…}"' },
+);
+
+export type CheckedConfig = z.output<typeof configSchema>;
+export type CheckedServer = z.output<typeof server>;
+
+/** The keys that are known at a place of the config; empty where any name is allowed. */
+export function knownKeysAt(path: readonly PropertyKey[]): string[] {
+  const [first, second] = path;
+  if (first === undefined) return Object.keys(configSchema.shape);
+  if (first === 'notebridge') return Object.keys(second === 'limits' ? limits.shape : notebridge.shape);
+  return path.length === 2 ? Object.keys(server.shape) : ['allow', 'deny'];
+}
+
+function oneOf<const Names extends readonly [string, ...string[]]>(...names: Names): z.ZodEnum<{ [Name in Names[number]]: Name }> {
+  return z.enum(names, { error: `one of ${names.map((name) => `"${name}"`).join(', ')}` });
+}
+
+function whole(unit: string, least: number, most: number): z.ZodNumber {
+  const error = `a whole number of ${unit}, ${least} to ${most}`;
+  return z.int({ error }).min(least, { error }).max(most, { error });
+}
+
+function httpUrl(): z.ZodString {
+  const error = 'a URL that begins with "http://" or "https://"';
+  return z.string({ error }).refine(isHttpUrl, { error });
+}
+
+function isHttpUrl(value: string): boolean {
+  return URL.canParse(value) && /^https?:$/.test(new URL(value).protocol);
+}

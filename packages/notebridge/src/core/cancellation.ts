@@ -1,0 +1,44 @@
+/**
+ * Carries "the caller no longer wants this" from door to provider. An `AbortSignal` costs microseconds to make and to
+ * listen to, which the call path would pay on every call; here it is made only for who asks for it.
+ */
+export class Cancellation {
+  #listeners: Set<(reason: string) => void> | undefined;
+  #reason: string | undefined;
+  #controller: AbortController | undefined;
+
+  /** Why it was cancelled, or undefined while it was not. */
+  get reason(): string | undefined {
+    return this.#reason;
+  }
+
+  /** The same as an `AbortSignal`, for everything that takes one. */
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      if (this.#reason !== undefined) this.#controller.abort(new DOMException(this.#reason, 'AbortError'));
+    }
+    return this.#controller.signal;
+  }
+
+  /** Calls back when cancelled, at once if it already is. Returns the way to stop listening. */
+  onCancel(listener: (reason: string) => void): () => void {
+    if (this.#reason !== undefined) {
+      listener(this.#reason);
+      return () => {};
+    }
+    this.#listeners ??= new Set();
+    this.#listeners.add(listener);
+    return () => this.#listeners?.delete(listener);
+  }
+
+  /** Cancels; the first reason stays. */
+  cancel(reason: string): void {
+    if (this.#reason !== undefined) return;
+    this.#reason = reason;
+    const listeners = this.#listeners;
+    this.#listeners = undefined;
+    for (const listener of listeners ?? []) listener(reason);
+    this.#controller?.abort(new DOMException(reason, 'AbortError'));
+  }
+}

@@ -1,0 +1,149 @@
+import { isJsonObject, type JsonObject } from '../util/json.js';
+
+/**
+ * Every error of ours, by its code. `rpcCode` is what a protocol peer sees (ours stay in -32000 … -32019, the spec
+ * reserves the rest); `meaning` and `next` are what docs/errors.md says, and a test holds the two together.
+ */
+export const errorTable = {
+  bad_message: {
+    rpcCode: -32600,
+    meaning: 'A frame or line is not a JSON-RPC message.',
+    next: 'Send one JSON-RPC 2.0 object per line or text frame.',
+  },
+  bad_json: { rpcCode: -32700, meaning: 'A frame or line is not JSON.', next: 'Send UTF-8 JSON, one message per line or text frame.' },
+  bad_params: {
+    rpcCode: -32602,
+    meaning: 'The parameters of a request have the wrong shape.',
+    next: 'Mend the parameter that the message names.',
+  },
+  unknown_tool: { rpcCode: -32602, meaning: 'No provider offers a tool of that name.', next: 'Call `tools/list` and use a name from it.' },
+  unknown_method: {
+    rpcCode: -32601,
+    meaning: 'Nobody behind this door answers that method.',
+    next: 'Use a method of the protocol version that was agreed.',
+  },
+  unsupported_version: {
+    rpcCode: -32022,
+    meaning: 'The request names a protocol version that is not served.',
+    next: 'Use one of `data.supported`.',
+  },
+  unexpected_answer: {
+    rpcCode: -32000,
+    meaning: 'An answer came with an id that nobody waits for: answered twice, too late, or never asked.',
+    next: 'None needed: it was dropped. If it repeats, mend the page.',
+  },
+  message_too_large: {
+    rpcCode: -32001,
+    meaning: 'A message is larger than the limit.',
+    next: 'Send less at once, or raise `notebridge.limits.maxMessageBytes`.',
+  },
+  message_too_deep: { rpcCode: -32001, meaning: 'A message is nested too deeply to be printed.', next: 'Send flatter data.' },
+  limit_reached: {
+    rpcCode: -32015,
+    meaning: 'A limit on calls, sessions or frames is reached.',
+    next: 'Wait for running calls to end, or raise the limit that the message names.',
+  },
+  timeout: {
+    rpcCode: -32003,
+    meaning: 'No answer came in time.',
+    next: 'Look at the notebook: the work may still be running there. Raise `notebridge.limits.callTimeoutMs` if it needs longer.',
+  },
+  cancelled: { rpcCode: -32004, meaning: 'The caller cancelled the call, or went away.', next: 'None needed.' },
+  page_gone: {
+    rpcCode: -32005,
+    meaning: 'The notebook page went away while the call ran. Its outcome is unknown; it was not repeated.',
+    next: 'Read the cells with `get_cells`, then decide whether to call again.',
+  },
+  not_connected: {
+    rpcCode: -32006,
+    meaning: 'No notebook page is connected.',
+    next: 'Call `open_colab_browser_connection`, or open the URL that it answers with.',
+  },
+  handshake_failed: {
+    rpcCode: -32007,
+    meaning: 'A page connected but did not answer `initialize` in time, or not with a version we know.',
+    next: 'Reload the page; see the log for what it answered.',
+  },
+  closed: { rpcCode: -32008, meaning: 'The hub, session or connection is closed.', next: 'Start it again.' },
+  not_started: { rpcCode: -32009, meaning: 'Something was used before it was started.', next: 'Await its `start` method first.' },
+  port_in_use: {
+    rpcCode: -32010,
+    meaning: 'The port asked for is taken.',
+    next: 'End the program that the message names, choose another `--port`, or leave it out.',
+  },
+  bad_origin: {
+    rpcCode: -32602,
+    meaning: 'A notebook URL is not on an origin that its profile allows. The URL carries a token, so it is not opened.',
+    next: 'Use a URL on an origin that the message names.',
+  },
+  bad_config: {
+    rpcCode: -32011,
+    meaning: 'A config file is missing, not JSON, or has a wrong key or value.',
+    next: 'Mend the file at the line and key that the message names.',
+  },
+  bad_usage: { rpcCode: -32012, meaning: 'The command line has an unknown command, option or value.', next: 'Run `notebridge --help`.' },
+  bad_middleware: {
+    rpcCode: -32013,
+    meaning: 'A middleware module could not be loaded, or does not export a middleware.',
+    next: 'Export a middleware object, or a function that makes one, as default.',
+  },
+  write_failed: {
+    rpcCode: -32014,
+    meaning: 'A file of ours or of an agent host could not be read or written. What was there is unchanged.',
+    next: 'Mend the permission or free the space that the message names.',
+  },
+  internal: {
+    rpcCode: -32603,
+    meaning: 'A fault of ours. The caller sees no detail; the log has it, with the call id.',
+    next: 'Report it, with the log lines of that call id.',
+  },
+} as const satisfies Record<string, { rpcCode: number; meaning: string; next: string }>;
+
+export type ErrorCode = keyof typeof errorTable;
+
+/** An error of ours: recognised by `code`, never by its text. */
+export class BridgeError extends Error {
+  readonly code: ErrorCode;
+  readonly data: JsonObject;
+
+  constructor(code: ErrorCode, message: string, options: { data?: JsonObject; cause?: unknown } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'BridgeError';
+    this.code = code;
+    this.data = options.data ?? {};
+  }
+}
+
+/** An error that a peer answered with, kept as it came: code, message, data and unknown keys. */
+export class RemoteError extends Error {
+  readonly raw: JsonObject;
+
+  constructor(raw: JsonObject) {
+    super(typeof raw.message === 'string' ? raw.message : 'The peer answered with an error');
+    this.name = 'RemoteError';
+    this.raw = raw;
+  }
+}
+
+/** The `code` of an error of ours, or undefined for any other. */
+export function codeOf(error: unknown): ErrorCode | undefined {
+  return error instanceof BridgeError ? error.code : undefined;
+}
+
+/**
+ * The border to JSON-RPC: what a peer may see of an error. Ours and remote ones pass as they are; anything
+ * unexpected shows neither message nor stack; the door has logged them.
+ */
+export function toRpcError(error: unknown): JsonObject {
+  if (error instanceof RemoteError) return error.raw;
+  if (error instanceof BridgeError) {
+    return { code: errorTable[error.code].rpcCode, message: error.message, data: { ...error.data, code: error.code } };
+  }
+  return { code: errorTable.internal.rpcCode, message: 'Internal error', data: { code: 'internal' } };
+}
+
+/** The message of anything thrown, for logs and texts of ours. */
+export function messageOf(thrown: unknown): string {
+  if (thrown instanceof Error) return thrown.message;
+  return isJsonObject(thrown) && typeof thrown.message === 'string' ? thrown.message : String(thrown);
+}

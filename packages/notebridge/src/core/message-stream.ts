@@ -1,0 +1,94 @@
+import { BridgeError } from './errors.js';
+
+/** What a consumer of a stream is told. Both are called synchronously. */
+export interface StreamConsumer<Item> {
+  onItem: (item: Item) => void;
+  /** Called once, after the last item; with the error that ended the stream, if one did. */
+  onClose?: (error?: Error) => void;
+}
+
+/**
+ * One direction of a conversation, in memory. Items that come before anyone listens wait in a buffer (a page speaks before it
+ * is spoken to); from then on each is handed over in the same turn, so order and causality of the wire are kept and a hop
+ * costs a function call. One consumer; `for await` is one too.
+ */
+export class MessageStream<Item> implements AsyncIterable<Item> {
+  #buffer: Item[] = [];
+  #consumer: StreamConsumer<Item> | undefined;
+  #closed = false;
+  #error: Error | undefined;
+
+  /** True once `close` was called. */
+  get closed(): boolean {
+    return this.#closed;
+  }
+
+  /** Hands an item on. After `close` it is dropped, as a socket would. */
+  send(item: Item): void {
+    if (this.#closed) return;
+    if (this.#consumer === undefined) this.#buffer.push(item);
+    else this.#consumer.onItem(item);
+  }
+
+  /** Ends the stream; the error says why, if it was not on purpose. Closing twice is harmless. */
+  close(error?: Error): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#error = error;
+    this.#consumer?.onClose?.(error);
+  }
+
+  /** Starts listening: what waits is delivered at once, in order. Throws `internal` for a second consumer. */
+  consume(consumer: StreamConsumer<Item>): void {
+    if (this.#consumer !== undefined) throw new BridgeError('internal', 'A message stream has one consumer; this one is taken.');
+    this.#consumer = consumer;
+    const waiting = this.#buffer;
+    this.#buffer = [];
+    for (const item of waiting) consumer.onItem(item);
+    if (this.#closed) consumer.onClose?.(this.#error);
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Item, void, void> {
+    const items: Item[] = [];
+    let ended = false;
+    let wake = (): void => {};
+    this.consume({
+      onItem: (item) => {
+        items.push(item);
+        wake();
+      },
+      onClose: () => {
+        ended = true;
+        wake();
+      },
+    });
+    for (;;) {
+      const item = items.shift();
+      if (item !== undefined) yield item;
+      else if (ended) return;
+      else
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+    }
+  }
+}
+
+/**
+ * The two directions of one connection, seen from one end, as parsed JSON. Closing `outgoing` hangs up; `incoming` closes
+ * when the other end is gone. What comes in is outside data: the peer that reads it tells what it is.
+ */
+export interface Channel {
+  readonly incoming: MessageStream<unknown>;
+  readonly outgoing: MessageStream<unknown>;
+}
+
+/** Two ends of a connection inside one process. */
+export function createChannelPair(): [Channel, Channel] {
+  const there = new MessageStream<unknown>();
+  const back = new MessageStream<unknown>();
+  return [
+    { incoming: back, outgoing: there },
+    { incoming: there, outgoing: back },
+  ];
+}

@@ -1,0 +1,27 @@
+import type { JsonObject } from '../util/json.js';
+import type { CallContext } from './call-context.js';
+
+/** Something that a provider says of its own accord: a list changed, a resource was updated, a log line. */
+export interface ProviderEvent {
+  method: string;
+  params?: JsonObject;
+}
+
+/**
+ * Anything that offers tools, resources or prompts. Requests come as MCP method and params and are answered with the MCP
+ * result, so that a method of the future needs no new member here.
+ */
+export interface Provider {
+  readonly name: string;
+  /** Told to agents when they connect. */
+  readonly instructions?: string | undefined;
+  /**
+   * Answers one request. Rejects with `unknown_method` or `unknown_tool` for what it does not have, `cancelled` when the
+   * context was cancelled. A tool that fails resolves, with `isError`.
+   */
+  request(method: string, params: JsonObject, context: CallContext): Promise<JsonObject>;
+  /** Takes a notification of an agent; what means nothing here is ignored. */
+  notify(method: string, params: JsonObject | undefined): void;
+  /** Listens to events from now on. Returns the way to stop. */
+  subscribe(listener: (event: ProviderEvent) => void): () => void;
+}

@@ -1,0 +1,86 @@
+import { isJsonObject, type JsonObject } from '../util/json.js';
+import type { Caller } from './call-context.js';
+import type { Cancellation } from './cancellation.js';
+import type { MiddlewareContext } from './middleware.js';
+
+export interface RequestContextOptions {
+  method: string;
+  type: 'request' | 'notification';
+  message: JsonObject;
+  callId: string;
+  caller: Caller;
+  cancellation: Cancellation;
+  /** Sends a notification to the caller of this message. */
+  notify: (method: string, params?: JsonObject) => void;
+}
+
+/** The context of one message. Made once per message and handed through the whole chain. */
+export class RequestContext implements MiddlewareContext {
+  readonly method: string;
+  readonly type: 'request' | 'notification';
+  readonly message: JsonObject;
+  readonly callId: string;
+  readonly caller: Caller;
+  readonly cancellation: Cancellation;
+  readonly timestamp = Date.now();
+  readonly #notify: (method: string, params?: JsonObject) => void;
+  #state: Map<string, unknown> | undefined;
+
+  constructor(options: RequestContextOptions) {
+    this.method = options.method;
+    this.type = options.type;
+    this.message = options.message;
+    this.callId = options.callId;
+    this.caller = options.caller;
+    this.cancellation = options.cancellation;
+    this.#notify = options.notify;
+  }
+
+  get signal(): AbortSignal {
+    return this.cancellation.signal;
+  }
+
+  get wantsProgress(): boolean {
+    return this.#progressToken !== undefined;
+  }
+
+  get #progressToken(): unknown {
+    const meta = this.message._meta;
+    return isJsonObject(meta) ? meta.progressToken : undefined;
+  }
+
+  setState(key: string, value: unknown): void {
+    this.#state ??= new Map();
+    this.#state.set(key, value);
+  }
+
+  getState(key: string): unknown {
+    return this.#state?.get(key);
+  }
+
+  reportProgress(progress: number, total?: number, message?: string): void {
+    this.forwardProgress({ progress, ...(total === undefined ? {} : { total }), ...(message === undefined ? {} : { message }) });
+  }
+
+  forwardProgress(params: JsonObject): void {
+    const progressToken = this.#progressToken;
+    if (progressToken === undefined || this.cancellation.reason !== undefined) return;
+    this.#notify('notifications/progress', { ...params, progressToken });
+  }
+
+  log(level: string, data: unknown, logger?: string): void {
+    this.#notify('notifications/message', { level, data, ...(logger === undefined ? {} : { logger }) });
+  }
+
+  sendToolListChanged(): void {
+    this.#notify('notifications/tools/list_changed');
+  }
+
+  copy(changes: { message: JsonObject }): RequestContext {
+    const { method, type, callId, caller, cancellation } = this;
+    const copied = new RequestContext({ method, type, callId, caller, cancellation, notify: this.#notify, ...changes });
+    this.#state ??= new Map();
+    copied.#state = this.#state;
+    return copied;
+  }
+}

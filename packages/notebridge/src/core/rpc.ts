@@ -1,0 +1,53 @@
+import { isJsonObject, type JsonObject } from '../util/json.js';
+import { BridgeError } from './errors.js';
+
+/** A JSON-RPC id. MCP forbids null. A number may be an `ExactNumber`, so ids are compared by `idKey`. */
+export type RpcId = string | number;
+
+/** Messages keep every key they came with, known or not. */
+export type RpcRequest = JsonObject & { id: RpcId; method: string; params?: JsonObject };
+export type RpcNotification = JsonObject & { method: string; params?: JsonObject };
+export type RpcAnswer = JsonObject & { id: RpcId } & ({ result: JsonObject } | { error: JsonObject });
+export type RpcMessage = RpcRequest | RpcNotification | RpcAnswer;
+
+/** What a parsed JSON value is on the wire. */
+export type Classified =
+  | { kind: 'request'; message: RpcRequest }
+  | { kind: 'notification'; message: RpcNotification }
+  | { kind: 'answer'; message: RpcAnswer }
+  | { kind: 'fault'; error: BridgeError; id: RpcId | null };
+
+/**
+ * Tells the four kinds of frames apart, by shape alone: extra keys, a missing `jsonrpc` and params that are an array pass,
+ * since a bridge that is stricter than its peers loses messages.
+ */
+export function classifyMessage(value: unknown): Classified {
+  if (!isJsonObject(value)) return fault('a message must be a JSON object', value, null);
+  const id = isRpcId(value.id) ? value.id : null;
+  if (typeof value.method === 'string') {
+    if (value.params !== undefined && typeof value.params !== 'object') return fault('"params" must be an object', value.params, id);
+    if (value.id === undefined) return { kind: 'notification', message: value as RpcNotification };
+    if (id === null) return fault('"id" must be a string or a number', value.id, null);
+    return { kind: 'request', message: value as RpcRequest };
+  }
+  if (id !== null && (value.result !== undefined || isJsonObject(value.error))) return { kind: 'answer', message: value as RpcAnswer };
+  if (value.result !== undefined || value.error !== undefined) {
+    // Not `bad_message`: two peers that answer faulty answers with errors would never stop.
+    return { kind: 'fault', error: new BridgeError('unexpected_answer', 'An answer came without a usable "id".'), id: null };
+  }
+  return fault('a message needs a "method", or an "id" with a "result" or an "error"', Object.keys(value), id);
+}
+
+/** Equal for equal ids and only for them: 1, "1" and an exact 1.0 differ. */
+export function idKey(id: RpcId): string | number {
+  return typeof id === 'string' ? `s${id}` : typeof id === 'number' ? id : `n${String(id)}`;
+}
+
+function isRpcId(id: unknown): id is RpcId {
+  return typeof id === 'string' || typeof id === 'number' || (typeof id === 'object' && typeof id?.valueOf() === 'number');
+}
+
+function fault(wanted: string, found: unknown, id: RpcId | null): Classified {
+  const shown = (JSON.stringify(found) ?? 'nothing').slice(0, 80);
+  return { kind: 'fault', error: new BridgeError('bad_message', `Not a JSON-RPC message: ${wanted}, found ${shown}.`), id };
+}

@@ -1,0 +1,25 @@
+import { parseJson, printJson } from '../util/exact-json.js';
+import { BridgeError, messageOf } from './errors.js';
+
+/** Parses one frame or line. Throws `bad_json`, or `message_too_deep`. */
+export function parseMessage(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch (error) {
+    if (error instanceof RangeError) throw tooDeep(error);
+    throw new BridgeError('bad_json', `Not JSON: ${messageOf(error)}`);
+  }
+}
+
+/** Prints one message. Throws `message_too_deep` for nesting that the engine cannot print. */
+export function printMessage(message: unknown): string {
+  try {
+    return printJson(message);
+  } catch (error) {
+    throw error instanceof RangeError ? tooDeep(error) : error;
+  }
+}
+
+function tooDeep(cause: RangeError): BridgeError {
+  return new BridgeError('message_too_deep', 'The message is nested too deeply.', { cause });
+}

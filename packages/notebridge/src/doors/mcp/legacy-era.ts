@@ -1,0 +1,43 @@
+import { BridgeError } from '../../core/errors.js';
+import { isLegacyVersion, latestLegacyVersion } from '../../core/protocol-versions.js';
+import type { JsonObject } from '../../util/json.js';
+
+/** Declared at once and for good: capabilities cannot grow after `initialize`, and a page may come later. */
+export const serverCapabilities = {
+  tools: { listChanged: true },
+  resources: { listChanged: true, subscribe: true },
+  prompts: { listChanged: true },
+  completions: {},
+  logging: {},
+} as const;
+
+export interface ServerIdentity {
+  serverInfo: JsonObject;
+  instructions: string | undefined;
+}
+
+/** Answers `initialize`: the version asked for if we know it, else our newest, as the spec wants. */
+export function toInitializeResult(params: JsonObject, { serverInfo, instructions }: ServerIdentity): JsonObject {
+  return {
+    protocolVersion: isLegacyVersion(params.protocolVersion) ? params.protocolVersion : latestLegacyVersion,
+    capabilities: serverCapabilities,
+    serverInfo,
+    ...(instructions === undefined ? {} : { instructions }),
+  };
+}
+
+/** RFC 5424 severities as MCP names them, least severe first. */
+const severities = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'];
+
+/** True if a log line of `level` is wanted by who set `wanted`; an unknown level is always wanted. */
+export function isLevelWanted(level: unknown, wanted: string): boolean {
+  const severity = severities.indexOf(String(level));
+  return severity < 0 || severity >= severities.indexOf(wanted);
+}
+
+/** The level of `logging/setLevel`. Throws `bad_params`. */
+export function parseLogLevel(params: JsonObject): string {
+  const { level } = params;
+  if (typeof level === 'string' && severities.includes(level)) return level;
+  throw new BridgeError('bad_params', `"level" must be one of ${severities.join(', ')}; found ${JSON.stringify(level) ?? 'nothing'}.`);
+}

@@ -1,0 +1,92 @@
+import type { Readable, Writable } from 'node:stream';
+import { BridgeError } from '../../core/errors.js';
+import { type Channel, MessageStream } from '../../core/message-stream.js';
+import { parseMessage, printMessage } from '../../core/wire.js';
+
+export interface LineChannelOptions {
+  input: Readable;
+  output: Writable;
+  /** Longest line, in UTF-16 units; a longer one is skipped and reported. */
+  maxMessageLength: number;
+  onUnreadable: (error: BridgeError) => void;
+}
+
+/**
+ * One JSON message per line, as MCP's stdio transport wants. Lines leave together, once per turn of the loop; a line that
+ * comes in many chunks is joined once, when its end is there.
+ */
+export function createLineChannel(options: LineChannelOptions): Channel {
+  const incoming = new MessageStream<unknown>();
+  const outgoing = new MessageStream<unknown>();
+  readLines(options, incoming);
+  writeLines(options, outgoing, incoming);
+  return { incoming, outgoing };
+}
+
+function readLines({ input, maxMessageLength, onUnreadable }: LineChannelOptions, incoming: MessageStream<unknown>): void {
+  let started = '';
+  let isSkipping = false;
+
+  const take = (line: string): void => {
+    if (line.trim().length === 0) return;
+    let message: unknown;
+    try {
+      message = parseMessage(line);
+    } catch (error) {
+      if (error instanceof BridgeError) return onUnreadable(error);
+      throw error;
+    }
+    incoming.send(message);
+  };
+  const skip = (): void => {
+    if (!isSkipping)
+      onUnreadable(new BridgeError('message_too_large', `A message is longer than ${maxMessageLength} characters; it was skipped.`));
+    isSkipping = true;
+    started = '';
+  };
+
+  input.setEncoding('utf8');
+  input.on('data', (chunk: string) => {
+    let from = 0;
+    for (let end = chunk.indexOf('\n'); end >= 0; end = chunk.indexOf('\n', from)) {
+      const line = started + chunk.slice(from, end);
+      from = end + 1;
+      started = '';
+      if (line.length > maxMessageLength) skip();
+      else if (!isSkipping) take(line);
+      isSkipping = false;
+    }
+    if (!isSkipping) started += chunk.slice(from);
+    if (started.length > maxMessageLength) skip();
+  });
+  input.on('end', () => {
+    take(started);
+    incoming.close();
+  });
+  input.on('error', (error) => incoming.close(error));
+}
+
+function writeLines(
+  { output, maxMessageLength }: LineChannelOptions,
+  outgoing: MessageStream<unknown>,
+  incoming: MessageStream<unknown>,
+): void {
+  let lines = '';
+  const flush = (): void => {
+    if (lines.length === 0) return;
+    const written = lines;
+    lines = '';
+    output.write(written);
+    // An agent that does not read must not fill our memory.
+    if (output.writableLength > 4 * maxMessageLength) incoming.close(new BridgeError('closed', 'The agent does not read its answers.'));
+  };
+  outgoing.consume({
+    onItem: (message) => {
+      if (lines.length === 0) setImmediate(flush);
+      lines += `${printMessage(message)}\n`;
+    },
+    onClose: flush,
+  });
+  // The agent closed its end: there is nobody to tell, and nothing to throw.
+  output.on('error', (error) => incoming.close(error));
+}

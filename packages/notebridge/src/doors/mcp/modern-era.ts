@@ -1,0 +1,73 @@
+import { BridgeError, RemoteError } from '../../core/errors.js';
+import { envelopeKeys, serverInfoMetaKey } from '../../core/modern-envelope.js';
+import { isModernVersion, modernVersions } from '../../core/protocol-versions.js';
+import { isJsonObject, type JsonObject } from '../../util/json.js';
+import { type ServerIdentity, serverCapabilities } from './legacy-era.js';
+
+/** What each request of the modern era says of itself. */
+export interface Envelope {
+  clientInfo: JsonObject | undefined;
+  /** Log lines are sent only to a request that asks for them. */
+  logLevel: string | undefined;
+}
+
+/** Methods of the legacy era that the modern one has taken away. */
+const removedMethods = new Set(['initialize', 'ping', 'logging/setLevel', 'resources/subscribe', 'resources/unsubscribe']);
+
+/** Results that must say how long they may be kept. */
+const cacheableMethods = new Set([
+  'tools/list',
+  'resources/list',
+  'resources/templates/list',
+  'prompts/list',
+  'resources/read',
+  'server/discover',
+]);
+
+/** Reads the envelope of a request. Throws `unsupported_version`, `bad_params` or `unknown_method`. */
+export function parseEnvelope(method: string, meta: JsonObject): Envelope {
+  const version = meta[envelopeKeys.protocolVersion];
+  if (!isModernVersion(version)) throw unsupportedVersion(version);
+  if (!isJsonObject(meta[envelopeKeys.clientCapabilities])) {
+    throw new BridgeError('bad_params', `Invalid _meta envelope: "${envelopeKeys.clientCapabilities}" must be an object.`);
+  }
+  if (removedMethods.has(method)) throw new BridgeError('unknown_method', `"${method}" does not exist in protocol version ${version}.`);
+  const clientInfo = meta[envelopeKeys.clientInfo];
+  const logLevel = meta[envelopeKeys.logLevel];
+  return { clientInfo: isJsonObject(clientInfo) ? clientInfo : undefined, logLevel: typeof logLevel === 'string' ? logLevel : undefined };
+}
+
+/** The error that names the versions served, also for an `initialize` after the modern era was settled. */
+export function unsupportedVersion(requested: unknown): BridgeError {
+  return new BridgeError('unsupported_version', 'Unsupported protocol version', {
+    data: { supported: [...modernVersions], requested: requested ?? 'unknown' },
+  });
+}
+
+/** Answers `server/discover`. Resource subscriptions and logging go by other ways in this era. */
+export function toDiscoverResult({ instructions }: ServerIdentity): JsonObject {
+  return {
+    supportedVersions: [...modernVersions],
+    capabilities: serverCapabilities,
+    ...(instructions === undefined ? {} : { instructions }),
+  };
+}
+
+/**
+ * Adds what the modern era requires of a result and a legacy provider does not give: its type, and for lists and reads how long
+ * they hold. Ours hold for no time: a page can come or go at any moment.
+ */
+export function toModernResult(method: string, result: JsonObject, { serverInfo }: ServerIdentity): JsonObject {
+  const meta = isJsonObject(result._meta) ? result._meta : {};
+  return {
+    resultType: 'complete',
+    ...(cacheableMethods.has(method) ? { ttlMs: 0, cacheScope: 'private' } : {}),
+    ...result,
+    _meta: { [serverInfoMetaKey]: serverInfo, ...meta },
+  };
+}
+
+/** A missing resource has another code in this era: -32602 in place of -32002. */
+export function toModernError(error: unknown): unknown {
+  return error instanceof RemoteError && error.raw.code === -32002 ? new RemoteError({ ...error.raw, code: -32602 }) : error;
+}

@@ -1,0 +1,81 @@
+import { Catalog } from './catalog/catalog.js';
+import { type Logger, silentLogger } from './core/logger.js';
+import type { Middleware, MiddlewareContext, MiddlewareHost } from './core/middleware.js';
+import type { Provider, ProviderEvent } from './core/provider.js';
+import { type Chain, composeMiddleware, type Terminal } from './middleware/compose.js';
+import type { JsonObject } from './util/json.js';
+import { Listeners } from './util/listeners.js';
+
+export interface HubOptions {
+  /** What agents are told: `serverInfo` of the protocol. */
+  serverInfo?: JsonObject;
+  /** Told to agents before the instructions of the providers. */
+  instructions?: string;
+  logger?: Logger;
+}
+
+/** The running whole: the chain in front of the catalog in front of the providers. Doors hand it messages. */
+export class Hub implements MiddlewareHost {
+  readonly serverInfo: JsonObject;
+  readonly logger: Logger;
+  /** What providers say of their own accord; doors tell their agents. */
+  readonly events = new Listeners<ProviderEvent>();
+  readonly #ownInstructions: string | undefined;
+  readonly #catalog: Catalog;
+  readonly #middlewares: Middleware[] = [];
+  readonly #closers: (() => void)[] = [];
+  #chain: Chain = composeMiddleware([]);
+
+  constructor(options: HubOptions = {}) {
+    this.serverInfo = options.serverInfo ?? { name: 'notebridge', version: '0' };
+    this.logger = options.logger ?? silentLogger;
+    this.#ownInstructions = options.instructions;
+    this.#catalog = new Catalog(this.logger);
+  }
+
+  get instructions(): string | undefined {
+    const parts = [this.#ownInstructions, ...this.#catalog.providers.map((provider) => provider.instructions)];
+    return parts.filter((part) => part !== undefined).join('\n\n') || undefined;
+  }
+
+  /** Adds a provider: its tools, resources and prompts are offered from now on. */
+  addProvider(provider: Provider): void {
+    this.#catalog.add(provider);
+    this.#closers.push(provider.subscribe((event) => this.#announce(event)));
+  }
+
+  /** Adds a layer around every message. The first added is outermost. */
+  addMiddleware(middleware: Middleware): void {
+    this.#middlewares.push(middleware);
+    this.#chain = composeMiddleware(this.#middlewares);
+    const onClose = middleware.onAdded?.(this);
+    if (onClose !== undefined) this.#closers.push(onClose);
+  }
+
+  /** Sends a request through the chain to the provider that answers it, or to `terminal` for what the door answers itself. */
+  request(context: MiddlewareContext, terminal?: Terminal): Promise<JsonObject> {
+    return this.#chain(context, terminal ?? ((inner) => this.#catalog.request(inner.method, inner.message, inner)));
+  }
+
+  /** Sends a notification of an agent through the chain to every provider. */
+  async notify(context: MiddlewareContext): Promise<void> {
+    await this.#chain(context, async (inner) => {
+      for (const provider of this.#catalog.providers) provider.notify(inner.method, inner.message);
+      return {};
+    });
+  }
+
+  sendToolListChanged(): void {
+    this.#announce({ method: 'notifications/tools/list_changed' });
+  }
+
+  /** Lets go of providers and middlewares. What was opened elsewhere is closed there. */
+  close(): void {
+    for (const close of this.#closers.splice(0)) close();
+  }
+
+  #announce(event: ProviderEvent): void {
+    if (event.method.endsWith('/list_changed')) this.#catalog.forget();
+    this.events.emit(event);
+  }
+}

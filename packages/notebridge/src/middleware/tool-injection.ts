@@ -1,0 +1,34 @@
+import type { ListToolsResult, ToolCall, ToolResult } from '../core/mcp.js';
+import { type RunnableTool, toTool } from '../core/memory-provider.js';
+import { type Answered, answer, type CallNext, type Middleware, type MiddlewareContext } from '../core/middleware.js';
+import type { JsonObject } from '../util/json.js';
+
+export interface ToolInjectionOptions {
+  tools: RunnableTool<MiddlewareContext>[];
+}
+
+/**
+ * Puts tools of the hub itself in front of whatever the providers list. An injected name belongs to the hub: a provider's
+ * tool of the same name is left out, so a page cannot take the place of a tool that opens browsers.
+ */
+export class ToolInjectionMiddleware implements Middleware {
+  readonly #tools: Map<string, RunnableTool<MiddlewareContext>>;
+
+  constructor({ tools }: ToolInjectionOptions) {
+    this.#tools = new Map(tools.map((tool) => [tool.name, tool]));
+  }
+
+  async onListTools(context: MiddlewareContext, callNext: CallNext<JsonObject, ListToolsResult>): Promise<Answered<ListToolsResult>> {
+    const listed = await callNext(context);
+    const others = listed.tools.filter(({ name }) => !this.#tools.has(name));
+    // Later pages of a list must not repeat what the first has shown.
+    const injected = context.message.cursor === undefined ? [...this.#tools.values()].map(toTool) : [];
+    return { ...listed, tools: [...injected, ...others] };
+  }
+
+  async onCallTool(context: MiddlewareContext<ToolCall>, callNext: CallNext<ToolCall, ToolResult>): Promise<Answered<ToolResult>> {
+    const tool = this.#tools.get(context.message.name);
+    if (tool === undefined) return callNext(context);
+    return answer(await tool.run(context.message.arguments ?? {}, context));
+  }
+}

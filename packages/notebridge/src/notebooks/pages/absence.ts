@@ -1,0 +1,42 @@
+import type { CallContext } from '../../core/call-context.js';
+import { errorCodeMetaKey, type Tool, type ToolResult, toTextResult } from '../../core/mcp.js';
+import type { JsonObject } from '../../util/json.js';
+import type { PageClient } from './page-client.js';
+import type { Slot } from './slot.js';
+
+/** What a proxy does for an agent while no page is there. */
+export interface Absence {
+  /** Answers a list without a page; undefined to leave it to the stub. */
+  list(method: string): JsonObject | undefined;
+  /** Waits for a page that is expected. Resolves to whether it came. */
+  awaitReturn(context: CallContext): Promise<boolean>;
+  /** The answer to a tool call that no page can take. */
+  refuseCall(toolName: string): ToolResult;
+}
+
+export interface StaticAbsenceOptions {
+  slot: Slot;
+  client: PageClient;
+  /** What the caller is told to do next. */
+  nextStep: string;
+}
+
+/**
+ * Tools are listed whether or not a page is there, since many agents read the list once: the last page's own, else those of
+ * its profile. A call waits while a page is expected back, and else is told how to get one.
+ */
+export function createStaticAbsence({ slot, client, nextStep }: StaticAbsenceOptions): Absence {
+  return {
+    list(method) {
+      return method === 'tools/list' ? { tools: [...(slot.rememberedTools ?? slot.profile.tools)] satisfies Tool[] } : undefined;
+    },
+    async awaitReturn(context) {
+      const expectedForMs = client.expectedForMs();
+      return expectedForMs > 0 && client.waitUntilConnected(expectedForMs, context.signal);
+    },
+    refuseCall(toolName) {
+      const text = `No ${slot.profile.title} page is connected, so "${toolName}" was not run. ${nextStep}`;
+      return { ...toTextResult(text), isError: true, _meta: { [errorCodeMetaKey]: 'not_connected' } };
+    },
+  };
+}

@@ -1,0 +1,71 @@
+import type { IncomingMessage } from 'node:http';
+import type { Slot } from './slot.js';
+import { isSameToken } from './token.js';
+
+/** Why a connection was not let in. `failedToken` marks tries at guessing, which are slowed down. */
+export interface Refusal {
+  status: 400 | 401 | 403 | 404 | 405;
+  reason: string;
+  failedToken: boolean;
+}
+
+export type Admission = { slot: Slot } | { refusal: Refusal };
+
+export interface AdmissionRules {
+  slots: Iterable<Slot>;
+  /** Values of `Host` that name this listener, lower case, port included. */
+  hosts: ReadonlySet<string>;
+}
+
+/** The subprotocol of the page; it drops the connection when it is not echoed. */
+export const pageSubprotocol = 'mcp';
+
+/**
+ * Everything that is checked before a socket is upgraded, from what anyone can see to what only the holder of a token knows:
+ * method, path, Host (DNS rebinding), Origin (foreign pages), subprotocol, token. A loopback Origin gets no bonus: an agent's
+ * own browser is on localhost too.
+ */
+export function admit(request: IncomingMessage, rules: AdmissionRules): Admission {
+  const slots = [...rules.slots];
+  const url = parseTarget(request.url);
+  const { host, origin } = request.headers;
+
+  if (request.method !== 'GET') return refuse(405, 'Only GET is answered here.');
+  if (url?.pathname !== '/') return refuse(404, 'Nothing is served at this path.');
+  if (host === undefined || !rules.hosts.has(host.toLowerCase())) return refuse(403, 'The Host header does not name this server.');
+  if (!slots.some((slot) => slot.allowsOrigin(origin))) return refuse(403, 'This origin may not connect.');
+  if (!offersSubprotocol(request)) return refuse(400, 'The WebSocket subprotocol "mcp" is required.');
+
+  const token = tokenOf(request, url.searchParams);
+  if (typeof token !== 'string') return { refusal: token };
+  const slot = slots.filter((candidate) => isSameToken(token, candidate.token)).at(0);
+  if (slot === undefined) return refuse(403, 'The access token is wrong or has ended.', true);
+  return slot.allowsOrigin(origin) ? { slot } : refuse(403, 'This origin may not connect.');
+}
+
+function refuse(status: Refusal['status'], reason: string, failedToken = false): { refusal: Refusal } {
+  return { refusal: { status, reason, failedToken } };
+}
+
+/** The token of the query, which is all that a page can send, else of the `Authorization` header. */
+function tokenOf(request: IncomingMessage, query: URLSearchParams): string | Refusal {
+  const inQuery = query.getAll('access_token');
+  if (inQuery.length > 1) return { status: 400, reason: 'More than one access_token was given.', failedToken: true };
+  if (inQuery[0] !== undefined) return inQuery[0];
+  const { authorization } = request.headers;
+  if (authorization === undefined) return { status: 401, reason: 'An access token is required.', failedToken: false };
+  const bearer = /^Bearer +([\w.~+/-]+=*)$/i.exec(authorization)?.[1];
+  return bearer ?? { status: 400, reason: 'The Authorization header must read "Bearer <token>".', failedToken: true };
+}
+
+function offersSubprotocol(request: IncomingMessage): boolean {
+  const offered = request.headers['sec-websocket-protocol']?.split(',') ?? [];
+  return offered.some((name) => name.trim() === pageSubprotocol);
+}
+
+function parseTarget(target: string | undefined): URL | undefined {
+  // A target of the form "http://host/…" or "//host/…" would let the request choose the base.
+  return target?.startsWith('/') && !target.startsWith('//') && URL.canParse(target, 'ws://localhost')
+    ? new URL(target, 'ws://localhost')
+    : undefined;
+}

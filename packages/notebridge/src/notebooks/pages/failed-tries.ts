@@ -1,0 +1,28 @@
+/** Wrong tokens in a row that cost nothing: a stale tab tries once or twice. */
+const freeTries = 3;
+const firstDelayMs = 100;
+const longestDelayMs = 2000;
+const forgetAfterMs = 60_000;
+
+/**
+ * Slows down whoever guesses tokens: each wrong one makes the next refusal slower. It delays answers to wrong tokens only,
+ * so the holder of the right one never waits.
+ */
+export class FailedTries {
+  #count = 0;
+  #lastAt = 0;
+  readonly #now: () => number;
+
+  constructor(now: () => number = Date.now) {
+    this.#now = now;
+  }
+
+  /** Counts a wrong token. Returns how long its refusal waits, in milliseconds. */
+  add(): number {
+    const now = this.#now();
+    if (now - this.#lastAt > forgetAfterMs) this.#count = 0;
+    this.#lastAt = now;
+    this.#count++;
+    return this.#count <= freeTries ? 0 : Math.min(longestDelayMs, firstDelayMs * 2 ** (this.#count - freeTries - 1));
+  }
+}

@@ -1,0 +1,123 @@
+import { messageOf } from '../../core/errors.js';
+import { type Logger, silentLogger } from '../../core/logger.js';
+import { type McpClient, StubClient } from '../../core/mcp-client.js';
+import type { RpcNotification } from '../../core/rpc.js';
+import { AsyncEvent } from '../../util/async-event.js';
+import { Listeners } from '../../util/listeners.js';
+import { PageSession, type PageSessionOptions } from './page-session.js';
+import type { Slot } from './slot.js';
+
+export interface PageClientOptions extends Omit<PageSessionOptions, 'onNotification'> {
+  /** Makes the session with the page that has just connected. Default: over the slot's channel. */
+  connectSession?: ((options: PageSessionOptions) => Promise<PageSession>) | undefined;
+  /** How long after a page went away it is expected back, in milliseconds. Default 30000. */
+  graceMs?: number | undefined;
+}
+
+/**
+ * The client of whatever page is in a slot: a fresh session and `initialize` for every connection, and a stub in between.
+ *
+ *     absent ──page dials──▶ handshaking ──answered──▶ connected ──page goes──▶ expected back ──grace over──▶ absent
+ */
+export class PageClient {
+  readonly stubbedMcpClient: McpClient = new StubClient();
+  /** Told `true` when a page can be called, `false` when it went away. */
+  readonly connectionChanged = new Listeners<boolean>();
+  /** Notifications of the connected page. */
+  readonly notified = new Listeners<RpcNotification>();
+  readonly #slot: Slot;
+  readonly #options: PageClientOptions;
+  readonly #logger: Logger;
+  readonly #ready = new AsyncEvent();
+  #session: PageSession | undefined;
+  #handshaking: PageSession | undefined;
+  #expectedUntil = 0;
+  #stop: (() => void)[] = [];
+
+  constructor(slot: Slot, options: PageClientOptions = {}) {
+    this.#slot = slot;
+    this.#options = options;
+    this.#logger = options.logger ?? silentLogger;
+  }
+
+  /** The live session; undefined unless its handshake has finished. */
+  get proxyMcpClient(): PageSession | undefined {
+    return this.#session;
+  }
+
+  /** Begins to serve whoever connects. Starting twice is harmless. */
+  start(): this {
+    if (this.#stop.length > 0) return this;
+    this.#stop = [this.#slot.connected.add(() => void this.#greet()), this.#slot.disconnected.add(() => this.#lose())];
+    if (this.#slot.connectionLive.isSet()) void this.#greet();
+    return this;
+  }
+
+  /** True only while the socket is open and the handshake has finished. */
+  isConnected(): boolean {
+    return this.#session !== undefined && this.#slot.connectionLive.isSet();
+  }
+
+  /** The live client, or a stub that answers empty lists. */
+  clientFactory(): McpClient {
+    return this.#session ?? this.stubbedMcpClient;
+  }
+
+  /** Waits until a page can be called, at most `timeoutMs`. Resolves to whether one can; never rejects. */
+  waitUntilConnected(timeoutMs: number, signal?: AbortSignal): Promise<boolean> {
+    return this.#ready.wait(timeoutMs, signal);
+  }
+
+  /** How long a page is still expected: shaking hands, or lately gone. Milliseconds; 0 if none is. */
+  expectedForMs(): number {
+    if (this.#handshaking !== undefined) return this.#options.handshakeMs ?? 5000;
+    return Math.max(0, this.#expectedUntil - Date.now());
+  }
+
+  /** Hangs up and stops serving. Closing twice is harmless. */
+  async close(): Promise<void> {
+    for (const stop of this.#stop) stop();
+    this.#stop = [];
+    const sessions = [this.#session, this.#handshaking];
+    this.#lose();
+    this.#expectedUntil = 0;
+    for (const session of sessions) await session?.close();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  async #greet(): Promise<void> {
+    const { connectSession = async (options) => new PageSession(this.#slot.channel, options) } = this.#options;
+    const session: PageSession = await connectSession({
+      ...this.#options,
+      // Before the handshake is over the page may say that its tools changed; that it came says so anyway.
+      onNotification: (notification) => {
+        if (this.#session === session) this.notified.emit(notification);
+      },
+    });
+    this.#handshaking = session;
+    try {
+      await session.initialize();
+    } catch (error) {
+      this.#logger.warn('The handshake with the page failed; its connection is closed.', { error: messageOf(error) });
+      if (this.#handshaking === session) this.#handshaking = undefined;
+      return session.close();
+    }
+    if (this.#handshaking !== session) return session.close();
+    this.#handshaking = undefined;
+    this.#session = session;
+    this.#ready.set();
+    this.connectionChanged.emit(true);
+  }
+
+  #lose(): void {
+    this.#handshaking = undefined;
+    if (this.#session === undefined) return;
+    this.#session = undefined;
+    this.#ready.clear();
+    this.#expectedUntil = Date.now() + (this.#options.graceMs ?? 30_000);
+    this.connectionChanged.emit(false);
+  }
+}

@@ -1,0 +1,99 @@
+import type { Cancellation } from '../../core/cancellation.js';
+import { BridgeError, messageOf } from '../../core/errors.js';
+import { type Logger, silentLogger } from '../../core/logger.js';
+import type { InitializeResult } from '../../core/mcp.js';
+import { McpClient } from '../../core/mcp-client.js';
+import type { Channel } from '../../core/message-stream.js';
+import { Peer, type PeerRequestOptions } from '../../core/peer.js';
+import { isLegacyVersion, pageVersionOffered } from '../../core/protocol-versions.js';
+import type { RpcNotification, RpcRequest } from '../../core/rpc.js';
+import type { JsonObject } from '../../util/json.js';
+
+export interface PageSessionOptions {
+  /** The name and version that the page is told. Default: Notebridge's. */
+  clientInfo?: JsonObject;
+  /** What the page is told that we can do. Default: nothing, since a page may only answer and notify. */
+  capabilities?: JsonObject;
+  /** The protocol version offered. Default 2025-06-18. */
+  protocolVersion?: string;
+  /** How long `initialize` may take, in milliseconds. Default 5000. */
+  handshakeMs?: number;
+  /** How long a request may take without progress, in milliseconds. Default: no bound but the connection's. */
+  callTimeoutMs?: number;
+  /** Notifications of the page, from before `initialize` on. */
+  onNotification?: (notification: RpcNotification) => void;
+  logger?: Logger;
+}
+
+/** An MCP client session with one page over one connection. It ends with the connection; a reloaded page needs another. */
+export class PageSession extends McpClient {
+  readonly #options: PageSessionOptions;
+  readonly #peer: Peer;
+  #initialized: InitializeResult | undefined;
+
+  constructor(channel: Channel, options: PageSessionOptions = {}) {
+    super();
+    this.#options = options;
+    const logger = options.logger ?? silentLogger;
+    this.#peer = new Peer({
+      channel,
+      onRequest: answerPageRequest,
+      onNotification: (notification) => options.onNotification?.(notification),
+      onFault: (error) => logger.warn('Skipped a frame of the page.', { code: error.code, error: error.message }),
+    });
+  }
+
+  /** What the page answered to `initialize`; undefined before. */
+  get initializeResult(): InitializeResult | undefined {
+    return this.#initialized;
+  }
+
+  /**
+   * Opens the session. The page is of the legacy era, so it is asked at once, never probed. Rejects with `handshake_failed` if
+   * it does not answer in time, answers an error, or a version that we do not know.
+   */
+  async initialize(): Promise<InitializeResult> {
+    const { clientInfo, capabilities, protocolVersion, handshakeMs } = this.#options;
+    const params = {
+      protocolVersion: protocolVersion ?? pageVersionOffered,
+      capabilities: capabilities ?? {},
+      clientInfo: clientInfo ?? { name: 'notebridge', version: '0' },
+    };
+    const result = await this.#peer.request('initialize', params, { timeoutMs: handshakeMs ?? 5000 }).catch((error: unknown) => {
+      throw new BridgeError('handshake_failed', `The page did not answer "initialize": ${messageOf(error)}`, { cause: error });
+    });
+    if (!isLegacyVersion(result.protocolVersion)) {
+      throw new BridgeError(
+        'handshake_failed',
+        `The page answered "initialize" with protocol version ${JSON.stringify(result.protocolVersion)}, which we do not know.`,
+      );
+    }
+    this.#initialized = result as InitializeResult;
+    this.#peer.notify('notifications/initialized');
+    return this.#initialized;
+  }
+
+  request(method: string, params?: JsonObject, options: PeerRequestOptions = {}): Promise<JsonObject> {
+    const { callTimeoutMs } = this.#options;
+    return this.#peer.request(method, params, callTimeoutMs === undefined ? options : { timeoutMs: callTimeoutMs, ...options });
+  }
+
+  notify(method: string, params?: JsonObject): void {
+    this.#peer.notify(method, params);
+  }
+
+  /** Ends the calls in flight and hangs up. Closing twice is harmless. */
+  async close(): Promise<void> {
+    this.#peer.close();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+}
+
+/** A page may answer and notify. It cannot make us do anything; only its ping is answered. */
+async function answerPageRequest(request: RpcRequest, _call: Cancellation): Promise<JsonObject> {
+  if (request.method === 'ping') return {};
+  throw new BridgeError('unknown_method', `A page may not ask for "${request.method}".`);
+}

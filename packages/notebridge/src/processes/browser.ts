@@ -1,0 +1,92 @@
+import type { ChildProcess } from 'node:child_process';
+import { basename } from 'node:path';
+import { BridgeError } from '../core/errors.js';
+import { launchDetached, parseBrowserVariable, watchLaunch } from './browser-command.js';
+import { type Environment, type Surroundings, describeEnvironment } from './environment.js';
+
+/** What came of opening a browser. `hint` is for the person: why not, and what to do; it never contains the URL. */
+export type BrowserResult = { opened: true; by: string } | { opened: false; reason: BrowserObstacle; hint: string };
+
+export type BrowserObstacle = 'no_display' | 'ssh' | 'wsl' | 'container' | 'command_failed';
+
+export interface OpenBrowserOptions {
+  /** Default: that of the process. */
+  env?: Environment;
+  platform?: NodeJS.Platform;
+  /** How long a launcher is watched for a failure, in milliseconds. Default 1500. */
+  patienceMs?: number;
+  /** Starts the system's own browser. Default: the `open` package. */
+  openWithSystem?: (url: string) => Promise<ChildProcess>;
+  /** Default: looked up. */
+  surroundings?: Surroundings;
+}
+
+/**
+ * Opens a URL in the person's browser, and says honestly whether that worked: `BROWSER` first, else the system's own browser
+ * where there is a screen to show it on. A launcher that still runs, or ended well, counts as opened. Never throws for a browser
+ * that does not start.
+ *
+ * @throws BridgeError `bad_origin` for anything but an http or https URL: other schemes can start programs.
+ */
+export async function openBrowser(url: string, options: OpenBrowserOptions = {}): Promise<BrowserResult> {
+  const { env = process.env, platform = process.platform, patienceMs = 1500, openWithSystem = openWithPackage } = options;
+  assertWebUrl(url);
+  const variable = env.BROWSER ?? '';
+  // Asked for by name, so tried wherever we are: remote editors set it to a helper that opens the browser at the person's end.
+  if (variable.trim() !== '') return openWithVariable(parseBrowserVariable(variable, url), env, patienceMs);
+  const surroundings = options.surroundings ?? describeEnvironment({ env, platform });
+  if (!surroundings.display) return notOpened(obstacleOf(surroundings));
+  return launchSystemBrowser(() => openWithSystem(url), surroundings, patienceMs);
+}
+
+function assertWebUrl(url: string): void {
+  const scheme = URL.canParse(url) ? new URL(url).protocol : '';
+  if (scheme === 'http:' || scheme === 'https:') return;
+  throw new BridgeError('bad_origin', `Not opening a ${scheme === '' ? 'text that is no URL' : `"${scheme}" URL`}: only http and https are opened in a browser.`);
+}
+
+/** Tries the commands in their order until one does not fail. */
+async function openWithVariable(commands: string[][], env: Environment, patienceMs: number): Promise<BrowserResult> {
+  const failures: string[] = [];
+  for (const words of commands) {
+    const name = basename(words[0] ?? '');
+    const outcome = await watchLaunch(launchDetached(words, env), patienceMs);
+    if (outcome.kind !== 'failed') return { opened: true, by: name };
+    failures.push(`"${name}": ${outcome.why}`);
+  }
+  return notOpened('command_failed', `BROWSER could not be used (${failures.join('; ')}).`);
+}
+
+async function launchSystemBrowser(open: () => Promise<ChildProcess>, { wsl }: Surroundings, patienceMs: number): Promise<BrowserResult> {
+  const reason = wsl ? 'wsl' : 'command_failed';
+  try {
+    const child = await open();
+    const by = basename(child.spawnfile);
+    const outcome = await watchLaunch(child, patienceMs);
+    return outcome.kind === 'failed' ? notOpened(reason, `"${by}" found no browser (${outcome.why}).`) : { opened: true, by };
+  } catch (error) {
+    return notOpened(reason, `No browser could be started (${error instanceof Error ? error.message : String(error)}).`);
+  }
+}
+
+async function openWithPackage(url: string): Promise<ChildProcess> {
+  const { default: open } = await import('open');
+  return open(url);
+}
+
+function obstacleOf({ ssh, container }: Surroundings): BrowserObstacle {
+  if (ssh) return 'ssh';
+  return container ? 'container' : 'no_display';
+}
+
+function notOpened(reason: BrowserObstacle, found = ''): BrowserResult {
+  return { opened: false, reason, hint: `${found} ${advice[reason]}`.trim() };
+}
+
+const advice: Record<BrowserObstacle, string> = {
+  no_display: 'This machine has no screen (DISPLAY and WAYLAND_DISPLAY are not set). Open the address by hand in a browser on this machine, or set BROWSER.',
+  ssh: 'This is an SSH session without a screen. Forward the port to your own machine, then open the address in the browser there.',
+  wsl: 'Open the address by hand in a browser on Windows, or install "wslu" and set BROWSER=wslview.',
+  container: 'This is a container without a screen. Publish the port on loopback, then open the address in a browser on the machine that runs the container.',
+  command_failed: 'Open the address by hand, or set BROWSER to the command of a browser.',
+};

@@ -1,0 +1,87 @@
+import { BridgeError } from '../core/errors.js';
+import type { ToolCall, ToolResult } from '../core/mcp.js';
+import { type Answered, answer, type CallNext, type Middleware, type MiddlewareContext, type MiddlewareHost } from '../core/middleware.js';
+import type { JsonObject } from '../util/json.js';
+import { type ColabProxyClient, UI_CONNECTION_TIMEOUT } from './colab-proxy-client.js';
+import { toOpenAdvice } from './open-advice.js';
+import { openToolName, parseWaitSeconds, stateKeys, toBooleanResult } from './open-tool.js';
+import { type OpenReport, PageOpener } from './page-opener.js';
+
+export interface ColabProxyMiddlewareOptions {
+  opener?: PageOpener | undefined;
+  /** How long the open tool waits when the caller does not say, in seconds. Default 60, as in the reference. */
+  defaultWaitSeconds?: number | undefined;
+}
+
+/**
+ * Tells every message whether the page is connected, tells agents once when that changes, and makes the open tool wait for
+ * the page.
+ */
+export class ColabProxyMiddleware implements Middleware {
+  /** Whether the page was connected when agents were last told. */
+  lastMessageConnected = false;
+  readonly #proxyClient: ColabProxyClient;
+  readonly #opener: PageOpener;
+  readonly #defaultWaitSeconds: number;
+
+  constructor(proxyClient: ColabProxyClient, options: ColabProxyMiddlewareOptions = {}) {
+    this.#proxyClient = proxyClient;
+    this.#opener = options.opener ?? new PageOpener();
+    this.#defaultWaitSeconds = options.defaultWaitSeconds ?? UI_CONNECTION_TIMEOUT;
+  }
+
+  onAdded(host: MiddlewareHost): () => void {
+    return this.#proxyClient.connectionChanged.add(() => this.#announceChange(() => host.sendToolListChanged()));
+  }
+
+  async onMessage(context: MiddlewareContext, callNext: CallNext<JsonObject, JsonObject>): Promise<Answered<JsonObject>> {
+    context.setState(stateKeys.connected, this.#proxyClient.isConnected());
+    context.setState(stateKeys.token, this.#proxyClient.wss.token);
+    context.setState(stateKeys.port, this.#proxyClient.wss.port);
+    context.setState(stateKeys.opener, this.#opener);
+    const result = await callNext(context);
+    this.#announceChange(() => context.sendToolListChanged());
+    return result;
+  }
+
+  async onCallTool(context: MiddlewareContext<ToolCall>, callNext: CallNext<ToolCall, ToolResult>): Promise<Answered<ToolResult>> {
+    if (context.message.name !== openToolName) return callNext(context);
+    const silentBefore = this.#proxyClient.wss.silentConnections;
+    const result = await callNext(context);
+    if (this.#proxyClient.isConnected() || result.isError === true) return result;
+    return answer(await this.#waitForPage(context, silentBefore));
+  }
+
+  async #waitForPage(context: MiddlewareContext<ToolCall>, silentBefore: number): Promise<ToolResult> {
+    const client = this.#proxyClient;
+    const seconds = parseWaitSeconds(context.message.arguments ?? {}, this.#defaultWaitSeconds);
+    context.reportProgress(1, 3, 'The user is not connected to the Colab UI');
+    context.reportProgress(2, 3, `Waiting for user to connect in Colab - will wait for ${seconds}s`);
+    if (seconds > 0) await client.awaitProxyConnection(seconds, context.signal);
+    if (context.cancellation.reason !== undefined)
+      throw new BridgeError('cancelled', `"${openToolName}" was cancelled: ${context.cancellation.reason}`);
+    if (client.isConnected()) {
+      context.reportProgress(3, 3, 'The Colab UI is successfully connected!');
+      return toBooleanResult(true);
+    }
+    context.reportProgress(3, 3, 'Timeout while waiting for the user to connect.');
+    const report = context.getState(stateKeys.report) as OpenReport | undefined;
+    const { token, port, silentConnections, slot } = client.wss;
+    const advice = toOpenAdvice({
+      report,
+      token,
+      port,
+      waitedSeconds: seconds,
+      wasSilent: silentConnections > silentBefore,
+      origin: slot.profile.origins[0] ?? '',
+    });
+    return toBooleanResult(false, advice);
+  }
+
+  #announceChange(announce: () => void): void {
+    const connected = this.#proxyClient.isConnected();
+    if (connected === this.lastMessageConnected) return;
+    this.lastMessageConnected = connected;
+    announce();
+  }
+}

@@ -1,0 +1,127 @@
+import { type Logger, silentLogger } from '../core/logger.js';
+import type { Middleware } from '../core/middleware.js';
+import { ToolInjectionMiddleware } from '../middleware/tool-injection.js';
+import { createStaticAbsence } from '../notebooks/pages/absence.js';
+import { ProxyServer } from '../notebooks/pages/proxy-server.js';
+import type { JsonObject } from '../util/json.js';
+import { ColabProxyClient, UI_CONNECTION_TIMEOUT } from './colab-proxy-client.js';
+import { ColabProxyMiddleware } from './colab-proxy-middleware.js';
+import { ColabWebSocketServer, type ColabWebSocketServerOptions } from './colab-web-socket-server.js';
+import { checkSessionProxyTool, openToolName } from './open-tool.js';
+import { PageOpener, type PageOpenerOptions } from './page-opener.js';
+
+export interface ColabSessionProxyOptions extends ColabWebSocketServerOptions {
+  /** `static`: tools are listed whether or not the page is there (default). `dynamic`: only while it is, as in the reference. */
+  list?: 'static' | 'dynamic' | undefined;
+  /** Opens URLs for the person. Default: the system's browser. */
+  openBrowser?: PageOpenerOptions['open'];
+  /** Name and version that the page is told. */
+  clientInfo?: JsonObject | undefined;
+  /** How long a page that went away is expected back, in milliseconds. Default 30000. */
+  graceMs?: number | undefined;
+  /** How long `initialize` of a page may take, in milliseconds. Default 5000. */
+  handshakeMs?: number | undefined;
+  /** How long a call may take without progress, in milliseconds. Default one hour. */
+  callTimeoutMs?: number | undefined;
+}
+
+/** Below the minute after which many agents give up on a tool. Seconds. */
+const patientWaitSeconds = 45;
+
+/** What agents are told of the proxy; the reference's words. */
+const instructions = "Connects to a user's Google Colab session in a browser and allows for interactions with their Google Colab notebook";
+
+/**
+ * One live Colab notebook, from the socket that its page dials to the provider and the middlewares that a host mounts. Call
+ * `startProxyServer`, mount, and at the end `cleanup`.
+ */
+export class ColabSessionProxy {
+  /** What to mount on a host; null before `startProxyServer`. */
+  proxyServer: ProxyServer | null = null;
+  /** What to add to a host, in this order; empty before `startProxyServer`. */
+  middleware: Middleware[] = [];
+  /** The socket server; null before `startProxyServer`. */
+  wss: ColabWebSocketServer | null = null;
+  readonly #options: ColabSessionProxyOptions;
+  readonly #logger: Logger;
+  #starting: Promise<void> | undefined;
+  #closers: (() => Promise<void>)[] = [];
+
+  constructor(options: ColabSessionProxyOptions = {}) {
+    this.#options = options;
+    this.#logger = options.logger ?? silentLogger;
+  }
+
+  /** Opens the socket, the client and the proxy. Starting twice is harmless. Rejects with `port_in_use`, leaving nothing open. */
+  startProxyServer(): Promise<void> {
+    this.#starting ??= this.#start();
+    return this.#starting;
+  }
+
+  /** Closes all that was opened, last first, from any state. Closing twice is harmless. */
+  async cleanup(): Promise<void> {
+    await this.#starting?.catch(() => {});
+    this.#starting = undefined;
+    for (const close of this.#closers.splice(0).reverse()) await close();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.cleanup();
+  }
+
+  async #start(): Promise<void> {
+    const wss = new ColabWebSocketServer(this.#options);
+    this.#closers.push(() => wss.close());
+    try {
+      await wss.start();
+    } catch (error) {
+      this.#starting = undefined;
+      await this.#closers.pop()?.();
+      throw error;
+    }
+    const client = this.#createClient(wss).start();
+    this.#closers.push(() => client.close());
+    this.proxyServer = this.#createProxyServer(wss, client);
+    this.middleware = [this.#createMiddleware(client), new ToolInjectionMiddleware({ tools: [checkSessionProxyTool] })];
+    this.wss = wss;
+  }
+
+  #createClient(wss: ColabWebSocketServer): ColabProxyClient {
+    const { clientInfo, graceMs, handshakeMs = 5000, callTimeoutMs = 3_600_000 } = this.#options;
+    return new ColabProxyClient(wss, {
+      graceMs,
+      handshakeMs,
+      callTimeoutMs,
+      logger: this.#logger,
+      ...(clientInfo === undefined ? {} : { clientInfo }),
+    });
+  }
+
+  #createProxyServer(wss: ColabWebSocketServer, client: ColabProxyClient): ProxyServer {
+    const { slot } = wss;
+    const nextStep = `Call "${openToolName}" first; if the page was just closed, open it again.`;
+    const proxyServer = new ProxyServer({
+      name: slot.profile.name,
+      instructions,
+      clientFactory: () => client.clientFactory(),
+      isConnected: () => client.isConnected(),
+      absence: this.#options.list === 'dynamic' ? undefined : createStaticAbsence({ slot, client, nextStep }),
+      onToolsListed: (tools) => {
+        slot.rememberedTools = tools;
+      },
+    });
+    const stopForwarding = client.notified.add(({ method, params }) =>
+      proxyServer.emit(params === undefined ? { method } : { method, params }),
+    );
+    this.#closers.push(async () => stopForwarding());
+    return proxyServer;
+  }
+
+  #createMiddleware(client: ColabProxyClient): ColabProxyMiddleware {
+    const { profile, allowOrigins, openBrowser, list } = this.#options;
+    return new ColabProxyMiddleware(client, {
+      opener: new PageOpener({ profile, allowOrigins, open: openBrowser }),
+      defaultWaitSeconds: list === 'dynamic' ? UI_CONNECTION_TIMEOUT : patientWaitSeconds,
+    });
+  }
+}

@@ -1,0 +1,85 @@
+import { type Logger, silentLogger } from '../core/logger.js';
+import type { MessageStream } from '../core/message-stream.js';
+import { PageListener } from '../notebooks/pages/page-listener.js';
+import { Slot } from '../notebooks/pages/slot.js';
+import { colabProfile } from '../notebooks/profiles/colab.js';
+import type { PageProfile } from '../notebooks/profiles/profile.js';
+import { describePortOwner } from '../processes/port-owner.js';
+import type { AsyncEvent } from '../util/async-event.js';
+
+export interface ColabWebSocketServerOptions {
+  /** Port on both loopback families. Default 0: any free one. */
+  port?: number | undefined;
+  /** The kind of page that may connect. Default: Google Colab. */
+  profile?: PageProfile | undefined;
+  /** Host names and origins that are let in besides the usual ones; exact. */
+  allowHosts?: readonly string[] | undefined;
+  allowOrigins?: readonly string[] | undefined;
+  /** Time between pings, and time to answer one, in milliseconds. Default 20000. */
+  pingMs?: number | undefined;
+  /** Largest frame of the page. Default 64 MiB. */
+  maxMessageBytes?: number | undefined;
+  logger?: Logger | undefined;
+}
+
+/** The WebSocket server that one Colab page dials: a listener with a single slot. */
+export class ColabWebSocketServer {
+  readonly slot: Slot;
+  readonly #options: ColabWebSocketServerOptions & { logger: Logger; maxMessageBytes: number };
+  #listener: PageListener | undefined;
+
+  constructor(options: ColabWebSocketServerOptions = {}) {
+    this.#options = { ...options, logger: options.logger ?? silentLogger, maxMessageBytes: options.maxMessageBytes ?? 64 * 1024 * 1024 };
+    const { profile = colabProfile, pingMs = 20_000, allowOrigins, logger, maxMessageBytes } = this.#options;
+    this.slot = new Slot({ profile, pingMs, allowOrigins, logger, maxMessageBytes });
+  }
+
+  /** Binds the port. Starting twice is harmless. Rejects with `port_in_use`. */
+  async start(): Promise<this> {
+    const { port = 0, allowHosts, logger, maxMessageBytes } = this.#options;
+    this.#listener ??= await PageListener.open({ slots: [this.slot], port, allowHosts, logger, maxMessageBytes, describePortOwner });
+    return this;
+  }
+
+  /** The port that the page dials; 0 before `start`. */
+  get port(): number {
+    return this.#listener?.port ?? 0;
+  }
+
+  /** What the page must show, in its URL. It stays the same while the server lives: a reloaded page knows no other. */
+  get token(): string {
+    return this.slot.token;
+  }
+
+  /** Set while a page's socket is open, whether or not its handshake is over. */
+  get connectionLive(): AsyncEvent {
+    return this.slot.connectionLive;
+  }
+
+  /** Messages of the page that is connected, else of the next one. New for each connection. */
+  get readStream(): MessageStream<unknown> {
+    return this.slot.channel.incoming;
+  }
+
+  /** Messages to that page. */
+  get writeStream(): MessageStream<unknown> {
+    return this.slot.channel.outgoing;
+  }
+
+  /** Connections that came and went without a byte, as a browser without the permission for the local network makes them. */
+  get silentConnections(): number {
+    return this.#listener?.silentConnections ?? 0;
+  }
+
+  /** Hangs up on the page and frees the port. Closing twice is harmless. */
+  async close(): Promise<void> {
+    this.slot.close();
+    const listener = this.#listener;
+    this.#listener = undefined;
+    await listener?.close();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+}

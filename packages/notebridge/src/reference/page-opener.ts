@@ -1,0 +1,72 @@
+import { BridgeError } from '../core/errors.js';
+import { colabProfile } from '../notebooks/profiles/colab.js';
+import type { PageProfile } from '../notebooks/profiles/profile.js';
+import { type BrowserResult, openBrowser } from '../processes/browser.js';
+
+export interface PageOpenerOptions {
+  profile?: PageProfile | undefined;
+  /** Origins that may be opened besides the profile's. */
+  allowOrigins?: readonly string[] | undefined;
+  /** Opens a URL for the person, and looks for a failure for `patienceMs`. Default: the system's browser. */
+  open?: ((url: string, patienceMs: number) => Promise<BrowserResult>) | undefined;
+}
+
+export interface OpenRequest {
+  token: string;
+  port: number;
+  /** Default: the profile's page. */
+  notebookUrl?: string | undefined;
+  /** How long a launcher is watched for a failure, in milliseconds. */
+  patienceMs: number;
+}
+
+/** Where a page was to be opened, and what became of it. */
+export interface OpenReport {
+  /** The whole URL, token included: for the person's eyes. */
+  url: string;
+  outcome: BrowserResult;
+}
+
+/** Opens pages that know their way back: the URL's fragment carries token and port, and never leaves the browser. */
+export class PageOpener {
+  readonly #profile: PageProfile;
+  readonly #options: PageOpenerOptions;
+  #openings = 0;
+
+  constructor(options: PageOpenerOptions = {}) {
+    this.#profile = options.profile ?? colabProfile;
+    this.#options = options;
+  }
+
+  /** Opens the profile's page, or `notebookUrl`. Rejects with `bad_origin` for a URL that must not learn the token. */
+  async open({ token, port, notebookUrl, patienceMs }: OpenRequest): Promise<OpenReport> {
+    const url = this.#urlOf(token, port, notebookUrl);
+    this.#openings++;
+    const { open = (target, patience) => openBrowser(target, { patienceMs: patience }) } = this.#options;
+    return { url, outcome: await open(url, patienceMs) };
+  }
+
+  #urlOf(token: string, port: number, notebookUrl: string | undefined): string {
+    const url = this.#checkedUrl(notebookUrl ?? this.#profile.defaultUrl);
+    // A browser shows the tab it has for a URL that differs in the fragment only, and that tab knows a dead port.
+    if (this.#openings > 0) url.searchParams.set('notebridge', String(this.#openings + 1));
+    url.hash = '';
+    return `${url.href}#mcpProxyToken=${token}&mcpProxyPort=${port}`;
+  }
+
+  #checkedUrl(text: string): URL {
+    const allowed = [...this.#profile.origins, ...(this.#options.allowOrigins ?? [])];
+    if (URL.canParse(text)) {
+      const url = new URL(text);
+      const hasCredentials = url.username !== '' || url.password !== '';
+      if (allowed.includes(url.origin) && !hasCredentials) return url;
+    }
+    throw new BridgeError(
+      'bad_origin',
+      `"${text}" was not opened: the URL carries an access token, so it must be on ${allowed.join(' or ')}.`,
+      {
+        data: { notebook_url: text, allowed },
+      },
+    );
+  }
+}

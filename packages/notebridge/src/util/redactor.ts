@@ -1,0 +1,15 @@
+/** Takes secrets out of whatever text leaves for a log, a terminal or a file. The one place that knows what to hide. */
+export class Redactor {
+  readonly #secrets = new Set<string>();
+
+  /** Hides this text from now on. Short texts are not secrets, and hiding them would garble everything. */
+  add(secret: string): void {
+    if (secret.length >= 8) this.#secrets.add(secret);
+  }
+
+  redact(text: string): string {
+    let redacted = text;
+    for (const secret of this.#secrets) redacted = redacted.replaceAll(secret, '[redacted]');
+    return redacted;
+  }
+}

@@ -1,0 +1,38 @@
+// Finds the code blocks of a Markdown file, so that a test can run what the documentation promises.
+import { readFileSync } from 'node:fs';
+
+/**
+ * The `sh` and `js` blocks of a Markdown file, as `[{ lang, code, line, runs }]`: `line` is that of the first line of code, and `runs`
+ * is the NAME of a comment `<!-- runs: NAME -->` right above the block (blank lines between are fine), else undefined.
+ */
+export function snippetsOf(markdownFile) {
+  const snippets = [];
+  let runs;
+  let open;
+  for (const [index, text] of readFileSync(markdownFile, 'utf8').split(/\r?\n/).entries()) {
+    if (open) {
+      if (isFenceEnd(text, open.fence)) {
+        if (/^(sh|js)$/.test(open.lang)) snippets.push({ lang: open.lang, code: open.lines.join('\n'), line: open.line, runs: open.runs });
+        open = undefined;
+      } else {
+        open.lines.push(text.startsWith(open.indent) ? text.slice(open.indent.length) : text.trimStart());
+      }
+      continue;
+    }
+    const fence = text.match(/^(\s*)(`{3,}|~{3,})\s*([^\s`]*)/);
+    if (fence) {
+      open = { indent: fence[1], fence: fence[2], lang: fence[3], line: index + 2, lines: [], runs };
+      runs = undefined;
+    } else if (text.trim() !== '') {
+      runs = text.match(/^\s*<!--\s*runs:\s*(.+?)\s*-->\s*$/)?.[1];
+    }
+  }
+  if (open) throw new Error(`${markdownFile}:${open.line - 1}: the code block that begins here has no end.`);
+  return snippets;
+}
+
+/** A fence ends with at least as many of the same characters as it began with. */
+function isFenceEnd(text, fence) {
+  const end = text.trim();
+  return end.length >= fence.length && end === fence[0].repeat(end.length);
+}

@@ -1,0 +1,115 @@
+// Makes a fresh clone ready: Node new enough, packages installed, program built, a browser for the tests.
+// Does nothing that is already done, so every command can begin with it.
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative, sep } from 'node:path';
+import { canInstall, chromiumAdvice, findChromium, installChromium } from './chromium.mjs';
+import { packageFolders, readJson, root, run, runMain, StepFailed, secondsSince } from './run.mjs';
+
+const oldestNode = [20, 19];
+const buildStamp = join(root, 'node_modules/.cache/notebridge/built');
+
+/** Answers with the path of a Chromium, if one was asked for. Throws `StepFailed` when a step fails. */
+export async function setup({ chromium = false } = {}) {
+  assertNode();
+  await step('packages', installReason(), 'npm ci', install);
+  await step('program', buildReason(), 'npm run build', build);
+  return chromium ? { chromium: await browser() } : {};
+}
+
+async function browser() {
+  if (process.env.NOTEBRIDGE_SKIP_BROWSER === '1') {
+    say('browser: none, and the browser tests are skipped, because NOTEBRIDGE_SKIP_BROWSER=1\n');
+    return undefined;
+  }
+  let path = await findChromium();
+  if (!path && canInstall()) {
+    await step('browser', 'no Chromium or Chrome found', 'apt-get install -y chromium', installChromium);
+    path = await findChromium();
+  }
+  if (!path) throw new StepFailed(chromiumAdvice);
+  say(`browser: ${path}\n`);
+  return path;
+}
+
+export function assertNode() {
+  const [major, minor] = process.versions.node.split('.').map(Number);
+  if (major > oldestNode[0] || (major === oldestNode[0] && minor >= oldestNode[1])) return;
+  throw new StepFailed(
+    `Notebridge needs Node ${oldestNode.join('.')} or newer, and this is Node ${process.versions.node}.\nInstall a newer one (https://nodejs.org), then run the command again.`,
+  );
+}
+
+/** Why the packages have to be installed, or undefined. npm's own record says what stands in node_modules, whoever installed it. */
+export function installReason() {
+  const record = join(root, 'node_modules/.package-lock.json');
+  if (!existsSync(record)) return 'not installed yet';
+  const wanted = readJson(join(root, 'package-lock.json')).packages;
+  const present = readJson(record).packages;
+  const differs = Object.keys(wanted).some((name) => {
+    if (name === '' || (wanted[name].optional && !present[name])) return false;
+    return !present[name] || present[name].version !== wanted[name].version;
+  });
+  return differs ? 'package-lock.json changed' : undefined;
+}
+
+export function install() {
+  // With NODE_ENV=production, npm would leave out the tools that build and test.
+  return run('npm', ['ci', '--include=dev', '--no-audit', '--no-fund'], { timeoutMs: 15 * 60_000 });
+}
+
+/** Why the program has to be built, or undefined. By content, not by time: a checkout of another branch changes times at will. */
+export function buildReason() {
+  if (builtFolders().some((folder) => !existsSync(join(root, folder, 'dist')))) return 'not built yet';
+  if (!existsSync(buildStamp) || readFileSync(buildStamp, 'utf8') !== sourceHash()) return 'sources changed';
+  return undefined;
+}
+
+export async function build() {
+  const hash = sourceHash();
+  // Otherwise the output of a source file that is gone would stay, and be published.
+  for (const folder of builtFolders()) rmSync(join(root, folder, 'dist'), { recursive: true, force: true });
+  const result = await run('npm', ['run', 'build']);
+  if (result.code === 0) {
+    mkdirSync(dirname(buildStamp), { recursive: true });
+    writeFileSync(buildStamp, hash);
+  }
+  return result;
+}
+
+function builtFolders() {
+  return packageFolders().filter((folder) => readJson(join(root, folder, 'package.json')).scripts?.build);
+}
+
+function sourceHash() {
+  const hash = createHash('sha256').update(readFileSync(join(root, 'tsconfig.base.json')));
+  for (const file of builtFolders().flatMap(sourceFiles)) {
+    hash.update(`\n${file}\n`).update(readFileSync(join(root, file)));
+  }
+  return hash.digest('hex');
+}
+
+function sourceFiles(folder) {
+  const entries = readdirSync(join(root, folder), { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  const files = entries.map((entry) => relative(root, join(entry.parentPath, entry.name)).replaceAll(sep, '/'));
+  return files.filter((file) => !/\/(dist|node_modules|test)\/|\.test\.ts$/.test(file)).sort();
+}
+
+async function step(what, reason, command, work) {
+  if (!reason) return say(`${what}: up to date\n`);
+  const startMs = performance.now();
+  say(`${what}: ${reason}; ${command} ... `);
+  const { code, output } = await work();
+  process.stdout.write(`${code === 0 ? 'done' : 'failed'} (${secondsSince(startMs)})\n`);
+  if (code === 0) return;
+  process.stdout.write(output);
+  throw new StepFailed(`Setup stopped: "${command}" failed with exit code ${code}; what it said stands above.`);
+}
+
+function say(text) {
+  process.stdout.write(`setup: ${text}`);
+}
+
+await runMain(import.meta.url, async (args) => {
+  await setup({ chromium: args.includes('--chromium') });
+});

@@ -1,0 +1,39 @@
+// npm test: sets up what is missing, runs vitest with the arguments given, and ends with the line
+// `tests: N passed, N failed, N skipped`. The line is printed here, after vitest has ended: nothing can come behind it.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { closingLine, readCounts } from './closing-line-reporter.mjs';
+import { runMain, runTool, StepFailed } from './run.mjs';
+import { setup } from './setup.mjs';
+
+await runMain(import.meta.url, async (args) => {
+  const folder = mkdtempSync(join(tmpdir(), 'notebridge-test-'));
+  try {
+    return await runTests(args, join(folder, 'counts.json'));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+async function runTests(args, countsFile) {
+  const { chromium } = await ready();
+  if (chromium === false) return 1;
+  const reporters = ['--reporter=default', '--reporter=./scripts/closing-line-reporter.mjs'];
+  const env = { NOTEBRIDGE_TEST_COUNTS: countsFile, ...(chromium ? { CHROMIUM_PATH: chromium } : {}) };
+  const { code } = await runTool('vitest', 'vitest', ['run', ...reporters, ...args], { show: true, env });
+  const counts = readCounts(countsFile);
+  process.stdout.write(`${closingLine(counts)}\n`);
+  return code === 0 && counts.failed > 0 ? 1 : code;
+}
+
+/** A set-up that fails counts as one failed test: a closing line without a failure would read as success. */
+async function ready() {
+  try {
+    return await setup({ chromium: true });
+  } catch (error) {
+    if (!(error instanceof StepFailed)) throw error;
+    process.stdout.write(`\n${error.message}\n\n${closingLine({ passed: 0, failed: 1, skipped: 0 })}\n`);
+    return { chromium: false };
+  }
+}
