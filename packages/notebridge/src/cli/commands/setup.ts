@@ -1,22 +1,26 @@
 import { Command } from 'commander';
-import { hosts } from '../setup/hosts.js';
+import { type Place, hosts } from '../setup/hosts.js';
 
-interface SetupFlags {
-  write?: boolean;
-  json?: boolean;
+/** What the command sees of the process that it runs in. */
+export interface SetupTerminal extends Place {
+  print(text: string): void;
 }
 
 /** `notebridge setup HOST`: prints how an agent host starts us, or with `--write` puts it into the host's own config. */
-export function setupCommand(): Command {
+export function setupCommand(terminal: SetupTerminal = ownTerminal()): Command {
   return new Command('setup')
     .description("print an agent host's config for Notebridge, or merge it into the host's file")
     .argument('[host]', hosts.map((host) => host.name).join(', '))
     .option('--write', "merge it into the host's file; the old file is kept beside it")
     .option('--json', 'print a JSON object, for scripts')
-    .action(async (host: string | undefined, { write = false, json = false }: SetupFlags) => {
+    .action(async (host: string | undefined, { write = false, json = false }: { write?: boolean; json?: boolean }) => {
       // Loaded only now: the parsers of the hosts' formats must not slow down the start of other commands.
       const [{ setup }, { describeSetup }] = await Promise.all([import('../setup/setup.js'), import('../setup/describe-setup.js')]);
-      const report = await setup({ host, write, env: process.env, platform: process.platform });
-      process.stdout.write(json ? `${JSON.stringify(report, undefined, 2)}\n` : describeSetup(report));
+      const report = await setup({ host, write, env: terminal.env, platform: terminal.platform });
+      terminal.print(json ? `${JSON.stringify(report, undefined, 2)}\n` : describeSetup(report));
     });
+}
+
+function ownTerminal(): SetupTerminal {
+  return { env: process.env, platform: process.platform, print: (text) => process.stdout.write(text) };
 }

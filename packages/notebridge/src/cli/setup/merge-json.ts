@@ -1,6 +1,6 @@
-import { type FormattingOptions, applyEdits, modify } from 'jsonc-parser';
 import { faultyFile } from '../../config/fault.js';
 import { parseJsonDocument } from '../../config/json-document.js';
+import { setInJson } from './edit-json.js';
 import { type MergeRequest, type Merged, assertMerged, planMerge } from './merge.js';
 
 /**
@@ -10,30 +10,19 @@ import { type MergeRequest, type Merged, assertMerged, planMerge } from './merge
  */
 export function mergeIntoJson(text: string, request: MergeRequest): Merged {
   const written = text.trim() === '' ? '{}\n' : text;
-  const before = parse(written, request.file);
+  const parsed = parseJsonDocument(written);
+  if ('faults' in parsed) throw faultyFile(request.file, parsed.faults);
+  const before = parsed.document.value;
   const plan = planMerge(before, request);
   if (plan.kind === 'none') return { text, change: 'none' };
   const place = [request.container, request.name];
-  const after =
-    plan.kind === 'add'
-      ? edit(written, place, request.entry)
-      : Object.entries(plan.keys).reduce((edited, [key, value]) => edit(edited, [...place, key], value), written);
-  assertMerged(before, parse(after, request.file), request);
+  const changes = plan.kind === 'add' ? [{ path: place, value: request.entry }] : Object.entries(plan.keys).map(([key, value]) => ({ path: [...place, key], value }));
+  const after = changes.reduce((edited, { path, value }) => setInJson(edited, path, value), written);
+  assertMerged(before, valueOf(after), request);
   return { text: after, change: plan.kind === 'add' ? 'added' : 'updated' };
 }
 
-function parse(text: string, file: string): unknown {
+function valueOf(text: string): unknown {
   const parsed = parseJsonDocument(text);
-  if ('faults' in parsed) throw faultyFile(file, parsed.faults);
-  return parsed.document.value;
-}
-
-function edit(text: string, path: string[], value: unknown): string {
-  return applyEdits(text, modify(text, path, value, { formattingOptions: formattingOf(text) }));
-}
-
-/** Indents as the file does, by its first indented line; two spaces if there is none. */
-function formattingOf(text: string): FormattingOptions {
-  const indent = /^([ \t]+)\S/m.exec(text)?.[1] ?? '  ';
-  return { insertSpaces: !indent.startsWith('\t'), tabSize: indent.startsWith('\t') ? 1 : indent.length, eol: text.includes('\r\n') ? '\r\n' : '\n' };
+  return 'document' in parsed ? parsed.document.value : undefined;
 }

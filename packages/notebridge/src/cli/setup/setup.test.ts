@@ -1,0 +1,137 @@
+import { chmod, mkdir, mkdtemp, readFile, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { BridgeError } from '../../core/errors.js';
+import { describeSetup } from './describe-setup.js';
+import { replaceHostFile } from './host-file.js';
+import { hosts } from './hosts.js';
+import { type SetupReport, setup } from './setup.js';
+
+const launch = { command: 'npx', args: ['-y', 'notebridge'] };
+
+let home: string;
+beforeEach(async () => {
+  home = await mkdtemp(join(tmpdir(), 'notebridge-setup-'));
+});
+afterEach(async () => {
+  await rm(home, { recursive: true, force: true });
+});
+
+const run = (host: string | undefined, write = true): Promise<SetupReport> => setup({ host, write, launch, env: { HOME: home }, platform: 'linux' });
+const faultOf = async (running: Promise<unknown>): Promise<BridgeError> => {
+  const error = await running.catch((thrown: unknown) => thrown);
+  if (!(error instanceof BridgeError)) throw new Error(`expected a BridgeError, got ${String(error)}`);
+  return error;
+};
+
+describe('setup: printing', () => {
+  it.each(hosts.map((host) => host.name))('says what to put where for %s, and writes nothing', async (name) => {
+    const report = await run(name, false);
+    const text = describeSetup(report);
+    expect(report.status).toBe('printed');
+    expect(text).toContain(report.file);
+    expect(text).toContain(report.snippet.trimEnd());
+    expect(text).toContain(`notebridge setup ${name} --write`);
+    expect(report.snippet).toContain('notebridge');
+    expect(await readdir(home)).toEqual([]);
+  });
+
+  it("names the host's own command where it has one", async () => {
+    expect(describeSetup(await run('claude-code', false))).toContain('  claude mcp add --scope user notebridge -- npx -y notebridge\n');
+    expect(describeSetup(await run('cursor', false))).not.toContain('Or let');
+  });
+
+  it('gives the snippet in the form of the host', async () => {
+    expect(JSON.parse((await run('vscode', false)).snippet)).toEqual({ servers: { notebridge: { type: 'stdio', ...launch } } });
+    expect(JSON.parse((await run('cursor', false)).snippet)).toEqual({ mcpServers: { notebridge: launch } });
+    expect((await run('codex', false)).snippet).toBe(
+      '[mcp_servers.notebridge]\ncommand = "npx"\nargs = [ "-y", "notebridge" ]\nstartup_timeout_sec = 60\ntool_timeout_sec = 3600\n',
+    );
+  });
+});
+
+describe('setup: writing', () => {
+  it.each(hosts.map((host) => host.name))('makes the file of %s and its folders; a second run changes nothing', async (name) => {
+    const report = await run(name);
+    expect(report).toMatchObject({ status: 'added' });
+    expect(report.backup).toBeUndefined();
+    expect(await readFile(report.file, 'utf8')).toBe(report.snippet);
+    expect((await stat(report.file)).mode & 0o777).toBe(0o600);
+    const again = await run(name);
+    expect(again.status).toBe('unchanged');
+    expect(describeSetup(again)).toContain(`already has "notebridge" in ${report.file}\nNothing was written.`);
+    expect(await readdir(dirname(report.file))).toHaveLength(1);
+  });
+
+  it('merges into an existing file and keeps a copy of the old one, both with its mode', async () => {
+    const file = join(home, '.claude.json');
+    const old = '{"numStartups":7,"mcpServers":{"other":{"command":"x"}}}';
+    await writeFile(file, old);
+    await chmod(file, 0o640);
+    const report = await run('claude-code');
+    expect(report.status).toBe('added');
+    expect(JSON.parse(await readFile(file, 'utf8'))).toEqual({ numStartups: 7, mcpServers: { other: { command: 'x' }, notebridge: { type: 'stdio', ...launch } } });
+    expect(await readFile(report.backup ?? '', 'utf8')).toBe(old);
+    expect(report.backup).toMatch(/\.claude\.json\.notebridge-backup-\d{4}-\d\d-\d\dT[\d-]+Z$/);
+    for (const path of [file, report.backup ?? '']) expect((await stat(path)).mode & 0o777).toBe(0o640);
+    expect(describeSetup(report)).toContain(`Added "notebridge" to ${file}\nThe old file is kept as ${report.backup}`);
+  });
+
+  it('writes through a link into a folder of dotfiles', async () => {
+    await mkdir(join(home, 'dotfiles'));
+    await mkdir(join(home, '.codex'));
+    await writeFile(join(home, 'dotfiles', 'codex.toml'), 'model = "x"\n');
+    await symlink(join(home, 'dotfiles', 'codex.toml'), join(home, '.codex', 'config.toml'));
+    await run('codex');
+    expect(await readFile(join(home, 'dotfiles', 'codex.toml'), 'utf8')).toMatch(/^model = "x"\n\n\[mcp_servers\.notebridge\]\n/);
+  });
+
+  it('reports an update as one', async () => {
+    const file = join(home, '.cursor', 'mcp.json');
+    await mkdir(dirname(file));
+    await writeFile(file, '{"mcpServers":{"notebridge":{"command":"node","args":["/old.js"]}}}');
+    const report = await run('cursor');
+    expect(report.status).toBe('updated');
+    expect(describeSetup(report)).toContain(`Updated "notebridge" in ${file}`);
+  });
+
+  it('leaves a broken file alone, and names the line', async () => {
+    const file = join(home, '.claude.json');
+    await writeFile(file, '{\n  "a": 1\n  "b": 2\n}');
+    const error = await faultOf(run('claude-code'));
+    expect(error.code).toBe('bad_config');
+    expect(error.message).toContain(`${file}:3:3: The file is not JSON`);
+    expect(await readdir(home)).toEqual(['.claude.json']);
+  });
+
+  it('leaves no copy behind when the file cannot be replaced', async () => {
+    const file = join(home, 'x.json');
+    await writeFile(file, 'changed by the host');
+    const error = await faultOf(replaceHostFile({ file, before: 'as read', after: 'new' }));
+    expect(error.code).toBe('write_failed');
+    expect(error.message).toContain('was changed by another program meanwhile');
+    expect(await readdir(home)).toEqual(['x.json']);
+  });
+
+  it('names a folder that cannot be made and a file that cannot be read', async () => {
+    await writeFile(join(home, '.cursor'), '');
+    const blocked = await faultOf(run('cursor'));
+    expect(blocked.code).toBe('write_failed');
+    expect(blocked.message).toMatch(/^Cannot make the folder ".*\.cursor": .*\. Nothing was changed\./);
+    await mkdir(join(home, '.claude.json'));
+    expect((await faultOf(run('claude-code'))).message).toContain('is a folder. Nothing was changed.');
+  });
+});
+
+describe('setup: the host', () => {
+  it('must be one of the list', async () => {
+    const error = await faultOf(run('claude_code'));
+    expect(error.code).toBe('bad_usage');
+    expect(error.message).toBe(
+      'There is no host "claude_code". Did you mean "claude-code"? Hosts are claude-code, claude-desktop, cursor, vscode, gemini, codex.',
+    );
+    expect((await faultOf(run('emacs'))).message).toMatch(/^There is no host "emacs"\. Hosts are /);
+    expect((await faultOf(run(undefined))).message).toMatch(/^Which host is to be set up\? Hosts are /);
+  });
+});

@@ -1,0 +1,22 @@
+import { readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { errorTable } from '../../src/core/errors.js';
+
+const page = readFileSync(new URL('../../../../docs/errors.md', import.meta.url), 'utf8');
+
+it('docs/errors.md has exactly the rows of the error table', () => {
+  const rows = page.split('\n').filter((line) => line.startsWith('| `'));
+  const wanted = Object.entries(errorTable).map(([code, { rpcCode, meaning, next }]) => `| \`${code}\` | ${rpcCode} | ${meaning} | ${next} |`);
+  expect(rows).toEqual(wanted);
+});
+
+it('keeps our own codes out of the range that the protocol reserves', () => {
+  const jsonRpcAndSpec = [-32700, -32600, -32601, -32602, -32603, -32022];
+  for (const { rpcCode } of Object.values(errorTable)) {
+    if (jsonRpcAndSpec.includes(rpcCode)) continue;
+    expect(rpcCode).toBeLessThanOrEqual(-32000);
+    expect(rpcCode).toBeGreaterThanOrEqual(-32019);
+    // -32002 is "resource not found" in the legacy era.
+    expect(rpcCode).not.toBe(-32002);
+  }
+});
