@@ -21,7 +21,9 @@ socket.on('message', (data) => {
   const { id, method, params } = JSON.parse(data.toString());
   if (id === undefined) return;
   const result = answers[method]?.(params);
-  send(`{"jsonrpc":"2.0","id":${id},${result === undefined ? '"error":{"code":-32601,"message":"No such method"}' : `"result":${result}`}}`);
+  send(
+    `{"jsonrpc":"2.0","id":${id},${result === undefined ? '"error":{"code":-32601,"message":"No such method"}' : `"result":${result}`}}`,
+  );
 });
 process.stdin.on('end', () => process.exit()).resume();
 

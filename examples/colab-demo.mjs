@@ -67,7 +67,10 @@ try {
 /** Calls a tool as an agent does, shows the exchange, and gives the answer's value. */
 async function call(name, args) {
   say('agent →', `${name} ${short(JSON.stringify(args))}`);
-  const result = await agent.callTool({ name, arguments: args }, { onprogress: ({ progress, total, message }) => say('progress', `${progress}/${total ?? '?'} ${message ?? ''}`) });
+  const result = await agent.callTool(
+    { name, arguments: args },
+    { onprogress: ({ progress, total, message }) => say('progress', `${progress}/${total ?? '?'} ${message ?? ''}`) },
+  );
   const [block] = result.content;
   say('page  ←', short(block.text));
   assert.ok(!result.isError, block.text);

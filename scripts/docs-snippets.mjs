@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 
 /**
- * The `sh` and `js` blocks of a Markdown file, as `[{ lang, code, line, runs }]`: `line` is that of the first line of code, and `runs`
+ * The code blocks of a Markdown file that name a language, as `[{ lang, code, line, runs }]`: `line` is that of the first line of code, and `runs`
  * is the NAME of a comment `<!-- runs: NAME -->` right above the block (blank lines between are fine), else undefined.
  */
 export function snippetsOf(markdownFile) {
@@ -12,7 +12,7 @@ export function snippetsOf(markdownFile) {
   for (const [index, text] of readFileSync(markdownFile, 'utf8').split(/\r?\n/).entries()) {
     if (open) {
       if (isFenceEnd(text, open.fence)) {
-        if (/^(sh|js)$/.test(open.lang)) snippets.push({ lang: open.lang, code: open.lines.join('\n'), line: open.line, runs: open.runs });
+        if (open.lang !== '') snippets.push({ lang: open.lang, code: open.lines.join('\n'), line: open.line, runs: open.runs });
         open = undefined;
       } else {
         open.lines.push(text.startsWith(open.indent) ? text.slice(open.indent.length) : text.trimStart());

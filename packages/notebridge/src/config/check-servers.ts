@@ -13,7 +13,9 @@ export function checkServers(config: unknown): Problem[] {
   return [
     ...Object.entries(standard).flatMap(([name, server]) => checkServer(['mcpServers', name], server)),
     ...Object.entries(vscode).flatMap(([name, server]) => checkServer(['servers', name], server)),
-    ...Object.keys(vscode).filter((name) => Object.hasOwn(standard, name)).map(givenTwice),
+    ...Object.keys(vscode)
+      .filter((name) => Object.hasOwn(standard, name))
+      .map(givenTwice),
   ];
 }
 
@@ -31,10 +33,20 @@ function nameProblem(path: KeyPath): Problem | undefined {
 
 function transportProblem(path: KeyPath, { type, command, url }: Record<string, unknown>): Problem | undefined {
   if (command === undefined && url === undefined) {
-    return { path, at: 'value', found: 'has neither "command" nor "url"', next: 'Give it a "command" to start, or the "url" of a running server.' };
+    return {
+      path,
+      at: 'value',
+      found: 'has neither "command" nor "url"',
+      next: 'Give it a "command" to start, or the "url" of a running server.',
+    };
   }
   if (command !== undefined && url !== undefined) {
-    return { path: [...path, 'url'], at: 'key', found: 'stands beside "command"', next: 'Keep one of the two: a server is started or called, not both.' };
+    return {
+      path: [...path, 'url'],
+      at: 'key',
+      found: 'stands beside "command"',
+      next: 'Keep one of the two: a server is started or called, not both.',
+    };
   }
   const local = command !== undefined;
   if (type === undefined || (type === 'stdio') === local) return undefined;
@@ -46,7 +58,12 @@ function strayKeyProblem(path: KeyPath, server: Record<string, unknown>): Proble
   const [stray, owner] = server.command === undefined ? [['args', 'env', 'cwd'], 'command'] : [['headers'], 'url'];
   const key = stray.find((candidate) => Object.hasOwn(server, candidate));
   if (key === undefined) return undefined;
-  return { path: [...path, key], at: 'key', found: `has no meaning without "${owner}"`, next: `Delete it, or give the server a "${owner}".` };
+  return {
+    path: [...path, key],
+    at: 'key',
+    found: `has no meaning without "${owner}"`,
+    next: `Delete it, or give the server a "${owner}".`,
+  };
 }
 
 function selfProblem(path: KeyPath, { command, args, disabled }: Record<string, unknown>): Problem | undefined {

@@ -21,11 +21,14 @@ const reference = /(\$?)\$\{([^}]*)\}?/g;
 const variable = /^(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^]*))?$/;
 
 function expandText(text: string, env: Environment, report: (words: { found: string; next: string }) => void): string {
-  return text.replace(reference, (whole, escape: string, inner: string) => {
-    if (escape !== '') return whole.slice(1);
+  return text.replace(reference, (whole, dollar: string, inner: string) => {
+    if (dollar !== '') return whole.slice(1);
     const [, name, fallback] = (whole.endsWith('}') ? variable.exec(inner) : null) ?? [];
     if (name === undefined) {
-      report({ found: `has "${oneLine(whole)}", which names no variable`, next: 'Write "${NAME}", "${NAME:-default}" or "${env:NAME}"; "$${" for a plain "${".' });
+      report({
+        found: `has "${oneLine(whole)}", which names no variable`,
+        next: 'Write "${NAME}", "${NAME:-default}" or "${env:NAME}"; "$${" for a plain "${".',
+      });
       return whole;
     }
     const set = env[name];

@@ -1,4 +1,4 @@
-import { type Node, type ParseError, createScanner, findNodeAtLocation, parseTree, printParseErrorCode } from 'jsonc-parser';
+import { createScanner, findNodeAtLocation, type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser';
 import { type Fault, type KeyPath, type Problem, writePath } from './fault.js';
 
 /** A JSON file (comments and trailing commas allowed) whose values know where they stand. */
@@ -18,7 +18,11 @@ export function parseJsonDocument(text: string): { document: JsonDocument } | { 
   const value = toValue(root, [], badKeys);
   const [badKey, ...moreBadKeys] = toFaults(text, badKeys);
   if (badKey !== undefined) return { faults: [badKey, ...moreBadKeys] };
-  const locate = (problems: readonly Problem[]): Fault[] => toFaults(text, problems.map((problem) => ({ ...problem, offset: offsetOf(root, problem) })));
+  const locate = (problems: readonly Problem[]): Fault[] =>
+    toFaults(
+      text,
+      problems.map((problem) => ({ ...problem, offset: offsetOf(root, problem) })),
+    );
   return { document: { value, locate } };
 }
 

@@ -133,7 +133,10 @@ describe('loadConfig: faults', () => {
       '{ "notebridge": { "limits": {\n "graceMs": "soon" } } }',
       'F:2:13: "notebridge.limits.graceMs" is "soon", but must be a whole number of milliseconds, 0 to 2147483647. Mend this value, then start again.',
     ],
-    ['{ "notebridge": { "limits": { "graceMs": -1 } } }', 'F:1:42: "notebridge.limits.graceMs" is "-1" (a number), but must be a whole number'],
+    [
+      '{ "notebridge": { "limits": { "graceMs": -1 } } }',
+      'F:1:42: "notebridge.limits.graceMs" is "-1" (a number), but must be a whole number',
+    ],
     ['{ "notebridge": { "limits": { "pingMs": 1.5 } } }', '"notebridge.limits.pingMs" is "1.5" (a number), but must be a whole number'],
     ['{ "notebridge": { "limits": { "maxInFlight": 0 } } }', 'is "0" (a number), but must be a whole number of calls, 1 to 1000000'],
     ['{ "notebridge": { "middleware": "a.js" } }', '"notebridge.middleware" is "a.js", but must be a list of module paths.'],
@@ -143,14 +146,29 @@ describe('loadConfig: faults', () => {
     ['{ "mcpServers": { "a": null } }', '"mcpServers.a" is "null", but must be an object with "command" or "url".'],
     ['{ "mcpServers": { "a": { "command": "x", "url": "https://x" } } }', 'F:1:42: "mcpServers.a.url" stands beside "command".'],
     ['{ "mcpServers": { "a": { "command": "x", "type": "http" } } }', '"mcpServers.a.type" does not go with "command". Write "stdio"'],
-    ['{ "mcpServers": { "a": { "url": "https://x", "type": "stdio" } } }', '"mcpServers.a.type" does not go with "url". Write "http" or "sse"'],
+    [
+      '{ "mcpServers": { "a": { "url": "https://x", "type": "stdio" } } }',
+      '"mcpServers.a.type" does not go with "url". Write "http" or "sse"',
+    ],
     ['{ "mcpServers": { "a": { "url": "https://x", "args": [] } } }', '"mcpServers.a.args" has no meaning without "command".'],
     ['{ "mcpServers": { "a": { "command": "x", "headers": {} } } }', '"mcpServers.a.headers" has no meaning without "url".'],
-    ['{ "mcpServers": { "a": { "command": "x", "era": "Legacy" } } }', 'is "Legacy", but must be one of "auto", "legacy", "modern". Did you mean "legacy"?'],
-    ['{ "mcpServers": { "a": { "command": "x", "tools": { "alow": [] } } } }', '"mcpServers.a.tools.alow" is not a known key. Did you mean "allow"?'],
+    [
+      '{ "mcpServers": { "a": { "command": "x", "era": "Legacy" } } }',
+      'is "Legacy", but must be one of "auto", "legacy", "modern". Did you mean "legacy"?',
+    ],
+    [
+      '{ "mcpServers": { "a": { "command": "x", "tools": { "alow": [] } } } }',
+      '"mcpServers.a.tools.alow" is not a known key. Did you mean "allow"?',
+    ],
     ['{ "mcpServers": { "a": { "command": "x" } }, "servers": { "a": { "command": "x" } } }', '"servers.a" is also in "mcpServers".'],
-    ['{ "mcpServers": { "a": { "command": "npx", "args": ["-y", "notebridge"] } } }', 'F:1:37: "mcpServers.a.command" would start Notebridge from within Notebridge. Delete this server.'],
-    ['{ "mcpServers": { "a": { "command": "${PROGRAM}" } } }', 'F:1:37: "mcpServers.a.command" needs the environment variable "PROGRAM", which is not set. Set it, or write "${PROGRAM:-default}".'],
+    [
+      '{ "mcpServers": { "a": { "command": "npx", "args": ["-y", "notebridge"] } } }',
+      'F:1:37: "mcpServers.a.command" would start Notebridge from within Notebridge. Delete this server.',
+    ],
+    [
+      '{ "mcpServers": { "a": { "command": "${PROGRAM}" } } }',
+      'F:1:37: "mcpServers.a.command" needs the environment variable "PROGRAM", which is not set. Set it, or write "${PROGRAM:-default}".',
+    ],
     ['{ "notebridge": 1, }', '"notebridge" is "1" (a number), but must be an object.'],
     ['{ "a": 1 "b" }', 'F:1:10: The file is not JSON: a text stands there. Put a comma before it.'],
   ])('says what is wrong with %s', async (text, expected) => {

@@ -3,7 +3,7 @@ import { dirname, isAbsolute, join, resolve } from 'node:path';
 import type { Environment } from '../processes/environment.js';
 import { type Config, defaultConfig } from './config.js';
 import { unreadableFile } from './fault.js';
-import { type TextRead, readTextFile } from './read-text-file.js';
+import { readTextFile, type TextRead } from './read-text-file.js';
 
 export interface LoadConfigOptions {
   /** The file named by `--config`. It must exist; a relative path starts from the working directory. */

@@ -35,7 +35,10 @@ describe('loadMiddlewareModules', () => {
     ['an object', 'export default { onCallTool: (context, next) => next(context) }'],
     ['a function', 'export default () => ({ onCallTool: (context, next) => next(context) })'],
     ['an async function', 'export default async () => ({ onCallTool: (context, next) => next(context) })'],
-    ['an instance of a class', 'class Mine { name = "mine"; onCallTool(context, next) { return next(context) } }\nexport default new Mine()'],
+    [
+      'an instance of a class',
+      'class Mine { name = "mine"; onCallTool(context, next) { return next(context) } }\nexport default new Mine()',
+    ],
   ])('takes %s', async (_kind, source) => {
     const [middleware] = await load(source);
     expect(middleware?.onCallTool).toBeTypeOf('function');
@@ -50,7 +53,10 @@ describe('loadMiddlewareModules', () => {
   });
 
   it.each([
-    ['export const onCallTool = 1, other = 2', 'Middleware "F" has no default export, but exports onCallTool, other. Export a middleware object'],
+    [
+      'export const onCallTool = 1, other = 2',
+      'Middleware "F" has no default export, but exports onCallTool, other. Export a middleware object',
+    ],
     ['', 'has no default export, but exports nothing.'],
     ['export default 5', 'gives a number as its middleware.'],
     ['export default () => undefined', 'gives undefined as its middleware.'],

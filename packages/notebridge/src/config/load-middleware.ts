@@ -42,7 +42,8 @@ async function loadMiddleware(file: string): Promise<Middleware> {
 }
 
 async function assertModuleFile(file: string): Promise<void> {
-  if (!['.js', '.mjs'].includes(extname(file))) throw fault(file, 'is neither a .js nor a .mjs file', 'Compile it, or name the compiled module.');
+  if (!['.js', '.mjs'].includes(extname(file)))
+    throw fault(file, 'is neither a .js nor a .mjs file', 'Compile it, or name the compiled module.');
   const found = await stat(file).catch(() => undefined);
   if (found === undefined) throw fault(file, 'does not exist', 'Paths start from the folder of the config file.');
   if (!found.isFile()) throw fault(file, 'is not a file', 'Name the module itself.');
@@ -71,7 +72,8 @@ async function attempt<Value>(file: string, failed: string, action: () => Promis
 }
 
 function assertMiddleware(file: string, made: unknown): asserts made is Middleware {
-  if (typeof made !== 'object' || made === null || Array.isArray(made)) throw fault(file, `gives ${describe(made)} as its middleware`, exportAdvice);
+  if (typeof made !== 'object' || made === null || Array.isArray(made))
+    throw fault(file, `gives ${describe(made)} as its middleware`, exportAdvice);
   const hooks = hookLikeNames(made);
   for (const name of hooks) assertHook(file, name, (made as Record<string, unknown>)[name]);
   if (hooks.length === 0) throw fault(file, 'gives an object without a hook', `Give it at least one of ${hookNames.join(', ')}.`);
@@ -80,7 +82,11 @@ function assertMiddleware(file: string, made: unknown): asserts made is Middlewa
 function assertHook(file: string, name: string, value: unknown): void {
   if (!hookNames.some((known) => known === name)) {
     const meant = didYouMean(name, hookNames);
-    throw fault(file, `has a hook "${name}", which does not exist`, meant === undefined ? `Hooks are ${hookNames.join(', ')}.` : `Did you mean "${meant}"?`);
+    throw fault(
+      file,
+      `has a hook "${name}", which does not exist`,
+      meant === undefined ? `Hooks are ${hookNames.join(', ')}.` : `Did you mean "${meant}"?`,
+    );
   }
   if (typeof value !== 'function') throw fault(file, `has a hook "${name}" that is ${describe(value)}`, 'Make it a function.');
 }
@@ -88,7 +94,11 @@ function assertHook(file: string, name: string, value: unknown): void {
 /** Names that begin like a hook, also those of the class that an instance was made from. */
 function hookLikeNames(made: object): string[] {
   const names = new Set<string>();
-  for (let level: object | null = made; level !== null && level !== Object.prototype; level = Object.getPrototypeOf(level) as object | null) {
+  for (
+    let level: object | null = made;
+    level !== null && level !== Object.prototype;
+    level = Object.getPrototypeOf(level) as object | null
+  ) {
     for (const name of Object.getOwnPropertyNames(level)) if (/^on[A-Z_]/.test(name)) names.add(name);
   }
   return [...names];

@@ -6,7 +6,7 @@ import { isJsonObject } from '../util/json.js';
 import { checkServers } from './check-servers.js';
 import type { Config, ServerConfig, UpstreamSettings } from './config.js';
 import { expandStrings } from './expand.js';
-import { type Fault, type KeyPath, type Problem, faultyFile, kindOfValue, quoteValue } from './fault.js';
+import { type Fault, faultyFile, type KeyPath, kindOfValue, type Problem, quoteValue } from './fault.js';
 import { parseJsonDocument } from './json-document.js';
 import { type CheckedConfig, type CheckedServer, configSchema, knownKeysAt } from './schema.js';
 
@@ -72,7 +72,10 @@ function quotedWords(text: string): string[] {
 }
 
 function valueAt(value: unknown, path: KeyPath): unknown {
-  return path.reduce<unknown>((part, step) => (typeof part === 'object' && part !== null ? (part as Record<string | number, unknown>)[step] : undefined), value);
+  return path.reduce<unknown>(
+    (part, step) => (typeof part === 'object' && part !== null ? (part as Record<string | number, unknown>)[step] : undefined),
+    value,
+  );
 }
 
 function isFilled(faults: Fault[]): faults is [Fault, ...Fault[]] {
@@ -91,7 +94,13 @@ function toConfig(file: string, { mcpServers, servers, notebridge }: CheckedConf
 
 function toServer(name: string, server: CheckedServer): ServerConfig {
   const { type, command, args, env, cwd, url, headers, ...rest } = server;
-  const settings: UpstreamSettings = { ...rest, name, timeoutMs: rest.timeoutMs, description: rest.description, tools: { ...rest.tools, allow: rest.tools.allow } };
+  const settings: UpstreamSettings = {
+    ...rest,
+    name,
+    timeoutMs: rest.timeoutMs,
+    description: rest.description,
+    tools: { ...rest.tools, allow: rest.tools.allow },
+  };
   if (command !== undefined) return { ...settings, transport: 'stdio', command, args, env, cwd };
   return { ...settings, transport: type === 'sse' ? 'sse' : 'http', url: url ?? '', headers };
 }

@@ -23,7 +23,11 @@ function refuse(found: { isFile(): boolean; isDirectory(): boolean; size: number
   if (found.isDirectory()) return { kind: 'unreadable', why: 'is a folder', next: 'Name a file.' };
   if (!found.isFile()) return { kind: 'unreadable', why: 'is not a regular file', next: 'Name a file on disk.' };
   if (found.size <= maxBytes) return undefined;
-  return { kind: 'unreadable', why: `is ${found.size} bytes large; at most ${maxBytes} are read`, next: 'Check that it is the right file.' };
+  return {
+    kind: 'unreadable',
+    why: `is ${found.size} bytes large; at most ${maxBytes} are read`,
+    next: 'Check that it is the right file.',
+  };
 }
 
 function decode(bytes: Uint8Array): TextRead {

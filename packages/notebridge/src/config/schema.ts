@@ -28,7 +28,9 @@ const server = z.strictObject(
     headers: textsByName.default({}),
     disabled: flag.default(false),
     timeoutMs: whole('milliseconds', 1, longestMs).optional(),
-    tools: z.strictObject({ allow: texts.optional(), deny: texts.default([]) }, { error: 'an object with "allow" and "deny"' }).default({ deny: [] }),
+    tools: z
+      .strictObject({ allow: texts.optional(), deny: texts.default([]) }, { error: 'an object with "allow" and "deny"' })
+      .default({ deny: [] }),
     expose: oneOf('direct', 'code', 'none').default('direct'),
     lazy: flag.default(false),
     description: text.optional(),

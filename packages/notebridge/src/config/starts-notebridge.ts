@@ -16,7 +16,13 @@ const shells = ['sh', 'bash', 'zsh', 'dash', 'ash', 'fish'];
 function unwrap(program: string, args: readonly string[]): readonly string[] | undefined {
   if (program === 'env') return args.filter((word) => !/^(-|\w+=)/.test(word));
   if (program === 'cmd') return args.filter((word) => !word.startsWith('/'));
-  if (shells.includes(program)) return args.filter((word) => !word.startsWith('-')).join(' ').trim().split(/\s+/).filter((word) => word !== 'exec');
+  if (shells.includes(program))
+    return args
+      .filter((word) => !word.startsWith('-'))
+      .join(' ')
+      .trim()
+      .split(/\s+/)
+      .filter((word) => word !== 'exec');
   if (!runners.includes(program)) return undefined;
   const [first = '', ...rest] = behindOptions(args);
   const words = subcommands.includes(first) ? rest : args;

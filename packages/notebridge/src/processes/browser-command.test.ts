@@ -6,7 +6,13 @@ const url = 'https://example.com/#token=a%s&port=1';
 describe('parseBrowserVariable', () => {
   it.each([
     ['firefox', [['firefox', url]]],
-    ['firefox:chromium', [['firefox', url], ['chromium', url]]],
+    [
+      'firefox:chromium',
+      [
+        ['firefox', url],
+        ['chromium', url],
+      ],
+    ],
     ['firefox --new-tab %s', [['firefox', '--new-tab', url]]],
     ['app --url=%s --rate=50%%', [['app', `--url=${url}`, '--rate=50%']]],
     ['"/opt/my browser/run" \'a b\' &', [['/opt/my browser/run', 'a b', url]]],
@@ -28,8 +34,14 @@ describe('watchLaunch', () => {
   it('reports a good end, a bad end, a signal, and a program that does not exist', async () => {
     expect(await watchLaunch(run(''), 10_000)).toEqual({ kind: 'ended' });
     expect(await watchLaunch(run('process.exit(3)'), 10_000)).toEqual({ kind: 'failed', why: 'it ended with exit code 3' });
-    expect(await watchLaunch(run('process.kill(process.pid, "SIGKILL")'), 10_000)).toEqual({ kind: 'failed', why: 'it was ended by SIGKILL' });
-    expect(await watchLaunch(launchDetached(['/no/such/browser'], {}), 10_000)).toMatchObject({ kind: 'failed', why: expect.stringContaining('ENOENT') });
+    expect(await watchLaunch(run('process.kill(process.pid, "SIGKILL")'), 10_000)).toEqual({
+      kind: 'failed',
+      why: 'it was ended by SIGKILL',
+    });
+    expect(await watchLaunch(launchDetached(['/no/such/browser'], {}), 10_000)).toMatchObject({
+      kind: 'failed',
+      why: expect.stringContaining('ENOENT'),
+    });
   });
 
   it('does not wait for a program that keeps running', async () => {

@@ -16,7 +16,10 @@ export function parseBrowserVariable(variable: string, url: string): string[][] 
 export type LaunchOutcome = { kind: 'running' } | { kind: 'ended' } | { kind: 'failed'; why: string };
 
 /** Starts a program that may outlive us: its own group, no pipes, nothing that keeps us alive. */
-export function launchDetached([command = '', ...args]: readonly string[], env: Readonly<Record<string, string | undefined>>): ChildProcess {
+export function launchDetached(
+  [command = '', ...args]: readonly string[],
+  env: Readonly<Record<string, string | undefined>>,
+): ChildProcess {
   const child = spawn(command, args, { detached: true, stdio: 'ignore', env: { ...env } });
   child.unref();
   return child;

@@ -31,7 +31,11 @@ async function fakeBrowser(name: string, exitCode: number): Promise<string> {
 describe.skipIf(process.platform === 'win32')('openBrowser: BROWSER', () => {
   it('runs the command with the URL, even where there is no screen', async () => {
     const browser = await fakeBrowser('mine', 0);
-    const result = await openBrowser(url, { env: { BROWSER: `${browser} --tab %s`, PATH: process.env.PATH }, platform: 'linux', surroundings: noScreen });
+    const result = await openBrowser(url, {
+      env: { BROWSER: `${browser} --tab %s`, PATH: process.env.PATH },
+      platform: 'linux',
+      surroundings: noScreen,
+    });
     expect(result).toEqual({ opened: true, by: 'mine' });
     expect(await readFile(join(folder, 'mine.args'), 'utf8')).toBe(`--tab\n${url}\n`);
   });
@@ -47,7 +51,9 @@ describe.skipIf(process.platform === 'win32')('openBrowser: BROWSER', () => {
     const result = await openBrowser(url, { env: { BROWSER: `nosuchbrowser:${broken}`, PATH: '/usr/bin:/bin' } });
     if (result.opened) throw new Error('should not have opened');
     expect(result.reason).toBe('command_failed');
-    expect(result.hint).toMatch(/^BROWSER could not be used \("nosuchbrowser": .*ENOENT; "broken": it ended with exit code 3\)\. Open the address by hand/);
+    expect(result.hint).toMatch(
+      /^BROWSER could not be used \("nosuchbrowser": .*ENOENT; "broken": it ended with exit code 3\)\. Open the address by hand/,
+    );
     expect(result.hint).not.toContain('secret');
   });
 });
@@ -58,13 +64,19 @@ describe('openBrowser: the system', () => {
   it('counts a launcher that ended well, or still runs, as opened', async () => {
     expect(await openBrowser(url, { env, surroundings: screen, openWithSystem: startNode('') })).toMatchObject({ opened: true });
     const child = spawn(process.execPath, ['-e', 'setTimeout(() => {}, 60_000)'], { stdio: 'ignore' });
-    expect(await openBrowser(url, { env, surroundings: screen, patienceMs: 50, openWithSystem: async () => child })).toMatchObject({ opened: true });
+    expect(await openBrowser(url, { env, surroundings: screen, patienceMs: 50, openWithSystem: async () => child })).toMatchObject({
+      opened: true,
+    });
     child.kill('SIGKILL');
   });
 
   it('does not pretend: a launcher that fails is reported', async () => {
     const result = await openBrowser(url, { env, surroundings: screen, openWithSystem: startNode('process.exit(3)') });
-    expect(result).toMatchObject({ opened: false, reason: 'command_failed', hint: expect.stringContaining('found no browser (it ended with exit code 3).') });
+    expect(result).toMatchObject({
+      opened: false,
+      reason: 'command_failed',
+      hint: expect.stringContaining('found no browser (it ended with exit code 3).'),
+    });
     const wsl = await openBrowser(url, { env, surroundings: { ...screen, wsl: true }, openWithSystem: startNode('process.exit(1)') });
     expect(wsl).toMatchObject({ opened: false, reason: 'wsl', hint: expect.stringContaining('browser on Windows') });
   });
@@ -84,7 +96,11 @@ describe('openBrowser: the system', () => {
     ['container', { ...noScreen, container: true }, 'container'],
   ] as const)('starts nothing without a screen: %s', async (reason, surroundings, words) => {
     const openWithSystem = (): Promise<never> => Promise.reject(new Error('must not be called'));
-    expect(await openBrowser(url, { env, surroundings, openWithSystem })).toMatchObject({ opened: false, reason, hint: expect.stringContaining(words) });
+    expect(await openBrowser(url, { env, surroundings, openWithSystem })).toMatchObject({
+      opened: false,
+      reason,
+      hint: expect.stringContaining(words),
+    });
   });
 
   it('looks up the surroundings from the environment that it was given', async () => {

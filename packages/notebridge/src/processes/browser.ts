@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { basename } from 'node:path';
 import { BridgeError } from '../core/errors.js';
 import { launchDetached, parseBrowserVariable, watchLaunch } from './browser-command.js';
-import { type Environment, type Surroundings, describeEnvironment } from './environment.js';
+import { describeEnvironment, type Environment, type Surroundings } from './environment.js';
 
 /** What came of opening a browser. `hint` is for the person: why not, and what to do; it never contains the URL. */
 export type BrowserResult = { opened: true; by: string } | { opened: false; reason: BrowserObstacle; hint: string };
@@ -42,7 +42,10 @@ export async function openBrowser(url: string, options: OpenBrowserOptions = {})
 function assertWebUrl(url: string): void {
   const scheme = URL.canParse(url) ? new URL(url).protocol : '';
   if (scheme === 'http:' || scheme === 'https:') return;
-  throw new BridgeError('bad_origin', `Not opening a ${scheme === '' ? 'text that is no URL' : `"${scheme}" URL`}: only http and https are opened in a browser.`);
+  throw new BridgeError(
+    'bad_origin',
+    `Not opening a ${scheme === '' ? 'text that is no URL' : `"${scheme}" URL`}: only http and https are opened in a browser.`,
+  );
 }
 
 /** Tries the commands in their order until one does not fail. */
@@ -84,9 +87,11 @@ function notOpened(reason: BrowserObstacle, found = ''): BrowserResult {
 }
 
 const advice: Record<BrowserObstacle, string> = {
-  no_display: 'This machine has no screen (DISPLAY and WAYLAND_DISPLAY are not set). Open the address by hand in a browser on this machine, or set BROWSER.',
+  no_display:
+    'This machine has no screen (DISPLAY and WAYLAND_DISPLAY are not set). Open the address by hand in a browser on this machine, or set BROWSER.',
   ssh: 'This is an SSH session without a screen. Forward the port to your own machine, then open the address in the browser there.',
   wsl: 'Open the address by hand in a browser on Windows, or install "wslu" and set BROWSER=wslview.',
-  container: 'This is a container without a screen. Publish the port on loopback, then open the address in a browser on the machine that runs the container.',
+  container:
+    'This is a container without a screen. Publish the port on loopback, then open the address in a browser on the machine that runs the container.',
   command_failed: 'Open the address by hand, or set BROWSER to the command of a browser.',
 };

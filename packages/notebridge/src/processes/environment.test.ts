@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type EnvironmentReads, type Surroundings, describeEnvironment, sshForwardHint } from './environment.js';
+import { describeEnvironment, type EnvironmentReads, type Surroundings, sshForwardHint } from './environment.js';
 
 const bare: EnvironmentReads = { env: {}, platform: 'linux', exists: () => false, readText: () => '' };
 const nowhere: Surroundings = { ssh: false, wsl: false, container: false, display: false };

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readFile, readdir, readlink } from 'node:fs/promises';
+import { readdir, readFile, readlink } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 
@@ -74,7 +74,11 @@ async function ownerFromLsof(port: number): Promise<string | undefined> {
 
 /** Reads `lsof -F pc`: one field per line, the first letter tells which. */
 export function parseLsof(output: string): string | undefined {
-  const field = (letter: string): string | undefined => output.split('\n').find((line) => line.startsWith(letter))?.slice(1);
+  const field = (letter: string): string | undefined =>
+    output
+      .split('\n')
+      .find((line) => line.startsWith(letter))
+      ?.slice(1);
   const pid = field('p');
   return pid === undefined ? undefined : `${field('c') ?? 'a process'} (pid ${pid})`;
 }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type FileHandle, access, constants, lstat, open, readlink, realpath, rename, rm, stat } from 'node:fs/promises';
+import { access, constants, type FileHandle, lstat, open, readlink, realpath, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { BridgeError } from '../core/errors.js';
 import { errnoOf, reasonOf, remedyOf } from '../util/errno.js';

@@ -6,7 +6,9 @@ const page = readFileSync(new URL('../../../../docs/errors.md', import.meta.url)
 
 it('docs/errors.md has exactly the rows of the error table', () => {
   const rows = page.split('\n').filter((line) => line.startsWith('| `'));
-  const wanted = Object.entries(errorTable).map(([code, { rpcCode, meaning, next }]) => `| \`${code}\` | ${rpcCode} | ${meaning} | ${next} |`);
+  const wanted = Object.entries(errorTable).map(
+    ([code, { rpcCode, meaning, next }]) => `| \`${code}\` | ${rpcCode} | ${meaning} | ${next} |`,
+  );
   expect(rows).toEqual(wanted);
 });
 

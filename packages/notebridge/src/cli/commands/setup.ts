@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { type Place, hosts } from '../setup/hosts.js';
+import { hosts, type Place } from '../setup/hosts.js';
 
 /** What the command sees of the process that it runs in. */
 export interface SetupTerminal extends Place {

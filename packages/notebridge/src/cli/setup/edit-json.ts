@@ -1,4 +1,4 @@
-import { type Node, createScanner, findNodeAtLocation, parseTree } from 'jsonc-parser';
+import { createScanner, findNodeAtLocation, type Node, parseTree } from 'jsonc-parser';
 import { isJsonObject } from '../../util/json.js';
 
 /**
@@ -40,7 +40,9 @@ function appendProperty(text: string, object: Node, { last, ...property }: Prope
   const at = text.slice(0, end).trimEnd().length;
   const trailingComma = firstSign(text.slice(lastEnd, end)) === ',';
   const onOneLine = !text.slice(object.offset, end).includes('\n');
-  const lines = onOneLine ? ` ${JSON.stringify(property.key)}: ${toInline(property.value)}` : toLines(text, indentAt(text, last.offset), property);
+  const lines = onOneLine
+    ? ` ${JSON.stringify(property.key)}: ${toInline(property.value)}`
+    : toLines(text, indentAt(text, last.offset), property);
   const inserted = splice(text, { at, insert: trailingComma ? `${lines},` : lines });
   return trailingComma ? inserted : splice(inserted, { at: lastEnd, insert: ',' });
 }
@@ -53,7 +55,9 @@ function toLines(text: string, indent: string, { key, value }: Property): string
 function toInline(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(toInline).join(', ')}]`;
   if (!isJsonObject(value)) return JSON.stringify(value);
-  return `{ ${Object.entries(value).map(([key, item]) => `${JSON.stringify(key)}: ${toInline(item)}`).join(', ')} }`;
+  return `{ ${Object.entries(value)
+    .map(([key, item]) => `${JSON.stringify(key)}: ${toInline(item)}`)
+    .join(', ')} }`;
 }
 
 /** The first sign of a text that is neither space nor comment. */

@@ -45,7 +45,11 @@ export async function replaceHostFile({ file, before, after }: HostFileChange): 
 /** A running host writes this file too; its change must not be undone by ours. */
 async function assertUnchanged(file: string, before: string | undefined): Promise<void> {
   if ((await readHostFile(file)) === before) return;
-  throw new BridgeError('write_failed', `"${file}" was changed by another program meanwhile. Nothing was changed by this one. Run this again.`, { data: { path: file } });
+  throw new BridgeError(
+    'write_failed',
+    `"${file}" was changed by another program meanwhile. Nothing was changed by this one. Run this again.`,
+    { data: { path: file } },
+  );
 }
 
 async function makeFolder(folder: string): Promise<void> {

@@ -12,7 +12,12 @@ describe.skipIf(process.platform === 'win32')('hosts', () => {
     ['claude-code', 'linux', { ...env, CLAUDE_CONFIG_DIR: '/else' }, '/else/.claude.json'],
     ['claude-desktop', 'darwin', env, '/home/ada/Library/Application Support/Claude/claude_desktop_config.json'],
     ['claude-desktop', 'linux', env, '/home/ada/.config/Claude/claude_desktop_config.json'],
-    ['claude-desktop', 'win32', { USERPROFILE: '/u', APPDATA: '/u/AppData/Roaming' }, '/u/AppData/Roaming/Claude/claude_desktop_config.json'],
+    [
+      'claude-desktop',
+      'win32',
+      { USERPROFILE: '/u', APPDATA: '/u/AppData/Roaming' },
+      '/u/AppData/Roaming/Claude/claude_desktop_config.json',
+    ],
     ['cursor', 'darwin', env, '/home/ada/.cursor/mcp.json'],
     ['cursor', 'win32', { USERPROFILE: '/u', HOME: '/other' }, '/u/.cursor/mcp.json'],
     ['vscode', 'darwin', env, '/home/ada/Library/Application Support/Code/User/mcp.json'],

@@ -3,12 +3,18 @@ import { describe, expect, it } from 'vitest';
 import { launchCommand, toShellLine } from './launch-command.js';
 
 describe('launchCommand', () => {
-  it.each(['/usr/lib/node_modules/notebridge', '/home/ada/.npm/_npx/1a2b/node_modules/notebridge', 'C:\\work\\node_modules\\notebridge'])('runs npx from %s', (folder) => {
-    expect(launchCommand('linux', folder)).toEqual({ command: 'npx', args: ['-y', 'notebridge'] });
-  });
+  it.each(['/usr/lib/node_modules/notebridge', '/home/ada/.npm/_npx/1a2b/node_modules/notebridge', 'C:\\work\\node_modules\\notebridge'])(
+    'runs npx from %s',
+    (folder) => {
+      expect(launchCommand('linux', folder)).toEqual({ command: 'npx', args: ['-y', 'notebridge'] });
+    },
+  );
 
   it('puts a shell around npx on Windows', () => {
-    expect(launchCommand('win32', 'C:\\work\\node_modules\\notebridge')).toEqual({ command: 'cmd', args: ['/c', 'npx', '-y', 'notebridge'] });
+    expect(launchCommand('win32', 'C:\\work\\node_modules\\notebridge')).toEqual({
+      command: 'cmd',
+      args: ['/c', 'npx', '-y', 'notebridge'],
+    });
   });
 
   it('runs the program of a checkout, which exists', () => {

@@ -16,7 +16,9 @@ export function launchCommand(platform: NodeJS.Platform, packageFolder: string =
   const installed = packageFolder.split(/[\\/]/).includes('node_modules');
   if (!installed) return { command: 'node', args: [join(packageFolder, 'bin', 'notebridge.js')] };
   // On Windows npx is a script, which most hosts cannot start without a shell around it.
-  return platform === 'win32' ? { command: 'cmd', args: ['/c', 'npx', '-y', 'notebridge'] } : { command: 'npx', args: ['-y', 'notebridge'] };
+  return platform === 'win32'
+    ? { command: 'cmd', args: ['/c', 'npx', '-y', 'notebridge'] }
+    : { command: 'npx', args: ['-y', 'notebridge'] };
 }
 
 /** The command line as a person would paste it into a POSIX shell. */

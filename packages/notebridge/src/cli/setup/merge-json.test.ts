@@ -2,7 +2,12 @@ import { describe, expect, it } from 'vitest';
 import type { MergeRequest } from './merge.js';
 import { mergeIntoJson } from './merge-json.js';
 
-const request: MergeRequest = { file: 'F', container: 'servers', name: 'notebridge', entry: { type: 'stdio', command: 'npx', args: ['-y', 'notebridge'] } };
+const request: MergeRequest = {
+  file: 'F',
+  container: 'servers',
+  name: 'notebridge',
+  entry: { type: 'stdio', command: 'npx', args: ['-y', 'notebridge'] },
+};
 const merge = (text: string) => mergeIntoJson(text, request);
 
 describe('mergeIntoJson', () => {
@@ -14,9 +19,17 @@ describe('mergeIntoJson', () => {
   });
 
   it('keeps comments, order, trailing commas and the way of indenting', () => {
-    const text = '// mine\r\n{\r\n\t"other": [1,2],\t// odd spacing\r\n\t"servers": {\r\n\t\t/* first */\r\n\t\t"a": { "command": "a" }, // last\r\n\t},\r\n\t"z": {"x":1},\r\n}\r\n';
+    const text =
+      '// mine\r\n{\r\n\t"other": [1,2],\t// odd spacing\r\n\t"servers": {\r\n\t\t/* first */\r\n\t\t"a": { "command": "a" }, // last\r\n\t},\r\n\t"z": {"x":1},\r\n}\r\n';
     const merged = merge(text);
-    for (const kept of ['// mine\r\n', '"other": [1,2],\t// odd spacing\r\n', '/* first */', '"a": { "command": "a" }', '// last', '"z": {"x":1},\r\n}\r\n']) {
+    for (const kept of [
+      '// mine\r\n',
+      '"other": [1,2],\t// odd spacing\r\n',
+      '/* first */',
+      '"a": { "command": "a" }',
+      '// last',
+      '"z": {"x":1},\r\n}\r\n',
+    ]) {
       expect(merged.text).toContain(kept);
     }
     expect(merged.text).toContain('\r\n\t\t"notebridge": {\r\n\t\t\t"type": "stdio",\r\n');
@@ -30,7 +43,8 @@ describe('mergeIntoJson', () => {
   });
 
   it('updates command and args of an old entry, and nothing else in it', () => {
-    const text = '{\n  "servers": {\n    "notebridge": {\n      "command": "node", // old\n      "env": { "A": "b" },\n      "args": ["/old.js"]\n    }\n  }\n}\n';
+    const text =
+      '{\n  "servers": {\n    "notebridge": {\n      "command": "node", // old\n      "env": { "A": "b" },\n      "args": ["/old.js"]\n    }\n  }\n}\n';
     const merged = merge(text);
     expect(merged.change).toBe('updated');
     expect(merged.text).toContain('"command": "npx", // old\n      "env": { "A": "b" },');

@@ -1,7 +1,7 @@
 import { faultyFile } from '../../config/fault.js';
 import { parseJsonDocument } from '../../config/json-document.js';
 import { setInJson } from './edit-json.js';
-import { type MergeRequest, type Merged, assertMerged, planMerge } from './merge.js';
+import { assertMerged, type Merged, type MergeRequest, planMerge } from './merge.js';
 
 /**
  * Puts our entry into the text of a JSON file (comments and trailing commas allowed), keeping everything else as it is written.
@@ -16,13 +16,16 @@ export function mergeIntoJson(text: string, request: MergeRequest): Merged {
   const plan = planMerge(before, request);
   if (plan.kind === 'none') return { text, change: 'none' };
   const place = [request.container, request.name];
-  const changes = plan.kind === 'add' ? [{ path: place, value: request.entry }] : Object.entries(plan.keys).map(([key, value]) => ({ path: [...place, key], value }));
+  const changes =
+    plan.kind === 'add'
+      ? [{ path: place, value: request.entry }]
+      : Object.entries(plan.keys).map(([key, value]) => ({ path: [...place, key], value }));
   const after = changes.reduce((edited, { path, value }) => setInJson(edited, path, value), written);
-  assertMerged(before, valueOf(after), request);
+  assertMerged(before, tryParse(after), request);
   return { text: after, change: plan.kind === 'add' ? 'added' : 'updated' };
 }
 
-function valueOf(text: string): unknown {
+function tryParse(text: string): unknown {
   const parsed = parseJsonDocument(text);
   return 'document' in parsed ? parsed.document.value : undefined;
 }

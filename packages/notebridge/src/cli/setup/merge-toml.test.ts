@@ -18,7 +18,8 @@ describe('mergeIntoToml', () => {
   });
 
   it('appends a table and keeps every byte above it', () => {
-    const text = '# mine\nmodel = "x"   # odd\nbig = 9223372036854775807\nwhen = 2024-01-01T00:00:00Z\n\n[mcp_servers.other]\ncommand = "a"';
+    const text =
+      '# mine\nmodel = "x"   # odd\nbig = 9223372036854775807\nwhen = 2024-01-01T00:00:00Z\n\n[mcp_servers.other]\ncommand = "a"';
     const merged = merge(text);
     expect(merged).toEqual({ text: `${text}\n\n${table}`, change: 'added' });
     expect(merge(merged.text).change).toBe('none');
@@ -39,7 +40,8 @@ describe('mergeIntoToml', () => {
   });
 
   it('updates command and args of an old table, over several lines, and nothing else', () => {
-    const text = '[ mcp_servers . "notebridge" ] # ours\n# how\n"command" = "node"\nargs = [\n  "/old.js", # old\n  "[x]",\n]\ntool_timeout_sec = 5 # short\n\n[mcp_servers.notebridge.env]\nA = "b"\n[z]\nargs = 1\n';
+    const text =
+      '[ mcp_servers . "notebridge" ] # ours\n# how\n"command" = "node"\nargs = [\n  "/old.js", # old\n  "[x]",\n]\ntool_timeout_sec = 5 # short\n\n[mcp_servers.notebridge.env]\nA = "b"\n[z]\nargs = 1\n';
     const merged = merge(text);
     expect(merged.change).toBe('updated');
     expect(merged.text).toBe(
@@ -54,7 +56,10 @@ describe('mergeIntoToml', () => {
 
   it.each([
     ['a = 1\nb = [\n', 'F:3:1: The file is not TOML: '],
-    ['mcp_servers = { other = { command = "x" } }', 'is written in a way that cannot be edited safely. Nothing was changed. Add the server "notebridge" by hand'],
+    [
+      'mcp_servers = { other = { command = "x" } }',
+      'is written in a way that cannot be edited safely. Nothing was changed. Add the server "notebridge" by hand',
+    ],
     ['mcp_servers.notebridge.command = "old"', 'cannot be edited safely'],
     ['[mcp_servers]\nnotebridge = { command = "old" }', 'cannot be edited safely'],
     ['text = """\n[mcp_servers.notebridge]\n"""\nmcp_servers.notebridge.command = "old"', 'cannot be edited safely'],

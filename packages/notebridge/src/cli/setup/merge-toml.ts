@@ -1,7 +1,7 @@
-import { TomlError, parse, stringify } from 'smol-toml';
+import { parse, stringify, TomlError } from 'smol-toml';
 import { faultyFile } from '../../config/fault.js';
-import { type JsonObject, isJsonObject } from '../../util/json.js';
-import { type MergeRequest, type Merged, assertMerged, planMerge } from './merge.js';
+import { isJsonObject, type JsonObject } from '../../util/json.js';
+import { assertMerged, type Merged, type MergeRequest, planMerge } from './merge.js';
 
 /**
  * Puts our entry into the text of a TOML file, keeping everything else as it is written. The edit works on lines, and is checked by

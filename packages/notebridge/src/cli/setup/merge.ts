@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { BridgeError } from '../../core/errors.js';
-import { type JsonObject, isJsonObject } from '../../util/json.js';
+import { isJsonObject, type JsonObject } from '../../util/json.js';
 
 /** Our entry, and where it belongs in a host's file. */
 export interface MergeRequest {
@@ -23,8 +23,8 @@ export type MergePlan = { kind: 'none' } | { kind: 'add' } | { kind: 'update'; k
 export function planMerge(config: unknown, request: MergeRequest): MergePlan {
   const { container, name, entry } = request;
   if (!isJsonObject(config)) throw misfit(request, 'is not an object', 'Mend the file');
-  const servers = config[container] ?? {};
-  if (!isJsonObject(servers) || config[container] === null) throw misfit(request, `has a "${container}" that is not an object of servers`, 'Mend it');
+  const servers = Object.hasOwn(config, container) ? config[container] : {};
+  if (!isJsonObject(servers)) throw misfit(request, `has a "${container}" that is not an object of servers`, 'Mend it');
   if (!Object.hasOwn(servers, name)) return { kind: 'add' };
   const existing = servers[name];
   if (!isJsonObject(existing) || typeof existing.command !== 'string') {
@@ -59,5 +59,7 @@ function withoutEntry(config: unknown, { container, name }: MergeRequest): unkno
 }
 
 function misfit({ file }: MergeRequest, found: string, next: string): BridgeError {
-  return new BridgeError('bad_config', `${file}: The file ${found}. Nothing was changed. ${next}, then run this again.`, { data: { file, found } });
+  return new BridgeError('bad_config', `${file}: The file ${found}. Nothing was changed. ${next}, then run this again.`, {
+    data: { file, found },
+  });
 }

@@ -1,4 +1,4 @@
-import { chmod, mkdir, mkdtemp, readFile, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -18,7 +18,8 @@ afterEach(async () => {
   await rm(home, { recursive: true, force: true });
 });
 
-const run = (host: string | undefined, write = true): Promise<SetupReport> => setup({ host, write, launch, env: { HOME: home }, platform: 'linux' });
+const run = (host: string | undefined, write = true): Promise<SetupReport> =>
+  setup({ host, write, launch, env: { HOME: home }, platform: 'linux' });
 const faultOf = async (running: Promise<unknown>): Promise<BridgeError> => {
   const error = await running.catch((thrown: unknown) => thrown);
   if (!(error instanceof BridgeError)) throw new Error(`expected a BridgeError, got ${String(error)}`);
@@ -71,7 +72,10 @@ describe('setup: writing', () => {
     await chmod(file, 0o640);
     const report = await run('claude-code');
     expect(report.status).toBe('added');
-    expect(JSON.parse(await readFile(file, 'utf8'))).toEqual({ numStartups: 7, mcpServers: { other: { command: 'x' }, notebridge: { type: 'stdio', ...launch } } });
+    expect(JSON.parse(await readFile(file, 'utf8'))).toEqual({
+      numStartups: 7,
+      mcpServers: { other: { command: 'x' }, notebridge: { type: 'stdio', ...launch } },
+    });
     expect(await readFile(report.backup ?? '', 'utf8')).toBe(old);
     expect(report.backup).toMatch(/\.claude\.json\.notebridge-backup-\d{4}-\d\d-\d\dT[\d-]+Z$/);
     for (const path of [file, report.backup ?? '']) expect((await stat(path)).mode & 0o777).toBe(0o640);

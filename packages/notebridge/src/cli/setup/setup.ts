@@ -1,9 +1,9 @@
 import { BridgeError } from '../../core/errors.js';
 import { didYouMean } from '../../util/did-you-mean.js';
 import { readHostFile, replaceHostFile } from './host-file.js';
-import { type Host, type Place, hosts } from './hosts.js';
+import { type Host, hosts, type Place } from './hosts.js';
 import { type LaunchCommand, launchCommand } from './launch-command.js';
-import type { MergeRequest, Merged } from './merge.js';
+import type { Merged, MergeRequest } from './merge.js';
 import { mergeIntoJson } from './merge-json.js';
 import { mergeIntoToml } from './merge-toml.js';
 
@@ -70,5 +70,7 @@ function findHost(name: string | undefined): Host {
   const found = hosts.find((host) => host.name === name);
   if (found !== undefined) return found;
   const meant = didYouMean(name, names);
-  throw new BridgeError('bad_usage', `There is no host "${name}".${meant === undefined ? '' : ` Did you mean "${meant}"?`} ${known}`, { data: { host: name, hosts: names } });
+  throw new BridgeError('bad_usage', `There is no host "${name}".${meant === undefined ? '' : ` Did you mean "${meant}"?`} ${known}`, {
+    data: { host: name, hosts: names },
+  });
 }

@@ -1,0 +1,89 @@
+// Where the time of a call goes: runs a burst through a profiled Notebridge and prints the functions with the most self time.
+//   node bench/profile.mjs [--program FILE] [--concurrency 64] [--size LETTERS] [--seconds 6] [--top 30] [--keep FILE]
+// Without --size the calls are short echoes. --keep saves the .cpuprofile, for Chrome's devtools or speedscope.
+import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { burst, startCrossing } from './lib/crossing.mjs';
+import { notebridge } from './lib/targets.mjs';
+
+const { values } = parseArgs({
+  options: {
+    program: { type: 'string' },
+    concurrency: { type: 'string', default: '64' },
+    size: { type: 'string' },
+    seconds: { type: 'string', default: '6' },
+    top: { type: 'string', default: '30' },
+    keep: { type: 'string' },
+  },
+});
+const folder = mkdtempSync(join(tmpdir(), 'notebridge-profile-'));
+
+try {
+  const { window, calls } = await runProfiled();
+  const file = join(folder, readdirSync(folder).find((name) => name.endsWith('.cpuprofile')) ?? 'none');
+  if (values.keep !== undefined) copyFileSync(file, values.keep);
+  print(selfTimes(JSON.parse(readFileSync(file, 'utf8')), window), calls);
+} catch (error) {
+  process.stderr.write(`profile: ${error.message}\n`);
+  process.exitCode = 1;
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
+process.exit();
+
+async function runProfiled() {
+  const size = Number(values.size ?? 0);
+  const call = size > 0 ? (agent) => agent.payload(size) : (agent) => agent.echo();
+  const options = { call, concurrency: Number(values.concurrency), maxCalls: 1e6 };
+  const crossing = await startCrossing(notebridge(values.program), ['--cpu-prof', '--cpu-prof-interval=200', `--cpu-prof-dir=${folder}`]);
+  await burst(crossing, { ...options, ms: 2000 });
+  const from = clockUs();
+  const { calls } = await burst(crossing, { ...options, ms: Number(values.seconds) * 1000 });
+  const window = { from, to: clockUs() };
+  await crossing.end();
+  return { window, calls };
+}
+
+/** The clock that V8 stamps samples with: that of the system since it booted, the same in every process (on Linux and macOS). */
+function clockUs() {
+  return Number(process.hrtime.bigint() / 1000n);
+}
+
+/** Self time in µs by function, of the samples inside the window: start-up and warming up are left out. */
+function selfTimes(profile, { from, to }) {
+  const nodes = new Map(profile.nodes.map((node) => [node.id, node.callFrame]));
+  const times = new Map();
+  let at = profile.startTime;
+  for (const [index, id] of profile.samples.entries()) {
+    const us = profile.timeDeltas[index];
+    at += us;
+    if (at < from || at > to) continue;
+    const name = nameOf(nodes.get(id));
+    times.set(name, (times.get(name) ?? 0) + us);
+  }
+  return times;
+}
+
+function nameOf({ functionName, url, lineNumber }) {
+  const place = url.startsWith('node:') ? url : url.replace(/^.*\/(?:dist|node_modules)\//, '');
+  return `${functionName || '(anonymous)'}${place === '' ? '' : `  ${place}:${lineNumber + 1}`}`;
+}
+
+function print(times, calls) {
+  const idle = '(idle)';
+  const busyUs = [...times].reduce((total, [name, us]) => (name === idle ? total : total + us), 0);
+  const line = (us, name) => `${((100 * us) / busyUs).toFixed(1).padStart(6)} %  ${(us / calls).toFixed(2).padStart(9)} µs/call  ${name}\n`;
+  process.stdout.write(`${calls} calls, ${(busyUs / calls).toFixed(2)} µs busy per call (profiling included)\n\nBy function, self time:\n`);
+  const sorted = [...times].filter(([name]) => name !== idle).sort(([, a], [, b]) => b - a);
+  for (const [name, us] of sorted.slice(0, Number(values.top))) process.stdout.write(line(us, name));
+
+  const files = new Map();
+  for (const [name, us] of sorted) {
+    const file = / {2}(.*):\d+$/.exec(name)?.[1] ?? basename(name);
+    files.set(file, (files.get(file) ?? 0) + us);
+  }
+  process.stdout.write('\nBy file, self time:\n');
+  for (const [file, us] of [...files].sort(([, a], [, b]) => b - a).slice(0, 20)) process.stdout.write(line(us, file));
+}

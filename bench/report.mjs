@@ -1,0 +1,104 @@
+// Turns the numbers of a run into the tables of results.md. `node bench/report.mjs FILE.json` prints them again.
+import { readFileSync } from 'node:fs';
+import { pathToFileURL } from 'node:url';
+import { spread } from './lib/stats.mjs';
+
+/** A row of the first table: which burst, which of its numbers, in which unit, and what is aimed at. */
+const rows = [
+  { burst: 'latency', value: 'medianMs', title: 'one call at a time: median', unit: 'ms' },
+  { burst: 'latency', value: 'p99Ms', title: 'one call at a time: 99th percentile', unit: 'ms' },
+  { burst: 'latency', value: 'cpuUsPerCall', title: 'CPU per call, one at a time', unit: 'µs' },
+  { burst: 'at16', value: 'callsPerSecond', title: 'calls per second, 16 at once', unit: '/s', aim: '≥ 0.8' },
+  { burst: 'at64', value: 'callsPerSecond', title: 'calls per second, 64 at once', unit: '/s', aim: '≥ 0.8' },
+  { burst: 'at16', value: 'cpuUsPerCall', title: 'CPU per call, 16 at once', unit: 'µs', aim: '≤ 1.4' },
+  { burst: 'at64', value: 'cpuUsPerCall', title: 'CPU per call, 64 at once', unit: 'µs', aim: '≤ 1.4' },
+  { burst: 'kb64', value: 'medianMs', title: 'a result of 64 KB: median', unit: 'ms' },
+  { burst: 'kb64', value: 'cpuUsPerCall', title: 'CPU for a result of 64 KB', unit: 'µs' },
+  { burst: 'mb1', value: 'medianMs', title: 'a result of 1 MB: median', unit: 'ms' },
+  { burst: 'mb1', value: 'cpuUsPerCall', title: 'CPU for a result of 1 MB', unit: 'µs' },
+];
+
+export function toMarkdown(results) {
+  const { date, command, machine, rounds, bursts, coldMs, idleMb, targets } = results;
+  return [
+    '# Bench: what the crossing agent → page costs',
+    `${date} · ${machine.cores} cores · ${machine.platform} · Node ${machine.node} · load at the start ${machine.load.toFixed(1)} · \`${command}\``,
+    'The relay is the bare limit: parse, give an id, print; it checks nothing. Every answer was compared whole. Cells: median (least – greatest).',
+    ...(bursts === undefined ? [] : targets.slice(1).map((name) => burstTable(bursts, name, rounds))),
+    ...(targets.length > 2 && bursts !== undefined ? targets.slice(2).map((name) => burstTable(bursts, name, rounds, targets[1])) : []),
+    ...(coldMs === undefined ? [] : [coldTable(coldMs)]),
+    ...(idleMb === undefined ? [] : [idleTable(idleMb)]),
+    '',
+  ].join('\n\n');
+}
+
+function burstTable(bursts, name, rounds, base = 'relay') {
+  const cells = rows.map(({ burst, value, title, unit, aim = '' }) => {
+    const ours = bursts[burst][name].map((measured) => measured[value]);
+    const theirs = bursts[burst][base].map((measured) => measured[value]);
+    const ratios = ours.map((number, round) => number / theirs[round]);
+    return [title, withUnit(theirs, unit), withUnit(ours, unit), show(ratios, 2), aim];
+  });
+  return section(
+    `${name} beside ${base}`,
+    `Ratios are taken inside each of ${rounds} rounds. CPU is that of the process in the middle alone.`,
+    [['', base, name, 'ratio', 'aim'], ...cells],
+  );
+}
+
+function coldTable(coldMs) {
+  const empty = coldMs['empty node'];
+  const cells = Object.entries(coldMs).map(([name, timesMs]) => [
+    name,
+    withUnit(timesMs, 'ms'),
+    timesMs === empty ? '' : (spread(timesMs).median / spread(empty).median).toFixed(2),
+    timesMs === empty ? '' : '≤ 3.5',
+  ]);
+  return section(
+    'Cold start',
+    `From the start to the answer to tools/list; the empty node (\`node -e 0\`) to its end. ${empty.length} starts each.`,
+    [['', 'time', 'ratio of medians', 'aim'], ...cells],
+  );
+}
+
+function idleTable(idleMb) {
+  const states = [
+    ['alone', '3 s after its start'],
+    ['withPage', '3 s after a page came'],
+  ];
+  const cells = Object.entries(idleMb).flatMap(([name, memory]) =>
+    states.map(([state, title]) => {
+      const rss = memory[state].map((measured) => measured?.rssMb);
+      const pss = memory[state].map((measured) => measured?.pssMb);
+      return [`${name}, ${title}`, withUnit(rss, 'MB'), withUnit(pss, 'MB'), name === 'relay' ? '' : '≤ 80 MB'];
+    }),
+  );
+  return section('Idle memory', 'Resident memory, and PSS: pages shared with other processes count in part.', [
+    ['', 'RSS', 'PSS', 'aim (RSS)'],
+    ...cells,
+  ]);
+}
+
+function section(title, text, [head, ...cells]) {
+  const line = (row) => `| ${row.join(' | ')} |`;
+  return `## ${title}\n\n${text}\n\n${[line(head), line(head.map(() => '---')), ...cells.map(line)].join('\n')}`;
+}
+
+function withUnit(numbers, unit) {
+  const digits = unit === 'ms' ? 2 : 0;
+  const shown = show(numbers, digits);
+  return shown === notMeasured ? shown : `${shown} ${unit}`;
+}
+
+const notMeasured = 'not measured (needs /proc)';
+
+function show(numbers, digits) {
+  const found = spread(numbers);
+  if (found === undefined) return notMeasured;
+  const [median, min, max] = [found.median, found.min, found.max].map((number) => number.toFixed(digits));
+  return `${median} (${min} – ${max})`;
+}
+
+if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) {
+  process.stdout.write(toMarkdown(JSON.parse(readFileSync(process.argv[2], 'utf8'))));
+}

@@ -1,0 +1,78 @@
+import { execFile, spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+
+const run = promisify(execFile);
+const packageDir = fileURLToPath(new URL('../..', import.meta.url));
+let folder = '';
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'notebridge-packed-'));
+  // The tests run on what is built already; building again here would pull it from under their feet.
+  await run('npm', ['pack', '--ignore-scripts', '--pack-destination', folder], { cwd: packageDir });
+  const tarball = readdirSync(folder).find((file) => file.endsWith('.tgz')) ?? '';
+  writeFileSync(join(folder, 'package.json'), '{"private":true}');
+  await run('npm', ['install', '--no-audit', '--no-fund', '--prefer-offline', `./${tarball}`], { cwd: folder });
+}, 120_000);
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+it('the packed program, installed in an empty folder, lists its tools and answers a call', async () => {
+  const messages = [
+    {
+      id: 1,
+      method: 'initialize',
+      params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } },
+    },
+    { id: 2, method: 'tools/list' },
+    { id: 3, method: 'tools/call', params: { name: 'get_cells', arguments: {} } },
+  ];
+  const answers = await exchange(join(folder, 'node_modules', '.bin', 'notebridge'), messages);
+  const [, tools, call] = answers;
+  expect(tools?.result.tools.map(({ name }) => name)).toEqual(expect.arrayContaining(['open_colab_browser_connection', 'run_code_cell']));
+  expect(call?.result.isError).toBe(true);
+});
+
+it('the packed library is imported by name, with its types', async () => {
+  const { stdout } = await run(
+    process.execPath,
+    ['--input-type=module', '-e', "import { ColabSessionProxy } from 'notebridge'; console.log(new ColabSessionProxy().middleware.length)"],
+    { cwd: folder },
+  );
+  expect(stdout.trim()).toBe('0');
+  expect(existsSync(join(folder, 'node_modules', 'notebridge', 'dist', 'index.d.ts'))).toBe(true);
+});
+
+it('the package carries its licence and readme, and no test or source', () => {
+  const shipped = readdirSync(join(folder, 'node_modules', 'notebridge'));
+  expect(shipped.sort()).toEqual(['LICENSE', 'README.md', 'bin', 'dist', 'package.json']);
+});
+
+interface Answer {
+  result: { tools: { name: string }[]; isError?: boolean };
+}
+
+/** Writes all messages at once, closes stdin, and gives what came back. */
+function exchange(command: string, messages: object[]): Promise<Answer[]> {
+  return new Promise((resolve, reject) => {
+    const env = { PATH: process.env.PATH ?? '', HOME: folder };
+    const child = spawn(command, [], { cwd: folder, env, stdio: ['pipe', 'pipe', 'inherit'] });
+    let output = '';
+    child.stdout.on('data', (chunk) => {
+      output += chunk;
+    });
+    child.on('error', reject).on('exit', () =>
+      resolve(
+        output
+          .trim()
+          .split('\n')
+          .map((line) => JSON.parse(line) as Answer),
+      ),
+    );
+    child.stdin.end(messages.map((message) => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`).join(''));
+  });
+}

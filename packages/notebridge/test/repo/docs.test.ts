@@ -1,0 +1,123 @@
+import { type ExecFileOptions, execFile } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { snippetsOf } from '../../../../scripts/docs-snippets.mjs';
+import { defaultLimits } from '../../src/config/config.js';
+import { loadConfig } from '../../src/config/load-config.js';
+import { Program, programFile } from '../support/program.js';
+import { RawPage } from '../support/raw-page.js';
+
+const root = fileURLToPath(new URL('../../../../', import.meta.url));
+const pages = [
+  'README.md',
+  'CONTRIBUTING.md',
+  'ARCHITECTURE.md',
+  'packages/notebridge/README.md',
+  ...readdirSync(join(root, 'docs')).map((file) => `docs/${file}`),
+].filter((file) => file.endsWith('.md'));
+const snippets = pages.flatMap((page) => snippetsOf(join(root, page)).map((snippet) => ({ ...snippet, page })));
+const run = (file: string, args: string[], options: ExecFileOptions = {}) =>
+  promisify(execFile)(file, args, { encoding: 'utf8', ...options });
+
+let folder = '';
+beforeAll(() => {
+  // Inside the checkout, so that a snippet finds the package by its name.
+  const cache = join(root, 'node_modules/.cache/notebridge');
+  mkdirSync(cache, { recursive: true });
+  folder = mkdtempSync(join(cache, 'docs-'));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const initialize = {
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'initialize',
+  params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 't', version: '1' } },
+};
+
+/** What is done with the snippets of each name. */
+const runs: Record<string, (code: string) => Promise<void>> = {
+  /** test/e2e/demo.test.ts runs what the command runs. */
+  async demo(code) {
+    expect(code).toBe('npm run demo');
+    expect(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).scripts.demo).toBe('node scripts/demo.mjs');
+  },
+  /** Its first line is how this test came to run; the others are run with a home of their own. */
+  async setup(code) {
+    const [install, ...commands] = code.split('\n');
+    expect(install).toBe('npm install && npm run build');
+    for (const command of commands) {
+      const words = command.replace(/#.*/, '').trim().split(/\s+/);
+      expect(words.slice(0, 2)).toEqual(['npx', 'notebridge']);
+      const { stdout } = await run(process.execPath, [programFile, ...words.slice(2)], { env: { PATH: process.env.PATH, HOME: folder } });
+      expect(stdout).toContain('notebridge');
+    }
+    expect(JSON.parse(readFileSync(join(folder, '.claude.json'), 'utf8'))).toHaveProperty('mcpServers.notebridge');
+  },
+  async library(code) {
+    const file = join(folder, 'library.mjs');
+    writeFileSync(file, code);
+    const child = run(process.execPath, [file]);
+    child.child.stdin?.end(`${JSON.stringify(initialize)}\n${JSON.stringify({ jsonrpc: '2.0', id: 2, method: 'tools/list' })}\n`);
+    const { stdout } = await child;
+    expect(stdout).toContain('"name":"my-bridge"');
+    expect(stdout).toContain('"name":"run_code_cell"');
+  },
+  async middleware(code) {
+    writeFileSync(join(folder, 'log-calls.mjs'), code);
+  },
+  /** Runs after the snippet above it, and proves both. */
+  async 'middleware-config'(code) {
+    const config = join(folder, 'mcp.json');
+    writeFileSync(config, code);
+    await using program = await Program.open({ args: ['--config', config] });
+    const answer = () => ({ result: { content: [] } });
+    await using _page = await RawPage.serve({
+      ...(await program.address()),
+      answer: ({ method }) => (method === 'tools/call' ? answer() : undefined),
+    });
+    expect(await program.callTool('get_cells')).toMatchObject({ result: { _meta: { 'example.com/ms': expect.any(Number) } } });
+    expect(program.stderr).toMatch(/get_cells took \d+ ms/);
+  },
+  async typescript(code) {
+    const file = join(folder, 'snippet.ts');
+    writeFileSync(file, code);
+    const options = ['--noEmit', '--strict', '--skipLibCheck', '--target', 'es2022', '--module', 'nodenext', '--types', 'node'];
+    await run(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), ...options, file], { cwd: dirname(file) });
+  },
+  async 'config-defaults'(code) {
+    const file = join(folder, 'defaults.json');
+    writeFileSync(file, code);
+    const { limits, middleware } = await loadConfig({ file, env: {} });
+    expect(limits).toEqual(defaultLimits);
+    expect(middleware).toEqual(['./log-calls.mjs']);
+  },
+  /** The one form that every host reads. */
+  async 'host-config'(code) {
+    expect(JSON.parse(code)).toEqual({ mcpServers: { notebridge: { command: 'npx', args: ['-y', 'notebridge'] } } });
+  },
+  /** Only its shape can be looked at here. */
+  async 'needs-another-machine'(code) {
+    expect(code).toMatch(/^ssh -L (\d+):localhost:\1 /);
+  },
+};
+
+describe('every snippet of the documentation', () => {
+  it.each(snippets)('$page:$line ($lang) runs', async ({ runs: name, code }) => {
+    expect(Object.keys(runs)).toContain(name);
+    await runs[name ?? '']?.(code);
+  });
+});
+
+it('every link of the documentation leads somewhere', () => {
+  for (const page of pages) {
+    const text = readFileSync(join(root, page), 'utf8');
+    for (const [, target = ''] of text.matchAll(/\]\(([^)#\s]+)(?:#[\w-]+)?\)/g)) {
+      if (/^https?:/.test(target)) continue;
+      expect(() => readFileSync(join(root, dirname(page), target)), `${page} links to ${target}`).not.toThrow();
+    }
+  }
+});
