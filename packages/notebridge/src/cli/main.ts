@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { BridgeError, type ErrorCode, messageOf } from '../core/errors.js';
+import { didYouMean } from '../util/did-you-mean.js';
 import { stdioCommand } from './commands/stdio.js';
 import { ownVersion } from './version.js';
 
@@ -18,15 +19,31 @@ async function main(argv: string[]): Promise<void> {
     .option('--verbose', 'show where an error came from')
     .exitOverride()
     .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'notebridge: ')) })
+    .addHelpText('after', '\nAn agent host starts "notebridge" itself. To add it to yours: notebridge setup claude-code')
     .showHelpAfterError('Run "notebridge --help" to see what there is.');
   const wanted = argv.find((word) => Object.hasOwn(lazyCommands, word));
   const wantsHelp = argv.some((word) => ['help', '-h', '--help'].includes(word));
-  for (const [name, load] of Object.entries(lazyCommands)) if (name === wanted || wantsHelp) program.addCommand(await load());
-  program.addCommand(stdioCommand(), { isDefault: true });
+  const add = (command: Command, isDefault = false): void => {
+    program.addCommand(command.copyInheritedSettings(program), { isDefault });
+  };
+  add(stdioCommand(), true);
+  for (const [name, load] of Object.entries(lazyCommands)) if (name === wanted || wantsHelp) add(await load());
 
+  assertCommand(argv[0], program);
   // A person who types the bare name wants to know what it is; an agent host never has a terminal here.
   if (argv.length === 0 && process.stdin.isTTY) return program.outputHelp();
   await program.parseAsync(argv, { from: 'user' });
+}
+
+/** Commander would take an unknown command for an argument of the default one. */
+function assertCommand(word: string | undefined, program: Command): void {
+  const known = [...program.commands.map((command) => command.name()), ...Object.keys(lazyCommands), 'help'];
+  if (word === undefined || word.startsWith('-') || known.includes(word)) return;
+  const meant = didYouMean(word, known);
+  throw new BridgeError(
+    'bad_usage',
+    `There is no command "${word}".${meant === undefined ? '' : ` Did you mean "${meant}"?`} Run "notebridge --help" to see what there is.`,
+  );
 }
 
 function report(error: unknown, isVerbose: boolean): number {

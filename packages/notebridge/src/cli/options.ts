@@ -35,7 +35,7 @@ export function addHubOptions(command: Command): Command {
   for (const option of options) {
     const name = `NOTEBRIDGE_${option.long?.slice(2).replaceAll('-', '_').toUpperCase()}`;
     // A switch is on for any value but these, as people expect of environment variables.
-    const isOff = !option.required && ['', '0', 'false'].includes(process.env[name] ?? '');
+    const isOff = !option.required && ['', '0', 'false'].includes(process.env[name] ?? 'unset');
     command.addOption(isOff ? option : option.env(name));
   }
   return command;

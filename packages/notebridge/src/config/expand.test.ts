@@ -53,4 +53,9 @@ describe('expandStrings', () => {
     expect(problems[0]?.found).toContain('names no variable');
     expect(problems[0]?.found).not.toContain('\n');
   });
+
+  it('quotes only what looks like a name', () => {
+    expect(expandStrings('${input:token}', env).problems[0]?.found).toBe('has "${input:token}", which names no variable');
+    expect(expandStrings('pass${word!', env).problems[0]?.found).toBe('has a "${", which names no variable');
+  });
 });

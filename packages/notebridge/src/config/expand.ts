@@ -26,7 +26,7 @@ function expandText(text: string, env: Environment, report: (words: { found: str
     const [, name, fallback] = (whole.endsWith('}') ? variable.exec(inner) : null) ?? [];
     if (name === undefined) {
       report({
-        found: `has "${oneLine(whole)}", which names no variable`,
+        found: `has ${looksLikeName.test(whole) ? `"${whole}"` : 'a "${"'}, which names no variable`,
         next: 'Write "${NAME}", "${NAME:-default}" or "${env:NAME}"; "$${" for a plain "${".',
       });
       return whole;
@@ -39,6 +39,5 @@ function expandText(text: string, env: Environment, report: (words: { found: str
   });
 }
 
-function oneLine(text: string): string {
-  return JSON.stringify(text).slice(1, -1).slice(0, 60);
-}
+/** Only this is quoted in errors: anything else may be part of a secret. */
+const looksLikeName = /^\$\{[\w:. -]{0,40}\}$/;

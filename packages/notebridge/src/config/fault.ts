@@ -23,8 +23,15 @@ export interface Fault {
   next: string;
 }
 
-/** The error for a file with at least one fault: the first in its message, all in `data.faults`. */
-export function faultyFile(file: string, faults: readonly [Fault, ...Fault[]]): BridgeError {
+/** At least one fault. */
+export type Faults = readonly [Fault, ...Fault[]];
+
+export function isFilled(faults: readonly Fault[]): faults is Faults {
+  return faults.length > 0;
+}
+
+/** The error for a file with faults: the first in its message, all in `data.faults`. */
+export function faultyFile(file: string, faults: Faults): BridgeError {
   const [first, ...others] = faults;
   return new BridgeError('bad_config', `${describeFault(file, first)}${countMore(others)}`, {
     data: { file, faults: faults.map((fault): JsonObject => ({ ...fault })) },

@@ -47,6 +47,11 @@ describe('parseJsonDocument', () => {
     expect(() => parse(text)).toThrow(expected);
   });
 
+  it('stays quick and brief with a file that is something else altogether', () => {
+    const parsed = parseJsonDocument('a word \n'.repeat(100_000));
+    expect('faults' in parsed && parsed.faults.length).toBe(100);
+  });
+
   it('bounds the nesting instead of overflowing the stack', () => {
     expect(() => parse(`{"a":\n${'['.repeat(200_000)}`)).toThrow('f:2:100: The file is nested deeper than 100 levels.');
     expect(parse(`${'['.repeat(100)}${']'.repeat(100)}`).value).toBeDefined();

@@ -1,5 +1,6 @@
 import { createScanner, findNodeAtLocation, type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser';
-import { type Fault, type KeyPath, type Problem, writePath } from './fault.js';
+import { positionsIn } from '../util/text-position.js';
+import { type Fault, type Faults, isFilled, type KeyPath, type Problem, writePath } from './fault.js';
 
 /** A JSON file (comments and trailing commas allowed) whose values know where they stand. */
 export interface JsonDocument {
@@ -9,43 +10,43 @@ export interface JsonDocument {
 }
 
 /** Parses a file; on faults of syntax, nesting or repeated keys there is no document but the list of faults. */
-export function parseJsonDocument(text: string): { document: JsonDocument } | { faults: [Fault, ...Fault[]] } {
-  const [fault, ...others] = syntaxFaults(text);
-  if (fault !== undefined) return { faults: [fault, ...others] };
+export function parseJsonDocument(text: string): { document: JsonDocument } | { faults: Faults } {
+  const toFaults = faultsIn(text);
+  const broken = toFaults(syntaxProblems(text));
+  if (isFilled(broken)) return { faults: broken };
   const root = parseTree(text, [], leniently);
-  if (root === undefined) return { faults: [emptyFile] };
+  if (root === undefined) throw new Error('A text without syntax errors has a root');
   const badKeys: Placed[] = [];
   const value = toValue(root, [], badKeys);
-  const [badKey, ...moreBadKeys] = toFaults(text, badKeys);
-  if (badKey !== undefined) return { faults: [badKey, ...moreBadKeys] };
-  const locate = (problems: readonly Problem[]): Fault[] =>
-    toFaults(
-      text,
-      problems.map((problem) => ({ ...problem, offset: offsetOf(root, problem) })),
-    );
-  return { document: { value, locate } };
+  const repeated = toFaults(badKeys);
+  if (isFilled(repeated)) return { faults: repeated };
+  const place = (problem: Problem): Placed => ({ ...problem, offset: offsetOf(root, problem) });
+  return { document: { value, locate: (problems) => toFaults(problems.map(place)) } };
 }
 
 const leniently = { allowTrailingComma: true };
 /** The parser recurses: without a bound a small file of brackets would overflow the stack. */
 const deepest = 100;
-const emptyFile: Fault = { line: 1, column: 1, key: '', found: 'is empty', next: 'Write "{}" into it, or delete it.' };
+/** A wrong file (a log, say) has a fault at every word; nobody reads on after the first hundred. */
+const mostFaults = 100;
 
-function syntaxFaults(text: string): Fault[] {
-  if (text.trim() === '') return [emptyFile];
+/** A problem at an offset of the text. */
+type Placed = Pick<Problem, 'path' | 'found' | 'next'> & { offset: number };
+
+function syntaxProblems(text: string): Placed[] {
+  if (text.trim() === '') return [{ path: [], offset: 0, found: 'is empty', next: 'Write "{}" into it, or delete it.' }];
   const tooDeep = firstTooDeep(text);
   if (tooDeep !== undefined) {
-    return [faultAt(text, tooDeep, { found: `is nested deeper than ${deepest} levels`, next: 'Check that it is the right file.' })];
+    return [{ path: [], offset: tooDeep, found: `is nested deeper than ${deepest} levels`, next: 'Check that it is the right file.' }];
   }
   const errors: ParseError[] = [];
   parseTree(text, errors, leniently);
-  return errors.map((error) => syntaxFault(text, error));
-}
-
-function syntaxFault(text: string, error: ParseError): Fault {
-  const code = printParseErrorCode(error.error);
-  const next = syntaxAdvice[code] ?? 'Mend the JSON there.';
-  return faultAt(text, error.offset, { found: `is not JSON: ${whatStands(text.charAt(error.offset))} stands there`, next });
+  return errors.map(({ error, offset }) => ({
+    path: [],
+    offset,
+    found: `is not JSON: ${whatStands(text.charAt(offset))} stands there`,
+    next: syntaxAdvice[printParseErrorCode(error)] ?? 'Mend the JSON there.',
+  }));
 }
 
 /** Only the kind of what stands there: the text itself may be a secret that lacks its quotes or its comma. */
@@ -86,8 +87,6 @@ function firstTooDeep(text: string): number | undefined {
   return undefined;
 }
 
-type Placed = Pick<Problem, 'path' | 'found' | 'next'> & { offset: number };
-
 /** Plain data. A key given twice is a fault: which of the two counts differs between programs, and one is a mistake. */
 function toValue(node: Node, path: KeyPath, badKeys: Placed[]): unknown {
   if (node.type === 'array') return (node.children ?? []).map((item, index) => toValue(item, [...path, index], badKeys));
@@ -112,12 +111,12 @@ function offsetOf(root: Node, problem: Problem): number {
   return problem.at === 'key' ? property.offset : value.offset;
 }
 
-function toFaults(text: string, placed: readonly Placed[]): Fault[] {
-  const inOrder = [...placed].sort((one, other) => one.offset - other.offset);
-  return inOrder.map((problem) => ({ ...faultAt(text, problem.offset, problem), key: writePath(problem.path) }));
-}
-
-function faultAt(text: string, offset: number, words: { found: string; next: string }): Fault {
-  const before = text.slice(0, offset).split(/\r\n|\r|\n/);
-  return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1, key: '', found: words.found, next: words.next };
+/** Turns problems of one text into faults, in its order. */
+function faultsIn(text: string): (placed: readonly Placed[]) => Fault[] {
+  const positionOf = positionsIn(text);
+  return (placed) =>
+    [...placed]
+      .sort((one, other) => one.offset - other.offset)
+      .slice(0, mostFaults)
+      .map(({ offset, path, found, next }) => ({ ...positionOf(offset), key: writePath(path), found, next }));
 }

@@ -4,6 +4,7 @@ import { pathToFileURL } from 'node:url';
 import { BridgeError, messageOf } from '../core/errors.js';
 import type { Middleware } from '../core/middleware.js';
 import { didYouMean } from '../util/did-you-mean.js';
+import { isJsonObject } from '../util/json.js';
 
 /**
  * Imports the middleware modules of a config, in their order; relative paths start from `baseDir`. A module's default export is
@@ -19,19 +20,19 @@ export async function loadMiddlewareModules(paths: readonly string[], baseDir: s
 }
 
 /** Every hook of a middleware. A name that begins like one and is not here is a slip, and would never be called. */
-const hookNames = [
-  'onAdded',
-  'onMessage',
-  'onRequest',
-  'onNotification',
-  'onInitialize',
-  'onListTools',
-  'onCallTool',
-  'onListResources',
-  'onReadResource',
-  'onListPrompts',
-  'onGetPrompt',
-] as const satisfies readonly (keyof Middleware)[];
+const hookNames = Object.keys({
+  onAdded: true,
+  onMessage: true,
+  onRequest: true,
+  onNotification: true,
+  onInitialize: true,
+  onListTools: true,
+  onCallTool: true,
+  onListResources: true,
+  onReadResource: true,
+  onListPrompts: true,
+  onGetPrompt: true,
+} satisfies Record<Exclude<keyof Middleware, 'name'>, true>);
 
 async function loadMiddleware(file: string): Promise<Middleware> {
   await assertModuleFile(file);
@@ -42,8 +43,8 @@ async function loadMiddleware(file: string): Promise<Middleware> {
 }
 
 async function assertModuleFile(file: string): Promise<void> {
-  if (!['.js', '.mjs'].includes(extname(file)))
-    throw fault(file, 'is neither a .js nor a .mjs file', 'Compile it, or name the compiled module.');
+  const known = extname(file) === '.js' || extname(file) === '.mjs';
+  if (!known) throw fault(file, 'is neither a .js nor a .mjs file', 'Compile it, or name the compiled module.');
   const found = await stat(file).catch(() => undefined);
   if (found === undefined) throw fault(file, 'does not exist', 'Paths start from the folder of the config file.');
   if (!found.isFile()) throw fault(file, 'is not a file', 'Name the module itself.');
@@ -72,36 +73,27 @@ async function attempt<Value>(file: string, failed: string, action: () => Promis
 }
 
 function assertMiddleware(file: string, made: unknown): asserts made is Middleware {
-  if (typeof made !== 'object' || made === null || Array.isArray(made))
-    throw fault(file, `gives ${describe(made)} as its middleware`, exportAdvice);
+  if (!isJsonObject(made)) throw fault(file, `gives ${describe(made)} as its middleware`, exportAdvice);
   const hooks = hookLikeNames(made);
-  for (const name of hooks) assertHook(file, name, (made as Record<string, unknown>)[name]);
+  for (const name of hooks) assertHook(file, name, made[name]);
   if (hooks.length === 0) throw fault(file, 'gives an object without a hook', `Give it at least one of ${hookNames.join(', ')}.`);
 }
 
 function assertHook(file: string, name: string, value: unknown): void {
-  if (!hookNames.some((known) => known === name)) {
+  if (!hookNames.includes(name)) {
     const meant = didYouMean(name, hookNames);
-    throw fault(
-      file,
-      `has a hook "${name}", which does not exist`,
-      meant === undefined ? `Hooks are ${hookNames.join(', ')}.` : `Did you mean "${meant}"?`,
-    );
+    const next = meant === undefined ? `Hooks are ${hookNames.join(', ')}.` : `Did you mean "${meant}"?`;
+    throw fault(file, `has a hook "${name}", which does not exist`, next);
   }
   if (typeof value !== 'function') throw fault(file, `has a hook "${name}" that is ${describe(value)}`, 'Make it a function.');
 }
 
 /** Names that begin like a hook, also those of the class that an instance was made from. */
 function hookLikeNames(made: object): string[] {
-  const names = new Set<string>();
-  for (
-    let level: object | null = made;
-    level !== null && level !== Object.prototype;
-    level = Object.getPrototypeOf(level) as object | null
-  ) {
-    for (const name of Object.getOwnPropertyNames(level)) if (/^on[A-Z_]/.test(name)) names.add(name);
-  }
-  return [...names];
+  const parent = Object.getPrototypeOf(made) as object | null;
+  const inherited = parent === null || parent === Object.prototype ? [] : hookLikeNames(parent);
+  const own = Object.getOwnPropertyNames(made).filter((name) => /^on[A-Z_]/.test(name));
+  return [...new Set([...own, ...inherited])];
 }
 
 const exportAdvice = 'Export a middleware object, or a function that makes one, as default.';

@@ -6,7 +6,7 @@ import { isJsonObject } from '../util/json.js';
 import { checkServers } from './check-servers.js';
 import type { Config, ServerConfig, UpstreamSettings } from './config.js';
 import { expandStrings } from './expand.js';
-import { type Fault, faultyFile, type KeyPath, kindOfValue, type Problem, quoteValue } from './fault.js';
+import { faultyFile, isFilled, type KeyPath, kindOfValue, type Problem, quoteValue } from './fault.js';
 import { parseJsonDocument } from './json-document.js';
 import { type CheckedConfig, type CheckedServer, configSchema, knownKeysAt } from './schema.js';
 
@@ -58,8 +58,8 @@ function unknownKey(path: KeyPath, key: string): Problem {
 function wrongValue(path: KeyPath, wanted: string, written: unknown): Problem {
   const value = valueAt(written, path);
   const found = mayBeSecret(path) ? kindOfValue(value) : quoteValue(value);
-  const meant = typeof value === 'string' ? didYouMean(value, quotedWords(wanted)) : undefined;
-  const next = meant === undefined || meant === value ? 'Mend this value, then start again.' : `Did you mean "${meant}"?`;
+  const meant = typeof value === 'string' ? didYouMean(value, choicesIn(wanted)) : undefined;
+  const next = meant === undefined ? 'Mend this value, then start again.' : `Did you mean "${meant}"?`;
   return { path, at: 'value', found: `is ${found}, but must be ${wanted}`, next };
 }
 
@@ -67,8 +67,9 @@ function mayBeSecret(path: KeyPath): boolean {
   return path.some((step) => step === 'env' || step === 'headers' || step === 'args' || step === 'url');
 }
 
-function quotedWords(text: string): string[] {
-  return [...text.matchAll(/"(\w[\w-]*)"/g)].map(([, word]) => word ?? '');
+/** The words of `one of "a", "b"`; none for other wishes. */
+function choicesIn(wanted: string): string[] {
+  return wanted.startsWith('one of ') ? Array.from(wanted.matchAll(/"([^"]+)"/g), ([, word]) => word ?? '') : [];
 }
 
 function valueAt(value: unknown, path: KeyPath): unknown {
@@ -76,10 +77,6 @@ function valueAt(value: unknown, path: KeyPath): unknown {
     (part, step) => (typeof part === 'object' && part !== null ? (part as Record<string | number, unknown>)[step] : undefined),
     value,
   );
-}
-
-function isFilled(faults: Fault[]): faults is [Fault, ...Fault[]] {
-  return faults.length > 0;
 }
 
 function toConfig(file: string, { mcpServers, servers, notebridge }: CheckedConfig): Config {

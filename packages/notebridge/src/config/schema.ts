@@ -19,7 +19,7 @@ const textsByName = z.record(z.string(), text, { error: 'an object of texts' });
 
 const server = z.strictObject(
   {
-    type: oneOf('stdio', 'http', 'streamable-http', 'sse').optional(),
+    type: oneOf('stdio', 'http', 'streamable-http', 'streamableHttp', 'sse').optional(),
     command: filled.optional(),
     args: texts.default([]),
     env: textsByName.default({}),

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import type { Environment } from './environment.js';
 
 /**
  * The commands of a `BROWSER` variable as argument lists, with the URL in place: a list separated by colons, each with `%s` for
@@ -16,10 +17,7 @@ export function parseBrowserVariable(variable: string, url: string): string[][] 
 export type LaunchOutcome = { kind: 'running' } | { kind: 'ended' } | { kind: 'failed'; why: string };
 
 /** Starts a program that may outlive us: its own group, no pipes, nothing that keeps us alive. */
-export function launchDetached(
-  [command = '', ...args]: readonly string[],
-  env: Readonly<Record<string, string | undefined>>,
-): ChildProcess {
+export function launchDetached([command = '', ...args]: readonly string[], env: Environment): ChildProcess {
   const child = spawn(command, args, { detached: true, stdio: 'ignore', env: { ...env } });
   child.unref();
   return child;
@@ -47,7 +45,7 @@ function toOutcome(code: number | null, signal: NodeJS.Signals | null): LaunchOu
   return { kind: 'failed', why: signal === null ? `it ended with exit code ${code}` : `it was ended by ${signal}` };
 }
 
-/** Colons between commands; not the one of a Windows drive (`C:\\…`) or of a URL inside a command. */
+/** Colons between commands; not the one of a Windows drive (`C:\…`) or of a URL inside a command. */
 const splitAt = /:(?!\\|\/\/)/;
 
 function splitWords(command: string): string[] {

@@ -58,6 +58,15 @@ describe.skipIf(process.platform === 'win32')('openBrowser: BROWSER', () => {
   });
 });
 
+describe('openBrowser: an empty BROWSER', () => {
+  it('is ignored if blank, and reported if it names nothing', async () => {
+    const openWithSystem = startNode('');
+    expect(await openBrowser(url, { env: { BROWSER: ' ' }, surroundings: screen, openWithSystem })).toMatchObject({ opened: true });
+    const result = await openBrowser(url, { env: { BROWSER: ':' }, surroundings: screen, openWithSystem });
+    expect(result).toMatchObject({ opened: false, hint: expect.stringMatching(/^BROWSER names no command\./) });
+  });
+});
+
 describe('openBrowser: the system', () => {
   const env = {};
 

@@ -57,7 +57,8 @@ async function openWithVariable(commands: string[][], env: Environment, patience
     if (outcome.kind !== 'failed') return { opened: true, by: name };
     failures.push(`"${name}": ${outcome.why}`);
   }
-  return notOpened('command_failed', `BROWSER could not be used (${failures.join('; ')}).`);
+  const found = failures.length === 0 ? 'BROWSER names no command.' : `BROWSER could not be used (${failures.join('; ')}).`;
+  return notOpened('command_failed', found);
 }
 
 async function launchSystemBrowser(open: () => Promise<ChildProcess>, { wsl }: Surroundings, patienceMs: number): Promise<BrowserResult> {

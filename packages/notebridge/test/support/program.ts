@@ -1,5 +1,4 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,6 +16,17 @@ export interface ProgramOptions {
   onLine?: (line: string) => void;
 }
 
+/** What became of a process: its exit code, or the signal that ended it. */
+export type Ending = number | NodeJS.Signals;
+
+/** A home folder of its own, an environment that points there, and no browser that a test could open by accident. */
+export function createHome(): { home: string; env: Record<string, string> } {
+  const home = mkdtempSync(join(tmpdir(), 'notebridge-test-'));
+  const { PATH = '' } = process.env;
+  const xdg = { XDG_STATE_HOME: join(home, 'state'), XDG_CONFIG_HOME: join(home, 'config') };
+  return { home, env: { PATH, HOME: home, ...xdg, NOTEBRIDGE_NO_BROWSER: '1' } };
+}
+
 /** The real program as a child process, and a raw JSON-RPC client on its stdio that judges nothing. */
 export class Program implements AsyncDisposable {
   readonly child: ChildProcessWithoutNullStreams;
@@ -26,14 +36,16 @@ export class Program implements AsyncDisposable {
   /** Lines of stdout that were not JSON: there must be none. */
   readonly noise: string[] = [];
   stderr = '';
-  readonly #waiting = new Map<unknown, (message: JsonObject) => void>();
+  /** Resolves when the process has ended and all it wrote has been read. */
+  readonly ended: Promise<Ending>;
+  readonly #waiting = new Map<unknown, Waiter>();
   readonly #watchers = new Set<() => void>();
+  readonly #listeners = new Set<(message: JsonObject) => void>();
   #lastId = 0;
 
   constructor({ args = [], env = {}, onLine }: ProgramOptions = {}) {
-    this.home = mkdtempSync(join(tmpdir(), 'notebridge-test-'));
-    const { PATH = '' } = process.env;
-    const clean = { PATH, HOME: this.home, XDG_STATE_HOME: join(this.home, 'state'), XDG_CONFIG_HOME: join(this.home, 'config') };
+    const { home, env: clean } = createHome();
+    this.home = home;
     this.child = spawn(process.execPath, [programFile, ...args], { env: { ...clean, ...env }, stdio: 'pipe' });
     this.child.stdin.on('error', () => {});
     this.child.stderr.setEncoding('utf8').on('data', (text: string) => {
@@ -43,6 +55,12 @@ export class Program implements AsyncDisposable {
     createInterface({ input: this.child.stdout }).on('line', (line) => {
       onLine?.(line);
       this.#take(line);
+    });
+    this.ended = new Promise((resolve) => {
+      this.child.once('close', (code, signal) => {
+        resolve(code ?? signal ?? -1);
+        for (const { reject } of this.#waiting.values()) reject(new Error(`The program ended before it answered. stderr: ${this.stderr}`));
+      });
     });
   }
 
@@ -66,10 +84,13 @@ export class Program implements AsyncDisposable {
 
   /** Sends a request and gives the whole answer, an error too. */
   request(method: string, params?: JsonObject, id: string | number = `t${++this.#lastId}`): Promise<JsonObject> {
-    return new Promise((resolve) => {
-      this.#waiting.set(id, resolve);
-      this.write(JSON.stringify({ jsonrpc: '2.0', id, method, ...(params === undefined ? {} : { params }) }));
-    });
+    this.write(JSON.stringify({ jsonrpc: '2.0', id, method, ...(params === undefined ? {} : { params }) }));
+    return this.answerTo(id);
+  }
+
+  /** Waits for the answer to a request that was written by hand. */
+  answerTo(id: string | number): Promise<JsonObject> {
+    return new Promise((resolve, reject) => this.#waiting.set(id, { resolve, reject }));
   }
 
   callTool(name: string, args: JsonObject = {}, meta?: JsonObject): Promise<JsonObject> {
@@ -84,49 +105,70 @@ export class Program implements AsyncDisposable {
   async until(condition: () => boolean, timeoutMs = 10_000): Promise<void> {
     if (condition()) return;
     await new Promise<void>((resolve, reject) => {
-      const timer = setTimeout(() => reject(new Error(`Not within ${timeoutMs} ms. stderr: ${this.stderr}`)), timeoutMs);
-      const watch = (): void => {
-        if (!condition()) return;
+      const finish = (end: () => void): void => {
         clearTimeout(timer);
         this.#watchers.delete(watch);
-        resolve();
+        end();
       };
+      const watch = (): void => {
+        if (condition()) finish(resolve);
+      };
+      const timer = setTimeout(
+        () => finish(() => reject(new Error(`Not within ${timeoutMs} ms: ${condition}. stderr: ${this.stderr}`))),
+        timeoutMs,
+      );
       this.#watchers.add(watch);
     });
   }
 
+  /** Waits for the notification after the first `after` that came so far, by its method. */
+  async notification(method: string, after = 0): Promise<JsonObject> {
+    await this.until(() => this.#notificationsOf(method).length > after);
+    return this.#notificationsOf(method)[after] ?? {};
+  }
+
+  countOf(method: string): number {
+    return this.#notificationsOf(method).length;
+  }
+
+  /** Is called with each notification from now on. */
+  onNotification(listener: (message: JsonObject) => void): void {
+    this.#listeners.add(listener);
+  }
+
   /** Where a page dials, from the open tool's own answer. */
-  async address(): Promise<{ port: number; token: string; url: string }> {
-    const answer = await this.callTool('open_colab_browser_connection', { wait_seconds: 0 });
-    const text = JSON.stringify(answer);
-    const [, url = '', token = '', port = ''] = /(https:[^\s"\\]+#mcpProxyToken=([\w-]+)&mcpProxyPort=(\d+))/.exec(text) ?? [];
-    return { url, token, port: Number(port) };
+  async address(): Promise<PageAddress> {
+    return addressIn(await this.callTool('open_colab_browser_connection', { wait_seconds: 0 }));
   }
 
   /** Closes stdin, as a host does, and waits for the end. */
-  async close(): Promise<number | null> {
-    if (this.child.exitCode === null && this.child.signalCode === null) {
-      const exited = once(this.child, 'exit');
-      this.child.stdin.end();
-      const timer = setTimeout(() => this.child.kill('SIGKILL'), 5000);
-      await exited;
-      clearTimeout(timer);
-    }
+  async close(): Promise<Ending> {
+    this.child.stdin.end();
+    const timer = setTimeout(() => this.child.kill('SIGKILL'), 5000);
+    const ending = await this.ended;
+    clearTimeout(timer);
     rmSync(this.home, { recursive: true, force: true });
-    return this.child.exitCode;
+    return ending;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
   }
 
+  #notificationsOf(method: string): JsonObject[] {
+    return this.notifications.filter((message) => message.method === method);
+  }
+
   #take(line: string): void {
     try {
       const message = JSON.parse(line) as JsonObject;
-      const resolve = message.method === undefined ? this.#waiting.get(message.id) : undefined;
+      const waiting = message.method === undefined ? this.#waiting.get(message.id) : undefined;
       this.#waiting.delete(message.id);
-      if (resolve === undefined) this.notifications.push(message);
-      else resolve(message);
+      if (waiting !== undefined) waiting.resolve(message);
+      else {
+        this.notifications.push(message);
+        for (const listener of this.#listeners) listener(message);
+      }
     } catch {
       this.noise.push(line);
     }
@@ -136,4 +178,46 @@ export class Program implements AsyncDisposable {
   #wake(): void {
     for (const watch of [...this.#watchers]) watch();
   }
+}
+
+interface Waiter {
+  resolve: (message: JsonObject) => void;
+  reject: (error: Error) => void;
+}
+
+export interface PageAddress {
+  port: number;
+  token: string;
+  url: string;
+}
+
+/** Where a page dials, from any answer of the open tool that says so. */
+export function addressIn(answer: unknown): PageAddress {
+  const [, url = '', token = '', port = ''] =
+    /(https:[^\s"\\]+#mcpProxyToken=([\w-]+)&mcpProxyPort=(\d+))/.exec(JSON.stringify(answer)) ?? [];
+  return { url, token, port: Number(port) };
+}
+
+/** Runs the program to its end with this input, as a shell pipe does. */
+export async function runProgram(
+  args: string[],
+  { input = '', env = {} }: { input?: string; env?: Record<string, string> } = {},
+): Promise<{ ending: Ending; stdout: string; stderr: string }> {
+  const { home, env: clean } = createHome();
+  const child = spawn(process.execPath, [programFile, ...args], { env: { ...clean, ...env }, stdio: 'pipe' });
+  const timer = setTimeout(() => child.kill('SIGKILL'), 15_000);
+  child.stdin.on('error', () => {});
+  child.stdin.end(input);
+  let stdout = '';
+  let stderr = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text;
+  });
+  const ending = await new Promise<Ending>((resolve) => child.once('close', (code, signal) => resolve(code ?? signal ?? -1)));
+  clearTimeout(timer);
+  rmSync(home, { recursive: true, force: true });
+  return { ending, stdout, stderr };
 }

@@ -4,12 +4,15 @@ import type { JsonObject } from '../../src/util/json.js';
 
 export const colabOrigin = 'https://colab.research.google.com';
 
+/** What a page answers: members beside `jsonrpc` and `id`, as an object or as raw text (`"result":{…}`); undefined for nothing. */
+export type PageAnswer = JsonObject | string | undefined;
+
 export interface RawPageOptions {
   port: number;
   token: string;
   origin?: string;
   /** Answers a request; undefined gives none. `initialize` and empty lists are answered without it. */
-  answer?: (request: JsonObject, page: RawPage) => JsonObject | undefined | Promise<JsonObject | undefined>;
+  answer?: (request: JsonObject, page: RawPage) => PageAnswer | Promise<PageAnswer>;
   /** Sent before anything was asked, as Colab does. */
   first?: string[];
 }
@@ -17,8 +20,11 @@ export interface RawPageOptions {
 /** A page that does exactly what a test says, frame by frame, over a real socket. */
 export class RawPage implements AsyncDisposable {
   readonly socket: WebSocket;
-  /** Every frame that came, as text. */
+  /** Every frame that came, as text and parsed. */
   readonly received: string[] = [];
+  readonly messages: JsonObject[] = [];
+  /** Resolves to the close code when the socket is closed, from whichever side. */
+  readonly closed: Promise<number>;
   readonly #answer: NonNullable<RawPageOptions['answer']>;
   readonly #watchers = new Set<() => void>();
 
@@ -31,6 +37,7 @@ export class RawPage implements AsyncDisposable {
     });
     this.socket.on('message', (data) => void this.#receive(String(data)));
     this.socket.on('error', () => {});
+    this.closed = new Promise((resolve) => this.socket.once('close', resolve));
   }
 
   /** Dials and waits for the open socket. */
@@ -47,6 +54,7 @@ export class RawPage implements AsyncDisposable {
     return page;
   }
 
+  /** Sends an object as JSON, or a text as it is. */
   send(message: unknown): void {
     this.socket.send(typeof message === 'string' ? message : JSON.stringify(message));
   }
@@ -54,23 +62,33 @@ export class RawPage implements AsyncDisposable {
   /** Waits until the messages received satisfy the condition. */
   until(condition: (messages: JsonObject[]) => boolean, timeoutMs = 10_000): Promise<void> {
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => reject(new Error(`Not within ${timeoutMs} ms. Received: ${this.received.join('\n')}`)), timeoutMs);
-      const watch = (): void => {
-        if (!condition(this.received.map((text) => JSON.parse(text) as JsonObject))) return;
+      const finish = (end: () => void): void => {
         clearTimeout(timer);
         this.#watchers.delete(watch);
-        resolve();
+        end();
       };
+      const watch = (): void => {
+        if (condition(this.messages)) finish(resolve);
+      };
+      const timer = setTimeout(() => {
+        const shown = this.received.map((text) => text.slice(0, 300)).join('\n');
+        finish(() => reject(new Error(`Not within ${timeoutMs} ms: ${condition}. Received: ${shown}`)));
+      }, timeoutMs);
       this.#watchers.add(watch);
       watch();
     });
   }
 
+  /** Waits for a message of that method and gives it; with `after`, for the one after so many. */
+  async message(method: string, after = 0): Promise<JsonObject> {
+    await this.until((messages) => messages.filter((message) => message.method === method).length > after);
+    return this.messages.filter((message) => message.method === method)[after] ?? {};
+  }
+
   async close(code = 1001): Promise<void> {
     if (this.socket.readyState === WebSocket.CLOSED) return;
-    const closed = once(this.socket, 'close');
     this.socket.close(code);
-    await closed;
+    await this.closed;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -78,19 +96,28 @@ export class RawPage implements AsyncDisposable {
   }
 
   async #receive(text: string): Promise<void> {
-    this.received.push(text);
-    for (const watch of [...this.#watchers]) watch();
     const request = JSON.parse(text) as JsonObject;
+    this.received.push(text);
+    this.messages.push(request);
+    for (const watch of [...this.#watchers]) watch();
     if (request.id === undefined || request.method === undefined) return;
-    const result = (await this.#answer(request, this)) ?? defaultAnswer(request);
-    if (result !== undefined) this.send({ jsonrpc: '2.0', id: request.id, ...result });
+    const answer = (await this.#answer(request, this)) ?? defaultAnswer(request);
+    if (answer === undefined) return;
+    const members = typeof answer === 'string' ? answer : JSON.stringify(answer).slice(1, -1);
+    this.send(`{"jsonrpc":"2.0","id":${JSON.stringify(request.id)},${members}}`);
   }
 }
 
 function defaultAnswer({ method, params }: JsonObject): JsonObject | undefined {
   switch (method) {
     case 'initialize':
-      return { result: { protocolVersion: (params as JsonObject).protocolVersion, capabilities: { tools: { listChanged: true } }, serverInfo: { name: 'ColabMCP', version: '1.0.0' } } };
+      return {
+        result: {
+          protocolVersion: (params as JsonObject).protocolVersion,
+          capabilities: { tools: { listChanged: true } },
+          serverInfo: { name: 'ColabMCP', version: '1.0.0' },
+        },
+      };
     case 'tools/list':
       return { result: { tools: [] } };
     default:

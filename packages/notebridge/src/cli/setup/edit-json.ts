@@ -1,5 +1,6 @@
 import { createScanner, findNodeAtLocation, type Node, parseTree } from 'jsonc-parser';
 import { isJsonObject } from '../../util/json.js';
+import { lineEndOf } from '../../util/text-position.js';
 
 /**
  * Sets one value in the text of a JSON file and leaves every other byte alone, comments and spacing included. Missing objects on
@@ -29,7 +30,7 @@ function fillObject(text: string, object: Node, property: Property): string {
   const end = object.offset + object.length - 1;
   const at = text.slice(0, end).trimEnd().length;
   const outer = indentAt(text, object.offset);
-  const closing = text.slice(at, end).includes('\n') ? '' : eolOf(text) + outer;
+  const closing = text.slice(at, end).includes('\n') ? '' : lineEndOf(text) + outer;
   return splice(text, { at, insert: toLines(text, outer + indentUnit(text), property) + closing });
 }
 
@@ -49,7 +50,7 @@ function appendProperty(text: string, object: Node, { last, ...property }: Prope
 
 function toLines(text: string, indent: string, { key, value }: Property): string {
   const property = `\n${JSON.stringify(key)}: ${JSON.stringify(value, undefined, indentUnit(text))}`;
-  return property.replaceAll('\n', eolOf(text) + indent);
+  return property.replaceAll('\n', lineEndOf(text) + indent);
 }
 
 function toInline(value: unknown): string {
@@ -75,10 +76,6 @@ function indentAt(text: string, offset: number): string {
 /** One step of indenting, by the first indented line with a key; two spaces if there is none. */
 function indentUnit(text: string): string {
   return /^([ \t]+)"/m.exec(text)?.[1] ?? '  ';
-}
-
-function eolOf(text: string): string {
-  return text.includes('\r\n') ? '\r\n' : '\n';
 }
 
 function splice(text: string, { at, remove = 0, insert }: { at: number; remove?: number; insert: string }): string {

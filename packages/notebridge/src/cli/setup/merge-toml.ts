@@ -1,6 +1,7 @@
 import { parse, stringify, TomlError } from 'smol-toml';
 import { faultyFile } from '../../config/fault.js';
 import { isJsonObject, type JsonObject } from '../../util/json.js';
+import { lineEndOf } from '../../util/text-position.js';
 import { assertMerged, type Merged, type MergeRequest, planMerge } from './merge.js';
 
 /**
@@ -30,7 +31,7 @@ function parseFile(text: string, file: string): JsonObject {
 
 /** A table at the end of the file belongs to no other, whatever stands above. */
 function appendTable(text: string, { container, name, entry }: MergeRequest): string {
-  const eol = eolOf(text);
+  const eol = lineEndOf(text);
   const table = withEol(stringify({ [container]: { [name]: entry } }), eol);
   if (text.trim() === '') return table;
   return `${text}${text.endsWith('\n') ? '' : eol}${eol}${table}`;
@@ -43,7 +44,7 @@ function updateKeys(text: string, request: MergeRequest, keys: JsonObject): stri
   if (header < 0) return text;
   for (const [key, value] of Object.entries(keys)) {
     const place = findKey(lines, header, key);
-    const line = withEol(stringify({ [key]: value }), eolOf(text));
+    const line = withEol(stringify({ [key]: value }), lineEndOf(text));
     if (place === undefined) lines.splice(header + 1, 0, line);
     else lines.splice(place.from, place.count, line);
   }
@@ -80,10 +81,6 @@ function tryParse(text: string): JsonObject | undefined {
   } catch {
     return undefined;
   }
-}
-
-function eolOf(text: string): string {
-  return text.includes('\r\n') ? '\r\n' : '\n';
 }
 
 function withEol(text: string, eol: string): string {
