@@ -160,23 +160,32 @@ export class Program implements AsyncDisposable {
   }
 
   #take(line: string): void {
-    try {
-      const message = JSON.parse(line) as JsonObject;
-      const waiting = message.method === undefined ? this.#waiting.get(message.id) : undefined;
-      this.#waiting.delete(message.id);
-      if (waiting !== undefined) waiting.resolve(message);
-      else {
-        this.notifications.push(message);
-        for (const listener of this.#listeners) listener(message);
-      }
-    } catch {
-      this.noise.push(line);
-    }
+    const message = parseLine(line);
+    if (message === undefined) this.noise.push(line);
+    else this.#dispatch(message);
     this.#wake();
+  }
+
+  #dispatch(message: JsonObject): void {
+    const waiting = message.method === undefined ? this.#waiting.get(message.id) : undefined;
+    if (waiting !== undefined) {
+      this.#waiting.delete(message.id);
+      return waiting.resolve(message);
+    }
+    this.notifications.push(message);
+    for (const listener of this.#listeners) listener(message);
   }
 
   #wake(): void {
     for (const watch of [...this.#watchers]) watch();
+  }
+}
+
+function parseLine(line: string): JsonObject | undefined {
+  try {
+    return JSON.parse(line) as JsonObject;
+  } catch {
+    return undefined;
   }
 }
 

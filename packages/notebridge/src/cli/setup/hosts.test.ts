@@ -8,24 +8,24 @@ const fileOf = (name: string, platform: NodeJS.Platform, env: Record<string, str
 describe.skipIf(process.platform === 'win32')('hosts', () => {
   const env = { HOME: '/home/ada' };
   it.each([
-    ['claude-code', 'linux', env, '/home/ada/.claude.json'],
+    ['claude-code', 'linux', env, '/home/you/.claude.json'],
     ['claude-code', 'linux', { ...env, CLAUDE_CONFIG_DIR: '/else' }, '/else/.claude.json'],
-    ['claude-desktop', 'darwin', env, '/home/ada/Library/Application Support/Claude/claude_desktop_config.json'],
-    ['claude-desktop', 'linux', env, '/home/ada/.config/Claude/claude_desktop_config.json'],
+    ['claude-desktop', 'darwin', env, '/home/you/Library/Application Support/Claude/claude_desktop_config.json'],
+    ['claude-desktop', 'linux', env, '/home/you/.config/Claude/claude_desktop_config.json'],
     [
       'claude-desktop',
       'win32',
       { USERPROFILE: '/u', APPDATA: '/u/AppData/Roaming' },
       '/u/AppData/Roaming/Claude/claude_desktop_config.json',
     ],
-    ['cursor', 'darwin', env, '/home/ada/.cursor/mcp.json'],
+    ['cursor', 'darwin', env, '/home/you/.cursor/mcp.json'],
     ['cursor', 'win32', { USERPROFILE: '/u', HOME: '/other' }, '/u/.cursor/mcp.json'],
-    ['vscode', 'darwin', env, '/home/ada/Library/Application Support/Code/User/mcp.json'],
-    ['vscode', 'linux', env, '/home/ada/.config/Code/User/mcp.json'],
+    ['vscode', 'darwin', env, '/home/you/Library/Application Support/Code/User/mcp.json'],
+    ['vscode', 'linux', env, '/home/you/.config/Code/User/mcp.json'],
     ['vscode', 'linux', { ...env, XDG_CONFIG_HOME: '/xdg' }, '/xdg/Code/User/mcp.json'],
     ['vscode', 'win32', { USERPROFILE: '/u' }, '/u/AppData/Roaming/Code/User/mcp.json'],
-    ['gemini', 'linux', env, '/home/ada/.gemini/settings.json'],
-    ['codex', 'linux', env, '/home/ada/.codex/config.toml'],
+    ['gemini', 'linux', env, '/home/you/.gemini/settings.json'],
+    ['codex', 'linux', env, '/home/you/.codex/config.toml'],
     ['codex', 'linux', { ...env, CODEX_HOME: '/codex' }, '/codex/config.toml'],
   ] as const)('%s on %s with %j', (name, platform, environment, file) => {
     expect(fileOf(name, platform, environment)).toBe(file);

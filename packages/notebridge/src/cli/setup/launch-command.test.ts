@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { launchCommand, toShellLine } from './launch-command.js';
 
 describe('launchCommand', () => {
-  it.each(['/usr/lib/node_modules/notebridge', '/home/ada/.npm/_npx/1a2b/node_modules/notebridge', 'C:\\work\\node_modules\\notebridge'])(
+  it.each(['/usr/lib/node_modules/notebridge', '/home/you/.npm/_npx/1a2b/node_modules/notebridge', 'C:\\work\\node_modules\\notebridge'])(
     'runs npx from %s',
     (folder) => {
       expect(launchCommand('linux', folder)).toEqual({ command: 'npx', args: ['-y', 'notebridge'] });

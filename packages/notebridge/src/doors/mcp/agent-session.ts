@@ -62,11 +62,16 @@ export class AgentSession {
     return this.#peer.inFlight.serving;
   }
 
+  /** Answers the listens, which would go on for ever; other calls may still end. Ending them twice is harmless. */
+  endListens(): void {
+    this.#listens.endAll();
+  }
+
   /** Tells the agent that nothing more will come, and hangs up. Closing twice is harmless. */
   close(): void {
-    this.#listens.endAll();
-    // The answers to the listens leave in the turn after this one.
-    queueMicrotask(() => queueMicrotask(() => this.#peer.close()));
+    this.endListens();
+    // The answers to the listens come out of the chain before this turn of the loop ends.
+    setImmediate(() => this.#peer.close());
   }
 
   /** A frame that could not be read is answered, unless it was an answer itself. */
@@ -91,7 +96,8 @@ export class AgentSession {
   }
 
   #answerLegacy(request: RpcRequest, cancellation: Cancellation, callId: string): Promise<JsonObject> {
-    const { method, params = {} } = request;
+    const { method } = request;
+    const params = request.params ?? {};
     if (this.#era === 'modern' && method === 'initialize') throw unsupportedVersion(params.protocolVersion);
     if (method === 'initialize') return this.#initialize(params, cancellation, callId);
     this.#era ??= 'legacy';
@@ -121,7 +127,8 @@ export class AgentSession {
   }
 
   async #answerModern(request: RpcRequest, cancellation: Cancellation, callId: string, meta: JsonObject): Promise<JsonObject> {
-    const { method, params = {}, id } = request;
+    const { method, id } = request;
+    const params = request.params ?? {};
     const { clientInfo, logLevel } = parseEnvelope(method, meta);
     // A probe decides nothing: the agent may still fall back to `initialize`.
     if (method !== 'server/discover') this.#era ??= 'modern';
@@ -149,8 +156,8 @@ export class AgentSession {
     }
   }
 
-  #receive({ method, params = {} }: RpcNotification): void {
-    const context = this.#contextOf('notification', method, params, {
+  #receive({ method, params }: RpcNotification): void {
+    const context = this.#contextOf('notification', method, params ?? {}, {
       callId: `${this.#sessionId}-${++this.#calls}`,
       cancellation: new Cancellation(),
       caller: this.#legacyCaller,
@@ -163,8 +170,8 @@ export class AgentSession {
   }
 
   #tell(event: ProviderEvent): void {
-    if (this.#era === 'modern') this.#listens.tell(event);
-    else if (this.#era === 'legacy') this.#notify(event.method, event.params, this.#logLevel);
+    this.#listens.tell(event);
+    if (this.#era === 'legacy') this.#notify(event.method, event.params, this.#logLevel);
   }
 
   /** Sends to the agent; log lines only from the level up that it asked for. */
