@@ -2,12 +2,24 @@
 import { readFileSync } from 'node:fs';
 
 /**
- * The code blocks of a Markdown file that name a language, as `[{ lang, code, line, runs }]`: `line` is that of the first line of code, and `runs`
- * is the NAME of a comment `<!-- runs: NAME -->` right above the block (blank lines between are fine), else undefined.
+ * @typedef {object} Snippet
+ * @property {string} lang
+ * @property {string} code
+ * @property {number} line That of the first line of code.
+ * @property {string | undefined} runs The NAME of a comment `<!-- runs: NAME -->` right above the block (blank lines between are fine).
+ */
+
+/**
+ * The code blocks of a Markdown file that name a language.
+ * @param {string} markdownFile
+ * @returns {Snippet[]}
  */
 export function snippetsOf(markdownFile) {
+  /** @type {Snippet[]} */
   const snippets = [];
+  /** @type {string | undefined} */
   let runs;
+  /** @type {{ indent: string, fence: string, lang: string, line: number, lines: string[], runs: string | undefined } | undefined} */
   let open;
   for (const [index, text] of readFileSync(markdownFile, 'utf8').split(/\r?\n/).entries()) {
     if (open) {
@@ -21,7 +33,8 @@ export function snippetsOf(markdownFile) {
     }
     const fence = text.match(/^(\s*)(`{3,}|~{3,})\s*([^\s`]*)/);
     if (fence) {
-      open = { indent: fence[1], fence: fence[2], lang: fence[3], line: index + 2, lines: [], runs };
+      const [, indent = '', marks = '', lang = ''] = fence;
+      open = { indent, fence: marks, lang, line: index + 2, lines: [], runs };
       runs = undefined;
     } else if (text.trim() !== '') {
       runs = text.match(/^\s*<!--\s*runs:\s*(.+?)\s*-->\s*$/)?.[1];
@@ -31,8 +44,12 @@ export function snippetsOf(markdownFile) {
   return snippets;
 }
 
-/** A fence ends with at least as many of the same characters as it began with. */
+/**
+ * A fence ends with at least as many of the same characters as it began with.
+ * @param {string} text
+ * @param {string} fence
+ */
 function isFenceEnd(text, fence) {
   const end = text.trim();
-  return end.length >= fence.length && end === fence[0].repeat(end.length);
+  return end.length >= fence.length && end === fence.charAt(0).repeat(end.length);
 }

@@ -43,11 +43,11 @@ function startInNode() {
     kind: 'Node (no Chromium found; the same page code)',
     async open(url) {
       page = createNodeColabPage({ url });
-      await page.whenState('connected', patienceMs);
+      await page.whenState('connected', { timeoutMs: patienceMs });
     },
     async reload() {
       page.reload();
-      await page.whenState('connected', patienceMs);
+      await page.whenState('connected', { timeoutMs: patienceMs });
     },
     async close() {
       page?.close();
