@@ -24,6 +24,7 @@ export class Hub implements MiddlewareHost {
   readonly #catalog: Catalog;
   readonly #middlewares: Middleware[] = [];
   readonly #closers: (() => void)[] = [];
+  readonly #toCatalog: Terminal = (context) => this.#catalog.request(context);
   #chain: Chain = composeMiddleware([]);
 
   constructor(options: HubOptions = {}) {
@@ -53,8 +54,8 @@ export class Hub implements MiddlewareHost {
   }
 
   /** Sends a request through the chain to the provider that answers it, or to `terminal` for what the door answers itself. */
-  request(context: MiddlewareContext, terminal?: Terminal): Promise<JsonObject> {
-    return this.#chain(context, terminal ?? ((inner) => this.#catalog.request(inner.method, inner.message, inner)));
+  request(context: MiddlewareContext, terminal: Terminal = this.#toCatalog): Promise<JsonObject> {
+    return this.#chain(context, terminal);
   }
 
   /** Sends a notification of an agent through the chain to every provider. */

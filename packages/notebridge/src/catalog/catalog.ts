@@ -1,9 +1,11 @@
 import type { CallContext } from '../core/call-context.js';
-import { BridgeError } from '../core/errors.js';
+import { BridgeError, messageOf } from '../core/errors.js';
 import type { Logger } from '../core/logger.js';
+import type { MiddlewareContext } from '../core/middleware.js';
 import type { Provider } from '../core/provider.js';
 import type { JsonObject } from '../util/json.js';
-import { isListMethod, type ListMethod, mergeableLists, mergeLists } from './merged-lists.js';
+import { quote } from '../util/quote.js';
+import { isListMethod, type ListMethod, type MergedList, mergeableLists, mergeLists } from './merged-lists.js';
 
 /** Where a request that names something finds its owner. */
 const namedRequests: Record<string, { list: ListMethod; param: string }> = {
@@ -20,7 +22,8 @@ const namedRequests: Record<string, { list: ListMethod; param: string }> = {
  */
 export class Catalog {
   readonly #providers: Provider[] = [];
-  readonly #owners = new Map<ListMethod, Map<string, Provider>>();
+  /** Who offers which name; another map after each change, so that a list asked for before it is not remembered. */
+  #owners = new Map<ListMethod, MergedList['offered']>();
   readonly #logger: Logger;
 
   constructor(logger: Logger) {
@@ -38,35 +41,43 @@ export class Catalog {
 
   /** Drops what was learnt of names: some list has changed. */
   forget(): void {
-    this.#owners.clear();
+    this.#owners = new Map();
   }
 
   /** Answers one request. Rejects with `unknown_method`, `unknown_tool` or what the provider rejects with. */
-  async request(method: string, params: JsonObject, context: CallContext): Promise<JsonObject> {
-    const [only, ...others] = this.#providers;
-    if (only === undefined) return this.#answerEmpty(method, params);
-    if (others.length === 0) return only.request(method, params, context);
-    if (isListMethod(method)) return this.#list(method, context);
-    const owner = await this.#ownerOf(method, params, context);
-    return (owner ?? only).request(method, params, context);
+  request(context: MiddlewareContext): Promise<JsonObject> {
+    const [first] = this.#providers;
+    if (first !== undefined && this.#providers.length === 1) return first.request(context.method, context.message, context);
+    return this.#requestOwner(first, context);
   }
 
-  async #list(method: ListMethod, context: CallContext): Promise<JsonObject> {
-    const merged = await mergeLists(this.#providers, method, context, ({ provider, item }, owner) => {
-      const name = String(item[mergeableLists[method].key]);
-      this.#logger.warn(`"${name}" of "${provider.name}" is hidden: "${owner.name}" has one of the same name.`);
-    });
-    this.#owners.set(method, new Map([...merged].map(([name, { provider }]) => [name, provider])));
-    return { [mergeableLists[method].items]: [...merged.values()].map(({ item }) => item) };
-  }
-
-  async #ownerOf(method: string, params: JsonObject, context: CallContext): Promise<Provider | undefined> {
+  async #requestOwner(first: Provider | undefined, context: MiddlewareContext): Promise<JsonObject> {
+    const { method, message: params } = context;
+    if (first === undefined) return this.#answerEmpty(method, params);
+    if (isListMethod(method)) {
+      const offered = await this.#list(method, context);
+      return { [mergeableLists[method].items]: [...offered.values()].map(({ item }) => item) };
+    }
     const named = Object.hasOwn(namedRequests, method) ? namedRequests[method] : undefined;
-    if (named === undefined) return undefined;
-    if (!this.#owners.has(named.list)) await this.#list(named.list, context);
-    const owner = this.#owners.get(named.list)?.get(String(params[named.param]));
+    if (named === undefined) return first.request(method, params, context);
+    const offered = this.#owners.get(named.list) ?? (await this.#list(named.list, context));
+    const owner = offered.get(params[named.param] as string)?.provider;
     if (owner === undefined && method === 'tools/call') throw unknownTool(params);
-    return owner;
+    return (owner ?? first).request(method, params, context);
+  }
+
+  async #list(method: ListMethod, context: CallContext): Promise<MergedList['offered']> {
+    const owners = this.#owners;
+    const { offered, hidden, failed } = await mergeLists(this.#providers, method, context);
+    for (const { provider, name, owner } of hidden) {
+      this.#logger.warn(`"${name}" of "${provider.name}" is hidden: "${owner.name}" has one of the same name.`);
+    }
+    for (const { provider, error } of failed) {
+      this.#logger.warn(`"${provider.name}" is left out: it did not answer "${method}".`, { error: messageOf(error) });
+    }
+    // What a failed provider has would stay unknown; the next request asks again.
+    if (failed.length === 0) owners.set(method, offered);
+    return offered;
   }
 
   #answerEmpty(method: string, params: JsonObject): JsonObject {
@@ -77,5 +88,5 @@ export class Catalog {
 }
 
 function unknownTool(params: JsonObject): BridgeError {
-  return new BridgeError('unknown_tool', `Unknown tool: "${String(params.name)}".`);
+  return new BridgeError('unknown_tool', `Unknown tool: ${quote(params.name)}.`);
 }

@@ -1,4 +1,5 @@
 import type { CallContext } from '../core/call-context.js';
+import { codeOf, errorTable, RemoteError } from '../core/errors.js';
 import type { Provider } from '../core/provider.js';
 import { isJsonObject, type JsonObject } from '../util/json.js';
 
@@ -15,39 +16,51 @@ export function isListMethod(method: string): method is ListMethod {
   return Object.hasOwn(mergeableLists, method);
 }
 
-/** An item of a list, and who offers it. */
-export interface OwnedItem {
-  provider: Provider;
-  item: JsonObject;
+/** The lists of several providers as one. */
+export interface MergedList {
+  /** What is offered: each item under its name, with who offers it. */
+  offered: Map<string, { provider: Provider; item: JsonObject }>;
+  /** What is not: an earlier provider has an item of the same name. */
+  hidden: { provider: Provider; name: string; owner: Provider }[];
+  /** Who could not be asked. */
+  failed: { provider: Provider; error: unknown }[];
 }
 
 /** Pages of one provider's list that are followed; one that never ends is cut here. */
 const maxPages = 1000;
 
 /**
- * The items of all providers under one roof. Of two with the same name the provider that was mounted first keeps it, and the
- * other is reported. A provider that fails is left out, so that one does not hide the rest; if all fail, the first error stands.
+ * The items of all providers under one roof. Of two with the same name the provider that was mounted first keeps it. A provider
+ * that fails is left out, so that one does not hide the rest; if all fail, rejects with the first error.
  */
-export async function mergeLists(
-  providers: readonly Provider[],
-  method: ListMethod,
-  context: CallContext,
-  onHidden: (item: OwnedItem, owner: Provider) => void,
-): Promise<Map<string, OwnedItem>> {
-  const settled = await Promise.allSettled(providers.map((provider) => listAll(provider, method, context)));
-  const merged = new Map<string, OwnedItem>();
-  for (const [index, provider] of providers.entries()) {
-    const outcome = settled[index];
-    if (outcome?.status !== 'fulfilled') continue;
-    for (const item of outcome.value) {
-      const name = String(item[mergeableLists[method].key]);
-      const owner = merged.get(name)?.provider;
-      if (owner === undefined) merged.set(name, { provider, item });
-      else onHidden({ provider, item }, owner);
+export async function mergeLists(providers: readonly Provider[], method: ListMethod, context: CallContext): Promise<MergedList> {
+  const asked = await Promise.all(
+    providers.map((provider) =>
+      listAll(provider, method, context).then(
+        (items) => ({ provider, items }),
+        (error: unknown) => ({ provider, error }),
+      ),
+    ),
+  );
+  const { key } = mergeableLists[method];
+  const merged: MergedList = { offered: new Map(), hidden: [], failed: [] };
+  for (const answer of asked) {
+    if ('error' in answer) {
+      merged.failed.push(answer);
+      continue;
+    }
+    const { provider, items } = answer;
+    for (const item of items) {
+      const name = item[key];
+      // Without a name nobody could ask for it.
+      if (typeof name !== 'string') continue;
+      const owner = merged.offered.get(name)?.provider;
+      if (owner === undefined) merged.offered.set(name, { provider, item });
+      else merged.hidden.push({ provider, name, owner });
     }
   }
-  const failed = settled.find((outcome) => outcome.status === 'rejected');
-  if (merged.size === 0 && failed !== undefined && settled.every(({ status }) => status === 'rejected')) throw failed.reason;
+  const [failure] = merged.failed;
+  if (failure !== undefined && merged.failed.length === providers.length) throw failure.error;
   return merged;
 }
 
@@ -55,11 +68,19 @@ async function listAll(provider: Provider, method: ListMethod, context: CallCont
   const items: JsonObject[] = [];
   let cursor: unknown;
   for (let page = 0; page < maxPages; page++) {
-    const result = await provider.request(method, cursor === undefined ? {} : { cursor }, context);
+    const result = await provider.request(method, cursor === undefined ? {} : { cursor }, context).catch(toEmptyResult);
     const listed = result[mergeableLists[method].items];
     if (Array.isArray(listed)) items.push(...listed.filter(isJsonObject));
     cursor = result.nextCursor;
     if (cursor === undefined || cursor === null) break;
   }
   return items;
+}
+
+/** A provider that does not know the method has none of these: that is no failure. */
+function toEmptyResult(error: unknown): JsonObject {
+  const isUnknownMethod =
+    codeOf(error) === 'unknown_method' || (error instanceof RemoteError && error.raw.code === errorTable.unknown_method.rpcCode);
+  if (isUnknownMethod) return {};
+  throw error;
 }

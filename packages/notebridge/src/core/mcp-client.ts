@@ -1,7 +1,8 @@
 import type { JsonObject } from '../util/json.js';
+import { quote } from '../util/quote.js';
 import { BridgeError } from './errors.js';
 import type { ListPromptsResult, ListResourcesResult, ListToolsResult, ToolResult } from './mcp.js';
-import type { PeerRequestOptions } from './peer.js';
+import type { PeerRequestOptions } from './waiting-calls.js';
 
 /** The client side of an MCP session, live or not. Results are what the server sent, unknown keys included. */
 export abstract class McpClient {
@@ -39,7 +40,7 @@ export class StubClient extends McpClient {
     const empty = Object.hasOwn(emptyLists, method) ? emptyLists[method] : undefined;
     if (empty !== undefined) return { ...empty };
     if (method === 'ping') return {};
-    if (method === 'tools/call') throw new BridgeError('unknown_tool', `Unknown tool: "${String(params.name)}".`);
+    if (method === 'tools/call') throw new BridgeError('unknown_tool', `Unknown tool: ${quote(params.name)}.`);
     throw new BridgeError('not_connected', `No notebook page is connected, so "${method}" cannot be answered.`);
   }
 

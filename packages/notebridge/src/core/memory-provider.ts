@@ -1,8 +1,11 @@
-import type { JsonObject } from '../util/json.js';
+import { isJsonObject, type JsonObject } from '../util/json.js';
+import { Listeners } from '../util/listeners.js';
+import { quote } from '../util/quote.js';
 import type { CallContext } from './call-context.js';
 import { BridgeError } from './errors.js';
 import type { Tool, ToolResult } from './mcp.js';
 import type { Provider, ProviderEvent } from './provider.js';
+import { toPlainValue } from './wire.js';
 
 /** A tool with the function that runs it. */
 export type RunnableTool<Context extends CallContext = CallContext> = Tool & {
@@ -30,7 +33,7 @@ export class MemoryProvider implements Provider {
   #tools: RunnableTool[];
   readonly #resources: ReadableResource[];
   readonly #prompts: FillablePrompt[];
-  readonly #listeners = new Set<(event: ProviderEvent) => void>();
+  readonly #events = new Listeners<ProviderEvent>();
 
   constructor(options: MemoryProviderOptions = {}) {
     this.name = options.name ?? 'memory';
@@ -43,7 +46,7 @@ export class MemoryProvider implements Provider {
   /** Replaces the tools and says so. */
   setTools(tools: RunnableTool[]): void {
     this.#tools = tools;
-    for (const listener of this.#listeners) listener({ method: 'notifications/tools/list_changed' });
+    this.#events.emit({ method: 'notifications/tools/list_changed' });
   }
 
   async request(method: string, params: JsonObject, context: CallContext): Promise<JsonObject> {
@@ -51,7 +54,7 @@ export class MemoryProvider implements Provider {
       case 'tools/list':
         return { tools: this.#tools.map(toTool) };
       case 'tools/call':
-        return this.#callTool(params, context);
+        return runTool(this.#findTool(params), params, context);
       case 'resources/list':
         return { resources: this.#resources.map(({ read: _, ...resource }) => resource) };
       case 'resources/templates/list':
@@ -61,7 +64,7 @@ export class MemoryProvider implements Provider {
       case 'prompts/list':
         return { prompts: this.#prompts.map(({ fill: _, ...prompt }) => prompt) };
       case 'prompts/get':
-        return { messages: await find(this.#prompts, 'name', params.name, 'prompt').fill((params.arguments ?? {}) as JsonObject) };
+        return { messages: await find(this.#prompts, 'name', params.name, 'prompt').fill(toArguments(params)) };
       default:
         throw new BridgeError('unknown_method', `"${this.name}" does not answer "${method}".`);
     }
@@ -70,14 +73,13 @@ export class MemoryProvider implements Provider {
   notify(): void {}
 
   subscribe(listener: (event: ProviderEvent) => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+    return this.#events.add(listener);
   }
 
-  async #callTool(params: JsonObject, context: CallContext): Promise<ToolResult> {
+  #findTool(params: JsonObject): RunnableTool {
     const tool = this.#tools.find(({ name }) => name === params.name);
-    if (tool === undefined) throw new BridgeError('unknown_tool', `"${this.name}" has no tool "${String(params.name)}".`);
-    return runUntilCancelled(tool, params, context);
+    if (tool === undefined) throw new BridgeError('unknown_tool', `"${this.name}" has no tool ${quote(params.name)}.`);
+    return tool;
   }
 }
 
@@ -86,19 +88,39 @@ export function toTool({ run: _, ...tool }: RunnableTool<never>): Tool {
   return tool as Tool;
 }
 
-/** Runs the tool; a cancelled call is over at once, whatever the tool still does. */
-function runUntilCancelled(tool: RunnableTool, params: JsonObject, context: CallContext): Promise<ToolResult> {
-  return new Promise((resolve, reject) => {
-    const stop = context.cancellation.onCancel((reason) => reject(new BridgeError('cancelled', `"${tool.name}" was cancelled: ${reason}`)));
-    tool
-      .run((params.arguments ?? {}) as JsonObject, context)
-      .then(resolve, reject)
-      .finally(stop);
+/**
+ * Runs a tool of this process. Rejects with `bad_params` for arguments that are no object, and with `cancelled` at once when the
+ * call is cancelled, whatever the tool still does.
+ */
+export async function runTool<Context extends CallContext>(
+  tool: RunnableTool<Context>,
+  params: JsonObject,
+  context: Context,
+): Promise<ToolResult> {
+  const args = toArguments(params);
+  const toError = (reason: string): BridgeError => new BridgeError('cancelled', `"${tool.name}" was cancelled: ${reason}`);
+  const { cancellation } = context;
+  if (cancellation.reason !== undefined) throw toError(cancellation.reason);
+  let stopListening = (): void => {};
+  const cancelled = new Promise<never>((_, reject) => {
+    stopListening = cancellation.onCancel((reason) => reject(toError(reason)));
   });
+  try {
+    return await Promise.race([tool.run(args, context), cancelled]);
+  } finally {
+    stopListening();
+  }
+}
+
+/** The arguments of a call, as a function of this process expects them. Throws `bad_params` or `message_too_deep`. */
+function toArguments(params: JsonObject): JsonObject {
+  const args = params.arguments ?? {};
+  if (!isJsonObject(args)) throw new BridgeError('bad_params', `"arguments" must be an object, found ${quote(args)}.`);
+  return toPlainValue(args) as JsonObject;
 }
 
 function find<Item extends JsonObject>(items: Item[], key: string, wanted: unknown, kind: string): Item {
   const item = items.find((candidate) => candidate[key] === wanted);
-  if (item === undefined) throw new BridgeError('bad_params', `There is no ${kind} "${String(wanted)}".`);
+  if (item === undefined) throw new BridgeError('bad_params', `There is no ${kind} ${quote(wanted)}.`);
   return item;
 }

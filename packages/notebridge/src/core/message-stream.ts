@@ -9,12 +9,13 @@ export interface StreamConsumer<Item> {
 
 /**
  * One direction of a conversation, in memory. Items that come before anyone listens wait in a buffer (a page speaks before it
- * is spoken to); from then on each is handed over in the same turn, so order and causality of the wire are kept and a hop
+ * is spoken to); after that each is handed over in the same turn, so order and causality of the wire are kept and a hop
  * costs a function call. One consumer; `for await` is one too.
  */
 export class MessageStream<Item> implements AsyncIterable<Item> {
   #buffer: Item[] = [];
   #consumer: StreamConsumer<Item> | undefined;
+  #taken = false;
   #closed = false;
   #error: Error | undefined;
 
@@ -38,23 +39,25 @@ export class MessageStream<Item> implements AsyncIterable<Item> {
     this.#consumer?.onClose?.(error);
   }
 
-  /** Starts listening: what waits is delivered at once, in order. Throws `internal` for a second consumer. */
+  /**
+   * Starts listening. What waits is delivered in order by the next microtask: who constructs the consumer has it in hand by then.
+   * Throws `internal` for a second consumer.
+   */
   consume(consumer: StreamConsumer<Item>): void {
-    if (this.#consumer !== undefined) throw new BridgeError('internal', 'A message stream has one consumer; this one is taken.');
-    this.#consumer = consumer;
-    const waiting = this.#buffer;
-    this.#buffer = [];
-    for (const item of waiting) consumer.onItem(item);
-    if (this.#closed) consumer.onClose?.(this.#error);
+    if (this.#taken) throw new BridgeError('internal', 'A message stream has one consumer; this one is taken.');
+    this.#taken = true;
+    if (this.#buffer.length === 0 && !this.#closed) this.#consumer = consumer;
+    else queueMicrotask(() => this.#drain(consumer));
   }
 
+  /** The items until the stream is closed, with or without an error. */
   async *[Symbol.asyncIterator](): AsyncGenerator<Item, void, void> {
     const items: Item[] = [];
     let ended = false;
     let wake = (): void => {};
     this.consume({
       onItem: (item) => {
-        items.push(item);
+        if (!ended) items.push(item);
         wake();
       },
       onClose: () => {
@@ -62,15 +65,26 @@ export class MessageStream<Item> implements AsyncIterable<Item> {
         wake();
       },
     });
-    for (;;) {
-      const item = items.shift();
-      if (item !== undefined) yield item;
-      else if (ended) return;
-      else
+    try {
+      for (;;) {
+        while (items.length > 0) yield items.shift() as Item;
+        if (ended) return;
         await new Promise<void>((resolve) => {
           wake = resolve;
         });
+      }
+    } finally {
+      // Whoever leaves the loop reads no more: nothing is kept for it.
+      ended = true;
     }
+  }
+
+  #drain(consumer: StreamConsumer<Item>): void {
+    // Items that are sent meanwhile line up behind those that wait; the loop comes to them.
+    for (const item of this.#buffer) consumer.onItem(item);
+    this.#buffer = [];
+    this.#consumer = consumer;
+    if (this.#closed) consumer.onClose?.(this.#error);
   }
 }
 

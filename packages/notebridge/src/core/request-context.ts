@@ -46,7 +46,8 @@ export class RequestContext implements MiddlewareContext {
 
   get #progressToken(): unknown {
     const meta = this.message._meta;
-    return isJsonObject(meta) ? meta.progressToken : undefined;
+    // Some agents print null for a token that they do not have.
+    return isJsonObject(meta) ? (meta.progressToken ?? undefined) : undefined;
   }
 
   setState(key: string, value: unknown): void {

@@ -1,4 +1,4 @@
-import { parseJson, printJson } from '../util/exact-json.js';
+import { parseJson, printJson, toPlainNumbers } from '../util/exact-json.js';
 import { BridgeError, messageOf } from './errors.js';
 
 /** Parses one frame or line. Throws `bad_json`, or `message_too_deep`. */
@@ -6,8 +6,7 @@ export function parseMessage(text: string): unknown {
   try {
     return parseJson(text);
   } catch (error) {
-    if (error instanceof RangeError) throw tooDeep(error);
-    throw new BridgeError('bad_json', `Not JSON: ${messageOf(error)}`);
+    throw error instanceof RangeError ? tooDeep(error) : new BridgeError('bad_json', `Not JSON: ${messageOf(error)}`);
   }
 }
 
@@ -15,6 +14,15 @@ export function parseMessage(text: string): unknown {
 export function printMessage(message: unknown): string {
   try {
     return printJson(message);
+  } catch (error) {
+    throw error instanceof RangeError ? tooDeep(error) : error;
+  }
+}
+
+/** A value of the wire for code of this process: exact numbers become plain ones. Throws `message_too_deep`. */
+export function toPlainValue(value: unknown): unknown {
+  try {
+    return toPlainNumbers(value);
   } catch (error) {
     throw error instanceof RangeError ? tooDeep(error) : error;
   }

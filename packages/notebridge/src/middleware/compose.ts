@@ -5,7 +5,7 @@ type AnyHook = Hook<JsonObject, JsonObject>;
 export type Terminal = (context: MiddlewareContext) => Promise<JsonObject>;
 export type Chain = (context: MiddlewareContext, terminal: Terminal) => Promise<JsonObject>;
 
-/** Which hook a method has, besides `onMessage` and `onRequest` or `onNotification`. */
+/** Which hook a method has, besides `onMessage` and `onRequest`. */
 const hookOfMethod = {
   initialize: 'onInitialize',
   'server/discover': 'onInitialize',
@@ -17,36 +17,37 @@ const hookOfMethod = {
   'prompts/get': 'onGetPrompt',
 } as const satisfies Record<string, keyof Middleware>;
 
+type HookName = 'onMessage' | 'onRequest' | 'onNotification' | (typeof hookOfMethod)[keyof typeof hookOfMethod];
+
 /**
- * Makes the onion: for each kind of message the hooks that apply are picked out once, outermost first, so a call walks an
+ * Makes the onion: for each kind of message the hooks that apply are picked out beforehand, outermost first, so a call walks an
  * array and pays nothing for hooks that nobody has.
  */
 export function composeMiddleware(middlewares: readonly Middleware[]): Chain {
-  const hooksByKind = new Map<string, AnyHook[]>();
+  const pick = (...names: HookName[]): AnyHook[] =>
+    middlewares.flatMap((middleware) => names.flatMap((name) => bindHook(middleware, name)));
+  const ofNotifications = pick('onMessage', 'onNotification');
+  const ofOtherRequests = pick('onMessage', 'onRequest');
+  const ofMethod = new Map<string, AnyHook[]>();
+  for (const [method, name] of Object.entries(hookOfMethod)) ofMethod.set(method, pick('onMessage', 'onRequest', name));
   return (context, terminal) => {
-    const kind = `${context.type} ${context.method}`;
-    let hooks = hooksByKind.get(kind);
-    if (hooks === undefined) {
-      hooks = middlewares.flatMap((middleware) => hooksOf(middleware, context));
-      // Methods come from outside: only the known ones are worth remembering.
-      if (Object.hasOwn(hookOfMethod, context.method)) hooksByKind.set(kind, hooks);
-    }
+    const hooks = context.type === 'notification' ? ofNotifications : (ofMethod.get(context.method) ?? ofOtherRequests);
     return walk(hooks, 0, context, terminal);
   };
 }
 
+/** Middlewares may be plain JavaScript: a hook that throws or returns at once fails or answers like one that is async. */
 function walk(hooks: readonly AnyHook[], index: number, context: MiddlewareContext, terminal: Terminal): Promise<JsonObject> {
   const hook = hooks[index];
-  if (hook === undefined) return terminal(context);
-  return hook(context, (next) => walk(hooks, index + 1, next, terminal) as ReturnType<AnyHook>);
+  try {
+    if (hook === undefined) return terminal(context);
+    return Promise.resolve(hook(context, (next) => walk(hooks, index + 1, next, terminal) as ReturnType<AnyHook>));
+  } catch (error) {
+    return Promise.reject(error);
+  }
 }
 
-function hooksOf(middleware: Middleware, { type, method }: MiddlewareContext): AnyHook[] {
-  const specific =
-    type === 'request' && Object.hasOwn(hookOfMethod, method) ? hookOfMethod[method as keyof typeof hookOfMethod] : undefined;
-  const names = ['onMessage', type === 'request' ? 'onRequest' : 'onNotification', specific] as const;
-  return names.flatMap((name) => {
-    const hook = name === undefined ? undefined : (middleware[name] as AnyHook | undefined);
-    return hook === undefined ? [] : [hook.bind(middleware)];
-  });
+function bindHook(middleware: Middleware, name: HookName): AnyHook[] {
+  const hook = middleware[name] as AnyHook | undefined;
+  return hook === undefined ? [] : [hook.bind(middleware)];
 }

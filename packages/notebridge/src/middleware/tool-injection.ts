@@ -1,5 +1,5 @@
 import type { ListToolsResult, ToolCall, ToolResult } from '../core/mcp.js';
-import { type RunnableTool, toTool } from '../core/memory-provider.js';
+import { type RunnableTool, runTool, toTool } from '../core/memory-provider.js';
 import { type Answered, answer, type CallNext, type Middleware, type MiddlewareContext } from '../core/middleware.js';
 import type { JsonObject } from '../util/json.js';
 
@@ -26,9 +26,9 @@ export class ToolInjectionMiddleware implements Middleware {
     return { ...listed, tools: [...injected, ...others] };
   }
 
-  async onCallTool(context: MiddlewareContext<ToolCall>, callNext: CallNext<ToolCall, ToolResult>): Promise<Answered<ToolResult>> {
+  /** Not async: nearly every call is somebody else's, and pays nothing here. */
+  onCallTool(context: MiddlewareContext<ToolCall>, callNext: CallNext<ToolCall, ToolResult>): Promise<Answered<ToolResult>> {
     const tool = this.#tools.get(context.message.name);
-    if (tool === undefined) return callNext(context);
-    return answer(await tool.run(context.message.arguments ?? {}, context));
+    return tool === undefined ? callNext(context) : runTool(tool, context.message, context).then(answer);
   }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ExactNumber, parseJson, printJson } from './exact-json.js';
+import { ExactNumber, parseJson, printJson, toPlainNumbers } from './exact-json.js';
 
 describe('parseJson and printJson', () => {
   const toTheLetter = [
@@ -13,6 +13,7 @@ describe('parseJson and printJson', () => {
     '{"deep":[[{"x":[{"y":1.10}]}]],"esc\\"aped\\\\":3.0}',
     '[0.1000000000000000055511151231257827]',
     '{"a":{},"b":[],"c":null,"d":true,"e":false,"f":"","g":1.0}',
+    '[0.00000001,-0.0000001,10.0000001]',
     '1.0',
     '"1.0"',
   ];
@@ -51,5 +52,33 @@ describe('parseJson and printJson', () => {
   it('refuses what JSON.parse refuses', () => {
     expect(() => parseJson('{"a":01}')).toThrow(SyntaxError);
     expect(() => parseJson('')).toThrow(SyntaxError);
+  });
+
+  it('prints plain numbers for everybody else, and gives the marker away to nobody', () => {
+    const value = parseJson('{"f":1.0,"big":12345678901234567890,"huge":1e400}');
+    expect(JSON.stringify(value)).toBe('{"f":1,"big":12345678901234567000,"huge":null}');
+    expect(printJson(value)).toBe('{"f":1.0,"big":12345678901234567890,"huge":1e400}');
+  });
+
+  it('prints exactly after a value that could not be printed', () => {
+    expect(() => printJson([new ExactNumber('1.0'), 1n])).toThrow(TypeError);
+    expect(JSON.stringify(new ExactNumber('1.0'))).toBe('1');
+    expect(printJson(new ExactNumber('1.0'))).toBe('1.0');
+  });
+});
+
+describe('toPlainNumbers', () => {
+  it('gives numbers in place of exact ones, at any depth', () => {
+    const exact = parseJson('{"a":1.0,"b":[{"c":-0,"d":"1.0"},2.50],"__proto__":3.0}');
+    const plain = toPlainNumbers(exact);
+    expect(JSON.stringify(plain)).toBe('{"a":1,"b":[{"c":0,"d":"1.0"},2.5],"__proto__":3}');
+    expect(printJson(exact)).toBe('{"a":1.0,"b":[{"c":-0,"d":"1.0"},2.50],"__proto__":3.0}');
+  });
+
+  it('gives the same value where there is none, and the same parts', () => {
+    const value = { a: [1, { b: null }], c: 'x' };
+    expect(toPlainNumbers(value)).toBe(value);
+    const part = { x: 1 };
+    expect((toPlainNumbers({ part, n: new ExactNumber('1.0') }) as { part: unknown }).part).toBe(part);
   });
 });

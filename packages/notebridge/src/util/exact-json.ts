@@ -2,8 +2,9 @@
  * JSON that survives a round trip to the letter of its numbers. `JSON.parse` turns 12345678901234567890 into another number,
  * 1.0 into 1 and 1e400 into Infinity (printed as null); a bridge that does so corrupts what a Python peer sent. Numbers that
  * a JavaScript number cannot print back are kept as `ExactNumber`. Texts without such a number (nearly all) take the
- * engine's own fast path, at the price of one regular expression.
+ * engine's own fast path, at the price of one look at the text.
  */
+import { hasOddNumber } from './odd-numbers.js';
 
 /** A number kept as its source text. Arithmetic sees the nearest double; printing gives the source back. */
 export class ExactNumber {
@@ -21,36 +22,73 @@ export class ExactNumber {
     return this.source;
   }
 
-  toJSON(): string {
+  /** Only `printJson` gets the source; whoever else prints it (a log, an SDK's transport) gets a plain number. */
+  toJSON(): string | number {
+    if (!isPrinting) return this.valueOf();
     exactNumbersPrinted++;
     return `${marker}${this.source}`;
   }
 }
 
-// A value that may print differently: 16 digits or more, an exponent, a fraction ending in 0 or very long, minus zero.
-const suspicious = /(?:^|[[:,\s])(?:-?(?:\d[\d.]{15}|\d+\.\d*0(?:$|[\s,\]}])|\d+(?:\.\d+)?[eE])|-0(?:$|[\s,\]}]))/;
 const numberPattern = /-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?/y;
 // Unguessable, so that a string of a peer can never be taken for an exact number.
 const marker = `\u0000${crypto.randomUUID()}:`;
 const markedNumber = new RegExp(`"${JSON.stringify(marker).slice(1, -1).replaceAll('\\', '\\\\')}([-+.\\deE]+)"`, 'g');
 let exactNumbersPrinted = 0;
+let isPrinting = false;
 
 /** Parses JSON text. Throws SyntaxError where `JSON.parse` does, RangeError for nesting deeper than the stack. */
 export function parseJson(text: string): unknown {
   const value: unknown = JSON.parse(text);
-  return suspicious.test(text) ? readExactly(text) : value;
+  return hasOddNumber(text) ? readExactly(text) : value;
 }
 
 /** Prints a value as JSON, exact numbers as they came. Throws RangeError for nesting deeper than the stack. */
 export function printJson(value: unknown): string {
   const before = exactNumbersPrinted;
-  const text = JSON.stringify(value);
-  return exactNumbersPrinted === before ? text : text.replace(markedNumber, '$1');
+  isPrinting = true;
+  try {
+    const text = JSON.stringify(value);
+    return exactNumbersPrinted === before ? text : text.replace(markedNumber, '$1');
+  } finally {
+    isPrinting = false;
+  }
+}
+
+/**
+ * The value with plain numbers in place of exact ones, for code of this process that asks `typeof`. The same value, uncopied,
+ * if it has none. Throws RangeError for nesting deeper than the stack.
+ */
+export function toPlainNumbers(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (value instanceof ExactNumber) return value.valueOf();
+  const members = value as Record<string, unknown>;
+  let copy: object | undefined;
+  for (const key of Object.keys(members)) {
+    const plain = toPlainNumbers(members[key]);
+    if (plain === members[key]) continue;
+    copy ??= Array.isArray(value) ? [...value] : { ...value };
+    setMember(copy, key, plain);
+  }
+  return copy ?? value;
+}
+
+/** Sets an own member; by assignment `__proto__` would become the prototype. */
+function setMember(target: object, key: string, value: unknown): void {
+  if (key === '__proto__') Object.defineProperty(target, key, { value, writable: true, enumerable: true, configurable: true });
+  else (target as Record<string, unknown>)[key] = value;
 }
 
 /** True if the text is what JavaScript prints for the number it reads there. */
 function isExact(source: string): boolean {
   return String(Number(source)) === source;
+}
+
+/** True if an odd number of backslashes stands before the character. */
+function isEscaped(text: string, at: number): boolean {
+  let before = at;
+  while (text.charCodeAt(before - 1) === 0x5c) before--;
+  return (at - before) % 2 === 1;
 }
 
 /** Reads a text that `JSON.parse` has accepted, so only structure is followed. Of equal keys the last one counts, as there. */
@@ -62,15 +100,11 @@ function readExactly(text: string): unknown {
     return text[at];
   };
   const readString = (): string => {
-    const start = at++;
-    let escaped = false;
-    for (; text.charCodeAt(at) !== 0x22; at++) {
-      if (text.charCodeAt(at) !== 0x5c) continue;
-      escaped = true;
-      at++;
-    }
-    at++;
-    return escaped ? JSON.parse(text.slice(start, at)) : text.slice(start + 1, at - 1);
+    const start = at;
+    do at = text.indexOf('"', at + 1);
+    while (isEscaped(text, at));
+    const source = text.slice(start, ++at);
+    return source.includes('\\') ? JSON.parse(source) : source.slice(1, -1);
   };
   const readNumber = (): unknown => {
     numberPattern.lastIndex = at;
@@ -97,8 +131,7 @@ function readExactly(text: string): unknown {
       const key = readString();
       next();
       at++; // the colon
-      // Not an assignment: a key `__proto__` must become an own member.
-      Object.defineProperty(members, key, { value: readValue(), writable: true, enumerable: true, configurable: true });
+      setMember(members, key, readValue());
     }
     at++;
     return members;

@@ -1,10 +1,12 @@
 /** Takes secrets out of whatever text leaves for a log, a terminal or a file. The one place that knows what to hide. */
 export class Redactor {
-  readonly #secrets = new Set<string>();
+  /** Longest first: one that holds another would otherwise leave its tail behind. */
+  #secrets: string[] = [];
 
   /** Hides this text from now on. Short texts are not secrets, and hiding them would garble everything. */
   add(secret: string): void {
-    if (secret.length >= 8) this.#secrets.add(secret);
+    if (secret.length < 8 || this.#secrets.includes(secret)) return;
+    this.#secrets = [...this.#secrets, secret].sort((a, b) => b.length - a.length);
   }
 
   redact(text: string): string {

@@ -1,0 +1,215 @@
+import { describe, expect, it } from 'vitest';
+import { createContext } from '../../test/support/create-context.js';
+import { BridgeError, RemoteError } from '../core/errors.js';
+import { type Logger, silentLogger } from '../core/logger.js';
+import { toTextResult } from '../core/mcp.js';
+import { MemoryProvider, type MemoryProviderOptions } from '../core/memory-provider.js';
+import type { Provider } from '../core/provider.js';
+import type { JsonObject } from '../util/json.js';
+import { Catalog } from './catalog.js';
+
+/** A provider with these tools; each answers with the name of its provider. */
+function providing(name: string, tools: string[], more: Omit<MemoryProviderOptions, 'name' | 'tools'> = {}): MemoryProvider {
+  return new MemoryProvider({
+    name,
+    tools: tools.map((tool) => ({ name: tool, inputSchema: {}, run: async () => toTextResult(name) })),
+    ...more,
+  });
+}
+
+/** A provider that answers as the test says. */
+function answering(name: string, request: Provider['request']): Provider {
+  return { name, request, notify: () => {}, subscribe: () => () => {} };
+}
+
+function open(...providers: Provider[]) {
+  const warnings: string[] = [];
+  const logger: Logger = { ...silentLogger, warn: (message) => warnings.push(message) };
+  const catalog = new Catalog(logger);
+  for (const provider of providers) catalog.add(provider);
+  const request = (method: string, message: JsonObject = {}) => catalog.request(createContext(method, message));
+  const namesOf = async (method: string, key: string, name = 'name') =>
+    ((await request(method))[key] as JsonObject[]).map((item) => item[name]);
+  return { catalog, warnings, request, namesOf, tools: () => namesOf('tools/list', 'tools') };
+}
+
+describe('Catalog: nobody there', () => {
+  it('has empty lists, no tool and no method', async () => {
+    const { request } = open();
+    expect(await request('tools/list')).toEqual({ tools: [] });
+    expect(await request('resources/templates/list')).toEqual({ resourceTemplates: [] });
+    await expect(request('tools/call', { name: { toString: 1 } })).rejects.toMatchObject({ code: 'unknown_tool' });
+    await expect(request('toString')).rejects.toMatchObject({ code: 'unknown_method' });
+  });
+});
+
+describe('Catalog: one provider', () => {
+  it('gets everything as it is: cursors, unknown methods and keys, faulty items', async () => {
+    const asked: unknown[] = [];
+    const answer = { tools: [{ noName: 1 }], nextCursor: 'c', _meta: { x: 1 }, ttlMs: 5 };
+    const { request } = open(
+      answering('only', async (method, params, context) => {
+        asked.push([method, params, context.callId]);
+        return answer;
+      }),
+    );
+    expect(await request('tools/list', { cursor: 'b', y: 1 })).toBe(answer);
+    expect(await request('a/method/of/the/future', {})).toBe(answer);
+    expect(asked).toEqual([
+      ['tools/list', { cursor: 'b', y: 1 }, 'test-1'],
+      ['a/method/of/the/future', {}, 'test-1'],
+    ]);
+  });
+
+  it('is not asked for its list before a call', async () => {
+    const { request } = open(answering('only', async (method) => ({ method })));
+    expect(await request('tools/call', { name: 'never listed' })).toEqual({ method: 'tools/call' });
+  });
+});
+
+describe('Catalog: several providers', () => {
+  it('merges their lists in the order in which they were mounted, and calls who offers it', async () => {
+    const { request, tools } = open(providing('a', ['x', 'y']), providing('b', ['z']));
+    expect(await tools()).toEqual(['x', 'y', 'z']);
+    expect(await request('tools/call', { name: 'y' })).toEqual(toTextResult('a'));
+    expect(await request('tools/call', { name: 'z' })).toEqual(toTextResult('b'));
+  });
+
+  it('finds the owner of a tool that nobody has listed yet', async () => {
+    const { request } = open(providing('a', ['x']), providing('b', ['z']));
+    expect(await request('tools/call', { name: 'z' })).toEqual(toTextResult('b'));
+  });
+
+  it('of two items with one name keeps that of who was mounted first, and says so', async () => {
+    const { request, tools, warnings } = open(providing('a', ['x', 'x']), providing('b', ['y', 'x']));
+    expect(await tools()).toEqual(['x', 'y']);
+    expect(warnings).toEqual([
+      '"x" of "a" is hidden: "a" has one of the same name.',
+      '"x" of "b" is hidden: "a" has one of the same name.',
+    ]);
+    expect(await request('tools/call', { name: 'x' })).toEqual(toTextResult('a'));
+  });
+
+  it('keeps the items as they came, and leaves out what has no name', async () => {
+    const odd = answering('odd', async () => ({ tools: [{ name: 'x', _x: 1 }, { name: { toString: 1 } }, 'text', null, {}] }));
+    expect(await open(odd, providing('b', [])).request('tools/list')).toEqual({ tools: [{ name: 'x', _x: 1 }] });
+  });
+
+  it('follows the pages of each', async () => {
+    const paged = answering('paged', async (_, { cursor }) => {
+      const page = Number(cursor ?? 0);
+      return { tools: [{ name: `t${page}` }], ...(page < 2 ? { nextCursor: String(page + 1) } : {}) };
+    });
+    expect(await open(providing('a', ['x']), paged).tools()).toEqual(['x', 't0', 't1', 't2']);
+  });
+
+  it.each(['x', '__proto__', { toString: 1 }, undefined])('rejects a call of %j, which nobody has', async (name) => {
+    const { request } = open(providing('a', []), providing('b', []));
+    await expect(request('tools/call', { name })).rejects.toMatchObject({ code: 'unknown_tool' });
+  });
+
+  it('finds the owner of a resource and of a prompt', async () => {
+    const resource = (uri: string, text: string) => ({ uri, name: uri, read: async () => [{ uri, text }] });
+    const prompt = (name: string, text: string) => ({ name, fill: async () => [{ role: 'user', content: { type: 'text', text } }] });
+    const { request, namesOf } = open(
+      providing('a', [], { resources: [resource('m://1', 'a')], prompts: [prompt('p', 'a')] }),
+      providing('b', [], { resources: [resource('m://1', 'b'), resource('m://2', 'b')], prompts: [prompt('q', 'b')] }),
+    );
+    expect(await namesOf('resources/list', 'resources', 'uri')).toEqual(['m://1', 'm://2']);
+    expect(await request('resources/read', { uri: 'm://1' })).toMatchObject({ contents: [{ text: 'a' }] });
+    expect(await request('resources/read', { uri: 'm://2' })).toMatchObject({ contents: [{ text: 'b' }] });
+    expect(await request('prompts/get', { name: 'q' })).toMatchObject({ messages: [{ content: { text: 'b' } }] });
+  });
+});
+
+describe('Catalog: a provider that fails', () => {
+  const failing = (error: unknown): Provider => answering('broken', () => Promise.reject(error));
+
+  it('does not hide the others, and is reported', async () => {
+    const { request, tools, warnings } = open(failing(new Error('down')), providing('b', ['x']));
+    expect(await tools()).toEqual(['x']);
+    expect(warnings).toEqual(['"broken" is left out: it did not answer "tools/list".']);
+    expect(await request('tools/call', { name: 'x' })).toEqual(toTextResult('b'));
+  });
+
+  it('is asked again for the next call, since nobody knows what it has', async () => {
+    let isDown = true;
+    const steady = providing('a', ['x']);
+    const flaky = providing('b', ['z']);
+    const { request, tools } = open(
+      steady,
+      answering('b', (...args) => (isDown ? Promise.reject(new Error('down')) : flaky.request(...args))),
+    );
+    expect(await tools()).toEqual(['x']);
+    isDown = false;
+    expect(await request('tools/call', { name: 'z' })).toEqual(toTextResult('b'));
+  });
+
+  it('at once, without a promise, is no worse', async () => {
+    const throwing = answering('broken', () => {
+      throw new Error('down');
+    });
+    expect(await open(throwing, providing('b', ['x'])).tools()).toEqual(['x']);
+  });
+
+  it('with all the others rejects with the first error', async () => {
+    const first = new BridgeError('not_connected', 'first');
+    await expect(open(failing(first), failing(new Error('second'))).request('tools/list')).rejects.toBe(first);
+  });
+
+  it.each([new BridgeError('unknown_method', 'no'), new RemoteError({ code: -32601, message: 'no' })])(
+    'because it does not know the method has none of these: %s',
+    async (error) => {
+      const { request, tools, warnings } = open(failing(error), failing(error));
+      expect(await tools()).toEqual([]);
+      expect(warnings).toEqual([]);
+      await expect(request('tools/call', { name: 'x' })).rejects.toMatchObject({ code: 'unknown_tool' });
+    },
+  );
+});
+
+describe('Catalog: what it remembers', () => {
+  it('is asked for once, until it is told to forget', async () => {
+    let lists = 0;
+    const b = providing('b', ['z']);
+    const counted = answering('b', (method, ...rest) => {
+      if (method === 'tools/list') lists++;
+      return b.request(method, ...rest);
+    });
+    const { catalog, request } = open(providing('a', ['x']), counted);
+    for (let call = 0; call < 3; call++) await request('tools/call', { name: 'z' });
+    expect(lists).toBe(1);
+    b.setTools([]);
+    catalog.forget();
+    await expect(request('tools/call', { name: 'z' })).rejects.toMatchObject({ code: 'unknown_tool' });
+  });
+
+  it('is not a list that was on its way when it was told to forget', async () => {
+    const b = providing('b', ['old']);
+    let hold: Promise<void> | undefined;
+    let release = (): void => {};
+    const slow = answering('b', async (...args) => {
+      const answer = await b.request(...args);
+      if (args[0] === 'tools/list') await hold;
+      return answer;
+    });
+    const { catalog, request, tools } = open(providing('a', []), slow);
+    hold = new Promise((resolve) => {
+      release = resolve;
+    });
+    const listing = tools();
+    await Promise.resolve();
+    b.setTools([{ name: 'new', inputSchema: {}, run: async () => toTextResult('new') }]);
+    catalog.forget();
+    release();
+    await listing;
+    expect(await request('tools/call', { name: 'new' })).toEqual(toTextResult('new'));
+  });
+
+  it('is gone when another provider is added', async () => {
+    const { catalog, request, tools } = open(providing('a', ['x']), providing('b', ['y']));
+    await tools();
+    catalog.add(providing('c', ['z']));
+    expect(await request('tools/call', { name: 'z' })).toEqual(toTextResult('c'));
+  });
+});

@@ -1,0 +1,135 @@
+import { ExactNumber } from '../util/exact-json.js';
+import { isJsonObject, type JsonObject } from '../util/json.js';
+import { quote } from '../util/quote.js';
+import { CallTable } from './call-table.js';
+import type { Cancellation } from './cancellation.js';
+import { BridgeError, RemoteError } from './errors.js';
+import type { RpcAnswer } from './rpc.js';
+
+export interface PeerRequestOptions {
+  /** When cancelled, the other side is told and the request fails with `cancelled`. */
+  cancellation?: Cancellation | undefined;
+  /** Ends the wait with `timeout`; progress starts it anew. Milliseconds. Default: none, the connection's end is the bound. */
+  timeoutMs?: number | undefined;
+  /** Called with the params of each progress notification, token included, in order and always before the answer. */
+  onProgress?: ((params: JsonObject) => void) | undefined;
+}
+
+/** How calls reach the other side. */
+export interface CallSender {
+  /** Throws if the message cannot be sent. */
+  send(message: JsonObject): void;
+  /** Never throws: what cannot be sent is dropped. */
+  notify(method: string, params: JsonObject): void;
+}
+
+interface WaitingCall {
+  resolve: (result: JsonObject) => void;
+  reject: (error: unknown) => void;
+  onProgress: ((params: JsonObject) => void) | undefined;
+  timer: NodeJS.Timeout | undefined;
+  stopListening: (() => void) | undefined;
+}
+
+/** The longest time that a timer can wait; a longer one would fire at once. */
+const longestTimerMs = 2 ** 31 - 1;
+
+/** Calls of ours that wait for an answer. Their ids are 1, 2, 3, …, and are their progress tokens too. */
+export class WaitingCalls {
+  readonly #sender: CallSender;
+  readonly #calls = new CallTable<WaitingCall>();
+  #lastId = 0;
+
+  constructor(sender: CallSender) {
+    this.#sender = sender;
+  }
+
+  get size(): number {
+    return this.#calls.size;
+  }
+
+  /** Rejects with `RemoteError`, or a `BridgeError` `cancelled`, `timeout` or whatever `rejectAll` is told. */
+  request(
+    method: string,
+    params: JsonObject | undefined,
+    { cancellation, timeoutMs, onProgress }: PeerRequestOptions,
+  ): Promise<JsonObject> {
+    return new Promise((resolve, reject) => {
+      if (cancellation?.reason !== undefined)
+        return reject(new BridgeError('cancelled', `Cancelled before "${method}" was sent: ${cancellation.reason}`));
+      const id = ++this.#lastId;
+      const call: WaitingCall = { resolve, reject, onProgress, timer: undefined, stopListening: undefined };
+      this.#calls.add(id, call);
+      if (timeoutMs !== undefined) {
+        call.timer = setTimeout(
+          () => this.#abandon(id, new BridgeError('timeout', `No answer to "${method}" within ${timeoutMs} ms.`)),
+          Math.min(timeoutMs, longestTimerMs),
+        );
+      }
+      call.stopListening = cancellation?.onCancel((reason) =>
+        this.#abandon(id, new BridgeError('cancelled', `"${method}" was cancelled: ${reason}`), reason),
+      );
+      const sent = onProgress === undefined ? params : withProgressToken(params, id);
+      try {
+        this.#sender.send(sent === undefined ? { jsonrpc: '2.0', id, method } : { jsonrpc: '2.0', id, method, params: sent });
+      } catch (error) {
+        // It cannot be printed or queued, so no answer can ever come.
+        this.#take(id)?.reject(error);
+      }
+    });
+  }
+
+  /** Hands an answer to who waits for it. False if nobody does. */
+  settle({ id, result, error }: RpcAnswer): boolean {
+    const call = this.#take(toOwnId(id));
+    if (call === undefined) return false;
+    if (isJsonObject(error)) call.reject(new RemoteError(error));
+    else if (isJsonObject(result)) call.resolve(result);
+    else
+      call.reject(new BridgeError('bad_message', `The answer's "result" or "error" must be an object, found ${quote(result ?? error)}.`));
+    return true;
+  }
+
+  /** Hands progress to whose it is. That of a call which has ended is late, not wrong. */
+  progress(params: JsonObject): void {
+    const call = this.#calls.get(toOwnId(params.progressToken));
+    call?.timer?.refresh();
+    call?.onProgress?.(params);
+  }
+
+  rejectAll(error: Error): void {
+    for (const call of this.#calls.takeAll()) {
+      release(call);
+      call.reject(error);
+    }
+  }
+
+  #take(id: number): WaitingCall | undefined {
+    const call = this.#calls.take(id);
+    if (call !== undefined) release(call);
+    return call;
+  }
+
+  /** Stops waiting and says so to the other side, which may stop working. */
+  #abandon(id: number, error: BridgeError, reason = error.message): void {
+    const call = this.#take(id);
+    if (call === undefined) return;
+    this.#sender.notify('notifications/cancelled', { requestId: id, reason });
+    call.reject(error);
+  }
+}
+
+function release({ timer, stopListening }: WaitingCall): void {
+  clearTimeout(timer);
+  stopListening?.();
+}
+
+/** A peer that prints every number as a float answers 1 with 1.0; "1" is not ours. */
+function toOwnId(id: unknown): number {
+  return typeof id === 'number' || id instanceof ExactNumber ? Number(id) : Number.NaN;
+}
+
+function withProgressToken(params: JsonObject | undefined, progressToken: number): JsonObject {
+  const meta = isJsonObject(params?._meta) ? params._meta : {};
+  return { ...params, _meta: { ...meta, progressToken } };
+}

@@ -1,0 +1,30 @@
+import { describe, expect, it } from 'vitest';
+import { Redactor } from './redactor.js';
+
+describe('Redactor', () => {
+  it('hides each secret wherever it stands', () => {
+    const redactor = new Redactor();
+    redactor.add('token-1234');
+    redactor.add('key$&+.*567');
+    expect(redactor.redact('ws://x/?access_token=token-1234&y token-1234 "key$&+.*567"')).toBe(
+      'ws://x/?access_token=[redacted]&y [redacted] "[redacted]"',
+    );
+  });
+
+  it('leaves no tail of a secret that holds another, in whatever order they came', () => {
+    for (const secrets of [
+      ['abcdefgh', 'abcdefgh-tail'],
+      ['abcdefgh-tail', 'abcdefgh'],
+    ]) {
+      const redactor = new Redactor();
+      for (const secret of secrets) redactor.add(secret);
+      expect(redactor.redact('abcdefgh-tail abcdefgh')).toBe('[redacted] [redacted]');
+    }
+  });
+
+  it('takes no short text for a secret', () => {
+    const redactor = new Redactor();
+    for (const text of ['', 'a', '1234567']) redactor.add(text);
+    expect(redactor.redact('a 1234567')).toBe('a 1234567');
+  });
+});
