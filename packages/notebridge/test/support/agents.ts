@@ -3,7 +3,7 @@ import { type ClientOptions, Client as ClientV2 } from '@modelcontextprotocol/cl
 import { StdioClientTransport as StdioV2 } from '@modelcontextprotocol/client/stdio';
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport as StdioV1 } from '@modelcontextprotocol/sdk/client/stdio.js';
-import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
+import { ResultSchema, ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import { isJsonObject, type JsonObject } from '../../src/util/json.js';
 import { createHome, Program, programFile } from './program.js';
 
@@ -16,12 +16,19 @@ export interface AgentCallOptions {
 export interface Agent extends AsyncDisposable {
   listTools(): Promise<JsonObject[]>;
   callTool(name: string, args?: JsonObject, options?: AgentCallOptions): Promise<JsonObject>;
+  /** Any other request. Rejects with what was answered as an error. */
+  request(method: string, params: JsonObject): Promise<JsonObject>;
   /** Is told of each change of the tool list from now on. */
   onToolsChanged(listener: () => void): Promise<void>;
   /** The process that serves the agent. */
   readonly pid: number;
   close(): Promise<void>;
 }
+
+/** A Standard Schema that takes everything. */
+const anyResult = {
+  '~standard': { version: 1, vendor: 'test', validate: (value: unknown) => ({ value: value as JsonObject }) },
+} as const;
 
 const clientInfo = { name: 'agent', version: '1' };
 
@@ -52,6 +59,7 @@ async function openSdkV1(args: string[] = []): Promise<Agent> {
         ...(signal && { signal }),
         ...(onProgress && { onprogress: (progress) => onProgress({ ...progress }) }),
       }),
+    request: (method, params) => client.request({ method, params }, ResultSchema),
     onToolsChanged: async (listener) => client.setNotificationHandler(ToolListChangedNotificationSchema, listener),
     ...closing(home, () => client.close()),
   };
@@ -70,6 +78,7 @@ async function openSdkV2(options: ClientOptions, args: string[] = []): Promise<A
         { name, arguments: toolArgs ?? {} },
         { ...(signal && { signal }), ...(onProgress && { onprogress: (progress) => onProgress({ ...progress }) }) },
       ),
+    request: (method, params) => client.request({ method, params }, anyResult) as Promise<JsonObject>,
     onToolsChanged: async (listener) => {
       client.setNotificationHandler('notifications/tools/list_changed', listener);
       if (client.getProtocolEra() === 'modern') await client.listen({ toolsListChanged: true });
@@ -132,6 +141,7 @@ function rawAgent(program: Program, toParams: (params: JsonObject) => JsonObject
         ),
       ]);
     },
+    request: (method, params) => request(method, params),
     async onToolsChanged(listener) {
       watch('notifications/tools/list_changed', listener);
       if (toParams !== withEnvelope) return;

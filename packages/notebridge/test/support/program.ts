@@ -12,6 +12,8 @@ export const programFile = fileURLToPath(new URL('../../bin/notebridge.js', impo
 export interface ProgramOptions {
   args?: string[];
   env?: Record<string, string>;
+  /** Working directory. Default: that of the tests. */
+  cwd?: string;
   /** Called with each line of stdout, before it is parsed. */
   onLine?: (line: string) => void;
 }
@@ -43,10 +45,10 @@ export class Program implements AsyncDisposable {
   readonly #listeners = new Set<(message: JsonObject) => void>();
   #lastId = 0;
 
-  constructor({ args = [], env = {}, onLine }: ProgramOptions = {}) {
+  constructor({ args = [], env = {}, cwd, onLine }: ProgramOptions = {}) {
     const { home, env: clean } = createHome();
     this.home = home;
-    this.child = spawn(process.execPath, [programFile, ...args], { env: { ...clean, ...env }, stdio: 'pipe' });
+    this.child = spawn(process.execPath, [programFile, ...args], { cwd, env: { ...clean, ...env }, stdio: 'pipe' });
     this.child.stdin.on('error', () => {});
     this.child.stderr.setEncoding('utf8').on('data', (text: string) => {
       this.stderr += text;

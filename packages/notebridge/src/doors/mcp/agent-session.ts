@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Caller } from '../../core/call-context.js';
 import { Cancellation } from '../../core/cancellation.js';
-import { BridgeError, RemoteError } from '../../core/errors.js';
+import { BridgeError, messageOf, RemoteError } from '../../core/errors.js';
 import type { Channel } from '../../core/message-stream.js';
 import { envelopeOf } from '../../core/modern-envelope.js';
 import { Peer } from '../../core/peer.js';
@@ -25,6 +25,15 @@ export interface AgentSessionOptions {
   onClose?: () => void;
 }
 
+/** Who a message comes from, and how it is answered beside its result. */
+interface Origin {
+  callId: string;
+  cancellation: Cancellation;
+  caller: Caller;
+  /** Log lines are sent from this level up; none if undefined. */
+  logLevel: string | undefined;
+}
+
 /**
  * One connection of one agent. It tells the eras apart, request by request (the modern one names its version in each), and
  * translates between them and the hub; the hub itself knows no era.
@@ -45,13 +54,17 @@ export class AgentSession {
     this.#options = options;
     this.#hub = options.hub;
     this.#legacyCaller = this.#callerOf('legacy', undefined);
-    this.#listens = new Listens((method, params) => this.#peer.notify(method, params));
+    this.#listens = new Listens({
+      notify: (method, params) => this.#peer.notify(method, params),
+      watchResource: (uri) => this.#watchResource(uri),
+    });
     this.#stopListening = options.hub.events.add((event) => this.#tell(event));
     this.#peer = new Peer({
       channel: options.channel,
       onRequest: (request, call) => this.#answer(request, call),
-      onNotification: (notification) => this.#receive(notification),
+      onNotification: (notification) => void this.#receive(notification),
       onFault: (error, id) => this.#reportFault(error, id),
+      onUnsent: (error) => this.#hub.logger.warn('A message to the agent was dropped.', { error: messageOf(error) }),
       onClose: () => this.#end(),
       ...(options.maxInFlight === undefined ? {} : { maxInFlight: options.maxInFlight }),
     });
@@ -69,6 +82,7 @@ export class AgentSession {
 
   /** Tells the agent that nothing more will come, and hangs up. Closing twice is harmless. */
   close(): void {
+    if (this.#listens.size === 0) return this.#peer.close();
     this.endListens();
     // The answers to the listens come out of the chain before this turn of the loop ends.
     setImmediate(() => this.#peer.close());
@@ -80,7 +94,7 @@ export class AgentSession {
   }
 
   async #answer(request: RpcRequest, call: Cancellation): Promise<JsonObject> {
-    const callId = `${this.#sessionId}-${++this.#calls}`;
+    const callId = this.#nextCallId();
     try {
       const meta = envelopeOf(request.params);
       return await (meta === undefined ? this.#answerLegacy(request, call, callId) : this.#answerModern(request, call, callId, meta));
@@ -98,32 +112,30 @@ export class AgentSession {
   #answerLegacy(request: RpcRequest, cancellation: Cancellation, callId: string): Promise<JsonObject> {
     const { method } = request;
     const params = request.params ?? {};
-    if (this.#era === 'modern' && method === 'initialize') throw unsupportedVersion(params.protocolVersion);
-    if (method === 'initialize') return this.#initialize(params, cancellation, callId);
-    this.#era ??= 'legacy';
-    const context = this.#contextOf('request', method, params, {
-      callId,
-      cancellation,
-      caller: this.#legacyCaller,
-      logLevel: this.#logLevel,
-    });
-    if (method === 'ping') return this.#hub.request(context, async () => ({}));
-    if (method === 'logging/setLevel') return this.#hub.request(context, async (inner) => this.#setLogLevel(inner.message));
-    return this.#hub.request(context);
+    if (method === 'initialize') this.#meet(params);
+    else this.#era ??= 'legacy';
+    const context = this.#contextOf('request', method, params, this.#legacyOrigin(callId, cancellation));
+    switch (method) {
+      case 'initialize':
+        return this.#hub
+          .request(context, async (inner) => toInitializeResult(inner.message, this.#hub))
+          .then((result) => {
+            // From here on events are sent; before, the agent may not know yet what they mean.
+            this.#era = 'legacy';
+            return result;
+          });
+      case 'ping':
+        return this.#hub.request(context, async () => ({}));
+      case 'logging/setLevel':
+        return this.#hub.request(context, async (inner) => this.#setLogLevel(inner.message));
+      default:
+        return this.#hub.request(context);
+    }
   }
 
-  async #initialize(params: JsonObject, cancellation: Cancellation, callId: string): Promise<JsonObject> {
-    this.#legacyCaller = this.#callerOf('legacy', isJsonObject(params.clientInfo) ? params.clientInfo : undefined);
-    const context = this.#contextOf('request', 'initialize', params, {
-      callId,
-      cancellation,
-      caller: this.#legacyCaller,
-      logLevel: this.#logLevel,
-    });
-    const result = await this.#hub.request(context, async (inner) => toInitializeResult(inner.message, this.#hub));
-    // From here on events are sent; before, the agent may not know yet what they mean.
-    this.#era = 'legacy';
-    return result;
+  #meet({ protocolVersion, clientInfo }: JsonObject): void {
+    if (this.#era === 'modern') throw unsupportedVersion(protocolVersion);
+    this.#legacyCaller = this.#callerOf('legacy', isJsonObject(clientInfo) ? clientInfo : undefined);
   }
 
   async #answerModern(request: RpcRequest, cancellation: Cancellation, callId: string, meta: JsonObject): Promise<JsonObject> {
@@ -156,17 +168,17 @@ export class AgentSession {
     }
   }
 
-  #receive({ method, params }: RpcNotification): void {
-    const context = this.#contextOf('notification', method, params ?? {}, {
-      callId: `${this.#sessionId}-${++this.#calls}`,
-      cancellation: new Cancellation(),
-      caller: this.#legacyCaller,
-      logLevel: this.#logLevel,
-    });
+  async #receive({ method, params }: RpcNotification): Promise<void> {
+    const origin = this.#legacyOrigin(this.#nextCallId(), new Cancellation());
+    if (envelopeOf(params) !== undefined) origin.caller = this.#callerOf('modern', undefined);
+    const context = this.#contextOf('notification', method, params ?? {}, origin);
     // What ends at this border is not the providers' business.
     const isOurs = method === 'notifications/initialized' || method === 'notifications/cancelled';
-    const passed = isOurs ? this.#hub.request(context, async () => ({})) : this.#hub.notify(context);
-    passed.catch((error: unknown) => this.#hub.logger.warn('A notification of the agent failed.', { method, error: String(error) }));
+    try {
+      await (isOurs ? this.#hub.request(context, async () => ({})) : this.#hub.notify(context));
+    } catch (error) {
+      this.#hub.logger.warn('A notification of the agent failed.', { method, error: messageOf(error) });
+    }
   }
 
   #tell(event: ProviderEvent): void {
@@ -180,25 +192,37 @@ export class AgentSession {
     this.#peer.notify(method, params);
   }
 
-  #contextOf(
-    type: 'request' | 'notification',
-    method: string,
-    message: JsonObject,
-    {
-      callId,
-      cancellation,
-      caller,
-      logLevel,
-    }: { callId: string; cancellation: Cancellation; caller: Caller; logLevel: string | undefined },
-  ): RequestContext {
-    const isModern = caller.era === 'modern';
+  /** Has the providers watch a resource, as a legacy agent would: its updates then come as events. Returns the way to stop. */
+  #watchResource(uri: string): () => void {
+    const ask = async (method: string): Promise<void> => {
+      try {
+        const origin = this.#legacyOrigin(this.#nextCallId(), new Cancellation());
+        await this.#hub.request(this.#contextOf('request', method, { uri }, origin));
+      } catch (error) {
+        this.#hub.logger.debug('Whether a resource is watched could not be changed.', { method, uri, error: messageOf(error) });
+      }
+    };
+    void ask('resources/subscribe');
+    return () => void ask('resources/unsubscribe');
+  }
+
+  #contextOf(type: 'request' | 'notification', method: string, message: JsonObject, origin: Origin): RequestContext {
+    const { callId, cancellation, caller, logLevel } = origin;
     const notify = (notified: string, params?: JsonObject): void => {
       // In the modern era changes go to who listens, whoever caused them.
-      if (isModern && notified.endsWith('/list_changed'))
+      if (caller.era === 'modern' && notified.endsWith('/list_changed'))
         this.#listens.tell({ method: notified, ...(params === undefined ? {} : { params }) });
       else this.#notify(notified, params, logLevel);
     };
     return new RequestContext({ type, method, message, callId, cancellation, caller, notify });
+  }
+
+  #legacyOrigin(callId: string, cancellation: Cancellation): Origin {
+    return { callId, cancellation, caller: this.#legacyCaller, logLevel: this.#logLevel };
+  }
+
+  #nextCallId(): string {
+    return `${this.#sessionId}-${++this.#calls}`;
   }
 
   #callerOf(era: Era, clientInfo: JsonObject | undefined): Caller {
@@ -206,7 +230,7 @@ export class AgentSession {
   }
 
   #setLogLevel(params: JsonObject): JsonObject {
-    this.#logLevel = parseLogLevel(params);
+    this.#logLevel = parseLogLevel(params.level, 'level');
     return {};
   }
 
@@ -217,6 +241,8 @@ export class AgentSession {
 
   #end(): void {
     this.#stopListening();
+    // The agent has said its last; what is still to be written to it leaves now.
+    this.#options.channel.outgoing.close();
     this.#options.onClose?.();
   }
 }

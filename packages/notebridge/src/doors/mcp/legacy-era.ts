@@ -35,9 +35,8 @@ export function isLevelWanted(level: unknown, wanted: string): boolean {
   return severity < 0 || severity >= severities.indexOf(wanted);
 }
 
-/** The level of `logging/setLevel`. Throws `bad_params`. */
-export function parseLogLevel(params: JsonObject): string {
-  const { level } = params;
+/** Checks a log level that an agent has set; `key` says where. Throws `bad_params`. */
+export function parseLogLevel(level: unknown, key: string): string {
   if (typeof level === 'string' && severities.includes(level)) return level;
-  throw new BridgeError('bad_params', `"level" must be one of ${severities.join(', ')}; found ${JSON.stringify(level) ?? 'nothing'}.`);
+  throw new BridgeError('bad_params', `"${key}" must be one of ${severities.join(', ')}; found ${JSON.stringify(level) ?? 'nothing'}.`);
 }

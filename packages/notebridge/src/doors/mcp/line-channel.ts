@@ -28,10 +28,12 @@ function readLines({ input, maxMessageLength, onUnreadable }: LineChannelOptions
   let isSkipping = false;
 
   const take = (line: string): void => {
-    if (line.trim().length === 0) return;
+    // Takes the CR of a CRLF as well, and the byte order mark that some shells put first.
+    const text = line.trim();
+    if (text.length === 0) return;
     let message: unknown;
     try {
-      message = parseMessage(line);
+      message = parseMessage(text);
     } catch (error) {
       if (error instanceof BridgeError) return onUnreadable(error);
       throw error;
@@ -64,6 +66,8 @@ function readLines({ input, maxMessageLength, onUnreadable }: LineChannelOptions
     incoming.close();
   });
   input.on('error', (error) => incoming.close(error));
+  // A stream that is destroyed has no end.
+  input.on('close', () => incoming.close());
 }
 
 function writeLines(

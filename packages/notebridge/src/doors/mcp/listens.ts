@@ -12,10 +12,19 @@ const filterKeys: Record<string, string> = {
   'notifications/resources/list_changed': 'resourcesListChanged',
 };
 
+/** A filter of which every part is honoured. */
+type Filter = JsonObject & { resourceSubscriptions?: string[] };
+
 interface Listen {
   id: RpcId;
-  filter: JsonObject;
+  filter: Filter;
   end: () => void;
+}
+
+export interface ListensOptions {
+  notify: (method: string, params: JsonObject) => void;
+  /** Called when the first listen names a resource. Returns what is to be done after the last. */
+  watchResource: (uri: string) => () => void;
 }
 
 /** Listens that one connection may hold open. */
@@ -26,23 +35,34 @@ const maxListens = 1024;
  * the changes it asked for are sent under its id.
  */
 export class Listens {
+  readonly #options: ListensOptions;
   readonly #listens = new Map<string | number, Listen>();
-  readonly #notify: (method: string, params: JsonObject) => void;
+  readonly #watches = new Map<string, { listens: number; stop: () => void }>();
 
-  constructor(notify: (method: string, params: JsonObject) => void) {
-    this.#notify = notify;
+  constructor(options: ListensOptions) {
+    this.#options = options;
+  }
+
+  /** Listens that are open. */
+  get size(): number {
+    return this.#listens.size;
   }
 
   /** Serves one listen until it is cancelled or `endAll` is called. Rejects with `bad_params` or `limit_reached`. */
-  serve(id: RpcId, params: JsonObject, call: Cancellation): Promise<JsonObject> {
+  async serve(id: RpcId, params: JsonObject, call: Cancellation): Promise<JsonObject> {
     const filter = parseFilter(params);
     if (this.#listens.size >= maxListens) throw new BridgeError('limit_reached', `${maxListens} listens are open on this connection.`);
+    const key = idKey(id);
+    if (this.#listens.has(key)) throw new BridgeError('bad_params', `A listen with the id ${JSON.stringify(id)} is open already.`);
     return new Promise((resolve) => {
+      const stops = (filter.resourceSubscriptions ?? []).map((uri) => this.#watch(uri));
       const end = (): void => {
-        this.#listens.delete(idKey(id));
+        // Once: it is ended by whoever comes first, the agent or we.
+        if (!this.#listens.delete(key)) return;
+        for (const stop of stops) stop();
         resolve({ _meta: { [subscriptionIdMetaKey]: id } });
       };
-      this.#listens.set(idKey(id), { id, filter, end });
+      this.#listens.set(key, { id, filter, end });
       call.onCancel(end);
       this.#send(id, 'notifications/subscriptions/acknowledged', { notifications: filter });
     });
@@ -62,25 +82,35 @@ export class Listens {
 
   #send(id: RpcId, method: string, params: JsonObject): void {
     const meta = isJsonObject(params._meta) ? params._meta : {};
-    this.#notify(method, { ...params, _meta: { ...meta, [subscriptionIdMetaKey]: id } });
+    this.#options.notify(method, { ...params, _meta: { ...meta, [subscriptionIdMetaKey]: id } });
+  }
+
+  /** Watches a resource for as long as some listen names it. */
+  #watch(uri: string): () => void {
+    const watch = this.#watches.get(uri) ?? { listens: 0, stop: this.#options.watchResource(uri) };
+    this.#watches.set(uri, watch);
+    watch.listens++;
+    return () => {
+      if (--watch.listens > 0) return;
+      this.#watches.delete(uri);
+      watch.stop();
+    };
   }
 }
 
 /** What is asked for and can be had; keys that we do not know are not honoured, and so not acknowledged. */
-function parseFilter(params: JsonObject): JsonObject {
+function parseFilter(params: JsonObject): Filter {
   const asked = params.notifications;
   if (!isJsonObject(asked)) throw new BridgeError('bad_params', '"notifications" must be an object that names what to listen to.');
-  const filter: JsonObject = {};
+  const filter: Filter = {};
   for (const key of Object.values(filterKeys)) if (asked[key] === true) filter[key] = true;
-  const uris = asked.resourceSubscriptions;
-  if (Array.isArray(uris) && uris.length > 0) filter.resourceSubscriptions = uris.filter((uri) => typeof uri === 'string');
+  const uris = Array.isArray(asked.resourceSubscriptions) ? asked.resourceSubscriptions.filter((uri) => typeof uri === 'string') : [];
+  if (uris.length > 0) filter.resourceSubscriptions = [...new Set(uris)];
   return filter;
 }
 
-function isWanted(filter: JsonObject, method: string, params: JsonObject | undefined): boolean {
-  if (method === 'notifications/resources/updated') {
-    return Array.isArray(filter.resourceSubscriptions) && filter.resourceSubscriptions.includes(params?.uri);
-  }
+function isWanted(filter: Filter, method: string, params: JsonObject | undefined): boolean {
+  if (method === 'notifications/resources/updated') return filter.resourceSubscriptions?.some((uri) => uri === params?.uri) === true;
   const key = Object.hasOwn(filterKeys, method) ? filterKeys[method] : undefined;
   return key !== undefined && filter[key] === true;
 }

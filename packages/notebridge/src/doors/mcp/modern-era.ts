@@ -2,7 +2,7 @@ import { BridgeError, RemoteError } from '../../core/errors.js';
 import { envelopeKeys, serverInfoMetaKey } from '../../core/modern-envelope.js';
 import { isModernVersion, modernVersions } from '../../core/protocol-versions.js';
 import { isJsonObject, type JsonObject } from '../../util/json.js';
-import { type ServerIdentity, serverCapabilities } from './legacy-era.js';
+import { parseLogLevel, type ServerIdentity, serverCapabilities } from './legacy-era.js';
 
 /** What each request of the modern era says of itself. */
 export interface Envelope {
@@ -34,7 +34,10 @@ export function parseEnvelope(method: string, meta: JsonObject): Envelope {
   if (removedMethods.has(method)) throw new BridgeError('unknown_method', `"${method}" does not exist in protocol version ${version}.`);
   const clientInfo = meta[envelopeKeys.clientInfo];
   const logLevel = meta[envelopeKeys.logLevel];
-  return { clientInfo: isJsonObject(clientInfo) ? clientInfo : undefined, logLevel: typeof logLevel === 'string' ? logLevel : undefined };
+  return {
+    clientInfo: isJsonObject(clientInfo) ? clientInfo : undefined,
+    logLevel: logLevel === undefined ? undefined : parseLogLevel(logLevel, envelopeKeys.logLevel),
+  };
 }
 
 /** The error that names the versions served, also for an `initialize` after the modern era was settled. */

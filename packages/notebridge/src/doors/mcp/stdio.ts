@@ -1,5 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
-import { type Channel, MessageStream } from '../../core/message-stream.js';
+import { MessageStream } from '../../core/message-stream.js';
 import type { Hub } from '../../hub.js';
 import { ownStdio } from '../../processes/own-stdio.js';
 import { AgentSession } from './agent-session.js';
@@ -27,27 +27,32 @@ const lastAnswersMs = 500;
 
 /** The MCP door over stdio, for agents of both eras. */
 export function serveStdio(hub: Hub, options: StdioOptions = {}): StdioDoor {
-  let session: AgentSession | undefined;
+  let session: AgentSession;
   const lines = createLineChannel({
     ...ownStdio(),
     ...options,
     maxMessageLength: options.maxMessageLength ?? 64 * 1024 * 1024,
-    onUnreadable: (error) => session?.reportUnreadable(error),
+    onUnreadable: (error) => session.reportUnreadable(error),
   });
+  const incoming = new MessageStream<unknown>();
   const closed = new Promise<void>((resolve) => {
-    const channel = untilAnswered(lines, () => session?.inFlight ?? 0);
+    const channel = { incoming, outgoing: lines.outgoing };
     session = new AgentSession({ hub, channel, door: 'stdio', maxInFlight: options.maxInFlight, onClose: resolve });
   });
-  return { closed, close: () => session?.close() };
+  lines.incoming.consume({
+    onItem: (message) => incoming.send(message),
+    onClose: (error) => {
+      if (error === undefined) return closeWhenAnswered(session, incoming, Date.now() + lastAnswersMs);
+      hub.logger.warn('The connection with the agent broke.', { error: error.message });
+      incoming.close(error);
+    },
+  });
+  return { closed, close: () => session.close() };
 }
 
-/** Keeps a closed connection open for the calls that run, so that `echo … | notebridge` gets its answers. */
-function untilAnswered({ incoming, outgoing }: Channel, inFlight: () => number): Channel {
-  const held = new MessageStream<unknown>();
-  const closeWhenIdle = (error: Error | undefined, deadline: number): void => {
-    if (error !== undefined || inFlight() === 0 || Date.now() >= deadline) held.close(error);
-    else setTimeout(closeWhenIdle, 10, error, deadline);
-  };
-  incoming.consume({ onItem: (message) => held.send(message), onClose: (error) => closeWhenIdle(error, Date.now() + lastAnswersMs) });
-  return { incoming: held, outgoing };
+/** The agent has said all it wants: what runs may still be answered, so that `echo … | notebridge` gets its answers. */
+function closeWhenAnswered(session: AgentSession, incoming: MessageStream<unknown>, deadline: number): void {
+  session.endListens();
+  if (session.inFlight === 0 || Date.now() >= deadline) incoming.close();
+  else setTimeout(closeWhenAnswered, 10, session, incoming, deadline);
 }

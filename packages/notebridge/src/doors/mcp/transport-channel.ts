@@ -17,10 +17,14 @@ export async function createTransportChannel(transport: SdkTransport): Promise<C
   const outgoing = new MessageStream<unknown>();
   transport.onmessage = (message: unknown) => incoming.send(message);
   transport.onclose = () => incoming.close();
-  outgoing.consume({
-    onItem: (message) => void transport.send(message).catch((error: Error) => incoming.close(error)),
-    onClose: () => void transport.close().catch(() => {}),
-  });
+  const send = async (message: unknown): Promise<void> => {
+    try {
+      await transport.send(message);
+    } catch (error) {
+      incoming.close(error instanceof Error ? error : new Error(String(error)));
+    }
+  };
+  outgoing.consume({ onItem: (message) => void send(message), onClose: () => void transport.close().catch(() => {}) });
   await transport.start();
   return { incoming, outgoing };
 }
