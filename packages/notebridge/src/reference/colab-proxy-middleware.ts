@@ -23,6 +23,8 @@ export class ColabProxyMiddleware implements Middleware {
   readonly #proxyClient: ColabProxyClient;
   readonly #opener: PageOpener;
   readonly #defaultWaitSeconds: number;
+  /** Silent connections up to the last page that did connect: they are not why the next one does not. */
+  #silentBefore = 0;
 
   constructor(proxyClient: ColabProxyClient, options: ColabProxyMiddlewareOptions = {}) {
     this.#proxyClient = proxyClient;
@@ -31,7 +33,9 @@ export class ColabProxyMiddleware implements Middleware {
   }
 
   onAdded(host: MiddlewareHost): () => void {
-    return this.#proxyClient.connectionChanged.add(() => this.#announceChange(() => host.sendToolListChanged()));
+    const announce = (): void => this.#announceChange(() => host.sendToolListChanged());
+    announce();
+    return this.#proxyClient.connectionChanged.add(announce);
   }
 
   async onMessage(context: MiddlewareContext, callNext: CallNext<JsonObject, JsonObject>): Promise<Answered<JsonObject>> {
@@ -44,15 +48,20 @@ export class ColabProxyMiddleware implements Middleware {
     return result;
   }
 
-  async onCallTool(context: MiddlewareContext<ToolCall>, callNext: CallNext<ToolCall, ToolResult>): Promise<Answered<ToolResult>> {
-    if (context.message.name !== openToolName) return callNext(context);
-    const silentBefore = this.#proxyClient.wss.silentConnections;
-    const result = await callNext(context);
-    if (this.#proxyClient.isConnected() || result.isError === true) return result;
-    return answer(await this.#waitForPage(context, silentBefore));
+  /** Not async: nearly every call is of another tool, and pays nothing here. */
+  onCallTool(context: MiddlewareContext<ToolCall>, callNext: CallNext<ToolCall, ToolResult>): Promise<Answered<ToolResult>> {
+    return context.message.name === openToolName ? this.#open(context, callNext) : callNext(context);
   }
 
-  async #waitForPage(context: MiddlewareContext<ToolCall>, silentBefore: number): Promise<ToolResult> {
+  async #open(context: MiddlewareContext<ToolCall>, callNext: CallNext<ToolCall, ToolResult>): Promise<Answered<ToolResult>> {
+    const result = await callNext(context);
+    if (result.isError === true) return result;
+    if (!this.#proxyClient.isConnected()) return answer(await this.#waitForPage(context));
+    // The page may have come while the browser was being started: then the tool's own "false" is out of date.
+    return result.structuredContent?.result === false ? answer(toBooleanResult(true)) : result;
+  }
+
+  async #waitForPage(context: MiddlewareContext<ToolCall>): Promise<ToolResult> {
     const client = this.#proxyClient;
     const seconds = parseWaitSeconds(context.message.arguments ?? {}, this.#defaultWaitSeconds);
     context.reportProgress(1, 3, 'The user is not connected to the Colab UI');
@@ -72,7 +81,7 @@ export class ColabProxyMiddleware implements Middleware {
       token,
       port,
       waitedSeconds: seconds,
-      wasSilent: silentConnections > silentBefore,
+      wasSilent: silentConnections > this.#silentBefore,
       origin: slot.profile.origins[0] ?? '',
     });
     return toBooleanResult(false, advice);
@@ -82,6 +91,7 @@ export class ColabProxyMiddleware implements Middleware {
     const connected = this.#proxyClient.isConnected();
     if (connected === this.lastMessageConnected) return;
     this.lastMessageConnected = connected;
+    if (connected) this.#silentBefore = this.#proxyClient.wss.silentConnections;
     announce();
   }
 }

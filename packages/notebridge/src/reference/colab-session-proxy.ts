@@ -45,6 +45,7 @@ export class ColabSessionProxy {
   readonly #options: ColabSessionProxyOptions;
   readonly #logger: Logger;
   #starting: Promise<void> | undefined;
+  #turn: Promise<void> = Promise.resolve();
   #closers: (() => Promise<void>)[] = [];
 
   constructor(options: ColabSessionProxyOptions = {}) {
@@ -52,47 +53,62 @@ export class ColabSessionProxy {
     this.#logger = options.logger ?? silentLogger;
   }
 
-  /** Opens the socket, the client and the proxy. Starting twice is harmless. Rejects with `port_in_use`, leaving nothing open. */
+  /**
+   * Opens the socket, the client and the proxy. Starting twice is harmless, and after `cleanup` it starts anew. Rejects with
+   * `port_in_use`, leaving nothing open.
+   */
   startProxyServer(): Promise<void> {
-    this.#starting ??= this.#start();
-    return this.#starting;
+    if (this.#starting !== undefined) return this.#starting;
+    const starting = this.#inTurn(() => this.#start());
+    this.#starting = starting;
+    starting.catch(() => {
+      if (this.#starting === starting) this.#starting = undefined;
+    });
+    return starting;
   }
 
   /** Closes all that was opened, last first, from any state. Closing twice is harmless. */
-  async cleanup(): Promise<void> {
-    await this.#starting?.catch(() => {});
+  cleanup(): Promise<void> {
     this.#starting = undefined;
-    for (const close of this.#closers.splice(0).reverse()) await close();
+    return this.#inTurn(() => this.#close());
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.cleanup();
   }
 
+  /** Starting and closing never overlap, in whatever order they are called. */
+  #inTurn(step: () => Promise<void>): Promise<void> {
+    const done = this.#turn.then(step);
+    this.#turn = done.catch(() => {});
+    return done;
+  }
+
   async #start(): Promise<void> {
-    const wss = new ColabWebSocketServer(this.#options);
-    this.#closers.push(() => wss.close());
-    try {
-      await wss.start();
-    } catch (error) {
-      this.#starting = undefined;
-      await this.#closers.pop()?.();
-      throw error;
-    }
+    const wss = await new ColabWebSocketServer(this.#options).start();
     const client = this.#createClient(wss).start();
-    this.#closers.push(() => client.close());
+    this.#closers.push(
+      () => wss.close(),
+      () => client.close(),
+      // First, so that the page hears that we go away, not that the conversation is over.
+      async () => wss.slot.close(),
+    );
     this.proxyServer = this.#createProxyServer(wss, client);
     this.middleware = [this.#createMiddleware(client), new ToolInjectionMiddleware({ tools: [checkSessionProxyTool] })];
     this.wss = wss;
   }
 
+  async #close(): Promise<void> {
+    for (const close of this.#closers.splice(0).reverse()) await close();
+  }
+
   #createClient(wss: ColabWebSocketServer): ColabProxyClient {
-    const { clientInfo, graceMs, handshakeMs = 5000, callTimeoutMs = 3_600_000 } = this.#options;
+    const { clientInfo, graceMs, handshakeMs, callTimeoutMs = 3_600_000 } = this.#options;
     return new ColabProxyClient(wss, {
       graceMs,
-      handshakeMs,
       callTimeoutMs,
       logger: this.#logger,
+      ...(handshakeMs === undefined ? {} : { handshakeMs }),
       ...(clientInfo === undefined ? {} : { clientInfo }),
     });
   }
@@ -109,11 +125,16 @@ export class ColabSessionProxy {
       onToolsListed: (tools) => {
         slot.rememberedTools = tools;
       },
+      logger: this.#logger,
     });
     const stopForwarding = client.notified.add(({ method, params }) =>
       proxyServer.emit(params === undefined ? { method } : { method, params }),
     );
-    this.#closers.push(async () => stopForwarding());
+    const stopWatching = client.connectionChanged.add((isConnected) => isConnected && proxyServer.watchAgain());
+    this.#closers.push(async () => {
+      stopForwarding();
+      stopWatching();
+    });
     return proxyServer;
   }
 

@@ -1,3 +1,4 @@
+import { BridgeError } from '../core/errors.js';
 import { type Logger, silentLogger } from '../core/logger.js';
 import type { MessageStream } from '../core/message-stream.js';
 import { PageListener } from '../notebooks/pages/page-listener.js';
@@ -26,7 +27,9 @@ export interface ColabWebSocketServerOptions {
 export class ColabWebSocketServer {
   readonly slot: Slot;
   readonly #options: ColabWebSocketServerOptions & { logger: Logger; maxMessageBytes: number };
+  #starting: Promise<PageListener> | undefined;
   #listener: PageListener | undefined;
+  #closing: Promise<void> | undefined;
 
   constructor(options: ColabWebSocketServerOptions = {}) {
     this.#options = { ...options, logger: options.logger ?? silentLogger, maxMessageBytes: options.maxMessageBytes ?? 64 * 1024 * 1024 };
@@ -34,10 +37,17 @@ export class ColabWebSocketServer {
     this.slot = new Slot({ profile, pingMs, allowOrigins, logger, maxMessageBytes });
   }
 
-  /** Binds the port. Starting twice is harmless. Rejects with `port_in_use`. */
+  /** Binds the port. Starting twice is harmless. Rejects with `port_in_use`, or `closed` after `close`. */
   async start(): Promise<this> {
+    if (this.#closing !== undefined) throw new BridgeError('closed', 'This socket server was closed; make a new one.');
     const { port = 0, allowHosts, logger, maxMessageBytes } = this.#options;
-    this.#listener ??= await PageListener.open({ slots: [this.slot], port, allowHosts, logger, maxMessageBytes, describePortOwner });
+    this.#starting ??= PageListener.open({ slots: [this.slot], port, allowHosts, logger, maxMessageBytes, describePortOwner });
+    try {
+      this.#listener = await this.#starting;
+    } catch (error) {
+      this.#starting = undefined;
+      throw error;
+    }
     return this;
   }
 
@@ -71,15 +81,20 @@ export class ColabWebSocketServer {
     return this.#listener?.silentConnections ?? 0;
   }
 
-  /** Hangs up on the page and frees the port. Closing twice is harmless. */
-  async close(): Promise<void> {
-    this.slot.close();
-    const listener = this.#listener;
-    this.#listener = undefined;
-    await listener?.close();
+  /** Hangs up on the page and frees the port, also one that is just being bound. Closing twice is harmless. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
+  }
+
+  async #close(): Promise<void> {
+    this.slot.close();
+    const listener = await this.#starting?.catch(() => undefined);
+    this.#listener = undefined;
+    await listener?.close();
   }
 }

@@ -7,7 +7,7 @@ export interface OpenAdviceOptions {
   port: number;
   /** Seconds that were waited. */
   waitedSeconds: number;
-  /** True if a connection came without a byte since the page was opened. */
+  /** True if a connection came without a byte since a page was last connected. */
   wasSilent: boolean;
   /** The origin that needs the browser's permission. */
   origin: string;
@@ -18,7 +18,7 @@ export function toOpenAdvice({ report, token, port, waitedSeconds, wasSilent, or
   const lines = [waitedSeconds === 0 ? 'The Colab page is not connected yet.' : `No Colab page connected within ${waitedSeconds} s.`];
   if (wasSilent) {
     lines.push(
-      `A browser reached this machine but was not allowed to speak: it lacks the local-network permission. In Chrome or Edge, click the icon left of the address on ${origin}, allow "Local network access" (chrome://settings/content/localNetworkAccess), and reload the page.`,
+      `A browser reached this machine but did not speak: it seems to lack the local-network permission. In Chrome or Edge, click the icon left of the address on ${origin}, allow "Local network access" (chrome://settings/content/localNetworkAccess), and reload the page.`,
     );
   }
   if (report?.outcome.opened === false) lines.push(`No browser was opened: ${report.outcome.hint}`);

@@ -2,7 +2,9 @@ import { BridgeError } from '../core/errors.js';
 import { errorCodeMetaKey, type ToolResult, toTextResult } from '../core/mcp.js';
 import type { RunnableTool } from '../core/memory-provider.js';
 import type { MiddlewareContext } from '../core/middleware.js';
+import { toPlainValue } from '../core/wire.js';
 import type { JsonObject } from '../util/json.js';
+import { quote } from '../util/quote.js';
 import { type OpenReport, PageOpener } from './page-opener.js';
 
 /** The state of a message that the open tool reads, under the reference's keys; the last two are ours. */
@@ -15,6 +17,10 @@ export const stateKeys = {
 } as const;
 
 export const openToolName = 'open_colab_browser_connection';
+
+const maxWaitSeconds = 3600;
+const shortestPatienceMs = 250;
+const longestPatienceMs = 1500;
 
 type StateContext = Pick<MiddlewareContext, 'getState' | 'setState'>;
 
@@ -29,7 +35,7 @@ export async function checkSessionProxyToolFn(context: StateContext, args: JsonO
     token: String(context.getState(stateKeys.token)),
     port: Number(context.getState(stateKeys.port)),
     notebookUrl: typeof args.notebook_url === 'string' ? args.notebook_url : undefined,
-    patienceMs: args.wait_seconds === 0 ? 250 : 1500,
+    patienceMs: toPatienceMs(parseWaitSeconds(args, maxWaitSeconds)),
   });
   context.setState(stateKeys.report, report satisfies OpenReport);
   return false;
@@ -47,7 +53,8 @@ export const checkSessionProxyTool: RunnableTool<MiddlewareContext> = {
       wait_seconds: {
         type: 'number',
         minimum: 0,
-        description: 'How long to wait for the page to connect. 0 answers at once. Default: 45.',
+        maximum: maxWaitSeconds,
+        description: 'How long to wait for the page to connect, in seconds. 0 answers at once. Default: 45 (60 with --list dynamic).',
       },
     },
   },
@@ -72,15 +79,21 @@ export function toBooleanResult(result: boolean, ...notes: string[]): ToolResult
 
 /** How long the caller wants to wait, in seconds. Throws `bad_params`. */
 export function parseWaitSeconds(args: JsonObject, defaultSeconds: number): number {
-  const value = args.wait_seconds;
+  // Python agents print 5.0.
+  const value = toPlainValue(args.wait_seconds);
   if (value === undefined || value === null) return defaultSeconds;
-  if (typeof value === 'number' && value >= 0 && value <= 3600) return value;
-  throw new BridgeError('bad_params', `"wait_seconds" must be a number from 0 to 3600; found ${JSON.stringify(value)}.`);
+  if (typeof value === 'number' && value >= 0 && value <= maxWaitSeconds) return value;
+  throw new BridgeError('bad_params', `"wait_seconds" must be a number from 0 to ${maxWaitSeconds}; found ${quote(value)}.`);
+}
+
+/** How long the start of a browser is watched for a failure: long enough to see one, never much longer than the caller waits. */
+function toPatienceMs(waitSeconds: number): number {
+  return Math.min(longestPatienceMs, Math.max(shortestPatienceMs, waitSeconds * 1000));
 }
 
 function parseNotebookUrl(args: JsonObject): void {
   const value = args.notebook_url;
   if (value !== undefined && value !== null && typeof value !== 'string') {
-    throw new BridgeError('bad_params', `"notebook_url" must be a string; found ${JSON.stringify(value)}.`);
+    throw new BridgeError('bad_params', `"notebook_url" must be a string; found ${quote(value)}.`);
   }
 }

@@ -48,9 +48,9 @@ export class PageOpener {
 
   #urlOf(token: string, port: number, notebookUrl: string | undefined): string {
     const url = this.#checkedUrl(notebookUrl ?? this.#profile.defaultUrl);
-    // A browser shows the tab it has for a URL that differs in the fragment only, and that tab knows a dead port.
-    if (this.#openings > 0) url.searchParams.set('notebridge', String(this.#openings + 1));
     url.hash = '';
+    // A browser shows the tab it has for a URL that differs in the fragment only, and that tab knows a dead port.
+    if (this.#openings > 0) url.search += `${url.search === '' ? '' : '&'}notebridge=${this.#openings + 1}`;
     return `${url.href}#mcpProxyToken=${token}&mcpProxyPort=${port}`;
   }
 
@@ -59,7 +59,8 @@ export class PageOpener {
     if (URL.canParse(text)) {
       const url = new URL(text);
       const hasCredentials = url.username !== '' || url.password !== '';
-      if (allowed.includes(url.origin) && !hasCredentials) return url;
+      // Not `url.origin`: that of a "blob:" URL is the origin inside.
+      if (allowed.includes(`${url.protocol}//${url.host}`) && !hasCredentials) return url;
     }
     throw new BridgeError(
       'bad_origin',

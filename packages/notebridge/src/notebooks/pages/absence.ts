@@ -10,7 +10,7 @@ export interface Absence {
   list(method: string): JsonObject | undefined;
   /** Waits for a page that is expected. Resolves to whether it came. */
   awaitReturn(context: CallContext): Promise<boolean>;
-  /** The answer to a tool call that no page can take. */
+  /** The answer to a call of a tool, its name quoted, that no page can take. */
   refuseCall(toolName: string): ToolResult;
 }
 
@@ -35,7 +35,7 @@ export function createStaticAbsence({ slot, client, nextStep }: StaticAbsenceOpt
       return expectedForMs > 0 && client.waitUntilConnected(expectedForMs, context.signal);
     },
     refuseCall(toolName) {
-      const text = `No ${slot.profile.title} page is connected, so "${toolName}" was not run. ${nextStep}`;
+      const text = `No ${slot.profile.title} page is connected, so ${toolName} was not run. ${nextStep}`;
       return { ...toTextResult(text), isError: true, _meta: { [errorCodeMetaKey]: 'not_connected' } };
     },
   };

@@ -27,20 +27,30 @@ export const pageSubprotocol = 'mcp';
  */
 export function admit(request: IncomingMessage, rules: AdmissionRules): Admission {
   const slots = [...rules.slots];
-  const url = parseTarget(request.url);
-  const { host, origin } = request.headers;
+  const { origin } = request.headers;
 
   if (request.method !== 'GET') return refuse(405, 'Only GET is answered here.');
-  if (url?.pathname !== '/') return refuse(404, 'Nothing is served at this path.');
-  if (host === undefined || !rules.hosts.has(host.toLowerCase())) return refuse(403, 'The Host header does not name this server.');
+  if (pathOf(request) !== '/') return refuse(404, 'Nothing is served at this path.');
+  if (!namesHost(request, rules.hosts)) return refuse(403, 'The Host header does not name this server.');
   if (!slots.some((slot) => slot.allowsOrigin(origin))) return refuse(403, 'This origin may not connect.');
   if (!offersSubprotocol(request)) return refuse(400, 'The WebSocket subprotocol "mcp" is required.');
 
-  const token = tokenOf(request, url.searchParams);
+  const token = tokenOf(request);
   if (typeof token !== 'string') return { refusal: token };
   const slot = slots.filter((candidate) => isSameToken(token, candidate.token)).at(0);
   if (slot === undefined) return refuse(403, 'The access token is wrong or has ended.', true);
   return slot.allowsOrigin(origin) ? { slot } : refuse(403, 'This origin may not connect.');
+}
+
+/** The target before its query, to the letter: nothing is decoded or normalised, so only one spelling of a path fits. */
+export function pathOf({ url = '' }: IncomingMessage): string {
+  return url.split('?', 1)[0] ?? '';
+}
+
+/** True if the one `Host` header of the request is among `hosts`. */
+export function namesHost({ headersDistinct }: IncomingMessage, hosts: ReadonlySet<string>): boolean {
+  const [host, ...others] = headersDistinct.host ?? [];
+  return host !== undefined && others.length === 0 && hosts.has(host.toLowerCase());
 }
 
 function refuse(status: Refusal['status'], reason: string, failedToken = false): { refusal: Refusal } {
@@ -48,8 +58,9 @@ function refuse(status: Refusal['status'], reason: string, failedToken = false):
 }
 
 /** The token of the query, which is all that a page can send, else of the `Authorization` header. */
-function tokenOf(request: IncomingMessage, query: URLSearchParams): string | Refusal {
-  const inQuery = query.getAll('access_token');
+function tokenOf(request: IncomingMessage): string | Refusal {
+  const query = request.url?.slice(pathOf(request).length);
+  const inQuery = new URLSearchParams(query).getAll('access_token');
   if (inQuery.length > 1) return { status: 400, reason: 'More than one access_token was given.', failedToken: true };
   if (inQuery[0] !== undefined) return inQuery[0];
   const { authorization } = request.headers;
@@ -61,11 +72,4 @@ function tokenOf(request: IncomingMessage, query: URLSearchParams): string | Ref
 function offersSubprotocol(request: IncomingMessage): boolean {
   const offered = request.headers['sec-websocket-protocol']?.split(',') ?? [];
   return offered.some((name) => name.trim() === pageSubprotocol);
-}
-
-function parseTarget(target: string | undefined): URL | undefined {
-  // A target of the form "http://host/…" or "//host/…" would let the request choose the base.
-  return target?.startsWith('/') && !target.startsWith('//') && URL.canParse(target, 'ws://localhost')
-    ? new URL(target, 'ws://localhost')
-    : undefined;
 }

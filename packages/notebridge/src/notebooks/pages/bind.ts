@@ -1,6 +1,6 @@
-import type { RequestListener, Server } from 'node:http';
-import { createServer } from 'node:http';
+import type { Server } from 'node:http';
 import { BridgeError, messageOf } from '../../core/errors.js';
+import { errnoOf } from '../../util/errno.js';
 
 export interface BindOptions {
   /** 0 for any free port. */
@@ -21,22 +21,16 @@ const tries = 10;
  * Listens on 127.0.0.1 and ::1 on the same port: a page dials `localhost`, which is either. A machine without IPv6 has only
  * the first. Rejects with `port_in_use`.
  */
-export async function bindLoopback(onRequest: RequestListener, { port, describePortOwner }: BindOptions): Promise<BoundServers> {
+export async function bindLoopback(createServer: () => Server, { port, describePortOwner }: BindOptions): Promise<BoundServers> {
   for (let attempt = 1; ; attempt++) {
-    const first = createLimitedServer(onRequest);
-    const second = createLimitedServer(onRequest);
+    const first = createServer();
     try {
       const bound = await listen(first, port, '127.0.0.1');
-      const hasIpv6 = await listen(second, bound, '::1').then(
-        () => true,
-        (error: unknown) => {
-          if (errnoOf(error) === 'EADDRINUSE') throw error;
-          return false;
-        },
-      );
-      return { port: bound, servers: hasIpv6 ? [first, second] : [first] };
+      const second = await listenOnIpv6(createServer(), bound);
+      return { port: bound, servers: second === undefined ? [first] : [first, second] };
     } catch (error) {
       first.close();
+      first.closeAllConnections();
       if (errnoOf(error) !== 'EADDRINUSE')
         throw new BridgeError('port_in_use', `Cannot listen on 127.0.0.1:${port}: ${messageOf(error)}`, { cause: error });
       if (port === 0 && attempt < tries) continue;
@@ -44,23 +38,21 @@ export async function bindLoopback(onRequest: RequestListener, { port, describeP
       throw new BridgeError(
         'port_in_use',
         `Port ${port} is taken${owner === undefined ? '' : ` by ${owner}`}. End it, choose another --port, or leave --port out.`,
-        {
-          data: { port, ...(owner === undefined ? {} : { owner }) },
-          cause: error,
-        },
+        { data: { port, ...(owner === undefined ? {} : { owner }) }, cause: error },
       );
     }
   }
 }
 
-/** Bounds what a stranger can hold open before a word is said. */
-function createLimitedServer(onRequest: RequestListener): Server {
-  const server = createServer(
-    { headersTimeout: 5000, requestTimeout: 5000, connectionsCheckingInterval: 1000, maxHeaderSize: 16_384 },
-    onRequest,
-  );
-  server.maxConnections = 256;
-  return server;
+/** Undefined on a machine that has no IPv6. */
+async function listenOnIpv6(server: Server, port: number): Promise<Server | undefined> {
+  try {
+    await listen(server, port, '::1');
+    return server;
+  } catch (error) {
+    if (errnoOf(error) === 'EADDRINUSE') throw error;
+    return undefined;
+  }
 }
 
 function listen(server: Server, port: number, host: string): Promise<number> {
@@ -72,8 +64,4 @@ function listen(server: Server, port: number, host: string): Promise<number> {
       resolve(typeof address === 'object' && address !== null ? address.port : port);
     });
   });
-}
-
-function errnoOf(error: unknown): unknown {
-  return error instanceof Error && 'code' in error ? error.code : undefined;
 }

@@ -4,7 +4,7 @@ import { type McpClient, StubClient } from '../../core/mcp-client.js';
 import type { RpcNotification } from '../../core/rpc.js';
 import { AsyncEvent } from '../../util/async-event.js';
 import { Listeners } from '../../util/listeners.js';
-import { PageSession, type PageSessionOptions } from './page-session.js';
+import { defaultHandshakeMs, PageSession, type PageSessionOptions } from './page-session.js';
 import type { Slot } from './slot.js';
 
 export interface PageClientOptions extends Omit<PageSessionOptions, 'onNotification'> {
@@ -13,6 +13,8 @@ export interface PageClientOptions extends Omit<PageSessionOptions, 'onNotificat
   /** How long after a page went away it is expected back, in milliseconds. Default 30000. */
   graceMs?: number | undefined;
 }
+
+const defaultGraceMs = 30_000;
 
 /**
  * The client of whatever page is in a slot: a fresh session and `initialize` for every connection, and a stub in between.
@@ -48,8 +50,12 @@ export class PageClient {
   /** Begins to serve whoever connects. Starting twice is harmless. */
   start(): this {
     if (this.#stop.length > 0) return this;
-    this.#stop = [this.#slot.connected.add(() => void this.#greet()), this.#slot.disconnected.add(() => this.#lose())];
-    if (this.#slot.connectionLive.isSet()) void this.#greet();
+    this.#ready.clear();
+    const greet = (): void => {
+      this.#greet().catch((error: unknown) => this.#logger.error('Serving a page failed.', { error: messageOf(error) }));
+    };
+    this.#stop = [this.#slot.connected.add(greet), this.#slot.disconnected.add(() => this.#lose())];
+    if (this.#slot.connectionLive.isSet()) greet();
     return this;
   }
 
@@ -64,23 +70,25 @@ export class PageClient {
   }
 
   /** Waits until a page can be called, at most `timeoutMs`. Resolves to whether one can; never rejects. */
-  waitUntilConnected(timeoutMs: number, signal?: AbortSignal): Promise<boolean> {
-    return this.#ready.wait(timeoutMs, signal);
+  async waitUntilConnected(timeoutMs: number, signal?: AbortSignal): Promise<boolean> {
+    await this.#ready.wait(timeoutMs, signal);
+    return this.isConnected();
   }
 
   /** How long a page is still expected: shaking hands, or lately gone. Milliseconds; 0 if none is. */
   expectedForMs(): number {
-    if (this.#handshaking !== undefined) return this.#options.handshakeMs ?? 5000;
-    return Math.max(0, this.#expectedUntil - Date.now());
+    const handshakeMs = this.#handshaking === undefined ? 0 : (this.#options.handshakeMs ?? defaultHandshakeMs);
+    return Math.max(handshakeMs, this.#expectedUntil - Date.now());
   }
 
-  /** Hangs up and stops serving. Closing twice is harmless. */
+  /** Hangs up and stops serving; whoever waits for a page learns that none will come. Closing twice is harmless. */
   async close(): Promise<void> {
     for (const stop of this.#stop) stop();
     this.#stop = [];
     const sessions = [this.#session, this.#handshaking];
     this.#lose();
     this.#expectedUntil = 0;
+    this.#ready.set();
     for (const session of sessions) await session?.close();
   }
 
@@ -88,36 +96,44 @@ export class PageClient {
     await this.close();
   }
 
+  /** Shakes hands with the page that has just connected. */
   async #greet(): Promise<void> {
-    const { connectSession = async (options) => new PageSession(this.#slot.channel, options) } = this.#options;
-    const session: PageSession = await connectSession({
-      ...this.#options,
-      // Before the handshake is over the page may say that its tools changed; that it came says so anyway.
-      onNotification: (notification) => {
-        if (this.#session === session) this.notified.emit(notification);
-      },
-    });
-    this.#handshaking = session;
+    const { channel } = this.#slot;
+    // Meanwhile the page may have left, another may have come, and we may have been closed.
+    const isStale = (): boolean => this.#slot.channel !== channel || this.#stop.length === 0;
+    let session: PageSession | undefined;
     try {
+      session = await this.#connectSession((notification) => {
+        // Before the handshake is over the page may say that its tools changed; that it came says so anyway.
+        if (session !== undefined && this.#session === session) this.notified.emit(notification);
+      });
+      if (isStale()) return await session.close();
+      this.#handshaking = session;
       await session.initialize();
     } catch (error) {
-      this.#logger.warn('The handshake with the page failed; its connection is closed.', { error: messageOf(error) });
+      if (!isStale()) this.#logger.warn('The handshake with the page failed; its connection is closed.', { error: messageOf(error) });
       if (this.#handshaking === session) this.#handshaking = undefined;
-      return session.close();
+      return session?.close();
     }
-    if (this.#handshaking !== session) return session.close();
+    if (isStale()) return session.close();
     this.#handshaking = undefined;
     this.#session = session;
     this.#ready.set();
     this.connectionChanged.emit(true);
   }
 
+  #connectSession(onNotification: (notification: RpcNotification) => void): Promise<PageSession> {
+    const { connectSession = async (options) => new PageSession(this.#slot.channel, options) } = this.#options;
+    return connectSession({ ...this.#options, onNotification });
+  }
+
   #lose(): void {
+    // One that left in the middle of its handshake is on its way back as well.
+    if (this.#session ?? this.#handshaking) this.#expectedUntil = Date.now() + (this.#options.graceMs ?? defaultGraceMs);
     this.#handshaking = undefined;
     if (this.#session === undefined) return;
     this.#session = undefined;
     this.#ready.clear();
-    this.#expectedUntil = Date.now() + (this.#options.graceMs ?? 30_000);
     this.connectionChanged.emit(false);
   }
 }

@@ -1,9 +1,12 @@
 import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
-import { BridgeError } from '../../core/errors.js';
+import { BridgeError, messageOf } from '../../core/errors.js';
 import type { Logger } from '../../core/logger.js';
 import type { Channel } from '../../core/message-stream.js';
 import { parseMessage, printMessage } from '../../core/wire.js';
+import { isJsonObject } from '../../util/json.js';
+import { FaultLog } from './fault-log.js';
+import { FrameBudget } from './frame-budget.js';
 
 export interface PageConnectionOptions {
   socket: WebSocket;
@@ -15,43 +18,43 @@ export interface PageConnectionOptions {
   pingMs: number;
   /** Bytes that may wait to be sent before a message is refused. */
   maxBufferedBytes: number;
+  /** Called once, when the page is gone, before its channel is closed. */
   onClose: () => void;
 }
 
-/** Frames that a page may send unasked: this many at once, refilled by as many a second. Beyond, its socket is not read. */
-const unaskedBurst = 2000;
-
 /**
- * One WebSocket connection of a page: frames in and out of a channel, a heartbeat, and a brake. Every request that we send
- * earns the page one frame; all others draw on a bucket. An empty bucket stops reading, so that a flood fills the page's own
- * buffers and nothing is lost.
+ * One WebSocket connection of a page: frames in and out of a channel, a heartbeat, and a brake. A page that floods is not read
+ * for a while, so that its own buffers fill up and nothing is lost. Nothing that it sends may throw out of here.
  */
 export class PageConnection {
   readonly #options: PageConnectionOptions;
+  readonly #faults: FaultLog;
+  readonly #budget = new FrameBudget();
   readonly #heartbeat: NodeJS.Timeout;
   #answered = true;
   #corked = false;
-  #earned = 0;
-  #bucket = unaskedBurst;
-  #closed = false;
+  #ended = false;
 
   constructor(options: PageConnectionOptions) {
     this.#options = options;
+    this.#faults = new FaultLog(options.logger);
     const { socket, channel, pingMs } = options;
     socket.on('message', (data: Buffer, isBinary: boolean) => this.#receive(data, isBinary));
+    socket.on('ping', () => this.#brake());
     socket.on('pong', () => {
       this.#answered = true;
+      this.#brake();
     });
-    socket.on('error', (error) => options.logger.warn('The page connection failed.', { error: error.message }));
-    socket.on('close', (code, reason) => this.#end(code, reason.toString()));
-    channel.outgoing.consume({ onItem: (message) => this.#send(message), onClose: () => socket.close(1000) });
+    // After an error the page may keep the socket open for as long as it likes; its calls need not wait for that.
+    socket.on('error', (error) => this.#end(reasonOf(error)));
+    socket.on('close', (code, reason) => this.#end({ code, reason: reason.toString() }));
+    channel.outgoing.consume({ onItem: (message) => this.#send(message), onClose: () => this.close(1000, '') });
     this.#heartbeat = setInterval(() => this.#beat(), pingMs);
   }
 
-  /** Closes the socket; one that does not answer the close within 2 s is cut by `ws` later, so it is cut here. */
+  /** Closes the socket; the listener bounds how long the page may take to agree. */
   close(code: number, reason: string): void {
     this.#options.socket.close(code, reason);
-    setTimeout(() => this.#options.socket.terminate(), 2000).unref();
   }
 
   /** Cuts the connection without a farewell. */
@@ -59,20 +62,21 @@ export class PageConnection {
     this.#options.socket.terminate();
   }
 
-  /** True if the page answers a ping in time; false if it does not, or the connection ends meanwhile. */
+  /** True if the page shows a sign of life in time; false if it does not, or the connection ends meanwhile. */
   isAlive(timeoutMs: number): Promise<boolean> {
     const { socket } = this.#options;
     return new Promise((resolve) => {
       const finish = (alive: boolean): void => {
         clearTimeout(timer);
-        socket.off('pong', onPong).off('close', onClose);
+        socket.off('pong', onSign).off('message', onSign).off('close', onClose);
         resolve(alive);
       };
-      const onPong = (): void => finish(true);
+      const onSign = (): void => finish(true);
       const onClose = (): void => finish(false);
       const timer = setTimeout(finish, timeoutMs, false);
-      if (socket.readyState !== socket.OPEN) return finish(false);
-      socket.once('pong', onPong).once('close', onClose);
+      if (this.#ended || socket.readyState !== socket.OPEN) return finish(false);
+      // A frame is a sign as well: the pong of a page that floods comes behind its flood.
+      socket.once('pong', onSign).once('message', onSign).once('close', onClose);
       socket.ping();
     });
   }
@@ -80,23 +84,28 @@ export class PageConnection {
   #receive(data: Buffer, isBinary: boolean): void {
     this.#answered = true;
     this.#brake();
-    const { channel, logger } = this.#options;
+    const { length: bytes } = data;
     if (isBinary)
-      return logger.warn('Skipped a binary frame of the page: one JSON-RPC message per text frame is wanted.', { bytes: data.length });
-    let message: unknown;
+      return this.#faults.report('Skipped a binary frame of the page: one JSON-RPC message per text frame is wanted.', { bytes });
     try {
-      message = parseMessage(data.toString());
+      this.#options.channel.incoming.send(parseMessage(data.toString()));
     } catch (error) {
-      return logger.warn('Skipped a frame of the page.', { error: String(error), bytes: data.length });
+      this.#faults.report('Skipped a frame of the page.', { error: messageOf(error), bytes });
     }
-    channel.incoming.send(message);
   }
 
+  /** Throws `not_connected` for a page that is leaving, `limit_reached` for one that does not read, and what `printMessage` throws. */
   #send(message: unknown): void {
     const { socket, stream, maxBufferedBytes } = this.#options;
+    if (socket.readyState !== socket.OPEN) {
+      // It is leaving. The calls that it has seen end; this one, which it has not, ends before them, as what can be sent again.
+      queueMicrotask(() => this.#end({ code: 1005, reason: 'it is closing' }));
+      throw new BridgeError('not_connected', 'The notebook page is leaving.');
+    }
     if (socket.bufferedAmount > maxBufferedBytes) {
       throw new BridgeError('limit_reached', `The page does not read: ${socket.bufferedAmount} bytes wait to be sent.`);
     }
+    const text = printMessage(message);
     if (!this.#corked) {
       this.#corked = true;
       stream.cork();
@@ -105,39 +114,35 @@ export class PageConnection {
         stream.uncork();
       });
     }
-    socket.send(printMessage(message));
-    this.#earned++;
+    socket.send(text);
+    if (isJsonObject(message) && message.id !== undefined && message.method !== undefined) this.#budget.earn();
   }
 
   #brake(): void {
-    if (this.#earned > 0) {
-      this.#earned--;
-      return;
-    }
-    if (--this.#bucket > 0) return;
-    const { socket, logger } = this.#options;
-    logger.warn('The page floods: it is read more slowly.', { framesPerSecond: unaskedBurst });
+    const pauseMs = this.#budget.take();
+    const { socket } = this.#options;
+    // What a paused socket has read already still comes.
+    if (pauseMs === 0 || socket.isPaused) return;
+    this.#faults.report('The page floods: it is read more slowly.', { pauseMs: Math.round(pauseMs) });
     socket.pause();
-    setTimeout(() => {
-      this.#bucket = unaskedBurst;
-      if (!this.#closed) socket.resume();
-    }, 1000).unref();
+    setTimeout(() => socket.resume(), pauseMs).unref();
   }
 
   #beat(): void {
-    // A paused socket cannot show us its pong.
-    if (this.#options.socket.isPaused) return;
-    this.#bucket = unaskedBurst;
+    const { socket, logger, pingMs } = this.#options;
+    // A paused socket cannot show us its pong; whoever floods lives.
+    if (socket.isPaused) return;
     if (!this.#answered) {
-      this.#options.logger.warn('The page did not answer a ping in time; its connection is cut.', { pingMs: this.#options.pingMs });
-      return this.#options.socket.terminate();
+      logger.warn('The page did not answer a ping in time; its connection is cut.', { pingMs });
+      return socket.terminate();
     }
     this.#answered = false;
-    this.#options.socket.ping();
+    socket.ping();
   }
 
-  #end(code: number, reason: string): void {
-    this.#closed = true;
+  #end({ code, reason }: { code: number; reason: string }): void {
+    if (this.#ended) return;
+    this.#ended = true;
     clearInterval(this.#heartbeat);
     const { channel, logger, onClose } = this.#options;
     logger.info('The page went away.', { code, reason });
@@ -147,4 +152,10 @@ export class PageConnection {
     channel.incoming.close(new BridgeError('page_gone', `The notebook page went away${why}.`, { data: { closeCode: code } }));
     channel.outgoing.close();
   }
+}
+
+/** The close code that fits an error of the socket: what was received was too large, or broke the WebSocket protocol. */
+function reasonOf(error: Error): { code: number; reason: string } {
+  const isTooLarge = 'code' in error && error.code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH';
+  return { code: isTooLarge ? 1009 : 1002, reason: error.message };
 }

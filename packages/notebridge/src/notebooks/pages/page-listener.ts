@@ -1,117 +1,176 @@
-import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { type WebSocket, WebSocketServer } from 'ws';
-import { messageOf } from '../../core/errors.js';
+import type { ServerOptions, WebSocket, WebSocketServer } from 'ws';
+import { BridgeError, messageOf } from '../../core/errors.js';
 import type { Logger } from '../../core/logger.js';
-import { admit, pageSubprotocol, type Refusal } from './admission.js';
+import { admit, namesHost, pageSubprotocol, pathOf, type Refusal } from './admission.js';
 import { type BindOptions, bindLoopback } from './bind.js';
 import { FailedTries } from './failed-tries.js';
+import { FaultLog } from './fault-log.js';
 import type { Slot } from './slot.js';
 
 export interface PageListenerOptions extends BindOptions {
   slots: Iterable<Slot>;
   logger: Logger;
-  /** Host names, besides the loopback ones, that a page may have dialled. */
+  /** Values of `Host`, besides the loopback ones, that a page may send; with or without the port. */
   allowHosts?: readonly string[] | undefined;
   maxMessageBytes: number;
 }
 
+/** Connections that are no page (yet); past it the oldest is cut, so that idle ones cannot keep a page out. */
+const maxStrangers = 256;
 /** Refusals that may wait at once; past it a stranger is cut off without a word. */
 const maxWaitingRefusals = 64;
+/** How long whoever speaks may take to come to the point. Milliseconds. */
+const requestMs = 5000;
+/** How long a silent connection is kept: a browser holds it while a person is asked for permission. Milliseconds. */
+const silenceMs = 120_000;
+/** How long a page may take to agree to a close. Milliseconds. */
+const closeTimeoutMs = 1000;
 
 /** The port that pages dial. It lets in who holds a slot's token, from an origin of that slot, and nobody else. */
 export class PageListener {
-  readonly port: number;
   readonly #options: PageListenerOptions;
-  readonly #servers: Server[];
-  readonly #webSockets: WebSocketServer;
-  readonly #hosts: Set<string>;
+  readonly #faults: FaultLog;
+  #webSockets: Promise<WebSocketServer> | undefined;
+  readonly #strangers = new Set<Socket>();
   readonly #failedTries = new FailedTries();
+  #port = 0;
+  #servers: Server[] = [];
+  /** Empty, so that nobody is let in, until the port is known. */
+  #hosts: ReadonlySet<string> = new Set();
   #waitingRefusals = 0;
   #silentConnections = 0;
 
-  private constructor(options: PageListenerOptions, port: number, servers: Server[]) {
+  private constructor(options: PageListenerOptions) {
     this.#options = options;
-    this.port = port;
-    this.#servers = servers;
-    this.#hosts = new Set(
-      ['localhost', '127.0.0.1', '[::1]', ...(options.allowHosts ?? [])].flatMap((host) => [`${host}:${port}`.toLowerCase()]),
-    );
-    this.#webSockets = new WebSocketServer({
-      noServer: true,
-      clientTracking: false,
-      maxPayload: options.maxMessageBytes,
-      perMessageDeflate: false,
-      handleProtocols: () => pageSubprotocol,
-    });
+    this.#faults = new FaultLog(options.logger);
   }
 
   /** Binds the port. Rejects with `port_in_use`. */
   static async open(options: PageListenerOptions): Promise<PageListener> {
-    const { port, servers } = await bindLoopback((request, response) => listener.#answerPlainRequest(request, response), options);
-    const listener = new PageListener(options, port, servers);
-    for (const server of servers) {
-      server.on('upgrade', (request, stream, head) => listener.#upgrade(request, stream, head));
-      server.on('connection', (socket) => socket.once('close', () => listener.#countSilence(socket.bytesRead)));
-    }
+    const listener = new PageListener(options);
+    const { port, servers } = await bindLoopback(() => listener.#createServer(), options);
+    listener.#port = port;
+    listener.#servers = servers;
+    listener.#hosts = hostsOf(port, options.allowHosts ?? []);
+    for (const server of servers)
+      server.on('error', (error) => options.logger.warn('The port for pages failed.', { error: error.message }));
     return listener;
   }
 
-  /** Connections that came and went without a byte: what a browser does that lacks the permission for the local network. */
-  get silentConnections(): number {
-    return this.#silentConnections;
+  get port(): number {
+    return this.#port;
   }
 
-  /** Frees the port. Slots and their pages are not ours to close. */
+  /** Connections without a byte, past and present: what a browser makes that lacks the permission for the local network. */
+  get silentConnections(): number {
+    return this.#silentConnections + [...this.#strangers].filter(({ bytesRead }) => bytesRead === 0).length;
+  }
+
+  /** Frees the port. Slots and their pages are not ours to close, but are waited for. */
   async close(): Promise<void> {
-    this.#webSockets.close();
-    await Promise.all(
-      this.#servers.map((server) => {
-        const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-        server.closeAllConnections();
-        return closed;
-      }),
-    );
+    (await this.#webSockets)?.close();
+    const closed = this.#servers.map((server) => new Promise((resolve) => server.close(resolve)));
+    for (const stranger of this.#strangers) stranger.destroy();
+    await Promise.all(closed);
+  }
+
+  #createServer(): Server {
+    return createServer({ headersTimeout: silenceMs, requestTimeout: silenceMs, connectionsCheckingInterval: 5000, maxHeaderSize: 16_384 })
+      .on('connection', (socket: Socket) => this.#watch(socket))
+      .on('request', (request, response) => this.#answerPlainRequest(request, response))
+      .on('upgrade', (request, stream, head) => this.#upgrade(request, stream, head));
+  }
+
+  /** Bounds what strangers can hold open, and for how long. */
+  #watch(socket: Socket): void {
+    this.#strangers.add(socket);
+    const [oldest] = this.#strangers;
+    if (this.#strangers.size > maxStrangers) oldest?.destroy();
+    const timer = setInterval(() => {
+      if (socket.bytesRead > 0 && this.#strangers.has(socket)) socket.destroy();
+    }, requestMs).unref();
+    socket.once('close', () => {
+      clearInterval(timer);
+      this.#strangers.delete(socket);
+      if (socket.bytesRead === 0) this.#countSilence();
+    });
   }
 
   #upgrade(request: IncomingMessage, stream: Duplex, head: Buffer): void {
-    stream.on('error', (error) => this.#options.logger.debug('A connection failed before it was a page.', { error: error.message }));
-    const admission = admit(request, { slots: this.#options.slots, hosts: this.#hosts });
+    const { slots, logger } = this.#options;
+    stream.on('error', (error) => logger.debug('A connection failed.', { error: error.message }));
+    const admission = admit(request, { slots, hosts: this.#hosts });
     if ('refusal' in admission) return this.#refuse(stream, admission.refusal, request);
-    const open = (): Promise<WebSocket> => new Promise((resolve) => this.#webSockets.handleUpgrade(request, stream, head, resolve));
+    this.#strangers.delete(request.socket);
+    const open = (): Promise<WebSocket> => this.#open(request, stream, head);
     admission.slot.accept(open, stream).catch((error: unknown) => {
-      this.#options.logger.warn('A page could not be taken in.', { error: messageOf(error) });
+      logger.warn('A page could not be taken in.', { error: messageOf(error) });
       stream.destroy();
     });
   }
 
-  #refuse(stream: Duplex, refusal: Refusal, request: IncomingMessage): void {
-    this.#options.logger.warn('A connection was refused.', {
-      status: refusal.status,
-      reason: refusal.reason,
-      origin: request.headers.origin,
+  /** Completes the handshake. Rejects if the page has left, or does not speak WebSocket after all and was told so. */
+  async #open(request: IncomingMessage, stream: Duplex, head: Buffer): Promise<WebSocket> {
+    this.#webSockets ??= createWebSockets(this.#options.maxMessageBytes);
+    const webSockets = await this.#webSockets;
+    return new Promise((resolve, reject) => {
+      const onClose = (): void => reject(new BridgeError('closed', 'Its connection ended before the WebSocket was open.'));
+      if (stream.destroyed) return onClose();
+      stream.once('close', onClose);
+      webSockets.handleUpgrade(request, stream, head, (socket) => {
+        stream.off('close', onClose);
+        resolve(socket);
+      });
     });
+  }
+
+  #refuse(stream: Duplex, refusal: Refusal, { headers: { origin } }: IncomingMessage): void {
+    this.#faults.report('A connection was refused.', { status: refusal.status, reason: refusal.reason, origin });
+    const refuse = (): void => void stream.end(toRefusalText(refusal), () => stream.destroy());
     const delayMs = refusal.failedToken ? this.#failedTries.add() : 0;
+    if (delayMs === 0) return refuse();
     if (this.#waitingRefusals >= maxWaitingRefusals) return void stream.destroy();
     this.#waitingRefusals++;
     setTimeout(() => {
       this.#waitingRefusals--;
-      stream.end(toRefusalText(refusal), () => stream.destroy());
-    }, delayMs);
+      refuse();
+    }, delayMs).unref();
   }
 
   #answerPlainRequest(request: IncomingMessage, response: ServerResponse): void {
-    const isOurs = this.#hosts.has(request.headers.host?.toLowerCase() ?? '');
-    const status = isOurs ? (request.url?.split('?')[0] === '/' ? 426 : 404) : 403;
+    const status = namesHost(request, this.#hosts) ? (pathOf(request) === '/' ? 426 : 404) : 403;
     response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8', connection: 'close', upgrade: 'websocket' });
     response.end(`${STATUS_CODES[status]}. Notebook pages connect here by WebSocket; there is nothing to see.\n`);
   }
 
-  #countSilence(bytesRead: number): void {
-    if (bytesRead > 0) return;
+  #countSilence(): void {
     this.#silentConnections++;
-    this.#options.logger.warn('A connection came and went without a byte: the browser may lack the permission for the local network.');
+    this.#faults.report('A connection came and went without a byte: the browser may lack the permission for the local network.');
   }
+}
+
+/** Loads the WebSocket library with the first page: an agent need not wait for it to read the list of tools. */
+async function createWebSockets(maxPayload: number): Promise<WebSocketServer> {
+  const ws = await import('ws');
+  // `closeTimeout` is missing in the types of ws.
+  const options: ServerOptions & { closeTimeout: number } = {
+    noServer: true,
+    clientTracking: false,
+    maxPayload,
+    perMessageDeflate: false,
+    closeTimeout: closeTimeoutMs,
+    handleProtocols: () => pageSubprotocol,
+  };
+  return new ws.WebSocketServer(options);
+}
+
+/** What `Host` may say, lower case: a loopback name with our port, or what the person has allowed, to the letter or with our port. */
+function hostsOf(port: number, allowed: readonly string[]): ReadonlySet<string> {
+  const withPort = ['localhost', '127.0.0.1', '[::1]', ...allowed].map((host) => `${host}:${port}`);
+  return new Set([...withPort, ...allowed].map((host) => host.toLowerCase()));
 }
 
 function toRefusalText({ status, reason }: Refusal): string {

@@ -8,6 +8,9 @@ import { Peer, type PeerRequestOptions } from '../../core/peer.js';
 import { isLegacyVersion, pageVersionOffered } from '../../core/protocol-versions.js';
 import type { RpcNotification, RpcRequest } from '../../core/rpc.js';
 import type { JsonObject } from '../../util/json.js';
+import { FaultLog } from './fault-log.js';
+
+export const defaultHandshakeMs = 5000;
 
 export interface PageSessionOptions {
   /** The name and version that the page is told. Default: Notebridge's. */
@@ -34,12 +37,13 @@ export class PageSession extends McpClient {
   constructor(channel: Channel, options: PageSessionOptions = {}) {
     super();
     this.#options = options;
-    const logger = options.logger ?? silentLogger;
+    const faults = new FaultLog(options.logger ?? silentLogger);
     this.#peer = new Peer({
       channel,
       onRequest: answerPageRequest,
       onNotification: (notification) => options.onNotification?.(notification),
-      onFault: (error) => logger.warn('Skipped a frame of the page.', { code: error.code, error: error.message }),
+      onFault: (error) => faults.report('Skipped a message of the page.', { code: error.code, error: error.message }),
+      onUnsent: (error) => faults.report('A message to the page was dropped.', { error: messageOf(error) }),
     });
   }
 
@@ -59,9 +63,11 @@ export class PageSession extends McpClient {
       capabilities: capabilities ?? {},
       clientInfo: clientInfo ?? { name: 'notebridge', version: '0' },
     };
-    const result = await this.#peer.request('initialize', params, { timeoutMs: handshakeMs ?? 5000 }).catch((error: unknown) => {
-      throw new BridgeError('handshake_failed', `The page did not answer "initialize": ${messageOf(error)}`, { cause: error });
-    });
+    const result = await this.#peer
+      .request('initialize', params, { timeoutMs: handshakeMs ?? defaultHandshakeMs })
+      .catch((error: unknown) => {
+        throw new BridgeError('handshake_failed', `The page did not answer "initialize": ${messageOf(error)}`, { cause: error });
+      });
     if (!isLegacyVersion(result.protocolVersion)) {
       throw new BridgeError(
         'handshake_failed',

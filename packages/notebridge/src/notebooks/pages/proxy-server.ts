@@ -1,13 +1,20 @@
 import type { CallContext } from '../../core/call-context.js';
-import { BridgeError, codeOf } from '../../core/errors.js';
-import { errorCodeMetaKey, type Tool, type ToolResult, toTextResult } from '../../core/mcp.js';
+import { BridgeError, codeOf, messageOf } from '../../core/errors.js';
+import { type Logger, silentLogger } from '../../core/logger.js';
+import { errorCodeMetaKey, type ListToolsResult, type Tool, type ToolResult, toTextResult } from '../../core/mcp.js';
 import type { McpClient } from '../../core/mcp-client.js';
 import { withoutEnvelope } from '../../core/modern-envelope.js';
 import type { PeerRequestOptions } from '../../core/peer.js';
 import type { Provider, ProviderEvent } from '../../core/provider.js';
-import { isJsonObject, type JsonObject } from '../../util/json.js';
+import type { JsonObject } from '../../util/json.js';
 import { Listeners } from '../../util/listeners.js';
+import { quote } from '../../util/quote.js';
+import { Throttle } from '../../util/throttle.js';
 import type { Absence } from './absence.js';
+import { toShownTools } from './page-tools.js';
+
+/** Resources that are watched over a reload. */
+const maxWatched = 1000;
 
 export interface ProxyServerOptions {
   name?: string;
@@ -20,7 +27,13 @@ export interface ProxyServerOptions {
   absence?: Absence | undefined;
   /** Told the tools that a page lists, as they are shown to agents. */
   onToolsListed?: (tools: readonly Tool[]) => void;
+  logger?: Logger;
 }
+
+/** How long a page may take to answer a list: agents ask for them as they start. Milliseconds. */
+const listPatienceMs = 5000;
+/** Agents read a list again whenever they hear that it changed, so they hear it at most once in this time. Milliseconds. */
+const changeIntervalMs = 100;
 
 /** The provider in front of a page: every request goes to whatever client there is just now, unchanged. */
 export class ProxyServer implements Provider {
@@ -28,6 +41,9 @@ export class ProxyServer implements Provider {
   readonly instructions: string | undefined;
   readonly #options: ProxyServerOptions;
   readonly #events = new Listeners<ProviderEvent>();
+  readonly #changes = new Throttle(changeIntervalMs);
+  /** Resources whose updates agents have asked for. */
+  readonly #watched = new Set<string>();
 
   constructor(options: ProxyServerOptions) {
     this.name = options.name ?? 'proxy';
@@ -35,19 +51,28 @@ export class ProxyServer implements Provider {
     this.#options = options;
   }
 
-  async request(method: string, params: JsonObject, context: CallContext): Promise<JsonObject> {
-    const { absence, isConnected, clientFactory } = this.#options;
-    if (absence !== undefined && isConnected?.() === false) {
-      const listed = absence.list(method);
-      if (listed !== undefined) return listed;
-      const isList = method.endsWith('/list');
-      if (!isList && !(await absence.awaitReturn(context)) && method === 'tools/call') return absence.refuseCall(String(params.name));
-    }
-    return this.#forward(clientFactory(), method, params, context);
+  /** Not async while a page is there: a call then pays nothing for the absence of one. */
+  request(method: string, params: JsonObject, context: CallContext): Promise<JsonObject> {
+    if (method === 'resources/subscribe' || method === 'resources/unsubscribe') return this.#watch(method, params, context);
+    const { absence, isConnected } = this.#options;
+    if (absence === undefined) return this.#forward(method, params, context);
+    return isConnected?.() === false
+      ? this.#requestWithoutPage(absence, method, params, context)
+      : this.#forwardOrWait(absence, method, params, context);
   }
 
   notify(method: string, params: JsonObject | undefined): void {
-    this.#options.clientFactory().notify(method, params);
+    this.#options.clientFactory().notify(method, params === undefined ? undefined : withoutEnvelope(params));
+  }
+
+  /** Asks the page that has just come for the updates that agents asked an earlier one for. */
+  watchAgain(): void {
+    const client = this.#options.clientFactory();
+    for (const uri of this.#watched) {
+      client.request('resources/subscribe', { uri }, { timeoutMs: listPatienceMs }).catch((error: unknown) => {
+        this.#options.logger?.warn('The page does not tell of changes of a resource.', { uri, error: messageOf(error) });
+      });
+    }
   }
 
   subscribe(listener: (event: ProviderEvent) => void): () => void {
@@ -56,44 +81,69 @@ export class ProxyServer implements Provider {
 
   /** Passes an event of the page on to agents. */
   emit(event: ProviderEvent): void {
-    this.#events.emit(event);
+    if (event.method.endsWith('/list_changed')) this.#changes.run(event.method, () => this.#events.emit(event));
+    else this.#events.emit(event);
   }
 
-  #forward(client: McpClient, method: string, params: JsonObject, context: CallContext): Promise<JsonObject> {
+  async #requestWithoutPage(absence: Absence, method: string, params: JsonObject, context: CallContext): Promise<JsonObject> {
+    const listed = absence.list(method);
+    if (listed !== undefined) return listed;
+    const isList = method.endsWith('/list');
+    if (!isList && !(await absence.awaitReturn(context)) && method === 'tools/call') return absence.refuseCall(quote(params.name));
+    return this.#forward(method, params, context);
+  }
+
+  /** A page that is just leaving has not seen the call, so it may wait for the page's return like any other. */
+  #forwardOrWait(absence: Absence, method: string, params: JsonObject, context: CallContext): Promise<JsonObject> {
+    return this.#forward(method, params, context).catch((error: unknown) => {
+      if (codeOf(error) !== 'not_connected') throw error;
+      return this.#requestWithoutPage(absence, method, params, context);
+    });
+  }
+
+  /** Remembers what is watched: a page that comes later, or comes back, knows nothing of it. */
+  async #watch(method: string, params: JsonObject, context: CallContext): Promise<JsonObject> {
+    const uri = String(params.uri);
+    if (method === 'resources/unsubscribe') this.#watched.delete(uri);
+    else if (this.#watched.size < maxWatched) this.#watched.add(uri);
+    return this.#options.isConnected?.() === false ? {} : this.#forward(method, params, context);
+  }
+
+  #forward(method: string, params: JsonObject, context: CallContext): Promise<JsonObject> {
+    const client = this.#options.clientFactory();
     const options: PeerRequestOptions = { cancellation: context.cancellation };
     if (context.wantsProgress) options.onProgress = (progress) => context.forwardProgress(progress);
+    if (method.endsWith('/list')) options.timeoutMs = listPatienceMs;
     const sent = context.caller.era === 'modern' ? withoutEnvelope(params) : params;
     const answer = client.request(method, sent, options);
-    if (method === 'tools/call') return answer.catch((error: unknown) => toFailedResult(error, String(params.name)));
-    return method === 'tools/list' ? answer.then((result) => this.#checkToolList(result, params)) : answer;
+    if (method === 'tools/call') return answer.catch((error: unknown) => toFailedResult(error, quote(params.name)));
+    if (method !== 'tools/list') return answer;
+    const shown = answer.then((result) => this.#showTools(result, params));
+    return params.cursor === undefined ? shown.catch((error: unknown) => this.#listWithoutPage(error)) : shown;
   }
 
-  /** A page's list is outside data: entries that are no tools would break agents that read them. */
-  #checkToolList(result: JsonObject, params: JsonObject): JsonObject {
-    const listed = Array.isArray(result.tools) ? result.tools : [];
-    const tools = listed.filter(isTool);
-    if (params.cursor === undefined && result.nextCursor === undefined) this.#options.onToolsListed?.(tools);
-    return tools.length === listed.length && listed === result.tools ? result : { ...result, tools };
+  #showTools(result: JsonObject, params: JsonObject): ListToolsResult {
+    const shown = toShownTools(result);
+    const { isConnected, onToolsListed, logger = silentLogger } = this.#options;
+    const leftOut = Array.isArray(result.tools) ? result.tools.length - shown.tools.length : 'all';
+    if (leftOut !== 0) logger.warn('The page listed tools that no agent could use; they are left out.', { leftOut });
+    if (params.cursor === undefined && shown.nextCursor === undefined && isConnected?.() !== false) onToolsListed?.(shown.tools);
+    return shown;
   }
-}
 
-/** The longest name that MCP allows. */
-const maxNameLength = 128;
-
-function isTool(value: unknown): value is Tool {
-  return (
-    isJsonObject(value) &&
-    typeof value.name === 'string' &&
-    value.name.length > 0 &&
-    value.name.length <= maxNameLength &&
-    !/\p{Cc}/u.test(value.name)
-  );
+  /** A page that cannot list its tools must not cost an agent those of everybody else. */
+  #listWithoutPage(error: unknown): JsonObject {
+    if (codeOf(error) === 'cancelled') throw error;
+    const { absence, logger = silentLogger } = this.#options;
+    logger.warn('The page did not list its tools.', { error: messageOf(error) });
+    return absence?.list('tools/list') ?? { tools: [] };
+  }
 }
 
 /** A call that the page could not finish is a failed tool, told with what to do; a protocol error of the page passes. */
 function toFailedResult(error: unknown, toolName: string): ToolResult {
   const code = codeOf(error);
-  if (!(error instanceof BridgeError) || (code !== 'page_gone' && code !== 'timeout')) throw error;
-  const text = `${error.message} "${toolName}" was running; its outcome is unknown and it was not repeated. Read the cells (get_cells) before you call it again.`;
+  if (!(error instanceof BridgeError) || (code !== 'page_gone' && code !== 'timeout' && code !== 'closed')) throw error;
+  const text = `${error.message} ${toolName} was running; its outcome is unknown and it was not repeated. Read the cells (get_cells) before you call it again.`;
   return { ...toTextResult(text), isError: true, _meta: { [errorCodeMetaKey]: code } };
 }

@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
+import { BridgeError } from '../../core/errors.js';
 import type { Logger } from '../../core/logger.js';
 import type { Tool } from '../../core/mcp.js';
 import { type Channel, MessageStream } from '../../core/message-stream.js';
@@ -20,6 +21,7 @@ export interface SlotOptions {
 
 /** A page that has no pong within this time gives way to the next. Milliseconds. */
 const halfDeadMs = 2000;
+const closingReason = 'Notebridge is closing';
 
 /**
  * The lasting place of one page: its token, its profile, what is remembered of it. Pages come and go; each connection gets
@@ -52,20 +54,26 @@ export class Slot {
     return this.#channel;
   }
 
+  /** `null`, the origin of sandboxed frames and local files, can be anybody and is never allowed. */
   allowsOrigin(origin: string | undefined): boolean {
-    return origin !== undefined && (this.profile.origins.includes(origin) || this.#options.allowOrigins?.includes(origin) === true);
+    if (origin === undefined || origin === 'null') return false;
+    return this.profile.origins.includes(origin) || this.#options.allowOrigins?.includes(origin) === true;
   }
 
   /**
-   * Takes a page in. `open` completes its WebSocket handshake; it is called when it is decided what becomes of the page. A
-   * second page finds the first alive and is told 1013, or half-dead (no pong in 2 s) and takes its place.
+   * Takes a page in. `open` completes its WebSocket handshake, and rejects if it has left meanwhile; it is called when it is
+   * decided what becomes of the page. A second page finds the first alive and is told 1013, or half-dead (no pong in 2 s) and
+   * takes its place. Pages that dial at once are looked at one after the other.
    */
   accept(open: () => Promise<WebSocket>, stream: Duplex): Promise<void> {
     const turn = this.#turn.then(async () => {
       const busy = (await this.#connection?.isAlive(halfDeadMs)) === true;
       if (!busy) this.#connection?.terminate();
       const socket = await open();
-      if (busy || this.#closed) socket.close(1013, 'Server is busy');
+      // One that is not attached is still somebody's: what it sends wrongly must not throw.
+      socket.on('error', () => {});
+      if (this.#closed) socket.close(1001, closingReason);
+      else if (busy) socket.close(1013, 'Server is busy');
       else this.#attach(socket, stream);
     });
     this.#turn = turn.catch(() => {});
@@ -75,7 +83,8 @@ export class Slot {
   /** Hangs up and lets nobody in any more. */
   close(): void {
     this.#closed = true;
-    this.#connection?.close(1001, 'Notebridge is closing');
+    if (this.#connection !== undefined) this.#connection.close(1001, closingReason);
+    else this.#channel.incoming.close(new BridgeError('closed', 'The notebook was closed before its page came.'));
   }
 
   #attach(socket: WebSocket, stream: Duplex): void {

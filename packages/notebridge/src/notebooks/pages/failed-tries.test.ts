@@ -1,0 +1,18 @@
+import { expect, it } from 'vitest';
+import { FailedTries } from './failed-tries.js';
+
+it('doubles the delay from the fourth try on, up to 2 s, and forgets after a quiet minute', () => {
+  let now = 1_000_000;
+  const tries = new FailedTries(() => now);
+  expect(Array.from({ length: 10 }, () => tries.add())).toEqual([0, 0, 0, 100, 200, 400, 800, 1600, 2000, 2000]);
+  now += 60_000;
+  expect(tries.add()).toBe(2000);
+  now += 60_001;
+  expect(tries.add()).toBe(0);
+});
+
+it('stays at the longest delay however many come', () => {
+  const tries = new FailedTries(() => 0);
+  for (let count = 0; count < 5000; count++) tries.add();
+  expect(tries.add()).toBe(2000);
+});
