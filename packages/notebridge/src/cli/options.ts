@@ -34,9 +34,9 @@ export function addHubOptions(command: Command): Command {
   ];
   for (const option of options) {
     const name = `NOTEBRIDGE_${option.long?.slice(2).replaceAll('-', '_').toUpperCase()}`;
-    // A switch is on for any value but these, as people expect of environment variables.
-    const isOff = !option.required && ['', '0', 'false'].includes(process.env[name] ?? 'unset');
-    command.addOption(isOff ? option : option.env(name));
+    // As people expect of environment variables: an empty one is none, and a switch is on for any value but these.
+    const isUnset = (option.required ? [''] : ['', '0', 'false']).includes(process.env[name] ?? 'unset');
+    command.addOption(isUnset ? option : option.env(name));
   }
   return command;
 }

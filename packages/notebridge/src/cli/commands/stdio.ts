@@ -46,6 +46,9 @@ async function runStdio(options: HubCommandOptions): Promise<void> {
     ...(options.browser ? {} : { openBrowser: async () => browserSwitchedOff }),
   });
   const host = new McpHost({ serverInfo, logger });
+  // A middleware that forgets an await must not cost the agent its notebook.
+  process.on('unhandledRejection', (error) => logger.error('A promise was rejected and nobody listened.', { error: stackOf(error) }));
+  process.on('uncaughtExceptionMonitor', (error) => logger.error('An unexpected fault ends the program.', { error: stackOf(error) }));
   try {
     await session.startProxyServer();
     if (session.wss === null || session.proxyServer === null) throw new BridgeError('not_started', 'The session proxy did not start.');
@@ -59,11 +62,16 @@ async function runStdio(options: HubCommandOptions): Promise<void> {
     logger.info('Serving an agent over stdio.', { port: session.wss.port, list: options.list });
     await Promise.race([door.closed, untilSignal()]);
     door.close();
+    await door.closed;
   } finally {
     host.close();
     await session.cleanup();
     await logger.close();
   }
+}
+
+function stackOf(error: unknown): string {
+  return (error instanceof Error ? error.stack : undefined) ?? String(error);
 }
 
 const browserSwitchedOff: BrowserResult = { opened: false, reason: 'no_display', hint: 'Opening one is switched off (--no-browser).' };
@@ -78,8 +86,15 @@ function toProfile(notebook: string): PageProfile {
   );
 }
 
+/** After a signal, an agent that does not read its last answers puts off our end by no more than this. Milliseconds. */
+const lastWordsMs = 2000;
+
 function untilSignal(): Promise<void> {
   return new Promise((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => resolve());
+    const obey = (): void => {
+      setTimeout(() => process.exit(), lastWordsMs).unref();
+      resolve();
+    };
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, obey);
   });
 }

@@ -6,7 +6,7 @@ const fileOf = (name: string, platform: NodeJS.Platform, env: Record<string, str
   hosts.find((host) => host.name === name)?.file({ platform, env });
 
 describe.skipIf(process.platform === 'win32')('hosts', () => {
-  const env = { HOME: '/home/ada' };
+  const env = { HOME: '/home/you' };
   it.each([
     ['claude-code', 'linux', env, '/home/you/.claude.json'],
     ['claude-code', 'linux', { ...env, CLAUDE_CONFIG_DIR: '/else' }, '/else/.claude.json'],
