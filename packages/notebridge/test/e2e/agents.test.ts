@@ -86,6 +86,36 @@ describe.each(agentKinds)('an agent of the kind $name', ({ open }) => {
     expect(page.messages.filter(({ method }) => method === 'notifications/cancelled')).toHaveLength(1);
   });
 
+  it('reaches resources, prompts, completion and errors of the page', async () => {
+    await using agent = await open();
+    const answers: Record<string, JsonObject> = {
+      'resources/list': { resources: [{ uri: 'cell://1', name: 'cell' }] },
+      'resources/templates/list': { resourceTemplates: [{ uriTemplate: 'cell://{id}', name: 'cells' }] },
+      'resources/read': { contents: [{ uri: 'cell://1', text: 'x = 1', mimeType: 'text/x-python' }] },
+      'prompts/list': { prompts: [{ name: 'explain', arguments: [{ name: 'cell', required: true }] }] },
+      'prompts/get': { messages: [{ role: 'user', content: { type: 'text', text: 'Explain x = 1' } }] },
+      'completion/complete': { completion: { values: ['1', '2'], hasMore: false } },
+    };
+    await using _page = await RawPage.serve({
+      ...addressIn(await agent.callTool(openTool, { wait_seconds: 0 })),
+      answer: ({ method }) => {
+        const result = answers[String(method)];
+        if (method === 'tools/call') return { error: { code: -32602, message: 'of the page', data: { x: 1 } } };
+        return result === undefined ? undefined : { result };
+      },
+    });
+    for (const [method, result] of Object.entries(answers)) {
+      const params = {
+        uri: 'cell://1',
+        name: 'explain',
+        ref: { type: 'ref/prompt', name: 'explain' },
+        argument: { name: 'cell', value: '' },
+      };
+      expect(await agent.request(method, params)).toMatchObject(result);
+    }
+    await expect(agent.callTool('get_cells')).rejects.toThrow(/of the page/);
+  });
+
   it('sees the reference behaviour with --list dynamic: the notebook comes and goes with its page', async () => {
     await using agent = await open(['--list', 'dynamic']);
     const changes = new Changes();

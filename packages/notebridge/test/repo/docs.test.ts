@@ -16,6 +16,7 @@ const pages = [
   'CONTRIBUTING.md',
   'ARCHITECTURE.md',
   'packages/notebridge/README.md',
+  'packages/page/README.md',
   ...readdirSync(join(root, 'docs')).map((file) => `docs/${file}`),
 ].filter((file) => file.endsWith('.md'));
 const snippets = pages.flatMap((page) => snippetsOf(join(root, page)).map((snippet) => ({ ...snippet, page })));
@@ -98,6 +99,13 @@ const runs: Record<string, (code: string) => Promise<void>> = {
   /** The one form that every host reads. */
   async 'host-config'(code) {
     expect(JSON.parse(code)).toEqual({ mcpServers: { notebridge: { command: 'npx', args: ['-y', 'notebridge'] } } });
+  },
+  /** packages/page/test/e2e/guide.test.ts runs both for real, in Chromium against the program. */
+  async 'own-page'(code) {
+    expect(code).toContain("from './page.min.js'");
+  },
+  async 'own-page-host'(code) {
+    expect(JSON.parse(code)).toHaveProperty('mcpServers.notebridge.args');
   },
   /** Only its shape can be looked at here. */
   async 'needs-another-machine'(code) {
