@@ -1,7 +1,8 @@
 // A page that does as little as a page can, in a process of its own, so that its work is never counted as the bridge's.
 //   node page.mjs PORT TOKEN      prints "open" when it is let in, "gone" when the other side hangs up; ends with its stdin
-import { WebSocket } from 'ws';
+
 import { textOfSize } from './lib/payload.mjs';
+import { WebSocket } from './lib/websocket.mjs';
 
 const [port, token] = process.argv.slice(2);
 const socket = new WebSocket(`ws://127.0.0.1:${port}/?access_token=${token}`, ['mcp'], {

@@ -36,14 +36,14 @@ process.exit();
 async function runProfiled() {
   const size = Number(values.size ?? 0);
   const call = size > 0 ? (agent) => agent.payload(size) : (agent) => agent.echo();
-  const options = { call, concurrency: Number(values.concurrency), maxCalls: 1e6 };
+  const options = { call, concurrency: Number(values.concurrency), maxCalls: 1_000_000 };
   const crossing = await startCrossing(notebridge(values.program), ['--cpu-prof', '--cpu-prof-interval=200', `--cpu-prof-dir=${folder}`]);
   await burst(crossing, { ...options, ms: 2000 });
   const from = clockUs();
-  const { calls } = await burst(crossing, { ...options, ms: Number(values.seconds) * 1000 });
+  const { callMs } = await burst(crossing, { ...options, ms: Number(values.seconds) * 1000 });
   const window = { from, to: clockUs() };
   await crossing.end();
-  return { window, calls };
+  return { window, calls: callMs.length };
 }
 
 /** The clock that V8 stamps samples with: that of the system since it booted, the same in every process (on Linux and macOS). */

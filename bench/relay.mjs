@@ -1,8 +1,10 @@
 // The bare limit of the crossing agent → page: JSON lines on stdin and stdout, one page on a WebSocket, and between them only what no
 // bridge can leave out: parse each message, give the request an id of its own, put the old one back, print. No checks, no MCP.
-// It writes once per turn of the loop, as Notebridge does, so that the ratio shows what the bridge adds and not a saved system call.
-import { WebSocketServer } from 'ws';
+// It writes once per turn of the loop, as Notebridge does, so that the ratio shows what the bridge adds and not a saved system call;
+// with --each it writes every message by itself, as most relays do.
+import { WebSocketServer } from './lib/websocket.mjs';
 
+const writesEach = process.argv.includes('--each');
 /** The agent's id of each request that the page has not answered. */
 const agentIds = new Map();
 let lastId = 0;
@@ -31,7 +33,7 @@ function toPage(message) {
     agentIds.set(++lastId, message.id);
     message.id = lastId;
   }
-  if (!page.corked) {
+  if (!page.corked && !writesEach) {
     page.corked = true;
     page.stream.cork();
     queueMicrotask(() => {
@@ -48,8 +50,9 @@ function toAgent(message) {
     agentIds.delete(message.id);
     message.id = id;
   }
-  if (lines === '') setImmediate(flush);
+  if (lines === '' && !writesEach) setImmediate(flush);
   lines += `${JSON.stringify(message)}\n`;
+  if (writesEach) flush();
 }
 
 function flush() {

@@ -19,31 +19,39 @@ const rows = [
 ];
 
 export function toMarkdown(results) {
-  const { date, command, machine, rounds, bursts, coldMs, idleMb, targets } = results;
+  const { date, command, machine, rounds, bursts, coldMs, idleMb, programs } = results;
+  const [ours, ...others] = programs;
   return [
     '# Bench: what the crossing agent → page costs',
     `${date} · ${machine.cores} cores · ${machine.platform} · Node ${machine.node} · load at the start ${machine.load.toFixed(1)} · \`${command}\``,
-    'The relay is the bare limit: parse, give an id, print; it checks nothing. Every answer was compared whole. Cells: median (least – greatest).',
-    ...(bursts === undefined ? [] : targets.slice(1).map((name) => burstTable(bursts, name, rounds))),
-    ...(targets.length > 2 && bursts !== undefined ? targets.slice(2).map((name) => burstTable(bursts, name, rounds, targets[1])) : []),
+    'Cells: median (least – greatest). Every answer was compared whole; one that is wrong or missing ends the run.',
+    ...(bursts === undefined ? [] : programs.map((name) => burstTable(bursts, name, ['relay', 'relay --each'], rounds))),
+    ...(bursts === undefined ? [] : others.map((name) => burstTable(bursts, name, [ours], rounds))),
     ...(coldMs === undefined ? [] : [coldTable(coldMs)]),
     ...(idleMb === undefined ? [] : [idleTable(idleMb)]),
     '',
   ].join('\n\n');
 }
 
-function burstTable(bursts, name, rounds, base = 'relay') {
+/** The program beside the first base, with ratios to all of them. */
+function burstTable(bursts, name, bases, rounds) {
   const cells = rows.map(({ burst, value, title, unit, aim = '' }) => {
-    const ours = bursts[burst][name].map((measured) => measured[value]);
-    const theirs = bursts[burst][base].map((measured) => measured[value]);
-    const ratios = ours.map((number, round) => number / theirs[round]);
-    return [title, withUnit(theirs, unit), withUnit(ours, unit), show(ratios, 2), aim];
+    const valuesOf = (target) => bursts[burst][target].map((measured) => measured[value]);
+    const ratios = bases.map((base) => show(divide(valuesOf(name), valuesOf(base)), 2));
+    return [title, withUnit(valuesOf(bases[0]), unit), withUnit(valuesOf(name), unit), ratios[0], aim, ...ratios.slice(1)];
   });
-  return section(
-    `${name} beside ${base}`,
-    `Ratios are taken inside each of ${rounds} rounds. CPU is that of the process in the middle alone.`,
-    [['', base, name, 'ratio', 'aim'], ...cells],
-  );
+  const text = [
+    `Ratios are taken inside each of ${rounds} rounds. CPU is that of the process in the middle alone, user and system.`,
+    'The relay is the bare limit: parse, give an id, print; no checks. It writes once per turn of the loop; `--each` writes each message by itself.',
+  ].join('\n');
+  return section(`${name} beside ${bases[0]}`, text, [
+    ['', bases[0], name, 'ratio', 'aim', ...bases.slice(1).map((base) => `ratio to ${base}`)],
+    ...cells,
+  ]);
+}
+
+function divide(numbers, others) {
+  return numbers.map((number, round) => number / others[round]);
 }
 
 function coldTable(coldMs) {

@@ -28,7 +28,7 @@ async function emptyStart() {
 async function firstList(target) {
   const start = performance.now();
   const middle = startMiddle(target);
-  void middle.agent.initialize();
+  middle.agent.initialize().catch(() => {});
   const list = await within(30_000, `The first list of ${target.name}`, middle.agent.request('tools/list', {}));
   const elapsedMs = performance.now() - start;
   await middle.end();

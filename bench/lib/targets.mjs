@@ -4,21 +4,23 @@ import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { sleep } from './stats.mjs';
 
-const fileOf = (path) => fileURLToPath(new URL(path, import.meta.url));
-
 /** The base of every ratio. */
-export const relay = {
-  name: 'relay',
-  args: [fileOf('../relay.mjs')],
-  async findPage(child) {
-    for (let tries = 0; tries < 500; tries++) {
-      const [, port, token] = /page (\d+) (\S+)/.exec(child.complaints) ?? [];
-      if (port !== undefined) return { port, token };
-      await sleep(20);
-    }
-    throw new Error(`The relay did not say where its page dials: ${child.complaints}`);
-  },
-};
+export const relay = toRelay('relay', []);
+/** The same, with a system call for each message. */
+export const relayEach = toRelay('relay --each', ['--each']);
+
+function toRelay(name, options) {
+  return { name, args: [fileOf('../relay.mjs'), ...options], findPage: findPageOfRelay };
+}
+
+async function findPageOfRelay(child) {
+  for (let tries = 0; tries < 500; tries++) {
+    const [, port, token] = /page (\d+) (\S+)/.exec(child.complaints) ?? [];
+    if (port !== undefined) return { port, token };
+    await sleep(20);
+  }
+  throw new Error(`The relay did not say where its page dials: ${child.complaints}`);
+}
 
 /** Notebridge over stdio, as an agent host starts it. `program` may be another build, to compare two. */
 export function notebridge(program = fileOf('../../packages/notebridge/bin/notebridge.js'), name = 'notebridge') {
@@ -35,4 +37,8 @@ export function notebridge(program = fileOf('../../packages/notebridge/bin/noteb
       return { port, token };
     },
   };
+}
+
+function fileOf(path) {
+  return fileURLToPath(new URL(path, import.meta.url));
 }
