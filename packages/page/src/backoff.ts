@@ -1,0 +1,31 @@
+export interface ReconnectOptions {
+  /** Time before the first try; each next one waits twice as long, less up to a half by chance. Milliseconds. Default 500. */
+  firstMs?: number;
+  /** The longest time between two tries. Milliseconds. Default 30000. */
+  maxMs?: number;
+  /** Tries in a row that may come to nothing before it is given up. Default 20, which is about seven minutes. */
+  attempts?: number;
+}
+
+const defaults = { firstMs: 500, maxMs: 30_000, attempts: 20 };
+
+/** How long to wait before a lost connection is dialled again. */
+export class Backoff {
+  readonly #options: Required<ReconnectOptions>;
+  #failures = 0;
+
+  constructor(options: boolean | ReconnectOptions = true) {
+    this.#options = typeof options === 'object' ? { ...defaults, ...options } : { ...defaults, ...(options ? {} : { attempts: 0 }) };
+  }
+
+  /** Milliseconds to wait; undefined when it is given up. By chance, so that all pages of a browser do not dial in one moment. */
+  next(): number | undefined {
+    const { firstMs, maxMs, attempts } = this.#options;
+    if (this.#failures >= attempts) return undefined;
+    return Math.min(maxMs, firstMs * 2 ** this.#failures++) * (1 - Math.random() / 2);
+  }
+
+  reset(): void {
+    this.#failures = 0;
+  }
+}

@@ -1,0 +1,84 @@
+import type { Agent, PageTool } from './definitions.js';
+import { type JsonObject, messageOf } from './json.js';
+import { toFailedResult, toToolResult } from './results.js';
+import { parseArguments } from './schema.js';
+
+/** A tool that an agent runs. */
+export interface PageCall {
+  /** Unique in the session. */
+  readonly id: number;
+  readonly tool: string;
+  /** As the agent sent them, not checked yet. */
+  readonly args: JsonObject;
+  readonly agent: Agent;
+  /** Aborts the tool's signal and tells the agent that the person stopped it. Harmless when it has ended. */
+  stop(): void;
+}
+
+/** `failed` covers faulty arguments too; `cancelled` is by the agent or the end of the connection, `stopped` by the person. */
+export type CallOutcome = 'done' | 'failed' | 'cancelled' | 'stopped';
+
+export type CallEvent =
+  | { readonly type: 'began'; readonly call: PageCall }
+  | { readonly type: 'progress'; readonly call: PageCall; readonly progress: number; readonly total?: number; readonly message?: string }
+  | { readonly type: 'ended'; readonly call: PageCall; readonly outcome: CallOutcome };
+
+export interface CallRequest {
+  tool: PageTool;
+  args: JsonObject;
+  agent: Agent;
+  /** Aborts when the agent cancels or the connection ends. */
+  signal: AbortSignal;
+  sendProgress: (progress: { progress: number; total?: number; message?: string }) => void;
+}
+
+/** Runs tools, so that whoever watches sees each call begin and end, and can stop it. */
+export class CallRunner {
+  readonly #onEvent: (event: CallEvent) => void;
+  #lastId = 0;
+
+  constructor(onEvent: (event: CallEvent) => void) {
+    this.#onEvent = onEvent;
+  }
+
+  /** Resolves to an MCP result, also of a tool that fails; a tool that ignores its signal is not waited for. */
+  async run({ tool, args, agent, signal, sendProgress }: CallRequest): Promise<JsonObject> {
+    const controller = new AbortController();
+    const cancel = (): void => controller.abort(signal.reason);
+    signal.addEventListener('abort', cancel, { once: true });
+    let outcome: CallOutcome | undefined;
+    const stop = (): void => controller.abort(new DOMException(`The person at the page stopped "${tool.name}".`, 'AbortError'));
+    const call: PageCall = { id: ++this.#lastId, tool: tool.name, args, agent, stop };
+    const progress = (value: number, total?: number, message?: string): void => {
+      if (outcome !== undefined) return;
+      const told = { progress: value, ...(total === undefined ? {} : { total }), ...(message === undefined ? {} : { message }) };
+      sendProgress(told);
+      this.#onEvent({ type: 'progress', call, ...told });
+    };
+
+    this.#onEvent({ type: 'began', call });
+    try {
+      const work = async (): Promise<JsonObject> => {
+        const parsed = (await parseArguments(tool.inputSchema, args)) as JsonObject;
+        controller.signal.throwIfAborted();
+        return toToolResult(await tool.run(parsed, { signal: controller.signal, progress, agent }));
+      };
+      const result = await Promise.race([work(), rejectWhenAborted(controller.signal)]);
+      outcome = result.isError === true ? 'failed' : 'done';
+      return result;
+    } catch (error) {
+      outcome = signal.aborted ? 'cancelled' : controller.signal.aborted ? 'stopped' : 'failed';
+      return toFailedResult(messageOf(error));
+    } finally {
+      signal.removeEventListener('abort', cancel);
+      this.#onEvent({ type: 'ended', call, outcome: outcome ?? 'failed' });
+    }
+  }
+}
+
+function rejectWhenAborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+    if (signal.aborted) reject(signal.reason);
+  });
+}

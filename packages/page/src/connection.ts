@@ -1,0 +1,102 @@
+import type { Address } from './address.js';
+import { McpServer, type McpServerOptions } from './mcp-server.js';
+
+/** What the WebSockets of browsers, of Node and of `ws` have in common. */
+export interface PageSocket {
+  readonly readyState: number;
+  readonly protocol: string;
+  send(data: string): void;
+  close(code?: number, reason?: string): void;
+  addEventListener(type: 'open' | 'error', listener: () => void): void;
+  addEventListener(type: 'message', listener: (event: { readonly data: unknown }) => void): void;
+  addEventListener(type: 'close', listener: (event: { readonly code: number }) => void): void;
+}
+
+export type PageSocketConstructor = new (url: string, protocols: string) => PageSocket;
+
+export interface ConnectionEnd {
+  /** The WebSocket's close code; undefined if it could not even be made. */
+  code?: number;
+  /** False if the dial came to nothing. */
+  wasOpen: boolean;
+}
+
+export interface ConnectionOptions extends Omit<McpServerOptions, 'send'> {
+  address: Address;
+  WebSocket: PageSocketConstructor;
+  onEnd: (end: ConnectionEnd) => void;
+}
+
+const subprotocol = 'mcp';
+const openState = 1;
+/** A program that does not greet within this time after the socket is open is none of ours. */
+const greetingMs = 10_000;
+
+/** One WebSocket connection, from the dial to the end, with an MCP server of its own. */
+export class Connection {
+  readonly server: McpServer;
+  readonly #options: ConnectionOptions;
+  #socket: PageSocket | undefined;
+  #greeting: ReturnType<typeof setTimeout> | undefined;
+  #wasOpen = false;
+  #isClosed = false;
+
+  constructor(options: ConnectionOptions) {
+    this.#options = options;
+    this.server = new McpServer({
+      ...options,
+      send: (frame) => this.#send(frame),
+      onGreeting: (agent, resumeToken) => {
+        clearTimeout(this.#greeting);
+        options.onGreeting(agent, resumeToken);
+      },
+    });
+  }
+
+  /** Dials. `onEnd` is called once, unless `close` comes first. */
+  open(): void {
+    const { address, WebSocket, onEnd } = this.#options;
+    try {
+      this.#socket = new WebSocket(`ws://localhost:${address.port}/?access_token=${encodeURIComponent(address.token)}`, subprotocol);
+    } catch {
+      // Some browsers throw for an address that they block.
+      if (this.#finish()) onEnd({ wasOpen: false });
+      return;
+    }
+    this.#socket.addEventListener('open', () => this.#greet());
+    this.#socket.addEventListener('message', ({ data }) => {
+      if (!this.#isClosed) this.server.receive(data);
+    });
+    this.#socket.addEventListener('close', ({ code }) => {
+      if (this.#finish()) onEnd({ code, wasOpen: this.#wasOpen });
+    });
+    // `ws` throws what nobody listens to; the close event that follows is what counts.
+    this.#socket.addEventListener('error', () => {});
+  }
+
+  /** Hangs up without a further word to the owner. Closing twice is harmless. */
+  close(): void {
+    if (this.#finish()) this.#socket?.close(1000);
+  }
+
+  #greet(): void {
+    if (this.#isClosed) return;
+    this.#wasOpen = true;
+    // Most WebSockets refuse a server that does not echo it by themselves.
+    if (this.#socket?.protocol !== subprotocol) return this.#socket?.close(1000);
+    this.#greeting = setTimeout(() => this.#socket?.close(1000), greetingMs);
+  }
+
+  #send(frame: string): void {
+    if (!this.#isClosed && this.#socket?.readyState === openState) this.#socket.send(frame);
+  }
+
+  /** True for the first who asks. */
+  #finish(): boolean {
+    if (this.#isClosed) return false;
+    this.#isClosed = true;
+    clearTimeout(this.#greeting);
+    this.server.close();
+    return true;
+  }
+}

@@ -1,0 +1,99 @@
+import type { JsonObject } from './json.js';
+import { type JsonSchema, type Schema, type StandardSchema, toJsonSchema } from './schema.js';
+
+/** Who works in the page, as it says itself: a name to show, no proof. */
+export interface Agent {
+  readonly name: string;
+  readonly version?: string;
+}
+
+/** What a tool gets besides its arguments. */
+export interface ToolCall {
+  /** Aborts when the agent cancels, the person stops the call, or the connection ends. */
+  readonly signal: AbortSignal;
+  /** Tells the agent how far the work is. `progress` must grow; ignored by agents that did not ask. */
+  progress(progress: number, total?: number, message?: string): void;
+  readonly agent: Agent;
+}
+
+export interface PageTool {
+  /** Unique in the page; letters, digits, `_`, `-` and `.` are understood everywhere. */
+  name: string;
+  title?: string;
+  /** What the agent reads to decide when to call it. */
+  description?: string;
+  /** Checked before `run`. Default: any object. */
+  inputSchema?: Schema;
+  /** JSON Schema to tell agents, for a Standard Schema that cannot say its own. */
+  jsonSchema?: JsonSchema;
+  /** Told to agents; what `run` returns is not checked. */
+  outputSchema?: Schema;
+  /** MCP's hints: `readOnlyHint`, `destructiveHint`, `idempotentHint`, `openWorldHint`. */
+  annotations?: JsonObject;
+  /**
+   * Does the work. A string becomes text; an object becomes JSON text and structured content; an object whose `content` is a
+   * list of MCP blocks is passed on as it is; nothing becomes nothing. What it throws reaches the agent as a failed result.
+   */
+  run(args: JsonObject, call: ToolCall): unknown;
+}
+
+export interface PageResource {
+  uri: string;
+  name: string;
+  title?: string;
+  description?: string;
+  mimeType?: string;
+  /** A string, bytes, any other value as JSON, or a full MCP result (`{ contents }`). */
+  read(): unknown;
+}
+
+export interface PagePrompt {
+  name: string;
+  title?: string;
+  description?: string;
+  arguments?: readonly { name: string; description?: string; required?: boolean }[];
+  /** A string becomes one message of the user; or a full MCP result (`{ messages }`). */
+  get(args: Record<string, string>): unknown;
+}
+
+/** A list, or a function that gives it whenever an agent asks. */
+export type Listed<Item> = readonly Item[] | (() => readonly Item[]);
+
+type TypedTool<Args> = Omit<PageTool, 'inputSchema' | 'run'> & {
+  inputSchema: StandardSchema<Args>;
+  run(args: Args, call: ToolCall): unknown;
+};
+
+/** Gives `run` the types of its Standard Schema; does nothing else. */
+export function defineTool<Args>(tool: TypedTool<Args>): PageTool {
+  return tool as PageTool;
+}
+
+export function listOf<Item>(listed: Listed<Item> | undefined): readonly Item[] {
+  return typeof listed === 'function' ? listed() : (listed ?? []);
+}
+
+/** What agents are told of a tool: all but what runs here. */
+export function toListedTool({ run: _, inputSchema, jsonSchema, outputSchema, ...rest }: PageTool): JsonObject {
+  return {
+    ...rest,
+    inputSchema: toJsonSchema(jsonSchema ?? inputSchema, 'input'),
+    ...(outputSchema === undefined ? {} : { outputSchema: toJsonSchema(outputSchema, 'output') }),
+  };
+}
+
+/** Finds faults of the page's author when the page loads, not when an agent comes. Throws a `TypeError`. */
+export function checkTools(tools: readonly PageTool[]): void {
+  const names = new Set<string>();
+  for (const tool of tools) {
+    if (typeof tool.name !== 'string' || tool.name === '') throw new TypeError('A tool has no name.');
+    if (names.has(tool.name)) throw new TypeError(`Two tools are named "${tool.name}".`);
+    if (typeof tool.run !== 'function') throw new TypeError(`The tool "${tool.name}" has no function "run".`);
+    names.add(tool.name);
+    try {
+      toListedTool(tool);
+    } catch (error) {
+      throw new TypeError(`The tool "${tool.name}": ${(error as Error).message}.`, { cause: error });
+    }
+  }
+}

@@ -1,0 +1,197 @@
+import type { CallRunner } from './call-runner.js';
+import { type Agent, type Listed, listOf, type PagePrompt, type PageResource, type PageTool, toListedTool } from './definitions.js';
+import { isJsonObject, type JsonObject } from './json.js';
+import { invalidParams, invalidRequest, Peer, RpcError, unknownMethod } from './peer.js';
+import { toPromptResult, toResourceResult } from './results.js';
+
+/** What a page is, to agents. */
+export interface PageDefinition {
+  readonly name: string;
+  readonly version: string;
+  readonly title?: string | undefined;
+  readonly instructions?: string | undefined;
+  readonly tools: readonly PageTool[];
+  readonly resources?: Listed<PageResource> | undefined;
+  readonly prompts?: Listed<PagePrompt> | undefined;
+}
+
+export interface McpServerOptions {
+  /** Asked anew for each request. */
+  definition: () => PageDefinition;
+  runner: CallRunner;
+  send: (frame: string) => void;
+  /** Told of `initialize`, before it is answered: the answer promises that the token is kept. */
+  onGreeting: (agent: Agent, resumeToken: string | undefined) => void;
+  /** Told when the hub has taken the answer. */
+  onReady: (agent: Agent) => void;
+  onFault: (fault: string) => void;
+}
+
+/** RFC 5424 severities as MCP names them, least severe first. */
+const levels = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'] as const;
+export type LogLevel = (typeof levels)[number];
+
+/** The key under which the hub gives a token for the next connections, and the page says that it has kept it. */
+const resumeTokenKey = 'notebridge/resume_token';
+
+/** The versions that open with `initialize`. A page is asked in no other way: the hub never probes it for the modern era. */
+const knownVersions = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05', '2024-10-07'];
+const longestName = 80;
+
+type Handler = (params: JsonObject, signal: AbortSignal) => unknown;
+
+/** The MCP server of one connection. It ends with it: a page that dials again is a new server that is greeted anew. */
+export class McpServer {
+  readonly #options: McpServerOptions;
+  readonly #peer: Peer;
+  readonly #subscribed = new Set<unknown>();
+  #logLevel: LogLevel = 'info';
+  #agent: Agent | undefined;
+  #isReady = false;
+
+  readonly #handlers: Record<string, Handler> = {
+    initialize: (params) => this.#initialize(params),
+    ping: () => ({}),
+    'logging/setLevel': ({ level }) => this.#setLogLevel(level),
+    'tools/list': () => ({ tools: this.#definition.tools.map(toListedTool) }),
+    'tools/call': (params, signal) => this.#callTool(params, signal),
+    'resources/list': () => ({ resources: listOf(this.#definition.resources).map(({ read: _, ...listed }) => listed) }),
+    'resources/templates/list': () => ({ resourceTemplates: [] }),
+    'resources/read': (params) => this.#readResource(params.uri),
+    'resources/subscribe': ({ uri }) => this.#setSubscribed(uri, true),
+    'resources/unsubscribe': ({ uri }) => this.#setSubscribed(uri, false),
+    'prompts/list': () => ({ prompts: listOf(this.#definition.prompts).map(({ get: _, ...listed }) => listed) }),
+    'prompts/get': (params) => this.#getPrompt(params),
+  };
+
+  constructor(options: McpServerOptions) {
+    this.#options = options;
+    const { send, onFault } = options;
+    this.#peer = new Peer({
+      send,
+      onFault,
+      onRequest: (method, params, signal) => this.#answer(method, params, signal),
+      onNotification: (method) => {
+        if (method === 'notifications/initialized') this.#becomeReady();
+      },
+    });
+  }
+
+  receive(frame: unknown): void {
+    this.#peer.receive(frame);
+  }
+
+  /** Tells the hub, once it has opened the session: before, it knows nothing that could have changed. */
+  notify(method: string, params?: JsonObject): void {
+    if (this.#isReady) this.#peer.notify(method, params);
+  }
+
+  resourceUpdated(uri: string): void {
+    if (this.#subscribed.has(uri)) this.notify('notifications/resources/updated', { uri });
+  }
+
+  log(level: LogLevel, data: unknown): void {
+    if (levels.indexOf(level) < levels.indexOf(this.#logLevel)) return;
+    this.notify('notifications/message', { level, logger: this.#definition.name, data });
+  }
+
+  close(): void {
+    this.#peer.close();
+  }
+
+  get #definition(): PageDefinition {
+    return this.#options.definition();
+  }
+
+  #answer(method: string, params: JsonObject, signal: AbortSignal): unknown {
+    const handler = Object.hasOwn(this.#handlers, method) ? this.#handlers[method] : undefined;
+    const { resources, prompts } = this.#definition;
+    const isOffered = method.startsWith('resources/') ? resources : method.startsWith('prompts/') ? prompts : true;
+    if (handler === undefined || isOffered === undefined) throw new RpcError(unknownMethod, `The page does not know "${method}".`);
+    if (this.#agent === undefined && method !== 'initialize' && method !== 'ping') {
+      throw new RpcError(invalidRequest, `"initialize" has to come before "${method}".`);
+    }
+    return handler(params, signal);
+  }
+
+  #initialize({ protocolVersion, clientInfo, _meta }: JsonObject): JsonObject {
+    const { name, version, title, instructions, resources, prompts } = this.#definition;
+    const given = isJsonObject(_meta) ? _meta[resumeTokenKey] : undefined;
+    const resumeToken = typeof given === 'string' && given !== '' ? given : undefined;
+    this.#agent = toAgent(clientInfo);
+    this.#options.onGreeting(this.#agent, resumeToken);
+    return {
+      protocolVersion: knownVersions.includes(String(protocolVersion)) ? protocolVersion : knownVersions[0],
+      capabilities: {
+        logging: {},
+        tools: { listChanged: true },
+        ...(resources && { resources: { listChanged: true, subscribe: true } }),
+        ...(prompts && { prompts: { listChanged: true } }),
+      },
+      serverInfo: { name, version, ...(title && { title }) },
+      ...(instructions && { instructions }),
+      // Only now may the hub end the first token: this page will not dial with it again.
+      ...(resumeToken && { _meta: { [resumeTokenKey]: true } }),
+    };
+  }
+
+  #becomeReady(): void {
+    if (this.#agent === undefined) return;
+    this.#isReady = true;
+    this.#options.onReady(this.#agent);
+  }
+
+  #setLogLevel(level: unknown): JsonObject {
+    if (!levels.includes(level as LogLevel)) throw new RpcError(invalidParams, `"level" must be one of ${levels.join(', ')}.`);
+    this.#logLevel = level as LogLevel;
+    return {};
+  }
+
+  #callTool({ name, arguments: given, _meta }: JsonObject, signal: AbortSignal): Promise<JsonObject> {
+    const tool = find(this.#definition.tools, 'name', name, 'tool');
+    const progressToken = isJsonObject(_meta) ? _meta.progressToken : undefined;
+    return this.#options.runner.run({
+      tool,
+      // Whatever it is, the tool's schema judges it.
+      args: (given ?? {}) as JsonObject,
+      agent: this.#agent ?? toAgent(undefined),
+      signal,
+      sendProgress: (progress) => {
+        if (progressToken !== undefined) this.notify('notifications/progress', { progressToken, ...progress });
+      },
+    });
+  }
+
+  #setSubscribed(uri: unknown, isWanted: boolean): JsonObject {
+    if (isWanted) this.#subscribed.add(find(listOf(this.#definition.resources), 'uri', uri, 'resource').uri);
+    else this.#subscribed.delete(uri);
+    return {};
+  }
+
+  async #readResource(uri: unknown): Promise<JsonObject> {
+    const resource = find(listOf(this.#definition.resources), 'uri', uri, 'resource');
+    return toResourceResult(resource.uri, resource.mimeType, await resource.read());
+  }
+
+  async #getPrompt({ name, arguments: given }: JsonObject): Promise<JsonObject> {
+    const prompt = find(listOf(this.#definition.prompts), 'name', name, 'prompt');
+    const args = (isJsonObject(given) ? given : {}) as Record<string, string>;
+    const missing = prompt.arguments?.find((argument) => argument.required && !Object.hasOwn(args, argument.name));
+    if (missing !== undefined) throw new RpcError(invalidParams, `The prompt "${prompt.name}" needs "${missing.name}".`);
+    return toPromptResult(await prompt.get(args));
+  }
+}
+
+function find<Key extends string, Item extends Record<Key, string>>(items: readonly Item[], key: Key, wanted: unknown, kind: string): Item {
+  const found = items.find((item) => item[key] === wanted);
+  if (found === undefined) throw new RpcError(invalidParams, `The page has no ${kind} "${wanted}".`);
+  return found;
+}
+
+/** The name is shown to a person who decides by it: without line breaks, marks that turn the writing round, or great length. */
+function toAgent(clientInfo: unknown): Agent {
+  const { name, version } = isJsonObject(clientInfo) ? clientInfo : {};
+  const clean = (text: unknown): string => (typeof text === 'string' ? text.replace(/\p{C}/gu, '').trim().slice(0, longestName) : '');
+  const cleanVersion = clean(version);
+  return { name: clean(name) || 'an unnamed program', ...(cleanVersion && { version: cleanVersion }) };
+}

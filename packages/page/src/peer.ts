@@ -1,0 +1,96 @@
+import { isJsonObject, type JsonObject, messageOf } from './json.js';
+
+/** An answer with a JSON-RPC `error`. */
+export class RpcError extends Error {
+  readonly code: number;
+
+  constructor(code: number, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** The numbers of JSON-RPC that a page answers with. */
+export const invalidRequest = -32600;
+export const unknownMethod = -32601;
+export const invalidParams = -32602;
+const internalError = -32603;
+
+export interface PeerOptions {
+  send: (frame: string) => void;
+  /** Answers a request. `signal` aborts when it is cancelled, or when the connection ends. */
+  onRequest: (method: string, params: JsonObject, signal: AbortSignal) => unknown;
+  /** Told of notifications other than a cancellation. */
+  onNotification: (method: string) => void;
+  /** Told of a frame that is skipped. */
+  onFault: (fault: string) => void;
+}
+
+/**
+ * The JSON-RPC end of one connection, for a side that is asked and never asks: one message per frame, answers in whatever
+ * order they are ready, none to a request that was cancelled.
+ */
+export class Peer {
+  readonly #options: PeerOptions;
+  readonly #running = new Map<unknown, AbortController>();
+
+  constructor(options: PeerOptions) {
+    this.#options = options;
+  }
+
+  receive(frame: unknown): void {
+    const message = parseMessage(frame);
+    if (message === undefined) return this.#options.onFault('A frame is not a JSON-RPC message.');
+    const { id, method } = message;
+    const params = isJsonObject(message.params) ? message.params : {};
+    // What has no method is an answer, and nothing was asked.
+    if (typeof method !== 'string') return this.#options.onFault('An answer came that nobody asked for.');
+    if (typeof id === 'string' || typeof id === 'number') return void this.#answer(id, method, params);
+    if (method === 'notifications/cancelled') this.#cancel(params.requestId, String(params.reason ?? 'The agent cancelled it.'));
+    else this.#options.onNotification(method);
+  }
+
+  notify(method: string, params?: JsonObject): void {
+    this.#options.send(JSON.stringify({ jsonrpc: '2.0', method, params }));
+  }
+
+  /** Aborts what runs; its answers reach nobody. */
+  close(): void {
+    for (const id of [...this.#running.keys()]) this.#cancel(id, 'The connection ended.');
+  }
+
+  async #answer(id: string | number, method: string, params: JsonObject): Promise<void> {
+    const controller = new AbortController();
+    this.#running.set(id, controller);
+    const frame = await this.#perform(id, method, params, controller.signal);
+    // Who cancelled wants no answer, and the next connection may use the same id.
+    if (this.#running.get(id) !== controller) return;
+    this.#running.delete(id);
+    this.#options.send(frame);
+  }
+
+  async #perform(id: string | number, method: string, params: JsonObject, signal: AbortSignal): Promise<string> {
+    try {
+      // Printed in here, since what a page answers may be circular.
+      return JSON.stringify({ jsonrpc: '2.0', id, result: await this.#options.onRequest(method, params, signal) });
+    } catch (error) {
+      const code = error instanceof RpcError ? error.code : internalError;
+      return JSON.stringify({ jsonrpc: '2.0', id, error: { code, message: messageOf(error) } });
+    }
+  }
+
+  #cancel(id: unknown, reason: string): void {
+    const controller = this.#running.get(id);
+    this.#running.delete(id);
+    controller?.abort(new DOMException(reason, 'AbortError'));
+  }
+}
+
+function parseMessage(frame: unknown): JsonObject | undefined {
+  try {
+    const message: unknown = JSON.parse(String(frame));
+    return isJsonObject(message) ? message : undefined;
+  } catch {
+    return undefined;
+  }
+}
