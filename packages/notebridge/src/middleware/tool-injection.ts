@@ -1,3 +1,4 @@
+import { codeOf, messageOf } from '../core/errors.js';
 import type { ListToolsResult, ToolCall, ToolResult } from '../core/mcp.js';
 import { type RunnableTool, runTool, toTool } from '../core/memory-provider.js';
 import { type Answered, answer, type CallNext, type Middleware, type MiddlewareContext } from '../core/middleware.js';
@@ -19,7 +20,12 @@ export class ToolInjectionMiddleware implements Middleware {
   }
 
   async onListTools(context: MiddlewareContext, callNext: CallNext<JsonObject, ListToolsResult>): Promise<Answered<ListToolsResult>> {
-    const listed = await callNext(context);
+    const listed = await callNext(context).catch((error: unknown) => {
+      // Whatever is wrong further in, our own tools are there: one of them may be what mends it.
+      if (codeOf(error) === 'cancelled' || context.message.cursor !== undefined) throw error;
+      context.log('warning', `The notebook's own tools could not be listed: ${messageOf(error)}`, 'notebridge');
+      return answer<ListToolsResult>({ tools: [] });
+    });
     const others = listed.tools.filter(({ name }) => !this.#tools.has(name));
     // Later pages of a list must not repeat what the first has shown.
     const injected = context.message.cursor === undefined ? [...this.#tools.values()].map(toTool) : [];

@@ -2,21 +2,27 @@ import { execFile, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
 const run = promisify(execFile);
-const packageDir = fileURLToPath(new URL('../..', import.meta.url));
+const packages = fileURLToPath(new URL('../../..', import.meta.url));
 let folder = '';
+
+const initialize = {
+  id: 1,
+  method: 'initialize',
+  params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } },
+};
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'notebridge-packed-'));
   // The tests run on what is built already; building again here would pull it from under their feet.
-  await run('npm', ['pack', '--ignore-scripts', '--pack-destination', folder], { cwd: packageDir });
-  const tarball = readdirSync(folder).find((file) => file.endsWith('.tgz')) ?? '';
+  const tarballs = await Promise.all(['notebridge', 'notebook'].map((name) => pack(name)));
   writeFileSync(join(folder, 'package.json'), '{"private":true}');
-  await run('npm', ['install', '--no-audit', '--no-fund', '--prefer-offline', `./${tarball}`], { cwd: folder });
+  await run('npm', ['install', '--no-audit', '--no-fund', '--prefer-offline', ...tarballs], { cwd: folder });
 }, 120_000);
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -52,27 +58,33 @@ it('the package carries its licence and readme, and no test or source', () => {
   expect(shipped.sort()).toEqual(['LICENSE', 'README.md', 'bin', 'dist', 'package.json']);
 });
 
+it('the packed program runs Python in the built-in notebook, with nothing else installed', async () => {
+  const call = { id: 2, method: 'tools/call', params: { name: 'run_code', arguments: { code: 'print(6 * 7)' } } };
+  const [, answer] = await exchange(join(folder, 'node_modules', '.bin', 'notebridge'), [initialize, call], ['--notebook', 'local']);
+  expect(JSON.stringify(answer)).toContain('42');
+});
+
+/** Packs a package of the workspace. Gives the tarball's name in the folder. */
+async function pack(name: string): Promise<string> {
+  const { stdout } = await run('npm', ['pack', '--ignore-scripts', '--json', '--pack-destination', folder], { cwd: join(packages, name) });
+  const [packed] = JSON.parse(stdout) as { filename: string }[];
+  return `./${packed?.filename}`;
+}
+
 interface Answer {
   result: { tools: { name: string }[]; isError?: boolean };
 }
 
-/** Writes all messages at once, closes stdin, and gives what came back. */
-function exchange(command: string, messages: object[]): Promise<Answer[]> {
+/** Writes all messages at once, and closes stdin when as many answers have come; gives the answers. */
+function exchange(command: string, messages: object[], args: string[] = []): Promise<Answer[]> {
   return new Promise((resolve, reject) => {
     const env = { PATH: process.env.PATH ?? '', HOME: folder };
-    const child = spawn(command, [], { cwd: folder, env, stdio: ['pipe', 'pipe', 'inherit'] });
-    let output = '';
-    child.stdout.on('data', (chunk) => {
-      output += chunk;
+    const child = spawn(command, args, { cwd: folder, env, stdio: ['pipe', 'pipe', 'inherit'] });
+    const answers: Answer[] = [];
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      if (answers.push(JSON.parse(line) as Answer) === messages.length) child.stdin.end();
     });
-    child.on('error', reject).on('exit', () =>
-      resolve(
-        output
-          .trim()
-          .split('\n')
-          .map((line) => JSON.parse(line) as Answer),
-      ),
-    );
-    child.stdin.end(messages.map((message) => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`).join(''));
+    child.on('error', reject).on('exit', () => resolve(answers));
+    child.stdin.write(messages.map((message) => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`).join(''));
   });
 }

@@ -62,8 +62,10 @@ describe('the list of tools', () => {
         { name: 'd', inputSchema: { type: 'object', properties: [] } },
         { name: 'e', inputSchema: { type: 'object', properties: { x: 1 } } },
         { name: 'f', inputSchema: { type: 'object', required: 'x' } },
+        { name: 'g', inputSchema: { properties: {} } },
       ),
-      [openTool],
+      // No schema, or one that does not name its type, can be mended.
+      [openTool, 'a', 'g'],
     ],
     [
       'full of names with control and invisible characters',

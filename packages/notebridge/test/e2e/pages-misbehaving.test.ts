@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/util/json.js';
 import { Bridge } from '../support/bridge.js';
@@ -254,6 +255,31 @@ describe('floods', () => {
     expect(await bridge.agent.callTool('get_cells')).toEqual(text('get_cells'));
     expect(bridge.warnings.length).toBeLessThan(50);
     expect(bridge.warnings).toContainEqual({ message: 'Skipped a frame of the page.', fields: expect.objectContaining({ times: 4096 }) });
+  });
+});
+
+describe('the heartbeat', () => {
+  it('cuts a page that does not answer pings, and calls fail at once', async () => {
+    await using bridge = await Bridge.open({ pingMs: 100 });
+    await using page = await RawPage.serve(bridge.address);
+    const call = bridge.agent.callTool('run_code_cell');
+    await page.message('tools/call');
+    page.socket.pause();
+    expect(await call).toMatchObject(gone);
+  });
+
+  it('leaves a page that answers them, however idle or busy it is', async () => {
+    await using bridge = await Bridge.open({ pingMs: 250 });
+    await using page = await RawPage.serve({ ...bridge.address, answer: echo });
+    for (let pings = 0; pings < 3; pings++) await Promise.race([once(page.socket, 'ping'), page.closed]);
+    // So many that the brake holds the socket over several beats.
+    for (let sent = 0; sent < 30_000; sent++) {
+      page.send('{"jsonrpc":"2.0","method":"notifications/message"}');
+      // Both ends share this process: neither may be kept from its pings.
+      if (sent % 500 === 0) await nextTurn();
+    }
+    expect(await bridge.agent.callTool('get_cells')).toEqual(text('get_cells'));
+    expect(bridge.warnings.filter(({ message }) => !message.includes('floods'))).toEqual([]);
   });
 });
 

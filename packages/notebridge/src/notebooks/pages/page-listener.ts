@@ -9,6 +9,7 @@ import { type BindOptions, bindLoopback } from './bind.js';
 import { FailedTries } from './failed-tries.js';
 import { FaultLog } from './fault-log.js';
 import type { Slot } from './slot.js';
+import { Strangers, silenceMs } from './strangers.js';
 
 export interface PageListenerOptions extends BindOptions {
   slots: Iterable<Slot>;
@@ -18,14 +19,8 @@ export interface PageListenerOptions extends BindOptions {
   maxMessageBytes: number;
 }
 
-/** Connections that are no page (yet); past it the oldest is cut, so that idle ones cannot keep a page out. */
-const maxStrangers = 256;
 /** Refusals that may wait at once; past it a stranger is cut off without a word. */
 const maxWaitingRefusals = 64;
-/** How long whoever speaks may take to come to the point. Milliseconds. */
-const requestMs = 5000;
-/** How long a silent connection is kept: a browser holds it while a person is asked for permission. Milliseconds. */
-const silenceMs = 120_000;
 /** How long a page may take to agree to a close. Milliseconds. */
 const closeTimeoutMs = 1000;
 
@@ -34,18 +29,18 @@ export class PageListener {
   readonly #options: PageListenerOptions;
   readonly #faults: FaultLog;
   #webSockets: Promise<WebSocketServer> | undefined;
-  readonly #strangers = new Set<Socket>();
+  readonly #strangers: Strangers;
   readonly #failedTries = new FailedTries();
   #port = 0;
   #servers: Server[] = [];
   /** Empty, so that nobody is let in, until the port is known. */
   #hosts: ReadonlySet<string> = new Set();
   #waitingRefusals = 0;
-  #silentConnections = 0;
 
   private constructor(options: PageListenerOptions) {
     this.#options = options;
     this.#faults = new FaultLog(options.logger);
+    this.#strangers = new Strangers(this.#faults);
   }
 
   /** Binds the port. Rejects with `port_in_use`. */
@@ -66,37 +61,22 @@ export class PageListener {
 
   /** Connections without a byte, past and present: what a browser makes that lacks the permission for the local network. */
   get silentConnections(): number {
-    return this.#silentConnections + [...this.#strangers].filter(({ bytesRead }) => bytesRead === 0).length;
+    return this.#strangers.silent;
   }
 
   /** Frees the port. Slots and their pages are not ours to close, but are waited for. */
   async close(): Promise<void> {
     (await this.#webSockets)?.close();
     const closed = this.#servers.map((server) => new Promise((resolve) => server.close(resolve)));
-    for (const stranger of this.#strangers) stranger.destroy();
+    this.#strangers.destroy();
     await Promise.all(closed);
   }
 
   #createServer(): Server {
     return createServer({ headersTimeout: silenceMs, requestTimeout: silenceMs, connectionsCheckingInterval: 5000, maxHeaderSize: 16_384 })
-      .on('connection', (socket: Socket) => this.#watch(socket))
+      .on('connection', (socket: Socket) => this.#strangers.add(socket))
       .on('request', (request, response) => this.#answerPlainRequest(request, response))
       .on('upgrade', (request, stream, head) => this.#upgrade(request, stream, head));
-  }
-
-  /** Bounds what strangers can hold open, and for how long. */
-  #watch(socket: Socket): void {
-    this.#strangers.add(socket);
-    const [oldest] = this.#strangers;
-    if (this.#strangers.size > maxStrangers) oldest?.destroy();
-    const timer = setInterval(() => {
-      if (socket.bytesRead > 0 && this.#strangers.has(socket)) socket.destroy();
-    }, requestMs).unref();
-    socket.once('close', () => {
-      clearInterval(timer);
-      this.#strangers.delete(socket);
-      if (socket.bytesRead === 0) this.#countSilence();
-    });
   }
 
   #upgrade(request: IncomingMessage, stream: Duplex, head: Buffer): void {
@@ -104,7 +84,7 @@ export class PageListener {
     stream.on('error', (error) => logger.debug('A connection failed.', { error: error.message }));
     const admission = admit(request, { slots, hosts: this.#hosts });
     if ('refusal' in admission) return this.#refuse(stream, admission.refusal, request);
-    this.#strangers.delete(request.socket);
+    this.#strangers.release(request.socket);
     const open = (): Promise<WebSocket> => this.#open(request, stream, head);
     admission.slot.accept(open, stream).catch((error: unknown) => {
       logger.warn('A page could not be taken in.', { error: messageOf(error) });
@@ -144,11 +124,6 @@ export class PageListener {
     const status = namesHost(request, this.#hosts) ? (pathOf(request) === '/' ? 426 : 404) : 403;
     response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8', connection: 'close', upgrade: 'websocket' });
     response.end(`${STATUS_CODES[status]}. Notebook pages connect here by WebSocket; there is nothing to see.\n`);
-  }
-
-  #countSilence(): void {
-    this.#silentConnections++;
-    this.#faults.report('A connection came and went without a byte: the browser may lack the permission for the local network.');
   }
 }
 

@@ -30,11 +30,20 @@ export function toShownTools(result: JsonObject): ListToolsResult {
   };
 }
 
-function toShownTool(entry: unknown): Tool | undefined {
+function toShownTool(listed: unknown): Tool | undefined {
+  const entry = withSchemaType(listed);
   if (!isJsonObject(entry) || !isName(entry.name) || !isObjectSchema(entry.inputSchema) || !isPrintable(entry)) return undefined;
   const faulty = Object.keys(optionalMembers).filter((key) => entry[key] !== undefined && optionalMembers[key]?.(entry[key]) === false);
   if (faulty.length === 0) return entry as Tool;
   return Object.fromEntries(Object.entries(entry).filter(([key]) => !faulty.includes(key))) as Tool;
+}
+
+/** A schema that does not say so is one of an object all the same; left as it is, it would cost the page its tool. */
+function withSchemaType(entry: unknown): unknown {
+  if (!isJsonObject(entry)) return entry;
+  const { inputSchema = {} } = entry;
+  if (!isJsonObject(inputSchema) || inputSchema.type !== undefined) return entry;
+  return { ...entry, inputSchema: { type: 'object', ...inputSchema } };
 }
 
 /** What agents check besides name and input schema, and what it must be to pass. */

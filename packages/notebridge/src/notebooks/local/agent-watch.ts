@@ -1,0 +1,24 @@
+import type { NotebookHost } from '@notebridge/notebook/host';
+import type { Answered, CallNext, Middleware, MiddlewareContext } from '../../core/middleware.js';
+import type { JsonObject } from '../../util/json.js';
+import { agentName } from './local-notebook.js';
+
+/** Shows the notebook's windows which agents are connected, under the names they gave themselves. */
+export class AgentWatchMiddleware implements Middleware {
+  readonly #host: NotebookHost;
+  readonly #agents = new Map<string, string>();
+
+  constructor(host: NotebookHost) {
+    this.#host = host;
+  }
+
+  onMessage(context: MiddlewareContext, callNext: CallNext<JsonObject, JsonObject>): Promise<Answered<JsonObject>> {
+    const { sessionId } = context.caller;
+    const name = agentName(context);
+    if (this.#agents.get(sessionId) !== name) {
+      this.#agents.set(sessionId, name);
+      this.#host.setAgents([...this.#agents].map(([id, shown]) => ({ id, name: shown })));
+    }
+    return callNext(context);
+  }
+}

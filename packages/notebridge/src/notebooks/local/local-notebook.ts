@@ -1,0 +1,97 @@
+import type { NotebookHost } from '@notebridge/notebook/host';
+import type { CallContext } from '../../core/call-context.js';
+import { BridgeError } from '../../core/errors.js';
+import { type Tool, type ToolResult, toTextResult } from '../../core/mcp.js';
+import type { Provider, ProviderEvent } from '../../core/provider.js';
+import { toPlainValue } from '../../core/wire.js';
+import { type BrowserResult, openBrowser } from '../../processes/browser.js';
+import type { JsonObject } from '../../util/json.js';
+import { quote } from '../../util/quote.js';
+
+export interface LocalNotebookOptions {
+  host: NotebookHost;
+  /** Opens a URL for the person. Default: the system's browser. */
+  openBrowser?: ((url: string) => Promise<BrowserResult>) | undefined;
+}
+
+/** What agents are told of the built-in notebook. */
+const instructions =
+  'Works in a Jupyter notebook on this machine that a person can see and edit at the same time. The kernel is Python in WebAssembly, without network and without the files of this machine.';
+
+/** Shows the notebook to the person; everything else works without a window. */
+const windowTool: Tool = {
+  name: 'open_notebook_window',
+  description: 'Opens the notebook in a browser window, where a person sees what is done and can edit along. Answers with its address.',
+  inputSchema: { type: 'object', properties: {}, additionalProperties: false },
+  annotations: { title: 'Show the notebook', readOnlyHint: true, openWorldHint: false },
+};
+
+/** The built-in notebook as a provider: its tools run in this process, whether or not a window is open. */
+export class LocalNotebook implements Provider {
+  readonly name = 'notebook';
+  readonly instructions = instructions;
+  readonly #options: LocalNotebookOptions;
+
+  constructor(options: LocalNotebookOptions) {
+    this.#options = options;
+  }
+
+  async request(method: string, params: JsonObject, context: CallContext): Promise<JsonObject> {
+    switch (method) {
+      case 'tools/list':
+        return { tools: [...this.#options.host.tools.map(toTool), windowTool] };
+      case 'tools/call':
+        return this.#callTool(params, context);
+      case 'resources/list':
+        return { resources: [] };
+      case 'resources/templates/list':
+        return { resourceTemplates: [] };
+      case 'prompts/list':
+        return { prompts: [] };
+      default:
+        throw new BridgeError('unknown_method', `The notebook does not answer "${method}".`);
+    }
+  }
+
+  notify(): void {}
+
+  /** Its tools never change. */
+  subscribe(_listener: (event: ProviderEvent) => void): () => void {
+    return () => {};
+  }
+
+  async #callTool(params: JsonObject, context: CallContext): Promise<ToolResult> {
+    const name = String(params.name);
+    if (name === windowTool.name) return this.#openWindow();
+    const { host } = this.#options;
+    if (!host.tools.some((tool) => tool.name === name)) throw new BridgeError('unknown_tool', `The notebook has no tool ${quote(name)}.`);
+    let said = 0;
+    const progress = (message: string): void => context.forwardProgress({ progress: ++said, message });
+    const result = await host.callTool(name, toPlainValue(params.arguments ?? {}), {
+      signal: context.signal,
+      agent: agentName(context),
+      ...(context.wantsProgress ? { progress } : {}),
+    });
+    // A cancelled call is answered by nobody; the notebook's own result says what was stopped.
+    if (context.cancellation.reason !== undefined)
+      throw new BridgeError('cancelled', `"${name}" was cancelled: ${context.cancellation.reason}`);
+    return { ...result };
+  }
+
+  async #openWindow(): Promise<ToolResult> {
+    const { host, openBrowser: open = openBrowser } = this.#options;
+    const outcome = await open(host.url);
+    const shown = outcome.opened ? `Opened in ${outcome.by}.` : `No browser was opened: ${outcome.hint}`;
+    return toTextResult(`${shown} The address (it contains the access token: do not share it): ${host.url}`);
+  }
+}
+
+/** What the agent calls itself, for the person's eyes. */
+export function agentName({ caller: { clientInfo } }: Pick<CallContext, 'caller'>): string {
+  const name = clientInfo?.title ?? clientInfo?.name;
+  return typeof name === 'string' && name.length > 0 ? name.slice(0, 80) : 'An agent';
+}
+
+function toTool({ name, description, inputSchema, annotations }: NotebookHost['tools'][number]): Tool {
+  return { name, description, inputSchema: { ...inputSchema }, annotations: { ...annotations } };
+}
