@@ -5,10 +5,11 @@ import { stdioCommand } from './commands/stdio.js';
 import { ownVersion } from './version.js';
 
 /** Faults of whoever called us, not of the work: exit code 2. */
-const usageCodes = new Set<ErrorCode>(['bad_usage', 'bad_config', 'bad_middleware']);
+const usageCodes = new Set<ErrorCode>(['bad_usage', 'bad_config', 'bad_middleware', 'bad_notebook']);
 
 /** The names under which commands are loaded, each only when it is called: an agent waits for `stdio`. */
 const lazyCommands: Record<string, () => Promise<Command>> = {
+  notebook: async () => (await import('./commands/notebook.js')).notebookCommand(),
   setup: async () => (await import('./commands/setup.js')).setupCommand(),
 };
 

@@ -21,7 +21,10 @@ export function addHubOptions(command: Command): Command {
   const options = [
     new Option('--config <file>', "config file (default: notebridge/mcp.json in the user's config folder, if it is there)"),
     new Option('--port <number>', 'port that notebook pages dial, on loopback; 0 for any free one').default(0).argParser(parsePort),
-    new Option('--notebook <where>', 'the notebook to work in: "colab", or the URL of a Colab notebook').default('colab'),
+    new Option(
+      '--notebook <where>',
+      'the notebook to work in: "colab", "local" (built in), an .ipynb file, or the URL of a Colab notebook',
+    ).default('colab'),
     new Option('--list <mode>', "list the notebook's tools always, or only while its page is connected")
       .choices(['static', 'dynamic'])
       .default('static'),

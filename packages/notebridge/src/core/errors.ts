@@ -87,6 +87,11 @@ export const errorTable = {
     meaning: 'A middleware module could not be loaded, or does not export a middleware.',
     next: 'Export a middleware object, or a function that makes one, as default.',
   },
+  bad_notebook: {
+    rpcCode: -32016,
+    meaning: 'A notebook file cannot be opened: it is no notebook, of an old format, broken, too large, not readable, or open elsewhere.',
+    next: 'Mend the place that the message names, or choose another file. The file was not changed.',
+  },
   write_failed: {
     rpcCode: -32014,
     meaning: 'A file of ours or of an agent host could not be read or written. What was there is unchanged.',

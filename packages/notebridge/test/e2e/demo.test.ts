@@ -5,6 +5,7 @@ import { expect, it } from 'vitest';
 
 const run = promisify(execFile);
 const demo = fileURLToPath(new URL('../../../../examples/colab-demo.mjs', import.meta.url));
+const notebookDemo = fileURLToPath(new URL('../../../../examples/notebook-demo.mjs', import.meta.url));
 
 it('the demo runs to its end', async () => {
   const { stdout } = await run(process.execPath, [demo], { timeout: 60_000 });
@@ -17,4 +18,9 @@ it('the demo runs without a browser too, and says so', async () => {
   const { stdout } = await run(process.execPath, [demo], { timeout: 60_000, env });
   expect(stdout).toContain('Node (no Chromium found; the same page code)');
   expect(stdout).toContain('Done: one agent session');
+}, 90_000);
+
+it('the demo of the built-in notebook runs to its end', async () => {
+  const { stdout } = await run(process.execPath, [notebookDemo], { timeout: 60_000 });
+  expect(stdout).toContain('Done: a real Python kernel, a real file, nothing installed and no network.');
 }, 90_000);

@@ -1,0 +1,49 @@
+import { Command, Option } from 'commander';
+import { openBrowser } from '../../processes/browser.js';
+import { type HubSetup, prepareHub, serveAgent, untilSignal } from '../hub-setup.js';
+import { addHubOptions, type HubCommandOptions } from '../options.js';
+import { type LocalSource, openLocal } from '../sources/local.js';
+
+interface NotebookCommandOptions extends Omit<HubCommandOptions, 'browser'> {
+  /** `--browser`, `--no-browser`, or neither. */
+  browser?: boolean;
+  headless?: boolean;
+  readOnly?: boolean;
+}
+
+export function notebookCommand(): Command {
+  const command = new Command('notebook')
+    .description('the built-in notebook on a file, in a browser window; an agent host can start it as an MCP server')
+    .argument('[file]', 'an .ipynb file, made if it is not there (default: a notebook in memory)')
+    .addOption(new Option('--headless', 'open no window'))
+    .addOption(new Option('--browser', 'open a window, also with --headless'))
+    .addOption(new Option('--read-only', 'agents may look, and change or run nothing'));
+  return addHubOptions(command).action((file: string | undefined, options: NotebookCommandOptions) => runNotebook(file, options));
+}
+
+/** On a terminal, serves windows until Ctrl-C; started by an agent host, serves the agent too, and ends with it. */
+async function runNotebook(file: string | undefined, options: NotebookCommandOptions): Promise<void> {
+  const { headless, readOnly } = options;
+  const wantsWindow = options.browser ?? !headless;
+  const setup = await prepareHub('notebook', { ...options, browser: options.browser !== false });
+  const open = async (prepared: HubSetup): Promise<LocalSource> => {
+    const source = await openLocal(prepared, { file, readOnly });
+    process.stderr.write(`${file ?? 'A notebook in memory'}: ${source.host.url}\n`);
+    if (wantsWindow) await showWindow(source.host.url);
+    return source;
+  };
+  if (!process.stdin.isTTY) return serveAgent(setup, open);
+  const source = await open(setup);
+  process.stderr.write('Press Ctrl-C to end it; everything is saved.\n');
+  try {
+    await untilSignal();
+  } finally {
+    await source.close();
+    await setup.logger.close();
+  }
+}
+
+async function showWindow(url: string): Promise<void> {
+  const outcome = await openBrowser(url);
+  if (!outcome.opened) process.stderr.write(`No browser was opened: ${outcome.hint}\n`);
+}

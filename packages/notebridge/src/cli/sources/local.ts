@@ -1,0 +1,40 @@
+import type { NotebookHost } from '@notebridge/notebook/host';
+import { BridgeError, messageOf } from '../../core/errors.js';
+import { AgentWatchMiddleware } from '../../notebooks/local/agent-watch.js';
+import { LocalNotebook } from '../../notebooks/local/local-notebook.js';
+import { isJsonObject } from '../../util/json.js';
+import { browserSwitchedOff, type HubSetup, type NotebookSource } from '../hub-setup.js';
+
+export interface LocalOptions {
+  /** The notebook's file, made if it is not there; undefined for one in memory. */
+  file: string | undefined;
+  readOnly?: boolean | undefined;
+}
+
+/** The built-in notebook, and its host for whoever wants to show it. */
+export interface LocalSource extends NotebookSource {
+  host: NotebookHost;
+}
+
+/** Opens the built-in notebook on a file. Rejects with `bad_notebook` for a file that is none, `port_in_use`, `write_failed`. */
+export async function openLocal({ options, logger, redactor }: HubSetup, { file, readOnly }: LocalOptions): Promise<LocalSource> {
+  const { createNotebookHost } = await import('@notebridge/notebook/host');
+  const host = createNotebookHost({
+    file,
+    readOnly: readOnly ?? false,
+    port: options.port,
+    allowHosts: options.allowHost,
+    allowOrigins: options.allowOrigin,
+    logger,
+  });
+  try {
+    await host.start();
+  } catch (error) {
+    const isPort = isJsonObject(error) && error.code === 'port_in_use';
+    throw new BridgeError(isPort ? 'port_in_use' : 'bad_notebook', messageOf(error), { cause: error });
+  }
+  redactor.add(new URL(host.url).hash.replace('#token=', ''));
+  const provider = new LocalNotebook({ host, ...(options.browser ? {} : { openBrowser: async () => browserSwitchedOff }) });
+  const ended = new Promise<void>((resolve) => host.onDisconnectAgent(() => resolve()));
+  return { host, provider, middlewares: [new AgentWatchMiddleware(host)], ended, close: () => host.close() };
+}

@@ -1,0 +1,83 @@
+// A Python environment of our own, for tests and scripts that hold our files against Python's real tools. Made once, in
+// node_modules/.cache: nothing outside the checkout is touched. `node scripts/python-env.mjs nbformat` prints its Python.
+import { spawn } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const cache = join(dirname(dirname(fileURLToPath(import.meta.url))), 'node_modules/.cache/notebridge');
+const timeoutMs = 10 * 60_000;
+
+// Python itself does the work under a lock of the operating system: several test processes may ask at once, and a lock whose
+// holder was killed is gone with it. What a killed one left half made has no stamp, and is made again.
+const program = `
+import os, shutil, subprocess, sys
+folder, wanted = sys.argv[1], sys.argv[2:]
+lock = open(folder + ".lock", "w")
+try:
+    import fcntl
+    fcntl.flock(lock, fcntl.LOCK_EX)
+except ImportError:
+    pass
+python = os.path.join(folder, "Scripts" if os.name == "nt" else "bin", "python")
+stamp = os.path.join(folder, "made-by-notebridge")
+def say(text):
+    print("python: " + text, file=sys.stderr, flush=True)
+if not os.path.exists(stamp):
+    say("making a virtual environment in " + os.path.relpath(folder))
+    shutil.rmtree(folder, ignore_errors=True)
+    subprocess.run([sys.executable, "-m", "venv", folder], check=True, stdout=sys.stderr)
+    open(stamp, "w").close()
+check = "import importlib.metadata as m, sys\\nfor name in sys.argv[1:]:\\n  try: m.version(name.split('=')[0].split('<')[0].split('>')[0].split('~')[0])\\n  except m.PackageNotFoundError: print(name)"
+missing = subprocess.run([python, "-c", check, *wanted], check=True, stdout=subprocess.PIPE, text=True).stdout.split()
+if missing:
+    say("pip install " + " ".join(missing))
+    subprocess.run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *missing], check=True, stdout=sys.stderr)
+print(python)
+`;
+
+/**
+ * The path of a Python that has the packages; what is missing is installed with pip, and what is done is said on stderr.
+ * Throws with advice when there is no Python, or when pip fails. `NOTEBRIDGE_PYTHON` names the Python to begin with.
+ * @param {readonly string[]} packages As pip takes them: `nbformat`, `jupyterlab>=4`.
+ * @returns {Promise<string>}
+ */
+export async function pythonWith(packages) {
+  mkdirSync(cache, { recursive: true });
+  const python = process.env.NOTEBRIDGE_PYTHON ?? (process.platform === 'win32' ? 'python' : 'python3');
+  return (await runPython(python, ['-c', program, join(cache, 'venv'), ...packages], { echo: true })).trim();
+}
+
+/**
+ * Runs a Python program and answers with what it printed. Throws with the end of its stderr if it fails.
+ * @param {string} python
+ * @param {readonly string[]} args
+ * @param {{ input?: string, echo?: boolean }} [options] `echo` passes its stderr on.
+ * @returns {Promise<string>}
+ */
+export function runPython(python, args, { input = '', echo = false } = {}) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(python, args, { stdio: 'pipe', timeout: timeoutMs, env: { ...process.env, PYTHONUTF8: '1' } });
+    let [output, complaints] = ['', ''];
+    child.stdout.setEncoding('utf8').on('data', (chunk) => {
+      output += chunk;
+    });
+    child.stderr.setEncoding('utf8').on('data', (chunk) => {
+      complaints += chunk;
+      if (echo) process.stderr.write(chunk);
+    });
+    child.on('error', (error) => reject(new Error(`${python} could not be started (${error.message}). ${advice}`, { cause: error })));
+    child.on('close', (code, signal) => {
+      if (code === 0) resolve(output);
+      else reject(new Error(`${python} ended with ${signal ?? `code ${code}`}:\n${complaints.slice(-4000)}\n${advice}`));
+    });
+    child.stdin.on('error', () => {
+      // It ended without reading all; its exit code says why.
+    });
+    child.stdin.end(input);
+  });
+}
+
+const advice = 'These tests need Python 3.9 or newer with venv (Debian, Ubuntu: apt-get install python3-venv) and pip.';
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) process.stdout.write(`${await pythonWith(process.argv.slice(2))}\n`);
