@@ -107,6 +107,17 @@ const runs: Record<string, (code: string) => Promise<void>> = {
   async 'own-page-host'(code) {
     expect(JSON.parse(code)).toHaveProperty('mcpServers.notebridge.args');
   },
+  async 'local-config'(code) {
+    const { args } = JSON.parse(code).mcpServers.notebridge as { args: string[] };
+    await using program = await Program.open({ args: [...args.slice(2, -1), join(folder, 'work.ipynb')] });
+    expect(await program.callTool('get_notebook_info')).toMatchObject({ result: { content: [{ type: 'text' }] } });
+  },
+  /** test/e2e/local-notebook.test.ts looks into its window. */
+  async 'notebook-command'(code) {
+    const [, , ...args] = code.split(' ');
+    await using program = await Program.open({ args: [...args.slice(0, -1), join(folder, 'own.ipynb')] });
+    expect(program.stderr).toContain('#token=');
+  },
   /** Only its shape can be looked at here. */
   async 'needs-another-machine'(code) {
     expect(code).toMatch(/^ssh -L (\d+):localhost:\1 /);

@@ -1,0 +1,13 @@
+// What `tsc` does not do: the Python files of the kernel go along as they are, Python's own library is compiled once, so that a
+// kernel starts in half the time, and the window is bundled for the browser.
+import { cpSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { compileStandardLibrary } from './dist/kernel/pyodide-files.js';
+import { buildUi } from './src/ui/build-ui.mjs';
+
+cpSync(new URL('src/kernel/python/', import.meta.url), new URL('dist/kernel/python/', import.meta.url), {
+  recursive: true,
+  filter: (file) => !file.includes('__pycache__'),
+});
+await compileStandardLibrary();
+await buildUi(fileURLToPath(new URL('dist/ui/', import.meta.url)));

@@ -1,0 +1,114 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { extname, join, relative, sep } from 'node:path';
+import { ignore } from './errno.js';
+
+const types: Record<string, string> = {
+  '.css': 'text/css; charset=utf-8',
+  '.html': 'text/html; charset=utf-8',
+  '.ico': 'image/x-icon',
+  '.js': 'text/javascript; charset=utf-8',
+  '.json': 'application/json; charset=utf-8',
+  '.map': 'application/json; charset=utf-8',
+  '.mjs': 'text/javascript; charset=utf-8',
+  '.png': 'image/png',
+  '.svg': 'image/svg+xml',
+  '.txt': 'text/plain; charset=utf-8',
+  '.webmanifest': 'application/manifest+json',
+  '.woff2': 'font/woff2',
+};
+
+/** Where a page of ours wants this answer's nonce: for the styles that an editor makes as it goes. */
+const noncePlaceholder = '__NONCE__';
+
+/** Without the UI nobody could tell why the window stays empty. */
+const missing = 'The notebook’s window is not built. Run: npm run build\n';
+
+/** The files of the UI. Only what was there when it was listed is ever served, so no path can lead out of the folder. */
+export class Assets {
+  readonly #files: ReadonlyMap<string, string>;
+  readonly #read = new Map<string, Promise<{ bytes: Buffer; etag: string }>>();
+
+  private constructor(files: ReadonlyMap<string, string>) {
+    this.#files = files;
+  }
+
+  static async in(folder: string): Promise<Assets> {
+    const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
+    // Links may lead anywhere, and what has no known type nobody has meant to be served.
+    const files = entries.filter((entry) => entry.isFile() && extname(entry.name) in types);
+    const paths = files.map((entry) => join(entry.parentPath, entry.name));
+    return new Assets(new Map(paths.map((path) => [`/${relative(folder, path).split(sep).join('/')}`, path])));
+  }
+
+  /** Answers a GET or HEAD whose `Host` has been checked. */
+  async answer(request: IncomingMessage, response: ServerResponse, path: string): Promise<void> {
+    const isIndex = path === '/' || path === '/index.html';
+    const file = this.#files.get(isIndex ? '/index.html' : path);
+    const asset = file === undefined ? undefined : await this.#load(file).catch(ignore);
+    if (file === undefined || !asset)
+      return void send(request, response, { status: isIndex ? 503 : 404, body: isIndex ? missing : 'Not found\n' });
+    const type = types[extname(file)] ?? 'application/octet-stream';
+    if (extname(file) === '.html') return sendPage(request, response, asset.bytes);
+    const headers = { 'content-type': type, etag: asset.etag, 'cache-control': 'no-cache', ...policies(undefined) };
+    const isKnown = request.headers['if-none-match']?.split(',').some((etag) => etag.trim() === asset.etag);
+    send(request, response, isKnown ? { status: 304, headers } : { status: 200, headers, body: asset.bytes });
+  }
+
+  /** Read when it is wanted first, and kept: a build in the meantime shall not mix two versions. */
+  #load(file: string): Promise<{ bytes: Buffer; etag: string }> {
+    const known = this.#read.get(file);
+    if (known !== undefined) return known;
+    const loading = readFile(file).then((bytes) => ({ bytes, etag: `"${createHash('sha256').update(bytes).digest('base64url')}"` }));
+    this.#read.set(file, loading);
+    loading.catch(() => this.#read.delete(file));
+    return loading;
+  }
+}
+
+interface Answer {
+  status: number;
+  headers?: Record<string, string>;
+  body?: string | Buffer;
+}
+
+function sendPage(request: IncomingMessage, response: ServerResponse, bytes: Buffer): void {
+  const nonce = randomBytes(16).toString('base64');
+  const body = bytes.toString('utf8').replaceAll(noncePlaceholder, nonce);
+  const headers = { 'content-type': types['.html'] ?? '', 'cache-control': 'no-store', ...policies(nonce) };
+  send(request, response, { status: 200, headers, body });
+}
+
+/** Every answer says what a page made of it may do: next to nothing. */
+export function send(request: IncomingMessage, response: ServerResponse, { status, headers, body = '' }: Answer): void {
+  const defaults = { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store', ...policies(undefined) };
+  response.writeHead(status, { ...defaults, ...headers, ...(status === 304 ? {} : { 'content-length': Buffer.byteLength(body) }) });
+  response.end(request.method === 'HEAD' || status === 304 ? undefined : body);
+}
+
+function policies(nonce: string | undefined): Record<string, string> {
+  const styles = nonce === undefined ? "'self'" : `'self' 'nonce-${nonce}'`;
+  const content = [
+    "default-src 'none'",
+    "script-src 'self'",
+    `style-src ${styles}`,
+    "img-src data: blob: 'self'",
+    "font-src 'self'",
+    "connect-src 'self'",
+    "frame-ancestors 'none'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    // What an output wants to show goes through the sanitiser, or nowhere.
+    "require-trusted-types-for 'script'",
+    'trusted-types dompurify',
+  ];
+  return {
+    'content-security-policy': content.join('; '),
+    'cross-origin-opener-policy': 'same-origin',
+    'cross-origin-embedder-policy': 'require-corp',
+    'cross-origin-resource-policy': 'same-origin',
+    'x-content-type-options': 'nosniff',
+    'referrer-policy': 'no-referrer',
+  };
+}

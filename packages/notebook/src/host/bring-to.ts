@@ -1,0 +1,82 @@
+import type { Actor, CellContent, Notebook } from '../model/cell.js';
+import type { NotebookDocument } from '../model/document.js';
+import { isSameJson } from '../model/json.js';
+
+/**
+ * Makes a document equal to another version of its notebook, by as few changes as possible: what is the same is not touched, so
+ * that windows keep their place and agents' revisions stay good. Version and unknown keys of the notebook are not the document's
+ * to change.
+ */
+export function bringTo(document: NotebookDocument, target: Notebook, by: Actor): void {
+  deleteOthers(document, target, by);
+  placeAll(document, target, by);
+  const current = new Map(document.cells.map((cell) => [cell.id, cell]));
+  for (const cell of target.cells) bringCellTo(document, { from: current.get(cell.id), to: cell, by });
+  if (!isSameJson(document.metadata, target.metadata)) document.setMetadata(undefined, target.metadata, { by });
+}
+
+function deleteOthers(document: NotebookDocument, { cells }: Notebook, by: Actor): void {
+  const wanted = new Set(cells.map(({ id }) => id));
+  for (const { id } of document.cells) if (!wanted.has(id)) document.delete(id, { by });
+}
+
+/** Inserts what is new and moves what stands elsewhere, each behind the cell that comes before it. */
+function placeAll(document: NotebookDocument, { cells }: Notebook, by: Actor): void {
+  const places = new Map(document.cells.map(({ id }, index) => [id, index]));
+  const staying = longestRise(cells.flatMap(({ id }) => (places.has(id) ? [{ id, place: places.get(id) ?? 0 }] : [])));
+  cells.forEach((cell, index) => {
+    if (staying.has(cell.id)) return;
+    const previous = cells[index - 1];
+    const placeOf = (id: string) => document.cells.findIndex((other) => other.id === id);
+    const after = previous === undefined ? -1 : placeOf(previous.id);
+    if (!places.has(cell.id)) add(document, { cell, index: after + 1, by });
+    // A cell that leaves its place above the target lets everything move up by one.
+    else document.move(cell.id, placeOf(cell.id) < after ? after : after + 1, { by });
+  });
+}
+
+/** A cell with unknown keys is of a later version of nbformat, by which the document cannot check it; the file's reader has. */
+function add(document: NotebookDocument, { cell, index, by }: { cell: CellContent; index: number; by: Actor }): void {
+  if (cell.extra) document.restore({ cell: { ...cell, rev: 0 }, index }, { by });
+  else document.insert(index, cell, { by });
+}
+
+interface CellStep {
+  from: CellContent | undefined;
+  to: CellContent;
+  by: Actor;
+}
+
+function bringCellTo(document: NotebookDocument, { from, to, by }: CellStep): void {
+  if (!from || from === to) return;
+  const isSame = (key: keyof CellContent) => isSameJson(from[key], to[key]);
+  if (!isSame('type') || !isSame('attachments') || !isSame('extra')) {
+    const { index } = document.get(to.id);
+    // The whole cell at once; there is no finer change for these.
+    document.restore({ cell: { ...to, rev: 0 }, index }, { by });
+    return;
+  }
+  if (!isSame('source')) document.update(to.id, to.source, { by });
+  if (!isSame('metadata')) document.setMetadata(to.id, to.metadata, { by });
+  if (!isSame('outputs')) document.setOutputs(to.id, to.outputs, { by, executionCount: to.executionCount });
+  else if (!isSame('executionCount')) document.setExecutionCount(to.id, to.executionCount, { by });
+}
+
+/** The most cells that can stay where they are: a longest rising run of places (patience sorting). */
+function longestRise(cells: readonly { id: string; place: number }[]): Set<string> {
+  const ends: { id: string; place: number; before: Link }[] = [];
+  for (const { id, place } of cells) {
+    let low = 0;
+    for (let high = ends.length; low < high; ) {
+      const middle = (low + high) >> 1;
+      if ((ends[middle]?.place ?? 0) < place) low = middle + 1;
+      else high = middle;
+    }
+    ends[low] = { id, place, before: ends[low - 1] };
+  }
+  const staying = new Set<string>();
+  for (let link: Link = ends.at(-1); link; link = link.before) staying.add(link.id);
+  return staying;
+}
+
+type Link = { id: string; before: Link } | undefined;

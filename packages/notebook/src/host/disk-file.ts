@@ -1,0 +1,249 @@
+import { createHash, randomBytes } from 'node:crypto';
+import type { BigIntStats } from 'node:fs';
+import { access, constants, type FileHandle, link, lstat, open, readdir, readlink, realpath, rename, rm, stat } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { NotebookError } from '../model/errors.js';
+import { errnoOf, ignore, ignoreMissing } from './errno.js';
+
+/** What was found on disk. */
+export type Found =
+  /** As it was when it was last read or written here. */
+  { readonly kind: 'same' } | { readonly kind: 'removed' } | FoundText;
+
+export interface FoundText {
+  readonly kind: 'changed';
+  readonly text: string;
+  readonly stamp: Stamp;
+  readonly hash: string;
+}
+
+interface Stamp {
+  readonly inode: bigint;
+  readonly bytes: bigint;
+  readonly modifiedNs: bigint;
+  /** Tells a change whose author has set the time of modification back. */
+  readonly changedNs: bigint;
+}
+
+interface OldFile {
+  readonly mode: number;
+  readonly uid: number;
+  readonly gid: number;
+}
+
+/**
+ * One text file that other programs may change too: remembers how it was last seen, and replaces it only if it still is so.
+ * Readers see the old text or the new, never a part, also after a power cut or kill -9.
+ */
+export class DiskFile {
+  /** With all links resolved: what a rename has to hit. */
+  readonly path: string;
+  readonly #maxBytes: number;
+  #known: { stamp: Stamp; hash: string } | undefined;
+  /** What the last look has found and nobody accepted yet, so that it is read once only. */
+  #pending: FoundText | undefined;
+
+  private constructor(path: string, maxBytes: number) {
+    this.path = path;
+    this.#maxBytes = maxBytes;
+  }
+
+  static async at(path: string, maxBytes: number): Promise<DiskFile> {
+    return new DiskFile(await followLinks(path), maxBytes);
+  }
+
+  /** Throws what the system says, `too_large` for what is beyond the limit, `bad_notebook` for what is no text. */
+  async look(): Promise<Found> {
+    const found = await stat(this.path, { bigint: true }).catch(ignoreMissing);
+    if (!found) return { kind: this.#known ? 'removed' : 'same' };
+    const stamp = toStamp(found);
+    if (this.#known && isSameStamp(stamp, this.#known.stamp)) return { kind: 'same' };
+    if (this.#pending && isSameStamp(stamp, this.#pending.stamp)) return this.#pending;
+    const bytes = await this.#read(found);
+    const hash = hashOf(bytes);
+    if (hash === this.#known?.hash) {
+      this.#know({ stamp, hash });
+      return { kind: 'same' };
+    }
+    this.#pending = { kind: 'changed', text: decode(bytes), stamp, hash };
+    return this.#pending;
+  }
+
+  /** What was found is from now on what the file is expected to be. */
+  accept({ stamp, hash }: FoundText): void {
+    this.#know({ stamp, hash });
+  }
+
+  /** Whatever is there now, or nothing, may be replaced by the next `write`. */
+  async acceptAnything(): Promise<void> {
+    const found = await stat(this.path, { bigint: true }).catch(ignoreMissing);
+    this.#know(found && { stamp: toStamp(found), hash: '' });
+  }
+
+  /** Makes a file that is not there yet. False if somebody else was faster. */
+  async create(text: string): Promise<boolean> {
+    return this.#replace(text, undefined, async (temporary) => {
+      try {
+        // Unlike a rename, a link never replaces.
+        await link(temporary, this.path);
+      } catch (error) {
+        if (errnoOf(error) === 'EEXIST') return false;
+        if (await stat(this.path).catch(ignoreMissing)) return false;
+        // Some file systems have no links.
+        await rename(temporary, this.path);
+      }
+      await rm(temporary, { force: true });
+      return true;
+    });
+  }
+
+  /** Replaces the file, keeping its mode and owner. False, and nothing is written, if it is not as it was last seen. */
+  async write(text: string): Promise<boolean> {
+    const old = await inspect(this.path);
+    return this.#replace(text, old, async (temporary) => {
+      // As late as can be: what another program writes between here and the rename is lost.
+      const now = await stat(this.path, { bigint: true }).catch(ignoreMissing);
+      const isExpected = now ? this.#known !== undefined && isSameStamp(toStamp(now), this.#known.stamp) : this.#known === undefined;
+      if (isExpected) await rename(temporary, this.path);
+      return isExpected;
+    });
+  }
+
+  /** Removes what a killed program of ours has left beside the file. Only for who holds the file's lock. */
+  async sweep(): Promise<void> {
+    const folder = dirname(this.path);
+    const names = await readdir(folder).catch(() => []);
+    const left = names.filter((name) => name.startsWith(this.#temporaryStart) && name.endsWith('.tmp'));
+    await Promise.all(left.map((name) => rm(join(folder, name), { force: true }).catch(ignore)));
+  }
+
+  get #temporaryStart(): string {
+    return `.${basename(this.path).slice(0, 100)}.notebridge-`;
+  }
+
+  async #replace(text: string, old: OldFile | undefined, put: (temporary: string) => Promise<boolean>): Promise<boolean> {
+    const bytes = Buffer.from(text, 'utf8');
+    const temporary = join(dirname(this.path), `${this.#temporaryStart}${randomBytes(6).toString('hex')}.tmp`);
+    try {
+      const written = await writeNew(temporary, bytes, old);
+      if (await put(temporary)) {
+        await syncFolder(dirname(this.path));
+        await this.#remember(written, hashOf(bytes));
+        return true;
+      }
+    } catch (error) {
+      await rm(temporary, { force: true }).catch(ignore);
+      throw error;
+    }
+    await rm(temporary, { force: true }).catch(ignore);
+    return false;
+  }
+
+  /** The rename has changed one of the times. If it is not our file any more, the next look finds that out. */
+  async #remember(written: Stamp, hash: string): Promise<void> {
+    const found = await stat(this.path, { bigint: true }).catch(ignore);
+    const now = found && toStamp(found);
+    const isOurs = now && now.inode === written.inode && now.bytes === written.bytes && now.modifiedNs === written.modifiedNs;
+    this.#know({ stamp: isOurs ? now : written, hash });
+  }
+
+  #know(known: { stamp: Stamp; hash: string } | undefined): void {
+    this.#known = known;
+    this.#pending = undefined;
+  }
+
+  async #read(found: BigIntStats): Promise<Buffer> {
+    if (found.isDirectory()) throw Object.assign(new Error('it is a folder'), { code: 'EISDIR' });
+    // A pipe or a device would never end.
+    if (!found.isFile()) throw new Error('it is no regular file');
+    if (found.size > BigInt(this.#maxBytes)) throw tooLarge(found.size, this.#maxBytes);
+    const file = await open(this.path, 'r');
+    try {
+      const bytes = await file.readFile();
+      if (bytes.length > this.#maxBytes) throw tooLarge(bytes.length, this.#maxBytes);
+      return bytes;
+    } finally {
+      await file.close();
+    }
+  }
+}
+
+/** Follows a link whose target is missing as well, so that it is not replaced. */
+async function followLinks(path: string): Promise<string> {
+  try {
+    return await realpath(path);
+  } catch (error) {
+    ignoreMissing(error);
+    const entry = await lstat(path).catch(ignore);
+    if (entry?.isSymbolicLink() !== true) return join(await realpath(dirname(resolve(path))), basename(path));
+    return followLinks(resolve(dirname(path), await readlink(path)));
+  }
+}
+
+/** Refuses folders and read-only files, which a rename in a writable folder would replace without asking. */
+async function inspect(path: string): Promise<OldFile | undefined> {
+  const found = await stat(path).catch(ignoreMissing);
+  if (!found) return undefined;
+  if (found.isDirectory()) throw Object.assign(new Error('it is a folder'), { code: 'EISDIR' });
+  await access(path, constants.W_OK);
+  // Root may write everything, but what nobody shall write is meant so.
+  if ((found.mode & 0o222) === 0) throw Object.assign(new Error('the file is read-only'), { code: 'EACCES' });
+  return found;
+}
+
+/** With the old file's mode and owner; a new one is as open as the person's umask makes it. */
+async function writeNew(path: string, bytes: Buffer, old: OldFile | undefined): Promise<Stamp> {
+  const file = await open(path, 'wx', old ? 0o600 : 0o666);
+  try {
+    await file.writeFile(bytes);
+    if (old) await keepOwner(file, old);
+    if (old) await file.chmod(old.mode & 0o7777);
+    await file.sync();
+    return toStamp(await file.stat({ bigint: true }));
+  } finally {
+    await file.close();
+  }
+}
+
+/** Matters when root mends a user's file: without it the user could no longer read it. Nobody else may give files away. */
+async function keepOwner(file: FileHandle, owner: OldFile): Promise<void> {
+  const made = await file.stat();
+  if (made.uid !== owner.uid || made.gid !== owner.gid) await file.chown(owner.uid, owner.gid).catch(ignore);
+}
+
+/** Makes the rename itself last. Some systems cannot sync a folder; the file is complete either way. */
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r').catch(ignore);
+  await handle?.sync().catch(ignore);
+  await handle?.close().catch(ignore);
+}
+
+function toStamp({ ino, size, mtimeNs, ctimeNs }: BigIntStats): Stamp {
+  return { inode: ino, bytes: size, modifiedNs: mtimeNs, changedNs: ctimeNs };
+}
+
+function isSameStamp(left: Stamp, right: Stamp): boolean {
+  return (
+    left.inode === right.inode && left.bytes === right.bytes && left.modifiedNs === right.modifiedNs && left.changedNs === right.changedNs
+  );
+}
+
+function hashOf(bytes: Buffer): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}
+
+function decode(bytes: Buffer): string {
+  try {
+    // A byte order mark is for the notebook's reader to refuse.
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch (cause) {
+    throw new NotebookError('bad_notebook', 'The notebook is not UTF-8 text.', { cause });
+  }
+}
+
+function tooLarge(bytes: bigint | number, maxBytes: number): NotebookError {
+  const inMiB = (count: bigint | number) => `${Math.ceil(Number(count) / 2 ** 20)} MiB`;
+  return new NotebookError('too_large', `The notebook has ${inMiB(bytes)}; ${inMiB(maxBytes)} are allowed.`, {
+    data: { bytes: Number(bytes), maxBytes },
+  });
+}

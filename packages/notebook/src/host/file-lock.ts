@@ -1,0 +1,190 @@
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { link, open, readFile, rename, rm, stat, utimes } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { errnoOf, explain, ignore } from './errno.js';
+import { HostError } from './host-error.js';
+
+/** Who holds a lock, as the lock file says. */
+interface Holder {
+  readonly pid: number;
+  /** When the process began, as its system tells it: a pid is given again to others. Empty if the system does not tell. */
+  readonly processStart: string;
+  readonly machine: string;
+  readonly since: string;
+  /** Unlike all others, so that nobody removes the lock of somebody else. */
+  readonly nonce: string;
+}
+
+const touchMs = 15_000;
+/** A holder on another machine cannot be asked; it touches its lock as long as it lives. */
+const deadAfterMs = 4 * touchMs;
+const tries = 20;
+
+/** Keeps a second host of ours from the same file. The lock is a file beside it, which a killed holder leaves: it is taken over. */
+export class FileLock {
+  readonly #path: string;
+  readonly #text: string;
+  readonly #timer: NodeJS.Timeout;
+  #isReleased = false;
+
+  private constructor(path: string, text: string) {
+    this.#path = path;
+    this.#text = text;
+    this.#timer = setInterval(() => void this.#touch(), touchMs).unref();
+  }
+
+  /** `path` with links resolved. Rejects with `file_in_use`, naming who; `file_unreadable` if no lock can be made. */
+  static async take(path: string): Promise<FileLock> {
+    const lockPath = join(dirname(path), `.${basename(path)}.notebridge-lock`);
+    const me: Holder = {
+      pid: process.pid,
+      processStart: (await processStart(process.pid)) ?? '',
+      machine: hostname(),
+      since: new Date().toISOString(),
+      nonce: randomBytes(8).toString('hex'),
+    };
+    const text = `${JSON.stringify(me)}\n`;
+    for (let attempt = 0; attempt < tries; attempt++) {
+      if (await place(lockPath, text)) return new FileLock(lockPath, text);
+      const found = await read(lockPath);
+      if (!found) continue;
+      if (found.holder && (await isAlive(found.holder, found.touchedMs))) throw inUse({ path, lockPath, holder: found.holder });
+      await removeIfStill(lockPath, found.text);
+    }
+    throw new HostError('file_in_use', `"${path}" is being opened by several programs at once. Try again.`, { data: { path } });
+  }
+
+  async release(): Promise<void> {
+    if (this.#isReleased) return;
+    this.#isReleased = true;
+    clearInterval(this.#timer);
+    await removeIfStill(this.#path, this.#text);
+  }
+
+  async #touch(): Promise<void> {
+    const now = new Date();
+    if (!this.#isReleased) await utimes(this.#path, now, now).catch(ignore);
+  }
+}
+
+/** Puts a whole lock file there, unless there is one. */
+async function place(lockPath: string, text: string): Promise<boolean> {
+  const temporary = `${lockPath}-${randomBytes(6).toString('hex')}`;
+  try {
+    const file = await open(temporary, 'wx', 0o600);
+    try {
+      await file.writeFile(text);
+    } finally {
+      await file.close();
+    }
+    // Unlike a rename, a link never replaces, and unlike `wx` it shows nobody half a lock.
+    await link(temporary, lockPath);
+    return true;
+  } catch (error) {
+    if (errnoOf(error) === 'EEXIST') return false;
+    return placeWithoutLink(lockPath, text);
+  } finally {
+    await rm(temporary, { force: true }).catch(ignore);
+  }
+}
+
+/** For file systems without links. */
+async function placeWithoutLink(lockPath: string, text: string): Promise<boolean> {
+  try {
+    const file = await open(lockPath, 'wx', 0o600);
+    await file.writeFile(text).finally(() => file.close());
+    return true;
+  } catch (error) {
+    if (errnoOf(error) === 'EEXIST') return false;
+    throw new HostError('file_unreadable', `Cannot lock the notebook with "${lockPath}": ${explain(error)}`, {
+      data: { path: lockPath, reason: errnoOf(error) ?? 'unknown' },
+      cause: error,
+    });
+  }
+}
+
+interface FoundLock {
+  text: string;
+  /** Undefined for a lock that cannot be read: nobody of ours writes such. */
+  holder: Holder | undefined;
+  touchedMs: number;
+}
+
+async function read(lockPath: string): Promise<FoundLock | undefined> {
+  try {
+    const { mtimeMs } = await stat(lockPath);
+    const text = await readFile(lockPath, 'utf8');
+    return { text, holder: parseHolder(text), touchedMs: mtimeMs };
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return undefined;
+    throw new HostError('file_in_use', `Cannot read the lock "${lockPath}": ${explain(error)}`, { data: { lockPath }, cause: error });
+  }
+}
+
+function parseHolder(text: string): Holder | undefined {
+  try {
+    const found: unknown = JSON.parse(text);
+    if (typeof found !== 'object' || found === null) return undefined;
+    const { pid, processStart, machine, since, nonce } = found as Partial<Holder>;
+    if (!Number.isSafeInteger(pid) || Number(pid) < 1 || typeof machine !== 'string') return undefined;
+    return { pid: Number(pid), processStart: String(processStart), machine, since: String(since), nonce: String(nonce) };
+  } catch {
+    return undefined;
+  }
+}
+
+async function isAlive(holder: Holder, touchedMs: number): Promise<boolean> {
+  if (holder.machine !== hostname()) return Date.now() - touchedMs < deadAfterMs;
+  if (!processExists(holder.pid)) return false;
+  const start = await processStart(holder.pid);
+  return holder.processStart === '' || start === undefined || start === holder.processStart;
+}
+
+/** Of two that take over the same stale lock, the second must not remove the first one's new lock. */
+async function removeIfStill(lockPath: string, text: string): Promise<void> {
+  const aside = `${lockPath}-${randomBytes(6).toString('hex')}`;
+  try {
+    if ((await readFile(lockPath, 'utf8')) !== text) return;
+    await rename(lockPath, aside);
+    const isMeant = (await readFile(aside, 'utf8')) === text;
+    if (!isMeant) await link(aside, lockPath).catch(ignore);
+  } catch (error) {
+    if (errnoOf(error) !== 'ENOENT')
+      throw new HostError('file_in_use', `Cannot remove the old lock "${lockPath}": ${explain(error)}`, {
+        data: { lockPath },
+        cause: error,
+      });
+  } finally {
+    await rm(aside, { force: true }).catch(ignore);
+  }
+}
+
+function processExists(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return errnoOf(error) === 'EPERM';
+  }
+}
+
+async function processStart(pid: number): Promise<string | undefined> {
+  if (process.platform === 'win32') return undefined;
+  if (process.platform === 'linux') {
+    const line = await readFile(`/proc/${pid}/stat`, 'utf8').catch(ignore);
+    // The name of the program, in parentheses, may have spaces and parentheses in it. The start is the 22nd field of the line.
+    return line?.slice(line.lastIndexOf(')') + 2).split(' ')[19];
+  }
+  const found = await promisify(execFile)('ps', ['-o', 'lstart=', '-p', String(pid)], { timeout: 2000 }).catch(ignore);
+  return found?.stdout.trim();
+}
+
+function inUse({ path, lockPath, holder }: { path: string; lockPath: string; holder: Holder }): HostError {
+  const where = holder.machine === hostname() ? '' : ` on ${JSON.stringify(holder.machine)}`;
+  const who = where === '' && holder.pid === process.pid ? 'this process' : `the process ${holder.pid}${where}`;
+  const message = `"${path}" is open in another Notebridge already: ${who}, since ${holder.since}. Use its window, or end it.`;
+  return new HostError('file_in_use', message, { data: { path, lockPath, pid: holder.pid, machine: holder.machine, since: holder.since } });
+}

@@ -1,0 +1,32 @@
+/** Every error of the host, by its code: what it means, and what to do. What the notebook itself refuses is a `NotebookError`. */
+export const hostErrors = {
+  file_in_use: { meaning: 'Another Notebridge has the notebook open.', next: 'Use its window, or end it.' },
+  file_unreadable: { meaning: 'The notebook could not be opened or created.', next: 'Follow what the message says.' },
+  not_saved: { meaning: 'The notebook could not be saved.', next: 'Follow what the message says; saving is tried again.' },
+  conflict: {
+    meaning: 'The file was changed or removed by another program while there were changes here.',
+    next: 'Decide which of the two to keep.',
+  },
+  no_conflict: { meaning: 'There is nothing to decide (any more).', next: 'Go on.' },
+  no_file: { meaning: 'The notebook has no file.', next: 'Open a file with it.' },
+  port_in_use: { meaning: 'The port is taken.', next: 'Choose another port, or leave it out.' },
+  bad_request: { meaning: 'A window asked for something that makes no sense.', next: 'Reload the window.' },
+  not_started: { meaning: 'The host is not started, or closed.', next: 'Call `start()` first.' },
+  unknown_agent: { meaning: 'That agent is not connected.', next: 'Look at the list of agents.' },
+} as const satisfies Record<string, { meaning: string; next: string }>;
+
+export type HostErrorCode = keyof typeof hostErrors;
+
+/** An error of the host: recognised by `code`, never by its text. */
+export class HostError extends Error {
+  readonly code: HostErrorCode;
+  /** Plain JSON for programs: the values that the message speaks of. */
+  readonly data: { [key: string]: unknown };
+
+  constructor(code: HostErrorCode, message: string, options: { data?: { [key: string]: unknown }; cause?: unknown } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'HostError';
+    this.code = code;
+    this.data = options.data ?? {};
+  }
+}

@@ -1,0 +1,5 @@
+export { HostError, type HostErrorCode, hostErrors } from './host-error.js';
+export type { Logger } from './logger.js';
+export { createNotebookHost, NotebookHost, type NotebookHostOptions } from './notebook-host.js';
+export type { SaveTiming } from './save-timer.js';
+export type { LinkLimits } from './viewer-link.js';

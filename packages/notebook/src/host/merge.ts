@@ -1,0 +1,139 @@
+import type { CellContent, Notebook } from '../model/cell.js';
+import { isSameJson, type JsonObject, keysOf, toObject } from '../model/json.js';
+import { mergeOrder } from './merge-order.js';
+
+/** Whose version counts where both have changed the same thing. */
+export type Preference = 'mine' | 'theirs';
+
+export interface Merge {
+  readonly notebook: Notebook;
+  /** What both have changed, in words; empty if the merge needs nobody's decision. */
+  readonly overlaps: readonly string[];
+}
+
+/** Three versions of one thing: as it was when both agreed, and what each side has made of it. Undefined where it is not there. */
+interface Versions<T> {
+  readonly base: T | undefined;
+  readonly mine: T | undefined;
+  readonly theirs: T | undefined;
+}
+
+/**
+ * Joins what was changed here and what another program changed in the file. Cells belong together by their ids. Text, outputs and
+ * each key of the metadata of a cell are things of their own: a run here and an edit there do not overlap.
+ */
+export function mergeNotebooks(base: Notebook, mine: Notebook, theirs: Notebook, prefer: Preference = 'mine'): Merge {
+  const merger = new Merger(prefer);
+  const cells = merger.cells({ base: base.cells, mine: mine.cells, theirs: theirs.cells });
+  const metadata = merger.object('the metadata of the notebook', {
+    base: base.metadata,
+    mine: mine.metadata,
+    theirs: theirs.metadata,
+  });
+  const extra = merger.object('the notebook', { base: base.extra, mine: mine.extra, theirs: theirs.extra });
+  const minor = Math.max(mine.minor, theirs.minor);
+  const notebook = { metadata, minor, cells, ...(keysOf(extra).length > 0 ? { extra } : {}) };
+  return { notebook, overlaps: merger.overlaps };
+}
+
+/** True if both cells would be the same in a file. */
+export function isSameCell(left: CellContent, right: CellContent): boolean {
+  return left === right || cellKeys.every((key) => isSameJson(left[key], right[key]));
+}
+
+const textKeys = ['type', 'source', 'attachments'] as const;
+const runKeys = ['outputs', 'executionCount'] as const;
+const cellKeys = [...textKeys, ...runKeys, 'metadata', 'extra'] as const;
+type CellKey = (typeof cellKeys)[number];
+
+class Merger {
+  readonly overlaps: string[] = [];
+  readonly #prefer: Preference;
+
+  constructor(prefer: Preference) {
+    this.#prefer = prefer;
+  }
+
+  cells({ base, mine, theirs }: Versions<readonly CellContent[]>): CellContent[] {
+    const byId = { base: toMap(base), mine: toMap(mine), theirs: toMap(theirs) };
+    const merged = new Map<string, CellContent>();
+    for (const id of new Set([...byId.mine.keys(), ...byId.theirs.keys()])) {
+      const cell = this.#cell(id, { base: byId.base.get(id), mine: byId.mine.get(id), theirs: byId.theirs.get(id) });
+      if (cell) merged.set(id, cell);
+    }
+    const order = mergeOrder({ base: [...byId.base.keys()], mine: [...byId.mine.keys()], theirs: [...byId.theirs.keys()] }, this.#prefer);
+    if (order.overlaps) this.overlaps.push('the order of the cells');
+    return order.ids.flatMap((id) => merged.get(id) ?? []);
+  }
+
+  /** Merges key by key. */
+  object(what: string, { base = {}, mine = {}, theirs = {} }: Versions<JsonObject>): JsonObject {
+    if (mine === theirs || isSameJson(base, theirs)) return mine;
+    const keys = new Set([...keysOf(theirs), ...keysOf(mine)]);
+    return toObject(
+      [...keys].flatMap((key) => {
+        const versions = { base: own(base, key), mine: own(mine, key), theirs: own(theirs, key) };
+        const { from, overlaps } = pick(versions, isSameJson, this.#prefer);
+        if (overlaps) this.overlaps.push(`"${key}" in ${what}`);
+        const holder = from === 'mine' ? mine : theirs;
+        return Object.hasOwn(holder, key) ? [[key, holder[key]] as const] : [];
+      }),
+    );
+  }
+
+  #cell(id: string, versions: Versions<CellContent>): CellContent | undefined {
+    const { mine, theirs } = versions;
+    if (mine && theirs) return this.#parts(id, versions, mine, theirs);
+    // One of the two has deleted the cell, or the other has added it.
+    const same = (left: CellContent | undefined, right: CellContent | undefined) =>
+      left === right || (left !== undefined && right !== undefined && isSameCell(left, right));
+    const { from, overlaps } = pick(versions, same, this.#prefer);
+    if (overlaps)
+      this.overlaps.push(`the cell "${id}" (deleted ${mine ? 'in the file' : 'here'}, changed ${mine ? 'here' : 'in the file'})`);
+    return versions[from];
+  }
+
+  #parts(id: string, { base }: Versions<CellContent>, mine: CellContent, theirs: CellContent): CellContent {
+    const part = (keys: readonly CellKey[], what: string) => {
+      const same = (left: CellContent | undefined, right: CellContent | undefined) =>
+        left !== undefined && right !== undefined && keys.every((key) => isSameJson(left[key], right[key]));
+      const { from, overlaps } = pick({ base, mine, theirs }, same, this.#prefer);
+      if (overlaps) this.overlaps.push(`${what} of the cell "${id}"`);
+      return from === 'mine' ? mine : theirs;
+    };
+    const text = part(textKeys, 'the text');
+    const run = text.type === 'code' ? part(runKeys, 'the outputs') : undefined;
+    const cellName = `the metadata of the cell "${id}"`;
+    const metadata = this.object(cellName, { base: base?.metadata, mine: mine.metadata, theirs: theirs.metadata });
+    const extra = this.object(`the cell "${id}"`, { base: base?.extra, mine: mine.extra, theirs: theirs.extra });
+    return {
+      id,
+      type: text.type,
+      source: text.source,
+      metadata,
+      ...(text.attachments ? { attachments: text.attachments } : {}),
+      outputs: run?.type === 'code' ? run.outputs : [],
+      executionCount: run?.type === 'code' ? run.executionCount : null,
+      ...(keysOf(extra).length > 0 ? { extra } : {}),
+    };
+  }
+}
+
+/** The side that has changed a thing; where both have, the preferred one, unless they agree. */
+function pick<T>(
+  { base, mine, theirs }: Versions<T>,
+  isSame: (left: T | undefined, right: T | undefined) => boolean,
+  prefer: Preference,
+): { from: Preference; overlaps: boolean } {
+  if (isSame(mine, theirs) || isSame(base, theirs)) return { from: 'mine', overlaps: false };
+  if (isSame(base, mine)) return { from: 'theirs', overlaps: false };
+  return { from: prefer, overlaps: true };
+}
+
+function toMap(cells: readonly CellContent[] = []): Map<string, CellContent> {
+  return new Map(cells.map((cell) => [cell.id, cell]));
+}
+
+function own(object: JsonObject, key: string): unknown {
+  return Object.hasOwn(object, key) ? object[key] : undefined;
+}

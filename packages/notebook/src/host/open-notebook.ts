@@ -1,0 +1,73 @@
+import type { Notebook } from '../model/cell.js';
+import { NotebookError } from '../model/errors.js';
+import { defaultLimits, type NotebookLimits, parseNotebook, printNotebook } from '../model/nbformat.js';
+import { DiskFile } from './disk-file.js';
+import { errnoOf, explain } from './errno.js';
+import { FileLock } from './file-lock.js';
+import { HostError } from './host-error.js';
+import type { Logger } from './logger.js';
+
+export interface OpenedNotebook {
+  readonly disk: DiskFile;
+  readonly lock: FileLock | undefined;
+  readonly notebook: Notebook;
+}
+
+/** What a new file holds, so that every notebook program knows its language. */
+const newNotebook: Notebook = {
+  metadata: {
+    kernelspec: { display_name: 'Python 3', language: 'python', name: 'python3' },
+    language_info: { name: 'python' },
+  },
+  minor: 5,
+  cells: [],
+};
+
+/** Locks and reads a notebook, or makes an empty one. Rejects as `FileStore.open` does. */
+export async function openNotebook(options: { path: string; limits?: NotebookLimits; logger: Logger }): Promise<OpenedNotebook> {
+  const { path, limits = {}, logger } = options;
+  let lock: FileLock | undefined;
+  try {
+    const disk = await DiskFile.at(path, limits.maxBytes ?? defaultLimits.maxBytes);
+    lock = await takeLock(disk.path, logger);
+    const notebook = await readOrCreate(disk, limits);
+    if (lock) await disk.sweep();
+    return { disk, lock, notebook };
+  } catch (error) {
+    await lock?.release();
+    throw toOpenError(error, path);
+  }
+}
+
+/** Undefined where no lock can be made: then the notebook cannot be saved there either. */
+async function takeLock(path: string, logger: Logger): Promise<FileLock | undefined> {
+  try {
+    return await FileLock.take(path);
+  } catch (error) {
+    if (!(error instanceof HostError) || error.code !== 'file_unreadable') throw error;
+    logger.warn('The notebook is opened without a lock.', { error: error.message });
+    return undefined;
+  }
+}
+
+async function readOrCreate(disk: DiskFile, limits: NotebookLimits): Promise<Notebook> {
+  for (;;) {
+    const found = await disk.look();
+    if (found.kind === 'changed') {
+      const { notebook } = parseNotebook(found.text, limits);
+      disk.accept(found);
+      return notebook;
+    }
+    if (await disk.create(printNotebook(newNotebook))) return newNotebook;
+  }
+}
+
+function toOpenError(error: unknown, path: string): unknown {
+  if (error instanceof HostError) return error;
+  const start = `Cannot open "${path}"`;
+  if (error instanceof NotebookError) {
+    return new NotebookError(error.code, `${start}: ${error.message}`, { data: { ...error.data, file: path }, cause: error });
+  }
+  const data = { path, reason: errnoOf(error) ?? 'unknown' };
+  return new HostError('file_unreadable', `${start}: ${explain(error)}`, { data, cause: error });
+}

@@ -1,0 +1,35 @@
+import { mkdtemp, open, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, dirname, extname, join } from 'node:path';
+import { ignore } from './errno.js';
+
+/**
+ * Puts a notebook that cannot be saved into a new file: beside its own, else into a folder for temporary files that only this
+ * user can read. Answers with the path; undefined if neither can be written.
+ */
+export async function rescue(path: string, text: string): Promise<string | undefined> {
+  const extension = extname(path);
+  const time = new Date().toISOString().replace(/[:.]/g, '-');
+  const name = `${basename(path, extension)}.unsaved-${time}${extension}`;
+  for (const findFolder of [async () => dirname(path), () => mkdtemp(join(tmpdir(), 'notebridge-'))]) {
+    const folder = await findFolder().catch(ignore);
+    const rescued = folder === undefined ? undefined : await write(join(folder, name), text).catch(ignore);
+    if (rescued !== undefined) return rescued;
+  }
+  return undefined;
+}
+
+async function write(path: string, text: string): Promise<string> {
+  const file = await open(path, 'wx', 0o600);
+  try {
+    await file.writeFile(text);
+    await file.sync();
+    return path;
+  } catch (error) {
+    // Half a notebook is of no use to anybody.
+    await rm(path, { force: true });
+    throw error;
+  } finally {
+    await file.close();
+  }
+}

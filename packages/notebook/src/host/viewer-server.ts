@@ -1,0 +1,171 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { type ServerOptions, type WebSocket, WebSocketServer } from 'ws';
+import { findRefusal, namesHost, pathOf, type Refusal, viewerSubprotocol } from './admission.js';
+import { Assets, send } from './assets.js';
+import type { Logger } from './logger.js';
+import { bindLoopback } from './loopback.js';
+
+export interface ViewerServerOptions {
+  /** 0 for any free port. */
+  port: number;
+  token: string;
+  /** The folder of the UI's files. */
+  uiFolder: string;
+  /** Values of `Host`, besides the loopback ones, that a browser may send; with or without the port. */
+  allowHosts?: readonly string[] | undefined;
+  /** Origins, besides our own, that a window may come from, to the letter. */
+  allowOrigins?: readonly string[] | undefined;
+  /** Default 32. */
+  maxWindows?: number | undefined;
+  /** Of one message of a window. Default 16 MiB. */
+  maxMessageBytes?: number | undefined;
+  logger: Logger;
+  onWindow: (socket: WebSocket) => void;
+}
+
+/** How long whoever speaks may take to come to the point. Milliseconds. */
+const requestMs = 5000;
+const maxConnections = 256;
+/** Wrong tokens in a row that cost nothing: a stale tab tries once or twice. */
+const freeTries = 3;
+const longestDelayMs = 2000;
+const maxWaitingRefusals = 64;
+
+/** Serves the UI, and lets windows in that know the token. */
+export class ViewerServer {
+  readonly #options: ViewerServerOptions;
+  readonly #assets: Assets;
+  readonly #webSockets: WebSocketServer;
+  readonly #sockets = new Set<Socket>();
+  readonly #origins: ReadonlySet<string>;
+  #hosts: ReadonlySet<string> = new Set();
+  #servers: Server[] = [];
+  #port = 0;
+  #failedTokens = 0;
+  #waitingRefusals = 0;
+
+  private constructor(options: ViewerServerOptions, assets: Assets) {
+    this.#options = options;
+    this.#assets = assets;
+    this.#origins = new Set(options.allowOrigins ?? []);
+    // `closeTimeout` is missing in the types of ws.
+    const webSocketOptions: ServerOptions & { closeTimeout: number } = {
+      noServer: true,
+      clientTracking: true,
+      maxPayload: options.maxMessageBytes ?? 16 * 1024 * 1024,
+      perMessageDeflate: false,
+      closeTimeout: 1000,
+      handleProtocols: () => viewerSubprotocol,
+    };
+    this.#webSockets = new WebSocketServer(webSocketOptions);
+  }
+
+  /** Binds the port. Rejects with `port_in_use`. */
+  static async open(options: ViewerServerOptions): Promise<ViewerServer> {
+    const server = new ViewerServer(options, await Assets.in(options.uiFolder));
+    const { port, servers } = await bindLoopback(() => server.#createServer(), options.port);
+    server.#port = port;
+    server.#servers = servers;
+    server.#hosts = hostsOf(port, options.allowHosts ?? []);
+    for (const each of servers) each.on('error', (error) => options.logger.warn('The port for windows failed.', { error: error.message }));
+    return server;
+  }
+
+  get port(): number {
+    return this.#port;
+  }
+
+  /** Frees the port. Windows that are open are closed by who opened them; what is left is cut. */
+  async close(): Promise<void> {
+    const closed = this.#servers.map((server) => new Promise((resolve) => server.close(resolve)));
+    this.#webSockets.close();
+    for (const socket of this.#sockets) socket.destroy();
+    await Promise.all(closed);
+  }
+
+  #createServer(): Server {
+    const limits = { headersTimeout: requestMs, requestTimeout: requestMs, connectionsCheckingInterval: 1000, maxHeaderSize: 16_384 };
+    return createServer(limits)
+      .on('connection', (socket: Socket) => this.#watch(socket))
+      .on('request', (request, response) => this.#answer(request, response))
+      .on('upgrade', (request, stream, head) => this.#upgrade(request, stream, head));
+  }
+
+  /** The oldest connection makes room, unless it is a window. */
+  #watch(socket: Socket): void {
+    this.#sockets.add(socket);
+    const [oldest] = this.#sockets;
+    if (this.#sockets.size > maxConnections) oldest?.destroy();
+    socket.once('close', () => this.#sockets.delete(socket));
+  }
+
+  #answer(request: IncomingMessage, response: ServerResponse): void {
+    const { method = '' } = request;
+    if (!namesHost(request, this.#hosts))
+      return send(request, response, { status: 403, body: 'The Host header does not name this server.\n' });
+    if (request.headers['sec-fetch-site'] === 'cross-site' && request.headers['sec-fetch-mode'] !== 'navigate')
+      return send(request, response, { status: 403, body: 'Other sites have nothing to look for here.\n' });
+    if (method !== 'GET' && method !== 'HEAD')
+      return send(request, response, {
+        status: 405,
+        headers: { allow: 'GET, HEAD', connection: 'close' },
+        body: 'Only GET is answered here.\n',
+      });
+    this.#assets.answer(request, response, pathOf(request)).catch((error: unknown) => {
+      this.#options.logger.error('A file of the UI could not be served.', { path: pathOf(request), error: String(error) });
+      response.destroy();
+    });
+  }
+
+  #upgrade(request: IncomingMessage, stream: Duplex, head: Buffer): void {
+    const { token, logger, maxWindows = 32 } = this.#options;
+    stream.on('error', (error) => logger.debug('A connection failed.', { error: error.message }));
+    const refusal =
+      findRefusal(request, { hosts: this.#hosts, origins: this.#origins, token }) ??
+      (this.#webSockets.clients.size >= maxWindows ? tooMany(maxWindows) : undefined);
+    if (refusal) return this.#refuse(stream, refusal, request);
+    this.#sockets.delete(request.socket);
+    this.#webSockets.handleUpgrade(request, stream, head, (socket) => this.#options.onWindow(socket));
+  }
+
+  /** Slows down whoever guesses; the holder of the right token never waits. */
+  #refuse(stream: Duplex, refusal: Refusal, { headers: { origin } }: IncomingMessage): void {
+    this.#options.logger.warn('A window was refused.', { status: refusal.status, reason: refusal.reason, origin: origin?.slice(0, 200) });
+    const refuse = (): void => void stream.end(toRefusalText(refusal), () => stream.destroy());
+    const extra = refusal.failedToken ? ++this.#failedTokens - freeTries : 0;
+    if (extra <= 0) return refuse();
+    if (this.#waitingRefusals >= maxWaitingRefusals) return void stream.destroy();
+    this.#waitingRefusals++;
+    setTimeout(
+      () => {
+        this.#waitingRefusals--;
+        refuse();
+      },
+      Math.min(longestDelayMs, 100 * 2 ** Math.min(extra, 10)),
+    ).unref();
+  }
+}
+
+/** What `Host` may say, lower case: a loopback name with our port, or what the person has allowed, to the letter or with our port. */
+function hostsOf(port: number, allowed: readonly string[]): ReadonlySet<string> {
+  const withPort = ['localhost', '127.0.0.1', '[::1]', ...allowed].map((host) => `${host}:${port}`);
+  return new Set([...withPort, ...allowed].map((host) => host.toLowerCase()));
+}
+
+function tooMany(maxWindows: number): Refusal {
+  return { status: 503, reason: `${maxWindows} windows are open on this notebook already. Close one.`, failedToken: false };
+}
+
+function toRefusalText({ status, reason }: Refusal): string {
+  const body = `${reason}\n`;
+  const head = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    'Connection: close',
+    'Content-Type: text/plain; charset=utf-8',
+    'X-Content-Type-Options: nosniff',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+  ];
+  return `${head.join('\r\n')}\r\n\r\n${body}`;
+}

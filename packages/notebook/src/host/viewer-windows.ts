@@ -1,0 +1,129 @@
+import type { WebSocket } from 'ws';
+import type { JournalEntry } from '../model/journal.js';
+import type { ConnectedAgent, Hello, HostMessage } from '../viewer/protocol.js';
+import { HostError } from './host-error.js';
+import type { Logger } from './logger.js';
+import { ViewerActions, type ViewerTarget } from './viewer-actions.js';
+import { type LinkLimits, ViewerLink } from './viewer-link.js';
+
+export interface ViewerWindowsOptions extends Pick<ViewerTarget, 'session' | 'file'> {
+  title: string;
+  logger: Logger;
+  onDisconnectAgent: (agentId: string) => Promise<void>;
+  limits?: Partial<LinkLimits> | undefined;
+}
+
+/** The journal holds whole cells; while an agent works, windows get it this often. */
+const journalMs = 100;
+/** Characters of source that a journal of a window has. What is older is not shown. */
+const maxJournalCharacters = 2_000_000;
+
+/** All windows on one notebook. Each gets everything in the same order. */
+export class ViewerWindows {
+  readonly #options: ViewerWindowsOptions;
+  readonly #links = new Set<ViewerLink>();
+  readonly #stopListening: (() => void)[];
+  #agents: readonly ConnectedAgent[] = [];
+  #journalTimer: NodeJS.Timeout | undefined;
+
+  constructor(options: ViewerWindowsOptions) {
+    this.#options = options;
+    const { session, file } = options;
+    this.#stopListening = [
+      session.document.onChange(({ change }) => this.#tell({ type: 'change', change })),
+      session.onEvent((event) => this.#tell({ type: 'session', event })),
+      session.journal.onChange(() => this.#tellJournalSoon()),
+      file?.onState((state) => this.#tell({ type: 'file', file: state })) ?? (() => {}),
+    ];
+  }
+
+  get count(): number {
+    return this.#links.size;
+  }
+
+  get agents(): readonly ConnectedAgent[] {
+    return this.#agents;
+  }
+
+  set agents(agents: readonly ConnectedAgent[]) {
+    this.#agents = agents.map(({ id, name }) => ({ id, name }));
+    this.#tell({ type: 'agents', agents: this.#agents });
+  }
+
+  /** A window begins with everything there is, and hears of each change that follows. */
+  add(socket: WebSocket): void {
+    const { session, file, logger, limits } = this.#options;
+    const actions = new ViewerActions({ session, file, disconnectAgent: (id) => this.#disconnect(id) });
+    const link: ViewerLink = new ViewerLink(socket, {
+      perform: (action) => actions.perform(action),
+      onClose: () => this.#links.delete(link),
+      logger,
+      limits,
+    });
+    link.send(this.#hello());
+    this.#links.add(link);
+  }
+
+  async close(): Promise<void> {
+    clearTimeout(this.#journalTimer);
+    for (const stop of this.#stopListening) stop();
+    await Promise.all([...this.#links].map((link) => link.close()));
+  }
+
+  #hello(): Hello {
+    const { session, file, title } = this.#options;
+    const { name, version } = session.kernel.info;
+    return {
+      type: 'hello',
+      title,
+      document: session.document.snapshot(),
+      kernel: { state: session.kernel.state, name, version },
+      running: session.running ?? null,
+      queued: session.queued,
+      journal: newest(session.journal.entries),
+      agents: this.#agents,
+      file: file?.state ?? { kind: 'none' },
+      readOnly: session.readOnly,
+    };
+  }
+
+  #tell(message: HostMessage): void {
+    if (this.#links.size === 0) return;
+    const text = JSON.stringify(message);
+    for (const link of this.#links) link.sendText(text);
+  }
+
+  #tellJournalSoon(): void {
+    this.#journalTimer ??= setTimeout(() => {
+      this.#journalTimer = undefined;
+      this.#tell({ type: 'journal', journal: newest(this.#options.session.journal.entries) });
+    }, journalMs).unref();
+  }
+
+  async #disconnect(agentId: string): Promise<void> {
+    const agent = this.#agents.find(({ id }) => id === agentId);
+    if (!agent) throw new HostError('unknown_agent', 'That agent is not connected any more.');
+    await this.#options.onDisconnectAgent(agent.id);
+  }
+}
+
+/** The last entries, oldest first; one at least. */
+function newest(entries: readonly JournalEntry[]): JournalEntry[] {
+  let left = maxJournalCharacters;
+  const older = entries.findLastIndex(({ before, after }) => {
+    const isFirst = left === maxJournalCharacters;
+    left -= 1 + (before?.cell.source.length ?? 0) + (after?.cell.source.length ?? 0);
+    return left < 0 && !isFirst;
+  });
+  return entries.slice(older + 1).map(withoutOutputs);
+}
+
+/** A window shows what an agent changed, which outputs never are; they may be many megabytes. */
+function withoutOutputs(entry: JournalEntry): JournalEntry {
+  const { before, after } = entry;
+  const strip = <Placed extends NonNullable<JournalEntry['before']>>(placed: Placed): Placed => ({
+    ...placed,
+    cell: { ...placed.cell, outputs: [] },
+  });
+  return { ...entry, ...(before ? { before: strip(before) } : {}), ...(after ? { after: strip(after) } : {}) };
+}

@@ -1,0 +1,66 @@
+import type { ExecuteOptions, Execution, Output } from './kernel.js';
+import type { Report } from './messages.js';
+
+export interface PyodideExecuteOptions extends ExecuteOptions {
+  /** `displayId` where the cell gave one: the name under which it may show it anew. */
+  onOutput: (output: Output, displayId?: string) => void;
+  /** A display shown anew. Without it, it comes as one more output. */
+  onUpdate?: (displayId: string, output: Output) => void;
+}
+
+/** One cell's run, from the queue to its end. Ends once; what comes later is nobody's. */
+export class PendingExecution {
+  readonly source: string;
+  readonly ended: Promise<Execution>;
+  /** 0 while in the queue, and for good when it never ran. */
+  count = 0;
+  /** The interrupt under way. */
+  interrupting: Promise<void> | undefined;
+  readonly #options: PyodideExecuteOptions;
+  #settle!: { resolve: (execution: Execution) => void; reject: (error: unknown) => void };
+  #listenerError: { error: unknown } | undefined;
+
+  constructor(source: string, options: PyodideExecuteOptions, onAbort: (execution: PendingExecution) => void) {
+    this.source = source;
+    this.#options = options;
+    const abort = () => onAbort(this);
+    const { signal } = options;
+    this.ended = new Promise<Execution>((resolve, reject) => {
+      this.#settle = { resolve, reject };
+    }).finally(() => signal?.removeEventListener('abort', abort));
+    // The caller has the same promise; waiting for the end beside it must not make an unhandled rejection.
+    this.ended.catch(() => {});
+    signal?.addEventListener('abort', abort, { once: true });
+  }
+
+  take(report: Report): void {
+    // An error of the listener must not cost the kernel its place in the queue: it comes out at the end.
+    try {
+      this.#deliver(report);
+    } catch (error) {
+      this.#listenerError ??= { error };
+    }
+  }
+
+  show(output: Output): void {
+    this.take({ type: 'output', count: this.count, output, characters: 0 });
+  }
+
+  end(status: Execution['status']): void {
+    if (this.#listenerError) this.#settle.reject(this.#listenerError.error);
+    else this.#settle.resolve({ status, executionCount: this.count });
+  }
+
+  fail(error: unknown): void {
+    this.#settle.reject(error);
+  }
+
+  #deliver(report: Report): void {
+    const { onOutput, onClear, onUpdate } = this.#options;
+    if (report.type === 'clear') onClear?.(report.wait);
+    if (report.type !== 'output') return;
+    const { output, displayId, update } = report;
+    if (update && displayId !== undefined && onUpdate) onUpdate(displayId, output);
+    else onOutput(output, displayId);
+  }
+}

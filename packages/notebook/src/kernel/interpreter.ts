@@ -1,0 +1,73 @@
+/** The life of one worker: opened, ready, ended. A restart is a new one. */
+import { KernelError } from './kernel-error.js';
+import type { KernelWorker, OpenWorker } from './kernel-worker.js';
+import { parseReport, type Report } from './messages.js';
+
+export interface InterpreterEvents {
+  onReport: (report: Report) => void;
+  /** It was ready and ended by itself. */
+  onDeath: (reason: string) => void;
+}
+
+export interface Interpreter {
+  readonly worker: KernelWorker;
+  /** Answers with Python's version. */
+  readonly ready: Promise<string>;
+  /** No event comes afterwards. */
+  end(): Promise<void>;
+}
+
+export function openInterpreter(openWorker: OpenWorker, startTimeoutMs: number, events: InterpreterEvents): Interpreter {
+  let phase: 'starting' | 'ready' | 'ended' = 'starting';
+  const { promise: ready, resolve, reject } = withResolvers<string>();
+  // Whoever ends it early does not wait for it.
+  ready.catch(() => {});
+
+  const over = (reason: string) => {
+    if (phase === 'ended') return;
+    const before = phase;
+    phase = 'ended';
+    clearTimeout(timer);
+    reject(new KernelError('kernel_start_failed', `Starting Python: ${reason}. Restart the kernel to try again`));
+    void worker.terminate();
+    if (before === 'ready') events.onDeath(reason);
+  };
+
+  const worker = openWorker({
+    onExit: over,
+    onReport(value) {
+      const report = parseReport(value);
+      if (!report || phase === 'ended') return;
+      if (report.type === 'dead') over(report.reason);
+      else if (report.type !== 'ready') events.onReport(report);
+      else if (phase === 'starting') {
+        phase = 'ready';
+        clearTimeout(timer);
+        resolve(report.version);
+      }
+    },
+  });
+  const timer = setTimeout(() => over(`it was not ready after ${startTimeoutMs / 1000} s`), startTimeoutMs);
+
+  return {
+    worker,
+    ready,
+    async end() {
+      phase = 'ended';
+      clearTimeout(timer);
+      reject(new KernelError('kernel_start_failed', 'Starting Python: it was ended before it was ready'));
+      await worker.terminate();
+    },
+  };
+}
+
+/** `Promise.withResolvers`, which Node 20 does not have. */
+function withResolvers<T>() {
+  let resolve!: (value: T) => void;
+  let reject!: (error: unknown) => void;
+  const promise = new Promise<T>((yes, no) => {
+    resolve = yes;
+    reject = no;
+  });
+  return { promise, resolve, reject };
+}

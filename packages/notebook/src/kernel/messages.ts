@@ -1,0 +1,79 @@
+/** What the kernel and its worker say to each other. */
+import type { Execution, Output } from './kernel.js';
+
+/** The first message to a worker. */
+export interface StartCommand {
+  type: 'start';
+  /** The folder of Pyodide's files, with a slash at the end. */
+  indexUrl: string;
+  /** The folder of our Python files, with a slash at the end. */
+  pythonUrl: string;
+  /** Python's standard library with compiled code; see standard-library.ts. Without it Pyodide's own, and a slow start. */
+  stdlibUrl?: string;
+  /** The origins that Python may fetch from; all others are refused. */
+  fetchOrigins: readonly string[];
+  /** See shared-signals.ts. Without it only code that waits can be interrupted. */
+  signals?: SharedArrayBuffer;
+}
+
+export type Command =
+  | { type: 'execute'; count: number; source: string }
+  /** Comes beside the flag in `signals`: it reaches code that waits, the flag reaches code that computes. */
+  | { type: 'interrupt'; count: number }
+  | { type: 'complete'; id: number; before: string };
+
+/** `count` is the execution count of the cell, which also tells executions of one worker apart. */
+export type Report =
+  | { type: 'ready'; version: string }
+  /** `characters` is what the kernel acknowledges once it has taken the output. */
+  | { type: 'output'; count: number; output: Output; characters: number; displayId?: string; update?: boolean }
+  | { type: 'clear'; count: number; wait: boolean }
+  | { type: 'done'; count: number; status: Execution['status'] }
+  | { type: 'completions'; id: number; matches: string[]; word: string }
+  | { type: 'dead'; reason: string };
+
+/** Code in the worker may have forged a report: what does not look right is `undefined`. */
+export function parseReport(value: unknown): Report | undefined {
+  if (!isRecord(value)) return undefined;
+  return checks[value.type as Report['type']]?.(value) ? (value as Report) : undefined;
+}
+
+type Fields = { [key: string]: unknown };
+
+const checks: { [type in Report['type']]: (report: Fields) => boolean } = {
+  ready: ({ version }) => typeof version === 'string',
+  output: ({ count, output, characters, displayId }) =>
+    isCount(count) && isCount(characters) && isOutput(output) && (displayId === undefined || typeof displayId === 'string'),
+  clear: ({ count, wait }) => isCount(count) && typeof wait === 'boolean',
+  done: ({ count, status }) => isCount(count) && (status === 'ok' || status === 'error' || status === 'interrupted'),
+  completions: ({ id, matches, word }) => isCount(id) && isTexts(matches) && typeof word === 'string',
+  dead: ({ reason }) => typeof reason === 'string',
+};
+
+function isOutput(output: unknown): boolean {
+  if (!isRecord(output)) return false;
+  switch (output.output_type) {
+    case 'stream':
+      return (output.name === 'stdout' || output.name === 'stderr') && typeof output.text === 'string';
+    case 'display_data':
+      return isRecord(output.data) && isRecord(output.metadata);
+    case 'execute_result':
+      return isRecord(output.data) && isRecord(output.metadata) && isCount(output.execution_count);
+    case 'error':
+      return typeof output.ename === 'string' && typeof output.evalue === 'string' && isTexts(output.traceback);
+    default:
+      return false;
+  }
+}
+
+function isRecord(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isCount(value: unknown): boolean {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}
+
+function isTexts(value: unknown): boolean {
+  return Array.isArray(value) && value.every((item) => typeof item === 'string');
+}

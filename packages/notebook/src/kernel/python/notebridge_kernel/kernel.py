@@ -1,0 +1,110 @@
+"""Runs cells, one after the other, as tasks of the event loop, and reports what they show and how they end."""
+
+import asyncio
+import builtins
+import json
+import signal
+import __main__
+
+from . import display, environment, streams
+from .cells import History, file_name, remember_source, run_source
+from .tracebacks import describe
+
+
+def start(post, pause):
+    """`post(json)` hands a report to the worker. `pause(ms)` blocks, and answers whether an interrupt ended it."""
+    kernel = Kernel(post)
+    environment.install(pause)
+    streams.install()
+    return kernel
+
+
+class Kernel:
+    def __init__(self, post):
+        self._post = post
+        self._namespace = __main__.__dict__
+        environment.clear_namespace(self._namespace)
+        self._history = History(self._namespace)
+        self._task = None
+        self._in_user_code = False
+        self._interrupts = 0
+        display.connect(self._report)
+        # As in IPython: there without an import.
+        builtins.display = display.display
+        signal.signal(signal.SIGINT, self._on_signal)
+        # A KeyboardInterrupt that hit the loop itself has been dealt with by `_on_signal`.
+        asyncio.get_event_loop()._keyboard_interrupt_handler = lambda: None
+        asyncio.get_event_loop()._system_exit_handler = lambda code: None
+
+    def execute(self, count, source):
+        """Answers at once; the end comes as a report."""
+        self._interrupts = 0
+        # Always a task, also for plain code: asyncio.timeout() and current_task() need one.
+        self._task = asyncio.get_event_loop().create_task(self._run(count, source))
+        self._task.add_done_callback(self._end_unstarted)
+        if self._interrupts:
+            # It came while there was no task yet to take it.
+            self._task.cancel()
+
+    def cancel(self):
+        """The interrupt of a cell that waits. Only called while no Python runs."""
+        if self._task and not self._task.done():
+            self._interrupts += 1
+            self._task.cancel()
+
+    def complete(self, before):
+        from .completion import complete
+
+        return json.dumps(complete(self._namespace, before))
+
+    async def _run(self, count, source):
+        status = "ok"
+        try:
+            self._in_user_code = True
+            remember_source(count, source)
+            self._history.add_input(count, source)
+            value = await run_source(source, file_name(count), self._namespace)
+            if value is not None:
+                self._history.add_output(count, value)
+                display.show_result(value, count)
+            self._in_user_code = False
+        except BaseException as error:
+            # From here on a signal must not raise: nobody would report the end of the cell.
+            self._in_user_code = False
+            status = "error"
+            status = self._report_error(error)
+        finally:
+            streams.flush()
+            self._report({"type": "done", "status": status})
+
+    def _report_error(self, error):
+        if isinstance(error, SystemExit) and error.code in (None, 0):
+            return "ok"
+        interrupted = self._interrupts > 0 and isinstance(error, (asyncio.CancelledError, KeyboardInterrupt))
+        if interrupted and isinstance(error, asyncio.CancelledError):
+            # A cell that waits is cancelled, which is how asyncio says what Python calls a KeyboardInterrupt.
+            error = KeyboardInterrupt().with_traceback(error.__traceback__)
+        streams.flush()
+        self._report({"type": "output", "output": {"output_type": "error", **describe(error)}})
+        return "interrupted" if interrupted else "error"
+
+    def _end_unstarted(self, task):
+        """A task that is cancelled before its first step runs nothing of `_run`, not even its end."""
+        if task.cancelled():
+            self._report({"type": "done", "status": self._report_error(KeyboardInterrupt())})
+
+    def _on_signal(self, signal_number, frame):
+        self._interrupts += 1
+        current, cell = asyncio.current_task(), self._task
+        cell_waits = cell is not None and not cell.done() and current is not cell
+        if current is cell is not None:
+            if self._in_user_code:
+                raise KeyboardInterrupt
+        elif cell_waits and (current is None or self._interrupts < 2):
+            cell.cancel()
+        elif current is not None:
+            # A task in the background that gives nobody else a turn. Where there is no task, the loop runs, or we.
+            raise KeyboardInterrupt
+
+    def _report(self, report):
+        self._post(json.dumps(report, ensure_ascii=False, allow_nan=False))

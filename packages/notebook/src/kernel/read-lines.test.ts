@@ -1,0 +1,28 @@
+import { PassThrough } from 'node:stream';
+import { expect, test } from 'vitest';
+import { readLines } from './read-lines.js';
+
+async function read(chunks: (string | Buffer)[]) {
+  const values: unknown[] = [];
+  const faults: string[] = [];
+  const stream = new PassThrough();
+  readLines(
+    stream,
+    (value) => values.push(value),
+    (reason) => faults.push(reason),
+  );
+  for (const chunk of chunks) stream.write(chunk);
+  stream.end();
+  await new Promise((resolve) => stream.on('end', resolve));
+  return { values, faults };
+}
+
+test('lines are put together from pieces, characters too', async () => {
+  const bytes = Buffer.from('{"a":"é"}\n[1]\n');
+  expect(await read([...bytes].map((byte) => Buffer.from([byte])))).toEqual({ values: [{ a: 'é' }, [1]], faults: [] });
+});
+
+test('what is not JSON is one fault, and nothing is read afterwards', async () => {
+  const { values, faults } = await read(['1\noh\n2\n', '3\nno\n']);
+  expect([values, faults.length]).toEqual([[1], 1]);
+});

@@ -1,0 +1,79 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import type { Report } from '../messages.js';
+import { createSender, createSignals, SignalReceiver } from '../shared-signals.js';
+import { OutputPump } from './output-pump.js';
+
+const bytes = (text: string) => new TextEncoder().encode(text);
+let posted: Report[];
+let pump: OutputPump;
+let sender: ReturnType<typeof createSender>;
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  posted = [];
+  const signals = createSignals();
+  sender = createSender(signals);
+  pump = new OutputPump({
+    signals: new SignalReceiver(signals),
+    post(report) {
+      posted.push(report);
+      if (report.type === 'output') sender.acknowledge(report.characters);
+    },
+  });
+  pump.begin(3);
+});
+afterEach(() => vi.useRealTimers());
+
+const texts = () =>
+  posted.map((report) => (report.type === 'output' && report.output.output_type === 'stream' ? report.output.text : report.type));
+
+test('a few lines go out at once, many are gathered', () => {
+  for (let i = 0; i < 100; i++) pump.write('stdout', bytes('line\n'));
+  expect(texts()).toEqual(Array(10).fill('line\n'));
+  vi.advanceTimersByTime(50);
+  expect(texts()).toEqual([...Array(10).fill('line\n'), 'line\n'.repeat(90)]);
+});
+
+test('half a line waits 50 ms: for the timer while Python waits, for tick while it computes', () => {
+  pump.write('stdout', bytes('half'));
+  pump.tick();
+  expect(texts()).toEqual([]);
+  vi.advanceTimersByTime(50);
+  expect(texts()).toEqual(['half']);
+  pump.write('stdout', bytes('more'));
+  vi.setSystemTime(Date.now() + 60);
+  vi.spyOn(performance, 'now').mockReturnValue(performance.now() + 60);
+  pump.tick();
+  expect(texts()).toEqual(['half', 'more']);
+});
+
+test('both streams and displays stay in order, and carry the count of their cell', () => {
+  pump.write('stdout', bytes('a'));
+  pump.write('stderr', bytes('b'));
+  pump.show({ output: { output_type: 'display_data', data: {}, metadata: {} } }, 10);
+  pump.write('stdout', bytes('c'));
+  pump.clear(true);
+  pump.write('stdout', bytes('d'));
+  pump.end('ok');
+  expect(texts()).toEqual(['a', 'b', 'output', 'c', 'clear', 'd', 'done']);
+  expect(new Set(posted.map((report) => 'count' in report && report.count))).toEqual(new Set([3]));
+});
+
+test('a character cut in two arrives whole, also between cells', () => {
+  const [first, second] = [bytes('é').subarray(0, 1), bytes('é').subarray(1)];
+  pump.write('stdout', first);
+  pump.begin(4);
+  pump.write('stdout', second);
+  pump.end('ok');
+  expect(texts()).toEqual(['é', 'done']);
+});
+
+test('one huge write comes in pieces, and an interrupt cuts it off', () => {
+  pump.write('stdout', bytes('x'.repeat(200_000)));
+  expect(texts().every((text) => text.length <= 33_000)).toBe(true);
+  expect(texts().join('')).toHaveLength(200_000 - (200_000 % 32_768));
+  posted.length = 0;
+  sender.interrupt(3);
+  pump.write('stdout', bytes('y'.repeat(200_000)));
+  expect(texts().join('').length).toBeLessThan(70_000);
+});

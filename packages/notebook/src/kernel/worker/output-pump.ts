@@ -1,0 +1,130 @@
+import type { Execution, Output } from '../kernel.js';
+import type { Report } from '../messages.js';
+import type { SignalReceiver } from '../shared-signals.js';
+
+type StreamName = 'stdout' | 'stderr';
+
+/** Text waits at most so long, and only while Python prints faster than anybody reads. */
+const gatherMs = 50;
+/** So many lines in `gatherMs` go out at once; further ones are gathered. */
+const promptFlushes = 10;
+const chunkCharacters = 32 * 1024;
+/** More than this may not be under way to the kernel: then Python waits. */
+const windowCharacters = 1024 * 1024;
+/** Where the kernel can't say what it has taken, a cell gets so much stream text and no more. */
+const unsharedLimit = 16 * 1024 * 1024;
+const unsharedReason = 'this page is not cross-origin isolated, so Python can not wait until they are taken';
+
+/**
+ * Takes what Python writes and shows, keeps it in order, and sends it on: promptly while it is little, gathered while it is
+ * much, and never faster than the kernel takes it.
+ */
+export class OutputPump {
+  readonly #post: (report: Report) => void;
+  readonly #signals: SignalReceiver;
+  readonly #decoders = { stdout: new TextDecoder(), stderr: new TextDecoder() };
+  #count = 0;
+  #name: StreamName = 'stdout';
+  #text = '';
+  #since = 0;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #windowStart = 0;
+  #flushes = 0;
+  #streamed = 0;
+  #dropped = 0;
+
+  constructor({ post, signals }: { post: (report: Report) => void; signals: SignalReceiver }) {
+    this.#post = post;
+    this.#signals = signals;
+  }
+
+  /** From here on output belongs to this cell. */
+  begin(count: number): void {
+    this.flush();
+    this.#count = count;
+    this.#streamed = 0;
+    this.#dropped = 0;
+  }
+
+  /** Bytes of a descriptor of Python's. Takes them all: Python's text layer does not look at a smaller answer. */
+  write(name: StreamName, bytes: Uint8Array): number {
+    for (let start = 0; start < bytes.length; start += chunkCharacters) {
+      // A KeyboardInterrupt is about to come: the rest of one huge print need not.
+      if (start > 0 && this.#signals.isInterrupted()) break;
+      this.#add(name, bytes.subarray(start, start + chunkCharacters));
+    }
+    return bytes.length;
+  }
+
+  show({ output, displayId, update }: { output: Output; displayId?: string; update?: boolean }, characters: number): void {
+    this.flush();
+    this.#send({
+      type: 'output',
+      count: this.#count,
+      output,
+      characters,
+      ...(displayId === undefined ? {} : { displayId, update: update === true }),
+    });
+  }
+
+  clear(wait: boolean): void {
+    this.flush();
+    this.#post({ type: 'clear', count: this.#count, wait });
+  }
+
+  end(status: Execution['status']): void {
+    this.flush();
+    if (this.#dropped > 0) this.#sendStream('stderr', `[${this.#dropped} characters not shown: ${unsharedReason}]\n`);
+    this.#post({ type: 'done', count: this.#count, status });
+  }
+
+  /** Called often while Python computes. */
+  tick(): void {
+    if (this.#text !== '' && performance.now() - this.#since >= gatherMs) this.flush();
+  }
+
+  flush(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const text = this.#text;
+    this.#text = '';
+    if (text !== '') this.#sendText(this.#name, text);
+  }
+
+  #add(name: StreamName, bytes: Uint8Array): void {
+    if (name !== this.#name) this.flush();
+    this.#name = name;
+    const now = performance.now();
+    if (this.#text === '') this.#since = now;
+    // A character may be cut in two by the end of the bytes: its decoder remembers.
+    this.#text += this.#decoders[name].decode(bytes, { stream: true });
+    if (this.#isDue(now)) this.flush();
+    // Only reached when Python waits: while it computes, `tick` does this.
+    else this.#timer ??= setTimeout(() => this.flush(), gatherMs);
+  }
+
+  #isDue(now: number): boolean {
+    if (this.#text.length >= chunkCharacters || now - this.#since >= gatherMs) return true;
+    if (!this.#text.endsWith('\n')) return false;
+    if (now - this.#windowStart >= gatherMs) {
+      this.#windowStart = now;
+      this.#flushes = 0;
+    }
+    return ++this.#flushes <= promptFlushes;
+  }
+
+  #sendText(name: StreamName, text: string): void {
+    this.#streamed += text.length;
+    if (!this.#signals.shared && this.#streamed > unsharedLimit) this.#dropped += text.length;
+    else this.#sendStream(name, text);
+  }
+
+  #sendStream(name: StreamName, text: string): void {
+    this.#send({ type: 'output', count: this.#count, output: { output_type: 'stream', name, text }, characters: text.length });
+  }
+
+  #send(report: Extract<Report, { type: 'output' }>): void {
+    if (this.#signals.shared) this.#signals.waitForRoom(report.characters, windowCharacters);
+    this.#post(report);
+  }
+}

@@ -1,0 +1,58 @@
+/** The worker: loads Python, then does what it is told, one cell at a time. The same in a page and in Node. */
+import type { Command, StartCommand } from '../messages.js';
+import { SignalReceiver } from '../shared-signals.js';
+import { OutputPump } from './output-pump.js';
+import { loadPython, type PythonKernel } from './python.js';
+import type { WorkerSide } from './worker-side.js';
+
+export function serve(side: WorkerSide): void {
+  let ready: Promise<(command: Command) => void> | undefined;
+  const fail = (error: unknown) => side.post({ type: 'dead', reason: error instanceof Error ? error.message : String(error) });
+  side.onMessage((message) => {
+    if (message.type === 'start') ready ??= start(side, message, fail);
+    // A command that comes too early waits; an error in here is one of ours or of Pyodide, and nothing works after it.
+    else ready?.then((obey) => obey(message)).catch(fail);
+  });
+}
+
+async function start(side: WorkerSide, command: StartCommand, fail: (error: unknown) => void) {
+  try {
+    const signals = new SignalReceiver(command.signals);
+    const pump = new OutputPump({ post: side.post, signals });
+    const { kernel, version } = await loadPython(side, command, { signals, pump, fail });
+    side.post({ type: 'ready', version });
+    return (next: Command) => obey(next, { side, kernel, signals, pump });
+  } catch (error) {
+    fail(error);
+    throw error;
+  }
+}
+
+interface Parts {
+  side: WorkerSide;
+  kernel: PythonKernel;
+  signals: SignalReceiver;
+  pump: OutputPump;
+}
+
+function obey(command: Command, { side, kernel, signals, pump }: Parts): void {
+  switch (command.type) {
+    case 'execute': {
+      signals.keepInterruptOf(command.count);
+      // It may be there already. Taken before Python runs, or it would hit our own code in there.
+      const interrupted = signals.takeInterrupt();
+      pump.begin(command.count);
+      kernel.execute(command.count, command.source);
+      if (interrupted) kernel.cancel();
+      return;
+    }
+    case 'interrupt':
+      // We are here, so Python waits. Is the flag gone, it has had its KeyboardInterrupt while it computed.
+      signals.keepInterruptOf(command.count);
+      if (signals.takeInterrupt() || !signals.shared) kernel.cancel();
+      return;
+    case 'complete':
+      side.post({ type: 'completions', id: command.id, ...JSON.parse(kernel.complete(command.before)) });
+      return;
+  }
+}

@@ -1,0 +1,46 @@
+import type { Output } from '../kernel/kernel.js';
+import type { JsonObject } from './json.js';
+
+export type CellType = 'code' | 'markdown' | 'raw';
+
+/** A cell as a notebook file has it. Texts are single strings; nothing in it is ever changed in place. */
+export interface CellContent {
+  readonly id: string;
+  readonly type: CellType;
+  readonly source: string;
+  readonly metadata: JsonObject;
+  /** Of text cells only. */
+  readonly attachments?: JsonObject;
+  /** Empty for text cells. */
+  readonly outputs: readonly Output[];
+  /** Null for text cells, and for code that has not run. */
+  readonly executionCount: number | null;
+  /** Keys of a later minor version of nbformat, which we do not know. */
+  readonly extra?: JsonObject;
+}
+
+/** A whole notebook, without the life of a document. */
+export interface Notebook {
+  readonly metadata: JsonObject;
+  /** The minor version of nbformat 4: 5, or the later one of the file. */
+  readonly minor: number;
+  readonly cells: readonly CellContent[];
+  readonly extra?: JsonObject;
+}
+
+/** Who changes something. */
+export interface Actor {
+  readonly kind: 'person' | 'agent';
+  /** As people shall read it: "Ann", "Claude Code". */
+  readonly name: string;
+}
+
+/** A cell of a live document. */
+export interface Cell extends CellContent {
+  /** Grows with every change of source, type, metadata or place. Outputs do not count: a run makes no edit stale. */
+  readonly rev: number;
+  /** Who made that change; absent for a cell that is as the file had it. */
+  readonly changedBy?: Actor;
+}
+
+export const emptyNotebook: Notebook = { metadata: {}, minor: 5, cells: [] };

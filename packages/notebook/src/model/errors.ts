@@ -1,0 +1,52 @@
+/** Every error of this package, by its code: what it means, and what to do. */
+export const notebookErrors = {
+  bad_notebook: { meaning: 'A text is not a notebook of nbformat 4.', next: 'Mend the place that the message names.' },
+  too_large: {
+    meaning: 'A notebook, cell or text is larger than its limit.',
+    next: 'Make it smaller, or raise the limit that the message names.',
+  },
+  unknown_cell: { meaning: 'No cell has that id.', next: 'Read the ids with `get_cells`.' },
+  unknown_tool: { meaning: 'The notebook has no tool of that name.', next: 'Use a name of the list.' },
+  stale_cell: {
+    meaning: 'The cell has changed since the revision that the caller knows.',
+    next: 'Look at the current source, then decide again.',
+  },
+  bad_cell: { meaning: 'A cell would become one that nbformat refuses.', next: 'Mend the place that the message names.' },
+  bad_arguments: {
+    meaning: 'An argument of a tool is missing, unknown or of the wrong kind.',
+    next: 'Mend the argument that the message names.',
+  },
+  not_code_cell: { meaning: 'Only code cells can be run.', next: 'Use the id of a code cell.' },
+  read_only: { meaning: 'The notebook is read-only for agents.', next: 'Ask the person at the notebook to allow changes.' },
+  changed_since: { meaning: 'The cell was changed after the change that would be undone.', next: 'Edit the cell instead.' },
+  nothing_to_undo: { meaning: 'The journal has no such change that is not undone yet.', next: 'Read the cells with `get_cells`.' },
+  cell_running: { meaning: 'The cell is running or waits for its turn.', next: 'Interrupt it first, or wait.' },
+  cell_deleted: { meaning: 'The cell was deleted while it ran or waited.', next: 'Add it again.' },
+  cancelled: { meaning: 'The run was cancelled before it began.', next: 'Run the cell again.' },
+  kernel_failed: { meaning: 'The kernel could not be started.', next: 'Follow what the message says, then try again.' },
+  kernel_dead: { meaning: 'The kernel has died.', next: 'Call `restart_kernel`; variables are gone.' },
+  out_of_step: { meaning: 'A change does not follow the last one that a replica has seen.', next: 'Begin again from a snapshot.' },
+  closed: { meaning: 'The notebook session is closed.', next: 'Open the notebook again.' },
+  internal: { meaning: 'A fault of ours.', next: 'Report it.' },
+} as const satisfies Record<string, { meaning: string; next: string }>;
+
+export type NotebookErrorCode = keyof typeof notebookErrors;
+
+/** An error of this package: recognised by `code`, never by its text. */
+export class NotebookError extends Error {
+  readonly code: NotebookErrorCode;
+  /** Plain JSON for programs: the values that the message speaks of. */
+  readonly data: { [key: string]: unknown };
+
+  constructor(code: NotebookErrorCode, message: string, options: { data?: { [key: string]: unknown }; cause?: unknown } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'NotebookError';
+    this.code = code;
+    this.data = options.data ?? {};
+  }
+}
+
+/** The message of anything thrown. */
+export function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}

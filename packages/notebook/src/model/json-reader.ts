@@ -1,0 +1,202 @@
+import { ExactNumber, toObject } from './json.js';
+
+/** The way from the root to a value: keys and indexes. */
+export type JsonPath = readonly (string | number)[];
+
+export class JsonSyntaxError extends Error {
+  readonly offset: number;
+
+  constructor(message: string, offset: number) {
+    super(message);
+    this.name = 'JsonSyntaxError';
+    this.offset = offset;
+  }
+}
+
+/**
+ * Parses JSON as Python's `json` does, which writes the notebooks of this world: NaN and Infinity are numbers, and nothing
+ * else is allowed beyond the standard. Order of keys and spelling of numbers are kept. Throws `JsonSyntaxError`.
+ */
+export function parseJson(text: string, { maxDepth = 256 }: { maxDepth?: number } = {}): unknown {
+  const reader = new Reader(text, maxDepth);
+  const value = reader.readValue();
+  reader.expectEnd();
+  return value;
+}
+
+/** Where the value at `path` begins in a text that `parseJson` has accepted; of a path that leads nowhere, its last place that is there. */
+export function offsetOf(text: string, path: JsonPath): number {
+  return new Reader(text, Number.POSITIVE_INFINITY).find(path);
+}
+
+// One sticky expression per token: the engine's own scanner is faster than a loop over characters in JavaScript.
+const space = /[ \t\n\r]*/y;
+const numberToken = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?/y;
+const words: Record<string, unknown> = { true: true, false: false, null: null };
+const pythonNumbers = ['NaN', 'Infinity', '-Infinity'];
+
+class Reader {
+  readonly #text: string;
+  readonly #maxDepth: number;
+  #at = 0;
+  #depth = 0;
+
+  constructor(text: string, maxDepth: number) {
+    this.#text = text;
+    this.#maxDepth = maxDepth;
+  }
+
+  readValue(): unknown {
+    switch (this.#peek()) {
+      case '{':
+        return toObject(this.#members());
+      case '[':
+        return this.#readArray();
+      case '"':
+        return this.#readString();
+      default:
+        return this.#readWord();
+    }
+  }
+
+  expectEnd(): void {
+    if (this.#peek() !== undefined) throw this.#fault('the end of the text was expected');
+  }
+
+  find(path: JsonPath): number {
+    const next = this.#peek();
+    const start = this.#at;
+    const [step, ...rest] = path;
+    if (step === undefined || (next !== '{' && next !== '[')) return start;
+    // Of equal keys the last one counts, so the search goes on to the end of the object.
+    let found = start;
+    for (const key of next === '{' ? this.#keys() : this.#items()) {
+      this.#peek();
+      const valueStart = this.#at;
+      if (key === step) {
+        found = this.find(rest);
+        this.#at = valueStart;
+      }
+      this.readValue();
+    }
+    return found;
+  }
+
+  #readArray(): unknown[] {
+    const values: unknown[] = [];
+    for (const index of this.#items()) values[index] = this.readValue();
+    return values;
+  }
+
+  *#members(): Generator<readonly [string, unknown]> {
+    for (const key of this.#keys()) yield [key, this.readValue()];
+  }
+
+  *#keys(): Generator<string> {
+    this.#open();
+    if (this.#peek() !== '}') {
+      do {
+        if (this.#peek() !== '"') throw this.#fault('a key in double quotes was expected');
+        const key = this.#readString();
+        if (this.#peek() !== ':') throw this.#fault('":" was expected');
+        this.#at++;
+        yield key;
+      } while (this.#hasMore('}'));
+    }
+    this.#close();
+  }
+
+  *#items(): Generator<number> {
+    this.#open();
+    let index = 0;
+    if (this.#peek() !== ']') {
+      do yield index++;
+      while (this.#hasMore(']'));
+    }
+    this.#close();
+  }
+
+  #hasMore(end: string): boolean {
+    const next = this.#peek();
+    if (next === end) return false;
+    if (next !== ',') throw this.#fault(`"," or "${end}" was expected`);
+    this.#at++;
+    return true;
+  }
+
+  #open(): void {
+    if (++this.#depth > this.#maxDepth) throw this.#fault(`is nested deeper than ${this.#maxDepth} levels`);
+    this.#at++;
+  }
+
+  #close(): void {
+    this.#depth--;
+    this.#at++;
+  }
+
+  #readString(): string {
+    const start = this.#at;
+    let end = start;
+    do {
+      end = this.#text.indexOf('"', end + 1);
+      if (end === -1) throw this.#fault('the string that begins here has no end');
+    } while (this.#isEscaped(end));
+    this.#at = end + 1;
+    try {
+      // The engine unescapes, refuses what is no escape, and makes a copy that does not hold the whole text in memory.
+      return JSON.parse(this.#text.slice(start, end + 1));
+    } catch {
+      this.#at = start;
+      throw this.#fault('the string that begins here has a line break, a control character or an unknown escape in it');
+    }
+  }
+
+  #isEscaped(quote: number): boolean {
+    let at = quote;
+    while (this.#text.charCodeAt(at - 1) === 0x5c) at--;
+    return (quote - at) % 2 === 1;
+  }
+
+  #readWord(): unknown {
+    const python = pythonNumbers.find((name) => this.#text.startsWith(name, this.#at));
+    const word = python ?? Object.keys(words).find((name) => this.#text.startsWith(name, this.#at));
+    if (word !== undefined) {
+      this.#at += word.length;
+      return python === undefined ? words[word] : new ExactNumber(word);
+    }
+    numberToken.lastIndex = this.#at;
+    const source = numberToken.exec(this.#text)?.[0];
+    if (source === undefined) throw this.#fault('a value was expected');
+    this.#at += source.length;
+    const number = Number(source);
+    return String(number) === source ? number : new ExactNumber(source);
+  }
+
+  /** The next character that is no space; undefined at the end. */
+  #peek(): string | undefined {
+    space.lastIndex = this.#at;
+    space.test(this.#text);
+    this.#at = space.lastIndex;
+    return this.#text[this.#at];
+  }
+
+  #fault(message: string): JsonSyntaxError {
+    return new JsonSyntaxError(message, this.#at);
+  }
+}
+
+/** A path as programs write it: `cells[3].outputs[0].data["image/png"]`. */
+export function pathText(path: JsonPath): string {
+  const steps = path.map((step) => {
+    if (typeof step === 'number') return `[${step}]`;
+    return /^[A-Za-z_]\w*$/.test(step) ? `.${step}` : `[${JSON.stringify(step)}]`;
+  });
+  return steps.join('').replace(/^\./, '');
+}
+
+/** Line and column of an offset, both from 1. */
+export function placeOf(text: string, offset: number): { line: number; column: number } {
+  const before = text.slice(0, offset);
+  const lastBreak = before.lastIndexOf('\n');
+  return { line: before.split('\n').length, column: offset - lastBreak };
+}

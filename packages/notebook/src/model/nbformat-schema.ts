@@ -1,0 +1,140 @@
+import { isJsonObject } from './json.js';
+import {
+  anyObject,
+  anything,
+  arrayOf,
+  boolean,
+  type Check,
+  either,
+  integer,
+  type ObjectRules,
+  object,
+  oneOf,
+  SchemaFault,
+  string,
+  stringLike,
+  wanted,
+} from './schema-check.js';
+
+/**
+ * What Python's `nbformat.validate` checks, from its JSON schema of 4.5 (5.11): the same members, in the same words. A file of a
+ * later minor version may have keys that we do not know, as there.
+ */
+export interface NotebookSchema {
+  notebook: Check;
+  metadata: Check;
+  cell: Check;
+  output: Check;
+}
+
+const multilineString: Check = (value, path) => {
+  if (typeof value === 'string') return;
+  if (!Array.isArray(value)) throw wanted('a string or a list of strings', value, path);
+  arrayOf(string)(value, path);
+};
+const jsonMimeType = /^application\/(.*\+)?json$/;
+const mimeBundle: Check = (value, path) => {
+  if (!isJsonObject(value)) throw wanted('an object', value, path);
+  for (const [type, data] of Object.entries(value)) if (!jsonMimeType.test(type)) multilineString(data, [...path, type]);
+};
+
+const cellId = stringLike(/^[a-zA-Z0-9-_]{1,64}$/, 'a cell id: 1 to 64 letters, digits, "-" or "_"');
+const executionCount = integer({ min: 0, nullable: true });
+const uniqueTags: Check = (value, path) => {
+  arrayOf(stringLike(/^[^,]+$/, 'a tag: a string that is not empty and has no comma'))(value, path);
+  if (new Set(value as string[]).size < (value as string[]).length) throw new SchemaFault(path, 'has a tag twice');
+};
+
+const commonMetadata = { name: stringLike(/^[^\n]+\n?$/, 'a string of one line, not empty'), tags: uniqueTags, jupyter: anyObject };
+const cellMetadata = {
+  markdown: object({ keys: commonMetadata }),
+  raw: object({ keys: { ...commonMetadata, format: string } }),
+  code: object({
+    keys: {
+      ...commonMetadata,
+      execution: object({ others: string }),
+      collapsed: boolean,
+      scrolled: oneOf([true, false, 'auto']),
+    },
+  }),
+};
+
+const notebookMetadata = object({
+  keys: {
+    kernelspec: object({ required: ['name', 'display_name'], keys: { name: string, display_name: string } }),
+    language_info: object({
+      required: ['name'],
+      keys: {
+        name: string,
+        codemirror_mode: either(string, anyObject, 'a string or an object'),
+        file_extension: string,
+        mimetype: string,
+        pygments_lexer: string,
+      },
+    }),
+    title: string,
+    authors: arrayOf(anything),
+  },
+});
+
+const outputRules: { readonly [type: string]: ObjectRules } = {
+  stream: { required: ['output_type', 'name', 'text'], keys: { output_type: anything, name: string, text: multilineString } },
+  display_data: {
+    required: ['output_type', 'data', 'metadata'],
+    keys: { output_type: anything, data: mimeBundle, metadata: anyObject },
+  },
+  execute_result: {
+    required: ['output_type', 'data', 'metadata', 'execution_count'],
+    keys: { output_type: anything, data: mimeBundle, metadata: anyObject, execution_count: executionCount },
+  },
+  error: {
+    required: ['output_type', 'ename', 'evalue', 'traceback'],
+    keys: { output_type: anything, ename: string, evalue: string, traceback: arrayOf(string) },
+  },
+};
+
+const textCell = { attachments: object({ others: mimeBundle }) };
+
+function cellRules(output: Check): { readonly [type: string]: ObjectRules } {
+  const base = { id: cellId, cell_type: anything, source: multilineString };
+  return {
+    markdown: { required: ['id', 'cell_type', 'metadata', 'source'], keys: { ...base, ...textCell, metadata: cellMetadata.markdown } },
+    raw: { required: ['id', 'cell_type', 'metadata', 'source'], keys: { ...base, ...textCell, metadata: cellMetadata.raw } },
+    code: {
+      required: ['id', 'cell_type', 'metadata', 'source', 'outputs', 'execution_count'],
+      keys: { ...base, metadata: cellMetadata.code, outputs: arrayOf(output), execution_count: executionCount },
+    },
+  };
+}
+
+function createSchema(isFuture: boolean): NotebookSchema {
+  const others = isFuture ? anything : false;
+  const output = byType('output_type', outputRules, others);
+  const cell = byType('cell_type', cellRules(output), others);
+  const notebook = object({
+    required: ['metadata', 'nbformat_minor', 'nbformat', 'cells'],
+    keys: { metadata: notebookMetadata, nbformat_minor: integer({ min: 0 }), nbformat: oneOf([4]), cells: arrayOf(cell) },
+    others,
+  });
+  return { notebook, metadata: notebookMetadata, cell, output };
+}
+
+const current = createSchema(false);
+const future = createSchema(true);
+
+export function schemaOf(minor: number): NotebookSchema {
+  return minor > 5 ? future : current;
+}
+
+/** The rules of the type that an object says it has. */
+function byType(key: string, rules: { readonly [type: string]: ObjectRules }, others: Check | false): Check {
+  const checks = Object.fromEntries(Object.entries(rules).map(([type, rule]) => [type, object({ ...rule, others })]));
+  const isType = oneOf(Object.keys(rules));
+  return (value, path) => {
+    if (!isJsonObject(value)) throw wanted('an object', value, path);
+    if (!Object.hasOwn(value, key)) throw new SchemaFault(path, `lacks "${key}"`);
+    const type = value[key];
+    isType(type, [...path, key]);
+    checks[type as string]?.(value, path);
+  };
+}

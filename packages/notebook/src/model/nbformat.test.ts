@@ -1,0 +1,212 @@
+import fc from 'fast-check';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { preparePython, pythonRewritten, pythonTimeoutMs, pythonVerdicts } from '../../test/support/nbformat.js';
+import { anyDiskNotebook } from '../../test/support/notebooks.js';
+import { NotebookError } from './errors.js';
+import type { JsonObject } from './json.js';
+import { parseNotebook, printNotebook } from './nbformat.js';
+
+const seed = 20261121;
+
+function errorOf(text: string, limits = {}): NotebookError {
+  try {
+    parseNotebook(text, limits);
+  } catch (error) {
+    if (error instanceof NotebookError) return error;
+    throw error;
+  }
+  throw new Error('The notebook was accepted');
+}
+
+function fileOf(cells: unknown[], more: JsonObject = {}): string {
+  return `${JSON.stringify({ cells, metadata: {}, nbformat: 4, nbformat_minor: 5, ...more }, null, 1)}\n`;
+}
+
+const codeCell = { cell_type: 'code', execution_count: null, id: 'a', metadata: {}, outputs: [], source: [] };
+
+beforeAll(preparePython, pythonTimeoutMs);
+
+describe('parseNotebook and printNotebook, against Python', () => {
+  it('print a file that nbformat wrote byte for byte', async () => {
+    const given = fc.sample(anyDiskNotebook, { numRuns: 400, seed }).map((notebook) => JSON.stringify(notebook));
+    const written = await pythonRewritten(given);
+    for (const text of written) expect(printNotebook(parseNotebook(text).notebook)).toBe(text);
+  });
+
+  it('keep numbers as they were spelled, and the numbers that only Python has', async () => {
+    const text =
+      '{"cells": [], "metadata": {"10": 1.0, "2": 12345678901234567890, "n": [NaN, -Infinity, 1e-07, 1e+300, 100000.0]}, "nbformat": 4, "nbformat_minor": 5}';
+    const [written = ''] = await pythonRewritten([text]);
+    expect(printNotebook(parseNotebook(written).notebook)).toBe(written);
+    expect(written).toContain('12345678901234567890');
+  });
+
+  it('print what nbformat would make of any file, with the keys of metadata in the order of the file', async () => {
+    const texts = fc.sample(anyDiskNotebook, { numRuns: 200, seed: seed + 1 }).map((notebook) => JSON.stringify(notebook));
+    const printed = texts.map((text) => printNotebook(parseNotebook(text).notebook));
+    expect(await pythonRewritten(printed)).toEqual(await pythonRewritten(texts));
+    expect(await pythonVerdicts(printed)).toEqual(printed.map(() => undefined));
+  });
+
+  it('refuse what nbformat refuses, and nothing else', async () => {
+    const texts = mutants(600);
+    const verdicts = await pythonVerdicts(texts, { strict: false });
+    const differing = texts.filter((text, index) => (verdicts[index] === undefined) !== isAccepted(text));
+    expect(differing).toEqual([]);
+    expect(verdicts.filter((verdict) => verdict !== undefined).length).toBeGreaterThan(100);
+  });
+
+  it('write files of older versions so that nbformat accepts them without mending', async () => {
+    const { id: _, ...oldCell } = codeCell;
+    const old = [0, 1, 2, 3, 4].map((minor) => fileOf([oldCell, oldCell], { nbformat_minor: minor }));
+    const parsed = old.map((text) => parseNotebook(text));
+    expect(await pythonVerdicts(parsed.map(({ notebook }) => printNotebook(notebook)))).toEqual(old.map(() => undefined));
+    expect(parsed.map(({ mended }) => mended)).toEqual([0, 1, 2, 3, 4].map((minor) => [`raised from nbformat 4.${minor} to 4.5`]));
+  });
+});
+
+describe('parseNotebook', () => {
+  it('gives cells of an old file the same ids each time', () => {
+    const { id: _, ...oldCell } = codeCell;
+    const ids = () =>
+      parseNotebook(fileOf([oldCell, { ...oldCell, source: 'x' }], { nbformat_minor: 4 })).notebook.cells.map(({ id }) => id);
+    expect(ids()).toEqual(ids());
+    expect(new Set(ids()).size).toBe(2);
+  });
+
+  it('gives a cell another id when one before it has the same, and says so', () => {
+    const { notebook, mended } = parseNotebook(fileOf([codeCell, codeCell]));
+    expect(new Set(notebook.cells.map(({ id }) => id)).size).toBe(2);
+    expect(mended).toEqual(['cells[1] got a new id, because another cell has the same']);
+  });
+
+  it('keeps keys of a later minor version', () => {
+    const text = fileOf([{ ...codeCell, novelty: { z: 1, a: 2 } }], { nbformat_minor: 6, zenith: [1] });
+    const printed = printNotebook(parseNotebook(text).notebook);
+    expect(JSON.parse(printed)).toEqual(JSON.parse(text));
+    expect(printed).toContain('"novelty": {\n    "z": 1,\n    "a": 2\n   }');
+  });
+
+  it('drops what belongs to a session, trust above all', () => {
+    const { notebook } = parseNotebook(
+      fileOf([{ ...codeCell, metadata: { trusted: true, x: 1 } }], { metadata: { signature: 's', y: 2 } }),
+    );
+    expect([notebook.metadata, notebook.cells[0]?.metadata]).toEqual([{ y: 2 }, { x: 1 }]);
+  });
+
+  it.each<[string, string, JsonObject]>([
+    ['a key that is missing', fileOf([{ ...codeCell, metadata: undefined }]), { path: 'cells[0]', line: 3 }],
+    [
+      'an output',
+      fileOf([{ ...codeCell, outputs: [{ output_type: 'stream', name: 1, text: '' }] }]),
+      { path: 'cells[0].outputs[0].name', line: 11 },
+    ],
+    [
+      'a mime type',
+      fileOf([{ ...codeCell, outputs: [{ output_type: 'display_data', metadata: {}, data: { 'image/png': 1 } }] }]),
+      { path: 'cells[0].outputs[0].data["image/png"]' },
+    ],
+    ['an unknown key', fileOf([{ ...codeCell, colour: 'red' }]), { path: 'cells[0].colour', line: 10 }],
+    ['an unknown cell type', fileOf([codeCell, { ...codeCell, id: 'b', cell_type: 'heading' }]), { path: 'cells[1].cell_type', line: 12 }],
+    ['a bad id', fileOf([{ ...codeCell, id: 'a b' }]), { path: 'cells[0].id' }],
+    ['an id in an old file', fileOf([codeCell], { nbformat_minor: 4 }), { path: 'cells[0].id' }],
+    ['version 3', '{"nbformat": 3, "nbformat_minor": 0, "metadata": {}, "worksheets": []}', { path: 'nbformat', line: 1 }],
+    ['a JSON file of something else', '{"name": "x"}', { path: '' }],
+    ['a list', '[]', { path: '', line: 1 }],
+    ['a comma too many', '{\n "cells": [],\n}', { line: 3, column: 1 }],
+    ['a text', 'print(1)', { line: 1, column: 1 }],
+    ['a string without end', '{"cells', { line: 1, column: 2 }],
+    ['nothing', '', { line: 1 }],
+    ['a byte order mark', '\ufeff{}', {}],
+    ['deep nesting', '['.repeat(300), { line: 1, column: 257 }],
+  ])('names the place of %s', (_, text, place) => {
+    const error = errorOf(text);
+    expect(error.code).toBe('bad_notebook');
+    expect(error.data).toMatchObject(place);
+    expect(error.message).toMatchSnapshot();
+  });
+
+  it('refuses what is beyond the limits', () => {
+    expect(errorOf(fileOf([codeCell]), { maxBytes: 100 })).toMatchObject({
+      code: 'too_large',
+      message: expect.stringContaining('100 bytes are allowed'),
+    });
+    expect(errorOf(fileOf([codeCell, codeCell]), { maxCells: 1 })).toMatchObject({
+      code: 'too_large',
+      message: 'The notebook has 2 cells; 1 are allowed.',
+    });
+  });
+});
+
+function isAccepted(text: string): boolean {
+  try {
+    parseNotebook(text);
+    return true;
+  } catch (error) {
+    if (error instanceof NotebookError && error.code === 'bad_notebook') return false;
+    throw error;
+  }
+}
+
+/** Notebooks with one thing changed at a random place: a value, a key gone, a key too many. */
+function mutants(count: number): string[] {
+  const wrong = fc.constantFrom<unknown>(
+    null,
+    true,
+    0,
+    1,
+    -1,
+    1.5,
+    '',
+    'x',
+    'code',
+    'auto',
+    [],
+    ['a'],
+    ['a', 'a'],
+    ['a,b'],
+    [1],
+    {},
+    { a: 1 },
+    { a: 'b' },
+    { name: 'x' },
+  );
+  const newKey = fc.constantFrom(
+    'id',
+    'name',
+    'tags',
+    'jupyter',
+    'execution',
+    'collapsed',
+    'scrolled',
+    'format',
+    'attachments',
+    'outputs',
+    'title',
+    'authors',
+    'language_info',
+    'text/plain',
+    'x',
+  );
+  const mutant = fc
+    .tuple(anyDiskNotebook, fc.nat(), fc.constantFrom('replace', 'remove', 'add'), wrong, newKey)
+    .map(([notebook, at, how, value, key]) => {
+      const copy = JSON.parse(JSON.stringify(notebook));
+      const places = placesIn(copy);
+      const place = places[at % places.length];
+      if (!place) return copy;
+      const [owner, name] = place;
+      if (how === 'remove') {
+        if (Array.isArray(owner)) owner.splice(Number(name), 1);
+        else delete owner[name];
+      } else owner[how === 'add' && !Array.isArray(owner) ? key : name] = value;
+      return copy;
+    });
+  return fc.sample(mutant, { numRuns: count, seed: seed + 2 }).map((notebook) => JSON.stringify(notebook));
+}
+
+function placesIn(value: unknown): [JsonObject, string][] {
+  if (typeof value !== 'object' || value === null) return [];
+  const owner = value as JsonObject;
+  return Object.keys(owner).flatMap((key): [JsonObject, string][] => [[owner, key], ...placesIn(owner[key])]);
+}

@@ -1,0 +1,87 @@
+import type { MimeBundle, Output } from '../kernel/kernel.js';
+import { compareCodePoints, isJsonObject, type JsonObject, keysOf, toCanonical, toObject } from './json.js';
+import { schemaOf } from './nbformat-schema.js';
+import { SchemaFault } from './schema-check.js';
+import { toLines, toText } from './text.js';
+
+/** A schema that lets unknown keys pass, since they are dropped anyway. */
+const futureMinor = 6;
+
+/** What nbformat keeps of each kind of output; what a kernel sends beyond it (`transient`) is not for the file. */
+const keptKeys: { readonly [type in Output['output_type']]: readonly string[] } = {
+  stream: ['name', 'output_type', 'text'],
+  display_data: ['data', 'metadata', 'output_type'],
+  execute_result: ['data', 'execution_count', 'metadata', 'output_type'],
+  error: ['ename', 'evalue', 'output_type', 'traceback'],
+};
+
+/**
+ * An output of a kernel as a document keeps it: known keys, sorted, texts joined. What no notebook could hold becomes an error
+ * output that says so, because a run shall not fail for it.
+ */
+export function fromKernel(output: Output): Output {
+  try {
+    schemaOf(futureMinor).output(output, []);
+    const kept = keptKeys[output.output_type].map((key) => [key, toCanonical(output[key])] as const);
+    return joinOutput(toObject(kept));
+  } catch (error) {
+    if (error instanceof SchemaFault) return badOutput([...error.path, error.message].join(' '));
+    if (error instanceof RangeError) return badOutput(error.message);
+    throw error;
+  }
+}
+
+function badOutput(fault: string): Output {
+  return { output_type: 'error', ename: 'BadOutputError', evalue: `The kernel sent an output that is none: ${fault}.`, traceback: [] };
+}
+
+/** From disk to memory: lists of lines become texts. The value has passed the schema. */
+export function joinOutput(output: JsonObject): Output {
+  if (output.output_type === 'stream') return withValues(output, { text: toText(output.text as string | string[]) }) as Output;
+  if (isJsonObject(output.data)) return withValues(output, { data: joinBundle(output.data) }) as Output;
+  return output as Output;
+}
+
+/** From memory to disk: keys in nbformat's order, texts as lists of lines. */
+export function splitOutput(output: Output): JsonObject {
+  const sorted = sortTop(output);
+  if (output.output_type === 'stream') return withValues(sorted, { text: toLines(toText(output.text)) });
+  if (output.output_type === 'error') return sorted;
+  return withValues(sorted, { data: splitBundle(output.data) });
+}
+
+/** Bundles of text cells' attachments, by file name. */
+export function joinAttachments(attachments: JsonObject): JsonObject {
+  return toObject(keysOf(attachments).map((name) => [name, joinBundle(attachments[name] as MimeBundle)] as const));
+}
+
+export function splitAttachments(attachments: JsonObject): JsonObject {
+  return toObject(keysOf(attachments).map((name) => [name, splitBundle(attachments[name] as MimeBundle)] as const));
+}
+
+/** The same object with other values for some of its keys; key order stays. */
+export function withValues(object: JsonObject, values: JsonObject): JsonObject {
+  return toObject(keysOf(object).map((key) => [key, Object.hasOwn(values, key) ? values[key] : object[key]] as const));
+}
+
+/** Only the keys of the object itself; what is inside keeps its order. */
+export function sortTop(object: JsonObject): JsonObject {
+  return toObject([...keysOf(object)].sort(compareCodePoints).map((key) => [key, object[key]] as const));
+}
+
+export function isJsonMimeType(type: string): boolean {
+  return type === 'application/json' || (type.startsWith('application/') && type.endsWith('+json'));
+}
+
+function joinBundle(bundle: MimeBundle): MimeBundle {
+  const isLines = (type: string, data: unknown) => Array.isArray(data) && !isJsonMimeType(type);
+  return toObject(
+    keysOf(bundle).map((type) => [type, isLines(type, bundle[type]) ? toText(bundle[type] as string[]) : bundle[type]] as const),
+  );
+}
+
+function splitBundle(bundle: MimeBundle): MimeBundle {
+  const isSplit = (type: string) => type.startsWith('text/') || type === 'application/javascript' || type === 'image/svg+xml';
+  const split = (type: string, data: unknown) => (typeof data === 'string' && isSplit(type) ? toLines(data) : data);
+  return toObject(keysOf(bundle).map((type) => [type, split(type, bundle[type])] as const));
+}

@@ -1,0 +1,49 @@
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters at which Python's `str.splitlines` breaks.
+const lineBreak = /\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]/g;
+
+/** A text as nbformat keeps it on disk: a list of lines as Python sees them, each with its line break but perhaps the last. */
+export function toLines(text: string): string[] {
+  const lines: string[] = [];
+  let start = 0;
+  for (const { index, 0: end } of text.matchAll(lineBreak)) {
+    lines.push(text.slice(start, index + end.length));
+    start = index + end.length;
+  }
+  if (start < text.length) lines.push(text.slice(start));
+  return lines;
+}
+
+/** A text of nbformat, which may be a list of lines, as one string. */
+export function toText(text: string | readonly string[]): string {
+  return typeof text === 'string' ? text : text.join('');
+}
+
+/** The bytes that a text takes in a file. */
+export function utf8Length(text: string): number {
+  let bytes = text.length;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code < 0x80) continue;
+    // Each half of a pair counts two of its four bytes.
+    bytes += code < 0x800 || (code >= 0xd800 && code <= 0xdfff) ? 1 : 2;
+  }
+  return bytes;
+}
+
+/** The longest beginning of a text that takes at most `maxBytes`; no character is cut in two. */
+export function cutToBytes(text: string, maxBytes: number): string {
+  if (text.length * 3 <= maxBytes) return text;
+  let bytes = 0;
+  for (let at = 0; at < text.length; ) {
+    const character = text.codePointAt(at) ?? 0;
+    bytes += character < 0x80 ? 1 : character < 0x800 ? 2 : character < 0x10000 ? 3 : 4;
+    if (bytes > maxBytes) return text.slice(0, at);
+    at += character < 0x10000 ? 1 : 2;
+  }
+  return text;
+}
+
+/** A count of bytes for people: `1,048,576 bytes`. */
+export function bytesText(bytes: number): string {
+  return `${String(bytes).replace(/\B(?=(\d{3})+$)/g, ',')} bytes`;
+}

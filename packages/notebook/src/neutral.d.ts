@@ -1,0 +1,11 @@
+// What model, tools and session use beyond ECMAScript: pages, workers and Node all have it. Only tsconfig.neutral.json reads
+// this file, so that a name of one runtime alone does not slip in.
+
+interface AbortSignal {
+  readonly aborted: boolean;
+  addEventListener(type: 'abort', listener: () => void, options?: { once?: boolean }): void;
+  removeEventListener(type: 'abort', listener: () => void): void;
+}
+
+declare function setTimeout(callback: () => void, delayMs: number): unknown;
+declare function clearTimeout(timer: unknown): void;

@@ -1,0 +1,146 @@
+import type { Execution, Output } from './kernel/kernel.js';
+import type { Actor } from './model/cell.js';
+import { NotebookError } from './model/errors.js';
+
+/** A run of a cell, as UIs and agents see it. */
+export interface Run {
+  readonly id: number;
+  readonly cellId: string;
+  /** Who started it. */
+  readonly by: Actor;
+  readonly state: 'queued' | 'running';
+}
+
+export interface RunOptions {
+  by: Actor;
+  /** Takes the run out of the queue, or interrupts it. */
+  signal?: AbortSignal | undefined;
+  /** Hears each output as the kernel sends it. */
+  onOutput?: ((output: Output) => void) | undefined;
+}
+
+export interface RunResult {
+  status: Execution['status'];
+  executionCount: number | null;
+  outputs: readonly Output[];
+}
+
+/** A run with all that is needed to carry it out. */
+export interface Job {
+  readonly id: number;
+  readonly cellId: string;
+  /** As it was when the run was asked for: an edit in the meantime is not what was meant. */
+  readonly source: string;
+  readonly options: RunOptions;
+  state: 'queued' | 'running';
+  /** Asked to stop; a job that has not reached the kernel yet never does. */
+  isStopped: boolean;
+}
+
+export interface RunQueueHooks {
+  execute: (job: Job) => Promise<RunResult>;
+  onQueued: (run: Run) => void;
+  onStarted: (run: Run) => void;
+  onFinished: (run: Run, status: RunStatus) => void;
+}
+
+export type RunStatus = Execution['status'] | 'cancelled' | 'failed';
+
+interface Waiting {
+  job: Job;
+  resolve: (result: RunResult) => void;
+  reject: (error: unknown) => void;
+  stopListening: () => void;
+}
+
+/** One run at a time; the others wait in the order in which they came. */
+export class RunQueue {
+  readonly #hooks: RunQueueHooks;
+  #waiting: Waiting[] = [];
+  #running: Job | undefined;
+  #lastId = 0;
+
+  constructor(hooks: RunQueueHooks) {
+    this.#hooks = hooks;
+  }
+
+  get running(): Run | undefined {
+    return this.#running && toRun(this.#running);
+  }
+
+  get queued(): readonly Run[] {
+    return this.#waiting.map(({ job }) => toRun(job));
+  }
+
+  add(cellId: string, source: string, options: RunOptions): Promise<RunResult> {
+    const { signal } = options;
+    if (signal?.aborted) return Promise.reject(notRun('it was cancelled')({ cellId }));
+    const job: Job = { id: ++this.#lastId, cellId, source, options, state: 'queued', isStopped: false };
+    return new Promise((resolve, reject) => {
+      const abort = () => this.#abort(job);
+      signal?.addEventListener('abort', abort, { once: true });
+      this.#waiting.push({ job, resolve, reject, stopListening: () => signal?.removeEventListener('abort', abort) });
+      this.#hooks.onQueued(toRun(job));
+      this.#startNext();
+    });
+  }
+
+  /** Ends the runs that wait, with an error; the running one is told not to reach the kernel if it has not. */
+  drop(reason: (run: Run) => NotebookError, isMeant: (run: Run) => boolean = () => true): void {
+    const meant = this.#waiting.filter(({ job }) => isMeant(toRun(job)));
+    this.#waiting = this.#waiting.filter((waiting) => !meant.includes(waiting));
+    for (const waiting of meant) this.#finish(waiting, 'cancelled', () => waiting.reject(reason(toRun(waiting.job))));
+  }
+
+  /** Keeps the running job from the kernel, if it is not there yet. */
+  stopRunning(): void {
+    if (this.#running) this.#running.isStopped = true;
+  }
+
+  #abort(job: Job): void {
+    job.isStopped = true;
+    this.drop(notRun('it was cancelled'), ({ id }) => id === job.id);
+  }
+
+  #startNext(): void {
+    if (this.#running) return;
+    const waiting = this.#waiting.shift();
+    if (!waiting) return;
+    const { job } = waiting;
+    this.#running = job;
+    job.state = 'running';
+    this.#hooks.onStarted(toRun(job));
+    void this.#carryOut(waiting);
+  }
+
+  async #carryOut(waiting: Waiting): Promise<void> {
+    let settle: () => void;
+    let status: RunStatus;
+    try {
+      const result = await this.#hooks.execute(waiting.job);
+      status = result.status;
+      settle = () => waiting.resolve(result);
+    } catch (error) {
+      status = error instanceof NotebookError && error.code === 'cancelled' ? 'cancelled' : 'failed';
+      settle = () => waiting.reject(error);
+    }
+    this.#running = undefined;
+    this.#finish(waiting, status, settle);
+    this.#startNext();
+  }
+
+  #finish({ job, stopListening }: Waiting, status: RunStatus, settle: () => void): void {
+    stopListening();
+    settle();
+    this.#hooks.onFinished(toRun(job), status);
+  }
+}
+
+/** The error of a run that came to nothing, and why. */
+export function notRun(reason: string): (run: Pick<Run, 'cellId'>) => NotebookError {
+  return ({ cellId }) => new NotebookError('cancelled', `The cell "${cellId}" did not run: ${reason}.`, { data: { cellId } });
+}
+
+function toRun({ id, cellId, options, state }: Job): Run {
+  return { id, cellId, by: options.by, state };
+}

@@ -1,0 +1,285 @@
+import type { Execution, Kernel, KernelState, Output } from './kernel/kernel.js';
+import type { Actor } from './model/cell.js';
+import type { DocumentEvent, NotebookDocument } from './model/document.js';
+import { messageOf, NotebookError } from './model/errors.js';
+import { Journal, type JournalEntry, type JournalLimits, type UndoOptions } from './model/journal.js';
+import { Listeners } from './model/listeners.js';
+import { type Job, notRun, type Run, type RunOptions, RunQueue, type RunResult, type RunStatus } from './run-queue.js';
+
+export interface SessionOptions {
+  document: NotebookDocument;
+  kernel: Kernel;
+  /** Agents may look, and change or run nothing. Persons may always. Default false. */
+  readOnly?: boolean;
+  /** What people call the notebook: its file name. */
+  title?: string;
+  journal?: JournalLimits;
+}
+
+export type SessionEvent =
+  | { readonly type: 'queued' | 'started'; readonly run: Run }
+  | { readonly type: 'finished'; readonly run: Run; readonly status: RunStatus }
+  /** Someone stopped, interrupted or restarted what runs. */
+  | { readonly type: 'stopped' | 'interrupted' | 'restarted'; readonly by: Actor }
+  | { readonly type: 'kernel'; readonly state: KernelState }
+  | { readonly type: 'readOnly'; readonly readOnly: boolean };
+
+/** A document and a kernel, joined: what person and agent run goes through here, one cell at a time. */
+export class NotebookSession {
+  readonly document: NotebookDocument;
+  readonly journal: Journal;
+  readonly kernel: Kernel;
+  readonly title: string | undefined;
+  readonly #listeners = new Listeners<SessionEvent>();
+  readonly #queue: RunQueue;
+  readonly #stopListening: (() => void)[];
+  #started: Promise<void> | undefined;
+  #readOnly: boolean;
+  #isClosed = false;
+
+  constructor({ document, kernel, readOnly = false, title, journal }: SessionOptions) {
+    this.document = document;
+    this.kernel = kernel;
+    this.title = title;
+    this.journal = new Journal(document, journal);
+    this.#readOnly = readOnly;
+    this.#queue = new RunQueue({
+      execute: (job) => this.#execute(job),
+      onQueued: (run) => this.#listeners.emit({ type: 'queued', run }),
+      onStarted: (run) => this.#listeners.emit({ type: 'started', run }),
+      onFinished: (run, status) => this.#listeners.emit({ type: 'finished', run, status }),
+    });
+    this.#stopListening = [
+      document.onChange((event) => this.#dropDeleted(event)),
+      kernel.onState((state) => this.#listeners.emit({ type: 'kernel', state })),
+    ];
+  }
+
+  get readOnly(): boolean {
+    return this.#readOnly;
+  }
+
+  set readOnly(readOnly: boolean) {
+    if (readOnly === this.#readOnly) return;
+    this.#readOnly = readOnly;
+    this.#listeners.emit({ type: 'readOnly', readOnly });
+  }
+
+  get running(): Run | undefined {
+    return this.#queue.running;
+  }
+
+  get queued(): readonly Run[] {
+    return this.#queue.queued;
+  }
+
+  onEvent(listener: (event: SessionEvent) => void): () => void {
+    return this.#listeners.add(listener);
+  }
+
+  /** Starts the kernel, which the first run does otherwise. Throws `kernel_failed`; a later call tries again. */
+  async start(): Promise<void> {
+    this.#assertOpen();
+    this.#started ??= this.kernel.start();
+    try {
+      await this.#started;
+    } catch (error) {
+      this.#started = undefined;
+      throw new NotebookError('kernel_failed', `The kernel could not be started: ${messageOf(error)}`, { cause: error });
+    }
+  }
+
+  /**
+   * Runs a code cell, after those that wait already, and answers when it has finished. Code that fails is a result of status
+   * `error`; it rejects when the code could not run, or its cell is deleted meanwhile.
+   */
+  async run(cellId: string, options: RunOptions): Promise<RunResult> {
+    this.#assertOpen();
+    const { cell } = this.document.get(cellId);
+    if (cell.type === 'code') return this.#queue.add(cellId, cell.source, options);
+    throw new NotebookError('not_code_cell', `The cell "${cellId}" is a ${cell.type} cell; only code cells can be run.`, {
+      data: { cellId },
+    });
+  }
+
+  /** Ends the running cell and forgets those that wait. */
+  async stop({ by }: { by: Actor }): Promise<void> {
+    this.#queue.drop(notRun(`${by.name} stopped the notebook`));
+    this.#listeners.emit({ type: 'stopped', by });
+    await this.#interruptRunning();
+  }
+
+  /** Ends the running cell; those that wait go on. Answers with the run, if there was one. */
+  async interrupt({ by }: { by: Actor }): Promise<Run | undefined> {
+    const { running } = this.#queue;
+    if (running) {
+      this.#listeners.emit({ type: 'interrupted', by });
+      await this.#interruptRunning();
+    }
+    return running;
+  }
+
+  /** Fresh variables; what runs is interrupted, what waits is forgotten. */
+  async restart({ by }: { by: Actor }): Promise<void> {
+    this.#assertOpen();
+    this.#queue.drop(notRun(`${by.name} restarted the kernel`));
+    this.#queue.stopRunning();
+    this.#listeners.emit({ type: 'restarted', by });
+    if (!this.#started) return this.start();
+    this.#started = this.kernel.restart();
+    return this.start();
+  }
+
+  /** Takes back an agent's last change. Throws as the journal does, and `cell_running` for a cell that is busy. */
+  undoLast(options: UndoOptions): JournalEntry {
+    const entry = this.journal.findLast(options.ofAgent);
+    if (entry) this.#assertAtRest(entry.cellId);
+    return this.journal.undoLast(options);
+  }
+
+  /** Takes back one change of the journal. */
+  undo(entryId: number, options: UndoOptions): JournalEntry {
+    const entry = this.journal.entries.find(({ id }) => id === entryId);
+    if (entry) this.#assertAtRest(entry.cellId);
+    return this.journal.undo(entryId, options);
+  }
+
+  /** Ends everything that was opened here, and the kernel. */
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#queue.drop(() => new NotebookError('closed', 'The notebook was closed before the cell ran.'));
+    this.#queue.stopRunning();
+    for (const stop of this.#stopListening) stop();
+    this.journal.close();
+    await this.kernel.close();
+  }
+
+  async #execute(job: Job): Promise<RunResult> {
+    const { options } = job;
+    const sink = new CellSink(this.document, job);
+    try {
+      if (this.#started && this.kernel.state === 'dead')
+        throw new NotebookError('kernel_dead', 'The kernel has died; restart it. Its variables are gone.');
+      await this.start();
+      if (job.isStopped) throw notRun('it was stopped')(job);
+      sink.begin();
+      const execution = await this.kernel.execute(job.source, {
+        onOutput: (output) => sink.put(output),
+        onClear: (wait) => sink.clear(wait),
+        ...(options.signal ? { signal: options.signal } : {}),
+      });
+      return sink.finish(execution);
+    } catch (error) {
+      throw sink.fail(this.#toKnown(error));
+    }
+  }
+
+  #toKnown(error: unknown): NotebookError {
+    if (error instanceof NotebookError) return error;
+    if (this.#isClosed) return new NotebookError('closed', 'The notebook was closed while the cell ran.', { cause: error });
+    return new NotebookError(this.kernel.state === 'dead' ? 'kernel_dead' : 'internal', messageOf(error), { cause: error });
+  }
+
+  async #interruptRunning(): Promise<void> {
+    this.#queue.stopRunning();
+    if (this.#queue.running) await this.kernel.interrupt();
+  }
+
+  #dropDeleted({ change, before }: DocumentEvent): void {
+    if (change.op.type !== 'delete' || !before) return;
+    const { id } = change.op;
+    this.#queue.drop(
+      () => deletedCell(id, `by ${change.by.name} before it ran`),
+      ({ cellId }) => cellId === id,
+    );
+  }
+
+  #assertAtRest(cellId: string): void {
+    const isBusy = [this.#queue.running, ...this.#queue.queued].some((run) => run?.cellId === cellId);
+    if (isBusy)
+      throw new NotebookError('cell_running', `The cell "${cellId}" is running or waits for its turn; interrupt it first, or wait.`, {
+        data: { cellId },
+      });
+  }
+
+  #assertOpen(): void {
+    if (this.#isClosed) throw new NotebookError('closed', 'The notebook session is closed.');
+  }
+}
+
+/** Joins a document and a kernel. The kernel starts with the first run, or with `start()`. */
+export function createNotebookSession(options: SessionOptions): NotebookSession {
+  return new NotebookSession(options);
+}
+
+/** Writes what a run gives into its cell, as long as the cell is there. */
+class CellSink {
+  readonly #document: NotebookDocument;
+  readonly #job: Job;
+  readonly #by: Actor;
+  #outputs: readonly Output[] = [];
+  #clearsWithNext = false;
+
+  constructor(document: NotebookDocument, job: Job) {
+    this.#document = document;
+    this.#job = job;
+    this.#by = job.options.by;
+  }
+
+  begin(): void {
+    this.#write((id) => this.#document.clear(id, { by: this.#by }));
+  }
+
+  put(output: Output): void {
+    this.#write((id) => {
+      if (this.#clearsWithNext) this.#document.setOutputs(id, [], { by: this.#by });
+      this.#clearsWithNext = false;
+      this.#document.appendOutput(id, output, { by: this.#by });
+    });
+    this.#job.options.onOutput?.(output);
+  }
+
+  clear(wait: boolean): void {
+    this.#clearsWithNext = wait;
+    if (!wait) this.#write((id) => this.#document.setOutputs(id, [], { by: this.#by }));
+  }
+
+  finish({ status, executionCount }: Execution): RunResult {
+    const { cellId } = this.#job;
+    const count = executionCount > 0 ? executionCount : null;
+    this.#write((id) => {
+      this.#document.finishOutputs(id, { by: this.#by });
+      this.#document.setExecutionCount(id, count, { by: this.#by });
+    });
+    if (!this.#document.find(cellId)) throw deletedCell(cellId, 'while it ran', this.#outputs);
+    return { status, executionCount: count, outputs: this.#outputs };
+  }
+
+  /** What the kernel says is shown in the cell too: a person sees no tool results. */
+  fail(error: NotebookError): NotebookError {
+    if (error.code === 'kernel_dead' || error.code === 'kernel_failed') {
+      const { message } = error;
+      this.#write((id) => {
+        this.#document.appendOutput(
+          id,
+          { output_type: 'error', ename: 'KernelError', evalue: message, traceback: [message] },
+          { by: this.#by },
+        );
+        this.#document.finishOutputs(id, { by: this.#by });
+      });
+    }
+    return error;
+  }
+
+  #write(change: (id: string) => void): void {
+    const { cellId } = this.#job;
+    if (this.#document.find(cellId)?.type !== 'code') return;
+    change(cellId);
+    this.#outputs = this.#document.find(cellId)?.outputs ?? this.#outputs;
+  }
+}
+
+function deletedCell(cellId: string, when: string, outputs: readonly Output[] = []): NotebookError {
+  return new NotebookError('cell_deleted', `The cell "${cellId}" was deleted ${when}.`, { data: { cellId, outputs } });
+}

@@ -1,0 +1,62 @@
+import { NotebookError } from '../model/errors.js';
+import type { JsonObject } from '../model/json.js';
+import { nearest } from '../model/near.js';
+import { quote } from '../model/schema-check.js';
+
+/** The JSON Schema of one argument: as much of it as our tools use. */
+export interface ArgumentSchema {
+  type: 'integer' | 'string' | 'boolean';
+  description?: string;
+  minimum?: number;
+  enum?: readonly string[];
+  default?: unknown;
+}
+
+/** The JSON Schema of a tool's arguments. */
+export interface InputSchema {
+  type: 'object';
+  properties: { readonly [name: string]: ArgumentSchema };
+  required: readonly string[];
+  additionalProperties: false;
+}
+
+/** The arguments of a call, once they are known to fit the schema. Throws `bad_arguments`, naming all that is wrong. */
+export function checkArguments(tool: string, schema: InputSchema, given: unknown): JsonObject {
+  const faults = isRecord(given ?? {})
+    ? faultsOf(schema, (given ?? {}) as JsonObject)
+    : [`an object is wanted, and ${quote(given)} was given`];
+  if (faults.length === 0) return (given ?? {}) as JsonObject;
+  throw new NotebookError('bad_arguments', `Invalid arguments for ${tool}: ${faults.join('; ')}.`, { data: { tool } });
+}
+
+function faultsOf({ properties, required }: InputSchema, given: JsonObject): string[] {
+  const names = Object.keys(properties);
+  const wrong = names.flatMap((name) => {
+    const schema = properties[name];
+    if (!schema || !Object.hasOwn(given, name)) return required.includes(name) ? [`${name} is required: ${wanted(schema)}`] : [];
+    return fits(schema, given[name]) ? [] : [`${name} has to be ${wanted(schema)}, and is ${quote(given[name])}`];
+  });
+  const unknown = Object.keys(given).filter((name) => !names.includes(name));
+  return [...wrong, ...unknown.map((name) => unknownFault(name, names))];
+}
+
+function unknownFault(name: string, names: readonly string[]): string {
+  const [near] = nearest(name, names, 1);
+  const all = names.length === 0 ? 'it takes none' : `it takes ${names.join(', ')}`;
+  return `there is no argument ${quote(name)}${near === undefined ? '' : ` (did you mean ${near}?)`}; ${all}`;
+}
+
+function fits(schema: ArgumentSchema, value: unknown): boolean {
+  if (schema.type === 'integer') return Number.isSafeInteger(value) && (value as number) >= (schema.minimum ?? Number.MIN_SAFE_INTEGER);
+  return typeof value === schema.type && (schema.enum?.includes(value as string) ?? true);
+}
+
+function wanted(schema: ArgumentSchema | undefined): string {
+  if (schema?.enum) return `one of ${schema.enum.map((value) => JSON.stringify(value)).join(', ')}`;
+  if (schema?.type === 'integer') return `an integer${schema.minimum === undefined ? '' : ` of ${schema.minimum} or more`}`;
+  return schema?.type === 'boolean' ? 'true or false' : 'a string';
+}
+
+function isRecord(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

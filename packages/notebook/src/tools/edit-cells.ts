@@ -1,0 +1,84 @@
+import { NotebookError } from '../model/errors.js';
+import { cellId, cellIndex, expectedRev } from './cell-arguments.js';
+import { adds, defineTool, replaces, type ToolCall } from './tool.js';
+
+/** The five of Colab that write, with `expected_rev` beside what Colab has. */
+export const addCodeCell = defineTool<{ cellIndex: number; language: string; code: string }>({
+  name: 'add_code_cell',
+  description: 'Adds a code cell to the notebook; the cells from there on move down. Does not run it. Answers {"newCellId"}.',
+  properties: {
+    cellIndex,
+    language: { type: 'string', enum: ['python', 'r', 'julia'], description: "The language of the code, which has to be the kernel's." },
+    code: { type: 'string', description: 'The source of the cell.' },
+  },
+  required: ['cellIndex', 'language', 'code'],
+  annotations: adds('Add a code cell'),
+  writes: true,
+  answer({ session, args, by }) {
+    const { language } = session.kernel.info;
+    if (args.language !== language) {
+      throw new NotebookError(
+        'bad_arguments',
+        `The kernel of this notebook runs ${language}, not ${args.language}. Add the cell with language "${language}".`,
+      );
+    }
+    const { id } = session.document.insert(args.cellIndex, { type: 'code', source: args.code }, { by });
+    return { value: { newCellId: id } };
+  },
+});
+
+export const addTextCell = defineTool<{ cellIndex: number; content: string }>({
+  name: 'add_text_cell',
+  description: 'Adds a text cell (Markdown) to the notebook; the cells from there on move down. Answers {"newCellId"}.',
+  properties: { cellIndex, content: { type: 'string', description: 'The text, in Markdown.' } },
+  required: ['cellIndex', 'content'],
+  annotations: adds('Add a text cell'),
+  writes: true,
+  answer({ session, args, by }) {
+    const { id } = session.document.insert(args.cellIndex, { type: 'markdown', source: args.content }, { by });
+    return { value: { newCellId: id } };
+  },
+});
+
+export const updateCell = defineTool<{ cellId: string; content: string; expected_rev?: number }>({
+  name: 'update_cell',
+  description: 'Replaces the content of a cell. Does not run it; its outputs stay. Answers {}.',
+  properties: { cellId, content: { type: 'string', description: 'The whole new content.' }, expected_rev: expectedRev },
+  required: ['cellId', 'content'],
+  annotations: { ...replaces('Replace the content of a cell'), idempotentHint: true },
+  writes: true,
+  answer(call) {
+    call.session.document.update(call.args.cellId, call.args.content, editOptions(call));
+    return { value: {} };
+  },
+});
+
+export const moveCell = defineTool<{ cellId: string; cellIndex: number; expected_rev?: number }>({
+  name: 'move_cell',
+  description: 'Moves a cell to another position: "cellIndex" is where it stands afterwards. Answers {}.',
+  properties: { cellId, cellIndex, expected_rev: expectedRev },
+  required: ['cellId', 'cellIndex'],
+  annotations: { ...adds('Move a cell'), idempotentHint: true },
+  writes: true,
+  answer(call) {
+    call.session.document.move(call.args.cellId, call.args.cellIndex, editOptions(call));
+    return { value: {} };
+  },
+});
+
+export const deleteCell = defineTool<{ cellId: string; expected_rev?: number }>({
+  name: 'delete_cell',
+  description: 'Deletes a cell with its outputs. undo_last_change brings it back. Answers {}.',
+  properties: { cellId, expected_rev: expectedRev },
+  required: ['cellId'],
+  annotations: replaces('Delete a cell'),
+  writes: true,
+  answer(call) {
+    call.session.document.delete(call.args.cellId, editOptions(call));
+    return { value: {} };
+  },
+});
+
+function editOptions({ by, args }: ToolCall<{ expected_rev?: number }>) {
+  return { by, expectedRev: args.expected_rev };
+}

@@ -1,0 +1,36 @@
+import type { Output } from '../kernel/kernel.js';
+import { toText } from '../model/text.js';
+
+const maxLength = 200;
+
+/**
+ * Tells the last line that code has printed, as progress of its call. Not more often than every `intervalMs`, since a loop may
+ * print a thousand lines in that time; the last one is always told.
+ */
+export function createLineProgress(tell: (line: string) => void, intervalMs: number): { put: (output: Output) => void; end: () => void } {
+  let open = '';
+  let line: string | undefined;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+
+  const tellLine = (): void => {
+    timer = undefined;
+    if (line === undefined) return;
+    tell(line);
+    line = undefined;
+    timer = setTimeout(tellLine, intervalMs);
+  };
+
+  return {
+    put(output) {
+      if (output.output_type !== 'stream') return;
+      // A carriage return begins a line anew, as in a progress bar.
+      const lines = (open + toText(output.text)).slice(-20 * maxLength).split(/[\r\n]+/);
+      open = (lines.at(-1) ?? '').slice(0, maxLength);
+      line = lines.findLast((text) => text.trim() !== '')?.slice(0, maxLength) ?? line;
+      if (timer === undefined) tellLine();
+    },
+    end() {
+      clearTimeout(timer);
+    },
+  };
+}

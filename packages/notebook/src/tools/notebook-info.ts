@@ -1,0 +1,32 @@
+import type { Run } from '../run-queue.js';
+import { defineTool, looks } from './tool.js';
+
+export const getNotebookInfo = defineTool<Record<string, never>>({
+  name: 'get_notebook_info',
+  description:
+    'Tells about the notebook: title, number of cells by type, kernel (language, version, state), the running cell and those that wait, whether agents may change it, and how many changes of agents can be undone.',
+  properties: {},
+  required: [],
+  annotations: { ...looks('Tell about the notebook'), idempotentHint: true },
+  writes: false,
+  answer({ session }) {
+    const { document, kernel, journal, running, queued } = session;
+    const count = (type: string) => document.cells.filter((cell) => cell.type === type).length;
+    return {
+      value: {
+        ...(session.title === undefined ? {} : { title: session.title }),
+        cells: document.cells.length,
+        cell_types: { code: count('code'), markdown: count('markdown'), raw: count('raw') },
+        kernel: { ...kernel.info, state: kernel.state },
+        running: running ? toView(running) : null,
+        queued: queued.map(toView),
+        read_only: session.readOnly,
+        undoable_changes: journal.entries.filter(({ undone }) => !undone).length,
+      },
+    };
+  },
+});
+
+function toView({ cellId, by }: Run) {
+  return { cellId, started_by: by };
+}

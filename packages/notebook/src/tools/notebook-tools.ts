@@ -1,0 +1,29 @@
+import type { NotebookSession } from '../session.js';
+import { addCodeCell, addTextCell, deleteCell, moveCell, updateCell } from './edit-cells.js';
+import { getCells } from './get-cells.js';
+import { interruptExecution, restartKernel } from './kernel-tools.js';
+import { getNotebookInfo } from './notebook-info.js';
+import { runCode, runCodeCell } from './run-cells.js';
+import { bindTool, type NotebookTool, type ToolDefinition, type ToolOptions } from './tool.js';
+import { undoLastChange } from './undo.js';
+
+/** A new tool is one object, and one line here. The first seven are Colab's, by name, arguments and results. */
+const definitions: readonly ToolDefinition[] = [
+  addCodeCell,
+  addTextCell,
+  deleteCell,
+  getCells,
+  moveCell,
+  runCodeCell,
+  updateCell,
+  runCode,
+  interruptExecution,
+  restartKernel,
+  getNotebookInfo,
+  undoLastChange,
+];
+
+/** The tools that agents have in a session. */
+export function createNotebookTools(session: NotebookSession, options: ToolOptions = {}): NotebookTool[] {
+  return definitions.map((definition) => bindTool(definition, session, options));
+}

@@ -1,0 +1,141 @@
+import type { Actor } from '../model/cell.js';
+import { messageOf, NotebookError } from '../model/errors.js';
+import type { JsonObject } from '../model/json.js';
+import type { NotebookSession } from '../session.js';
+import { type ArgumentSchema, checkArguments, type InputSchema } from './arguments.js';
+
+export type ContentBlock = { type: 'text'; text: string } | { type: 'image'; data: string; mimeType: string };
+
+/** A result as MCP has it. */
+export interface ToolResult {
+  content: ContentBlock[];
+  isError?: true;
+}
+
+/** What comes with a call. */
+export interface ToolContext {
+  /** Cancels the call: code that it runs is interrupted. */
+  signal?: AbortSignal | undefined;
+  /** Hears what goes on, in one line. */
+  progress?: ((message: string) => void) | undefined;
+  /** The agent's name, as the person shall read it. Default `agent`. */
+  agent?: string | undefined;
+}
+
+/** MCP's hints to the agent's host. */
+export interface ToolAnnotations {
+  title: string;
+  readOnlyHint: boolean;
+  destructiveHint?: boolean;
+  idempotentHint?: boolean;
+  openWorldHint: boolean;
+}
+
+/** A tool as a page or server offers it. `run` never rejects: what fails is a result with `isError`. */
+export interface NotebookTool {
+  name: string;
+  description: string;
+  inputSchema: InputSchema;
+  annotations: ToolAnnotations;
+  run(args: unknown, context?: ToolContext): Promise<ToolResult>;
+}
+
+export interface ToolOptions {
+  /** The least time between two progress messages of a call. Default 250. */
+  progressIntervalMs?: number;
+  /** Images that one result carries as image blocks; more are named only. Default 20. */
+  maxImages?: number;
+  /** Base64 characters of one result's image blocks; an image beyond it is named only. Default 5,000,000. */
+  maxImageCharacters?: number;
+  /** Hears of faults that the caller sees only as "Internal error". */
+  onFault?: (error: unknown) => void;
+}
+
+/** A call that has come through all checks. */
+export interface ToolCall<Args> {
+  session: NotebookSession;
+  args: Args;
+  by: Actor;
+  context: ToolContext;
+  options: ToolOptions;
+}
+
+/** What a tool answers: the value of the text block, and images beside it. */
+export interface ToolAnswer {
+  value: unknown;
+  images?: readonly ContentBlock[];
+}
+
+export interface ToolDefinition {
+  name: string;
+  description: string;
+  properties: { readonly [name: string]: ArgumentSchema };
+  required: readonly string[];
+  annotations: ToolAnnotations;
+  /** Refused while the notebook is read-only. */
+  writes: boolean;
+  // The arguments have passed the schema, and only the definition knows their type.
+  answer(call: ToolCall<never>): ToolAnswer | Promise<ToolAnswer>;
+}
+
+/** Declares a tool. `Args` is what the schema says: keep the two together. */
+export function defineTool<Args>(
+  definition: Omit<ToolDefinition, 'answer'> & { answer(call: ToolCall<Args>): ToolAnswer | Promise<ToolAnswer> },
+): ToolDefinition {
+  return definition;
+}
+
+/** The tool, for one session. */
+export function bindTool(definition: ToolDefinition, session: NotebookSession, options: ToolOptions): NotebookTool {
+  const { name, description, properties, required, annotations } = definition;
+  const inputSchema: InputSchema = { type: 'object', properties, required, additionalProperties: false };
+  const run = async (given: unknown, context: ToolContext = {}): Promise<ToolResult> => {
+    try {
+      if (definition.writes && session.readOnly) throw readOnlyError(name);
+      const args = checkArguments(name, inputSchema, given) as never;
+      const by: Actor = { kind: 'agent', name: context.agent ?? 'agent' };
+      return toResult(await definition.answer({ session, args, by, context, options }));
+    } catch (error) {
+      return toErrorResult(error, options);
+    }
+  };
+  return { name, description, inputSchema, annotations, run };
+}
+
+function toResult({ value, images = [] }: ToolAnswer): ToolResult {
+  return { content: [textBlock(value), ...images] };
+}
+
+/** An error is JSON too, so that a program can read the code, and an agent what the error is about. */
+function toErrorResult(error: unknown, { onFault }: ToolOptions): ToolResult {
+  const isKnown = error instanceof NotebookError && error.code !== 'internal';
+  if (!isKnown) onFault?.(error);
+  const told: JsonObject = isKnown
+    ? { code: error.code, message: messageOf(error), ...error.data }
+    : { code: 'internal', message: 'Internal error' };
+  return { content: [textBlock({ error: told })], isError: true };
+}
+
+function textBlock(value: unknown): ContentBlock {
+  return { type: 'text', text: JSON.stringify(value) };
+}
+
+function readOnlyError(tool: string): NotebookError {
+  return new NotebookError(
+    'read_only',
+    `${tool} is refused: the notebook is read-only for agents. Ask the person at the notebook to allow changes.`,
+    { data: { tool } },
+  );
+}
+
+/** A tool that only looks. */
+export const looks = (title: string): ToolAnnotations => ({ title, readOnlyHint: true, openWorldHint: false });
+
+/** A tool that adds, and takes nothing away. */
+export const adds = (title: string): ToolAnnotations => ({ title, readOnlyHint: false, destructiveHint: false, openWorldHint: false });
+
+/** A tool that replaces or removes something. */
+export const replaces = (title: string): ToolAnnotations => ({ title, readOnlyHint: false, destructiveHint: true, openWorldHint: false });
+
+/** A tool that runs code, which may do anything that the kernel can. */
+export const runs = (title: string): ToolAnnotations => ({ title, readOnlyHint: false, destructiveHint: true, openWorldHint: true });

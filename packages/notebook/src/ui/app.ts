@@ -1,0 +1,149 @@
+import { CellTools, createInserter, followGaps } from './cells/cell-tools.js';
+import { NotebookView } from './cells/notebook-view.js';
+import { Commands } from './commands.js';
+import { el } from './dom.js';
+import { createActivityHint } from './frame/activity-hint.js';
+import { Announcer } from './frame/announcer.js';
+import { Banners } from './frame/banners.js';
+import { createBar } from './frame/bar.js';
+import { ChangesDrawer } from './frame/changes-drawer.js';
+import { showHelp } from './frame/dialogs.js';
+import { announceEvents } from './frame/news.js';
+import { startStatusBanners } from './frame/status-banners.js';
+import { toggleTheme } from './frame/theme.js';
+import { editorKeys, lastEditorKeys, listenToKeys } from './keys.js';
+import { Connection } from './link/connection.js';
+import { AgentTrail } from './state/agent-trail.js';
+import { Drafts } from './state/drafts.js';
+import { bringBackDrafts, keepDrafts } from './state/saved-drafts.js';
+import { Selection } from './state/selection.js';
+import { Store } from './state/store.js';
+
+/** Joins the parts of the window; the only file that knows them all. */
+export function startApp(root: HTMLElement, url: string): void {
+  const connection = new Connection({ url, onMessage: (message) => store.receive(message), onState: (state) => store.setLink(state) });
+  const store = new Store(() => connection.open());
+  const drafts = new Drafts({
+    document: () => store.document,
+    update: (cellId, source, expectedRev) => connection.request({ do: 'update', cellId, source, expectedRev }),
+  });
+  // Before the view: what it shows of a changed cell is what the drafts make of it.
+  followStore(store, drafts);
+  const trail = new AgentTrail(store);
+  const selection = new Selection();
+  const announcer = new Announcer();
+  const banners = new Banners();
+  const complain = (text: string) => banners.set('complaint', { kind: 'error', text, closes: true });
+  const view: NotebookView = new NotebookView({
+    store,
+    drafts,
+    trail,
+    selection,
+    host: {
+      keys: { first: editorKeys(() => commands), last: lastEditorKeys(() => commands) },
+      textOf: (cell) => drafts.textOf(cell),
+      edited: (cellId, text) => drafts.edited(cellId, text),
+      selected: (cellId, mode) => selection.set(cellId, mode),
+      run: (cellId) => void commands.run(cellId),
+      stop: () => commands.stop(),
+      resolve: (cellId, keep) => drafts.resolve(cellId, keep),
+    },
+  });
+  const commands: Commands = new Commands({ store, drafts, selection, view, connection, complain });
+  const ask = (action: Parameters<Commands['ask']>[0]) => void commands.ask(action);
+  const drawer = new ChangesDrawer({
+    store,
+    undo: (entryId) => ask({ do: 'undo', entryId }),
+    show: (cellId) => view.goTo(cellId, 'command'),
+  });
+  const bar = createBar({
+    store,
+    save: () => void commands.save(),
+    runAll: () => void commands.runAll(),
+    interrupt: () => commands.interrupt(),
+    restart: () => void commands.restart(),
+    disconnect: (agentId) => ask({ do: 'disconnectAgent', agentId }),
+    setReadOnly: (readOnly) => ask({ do: 'setReadOnly', readOnly }),
+    toggleChanges: () => drawer.toggle(),
+    toggleTheme,
+    help: showHelp,
+  });
+  const changesButton = bar.querySelector<HTMLButtonElement>('.changes-button');
+  drawer.onToggle((isOpen) => {
+    changesButton?.setAttribute('aria-expanded', String(isOpen));
+    document.body.classList.toggle('with-drawer', isOpen);
+    if (!isOpen) changesButton?.focus();
+  });
+  const hint = createActivityHint({ store, trail, show: (cellId) => view.goTo(cellId, 'command'), stop: () => commands.stop() });
+  startStatusBanners({ store, banners, ask, reconnect: () => connection.open(), hasDrafts: () => !drafts.isEmpty });
+  drafts.on((event) => {
+    if (event.type === 'refused') complain(event.message);
+    if (event.type !== 'orphan') return;
+    const put = () => {
+      banners.set('orphan', undefined);
+      void commands.insert(store.cells.length, 'code', 'edit', { source: event.text });
+    };
+    const text = `${event.by?.name ?? 'Somebody'} deleted the cell in which you were typing.`;
+    banners.set('orphan', { kind: 'warning', text, actions: [{ text: 'Put my text into a new cell', act: put }], closes: true });
+  });
+  showTools(view, selection, commands, store);
+  followPointer(view, selection);
+  announceEvents(store, announcer);
+  listenToKeys(commands);
+  keepDrafts(drafts, () => connection.isOpen);
+  const foot = el(
+    'div',
+    { class: 'foot' },
+    createInserter((type) => commands.insertBefore(undefined, type)),
+  );
+  const main = el('main', { 'aria-label': 'Notebook' }, view.element, foot);
+  root.replaceChildren(
+    el('div', { class: 'top' }, bar, banners.element),
+    el('div', { class: 'middle' }, main, drawer.element),
+    hint,
+    announcer.element,
+  );
+  connection.open();
+}
+
+function followStore(store: Store, drafts: Drafts): void {
+  let isFirst = true;
+  store.on((event) => {
+    if (event.type === 'reset') {
+      drafts.rebase();
+      if (isFirst) bringBackDrafts(drafts);
+      isFirst = false;
+    } else if (event.type === 'cell') {
+      const { before, after, change } = event;
+      if (before?.cell.rev !== after?.cell.rev) drafts.changed(before?.cell, after?.cell, change.by);
+    }
+  });
+}
+
+/** The selected cell carries the tools. */
+function showTools(view: NotebookView, selection: Selection, commands: Commands, store: Store): void {
+  const tools = new CellTools({
+    move: (by) => commands.move(by),
+    remove: () => void commands.remove(),
+    setType: (type) => commands.setType(type),
+  });
+  const show = () => {
+    const selected = view.find(selection.cellId);
+    tools.showIn(selected?.element, selected?.cell.type);
+  };
+  selection.on(show);
+  store.on(({ type }) => {
+    if (type === 'cell' || type === 'reset') show();
+  });
+  followGaps(view.element, (cellId, type) => commands.insertBefore(cellId, type));
+}
+
+/** A click selects; where it lands in an editor, the editor takes the keyboard and says so itself. */
+function followPointer(view: NotebookView, selection: Selection): void {
+  view.element.addEventListener('pointerdown', ({ target }) => {
+    if (!(target instanceof Element) || target.closest('.cm-editor, .inserter')) return;
+    const cell = target.closest<HTMLElement>('.cell');
+    if (!cell || selection.cellId === cell.dataset.cellId) return;
+    selection.set(cell.dataset.cellId, 'command');
+  });
+}

@@ -1,0 +1,64 @@
+import type { CellType } from '../../model/cell.js';
+import { el } from '../dom.js';
+import { type IconName, icon } from '../icons.js';
+
+export interface CellToolsOptions {
+  move: (by: -1 | 1) => void;
+  remove: () => void;
+  setType: (type: CellType) => void;
+}
+
+/** The tools of the selected cell. One for all cells: it moves to the one that is selected. */
+export class CellTools {
+  readonly element: HTMLElement;
+  readonly #type: HTMLSelectElement;
+
+  constructor({ move, remove, setType }: CellToolsOptions) {
+    const options = (['code', 'markdown', 'raw'] as const).map((type) =>
+      el('option', { value: type }, { code: 'Code', markdown: 'Text', raw: 'Raw' }[type]),
+    );
+    this.#type = el('select', { 'aria-label': 'Type of the cell', onchange: () => setType(this.#type.value as CellType) }, ...options);
+    this.element = el(
+      'div',
+      { class: 'cell-tools', role: 'toolbar', 'aria-label': 'Cell' },
+      this.#type,
+      toolButton('up', 'Move up', () => move(-1)),
+      toolButton('down', 'Move down', () => move(1)),
+      toolButton('remove', 'Delete (D D)', remove),
+    );
+  }
+
+  /** Puts the tools into a cell, or takes them away. */
+  showIn(cell: HTMLElement | undefined, type: CellType | undefined): void {
+    if (type) this.#type.value = type;
+    if (!cell) this.element.remove();
+    else if (this.element.parentElement !== cell) cell.append(this.element);
+  }
+}
+
+function toolButton(name: IconName, label: string, act: () => void): HTMLButtonElement {
+  return el('button', { type: 'button', class: 'bare', title: label, 'aria-label': label, onclick: act }, icon(name));
+}
+
+/** "+ Code + Text": between two cells where the pointer is, and for good behind the last one. */
+export function createInserter(insert: (type: CellType) => void): HTMLElement {
+  const button = (type: CellType, text: string, label: string) =>
+    el('button', { type: 'button', class: 'insert', 'aria-label': label, onclick: () => insert(type) }, icon('add'), text);
+  return el(
+    'div',
+    { class: 'inserter', role: 'group', 'aria-label': 'Add a cell' },
+    button('code', 'Code', 'Add a code cell here'),
+    button('markdown', 'Text', 'Add a text cell here'),
+  );
+}
+
+/** Moves one inserter into the gap over which the pointer is; the gap stands above its cell. */
+export function followGaps(cells: HTMLElement, insertBefore: (cellId: string | undefined, type: CellType) => void): void {
+  let before: string | undefined;
+  const inserter = createInserter((type) => insertBefore(before, type));
+  cells.addEventListener('pointerover', ({ target }) => {
+    if (!(target instanceof HTMLElement) || !target.classList.contains('gap')) return;
+    before = target.parentElement?.dataset.cellId;
+    target.append(inserter);
+  });
+}

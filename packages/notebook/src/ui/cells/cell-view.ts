@@ -1,0 +1,218 @@
+import type { Cell, CellType } from '../../model/cell.js';
+import type { Run } from '../../run-queue.js';
+import { el, setAttribute, setText } from '../dom.js';
+import { icon } from '../icons.js';
+import { renderMarkdown } from '../outputs/markdown.js';
+import { OutputsView } from '../outputs/outputs-view.js';
+import type { Mark } from '../state/agent-trail.js';
+import type { Clash } from '../state/drafts.js';
+import { CellSource } from './cell-source.js';
+import { clashBar } from './clash-bar.js';
+import type { NotebookKeys } from './editor.js';
+
+/** What a cell tells the notebook. */
+export interface CellHost {
+  keys: NotebookKeys;
+  textOf: (cell: Cell) => string;
+  edited: (cellId: string, text: string) => void;
+  selected: (cellId: string, mode: 'command' | 'edit') => void;
+  run: (cellId: string) => void;
+  stop: () => void;
+  resolve: (cellId: string, keep: 'mine' | 'theirs') => void;
+}
+
+const typeNames: { readonly [type in CellType]: string } = { code: 'Code', markdown: 'Text', raw: 'Raw' };
+
+/** One cell as a person sees it. */
+export class CellView {
+  readonly element: HTMLElement;
+  readonly #host: CellHost;
+  readonly #source: CellSource;
+  readonly #outputs = new OutputsView();
+  readonly #count = el('span', { class: 'count', 'aria-hidden': 'true' });
+  readonly #runButton: HTMLButtonElement;
+  readonly #badge = el('div', { class: 'badge', hidden: true });
+  readonly #prose = el('div', { class: 'prose', hidden: true });
+  readonly #clash = el('div', { class: 'clash-place' });
+  #cell: Cell;
+  #index = 0;
+  #run: Run | undefined;
+  #isAwake = false;
+  /** A text cell that shows its source, because a person edits it. */
+  #isOpen = false;
+  #proseOf: unknown;
+
+  constructor(cell: Cell, host: CellHost) {
+    this.#cell = cell;
+    this.#host = host;
+    const { id } = cell;
+    this.#source = new CellSource({
+      type: cell.type,
+      text: host.textOf(cell),
+      keys: host.keys,
+      onEdit: (text) => host.edited(id, text),
+      onFocus: () => host.selected(id, 'edit'),
+    });
+    const act = () => (this.#run ? host.stop() : host.run(id));
+    this.#runButton = el(
+      'button',
+      { type: 'button', class: 'run-button', tabindex: -1, onclick: act },
+      this.#count,
+      icon('run'),
+      icon('stop'),
+    );
+    this.element = el(
+      'section',
+      { class: 'cell', 'data-cell-id': id, tabindex: -1, role: 'group', 'aria-roledescription': 'cell' },
+      el('div', { class: 'gap' }, this.#badge),
+      el('div', { class: 'gutter' }, this.#runButton),
+      el('div', { class: 'body' }, this.#source.element, this.#prose, this.#clash, this.#outputs.element),
+    );
+    this.#prose.addEventListener('dblclick', () => this.edit());
+    this.#showCell();
+    this.showOutputs();
+  }
+
+  get cell(): Cell {
+    return this.#cell;
+  }
+
+  get hasEditorFocus(): boolean {
+    return this.#source.hasFocus;
+  }
+
+  /** What the person sees as the cell's text, sent or not. */
+  get text(): string {
+    return this.#source.text;
+  }
+
+  /** Takes over all but the outputs, for which `showOutputs` is called. */
+  show(cell: Cell): void {
+    this.#cell = cell;
+    this.#source.show(this.#host.textOf(cell));
+    this.#showCell();
+  }
+
+  /** Takes over outputs that are to be drawn with the next frame. */
+  keep(cell: Cell): void {
+    this.#cell = cell;
+  }
+
+  showText(text: string): void {
+    this.#source.show(text);
+    this.#showProse();
+  }
+
+  showOutputs(): void {
+    this.#outputs.show(this.#cell.outputs, { follows: this.#run?.state === 'running' });
+  }
+
+  showRun(run: Run | undefined): void {
+    this.#run = run;
+    this.#showCell();
+  }
+
+  showClash(clash: Clash | undefined): void {
+    this.#clash.replaceChildren();
+    if (clash) this.#clash.append(clashBar(clash, (keep) => this.#host.resolve(this.#cell.id, keep)));
+  }
+
+  /** Who did what here lately. */
+  showMark(mark: Mark | undefined): void {
+    this.element.classList.toggle('by-agent', mark !== undefined);
+    this.#badge.hidden = !mark;
+    if (!mark) return;
+    setText(this.#badge, `${mark.by.name} ${mark.what}`);
+    this.#badge.classList.toggle('lasting', mark.isLasting);
+  }
+
+  setPlace(index: number, total: number): void {
+    this.#index = index;
+    this.element.setAttribute('aria-posinset', String(index + 1));
+    this.element.setAttribute('aria-setsize', String(total));
+    this.#showLabels();
+  }
+
+  setSelected(isSelected: boolean, mode: 'command' | 'edit'): void {
+    this.element.classList.toggle('selected', isSelected);
+    this.element.classList.toggle('editing', isSelected && mode === 'edit');
+    this.element.tabIndex = isSelected ? 0 : -1;
+    this.#runButton.tabIndex = isSelected ? 0 : -1;
+    setAttribute(this.element, 'aria-current', isSelected ? 'true' : undefined);
+  }
+
+  /** The cell can be seen, or soon. */
+  wake(): void {
+    this.#isAwake = true;
+    this.#showProse();
+  }
+
+  sleep(): void {
+    this.#isAwake = false;
+    this.#source.sleep();
+  }
+
+  focus(): void {
+    this.element.focus({ preventScroll: true });
+    this.element.scrollIntoView({ block: 'nearest' });
+  }
+
+  edit(at?: 'start' | 'end'): void {
+    this.#isOpen = true;
+    this.#isAwake = true;
+    this.#showProse();
+    this.#source.focus(at);
+  }
+
+  /** A text cell shows its source from now on. */
+  open(): void {
+    this.#isOpen = true;
+    this.#showProse();
+  }
+
+  /** Shows a text cell as text again. */
+  render(): void {
+    this.#isOpen = false;
+    this.#showProse();
+  }
+
+  #showCell(): void {
+    const { type, executionCount } = this.#cell;
+    for (const name of ['code', 'markdown', 'raw']) this.element.classList.toggle(name, name === type);
+    this.#source.setType(type);
+    this.element.classList.toggle('running', this.#run?.state === 'running');
+    this.element.classList.toggle('queued', this.#run?.state === 'queued');
+    const waits = this.#run?.state === 'queued' ? '…' : '*';
+    setText(this.#count, this.#run ? `[${waits}]` : `[${executionCount ?? ' '}]`);
+    this.#runButton.hidden = type !== 'code';
+    this.#showLabels();
+    this.#showProse();
+  }
+
+  #showLabels(): void {
+    const { type, executionCount } = this.#cell;
+    const run = this.#run && (this.#run.state === 'running' ? `, running, started by ${this.#run.by.name}` : ', waits to run');
+    const count = !run && executionCount !== null ? `, run ${executionCount}` : '';
+    const label = `${typeNames[type]} cell ${this.#index + 1}`;
+    this.element.setAttribute('aria-label', `${label}${run ?? count}`);
+    this.#source.setLabel(`Source of ${label.toLowerCase()}`);
+    this.#runButton.setAttribute('aria-label', `${this.#run ? 'Stop' : 'Run'} cell ${this.#index + 1}`);
+    this.#runButton.title = this.#run ? 'Stop' : 'Run (Ctrl+Enter)';
+  }
+
+  /** Editors and prose are made for what can be seen; an empty text cell has nothing to show but its editor. */
+  #showProse(): void {
+    const isProse = this.#cell.type === 'markdown' && !this.#isOpen && this.text.trim() !== '';
+    if (!this.#isAwake) return;
+    this.#prose.hidden = !isProse;
+    this.#source.element.hidden = isProse;
+    if (!isProse) {
+      this.#source.wake();
+      return;
+    }
+    const key = JSON.stringify([this.text, this.#cell.attachments]);
+    if (key === this.#proseOf) return;
+    this.#proseOf = key;
+    this.#prose.replaceChildren(renderMarkdown(this.text, this.#cell.attachments));
+  }
+}

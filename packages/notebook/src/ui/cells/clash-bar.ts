@@ -1,0 +1,14 @@
+import { el } from '../dom.js';
+import type { Clash } from '../state/drafts.js';
+
+/** Two people at the same lines: both texts are kept until one is chosen. */
+export function clashBar({ theirs, by }: Clash, choose: (keep: 'mine' | 'theirs') => void): HTMLElement {
+  const button = (keep: 'mine' | 'theirs', text: string) => el('button', { type: 'button', onclick: () => choose(keep) }, text);
+  return el(
+    'div',
+    { class: 'clash', role: 'alert' },
+    el('p', {}, `${by.name} changed the lines that you are typing in. Your text is kept here, and not sent yet.`),
+    el('details', {}, el('summary', {}, `See the text of ${by.name}`), el('pre', {}, theirs)),
+    el('div', { class: 'actions' }, button('mine', 'Keep mine'), button('theirs', 'Take theirs')),
+  );
+}

@@ -1,0 +1,216 @@
+import type { Cell } from '../../model/cell.js';
+import { el } from '../dom.js';
+import type { AgentTrail } from '../state/agent-trail.js';
+import type { Drafts } from '../state/drafts.js';
+import type { Mode, Selection } from '../state/selection.js';
+import type { Store, StoreEvent } from '../state/store.js';
+import { type CellHost, CellView } from './cell-view.js';
+
+export interface NotebookViewOptions {
+  store: Store;
+  drafts: Drafts;
+  trail: AgentTrail;
+  selection: Selection;
+  host: CellHost;
+}
+
+/** Cells stay awake up to this many; then those that nobody sees fall asleep. */
+const maxAwake = 32;
+
+/** Of one frame, for making editors. */
+const wakingMs = 12;
+
+/** The column of cells. Cells come, go and move at once; outputs are drawn once per frame, however many changes there were. */
+export class NotebookView {
+  readonly element = el('div', { class: 'cells' });
+  readonly #options: NotebookViewOptions;
+  readonly #views = new Map<string, CellView>();
+  readonly #awake = new Set<CellView>();
+  readonly #visible = new Set<CellView>();
+  /** Seen, and to be woken up. */
+  readonly #drowsy = new Set<CellView>();
+  readonly #dirty = new Set<string>();
+  readonly #sight: IntersectionObserver;
+  #areNumbersStale = false;
+  #isFrameAsked = false;
+
+  constructor(options: NotebookViewOptions) {
+    this.#options = options;
+    this.#sight = new IntersectionObserver((entries) => this.#see(entries), { rootMargin: '400px 0px' });
+    const { store, drafts, trail, selection } = options;
+    store.on((event) => this.#hear(event));
+    drafts.on((event) => {
+      if (event.type === 'text') this.find(event.cellId)?.showText(event.text);
+      if (event.type === 'clash') this.find(event.cellId)?.showClash(event.clash);
+    });
+    trail.on((cellId) => cellId !== undefined && this.find(cellId)?.showMark(trail.markOf(cellId)));
+    selection.on(({ before, now }) => {
+      if (before.cellId !== undefined) this.find(before.cellId)?.setSelected(false, 'command');
+      if (now.cellId !== undefined) this.find(now.cellId)?.setSelected(true, now.mode);
+    });
+  }
+
+  find(cellId: string | undefined): CellView | undefined {
+    return cellId === undefined ? undefined : this.#views.get(cellId);
+  }
+
+  /** Selects a cell and brings the keyboard to it. */
+  goTo(cellId: string | undefined, mode: Mode, at?: 'start' | 'end'): void {
+    const view = this.find(cellId);
+    if (!view) return;
+    this.#options.selection.set(cellId, mode);
+    if (mode === 'edit') view.edit(at);
+    else view.focus();
+  }
+
+  #hear(event: StoreEvent): void {
+    switch (event.type) {
+      case 'reset':
+        return this.#reset();
+      case 'cell':
+        return this.#change(event);
+      case 'run':
+      case 'finished':
+        this.find(event.run.cellId)?.showRun(this.#options.store.runOf(event.run.cellId));
+        return;
+      default:
+    }
+  }
+
+  #reset(): void {
+    const { store, selection } = this.#options;
+    const wanted = new Set(store.cells.map(({ id }) => id));
+    for (const [id, view] of this.#views) if (!wanted.has(id)) this.#remove(view);
+    let next: Element | null = this.element.firstElementChild;
+    for (const cell of store.cells) {
+      const view = this.#views.get(cell.id) ?? this.#create(cell);
+      view.show(cell);
+      view.showRun(store.runOf(cell.id));
+      this.#dirty.add(cell.id);
+      if (view.element === next) next = next.nextElementSibling;
+      else this.element.insertBefore(view.element, next);
+    }
+    if (selection.cellId === undefined || !wanted.has(selection.cellId)) selection.set(store.cells[0]?.id, 'command');
+    this.#renumber();
+  }
+
+  #change({ change, before, after }: Extract<StoreEvent, { type: 'cell' }>): void {
+    if (!after) {
+      if (before) this.#delete(before.cell, before.index);
+      return;
+    }
+    const view = this.#views.get(after.cell.id) ?? this.#create(after.cell);
+    if (!before || before.index !== after.index) this.#place(view, after.index);
+    if (before?.cell === after.cell) return;
+    if (change.op.type === 'editOutputs') view.keep(after.cell);
+    else view.show(after.cell);
+    if (before?.cell.outputs !== after.cell.outputs) this.#dirty.add(after.cell.id);
+    this.#askFrame();
+  }
+
+  #delete(cell: Cell, index: number): void {
+    const { store, selection } = this.#options;
+    const view = this.#views.get(cell.id);
+    if (!view) return;
+    const hadFocus = view.element.contains(document.activeElement);
+    this.#remove(view);
+    this.#renumber();
+    if (selection.cellId !== cell.id) return;
+    const neighbour = store.cells[Math.min(index, store.cells.length - 1)]?.id;
+    selection.set(neighbour, 'command');
+    if (hadFocus) this.find(neighbour)?.focus();
+  }
+
+  #create(cell: Cell): CellView {
+    const { host, trail, drafts, store } = this.#options;
+    const view = new CellView(cell, host);
+    this.#views.set(cell.id, view);
+    view.showMark(trail.markOf(cell.id));
+    view.showRun(store.runOf(cell.id));
+    view.showClash(drafts.clashOf(cell.id));
+    this.#sight.observe(view.element);
+    return view;
+  }
+
+  /** An element that is moved loses the keyboard: give it back. */
+  #place(view: CellView, index: number): void {
+    const focused = document.activeElement;
+    const hadFocus = view.element.contains(focused);
+    const others = [...this.element.children].filter((child) => child !== view.element);
+    this.element.insertBefore(view.element, others[index] ?? null);
+    if (hadFocus && focused instanceof HTMLElement) focused.focus({ preventScroll: true });
+    this.#renumber();
+  }
+
+  #remove(view: CellView): void {
+    this.#sight.unobserve(view.element);
+    this.#awake.delete(view);
+    this.#visible.delete(view);
+    this.#drowsy.delete(view);
+    this.#views.delete(view.cell.id);
+    view.element.remove();
+  }
+
+  #see(entries: readonly IntersectionObserverEntry[]): void {
+    for (const { target, isIntersecting } of entries) {
+      const view = this.find((target as HTMLElement).dataset.cellId);
+      if (!view) continue;
+      if (!isIntersecting) this.#visible.delete(view);
+      else {
+        this.#visible.add(view);
+        this.#drowsy.add(view);
+      }
+    }
+    this.#wakeSome();
+  }
+
+  /** A few per frame: a jump to another place of a long notebook shows its text at once, and the editors as they come. */
+  #wakeSome(): void {
+    const endMs = performance.now() + wakingMs;
+    for (const view of this.#drowsy) {
+      this.#drowsy.delete(view);
+      if (!this.#visible.has(view)) continue;
+      this.#awake.delete(view);
+      this.#awake.add(view);
+      view.wake();
+      if (performance.now() > endMs) break;
+    }
+    if (this.#drowsy.size > 0) this.#askFrame();
+    else this.#putToSleep();
+  }
+
+  #putToSleep(): void {
+    for (const view of this.#awake) {
+      if (this.#awake.size <= maxAwake) break;
+      if (this.#visible.has(view) || view.hasEditorFocus) continue;
+      this.#awake.delete(view);
+      view.sleep();
+    }
+  }
+
+  #renumber(): void {
+    this.#areNumbersStale = true;
+    this.#askFrame();
+  }
+
+  #askFrame(): void {
+    if (this.#isFrameAsked) return;
+    this.#isFrameAsked = true;
+    // A page in the background gets no frames, and must not fall behind without end.
+    const draw = () => {
+      if (this.#isFrameAsked) this.#draw();
+    };
+    if (document.hidden) setTimeout(draw, 250);
+    else requestAnimationFrame(draw);
+  }
+
+  #draw(): void {
+    this.#isFrameAsked = false;
+    const { cells } = this.#options.store;
+    if (this.#areNumbersStale) for (const [index, { id }] of cells.entries()) this.#views.get(id)?.setPlace(index, cells.length);
+    this.#areNumbersStale = false;
+    for (const id of this.#dirty) this.#views.get(id)?.showOutputs();
+    this.#dirty.clear();
+    if (this.#drowsy.size > 0) this.#wakeSome();
+  }
+}

@@ -1,0 +1,43 @@
+import { el, setText } from '../dom.js';
+import { icon } from '../icons.js';
+import type { AgentTrail } from '../state/agent-trail.js';
+import type { Store } from '../state/store.js';
+
+export interface ActivityHintOptions {
+  store: Store;
+  trail: AgentTrail;
+  show: (cellId: string) => void;
+  stop: () => void;
+}
+
+/** "Claude is working in cell 7": where to look, and how to stop it. */
+export function createActivityHint({ store, trail, show, stop }: ActivityHintOptions): HTMLElement {
+  const text = el('span', { class: 'hint-text' });
+  const showButton = el('button', { type: 'button', onclick: () => trail.activity && show(trail.activity.cellId) }, 'Show');
+  const stopButton = el('button', { type: 'button', class: 'stop', onclick: stop }, icon('stop'), 'Stop');
+  const hint = el(
+    'div',
+    { class: 'hint', role: 'group', 'aria-label': 'What the agent does', hidden: true },
+    el('span', { class: 'dot' }),
+    text,
+    showButton,
+    stopButton,
+  );
+  const draw = () => {
+    const { activity } = trail;
+    const running = store.running?.by.kind === 'agent' ? store.running : undefined;
+    hint.hidden = !activity && !running;
+    const by = running?.by ?? activity?.by;
+    if (!by) return;
+    const at = running ? store.indexOf(running.cellId) : activity?.isGone ? activity.index : store.indexOf(activity?.cellId ?? '');
+    setText(text, activity?.isGone && !running ? `${by.name} deleted cell ${at + 1}` : `${by.name} is working in cell ${at + 1}`);
+    showButton.hidden = activity?.isGone ?? false;
+    stopButton.hidden = !running;
+    hint.classList.toggle('is-running', running !== undefined);
+  };
+  trail.on(draw);
+  store.on(({ type }) => {
+    if (type === 'run' || type === 'finished' || type === 'reset') draw();
+  });
+  return hint;
+}

@@ -1,0 +1,129 @@
+import type { JournalAction, JournalEntry } from '../../model/journal.js';
+import { el, hiddenText } from '../dom.js';
+import { icon } from '../icons.js';
+import { diffLines } from '../state/merge-lines.js';
+import type { Store } from '../state/store.js';
+
+export interface ChangesDrawerOptions {
+  store: Store;
+  undo: (entryId: number) => void;
+  show: (cellId: string) => void;
+}
+
+const verbs: { readonly [action in JournalAction]: string } = {
+  insert: 'added',
+  update: 'edited',
+  move: 'moved',
+  delete: 'deleted',
+  setType: 'changed the type of',
+  setMetadata: 'changed the metadata of',
+  restore: 'restored',
+};
+
+/** More are asked for with a button: the newest are the ones that matter. */
+const pageSize = 50;
+const maxDiffLines = 40;
+
+/** The journal of what agents changed, newest first, each with an undo. Drawn only while it is open. */
+export class ChangesDrawer {
+  readonly element: HTMLElement;
+  readonly #options: ChangesDrawerOptions;
+  readonly #list = el('ol', { class: 'changes' });
+  readonly #close = el(
+    'button',
+    { type: 'button', class: 'bare', onclick: () => this.toggle(false) },
+    icon('close'),
+    hiddenText('Close changes'),
+  );
+  #count = pageSize;
+  #onToggle: (isOpen: boolean) => void = () => {};
+
+  constructor(options: ChangesDrawerOptions) {
+    this.#options = options;
+    const head = el('div', { class: 'drawer-head' }, el('h2', {}, 'Changes by agents'), this.#close);
+    this.element = el('aside', { class: 'drawer', id: 'changes', 'aria-label': 'Changes by agents', hidden: true }, head, this.#list);
+    this.element.addEventListener('keydown', (event) => {
+      if (event.key !== 'Escape') return;
+      event.stopPropagation();
+      this.toggle(false);
+    });
+    options.store.on(({ type }) => {
+      if ((type === 'journal' || type === 'reset') && !this.element.hidden) this.#draw();
+    });
+  }
+
+  onToggle(listener: (isOpen: boolean) => void): void {
+    this.#onToggle = listener;
+  }
+
+  toggle(isOpen = this.element.hidden): void {
+    this.element.hidden = !isOpen;
+    this.#count = pageSize;
+    if (isOpen) {
+      this.#draw();
+      this.#close.focus();
+    }
+    this.#onToggle(isOpen);
+  }
+
+  #draw(): void {
+    const newest = this.#options.store.journal.toReversed();
+    const items = newest.slice(0, this.#count).map((entry) => this.#item(entry));
+    if (newest.length === 0)
+      items.push(el('li', { class: 'empty' }, 'Nothing yet. What an agent changes is listed here, and can be taken back.'));
+    if (newest.length > this.#count)
+      items.push(el('li', {}, el('button', { type: 'button', class: 'quiet', onclick: () => this.#more() }, 'Show older changes')));
+    this.#list.replaceChildren(...items);
+  }
+
+  #more(): void {
+    this.#count += pageSize;
+    this.#draw();
+  }
+
+  #item(entry: JournalEntry): HTMLLIElement {
+    const { id, by, action, cellId, undone, changedBy } = entry;
+    const index = this.#options.store.indexOf(cellId);
+    const place = index === -1 ? 'a cell' : `cell ${index + 1}`;
+    const isOpen = !undone && !changedBy;
+    const undoButton = el(
+      'button',
+      { type: 'button', class: 'undo', 'aria-label': `Undo: ${by.name} ${verbs[action]} ${place}`, onclick: () => this.#options.undo(id) },
+      icon('undo'),
+      'Undo',
+    );
+    const name =
+      index === -1
+        ? el('span', {}, place)
+        : el('button', { type: 'button', class: 'link', onclick: () => this.#options.show(cellId) }, place);
+    const state = undone ? 'Undone' : changedBy ? `${changedBy.name} changed it since` : '';
+    return el(
+      'li',
+      { class: undone ? 'change undone' : 'change' },
+      el(
+        'div',
+        { class: 'change-head' },
+        el('span', {}, el('strong', {}, by.name), ` ${verbs[action]} `, name),
+        isOpen ? undoButton : el('span', { class: 'change-state' }, state),
+      ),
+      difference(entry),
+    );
+  }
+}
+
+/** The lines that went and came. */
+function difference({ before, after, action }: JournalEntry): HTMLElement | undefined {
+  if (action === 'move' || action === 'setType' || action === 'setMetadata') return undefined;
+  const [from, to] = [before?.cell.source ?? '', after?.cell.source ?? ''];
+  const old = from.split('\n');
+  const lines = diffLines(from, to).flatMap(({ start, end, lines: added }) => [
+    ...old.slice(start, end).map((line) => ['gone', line] as const),
+    ...added.map((line) => ['come', line] as const),
+  ]);
+  const seen = lines.filter(([, line], at) => line !== '' || (at > 0 && at < lines.length - 1));
+  if (seen.length === 0) return undefined;
+  const body = el('pre', { class: 'difference', tabindex: 0, role: 'group', 'aria-label': 'Difference' });
+  for (const [kind, line] of seen.slice(0, maxDiffLines)) body.append(el(kind === 'gone' ? 'del' : 'ins', {}, line || ' '));
+  if (seen.length > maxDiffLines) body.append(`… ${seen.length - maxDiffLines} more lines`);
+  return body;
+}

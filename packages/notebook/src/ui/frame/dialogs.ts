@@ -1,0 +1,91 @@
+import { el } from '../dom.js';
+
+/** Asks before something that cannot be taken back. */
+export function confirm(question: string, { yes, detail }: { yes: string; detail: string }): Promise<boolean> {
+  return new Promise((resolve) => {
+    const answer = (isYes: boolean) => {
+      resolve(isYes);
+      dialog.close();
+    };
+    const cancel = el('button', { type: 'button', onclick: () => answer(false) }, 'Cancel');
+    const accept = el('button', { type: 'button', class: 'main', autofocus: true, onclick: () => answer(true) }, yes);
+    const dialog = el(
+      'dialog',
+      { class: 'dialog', role: 'alertdialog', 'aria-labelledby': 'dialog-title', 'aria-describedby': 'dialog-detail' },
+      el('h2', { id: 'dialog-title' }, question),
+      el('p', { id: 'dialog-detail' }, detail),
+      el('div', { class: 'actions' }, cancel, accept),
+    );
+    open(dialog, () => resolve(false));
+  });
+}
+
+const sections: readonly (readonly [string, readonly (readonly [string, string])[]])[] = [
+  [
+    'Always',
+    [
+      ['Shift Enter', 'Run, go to the next cell'],
+      ['Ctrl Enter', 'Run, stay'],
+      ['Alt Enter', 'Run, add a cell below'],
+      ['Ctrl S', 'Save'],
+    ],
+  ],
+  [
+    'In a cell',
+    [
+      ['Esc', 'Leave it: keys act on cells'],
+      ['Tab', 'Complete, or indent'],
+      ['Ctrl Z', 'Undo typing'],
+    ],
+  ],
+  [
+    'On cells',
+    [
+      ['Enter', 'Edit'],
+      ['↑ K · ↓ J', 'Go up, down'],
+      ['A · B', 'Add a cell above, below'],
+      ['M · Y · R', 'Make it text, code, raw'],
+      ['X · C · V', 'Cut, copy, paste below'],
+      ['D D', 'Delete'],
+      ['Z', 'Put back what was deleted'],
+      ['Ctrl Shift ↑↓', 'Move up, down'],
+      ['I I', 'Interrupt the kernel'],
+      ['0 0', 'Restart the kernel'],
+      ['?', 'This help'],
+    ],
+  ],
+];
+
+export function showHelp(): void {
+  const groups = sections.map(([name, keys]) =>
+    el(
+      'section',
+      {},
+      el('h3', {}, name),
+      el('dl', {}, ...keys.map(([key, what]) => el('div', {}, el('dt', {}, ...keyCaps(key)), el('dd', {}, what)))),
+    ),
+  );
+  const close = el('button', { type: 'button', autofocus: true, onclick: () => dialog.close() }, 'Close');
+  const dialog = el(
+    'dialog',
+    { class: 'dialog help', 'aria-labelledby': 'help-title' },
+    el('div', { class: 'dialog-head' }, el('h2', { id: 'help-title' }, 'Keyboard'), close),
+    el('div', { class: 'key-groups' }, ...groups),
+  );
+  open(dialog, () => {});
+}
+
+function keyCaps(keys: string): (Node | string)[] {
+  return keys.split(' ').map((key) => (key === '·' ? ' · ' : el('kbd', {}, key)));
+}
+
+/** The browser keeps the keyboard inside and gives it back afterwards. */
+function open(dialog: HTMLDialogElement, onClose: () => void): void {
+  dialog.addEventListener('close', () => {
+    dialog.remove();
+    onClose();
+  });
+  dialog.addEventListener('click', (event) => event.target === dialog && dialog.close());
+  document.body.append(dialog);
+  dialog.showModal();
+}

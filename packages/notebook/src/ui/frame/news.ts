@@ -1,0 +1,36 @@
+import { withoutAnsi } from '../outputs/ansi.js';
+import type { Store, StoreEvent } from '../state/store.js';
+import type { Announcer } from './announcer.js';
+
+const ends = {
+  ok: 'finished',
+  error: 'failed',
+  interrupted: 'was interrupted',
+  cancelled: 'did not run',
+  failed: 'could not run',
+} as const;
+const acts = { stopped: 'stopped the notebook', interrupted: 'interrupted the kernel', restarted: 'restarted the kernel' } as const;
+
+/** Tells screen readers how runs end, and what agents do. */
+export function announceEvents(store: Store, announcer: Announcer): void {
+  store.on((event) => {
+    const text = textOf(event, store);
+    if (text) announcer.say(text);
+  });
+}
+
+function textOf(event: StoreEvent, store: Store): string | undefined {
+  if (event.type === 'finished') {
+    const cell = store.cells.find(({ id }) => id === event.run.cellId);
+    const error = cell?.outputs.findLast((output) => output.output_type === 'error');
+    const what = event.status === 'error' && error ? `: ${withoutAnsi(`${error.ename}: ${error.evalue}`).slice(0, 200)}` : '';
+    return `Cell ${store.indexOf(event.run.cellId) + 1} ${ends[event.status]}${what}.`;
+  }
+  if (event.type === 'acted') return `${event.by.name} ${acts[event.what]}.`;
+  if (event.type !== 'cell' || event.change.by.kind !== 'agent') return undefined;
+  const { op, by } = event.change;
+  const place = `cell ${((event.after ?? event.before)?.index ?? 0) + 1}`;
+  if (op.type === 'insert') return `${by.name} added ${place}.`;
+  if (op.type === 'update') return `${by.name} edited ${place}.`;
+  return op.type === 'delete' ? `${by.name} deleted ${place}.` : undefined;
+}

@@ -1,0 +1,25 @@
+/** Line drawings on a grid of 16, in the colour of the text around them. */
+const paths = {
+  run: 'M5 3.2v9.6l7.5-4.8z',
+  stop: 'M4.5 4.5h7v7h-7z',
+  up: 'M8 13V3.5M4 7l4-4 4 4',
+  down: 'M8 3v9.5M4 9l4 4 4-4',
+  remove: 'M3 4.5h10M6.5 4.5v-1.5h3v1.5M4.5 4.5l.6 8.5h5.8l.6-8.5',
+  add: 'M8 3v10M3 8h10',
+  restart: 'M12.8 8a4.8 4.8 0 1 1-1.6-3.6M12.9 2.2v2.6h-2.6',
+  sun: 'M8 5.2a2.8 2.8 0 1 0 0 5.6 2.8 2.8 0 0 0 0-5.6zM8 1.2v1.6M8 13.2v1.6M1.2 8h1.6M13.2 8h1.6M3.2 3.2l1.1 1.1M11.7 11.7l1.1 1.1M12.8 3.2l-1.1 1.1M4.3 11.7l-1.1 1.1',
+  close: 'M4 4l8 8M12 4l-8 8',
+  undo: 'M3 6.5h6.2a3.3 3.3 0 0 1 0 6.6H6M3 6.5l3-3M3 6.5l3 3',
+} as const;
+
+export type IconName = keyof typeof paths;
+
+export function icon(name: IconName): SVGSVGElement {
+  const svg = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
+  const attributes = { viewBox: '0 0 16 16', width: '16', height: '16', 'aria-hidden': 'true', class: `icon icon-${name}` };
+  for (const [key, value] of Object.entries(attributes)) svg.setAttribute(key, value);
+  const path = document.createElementNS('http://www.w3.org/2000/svg', 'path');
+  path.setAttribute('d', paths[name]);
+  svg.append(path);
+  return svg;
+}

@@ -1,0 +1,104 @@
+/** The look of a run of text. */
+interface Pen {
+  colour: string | undefined;
+  background: string | undefined;
+  isBold: boolean;
+  isDim: boolean;
+  isItalic: boolean;
+  isUnderlined: boolean;
+  isInverse: boolean;
+}
+
+const plainPen: Pen = {
+  colour: undefined,
+  background: undefined,
+  isBold: false,
+  isDim: false,
+  isItalic: false,
+  isUnderlined: false,
+  isInverse: false,
+};
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences begin with one.
+const sequence = /\x1b\[([0-9;:]*)([A-Za-z])|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[@-Z\\^_]/g;
+
+/** Turns text with ANSI colours into text nodes and spans; the pen goes on from one piece to the next. */
+export class AnsiWriter {
+  #pen = plainPen;
+
+  write(target: Node, text: string): void {
+    let from = 0;
+    for (const found of text.matchAll(sequence)) {
+      this.#put(target, text.slice(from, found.index));
+      from = found.index + found[0].length;
+      if (found[2] === 'm') this.#pen = withCodes(this.#pen, (found[1] ?? '').split(/[;:]/).map(Number));
+    }
+    this.#put(target, text.slice(from));
+  }
+
+  #put(target: Node, text: string): void {
+    if (text === '') return;
+    const { colour, background, isInverse } = this.#pen;
+    const classes = [this.#pen.isBold && 'ansi-bold', this.#pen.isDim && 'ansi-dim', this.#pen.isItalic && 'ansi-italic'];
+    classes.push(this.#pen.isUnderlined && 'ansi-underlined', isInverse && 'ansi-inverse');
+    if (colour && !colour.startsWith('rgb')) classes.push(`ansi-fg-${colour}`);
+    if (background && !background.startsWith('rgb')) classes.push(`ansi-bg-${background}`);
+    const names = classes.filter(Boolean).join(' ');
+    if (!names && !colour && !background) return void target.appendChild(document.createTextNode(text));
+    const span = document.createElement('span');
+    span.className = names;
+    span.textContent = text;
+    if (colour?.startsWith('rgb')) span.style.color = colour;
+    if (background?.startsWith('rgb')) span.style.backgroundColor = background;
+    target.appendChild(span);
+  }
+}
+
+/** A text without its escape sequences. */
+export function withoutAnsi(text: string): string {
+  return text.replace(sequence, '');
+}
+
+function withCodes(before: Pen, codes: readonly number[]): Pen {
+  let pen = { ...before };
+  for (let at = 0; at < codes.length; at++) {
+    const code = codes[at] ?? 0;
+    if (code === 0) pen = { ...plainPen };
+    else if (code === 1) pen.isBold = true;
+    else if (code === 2) pen.isDim = true;
+    else if (code === 3) pen.isItalic = true;
+    else if (code === 4) pen.isUnderlined = true;
+    else if (code === 7) pen.isInverse = true;
+    else if (code === 22) pen.isBold = pen.isDim = false;
+    else if (code === 23) pen.isItalic = false;
+    else if (code === 24) pen.isUnderlined = false;
+    else if (code === 27) pen.isInverse = false;
+    else if (code === 38 || code === 48) {
+      const { colour, used } = extended(codes.slice(at + 1));
+      if (code === 38) pen.colour = colour;
+      else pen.background = colour;
+      at += used;
+    } else if (code === 39) pen.colour = undefined;
+    else if (code === 49) pen.background = undefined;
+    else if (code >= 30 && code <= 37) pen.colour = String(code - 30);
+    else if (code >= 90 && code <= 97) pen.colour = String(code - 90 + 8);
+    else if (code >= 40 && code <= 47) pen.background = String(code - 40);
+    else if (code >= 100 && code <= 107) pen.background = String(code - 100 + 8);
+  }
+  return pen;
+}
+
+/** `5;n` of 256 colours, or `2;r;g;b`. The first 16 follow the theme, the others are what they are. */
+function extended([mode, a = 0, b = 0, c = 0]: readonly number[]): { colour: string | undefined; used: number } {
+  if (mode === 2) return { colour: `rgb(${a}, ${b}, ${c})`, used: 4 };
+  if (mode !== 5) return { colour: undefined, used: 1 };
+  if (a < 16) return { colour: String(a), used: 2 };
+  if (a >= 232) return { colour: grey(8 + (a - 232) * 10), used: 2 };
+  const level = (step: number) => (step === 0 ? 0 : 55 + step * 40);
+  const cube = a - 16;
+  return { colour: `rgb(${level(Math.floor(cube / 36))}, ${level(Math.floor(cube / 6) % 6)}, ${level(cube % 6)})`, used: 2 };
+}
+
+function grey(value: number): string {
+  return `rgb(${value}, ${value}, ${value})`;
+}

@@ -1,0 +1,63 @@
+import { el } from '../dom.js';
+import { AnsiWriter } from './ansi.js';
+
+/** Longer texts show their beginning and end until a person asks for all: a million characters in a page make it crawl. */
+const maxShown = 60_000;
+const shownHead = 20_000;
+const shownTail = 20_000;
+
+/** Text with colours, that may grow while it is shown. */
+export class TextOutput {
+  readonly element: HTMLElement;
+  readonly #body = el('pre', { class: 'text-output' });
+  #writer = new AnsiWriter();
+  #shown: string | undefined;
+  #showsAll = false;
+
+  constructor(className: string) {
+    this.element = el('div', { class: className }, this.#body);
+  }
+
+  show(text: string): void {
+    const before = this.#shown;
+    this.#shown = text;
+    if (!this.#showsAll && text.length > maxShown) return this.#showEnds(text);
+    // A stream mostly grows at its end: what stands there already stays, and with it a person's selection.
+    if (before !== undefined && before.length <= (this.#showsAll ? Infinity : maxShown) && text.startsWith(before))
+      return this.#writer.write(this.#body, text.slice(before.length));
+    this.#restart();
+    this.#writer.write(this.#body, text);
+  }
+
+  #showEnds(text: string): void {
+    const [head, tail] = [lineEndBefore(text, shownHead), lineEndBefore(text, text.length - shownTail)];
+    const left = text.slice(head, tail).split('\n').length - 1;
+    this.#restart();
+    this.#writer.write(this.#body, text.slice(0, head));
+    const showAll = el(
+      'button',
+      { type: 'button', class: 'quiet', onclick: () => this.#expand() },
+      `Show ${left.toLocaleString('en')} more lines`,
+    );
+    this.#body.append(el('span', { class: 'left-out' }, showAll));
+    this.#writer.write(this.#body, text.slice(tail));
+  }
+
+  #expand(): void {
+    this.#showsAll = true;
+    const text = this.#shown ?? '';
+    this.#shown = undefined;
+    this.show(text);
+  }
+
+  #restart(): void {
+    this.#body.replaceChildren();
+    this.#writer = new AnsiWriter();
+  }
+}
+
+/** Cuts between lines, and never within a pair of surrogates. */
+function lineEndBefore(text: string, index: number): number {
+  const at = text.lastIndexOf('\n', index);
+  return at > index - 5000 ? at + 1 : index;
+}

@@ -1,0 +1,109 @@
+import type { Actor } from '../../model/cell.js';
+import { Listeners } from '../../model/listeners.js';
+import { cellIdOf, isContentOperation, type Operation } from '../../model/operation.js';
+import type { Store, StoreEvent } from './store.js';
+
+/** What an agent did, or does, in a cell. */
+export interface Mark {
+  readonly by: Actor;
+  readonly what: string;
+  /** It goes on: the mark stays until it ends. */
+  readonly isLasting: boolean;
+}
+
+/** The newest thing that an agent did. */
+export interface Activity extends Mark {
+  readonly cellId: string;
+  /** Where the cell is or was. */
+  readonly index: number;
+  readonly isGone: boolean;
+}
+
+const markMs = 15_000;
+const activityMs = 6_000;
+
+const deeds: { readonly [type in Operation['type']]?: string } = {
+  insert: 'added this cell',
+  update: 'edited this cell',
+  move: 'moved this cell',
+  delete: 'deleted this cell',
+  setType: 'changed the type of this cell',
+  setMetadata: 'changed the metadata of this cell',
+  restore: 'restored this cell',
+};
+
+/** Remembers for a while where agents worked, so that a person sees it happen. */
+export class AgentTrail {
+  readonly #store: Store;
+  readonly #listeners = new Listeners<string | undefined>();
+  readonly #marks = new Map<string, { mark: Mark; timer: ReturnType<typeof setTimeout> | undefined }>();
+  #activity: Activity | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(store: Store) {
+    this.#store = store;
+    store.on((event) => this.#hear(event));
+  }
+
+  /** Hears the id of a cell whose mark is another now; undefined when only the activity is. */
+  on(listener: (cellId: string | undefined) => void): void {
+    this.#listeners.add(listener);
+  }
+
+  get activity(): Activity | undefined {
+    return this.#activity;
+  }
+
+  markOf(cellId: string): Mark | undefined {
+    return this.#marks.get(cellId)?.mark;
+  }
+
+  #hear(event: StoreEvent): void {
+    if (event.type === 'reset') return this.#begin();
+    if (event.type === 'cell') {
+      const { op, by } = event.change;
+      const cellId = cellIdOf(op);
+      const what = deeds[op.type];
+      const index = (event.after ?? event.before)?.index ?? 0;
+      if (by.kind === 'agent' && cellId !== undefined && what && isContentOperation(op))
+        this.#note({ by, what, cellId, index, isLasting: false, isGone: !event.after });
+      return;
+    }
+    if (event.type !== 'run' && event.type !== 'finished') return;
+    const { by, cellId, state } = event.run;
+    if (by.kind !== 'agent') return;
+    const what = event.type === 'finished' ? 'ran this cell' : state === 'queued' ? 'wants to run this cell' : 'is running this cell';
+    const index = this.#store.indexOf(cellId);
+    this.#note({ by, what, cellId, index, isLasting: event.type === 'run', isGone: index === -1 });
+  }
+
+  /** What an agent runs at this moment is known from the hello; the rest of its trail is not. */
+  #begin(): void {
+    for (const cellId of [...this.#marks.keys()]) this.#forget(cellId);
+    const { running } = this.#store;
+    if (running) this.#hear({ type: 'run', run: running });
+  }
+
+  #note(activity: Activity): void {
+    const { cellId, isLasting, isGone } = activity;
+    this.#forget(cellId);
+    if (!isGone) this.#marks.set(cellId, { mark: activity, timer: isLasting ? undefined : setTimeout(() => this.#forget(cellId), markMs) });
+    this.#activity = activity;
+    clearTimeout(this.#timer);
+    if (!isLasting) this.#timer = setTimeout(() => this.#rest(), activityMs);
+    this.#listeners.emit(cellId);
+  }
+
+  #rest(): void {
+    this.#activity = undefined;
+    this.#listeners.emit(undefined);
+  }
+
+  #forget(cellId: string): void {
+    const marked = this.#marks.get(cellId);
+    if (!marked) return;
+    clearTimeout(marked.timer);
+    this.#marks.delete(cellId);
+    this.#listeners.emit(cellId);
+  }
+}

@@ -1,0 +1,225 @@
+import type { Actor, Cell } from '../../model/cell.js';
+import type { NotebookDocument } from '../../model/document.js';
+import { Listeners } from '../../model/listeners.js';
+import { RequestFailed } from '../link/connection.js';
+import { mergeLines } from './merge-lines.js';
+
+/** What a person typed in a cell, and the host does not have yet. */
+interface Draft {
+  /** The source on which the text is based, and its revision. */
+  base: string;
+  rev: number;
+  text: string;
+  /** On its way to the host: the change that carries it back is our own. Kept when the connection is lost in between. */
+  sent: string | undefined;
+  flight: Promise<void> | undefined;
+  timer: ReturnType<typeof setTimeout> | undefined;
+  clash: Clash | undefined;
+}
+
+/** A change of somebody else in the lines in which the person types. Nothing is sent until the person has decided. */
+export interface Clash {
+  readonly theirs: string;
+  readonly by: Actor;
+}
+
+export type DraftEvent =
+  /** The text to show is another one now: somebody's change was merged into it. */
+  | { readonly type: 'text'; readonly cellId: string; readonly text: string }
+  | { readonly type: 'clash'; readonly cellId: string; readonly clash: Clash | undefined }
+  /** The cell is gone, and with it its place; the text is not. */
+  | { readonly type: 'orphan'; readonly cellId: string; readonly text: string; readonly by: Actor | undefined }
+  | { readonly type: 'refused'; readonly cellId: string; readonly message: string };
+
+export interface DraftsOptions {
+  document: () => NotebookDocument;
+  /** Rejects with `RequestFailed`. */
+  update: (cellId: string, source: string, expectedRev: number) => Promise<unknown>;
+  /** Default 250. */
+  delayMs?: number;
+}
+
+/** A draft as it survives a reload. */
+export type SavedDraft = Pick<Draft, 'base' | 'rev' | 'text'> & { readonly cellId: string };
+
+const somebody: Actor = { kind: 'person', name: 'Somebody' };
+
+/** Keeps the texts of person and others apart until they are one again. A cell without a draft shows the document's source. */
+export class Drafts {
+  readonly #options: DraftsOptions;
+  readonly #drafts = new Map<string, Draft>();
+  readonly #listeners = new Listeners<DraftEvent>();
+
+  constructor(options: DraftsOptions) {
+    this.#options = options;
+  }
+
+  on(listener: (event: DraftEvent) => void): void {
+    this.#listeners.add(listener);
+  }
+
+  get isEmpty(): boolean {
+    return this.#drafts.size === 0;
+  }
+
+  get hasClash(): boolean {
+    return [...this.#drafts.values()].some(({ clash }) => clash !== undefined);
+  }
+
+  textOf(cell: Cell): string {
+    return this.#drafts.get(cell.id)?.text ?? cell.source;
+  }
+
+  clashOf(cellId: string): Clash | undefined {
+    return this.#drafts.get(cellId)?.clash;
+  }
+
+  /** The person typed. */
+  edited(cellId: string, text: string): void {
+    const cell = this.#options.document().find(cellId);
+    if (!cell) return;
+    const draft = this.#drafts.get(cellId) ?? newDraft(cell);
+    this.#drafts.set(cellId, draft);
+    draft.text = text;
+    this.#schedule(cellId, draft);
+  }
+
+  /** The text is with the host when this resolves. Rejects when the host refuses it, or is not there. */
+  async flush(cellId: string): Promise<void> {
+    if (this.#drafts.get(cellId)?.clash) this.resolve(cellId, 'mine');
+    for (let draft = this.#drafts.get(cellId); draft; draft = this.#drafts.get(cellId)) {
+      if (draft.clash)
+        throw new RequestFailed('clash', `${draft.clash.by.name} changed the cell at the same time: choose a version first.`);
+      await this.#send(cellId, draft);
+    }
+  }
+
+  /** Without waiting for the pause in the typing. */
+  sendNow(): void {
+    for (const [cellId, draft] of this.#drafts) void this.#send(cellId, draft).catch(() => {});
+  }
+
+  async flushAll(): Promise<void> {
+    await Promise.all([...this.#drafts.keys()].map((cellId) => this.flush(cellId)));
+  }
+
+  /** A cell's content has changed, by anyone. Call it with every change, in order. */
+  changed(before: Cell | undefined, after: Cell | undefined, by: Actor | undefined): void {
+    const cellId = (after ?? before)?.id;
+    const draft = cellId === undefined ? undefined : this.#drafts.get(cellId);
+    if (cellId === undefined || !draft) return;
+    if (!after) return this.#orphan(cellId, draft, by);
+    draft.rev = after.rev;
+    if (draft.clash ? after.source === draft.clash.theirs : after.source === draft.base) return;
+    if (after.source === draft.sent || after.source === draft.text) this.#settle(cellId, draft, after.source);
+    else this.#merge(cellId, draft, after.source, by ?? somebody);
+  }
+
+  /** After a new hello: the document is another object, and anything may have happened in between. */
+  rebase(): void {
+    for (const cellId of [...this.#drafts.keys()]) {
+      const cell = this.#options.document().find(cellId);
+      if (cell) this.changed(undefined, cell, cell.changedBy);
+      const draft = this.#drafts.get(cellId);
+      if (!cell && draft) this.#orphan(cellId, draft, undefined);
+      else if (draft) this.#schedule(cellId, draft);
+    }
+  }
+
+  resolve(cellId: string, keep: 'mine' | 'theirs'): void {
+    const draft = this.#drafts.get(cellId);
+    if (!draft?.clash) return;
+    const { theirs } = draft.clash;
+    draft.clash = undefined;
+    draft.base = theirs;
+    this.#listeners.emit({ type: 'clash', cellId, clash: undefined });
+    if (keep === 'theirs') this.#show(cellId, draft, theirs);
+    this.#schedule(cellId, draft);
+  }
+
+  save(): SavedDraft[] {
+    return [...this.#drafts].map(([cellId, { base, rev, text }]) => ({ cellId, base, rev, text }));
+  }
+
+  restore(saved: readonly SavedDraft[]): void {
+    for (const { cellId, ...kept } of saved)
+      this.#drafts.set(cellId, { ...kept, sent: undefined, flight: undefined, timer: undefined, clash: undefined });
+    this.rebase();
+  }
+
+  #schedule(cellId: string, draft: Draft): void {
+    clearTimeout(draft.timer);
+    draft.timer = setTimeout(() => void this.#send(cellId, draft).catch(() => {}), this.#options.delayMs ?? 250);
+  }
+
+  /** One update at a time: the next one needs the revision that this one makes. */
+  async #send(cellId: string, draft: Draft): Promise<void> {
+    clearTimeout(draft.timer);
+    if (draft.flight !== undefined) return draft.flight;
+    if (draft.clash) return;
+    if (draft.text === draft.base) return this.#forget(cellId, draft);
+    draft.flight = this.#carry(cellId, draft, draft.text).finally(() => {
+      draft.flight = undefined;
+    });
+    return draft.flight;
+  }
+
+  async #carry(cellId: string, draft: Draft, text: string): Promise<void> {
+    draft.sent = text;
+    try {
+      await this.#options.update(cellId, text, draft.rev);
+      // Where nothing had to change, no change came to say so.
+      if (draft.sent === text) this.#settle(cellId, draft, text);
+    } catch (error) {
+      const code = error instanceof RequestFailed ? error.code : 'internal';
+      // The change that made it stale has come before this answer, and is merged: try again with what came of it.
+      if (code === 'connection_lost') throw error;
+      draft.sent = undefined;
+      if (code === 'stale_cell') return this.#schedule(cellId, draft);
+      this.#listeners.emit({ type: 'refused', cellId, message: (error as Error).message });
+      throw error;
+    }
+  }
+
+  /** The host has this text of ours. */
+  #settle(cellId: string, draft: Draft, text: string): void {
+    draft.base = text;
+    draft.sent = undefined;
+    if (draft.clash) this.#listeners.emit({ type: 'clash', cellId, clash: undefined });
+    draft.clash = undefined;
+    if (draft.text === text) this.#forget(cellId, draft);
+    else this.#schedule(cellId, draft);
+  }
+
+  #merge(cellId: string, draft: Draft, theirs: string, by: Actor): void {
+    const merged = mergeLines(draft.base, draft.text, theirs);
+    if (merged === undefined) {
+      draft.clash = { theirs, by };
+      return this.#listeners.emit({ type: 'clash', cellId, clash: draft.clash });
+    }
+    if (draft.clash) this.#listeners.emit({ type: 'clash', cellId, clash: undefined });
+    draft.clash = undefined;
+    draft.base = theirs;
+    this.#show(cellId, draft, merged);
+    this.#schedule(cellId, draft);
+  }
+
+  #show(cellId: string, draft: Draft, text: string): void {
+    draft.text = text;
+    this.#listeners.emit({ type: 'text', cellId, text });
+  }
+
+  #orphan(cellId: string, draft: Draft, by: Actor | undefined): void {
+    this.#forget(cellId, draft);
+    this.#listeners.emit({ type: 'orphan', cellId, text: draft.text, by });
+  }
+
+  #forget(cellId: string, draft: Draft): void {
+    clearTimeout(draft.timer);
+    if (this.#drafts.get(cellId) === draft) this.#drafts.delete(cellId);
+  }
+}
+
+function newDraft({ source, rev }: Cell): Draft {
+  return { base: source, rev, text: source, sent: undefined, flight: undefined, timer: undefined, clash: undefined };
+}

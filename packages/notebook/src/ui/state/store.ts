@@ -1,0 +1,132 @@
+import type { KernelState } from '../../kernel/kernel.js';
+import type { Actor, Cell } from '../../model/cell.js';
+import { createReplica, type DocumentEvent, type NotebookDocument } from '../../model/document.js';
+import type { JournalEntry } from '../../model/journal.js';
+import { Listeners } from '../../model/listeners.js';
+import type { Run, RunStatus } from '../../run-queue.js';
+import type { SessionEvent } from '../../session.js';
+import type { ConnectedAgent, FileState, Hello, HostMessage } from '../../viewer/protocol.js';
+import type { LinkState } from '../link/connection.js';
+
+export type StoreEvent =
+  /** Everything may be different: the first hello, or one after a lost connection. */
+  | { readonly type: 'reset' }
+  | ({ readonly type: 'cell' } & DocumentEvent)
+  | { readonly type: 'run'; readonly run: Run }
+  | { readonly type: 'finished'; readonly run: Run; readonly status: RunStatus }
+  | { readonly type: 'acted'; readonly what: 'stopped' | 'interrupted' | 'restarted'; readonly by: Actor }
+  | { readonly type: 'kernel' | 'journal' | 'agents' | 'file' | 'readOnly' | 'link' };
+
+/** All that the window shows, as the host told it. Only the host's messages change it. */
+export class Store {
+  readonly #listeners = new Listeners<StoreEvent>();
+  readonly #beginAnew: () => void;
+  #document: NotebookDocument = createReplica({ version: 0, minor: 5, metadata: {}, cells: [] });
+  #running: Run | undefined;
+  #queued: readonly Run[] = [];
+  title = '';
+  kernel: { state: KernelState; name: string; version: string } = { state: 'starting', name: '', version: '' };
+  journal: readonly JournalEntry[] = [];
+  agents: readonly ConnectedAgent[] = [];
+  file: FileState = { kind: 'saved' };
+  isReadOnly = false;
+  link: LinkState = { kind: 'connecting' };
+
+  /** `beginAnew` is called when a change was missed, which no order of messages should bring about. */
+  constructor(beginAnew: () => void) {
+    this.#beginAnew = beginAnew;
+  }
+
+  get document(): NotebookDocument {
+    return this.#document;
+  }
+
+  get cells(): readonly Cell[] {
+    return this.#document.cells;
+  }
+
+  get running(): Run | undefined {
+    return this.#running;
+  }
+
+  on(listener: (event: StoreEvent) => void): void {
+    this.#listeners.add(listener);
+  }
+
+  indexOf(cellId: string): number {
+    return this.cells.findIndex(({ id }) => id === cellId);
+  }
+
+  runOf(cellId: string): Run | undefined {
+    return this.#running?.cellId === cellId ? this.#running : this.#queued.find((run) => run.cellId === cellId);
+  }
+
+  setLink(link: LinkState): void {
+    this.link = link;
+    this.#listeners.emit({ type: 'link' });
+  }
+
+  receive(message: HostMessage): void {
+    switch (message.type) {
+      case 'hello':
+        return this.#reset(message);
+      case 'change':
+        return this.#apply(message.change);
+      case 'session':
+        return this.#hear(message.event);
+      case 'journal':
+        this.journal = message.journal;
+        break;
+      case 'agents':
+        this.agents = message.agents;
+        break;
+      case 'file':
+        this.file = message.file;
+        break;
+      default:
+        return;
+    }
+    this.#listeners.emit({ type: message.type });
+  }
+
+  #reset({ document, title, kernel, running, queued, journal, agents, file, readOnly }: Hello): void {
+    this.#document = createReplica(document);
+    this.#document.onChange((event) => this.#listeners.emit({ type: 'cell', ...event }));
+    Object.assign(this, { title, kernel, journal, agents, file, isReadOnly: readOnly });
+    this.#running = running ?? undefined;
+    this.#queued = queued;
+    this.#listeners.emit({ type: 'reset' });
+  }
+
+  #apply(change: DocumentEvent['change']): void {
+    try {
+      this.#document.apply(change);
+    } catch {
+      this.#beginAnew();
+    }
+  }
+
+  #hear(event: SessionEvent): void {
+    switch (event.type) {
+      case 'queued':
+        this.#queued = [...this.#queued, event.run];
+        return this.#listeners.emit({ type: 'run', run: event.run });
+      case 'started':
+        this.#queued = this.#queued.filter(({ id }) => id !== event.run.id);
+        this.#running = event.run;
+        return this.#listeners.emit({ type: 'run', run: event.run });
+      case 'finished':
+        this.#queued = this.#queued.filter(({ id }) => id !== event.run.id);
+        if (this.#running?.id === event.run.id) this.#running = undefined;
+        return this.#listeners.emit({ type: 'finished', run: event.run, status: event.status });
+      case 'kernel':
+        this.kernel = { ...this.kernel, state: event.state };
+        return this.#listeners.emit({ type: 'kernel' });
+      case 'readOnly':
+        this.isReadOnly = event.readOnly;
+        return this.#listeners.emit({ type: 'readOnly' });
+      default:
+        return this.#listeners.emit({ type: 'acted', what: event.type, by: event.by });
+    }
+  }
+}

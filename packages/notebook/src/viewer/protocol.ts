@@ -1,0 +1,95 @@
+import type { KernelState } from '../kernel/kernel.js';
+import type { Actor, CellContent, CellType } from '../model/cell.js';
+import type { JournalEntry } from '../model/journal.js';
+import type { Change, DocumentState } from '../model/operation.js';
+import type { Run } from '../run-queue.js';
+import type { SessionEvent } from '../session.js';
+
+/**
+ * What a window and the session's host say to each other: JSON messages over one WebSocket. The document, the kernel and the
+ * file live with the host; a window holds a replica, so that two windows on one notebook agree and a reload loses nothing.
+ */
+
+/** How the notebook's file stands. */
+export type FileState =
+  | { readonly kind: 'saved' | 'saving' | 'unsaved' }
+  /** There is no file: a scratch notebook in memory. */
+  | { readonly kind: 'none' }
+  /** The file was changed or removed by somebody else while there were changes here: a person decides. */
+  | { readonly kind: 'conflict'; readonly found: 'changed' | 'removed' | 'invalid'; readonly detail: string }
+  | { readonly kind: 'failed'; readonly detail: string };
+
+/** An agent that is connected. */
+export interface ConnectedAgent {
+  readonly id: string;
+  readonly name: string;
+}
+
+/** Everything that a window needs to begin, or to begin anew. */
+export interface Hello {
+  readonly type: 'hello';
+  readonly title: string;
+  readonly document: DocumentState;
+  readonly kernel: { readonly state: KernelState; readonly name: string; readonly version: string };
+  readonly running: Run | null;
+  readonly queued: readonly Run[];
+  readonly journal: readonly JournalEntry[];
+  readonly agents: readonly ConnectedAgent[];
+  readonly file: FileState;
+  readonly readOnly: boolean;
+}
+
+/** From the host to a window. */
+export type HostMessage =
+  | Hello
+  | { readonly type: 'change'; readonly change: Change }
+  | { readonly type: 'session'; readonly event: SessionEvent }
+  | { readonly type: 'journal'; readonly journal: readonly JournalEntry[] }
+  | { readonly type: 'agents'; readonly agents: readonly ConnectedAgent[] }
+  | { readonly type: 'file'; readonly file: FileState }
+  /** Answers the request of the same id. An error is for the person: its message says what to do. */
+  | { readonly type: 'done'; readonly id: number; readonly value?: unknown }
+  | { readonly type: 'failed'; readonly id: number; readonly code: string; readonly message: string };
+
+/** What a cut or copied cell keeps besides its type and source. */
+export type PastedContent = Partial<Pick<CellContent, 'metadata' | 'attachments' | 'outputs' | 'executionCount'>>;
+
+/** The `value` of `done` for an action that makes a cell: the window selects it. The change itself was sent before. */
+export interface InsertedCell {
+  readonly cellId: string;
+}
+
+/** What a person asks for. Refused edits leave the document as it is. */
+export type ViewerAction =
+  /** Answered with `InsertedCell`. `more` is what a pasted cell brings along. */
+  | {
+      readonly do: 'insert';
+      readonly index: number;
+      readonly cellType: CellType;
+      readonly source: string;
+      readonly more?: PastedContent;
+    }
+  | { readonly do: 'update'; readonly cellId: string; readonly source: string; readonly expectedRev?: number }
+  | { readonly do: 'move'; readonly cellId: string; readonly index: number }
+  | { readonly do: 'delete'; readonly cellId: string }
+  | { readonly do: 'setType'; readonly cellId: string; readonly cellType: CellType }
+  | { readonly do: 'clearOutputs'; readonly cellId: string }
+  /** Puts the cell back that this window deleted last. Answered with `InsertedCell`; fails with `nothing_to_undo`. */
+  | { readonly do: 'undoDelete' }
+  | { readonly do: 'run'; readonly cellId: string }
+  | { readonly do: 'stop' | 'interrupt' | 'restart' | 'save' }
+  /** Takes an agent's change back. */
+  | { readonly do: 'undo'; readonly entryId: number }
+  | { readonly do: 'disconnectAgent'; readonly agentId: string }
+  | { readonly do: 'setReadOnly'; readonly readOnly: boolean }
+  | { readonly do: 'resolveConflict'; readonly keep: 'mine' | 'theirs' };
+
+/** From a window to the host. */
+export interface ViewerMessage {
+  readonly type: 'request';
+  readonly id: number;
+  readonly action: ViewerAction;
+}
+
+/** Who edits in a window. */
+export const person: Actor = { kind: 'person', name: 'You' };

@@ -1,0 +1,225 @@
+import { chmod, lstat, mkdir, readdir, readFile, rm, stat, symlink, truncate, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { FileStore } from '../../src/host/file-store.js';
+import { silentLogger } from '../../src/host/logger.js';
+import { parseNotebook } from '../../src/model/nbformat.js';
+import { pythonVerdicts } from '../support/nbformat.js';
+import { temporaryFolder } from './support/folder.js';
+import { bundle, exitOf, onLine, startProgram } from './support/programs.js';
+import { ann, openStore, quick, stateOf } from './support/stores.js';
+
+const minimal = (cells = '[]') => `{\n "cells": ${cells},\n "metadata": {},\n "nbformat": 4,\n "nbformat_minor": 5\n}\n`;
+
+async function readCells(path: string) {
+  return parseNotebook(await readFile(path, 'utf8')).notebook.cells;
+}
+
+describe('opening', () => {
+  it('makes a notebook that Python’s nbformat takes, with no leftovers but its lock', async () => {
+    const folder = await temporaryFolder();
+    const store = await openStore({ path: join(folder, 'new.ipynb') });
+    expect(await pythonVerdicts([await readFile(store.path, 'utf8')])).toEqual([undefined]);
+    expect((await readdir(folder)).sort()).toEqual(['.new.ipynb.notebridge-lock', 'new.ipynb']);
+    await store.close();
+    await store.close();
+    expect(await readdir(folder)).toEqual(['new.ipynb']);
+  });
+
+  it('leaves a file as it is, to the letter, until something changes', async () => {
+    const path = join(await temporaryFolder(), 'old.ipynb');
+    const text = '{"nbformat": 4, "nbformat_minor": 4, "metadata": {}, "cells": [{"cell_type":"raw","metadata":{},"source":"a"}]}';
+    await writeFile(path, text);
+    const store = await openStore({ path });
+    await store.save();
+    await store.close();
+    expect(await readFile(path, 'utf8')).toBe(text);
+  });
+
+  it.each([
+    ['no JSON', 'hello', 'bad_notebook', 'line 1, column 1'],
+    ['an empty file', '', 'bad_notebook', 'is empty'],
+    ['version 3', '{"nbformat": 3, "nbformat_minor": 0, "metadata": {}, "worksheets": []}', 'bad_notebook', 'only 4 is read'],
+    ['what nbformat refuses', minimal('[\n  {"cell_type": "code"}\n ]'), 'bad_notebook', 'line 3: cells[0]'],
+    ['what is not UTF-8', Buffer.from([0x7b, 0xff, 0x7d]), 'bad_notebook', 'not UTF-8'],
+  ])('refuses %s with the place, and does not touch it', async (_, content, code, place) => {
+    const folder = await temporaryFolder();
+    const path = join(folder, 'bad.ipynb');
+    await writeFile(path, content);
+    await expect(openStore({ path })).rejects.toMatchObject({ code, message: expect.stringContaining(place) });
+    await expect(openStore({ path })).rejects.toThrow(`Cannot open "${path}"`);
+    expect(await readFile(path)).toEqual(Buffer.from(content));
+    expect(await readdir(folder)).toEqual(['bad.ipynb']);
+  });
+
+  it('refuses 200 MB without reading it', async () => {
+    const path = join(await temporaryFolder(), 'huge.ipynb');
+    await writeFile(path, '');
+    await truncate(path, 200 * 2 ** 20);
+    const startedAt = performance.now();
+    await expect(openStore({ path })).rejects.toMatchObject({ code: 'too_large', message: expect.stringContaining('200 MiB') });
+    expect(performance.now() - startedAt).toBeLessThan(500);
+  });
+
+  it('refuses a folder, a device and a path that leads nowhere, saying what to do', async () => {
+    const folder = await temporaryFolder();
+    await mkdir(join(folder, 'folder.ipynb'));
+    await expect(openStore({ path: join(folder, 'folder.ipynb') })).rejects.toMatchObject({
+      code: 'file_unreadable',
+      data: { reason: 'EISDIR' },
+    });
+    await expect(openStore({ path: '/dev/zero' })).rejects.toMatchObject({
+      code: 'file_unreadable',
+      message: expect.stringContaining('no regular file'),
+    });
+    await expect(openStore({ path: join(folder, 'no', 'such.ipynb') })).rejects.toThrow('Create the folder');
+  });
+
+  it('removes what a killed host left beside the file, and nothing else', async () => {
+    const folder = await temporaryFolder();
+    await writeFile(join(folder, '.a.ipynb.notebridge-0123456789ab.tmp'), 'half');
+    await writeFile(join(folder, '.b.ipynb.notebridge-0123456789ab.tmp'), 'half');
+    await openStore({ path: join(folder, 'a.ipynb') });
+    expect((await readdir(folder)).sort()).toEqual(['.a.ipynb.notebridge-lock', '.b.ipynb.notebridge-0123456789ab.tmp', 'a.ipynb']);
+  });
+});
+
+describe('saving', () => {
+  it('happens by itself soon after a change', async () => {
+    const store = await openStore();
+    const states: string[] = [];
+    store.onState(({ kind }) => states.push(kind));
+    store.document.insert(0, { type: 'code', source: '1+1' }, { by: ann });
+    expect(store.state).toEqual({ kind: 'unsaved' });
+    await stateOf(store, 'saved');
+    expect(states).toEqual(['unsaved', 'saving', 'saved']);
+    expect(await readCells(store.path)).toMatchObject([{ source: '1+1' }]);
+  });
+
+  it('happens also while changes keep coming', async () => {
+    const store = await openStore({ timing: { quietMs: 100_000, longestMs: 50 } });
+    const { id } = store.document.insert(0, { type: 'code', source: '' }, { by: ann });
+    const typing = setInterval(() => store.document.update(id, `${Date.now()} ${Math.random()}`, { by: ann }), 1);
+    try {
+      await stateOf(store, 'saving');
+    } finally {
+      clearInterval(typing);
+    }
+  });
+
+  it('happens at once when asked, and when closed', async () => {
+    const store = await openStore({ timing: { quietMs: 100_000, longestMs: 100_000 } });
+    store.document.insert(0, { type: 'raw', source: 'a' }, { by: ann });
+    await store.save();
+    expect(await readCells(store.path)).toHaveLength(1);
+    store.document.insert(0, { type: 'raw', source: 'b' }, { by: ann });
+    await store.close();
+    expect(await readCells(store.path)).toHaveLength(2);
+  });
+
+  it('keeps the mode and the link, and replaces what the link points to', async () => {
+    const folder = await temporaryFolder();
+    await writeFile(join(folder, 'real.ipynb'), minimal());
+    await chmod(join(folder, 'real.ipynb'), 0o640);
+    await symlink('real.ipynb', join(folder, 'link.ipynb'));
+    const store = await openStore({ path: join(folder, 'link.ipynb') });
+    store.document.insert(0, { type: 'raw', source: 'a' }, { by: ann });
+    await store.save();
+    expect((await lstat(join(folder, 'link.ipynb'))).isSymbolicLink()).toBe(true);
+    expect((await stat(join(folder, 'real.ipynb'))).mode & 0o7777).toBe(0o640);
+    expect(await readCells(join(folder, 'real.ipynb'))).toHaveLength(1);
+  });
+
+  it('keeps what later versions of nbformat may bring', async () => {
+    const path = join(await temporaryFolder(), 'later.ipynb');
+    await writeFile(path, minimal().replace('"nbformat_minor": 5', '"nbformat_minor": 7,\n "zukunft": {"b": 1, "a": 1.0}'));
+    const store = await openStore({ path });
+    store.document.insert(0, { type: 'raw', source: 'a' }, { by: ann });
+    await store.save();
+    const text = await readFile(path, 'utf8');
+    expect(text).toContain('"nbformat_minor": 7');
+    expect(text).toContain('"zukunft": {\n  "b": 1,\n  "a": 1.0\n }');
+  });
+
+  it('of a file that may not be written fails with advice, is tried again, and keeps the work at the end', async () => {
+    const folder = await temporaryFolder();
+    const path = join(folder, 'locked.ipynb');
+    await writeFile(path, minimal());
+    await chmod(path, 0o444);
+    const store = await openStore({ path });
+    store.document.insert(0, { type: 'raw', source: 'a' }, { by: ann });
+    await stateOf(store, 'failed');
+    expect(store.state).toMatchObject({ detail: expect.stringMatching(/permission denied \(EACCES\).*Give yourself permission/) });
+    await expect(store.save()).rejects.toMatchObject({ code: 'not_saved', data: { reason: 'EACCES' } });
+    expect(await readFile(path, 'utf8')).toBe(minimal());
+    await chmod(path, 0o644);
+    await stateOf(store, 'saved');
+    expect(await readCells(path)).toHaveLength(1);
+    await chmod(path, 0o444);
+    store.document.insert(0, { type: 'raw', source: 'b' }, { by: ann });
+    const error = await store.close().then(
+      () => undefined,
+      (thrown) => thrown,
+    );
+    expect(error).toMatchObject({ code: 'not_saved' });
+    expect(await readCells(error.data.rescuedTo)).toHaveLength(2);
+    expect(await readdir(folder)).toHaveLength(2);
+  });
+});
+
+describe('the lock', () => {
+  it('names who has the file open, also by another path', async () => {
+    const folder = await temporaryFolder();
+    const store = await openStore({ path: join(folder, 'a.ipynb') });
+    await symlink('a.ipynb', join(folder, 'b.ipynb'));
+    await expect(openStore({ path: join(folder, 'b.ipynb') })).rejects.toMatchObject({
+      code: 'file_in_use',
+      message: expect.stringContaining('this process'),
+      data: { pid: process.pid },
+    });
+    await store.close();
+    await openStore({ path: join(folder, 'b.ipynb') });
+  });
+
+  it('of another process names it, until that one is killed', async () => {
+    const path = join(await temporaryFolder(), 'a.ipynb');
+    const child = startProgram(process.execPath, [await bundle('./edit-and-save.ts'), path]);
+    await new Promise<void>((resolve) => onLine(child, () => resolve()));
+    await expect(openStore({ path })).rejects.toMatchObject({
+      code: 'file_in_use',
+      message: expect.stringContaining(`process ${child.pid},`),
+    });
+    child.kill('SIGKILL');
+    await exitOf(child);
+    await openStore({ path });
+  });
+
+  it('is readable by its owner only', async () => {
+    const store = await openStore();
+    const found = await stat(join(store.path, '..', '.test.ipynb.notebridge-lock'));
+    expect(found.mode & 0o777).toBe(0o600);
+  });
+
+  it.each([
+    ['a process that is gone', { pid: 2 ** 22 + 1, processStart: '1' }],
+    ['a process whose number another one has now', { pid: process.pid, processStart: '1' }],
+    ['nobody that can be read', undefined],
+  ])('of %s is taken over', async (_, holder) => {
+    const path = join(await temporaryFolder(), 'a.ipynb');
+    const { hostname } = await import('node:os');
+    const text = holder ? JSON.stringify({ ...holder, machine: hostname(), since: 'x', nonce: 'y' }) : 'garbage';
+    await writeFile(`${path.replace('a.ipynb', '.a.ipynb')}.notebridge-lock`, text);
+    await openStore({ path });
+  });
+
+  it('lets one of many through', async () => {
+    const path = join(await temporaryFolder(), 'a.ipynb');
+    await writeFile(path, minimal());
+    const attempts = Array.from({ length: 20 }, () => FileStore.open({ path, timing: quick, logger: silentLogger }));
+    const settled = await Promise.allSettled(attempts);
+    const opened = settled.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
+    expect(opened).toHaveLength(1);
+    await opened[0]?.close();
+    await rm(path);
+  });
+});

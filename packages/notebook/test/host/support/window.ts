@@ -1,0 +1,104 @@
+import { WebSocket } from 'ws';
+import { createReplica, type NotebookDocument } from '../../../src/model/document.js';
+import type { Hello, HostMessage, ViewerAction } from '../../../src/viewer/protocol.js';
+import { until } from './until.js';
+
+type Failed = Extract<HostMessage, { type: 'failed' }>;
+
+export interface WindowOptions {
+  token?: string | undefined;
+  origin?: string | undefined;
+  headers?: Record<string, string>;
+  protocols?: string[];
+  path?: string;
+  address?: string;
+}
+
+/** A window as a browser's page would be one: a socket and a replica. */
+export class TestWindow {
+  readonly socket: WebSocket;
+  readonly messages: HostMessage[] = [];
+  hello: Hello | undefined;
+  replica: NotebookDocument | undefined;
+  closed: { code: number; reason: string } | undefined;
+  readonly #waiting = new Map<number, { resolve: (value: unknown) => void; reject: (error: Failed) => void }>();
+  #lastId = 0;
+
+  constructor(socket: WebSocket) {
+    this.socket = socket;
+    socket.on('message', (data) => this.#take(JSON.parse(String(data)) as HostMessage));
+    socket.on('close', (code, reason) => {
+      this.closed = { code, reason: String(reason) };
+    });
+    socket.on('error', () => {});
+  }
+
+  /** Resolves to what the host answers; rejects with its `failed` message. */
+  ask(action: ViewerAction): Promise<unknown> {
+    const id = ++this.#lastId;
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(id, { resolve, reject });
+      this.socket.send(JSON.stringify({ type: 'request', id, action }));
+    });
+  }
+
+  of<Type extends HostMessage['type']>(type: Type): Extract<HostMessage, { type: Type }>[] {
+    return this.messages.filter((message): message is Extract<HostMessage, { type: Type }> => message.type === type);
+  }
+
+  #take(message: HostMessage): void {
+    this.messages.push(message);
+    if (message.type === 'hello') {
+      this.hello = message;
+      this.replica = createReplica(message.document);
+    } else if (message.type === 'change') this.replica?.apply(message.change);
+    else if (message.type === 'done') this.#settle(message.id)?.resolve(message.value);
+    else if (message.type === 'failed') this.#settle(message.id)?.reject(message);
+  }
+
+  #settle(id: number) {
+    const waiting = this.#waiting.get(id);
+    this.#waiting.delete(id);
+    return waiting;
+  }
+}
+
+/** Opens a window that has been greeted. */
+export async function openWindow(url: string): Promise<TestWindow> {
+  const window = new TestWindow(dial(url));
+  await until(() => window.hello ?? (window.closed && Promise.reject(new Error(`closed: ${window.closed.code}`))));
+  return window;
+}
+
+/** The status with which the server refuses a socket, and what it says; 101 if it does not. */
+export function refusalOf(url: string, options: WindowOptions = {}): Promise<{ status: number; text: string }> {
+  const socket = dial(url, options);
+  return new Promise((resolve, reject) => {
+    socket.on('open', () => {
+      socket.terminate();
+      resolve({ status: 101, text: '' });
+    });
+    socket.on('error', (error) => reject(error));
+    socket.on('unexpected-response', (_, response) => {
+      let text = '';
+      response.on('data', (chunk) => {
+        text += chunk;
+      });
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, text }));
+    });
+  });
+}
+
+/** `url` is that of the host, with its fragment. */
+export function dial(url: string, options: WindowOptions = {}): WebSocket {
+  const { hash, port, origin } = new URL(url);
+  const token = 'token' in options ? options.token : hash.slice('#token='.length);
+  const path = options.path ?? '/viewer';
+  const address = options.address ?? 'localhost';
+  const target = `ws://${address}:${port}${path}${token === undefined ? '' : `?token=${token}`}`;
+  const given = 'origin' in options ? options.origin : origin.replace('localhost', address);
+  return new WebSocket(target, options.protocols ?? ['notebridge-viewer'], {
+    headers: options.headers ?? {},
+    ...(given === undefined ? {} : { origin: given }),
+  });
+}

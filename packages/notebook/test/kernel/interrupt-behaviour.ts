@@ -1,0 +1,79 @@
+/** Ending what does not end, and output that does not: part of kernel-behaviour.ts. */
+import { describe, expect, test } from 'vitest';
+import { interruptGraceMs, type KernelHarness } from './support/kernel-harness.js';
+import { plain, type Ran, runCell } from './support/run-cell.js';
+
+const after = (ms: number) => AbortSignal.timeout(ms);
+
+export function describeInterrupts(get: () => KernelHarness): void {
+  const run = (source: string, signal?: AbortSignal): Promise<Ran> => runCell(get(), source, signal);
+
+  describe('interrupt', () => {
+    test.each([
+      ['while True: pass'],
+      ['while True: print(1)'],
+      ['print("x" * 300_000_000)'],
+      ['await asyncio.sleep(100)'],
+      ['while True: await asyncio.sleep(0)'],
+      ['await asyncio.gather(asyncio.sleep(100), asyncio.sleep(100))'],
+      ['time.sleep(100)'],
+      ['[x for x in iter(int, 1)]'],
+    ])('ends %j', async (source) => {
+      await run('kept = 1');
+      const { status, elapsedMs } = await get().measure(source, { interruptAfterMs: 150 });
+      expect(status).toBe('interrupted');
+      expect(elapsedMs).toBeLessThan(interruptGraceMs);
+      expect((await run('kept')).result).toBe('1');
+    });
+
+    test('is a KeyboardInterrupt in the cell, which the cell may handle', async () => {
+      const { status, error } = await run('time.sleep(100)', after(100));
+      expect(status).toBe('interrupted');
+      expect(error).toMatchObject({ ename: 'KeyboardInterrupt', evalue: '' });
+      expect(plain(error?.traceback.join('\n') ?? '')).toMatch(/----> 1 time.sleep\(100\)/);
+      const handled = await run('try:\n    while True: pass\nexcept KeyboardInterrupt:\n    print("handled")', after(100));
+      expect(handled).toMatchObject({ status: 'ok', stdout: 'handled\n' });
+    });
+
+    test('that comes before the first step of the cell, or after its end, is neither lost nor too much', async () => {
+      for (let i = 0; i < 20; i++) {
+        const controller = new AbortController();
+        const cell = get().measure('await asyncio.sleep(i := 100)', { interruptAfterMs: i % 2 });
+        expect(await cell).toMatchObject({ status: 'interrupted' });
+        const short = run('1', controller.signal);
+        await new Promise((resolve) => setTimeout(resolve, i % 4));
+        controller.abort();
+        await short;
+        expect(await run('await asyncio.sleep(0.01)\n2')).toMatchObject({ status: 'ok', result: '2' });
+      }
+    });
+
+    test('ends a task in the background that gives nobody a turn', async () => {
+      await run('async def spin():\n    while True: pass\ntask = asyncio.create_task(spin())');
+      const { status } = await run('await task', after(200));
+      expect(status).not.toBe('ok');
+      expect((await run('2')).result).toBe('2');
+    });
+
+    test('restarts Python when the code does not end, and says so', async () => {
+      const queued = run(
+        'await asyncio.sleep(0)\nwhile True:\n    try:\n        while True: pass\n    except KeyboardInterrupt: pass',
+        after(100),
+      );
+      const behind = run('kept');
+      expect(await queued).toMatchObject({ status: 'interrupted', error: { ename: 'KernelRestarted' } });
+      expect(await behind).toMatchObject({ status: 'interrupted', executionCount: 0 });
+      expect(await run('"kept" in globals()')).toMatchObject({ executionCount: 1, result: 'False' });
+    });
+  });
+
+  test('a flood neither piles up nor floods: 50 MB in lines, and in one', async () => {
+    const lines = await get().measure('for i in range(50_000): print("x" * 999)');
+    expect(lines).toMatchObject({ status: 'ok', characters: 50_000_000 });
+    expect(lines.longest).toBeLessThan(100_000);
+    expect(await get().measure('print("é" * 25_000_001)')).toMatchObject({ status: 'ok', characters: 25_000_002 });
+    const endless = await get().measure('while True: print(1)', { interruptAfterMs: 1000 });
+    expect(endless.outputs).toBeLessThan(400);
+    expect(endless.characters).toBeGreaterThan(10_000);
+  });
+}

@@ -1,0 +1,49 @@
+/** The kernel's folder as a build leaves it: one .js for each .ts, and the Python files beside them. */
+import { cpSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, sep } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { build } from 'esbuild';
+import type { KernelFiles } from '../../../src/kernel/node-process.js';
+import { compileStandardLibrary, findPyodide } from '../../../src/kernel/pyodide-files.js';
+
+const source = fileURLToPath(new URL('../../../src/kernel/', import.meta.url));
+
+/** Compiling takes seconds, and two test files want it at once: kept from run to run, as a build would. */
+const stdlibFolder = new URL('../../../../../node_modules/.cache/notebridge/', import.meta.url);
+
+export interface BuiltKernel {
+  folder: URL;
+  files: KernelFiles & { stdlibUrl: URL };
+  dispose(): void;
+}
+
+export async function buildKernel(): Promise<BuiltKernel> {
+  // Node compares real paths with what it was permitted to read.
+  const packageFolder = realpathSync(mkdtempSync(join(tmpdir(), 'notebridge-kernel-')));
+  const target = join(packageFolder, 'dist', 'kernel');
+  const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((file) => /(?<!\.test)\.ts$/.test(file));
+  await build({
+    entryPoints: files.map((file) => join(source, file)),
+    outbase: source,
+    outdir: target,
+    format: 'esm',
+    target: 'es2022',
+    logLevel: 'warning',
+  });
+  cpSync(join(source, 'python'), join(target, 'python'), { recursive: true });
+  // As installed: outside of what the kernel's process may read.
+  writeFileSync(join(packageFolder, 'package.json'), '{ "type": "module" }');
+  const folder = pathToFileURL(target + sep);
+  const indexUrl = findPyodide();
+  return {
+    folder,
+    files: {
+      workerUrl: new URL('worker/node-main.js', folder),
+      pythonUrl: new URL('python/', folder),
+      indexUrl,
+      stdlibUrl: await compileStandardLibrary({ indexUrl, folder: stdlibFolder }),
+    },
+    dispose: () => rmSync(packageFolder, { recursive: true, force: true }),
+  };
+}

@@ -1,0 +1,16 @@
+import { createNodeKernel, type NodeKernelOptions } from '../../../src/kernel/node-kernel.js';
+import { buildKernel } from './built-kernel.js';
+import { interruptGraceMs, type KernelHarness, measure } from './kernel-harness.js';
+
+export async function openNodeHarness(options: NodeKernelOptions = {}): Promise<KernelHarness> {
+  const built = await buildKernel();
+  const kernel = createNodeKernel({ files: built.files, interruptGraceMs, ...options });
+  return {
+    kernel,
+    measure: (source, { interruptAfterMs } = {}) => measure(kernel, source, interruptAfterMs),
+    async close() {
+      await kernel.close();
+      built.dispose();
+    },
+  };
+}

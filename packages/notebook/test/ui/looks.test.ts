@@ -1,0 +1,74 @@
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, describe, it } from 'vitest';
+import { findChromium, Stage } from './support/browser.js';
+import { realisticCells } from './support/realistic.js';
+
+/** Pictures for people: `NOTEBOOK_SHOTS=/some/folder npx vitest run packages/notebook/test/ui/looks.test.ts`. */
+const folder = process.env.NOTEBOOK_SHOTS;
+const claude = { kind: 'agent', name: 'Claude Code' } as const;
+
+describe.skipIf(!folder || !findChromium())('looks', () => {
+  const stage = new Stage();
+  afterEach(() => stage.clear());
+  afterAll(() => stage.close());
+
+  for (const width of [360, 1600])
+    for (const colorScheme of ['light', 'dark'] as const)
+      it(`${width} ${colorScheme}`, async () => {
+        const host = await stage.host({ cells: realisticCells(), agents: [{ id: 'a1', name: claude.name }] });
+        const { page, faults } = await stage.window(host, { colorScheme, viewport: { width, height: 900 } });
+        const shoot = (name: string) => page.screenshot({ path: join(folder ?? '', `${width}-${colorScheme}-${name}.png`) });
+        await page
+          .locator('.prose h1')
+          .waitFor()
+          .catch((error) => {
+            throw new Error(faults.join('\n'), { cause: error });
+          });
+        await act(page, host);
+        await shoot('1-top');
+        await page.locator('.image-output').scrollIntoViewIfNeeded();
+        await page.waitForTimeout(300);
+        await shoot('2-plot');
+        await page.evaluate(() => scrollTo(0, document.body.scrollHeight / 2));
+        await page.locator('.cell').nth(5).scrollIntoViewIfNeeded();
+        await page.locator('.cell').nth(7).scrollIntoViewIfNeeded();
+        await page.waitForTimeout(300);
+        await shoot('3-error');
+        await page.locator('.changes-button').click();
+        host.setFile({ kind: 'conflict', found: 'changed', detail: 'Both versions are kept until you choose.' });
+        await page.waitForTimeout(300);
+        await shoot('4-drawer');
+        await page.keyboard.press('Escape');
+        await page.evaluate(() => scrollTo(0, 0));
+        await page.locator('.cell').nth(2).locator('.cm-content').click();
+        await page.keyboard.press('Control+End');
+        await page.keyboard.type('  # mine');
+        host.document.update('cell-2', host.document.get('cell-2').cell.source.replace('{city:<10}', '{city:<12}'), { by: claude });
+        await page.locator('.clash').waitFor();
+        await page.locator('.clash').scrollIntoViewIfNeeded();
+        await page.waitForTimeout(300);
+        await shoot('5-clash');
+        await page.keyboard.press('Escape');
+        await page.keyboard.press('?');
+        await page.waitForTimeout(200);
+        await shoot('6-help');
+        await page.keyboard.press('Escape');
+        host.isRefusing = true;
+        host.dropWindows();
+        await page.locator('.banner', { hasText: 'connection' }).waitFor();
+        await shoot('7-lost');
+      });
+});
+
+async function act(page: Page, host: Awaited<ReturnType<Stage['host']>>): Promise<void> {
+  host.document.update(
+    'cell-1',
+    'import pandas as pd\n\nrain = pd.read_csv("rain.csv", parse_dates=["day"])\nrain.describe().round(2)  # one column per city',
+    { by: claude },
+  );
+  host.document.insert(6, { type: 'markdown', source: 'Oslo is not in the file, so I leave it out.' }, { by: claude });
+  void host.session.run('cell-7', { by: claude }).catch(() => {});
+  await page.locator('.hint').waitFor();
+  await page.waitForTimeout(400);
+}

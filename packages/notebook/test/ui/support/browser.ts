@@ -1,0 +1,87 @@
+import { accessSync, constants } from 'node:fs';
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { removeBuiltUi } from './built-ui.js';
+import { openHost, type TestHost, type TestHostOptions } from './host.js';
+
+const usualPaths = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome', '/usr/bin/google-chrome-stable'];
+
+/** The Chromium to test with: `CHROMIUM_PATH`, else one in a usual place. */
+export function findChromium(): string | undefined {
+  const paths = process.env.CHROMIUM_PATH ? [process.env.CHROMIUM_PATH] : usualPaths;
+  return paths.find((path) => {
+    try {
+      accessSync(path, constants.X_OK);
+      return true;
+    } catch {
+      return false;
+    }
+  });
+}
+
+/** A window on a host, and what went wrong in it. */
+export interface TestWindow {
+  page: Page;
+  /** Errors, refusals of the policy, dialogs, and requests to any other host. Empty after every good test. */
+  faults: string[];
+}
+
+/** Browser, hosts and windows of one test file. Every other host is out of reach: what needs the network fails. */
+export class Stage {
+  #browser: Browser | undefined;
+  readonly #contexts: BrowserContext[] = [];
+  readonly #hosts: TestHost[] = [];
+
+  async host(options: TestHostOptions): Promise<TestHost> {
+    const host = await openHost(options);
+    this.#hosts.push(host);
+    return host;
+  }
+
+  async window(host: TestHost, options: BrowserContextOptions = {}): Promise<TestWindow> {
+    this.#browser ??= await chromium.launch({
+      executablePath: findChromium() ?? '',
+      args: [
+        '--no-sandbox',
+        '--disable-gpu',
+        '--no-first-run',
+        '--disable-background-networking',
+        '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
+      ],
+    });
+    const context = await this.#browser.newContext(options);
+    this.#contexts.push(context);
+    const page = await context.newPage();
+    page.setDefaultTimeout(8_000);
+    const faults = watch(page, new URL(host.url).origin);
+    await page.goto(host.url);
+    await page.locator('.title', { hasText: 'analysis' }).waitFor();
+    return { page, faults };
+  }
+
+  /** After each test: windows first, so that none complains of a lost connection. */
+  async clear(): Promise<void> {
+    for (const context of this.#contexts.splice(0)) await context.close();
+    for (const host of this.#hosts.splice(0)) await host.close();
+  }
+
+  async close(): Promise<void> {
+    await this.#browser?.close();
+    await removeBuiltUi();
+  }
+}
+
+function watch(page: Page, origin: string): string[] {
+  const faults: string[] = [];
+  page.on('pageerror', (error) => faults.push(`error: ${error.message}`));
+  page.on('console', (message) => {
+    if (message.type() === 'error' && !/WebSocket connection to/.test(message.text())) faults.push(`console: ${message.text()}`);
+  });
+  page.on('dialog', (dialog) => {
+    faults.push(`dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  page.on('request', (request) => {
+    if (!request.url().startsWith(origin) && !request.url().startsWith('data:')) faults.push(`request: ${request.url()}`);
+  });
+  return faults;
+}

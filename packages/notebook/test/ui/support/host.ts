@@ -1,0 +1,191 @@
+import { readFile } from 'node:fs/promises';
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { extname, join } from 'node:path';
+import { type WebSocket, WebSocketServer } from 'ws';
+import type { CellContent } from '../../../src/model/cell.js';
+import { createDocument, type NotebookDocument } from '../../../src/model/document.js';
+import { messageOf, NotebookError } from '../../../src/model/errors.js';
+import { createNotebookSession, type NotebookSession } from '../../../src/session.js';
+import type { ConnectedAgent, FileState, HostMessage, ViewerAction, ViewerMessage } from '../../../src/viewer/protocol.js';
+import { builtUi } from './built-ui.js';
+import { type Scenes, ToyKernel } from './toy-kernel.js';
+import { createActions } from './window-actions.js';
+
+export interface TestHostOptions {
+  cells: readonly Partial<CellContent>[];
+  title?: string;
+  agents?: readonly ConnectedAgent[];
+  scenes?: Scenes;
+}
+
+const token = 'a-token-of-the-test';
+const types: { readonly [extension: string]: string } = {
+  '.js': 'text/javascript',
+  '.css': 'text/css',
+  '.html': 'text/html',
+  '.svg': 'image/svg+xml',
+};
+
+/** The policy that the real host is asked to send; the nonce is for the styles of CodeMirror alone. */
+export function policy(nonce: string): string {
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    `style-src 'self' 'nonce-${nonce}'`,
+    "img-src 'self' data:",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    'trusted-types dompurify',
+  ].join('; ');
+}
+
+/** A host as the window knows it: pages over HTTP, the protocol over one WebSocket, and a real session behind them. */
+export class TestHost {
+  readonly session: NotebookSession;
+  readonly kernel: ToyKernel;
+  /** What windows asked for, in order. */
+  readonly asked: ViewerAction[] = [];
+  /** Paths that were fetched. */
+  readonly fetched: string[] = [];
+  file: FileState = { kind: 'saved' };
+  agents: readonly ConnectedAgent[];
+  isRefusing = false;
+  readonly #title: string;
+  readonly #server = createServer(
+    (request, response) =>
+      void this.#serve(request.url ?? '/').then(([status, type, body, csp]) => {
+        response.writeHead(status, { 'content-type': type, ...(csp ? { 'content-security-policy': csp } : {}) });
+        response.end(body);
+      }),
+  );
+  readonly #sockets = new WebSocketServer({ noServer: true });
+
+  constructor({ cells, title = 'analysis.ipynb', agents = [], scenes = {} }: TestHostOptions) {
+    this.#title = title;
+    this.agents = agents;
+    this.kernel = new ToyKernel(scenes);
+    const whole = cells.map((cell, index) => ({
+      id: `cell-${index}`,
+      type: 'code' as const,
+      source: '',
+      metadata: {},
+      outputs: [],
+      executionCount: null,
+      ...cell,
+    }));
+    this.session = createNotebookSession({
+      document: createDocument({ metadata: {}, minor: 5, cells: whole }),
+      kernel: this.kernel,
+      title,
+    });
+    this.document.onChange(({ change }) => this.#tellAll({ type: 'change', change }));
+    this.session.onEvent((event) => this.#tellAll({ type: 'session', event }));
+    this.session.journal.onChange((journal) => this.#tellAll({ type: 'journal', journal }));
+    this.#server.on('upgrade', (request: IncomingMessage, socket, head) => {
+      const url = new URL(request.url ?? '/', 'http://host');
+      if (this.isRefusing || url.pathname !== '/viewer' || url.searchParams.get('token') !== token) return void socket.destroy();
+      this.#sockets.handleUpgrade(request, socket, head, (window) => this.#greet(window));
+    });
+  }
+
+  get document(): NotebookDocument {
+    return this.session.document;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/#token=${token}`;
+  }
+
+  get windows(): number {
+    return this.#sockets.clients.size;
+  }
+
+  async open(): Promise<this> {
+    await this.session.start();
+    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
+    return this;
+  }
+
+  async close(): Promise<void> {
+    this.dropWindows();
+    await this.session.close();
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+
+  dropWindows(): void {
+    for (const window of this.#sockets.clients) window.terminate();
+  }
+
+  setFile(file: FileState): void {
+    this.file = file;
+    this.#tellAll({ type: 'file', file });
+  }
+
+  setAgents(agents: readonly ConnectedAgent[]): void {
+    this.agents = agents;
+    this.#tellAll({ type: 'agents', agents });
+  }
+
+  #greet(window: WebSocket): void {
+    const act = createActions(this.session, (action) => this.#other(action));
+    window.on('message', (data) => {
+      const { id, action } = JSON.parse(String(data)) as ViewerMessage;
+      this.asked.push(action);
+      const answer = (message: HostMessage) => window.send(JSON.stringify(message));
+      Promise.resolve()
+        .then(() => act(action))
+        .then((value) => answer({ type: 'done', id, value: (value as { cellId?: string } | undefined)?.cellId ? value : undefined }))
+        .catch((error: unknown) =>
+          answer({ type: 'failed', id, code: error instanceof NotebookError ? error.code : 'internal', message: messageOf(error) }),
+        );
+    });
+    const { session } = this;
+    const { state, info } = this.kernel;
+    const hello: HostMessage = {
+      type: 'hello',
+      title: this.#title,
+      document: session.document.snapshot(),
+      kernel: { state, name: info.name, version: info.version },
+      running: session.running ?? null,
+      queued: session.queued,
+      journal: session.journal.entries,
+      agents: this.agents,
+      file: this.file,
+      readOnly: session.readOnly,
+    };
+    window.send(JSON.stringify(hello));
+  }
+
+  #other(action: ViewerAction): void {
+    if (action.do === 'disconnectAgent') this.setAgents(this.agents.filter(({ id }) => id !== action.agentId));
+    if (action.do === 'save' || action.do === 'resolveConflict') this.setFile({ kind: 'saved' });
+  }
+
+  #tellAll(message: HostMessage): void {
+    const text = JSON.stringify(message);
+    for (const window of this.#sockets.clients) window.send(text);
+  }
+
+  async #serve(url: string): Promise<[status: number, type: string, body: string, csp?: string]> {
+    const { pathname } = new URL(url, 'http://host');
+    this.fetched.push(pathname);
+    const name = pathname === '/' ? 'index.html' : pathname.slice(1);
+    if (!/^[\w.-]+$/.test(name)) return [404, 'text/plain', ''];
+    try {
+      const body = await readFile(join(await builtUi(), name), 'utf8');
+      const nonce = crypto.randomUUID();
+      return [200, types[extname(name)] ?? 'text/plain', body.replace('__NONCE__', nonce), policy(nonce)];
+    } catch {
+      return [404, 'text/plain', ''];
+    }
+  }
+}
+
+export function openHost(options: TestHostOptions): Promise<TestHost> {
+  return new TestHost(options).open();
+}

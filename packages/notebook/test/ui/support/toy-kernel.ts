@@ -1,0 +1,83 @@
+import type { ExecuteOptions, Execution, Kernel, KernelState, Output } from '../../../src/kernel/kernel.js';
+import { Listeners } from '../../../src/model/listeners.js';
+
+/** What a test's cell does, by the word with which its source begins. */
+export type Scenes = { readonly [word: string]: (rest: string) => readonly Output[] };
+
+/**
+ * A kernel that knows a few words: `print`, `fail`, `wait` (until it is interrupted or `finish` is called), and the scenes of a
+ * test. It counts and interrupts like a real one; what it computes is of no interest to a window.
+ */
+export class ToyKernel implements Kernel {
+  readonly info = { name: 'Python', language: 'python', version: '3.13' };
+  readonly #listeners = new Listeners<KernelState>();
+  readonly #scenes: Scenes;
+  #state: KernelState = 'starting';
+  #count = 0;
+  #end: ((status: Execution['status']) => void) | undefined;
+
+  constructor(scenes: Scenes = {}) {
+    this.#scenes = scenes;
+  }
+
+  get state(): KernelState {
+    return this.#state;
+  }
+
+  async start(): Promise<void> {
+    this.#become('idle');
+  }
+
+  async execute(source: string, { onOutput }: ExecuteOptions): Promise<Execution> {
+    this.#become('busy');
+    const executionCount = ++this.#count;
+    let status: Execution['status'] = 'ok';
+    for (const line of source.split('\n')) {
+      const [word = '', rest = ''] = [line.split(' ', 1)[0], line.slice(line.indexOf(' ') + 1)];
+      const scene = this.#scenes[word];
+      for (const output of scene?.(rest) ?? []) onOutput(output);
+      if (word === 'print') onOutput({ output_type: 'stream', name: 'stdout', text: `${rest}\n` });
+      if (word === 'wait')
+        status = await new Promise((resolve) => {
+          this.#end = resolve;
+        });
+      if (word === 'fail') {
+        onOutput({ output_type: 'error', ename: 'ValueError', evalue: rest, traceback: [`\u001b[31mValueError\u001b[0m: ${rest}`] });
+        status = 'error';
+      }
+      if (status !== 'ok') break;
+    }
+    this.#become('idle');
+    return { status, executionCount };
+  }
+
+  /** Ends a `wait` as if the code had come to its end. */
+  finish(): void {
+    this.#end?.('ok');
+  }
+
+  async interrupt(): Promise<void> {
+    this.#end?.('interrupted');
+  }
+
+  async restart(): Promise<void> {
+    this.#end?.('interrupted');
+    this.#count = 0;
+    this.#become('starting');
+    this.#become('idle');
+  }
+
+  async close(): Promise<void> {
+    this.#end?.('interrupted');
+    this.#become('dead');
+  }
+
+  onState(listener: (state: KernelState) => void): () => void {
+    return this.#listeners.add(listener);
+  }
+
+  #become(state: KernelState): void {
+    this.#state = state;
+    this.#listeners.emit(state);
+  }
+}
