@@ -12,7 +12,7 @@ await runMain(import.meta.url, async (args) => {
   assertNode();
   const ready = installReason() === undefined || (await part('install', install));
   if (!ready) return 1;
-  // These look at what was built: the shape and names of the package, and the types of tests that import it. The others read the sources.
+  // These look at what was built: shape and names of the packages, imports of one by another, and types. The others read the sources.
   const built = part('build', async () => (buildReason() ? build() : good));
   const afterBuild = async (work) => ((await built) ? work() : { code: 1, output: 'Not looked at, because the build failed.\n' });
   const results = await Promise.all([
@@ -21,7 +21,9 @@ await runMain(import.meta.url, async (args) => {
       runTool('@biomejs/biome', 'biome', ['ci', '--error-on-warnings', '--max-diagnostics=50', '--colors=off']),
     ),
     part('types', () => built.then(() => all(tsconfigs().map(typeCheck)))),
-    part('import rules', () => runTool('dependency-cruiser', 'depcruise', ['packages/notebridge/src', '--output-type', 'err-long'])),
+    part('import rules', () =>
+      afterBuild(() => runTool('dependency-cruiser', 'depcruise', ['packages/notebridge/src', '--output-type', 'err-long'])),
+    ),
     part('dead code', () => runTool('knip', 'knip', ['--no-progress'])),
     part('package shape', () => afterBuild(() => all(publishedFolders().map((folder) => () => packageShape(folder))))),
     part('repository rules', () => afterBuild(() => run(process.execPath, ['scripts/repo-rules.mjs']))),
