@@ -105,12 +105,14 @@ describe.skipIf(!findChromium())('the keyboard', () => {
     await expect.poll(() => host.document.cells[1]?.type).toBe('code');
     await press('Control+Shift+ArrowUp');
     await expect.poll(() => sourcesOf(host)).toEqual(['two', 'print hello']);
-    expect(
-      await page
-        .locator('.cell')
-        .first()
-        .evaluate((cell) => cell === document.activeElement),
-    ).toBe(true);
+    await expect
+      .poll(() =>
+        page
+          .locator('.cell')
+          .first()
+          .evaluate((cell) => cell === document.activeElement),
+      )
+      .toBe(true);
   });
 
   it('interrupts with I I, restarts with 0 0 only when confirmed, saves, and helps', async () => {

@@ -8,14 +8,16 @@ import { realisticCells } from './support/realistic.js';
 const folder = process.env.NOTEBOOK_SHOTS;
 const claude = { kind: 'agent', name: 'Claude Code' } as const;
 
-describe.skipIf(!folder || !findChromium())('looks', () => {
+describe('looks', () => {
   const stage = new Stage();
   afterEach(() => stage.clear());
   afterAll(() => stage.close());
 
   for (const width of [360, 1600])
     for (const colorScheme of ['light', 'dark'] as const)
-      it(`${width} ${colorScheme}`, async () => {
+      it(`${width} ${colorScheme}`, async ({ skip }) => {
+        skip(!folder, 'pictures are for people to look at: name a folder in NOTEBOOK_SHOTS');
+        skip(!findChromium(), 'no Chromium on this machine, and NOTEBRIDGE_SKIP_BROWSER is set');
         const host = await stage.host({ cells: realisticCells(), agents: [{ id: 'a1', name: claude.name }] });
         const { page, faults } = await stage.window(host, { colorScheme, viewport: { width, height: 900 } });
         const shoot = (name: string) => page.screenshot({ path: join(folder ?? '', `${width}-${colorScheme}-${name}.png`) });

@@ -72,6 +72,7 @@ async function pack(name: string): Promise<string> {
 }
 
 interface Answer {
+  id: number;
   result: { tools: { name: string }[]; isError?: boolean };
 }
 
@@ -84,7 +85,8 @@ function exchange(command: string, messages: object[], args: string[] = []): Pro
     createInterface({ input: child.stdout }).on('line', (line) => {
       if (answers.push(JSON.parse(line) as Answer) === messages.length) child.stdin.end();
     });
-    child.on('error', reject).on('exit', () => resolve(answers));
+    // Calls are answered as they end, in whatever order.
+    child.on('error', reject).on('exit', () => resolve(answers.sort((a, b) => a.id - b.id)));
     child.stdin.write(messages.map((message) => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`).join(''));
   });
 }
