@@ -1,11 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { findChromium } from '../../../notebridge/test/fixtures/colab-page/chromium.js';
 import { describeKernel } from './kernel-behaviour.js';
 import { type BrowserHarness, openBrowserHarness } from './support/browser-harness.js';
 import { runCell } from './support/run-cell.js';
 
 // Skipped only where there is no Chromium; npm test names it in CHROMIUM_PATH.
-describe.skipIf(!findChromium())('the kernel in a Worker of Chromium', () => {
+describe('the kernel in a Worker of Chromium', () => {
+  beforeEach(({ skip }) => skip(!findChromium(), 'no Chromium on this machine, and NOTEBRIDGE_SKIP_BROWSER is set'));
   describeKernel(openBrowserHarness, (get) => {
     test('everything came from our own server, and the page saw no error', () => {
       expect([...get().origins]).toEqual([new URL(get().page.url()).origin]);
@@ -29,7 +30,8 @@ describe.skipIf(!findChromium())('the kernel in a Worker of Chromium', () => {
   });
 });
 
-describe.skipIf(!findChromium())('the kernel in a page that is not cross-origin isolated', () => {
+describe('the kernel in a page that is not cross-origin isolated', () => {
+  beforeEach(({ skip }) => skip(!findChromium(), 'no Chromium on this machine, and NOTEBRIDGE_SKIP_BROWSER is set'));
   let harness: BrowserHarness;
   beforeAll(async () => {
     harness = await openBrowserHarness({ isolated: false });

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Output } from '../../src/kernel/kernel.js';
 import { findChromium, Stage } from './support/browser.js';
 
@@ -20,7 +20,8 @@ const evilSvg = `<svg xmlns="http://www.w3.org/2000/svg" width="40" height="40" 
 
 const rich = (data: { [type: string]: unknown }): Output => ({ output_type: 'display_data', data, metadata: {} });
 
-describe.skipIf(!findChromium())('hostile content', () => {
+describe('hostile content', () => {
+  beforeEach(({ skip }) => skip(!findChromium(), 'no Chromium on this machine, and NOTEBRIDGE_SKIP_BROWSER is set'));
   const stage = new Stage();
   afterEach(() => stage.clear());
   afterAll(() => stage.close());

@@ -1,9 +1,10 @@
 import type { Page } from 'playwright-core';
-import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { findChromium, Stage } from './support/browser.js';
 import type { TestHost } from './support/host.js';
 
-describe.skipIf(!findChromium())('the keyboard', () => {
+describe('the keyboard', () => {
+  beforeEach(({ skip }) => skip(!findChromium(), 'no Chromium on this machine, and NOTEBRIDGE_SKIP_BROWSER is set'));
   const stage = new Stage();
   afterEach(() => stage.clear());
   afterAll(() => stage.close());

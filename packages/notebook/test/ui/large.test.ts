@@ -1,7 +1,8 @@
-import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { findChromium, Stage } from './support/browser.js';
 
-describe.skipIf(!findChromium())('large notebooks', () => {
+describe('large notebooks', () => {
+  beforeEach(({ skip }) => skip(!findChromium(), 'no Chromium on this machine, and NOTEBRIDGE_SKIP_BROWSER is set'));
   const stage = new Stage();
   afterEach(() => stage.clear());
   afterAll(() => stage.close());

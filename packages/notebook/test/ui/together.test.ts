@@ -1,9 +1,10 @@
-import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { findChromium, Stage } from './support/browser.js';
 
 const claude = { kind: 'agent', name: 'Claude' } as const;
 
-describe.skipIf(!findChromium())('person and agent at once', () => {
+describe('person and agent at once', () => {
+  beforeEach(({ skip }) => skip(!findChromium(), 'no Chromium on this machine, and NOTEBRIDGE_SKIP_BROWSER is set'));
   const stage = new Stage();
   afterEach(() => stage.clear());
   afterAll(() => stage.close());

@@ -28,7 +28,8 @@ async function fakeBrowser(name: string, exitCode: number): Promise<string> {
   return path;
 }
 
-describe.skipIf(process.platform === 'win32')('openBrowser: BROWSER', () => {
+describe('openBrowser: BROWSER', () => {
+  beforeEach(({ skip }) => skip(process.platform === 'win32', 'its commands and paths are those of POSIX'));
   it('runs the command with the URL, even where there is no screen', async () => {
     const browser = await fakeBrowser('mine', 0);
     const result = await openBrowser(url, {

@@ -6,7 +6,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { describePortOwner, parseLsof } from './port-owner.js';
 
 describe('describePortOwner', () => {
-  it.skipIf(process.platform !== 'linux').each(['127.0.0.1', '::1'])('names the process that listens on %s', async (host) => {
+  it.for(['127.0.0.1', '::1'])('names the process that listens on %s', async (host, { skip }) => {
+    skip(process.platform !== 'linux', 'only Linux shows this in /proc');
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, host, resolve));
     const { port } = server.address() as AddressInfo;

@@ -1,11 +1,12 @@
-import { describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { hosts } from './hosts.js';
 
 const launch = { command: 'npx', args: ['-y', 'notebridge'] };
 const fileOf = (name: string, platform: NodeJS.Platform, env: Record<string, string>): string | undefined =>
   hosts.find((host) => host.name === name)?.file({ platform, env });
 
-describe.skipIf(process.platform === 'win32')('hosts', () => {
+describe('hosts', () => {
+  beforeEach(({ skip }) => skip(process.platform === 'win32', 'its commands and paths are those of POSIX'));
   const env = { HOME: '/home/you' };
   it.each([
     ['claude-code', 'linux', env, '/home/you/.claude.json'],
