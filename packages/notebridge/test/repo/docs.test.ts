@@ -16,6 +16,7 @@ const pages = [
   'CONTRIBUTING.md',
   'ARCHITECTURE.md',
   'packages/notebridge/README.md',
+  'packages/notebook/README.md',
   'packages/page/README.md',
   ...readdirSync(join(root, 'docs')).map((file) => `docs/${file}`),
 ].filter((file) => file.endsWith('.md'));
@@ -117,6 +118,13 @@ const runs: Record<string, (code: string) => Promise<void>> = {
     const [, , ...args] = code.split(' ');
     await using program = await Program.open({ args: [...args.slice(0, -1), join(folder, 'own.ipynb')] });
     expect(program.stderr).toContain('#token=');
+  },
+  async 'notebook-host'(code) {
+    const script = join(folder, 'host.mjs');
+    writeFileSync(script, code);
+    const { stdout } = await run(process.execPath, [script], { cwd: folder });
+    expect(stdout).toMatch(/#token=/);
+    expect(stdout).toContain('42');
   },
   /** Only its shape can be looked at here. */
   async 'needs-another-machine'(code) {
