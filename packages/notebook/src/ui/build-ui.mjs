@@ -33,7 +33,10 @@ export async function buildUi(outDir) {
   for (const name of ['index.html', 'icon.svg']) await copyFile(join(here, name), join(outDir, name));
 }
 
-/** The licence texts of the packages that the files are of, as their licences ask for. */
+/**
+ * The licence texts of the packages that the files are of, as their licences ask for.
+ * @param {string[]} files
+ */
 async function licencesOf(files) {
   const folders = new Set(
     files.map((file) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)?.[0]).filter((folder) => folder !== undefined),
