@@ -8,6 +8,7 @@ import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { heading, say, short } from './support/show.mjs';
 import { startStandInBrowser } from './support/stand-in-browser.mjs';
 
 const program = fileURLToPath(new URL('../packages/notebridge/bin/notebridge.js', import.meta.url));
@@ -92,17 +93,4 @@ async function receiveUrls(onUrl) {
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   return { port: server.address().port, close: () => server.close() };
-}
-
-function heading(text) {
-  console.log(`\n${text}`);
-}
-
-function say(who, text) {
-  console.log(`   ${who.padEnd(9)} ${text}`);
-}
-
-function short(text) {
-  const line = text.replaceAll('\n', '\\n');
-  return line.length > 110 ? `${line.slice(0, 107)}...` : line;
 }

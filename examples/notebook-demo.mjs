@@ -11,6 +11,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { heading, say, short } from './support/show.mjs';
 
 const program = fileURLToPath(new URL('../packages/notebridge/bin/notebridge.js', import.meta.url));
 const showsWindow = process.argv.includes('--browser');
@@ -90,17 +91,4 @@ async function call(name, args) {
 /** A cell that was put back is the same cell in a new revision. */
 function withoutRevisions({ cells }) {
   return cells.map(({ rev: _, ...cell }) => cell);
-}
-
-function heading(text) {
-  console.log(`\n${text}`);
-}
-
-function say(who, text) {
-  console.log(`   ${who.padEnd(9)} ${text}`);
-}
-
-function short(text) {
-  const line = text.replaceAll('\n', '\\n');
-  return line.length > 110 ? `${line.slice(0, 107)}...` : line;
 }
