@@ -23,7 +23,9 @@ async function main(argv: string[]): Promise<void> {
     .addHelpText('after', '\nAn agent host starts "notebridge" itself. To add it to yours: notebridge setup claude-code')
     .showHelpAfterError('Run "notebridge --help" to see what there is.');
   const wanted = argv.find((word) => Object.hasOwn(lazyCommands, word));
-  const wantsHelp = argv.some((word) => ['help', '-h', '--help'].includes(word));
+  // A person who types the bare name wants to know what it is; an agent host never has a terminal here.
+  const isBare = argv.length === 0 && process.stdin.isTTY;
+  const wantsHelp = isBare || argv.some((word) => ['help', '-h', '--help'].includes(word));
   const add = (command: Command, isDefault = false): void => {
     program.addCommand(command.copyInheritedSettings(program), { isDefault });
   };
@@ -31,8 +33,7 @@ async function main(argv: string[]): Promise<void> {
   for (const [name, load] of Object.entries(lazyCommands)) if (name === wanted || wantsHelp) add(await load());
 
   assertCommand(argv[0], program);
-  // A person who types the bare name wants to know what it is; an agent host never has a terminal here.
-  if (argv.length === 0 && process.stdin.isTTY) return program.outputHelp();
+  if (isBare) return program.outputHelp();
   await program.parseAsync(argv, { from: 'user' });
 }
 
