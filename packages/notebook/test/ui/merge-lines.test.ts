@@ -30,6 +30,10 @@ describe('mergeLines', () => {
     expect(mergeLines('a\nb\nc', 'a\nB\nc', 'a\nB\nc\nd')).toBe('a\nB\nc\nd');
   });
 
+  it('tells a line that was emptied from one that was deleted', () => {
+    expect(mergeLines('a\nc', '\nc', 'c')).toBeUndefined();
+  });
+
   it('is the other text where one side changed nothing', () => {
     fc.assert(
       fc.property(text, text, (base, other) => {

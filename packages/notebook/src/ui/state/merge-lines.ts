@@ -46,7 +46,8 @@ function overlaps(first: Hunk | undefined, second: Hunk | undefined): boolean {
 }
 
 function isSame(a: Hunk, b: Hunk): boolean {
-  return a.start === b.start && a.end === b.end && a.lines.join('\n') === b.lines.join('\n');
+  // No line and one empty line are printed alike, and are not the same.
+  return a.start === b.start && a.end === b.end && a.lines.length === b.lines.length && a.lines.every((line, at) => line === b.lines[at]);
 }
 
 /** Longest common subsequence, by the table. */
