@@ -98,6 +98,9 @@ describe('the keyboard', () => {
     await expect.poll(() => selected(page)).toBe(2);
     await press('x');
     await expect.poll(() => host.document.cells.length).toBe(2);
+    // The window hears of it a moment later; a key before that would be for a cell that is gone.
+    await expect.poll(() => page.locator('.cell').count()).toBe(2);
+    await expect.poll(() => selected(page)).toBe(1);
     await press('m');
     await expect.poll(() => host.document.cells[1]?.type).toBe('markdown');
     await press('r');
