@@ -94,6 +94,7 @@ export class ViewerWindows {
   }
 
   #tellJournalSoon(): void {
+    if (this.#links.size === 0) return;
     this.#journalTimer ??= setTimeout(() => {
       this.#journalTimer = undefined;
       this.#tell({ type: 'journal', journal: newest(this.#options.session.journal.entries) });

@@ -58,6 +58,7 @@ export class PendingExecution {
   #deliver(report: Report): void {
     const { onOutput, onClear, onUpdate } = this.#options;
     if (report.type === 'clear') onClear?.(report.wait);
+    if (report.type === 'done' && report.result) onOutput(report.result);
     if (report.type !== 'output') return;
     const { output, displayId, update } = report;
     if (update && displayId !== undefined && onUpdate) onUpdate(displayId, output);

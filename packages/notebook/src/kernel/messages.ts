@@ -28,7 +28,9 @@ export type Report =
   /** `characters` is what the kernel acknowledges once it has taken the output. */
   | { type: 'output'; count: number; output: Output; characters: number; displayId?: string; update?: boolean }
   | { type: 'clear'; count: number; wait: boolean }
-  | { type: 'done'; count: number; status: Execution['status'] }
+  | { type: 'done'; count: number; status: Execution['status']; result?: undefined }
+  /** The same, with the value of the cell's last expression, which comes after all other outputs. */
+  | { type: 'done'; count: number; status: Execution['status']; result: Output; characters: number }
   | { type: 'completions'; id: number; matches: string[]; word: string }
   | { type: 'dead'; reason: string };
 
@@ -45,7 +47,10 @@ const checks: { [type in Report['type']]: (report: Fields) => boolean } = {
   output: ({ count, output, characters, displayId }) =>
     isCount(count) && isCount(characters) && isOutput(output) && (displayId === undefined || typeof displayId === 'string'),
   clear: ({ count, wait }) => isCount(count) && typeof wait === 'boolean',
-  done: ({ count, status }) => isCount(count) && (status === 'ok' || status === 'error' || status === 'interrupted'),
+  done: ({ count, status, result, characters }) =>
+    isCount(count) &&
+    (status === 'ok' || status === 'error' || status === 'interrupted') &&
+    (result === undefined || (isOutput(result) && isCount(characters))),
   completions: ({ id, matches, word }) => isCount(id) && isTexts(matches) && typeof word === 'string',
   dead: ({ reason }) => typeof reason === 'string',
 };

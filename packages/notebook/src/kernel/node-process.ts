@@ -18,6 +18,8 @@ export interface KernelFiles {
 
 type Process = ChildProcessByStdio<Writable, Readable, Readable>;
 
+/** Taken output is acknowledged in portions: each is a write. Far below what may be under way, or Python would wait for ever. */
+const acknowledgeEvery = 64 * 1024;
 const endTimeoutMs = 2000;
 const maxErrorCharacters = 2000;
 
@@ -26,6 +28,7 @@ export function openNodeProcess(files: KernelFiles, fetchOrigins: readonly strin
     const child = begin(files, fetchOrigins);
     const exited = watch(child, events);
     const send = (message: object) => child.stdin.write(`${JSON.stringify(message)}\n`);
+    let taken = 0;
     send({
       type: 'start',
       indexUrl: files.indexUrl.href,
@@ -36,7 +39,12 @@ export function openNodeProcess(files: KernelFiles, fetchOrigins: readonly strin
     return {
       send,
       interrupt: (count) => send({ type: 'interrupt', count }),
-      acknowledge: (characters) => send({ type: 'acknowledge', characters }),
+      acknowledge(characters) {
+        taken += characters;
+        if (taken < acknowledgeEvery) return;
+        send({ type: 'acknowledge', characters: taken });
+        taken = 0;
+      },
       terminate: () => terminate(child, exited),
     } satisfies KernelWorker;
   };

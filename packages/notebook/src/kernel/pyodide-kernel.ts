@@ -162,7 +162,7 @@ export class PyodideKernel implements Kernel {
     const execution = this.#current;
     // Output of a task that outlived its cell, while nothing runs, is nobody's.
     if (execution && 'count' in report && report.count === execution.count) execution.take(report);
-    if (report.type === 'output') this.#interpreter?.worker.acknowledge(report.characters);
+    if ('characters' in report) this.#interpreter?.worker.acknowledge(report.characters);
     if (report.type !== 'done' || report.count !== execution?.count) return;
     this.#current = undefined;
     execution.end(report.status);

@@ -52,6 +52,8 @@ export class Journal {
   readonly #stopListening: () => void;
   #entries: Entry[] = [];
   #nextId = 1;
+  /** Characters of the cells that the entries keep. */
+  #characters = 0;
   /** The version that an undo of ours makes: what is taken back is no new change. */
   #undoVersion = 0;
 
@@ -151,15 +153,15 @@ export class Journal {
     const size = sizeOf(before?.cell) + sizeOf(after?.cell.source);
     const places = { ...(before ? { before } : {}), ...(after ? { after } : {}) };
     this.#entries = [...this.#entries, { ...what, ...places, id: this.#nextId++, undone: false, rev: after?.cell.rev ?? 0, size }];
+    this.#characters += size;
     this.#forgetOldest();
     this.#listeners.emit(this.#entries);
   }
 
   #forgetOldest(): void {
     const { maxEntries, maxCharacters } = this.#limits;
-    let total = this.#entries.reduce((sum, { size }) => sum + size, 0);
-    while (this.#entries.length > 1 && (this.#entries.length > maxEntries || total > maxCharacters)) {
-      total -= this.#entries.shift()?.size ?? 0;
+    while (this.#entries.length > 1 && (this.#entries.length > maxEntries || this.#characters > maxCharacters)) {
+      this.#characters -= this.#entries.shift()?.size ?? 0;
     }
   }
 }

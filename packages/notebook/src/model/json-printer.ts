@@ -1,18 +1,28 @@
 import { ExactNumber, type JsonObject, keysOf } from './json.js';
 
+/** A value that has been printed before, at the depth where it stands now. */
+export class PrintedJson {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
 /**
  * Prints a value as Python's `json.dumps(value, indent=1, ensure_ascii=False, separators=(",", ": "))` does, which is how nbformat
- * writes notebooks; keys stay in the order that they have.
+ * writes notebooks; keys stay in the order that they have. `depth` is how many objects and arrays stand around the value.
  */
-export function printJson(value: unknown): string {
+export function printJson(value: unknown, depth = 0): string {
   const parts: string[] = [];
-  print(value, '\n', parts);
+  print(value, `\n${' '.repeat(depth)}`, parts);
   return parts.join('');
 }
 
 /** `lineBreak` carries the indentation of the level. Strings are collected, because joining once is cheaper than adding up. */
 function print(value: unknown, lineBreak: string, parts: string[]): void {
   if (value instanceof ExactNumber) parts.push(value.source);
+  else if (value instanceof PrintedJson) parts.push(value.text);
   else if (Array.isArray(value)) printArray(value, lineBreak, parts);
   else if (typeof value === 'object' && value !== null) printObject(value as JsonObject, lineBreak, parts);
   else parts.push(printScalar(value));

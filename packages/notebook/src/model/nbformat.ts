@@ -2,7 +2,7 @@ import type { CellContent, CellType, Notebook } from './cell.js';
 import { deriveCellId } from './cell-ids.js';
 import { NotebookError } from './errors.js';
 import { isJsonObject, type JsonObject, keysOf, toObject } from './json.js';
-import { printJson } from './json-printer.js';
+import { PrintedJson, printJson } from './json-printer.js';
 import { type JsonPath, JsonSyntaxError, offsetOf, parseJson, pathText, placeOf } from './json-reader.js';
 import { schemaOf } from './nbformat-schema.js';
 import { joinAttachments, joinOutput, sortTop, splitAttachments, splitOutput } from './outputs.js';
@@ -46,7 +46,20 @@ export function parseNotebook(text: string, limits: NotebookLimits = {}): Parsed
 /** The text of the notebook's file, as Python's nbformat writes it: sorted keys, indent 1, texts as lines, a line break at the end. */
 export function printNotebook(notebook: Notebook): string {
   const { metadata, minor, cells, extra } = notebook;
-  return `${printJson(sortTop({ ...extra, metadata, nbformat: 4, nbformat_minor: minor, cells: cells.map(toDiskCell) }))}\n`;
+  return `${printJson(sortTop({ ...extra, metadata, nbformat: 4, nbformat_minor: minor, cells: cells.map(printCell) }))}\n`;
+}
+
+/** Cells never change, new ones take their place: one that has been printed need not be printed again with every save. */
+const printedCells = new WeakMap<CellContent, PrintedJson>();
+/** Longer ones are not kept: their text would be held twice. */
+const maxKeptCharacters = 10_000;
+
+function printCell(cell: CellContent): PrintedJson {
+  const known = printedCells.get(cell);
+  if (known) return known;
+  const printed = new PrintedJson(printJson(toDiskCell(cell), 2));
+  if (printed.text.length <= maxKeptCharacters) printedCells.set(cell, printed);
+  return printed;
 }
 
 /** The cell as a file has it. */

@@ -56,7 +56,9 @@ export function applyChange(state: DocumentState, change: Change): DocumentState
 function applyToCells(cells: readonly Cell[], { version, by, op }: Change): readonly Cell[] {
   const stamp = { rev: version, changedBy: by };
   if (op.type === 'insert') return cells.toSpliced(op.index, 0, { ...op.cell, ...stamp });
-  const at = cells.findIndex(({ id }) => id === cellIdOf(op));
+  const target = cellIdOf(op);
+  // From the end, where most of the work is done.
+  const at = cells.findLastIndex(({ id }) => id === target);
   const cell = cells[at];
   switch (op.type) {
     case 'restore':

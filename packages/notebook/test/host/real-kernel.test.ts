@@ -27,9 +27,12 @@ describe('with real Python', { timeout: 2 * startMs }, () => {
   it('an agent and a person work on one notebook, and its file is valid', async () => {
     const path = join(await temporaryFolder(), 'real.ipynb');
     const host = await startRealHost(path);
+    const versions: string[] = [];
+    host.session.onEvent((event) => event.type === 'kernel' && versions.push(event.version));
     const window = await openWindow(host.url);
     const ran = await callTool(host, 'run_code', { code: 'import sys\nprint("hello")\nx = 20\nx + 1' });
     expect(ran).toMatchObject({ status: 'ok' });
+    expect(versions.at(-1)).toMatch(/^3\.\d+\.\d+$/);
     const { cellId } = (await window.ask({ do: 'insert', index: 1, cellType: 'code', source: 'x * 2' })) as { cellId: string };
     expect(await window.ask({ do: 'run', cellId })).toEqual({ status: 'ok', executionCount: 2 });
     await until(() => window.replica?.get(cellId).cell.outputs.length);

@@ -54,9 +54,17 @@ test('both streams and displays stay in order, and carry the count of their cell
   pump.write('stdout', bytes('c'));
   pump.clear(true);
   pump.write('stdout', bytes('d'));
-  pump.end('ok');
+  pump.end({ status: 'ok' }, 0);
   expect(texts()).toEqual(['a', 'b', 'output', 'c', 'clear', 'd', 'done']);
   expect(new Set(posted.map((report) => 'count' in report && report.count))).toEqual(new Set([3]));
+});
+
+test('the result of a cell goes out with its end, behind all text', () => {
+  pump.write('stdout', bytes('half a line'));
+  const result = { output_type: 'execute_result' as const, data: { 'text/plain': '2' }, metadata: {}, execution_count: 3 };
+  pump.end({ status: 'ok', result }, 10);
+  expect(texts()).toEqual(['half a line', 'done']);
+  expect(posted.at(-1)).toEqual({ type: 'done', count: 3, status: 'ok', result, characters: 10 });
 });
 
 test('a character cut in two arrives whole, also between cells', () => {
@@ -64,7 +72,7 @@ test('a character cut in two arrives whole, also between cells', () => {
   pump.write('stdout', first);
   pump.begin(4);
   pump.write('stdout', second);
-  pump.end('ok');
+  pump.end({ status: 'ok' }, 0);
   expect(texts()).toEqual(['é', 'done']);
 });
 

@@ -72,10 +72,13 @@ export class OutputPump {
     this.#post({ type: 'clear', count: this.#count, wait });
   }
 
-  end(status: Execution['status']): void {
+  /** `result` goes out with the end: for a small cell, a message of its own would be a good part of the whole cost. */
+  end({ status, result }: { status: Execution['status']; result?: Output }, characters: number): void {
     this.flush();
     if (this.#dropped > 0) this.#sendStream('stderr', `[${this.#dropped} characters not shown: ${unsharedReason}]\n`);
-    this.#post({ type: 'done', count: this.#count, status });
+    const end = { type: 'done', count: this.#count, status } as const;
+    if (result === undefined) this.#post(end);
+    else this.#send({ ...end, result, characters });
   }
 
   /** Called often while Python computes. */
@@ -123,7 +126,7 @@ export class OutputPump {
     this.#send({ type: 'output', count: this.#count, output: { output_type: 'stream', name, text }, characters: text.length });
   }
 
-  #send(report: Extract<Report, { type: 'output' }>): void {
+  #send(report: Report & { characters: number }): void {
     if (this.#signals.shared) this.#signals.waitForRoom(report.characters, windowCharacters);
     this.#post(report);
   }

@@ -10,7 +10,7 @@ import type { WorkerSide } from './worker-side.js';
 
 /** `notebridge_kernel.Kernel`. */
 export interface PythonKernel {
-  execute(count: number, source: string): void;
+  execute(count: number, source: string, interrupted: boolean): void;
   cancel(): void;
   complete(before: string): string;
 }
@@ -19,7 +19,7 @@ export interface PythonKernel {
 type PythonReport =
   | { type: 'output'; output: Output; displayId?: string; update?: boolean }
   | { type: 'clear'; wait: boolean }
-  | { type: 'done'; status: Execution['status'] };
+  | { type: 'done'; status: Execution['status']; result?: Output };
 
 interface Joints {
   signals: SignalReceiver;
@@ -105,7 +105,7 @@ function startKernel(pyodide: PyodideAPI, { signals, pump }: Joints): PythonKern
       case 'clear':
         return pump.clear(report.wait);
       case 'done':
-        return pump.end(report.status);
+        return pump.end(report, json.length);
     }
   };
   /** Answers whether an interrupt ended it. */

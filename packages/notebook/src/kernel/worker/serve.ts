@@ -42,8 +42,7 @@ function obey(command: Command, { side, kernel, signals, pump }: Parts): void {
       // It may be there already. Taken before Python runs, or it would hit our own code in there.
       const interrupted = signals.takeInterrupt();
       pump.begin(command.count);
-      kernel.execute(command.count, command.source);
-      if (interrupted) kernel.cancel();
+      kernel.execute(command.count, command.source, interrupted);
       return;
     }
     case 'interrupt':

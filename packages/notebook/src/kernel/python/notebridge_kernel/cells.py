@@ -36,7 +36,8 @@ async def run_source(source, name, namespace):
     if rest is not None:
         return await timed(run_source)("time", rest, name, namespace)
     body, last = _compile(source, name)
-    await _evaluate(body, namespace)
+    if body:
+        await _evaluate(body, namespace)
     return await _evaluate(last, namespace) if last else None
 
 
@@ -44,9 +45,9 @@ def _compile(source, name):
     tree = _parse(source, name)
     if not (tree.body and isinstance(tree.body[-1], ast.Expr)) or _ends_with_semicolon(source):
         return compile(tree, name, "exec", _FLAGS, dont_inherit=True), None
-    last = ast.Expression(tree.body.pop().value)
-    compiled = (compile(part, name, mode, _FLAGS, dont_inherit=True) for part, mode in ((tree, "exec"), (last, "eval")))
-    return tuple(compiled)
+    last = compile(ast.Expression(tree.body.pop().value), name, "eval", _FLAGS, dont_inherit=True)
+    body = compile(tree, name, "exec", _FLAGS, dont_inherit=True) if tree.body else None
+    return body, last
 
 
 def _parse(source, name):

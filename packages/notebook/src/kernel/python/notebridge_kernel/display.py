@@ -12,9 +12,10 @@ def connect(report):
     _report = report
 
 
-def show_result(value, count):
+def to_result(value, count):
+    """The output of a cell's last expression, which is reported with the end of the cell."""
     data, metadata = mime_bundle(value)
-    _send({"output_type": "execute_result", "data": data, "metadata": metadata, "execution_count": count})
+    return _filled({"output_type": "execute_result", "data": data, "metadata": metadata, "execution_count": count})
 
 
 def display(*objects, include=None, exclude=None, metadata=None, raw=False, display_id=None, clear=False, transient=None):
@@ -62,6 +63,10 @@ def _send_display(value, include, exclude, metadata, raw, display_id, update):
 
 
 def _send(output, **more):
+    _report({"type": "output", "output": _filled(output), **more})
+
+
+def _filled(output):
     # A value whose text forms were all refused still has its place.
     output["data"] = output["data"] or {"text/plain": ""}
-    _report({"type": "output", "output": output, **more})
+    return output

@@ -2,6 +2,7 @@
 
 import asyncio
 import builtins
+import gc
 import json
 import signal
 import __main__
@@ -16,6 +17,8 @@ def start(post, pause):
     kernel = Kernel(post)
     environment.install(pause)
     streams.install()
+    # All that is there by now stays: looking through it again would cost a cell tens of milliseconds now and then.
+    gc.freeze()
     return kernel
 
 
@@ -36,15 +39,15 @@ class Kernel:
         asyncio.get_event_loop()._keyboard_interrupt_handler = lambda: None
         asyncio.get_event_loop()._system_exit_handler = lambda code: None
 
-    def execute(self, count, source):
-        """Answers at once; the end comes as a report."""
-        self._interrupts = 0
-        # Always a task, also for plain code: asyncio.timeout() and current_task() need one.
-        self._task = asyncio.get_event_loop().create_task(self._run(count, source))
-        self._task.add_done_callback(self._end_unstarted)
-        if self._interrupts:
-            # It came while there was no task yet to take it.
-            self._task.cancel()
+    def execute(self, count, source, interrupted):
+        """Runs the cell up to where it first waits; the end comes as a report. `interrupted`: somebody has ended it already."""
+        self._interrupts = int(interrupted)
+        loop = asyncio.get_event_loop()
+        loop._install_running_loop()
+        loop._install_asyncgen_hooks()
+        # Always a task, also for plain code: asyncio.timeout() and current_task() need one. An eager one, since a turn of the loop
+        # through JavaScript costs as much as a small cell.
+        asyncio.Task(self._run(count, source), loop=loop, eager_start=True)
 
     def cancel(self):
         """The interrupt of a cell that waits. Only called while no Python runs."""
@@ -58,24 +61,28 @@ class Kernel:
         return json.dumps(complete(self._namespace, before))
 
     async def _run(self, count, source):
-        status = "ok"
+        self._task = asyncio.current_task()
+        status, shown = "ok", {}
         try:
             self._in_user_code = True
+            if self._interrupts:
+                # It came while there was no task yet to take it.
+                raise KeyboardInterrupt
             remember_source(count, source)
             self._history.add_input(count, source)
             value = await run_source(source, file_name(count), self._namespace)
             if value is not None:
                 self._history.add_output(count, value)
-                display.show_result(value, count)
+                shown = {"result": display.to_result(value, count)}
             self._in_user_code = False
         except BaseException as error:
             # From here on a signal must not raise: nobody would report the end of the cell.
             self._in_user_code = False
-            status = "error"
+            status, shown = "error", {}
             status = self._report_error(error)
         finally:
             streams.flush()
-            self._report({"type": "done", "status": status})
+            self._report({"type": "done", "status": status, **shown})
 
     def _report_error(self, error):
         if isinstance(error, SystemExit) and error.code in (None, 0):
@@ -87,11 +94,6 @@ class Kernel:
         streams.flush()
         self._report({"type": "output", "output": {"output_type": "error", **describe(error)}})
         return "interrupted" if interrupted else "error"
-
-    def _end_unstarted(self, task):
-        """A task that is cancelled before its first step runs nothing of `_run`, not even its end."""
-        if task.cancelled():
-            self._report({"type": "done", "status": self._report_error(KeyboardInterrupt())})
 
     def _on_signal(self, signal_number, frame):
         self._interrupts += 1
