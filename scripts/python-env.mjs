@@ -40,12 +40,14 @@ print(python)
  * The path of a Python that has the packages; what is missing is installed with pip, and what is done is said on stderr.
  * Throws with advice when there is no Python, or when pip fails. `NOTEBRIDGE_PYTHON` names the Python to begin with.
  * @param {readonly string[]} packages As pip takes them: `nbformat`, `jupyterlab>=4`.
+ * @param {{ environment?: string }} [options] The folder of the environment. Default `venv`. What takes long to install has one of its
+ * own, so that nobody else waits for it.
  * @returns {Promise<string>}
  */
-export async function pythonWith(packages) {
+export async function pythonWith(packages, { environment = 'venv' } = {}) {
   mkdirSync(cache, { recursive: true });
   const python = process.env.NOTEBRIDGE_PYTHON ?? (process.platform === 'win32' ? 'python' : 'python3');
-  return (await runPython(python, ['-c', program, join(cache, 'venv'), ...packages], { echo: true })).trim();
+  return (await runPython(python, ['-c', program, join(cache, environment), ...packages], { echo: true })).trim();
 }
 
 /**

@@ -21,7 +21,8 @@ export type SessionEvent =
   | { readonly type: 'finished'; readonly run: Run; readonly status: RunStatus }
   /** Someone stopped, interrupted or restarted what runs. */
   | { readonly type: 'stopped' | 'interrupted' | 'restarted'; readonly by: Actor }
-  | { readonly type: 'kernel'; readonly state: KernelState }
+  /** The version is known from the first start on. */
+  | { readonly type: 'kernel'; readonly state: KernelState; readonly version: string }
   | { readonly type: 'readOnly'; readonly readOnly: boolean };
 
 /** A document and a kernel, joined: what person and agent run goes through here, one cell at a time. */
@@ -51,7 +52,7 @@ export class NotebookSession {
     });
     this.#stopListening = [
       document.onChange((event) => this.#dropDeleted(event)),
-      kernel.onState((state) => this.#listeners.emit({ type: 'kernel', state })),
+      kernel.onState((state) => this.#listeners.emit({ type: 'kernel', state, version: kernel.info.version })),
     ];
   }
 

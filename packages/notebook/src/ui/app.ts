@@ -125,11 +125,12 @@ function showTools(view: NotebookView, selection: Selection, commands: Commands,
   const tools = new CellTools({
     move: (by) => commands.move(by),
     remove: () => void commands.remove(),
+    clearOutputs: () => commands.clearOutputs(),
     setType: (type) => commands.setType(type),
   });
   const show = () => {
     const selected = view.find(selection.cellId);
-    tools.showIn(selected?.element, selected?.cell.type);
+    tools.showIn(selected?.element, selected?.cell);
   };
   selection.on(show);
   store.on(({ type }) => {

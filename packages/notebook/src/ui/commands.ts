@@ -145,6 +145,11 @@ export class Commands {
     if (cell && index >= 0 && index < this.#options.store.cells.length) void this.ask({ do: 'move', cellId: cell.id, index });
   }
 
+  clearOutputs(): void {
+    const { cellId } = this.#options.selection;
+    if (cellId !== undefined) void this.ask({ do: 'clearOutputs', cellId });
+  }
+
   async remove(): Promise<void> {
     const cell = this.#cell;
     if (!cell) return;

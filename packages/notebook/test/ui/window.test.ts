@@ -122,6 +122,35 @@ describe('the window', () => {
     await page.getByRole('button', { name: 'Show less' }).waitFor();
   });
 
+  it('clears the output of the selected cell, where there is one', async () => {
+    const host = await stage.host({
+      cells: [
+        { source: 'first', executionCount: 1, outputs: [{ output_type: 'stream', name: 'stdout', text: 'to be cleared' }] },
+        { source: 'second' },
+      ],
+    });
+    const { page, faults } = await stage.window(host);
+    const clear = page.getByRole('button', { name: 'Clear output' });
+    await page
+      .locator('.cell')
+      .nth(1)
+      .hover({ position: { x: 5, y: 5 } });
+    await page
+      .locator('.cell')
+      .nth(1)
+      .click({ position: { x: 5, y: 5 } });
+    await page.getByRole('toolbar', { name: 'Cell' }).waitFor();
+    expect(await clear.count()).toBe(0);
+    await page
+      .locator('.cell')
+      .nth(0)
+      .click({ position: { x: 5, y: 5 } });
+    await clear.click();
+    await expect.poll(() => host.document.cells[0]).toMatchObject({ outputs: [], executionCount: null });
+    await expect.poll(() => page.getByText('to be cleared').count()).toBe(0);
+    expect(faults).toEqual([]);
+  });
+
   it('remembers the theme that a person chose', async () => {
     const host = await stage.host({ cells: [] });
     const { page } = await stage.window(host, { colorScheme: 'light' });

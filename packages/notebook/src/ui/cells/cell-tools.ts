@@ -1,10 +1,11 @@
-import type { CellType } from '../../model/cell.js';
+import type { Cell, CellType } from '../../model/cell.js';
 import { el } from '../dom.js';
 import { type IconName, icon } from '../icons.js';
 
 export interface CellToolsOptions {
   move: (by: -1 | 1) => void;
   remove: () => void;
+  clearOutputs: () => void;
   setType: (type: CellType) => void;
 }
 
@@ -12,27 +13,31 @@ export interface CellToolsOptions {
 export class CellTools {
   readonly element: HTMLElement;
   readonly #type: HTMLSelectElement;
+  readonly #clear: HTMLButtonElement;
 
-  constructor({ move, remove, setType }: CellToolsOptions) {
+  constructor({ move, remove, clearOutputs, setType }: CellToolsOptions) {
     const options = (['code', 'markdown', 'raw'] as const).map((type) =>
       el('option', { value: type }, { code: 'Code', markdown: 'Text', raw: 'Raw' }[type]),
     );
     this.#type = el('select', { 'aria-label': 'Type of the cell', onchange: () => setType(this.#type.value as CellType) }, ...options);
+    this.#clear = toolButton('clear', 'Clear output', clearOutputs);
     this.element = el(
       'div',
       { class: 'cell-tools', role: 'toolbar', 'aria-label': 'Cell' },
       this.#type,
       toolButton('up', 'Move up', () => move(-1)),
       toolButton('down', 'Move down', () => move(1)),
+      this.#clear,
       toolButton('remove', 'Delete (D D)', remove),
     );
   }
 
   /** Puts the tools into a cell, or takes them away. */
-  showIn(cell: HTMLElement | undefined, type: CellType | undefined): void {
-    if (type) this.#type.value = type;
-    if (!cell) this.element.remove();
-    else if (this.element.parentElement !== cell) cell.append(this.element);
+  showIn(place: HTMLElement | undefined, cell: Cell | undefined): void {
+    if (cell) this.#type.value = cell.type;
+    this.#clear.hidden = !cell?.outputs.length;
+    if (!place) this.element.remove();
+    else if (this.element.parentElement !== place) place.append(this.element);
   }
 }
 

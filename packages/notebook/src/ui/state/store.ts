@@ -120,7 +120,7 @@ export class Store {
         if (this.#running?.id === event.run.id) this.#running = undefined;
         return this.#listeners.emit({ type: 'finished', run: event.run, status: event.status });
       case 'kernel':
-        this.kernel = { ...this.kernel, state: event.state };
+        this.kernel = { ...this.kernel, state: event.state, version: event.version };
         return this.#listeners.emit({ type: 'kernel' });
       case 'readOnly':
         this.isReadOnly = event.readOnly;
