@@ -50,7 +50,7 @@ function burstTable(bursts, name, bases, rounds) {
   ]);
 }
 
-function divide(numbers, others) {
+export function divide(numbers, others) {
   return numbers.map((number, round) => number / others[round]);
 }
 
@@ -87,12 +87,12 @@ function idleTable(idleMb) {
   ]);
 }
 
-function section(title, text, [head, ...cells]) {
+export function section(title, text, [head, ...cells]) {
   const line = (row) => `| ${row.join(' | ')} |`;
   return `## ${title}\n\n${text}\n\n${[line(head), line(head.map(() => '---')), ...cells.map(line)].join('\n')}`;
 }
 
-function withUnit(numbers, unit) {
+export function withUnit(numbers, unit) {
   const digits = unit === 'ms' ? 2 : 0;
   const shown = show(numbers, digits);
   return shown === notMeasured ? shown : `${shown} ${unit}`;
@@ -100,7 +100,7 @@ function withUnit(numbers, unit) {
 
 const notMeasured = 'not measured (needs /proc)';
 
-function show(numbers, digits) {
+export function show(numbers, digits) {
   const found = spread(numbers);
   if (found === undefined) return notMeasured;
   const [median, min, max] = [found.median, found.min, found.max].map((number) => number.toFixed(digits));

@@ -1,16 +1,16 @@
 // Measures the crossing agent → page: Notebridge beside the bare relay. README.md says how, results.md what came out.
 //   node bench/run.mjs [--rounds N] [--quick] [--json FILE] [--also FILE]... [--only bursts|cold|idle]...
+//   node bench/run.mjs notebook …      the bench of the built-in notebook; see notebook.mjs
 import { writeFileSync } from 'node:fs';
 import { availableParallelism, loadavg } from 'node:os';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { burst, startCrossing, toSummary } from './lib/crossing.mjs';
+import { writeResults } from './lib/results-file.mjs';
 import { measureColdStarts, measureIdle } from './lib/starts.mjs';
 import { shuffle } from './lib/stats.mjs';
 import { notebridge, relay, relayEach } from './lib/targets.mjs';
 import { toMarkdown } from './report.mjs';
 
-const resultsFile = fileURLToPath(new URL('./results.md', import.meta.url));
 const echo = (agent) => agent.echo();
 const payload = (size) => (agent) => agent.payload(size);
 
@@ -24,6 +24,8 @@ const bursts = {
 };
 
 try {
+  // `npm run bench -- notebook`: the other bench, which ends the process itself.
+  if (process.argv[2] === 'notebook') await import('./notebook.mjs');
   await main();
 } catch (error) {
   process.stderr.write(`bench: ${error.message}\n`);
@@ -48,7 +50,8 @@ async function main() {
 
   const results = {
     date: new Date().toISOString().slice(0, 10),
-    command: ['node bench/run.mjs', ...process.argv.slice(2)].join(' '),
+    // No paths: what is written may be committed.
+    command: ['node bench/run.mjs', ...(values.rounds === undefined ? [] : ['--rounds', values.rounds])].join(' '),
     machine: { platform: `${process.platform} ${process.arch}`, cores: availableParallelism(), node: process.version, load: loadavg()[0] },
     rounds,
     programs: programs.map(({ name }) => name),
@@ -61,7 +64,7 @@ async function main() {
   process.stdout.write(`\n${report}`);
   if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(results, null, 1)}\n`);
   // What stands in results.md is a whole run, of this checkout alone.
-  if (!quick && only.length === 3 && values.also.length === 0) writeFileSync(resultsFile, report);
+  if (!quick && only.length === 3 && values.also.length === 0) writeResults('crossing', report);
 }
 
 /** All targets are alive at once, and take turns so short that whatever else the machine does hits them alike. */

@@ -8,7 +8,7 @@ import { treeOf } from './proc.mjs';
 const alive = new Set();
 
 /** A home of our own: no config, log or running hub of the user's is touched. */
-const home = mkdtempSync(join(tmpdir(), 'notebridge-bench-'));
+export const home = mkdtempSync(join(tmpdir(), 'notebridge-bench-'));
 const { PATH = '', SystemRoot } = process.env;
 const env = {
   PATH,
