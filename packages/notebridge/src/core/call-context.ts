@@ -1,15 +1,19 @@
 import type { JsonObject } from '../util/json.js';
 import type { Cancellation } from './cancellation.js';
+import type { Principal } from './principal.js';
 import type { Era } from './protocol-versions.js';
+import type { ToolAddress } from './tool-address.js';
 
 /** Who calls, and through which door. */
 export interface Caller {
   /** Lasts as long as the connection or session. */
   readonly sessionId: string;
-  readonly door: 'stdio' | 'http' | 'library';
+  readonly door: 'stdio' | 'http' | 'tool-proxy' | 'command' | 'library';
   readonly era: Era;
   /** Name and version that the caller gave itself: for logs and pages, never a proof of who it is. */
   readonly clientInfo: JsonObject | undefined;
+  /** On whose behalf, as the door has proved it. Left out: the owner. */
+  readonly principal?: Principal;
 }
 
 /** What travels with every call from door to provider. */
@@ -17,6 +21,8 @@ export interface CallContext {
   /** Under which the log and the caller's error speak of the same call. */
   readonly callId: string;
   readonly caller: Caller;
+  /** What a tool call is aimed at, where the door knows it; else the name in the message decides. */
+  readonly target?: ToolAddress | undefined;
   readonly cancellation: Cancellation;
   /** The cancellation as an `AbortSignal`. */
   readonly signal: AbortSignal;

@@ -92,6 +92,51 @@ export const errorTable = {
     meaning: 'A notebook file cannot be opened: it is no notebook, of an old format, broken, too large, not readable, or open elsewhere.',
     next: 'Mend the place that the message names, or choose another file. The file was not changed.',
   },
+  nothing_to_undo: {
+    rpcCode: -32602,
+    meaning: 'No change of the agent is remembered that could be taken back.',
+    next: 'None needed. To change cells, call the tools that do.',
+  },
+  changed_since: {
+    rpcCode: -32602,
+    meaning: 'What the agent left there has been changed since, so its change is not taken back. Nothing was changed.',
+    next: 'Read the cells with `get_cells`; change them only if the person wants that.',
+  },
+  unknown_server: {
+    rpcCode: -32602,
+    meaning: 'There is no server of that name.',
+    next: 'Use a name that the message lists, or add the server to the config.',
+  },
+  upstream_unavailable: {
+    rpcCode: -32017,
+    meaning: 'An MCP server could not be started or reached, or ended while the call ran.',
+    next: 'Run `notebridge servers`: it says why. Whether a call that ran had an effect is unknown; it was not repeated.',
+  },
+  invalid_arguments: {
+    rpcCode: -32602,
+    meaning: 'The arguments of a tool call are not an object, or the server refused them.',
+    next: 'Look at the input schema of the tool: `notebridge tools SERVER TOOL`.',
+  },
+  result_too_large: {
+    rpcCode: -32018,
+    meaning: 'The result of a tool is larger than the limit.',
+    next: 'Ask for less at once, or raise `notebridge.limits.maxResultBytes`.',
+  },
+  bad_grant: {
+    rpcCode: -32019,
+    meaning: 'A caller gave no token, one that nobody issued, or one that is expired or revoked.',
+    next: 'Issue one with `notebridge grant`, and send it as `Authorization: Bearer …`.',
+  },
+  denied: {
+    rpcCode: -32019,
+    meaning: 'The grant does not allow this call. The message names the rule.',
+    next: 'Call something that the grant allows, or have one issued that allows it.',
+  },
+  budget_exhausted: {
+    rpcCode: -32019,
+    meaning: 'The grant has no calls left, or too many at once or per minute.',
+    next: 'Wait if the answer says for how long; otherwise have a new grant issued.',
+  },
   write_failed: {
     rpcCode: -32014,
     meaning: 'A file of ours or of an agent host could not be read or written. What was there is unchanged.',

@@ -2,6 +2,7 @@ import { isJsonObject, type JsonObject } from '../util/json.js';
 import type { Caller } from './call-context.js';
 import type { Cancellation } from './cancellation.js';
 import type { MiddlewareContext } from './middleware.js';
+import type { ToolAddress } from './tool-address.js';
 
 export interface RequestContextOptions {
   method: string;
@@ -10,6 +11,7 @@ export interface RequestContextOptions {
   callId: string;
   caller: Caller;
   cancellation: Cancellation;
+  target?: ToolAddress | undefined;
   /** Sends a notification to the caller of this message. */
   notify: (method: string, params?: JsonObject) => void;
 }
@@ -22,6 +24,7 @@ export class RequestContext implements MiddlewareContext {
   readonly callId: string;
   readonly caller: Caller;
   readonly cancellation: Cancellation;
+  readonly target: ToolAddress | undefined;
   readonly timestamp = Date.now();
   readonly #notify: (method: string, params?: JsonObject) => void;
   #state: Map<string, unknown> | undefined;
@@ -33,6 +36,7 @@ export class RequestContext implements MiddlewareContext {
     this.callId = options.callId;
     this.caller = options.caller;
     this.cancellation = options.cancellation;
+    this.target = options.target;
     this.#notify = options.notify;
   }
 
@@ -78,8 +82,8 @@ export class RequestContext implements MiddlewareContext {
   }
 
   copy(changes: { message: JsonObject }): RequestContext {
-    const { method, type, callId, caller, cancellation } = this;
-    const copied = new RequestContext({ method, type, callId, caller, cancellation, notify: this.#notify, ...changes });
+    const { method, type, callId, caller, cancellation, target } = this;
+    const copied = new RequestContext({ method, type, callId, caller, cancellation, target, notify: this.#notify, ...changes });
     this.#state ??= new Map();
     copied.#state = this.#state;
     return copied;

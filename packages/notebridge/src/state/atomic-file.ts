@@ -7,6 +7,11 @@ import { errnoOf, reasonOf, remedyOf } from '../util/errno.js';
 export interface WriteFileAtomicOptions {
   /** Permission bits of a file that does not exist yet. Default 0o600. An existing file keeps the bits it has. */
   mode?: number;
+  /**
+   * For secrets, in folders that others may write to: the file becomes a new one with exactly `mode`, whatever stood there, and a
+   * link that somebody laid there is replaced, not followed. Default false.
+   */
+  anew?: boolean;
 }
 
 /**
@@ -17,8 +22,8 @@ export interface WriteFileAtomicOptions {
  */
 export async function writeFileAtomic(path: string, text: string, options: WriteFileAtomicOptions = {}): Promise<void> {
   try {
-    const target = await followLinks(path);
-    const old = await inspect(target);
+    const target = options.anew === true ? resolve(path) : await followLinks(path);
+    const old = options.anew === true ? undefined : await inspect(target);
     const temporary = join(dirname(target), `.notebridge-${randomBytes(8).toString('hex')}.tmp`);
     try {
       await writeNew(temporary, text, { mode: old?.mode ?? options.mode ?? 0o600, owner: old });

@@ -22,6 +22,14 @@ describe('Redactor', () => {
     }
   });
 
+  it('lets go of a secret that has ended, and of no other', () => {
+    const redactor = new Redactor();
+    for (const secret of ['token-1234', 'token-5678']) redactor.add(secret);
+    redactor.delete('token-1234');
+    redactor.delete('token-none');
+    expect(redactor.redact('token-1234 token-5678')).toBe('token-1234 [redacted]');
+  });
+
   it('takes no short text for a secret', () => {
     const redactor = new Redactor();
     for (const text of ['', 'a', '1234567']) redactor.add(text);

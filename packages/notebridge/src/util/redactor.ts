@@ -9,6 +9,11 @@ export class Redactor {
     this.#secrets = [...this.#secrets, secret].sort((a, b) => b.length - a.length);
   }
 
+  /** Lets go of one that has ended and opens nothing any more. */
+  delete(secret: string): void {
+    this.#secrets = this.#secrets.filter((known) => known !== secret);
+  }
+
   redact(text: string): string {
     let redacted = text;
     for (const secret of this.#secrets) redacted = redacted.replaceAll(secret, '[redacted]');

@@ -1,9 +1,9 @@
 import type { Readable, Writable } from 'node:stream';
+import { createLineChannel } from '../../core/line-channel.js';
 import { MessageStream } from '../../core/message-stream.js';
 import type { Hub } from '../../hub.js';
 import { ownStdio } from '../../processes/own-stdio.js';
 import { AgentSession } from './agent-session.js';
-import { createLineChannel } from './line-channel.js';
 
 export interface StdioOptions {
   /** Default: standard input of this process. */

@@ -1,7 +1,7 @@
 import type { Readable, Writable } from 'node:stream';
-import { BridgeError } from '../../core/errors.js';
-import { type Channel, MessageStream } from '../../core/message-stream.js';
-import { parseMessage, printMessage } from '../../core/wire.js';
+import { BridgeError } from './errors.js';
+import { type Channel, MessageStream } from './message-stream.js';
+import { parseMessage, printMessage } from './wire.js';
 
 export interface LineChannelOptions {
   input: Readable;
@@ -81,8 +81,9 @@ function writeLines(
     const written = lines;
     lines = '';
     output.write(written);
-    // An agent that does not read must not fill our memory.
-    if (output.writableLength > 4 * maxMessageLength) incoming.close(new BridgeError('closed', 'The agent does not read its answers.'));
+    // A far end that does not read must not fill our memory.
+    if (output.writableLength > 4 * maxMessageLength)
+      incoming.close(new BridgeError('closed', 'The far end does not read what it is sent.'));
   };
   outgoing.consume({
     onItem: (message) => {
@@ -91,6 +92,6 @@ function writeLines(
     },
     onClose: flush,
   });
-  // The agent closed its end: there is nobody to tell, and nothing to throw.
+  // The far end closed: there is nobody to tell, and nothing to throw.
   output.on('error', (error) => incoming.close(error));
 }

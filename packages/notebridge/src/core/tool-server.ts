@@ -1,0 +1,58 @@
+import type { JsonObject } from '../util/json.js';
+import type { CallContext } from './call-context.js';
+import type { Tool } from './mcp.js';
+import type { Provider, ProviderEvent } from './provider.js';
+
+/**
+ * `stopped`: not asked for yet, or idle. `starting`: until its first `initialize` is answered. `restarting`: it ended by itself and
+ * is started again after a pause. `failed`: given up; the next call, or an edit of the config, tries again.
+ */
+export type ServerStatus = 'stopped' | 'starting' | 'running' | 'restarting' | 'failed' | 'disabled';
+
+/** How a server fares, for people and `notebridge servers`. */
+export interface ServerState {
+  status: ServerStatus;
+  /** When it came into this state, milliseconds since the epoch. */
+  since: number;
+  /** Why it failed or is restarted, with the last lines of its stderr; secrets taken out. */
+  reason?: string;
+  /** The process that was started; none for a server that is called by HTTP. */
+  pid?: number;
+  /** Starts after the first one. */
+  restarts: number;
+  /** Calls that run just now. */
+  inFlight: number;
+  /** What it said of itself in `initialize`. */
+  serverInfo?: JsonObject;
+  protocolVersion?: string;
+}
+
+/** How the tools of a server reach an agent: each by itself, only from code, or not at all. Code in kernels reaches all but none. */
+export type Exposure = 'direct' | 'code' | 'none';
+
+/** One named server whose tools can be called: an upstream of the config, or the skills. Tools keep their own names here. */
+export interface ToolServer extends Provider {
+  readonly name: string;
+  readonly description: string | undefined;
+  /** True for a server of the config, false for one that is built in. */
+  readonly isConfig: boolean;
+  readonly expose: Exposure;
+  readonly state: ServerState;
+  /** Its tools as last heard, without starting anything; undefined if they were never asked for. */
+  readonly knownTools: readonly Tool[] | undefined;
+  /** Its tools, all pages of the list, as far as the config allows them. Starts the server if need be. Rejects with `upstream_unavailable`. */
+  listTools(context?: CallContext): Promise<readonly Tool[]>;
+}
+
+/** Something changed of one of the servers, or a server said something of its own accord. */
+export type ToolServerEvent =
+  | { server: string; kind: 'added' | 'removed' | 'state' | 'tools' }
+  | { server: string; kind: 'notification'; notification: ProviderEvent };
+
+/** All servers by name. The set changes when the config does. */
+export interface ToolServers {
+  all(): readonly ToolServer[];
+  get(name: string): ToolServer | undefined;
+  /** Listens from now on. Returns the way to stop. */
+  subscribe(listener: (event: ToolServerEvent) => void): () => void;
+}

@@ -1,0 +1,16 @@
+import { errnoOf } from '../util/errno.js';
+
+/** The number of the user that this process acts as; undefined where the system has none (Windows). */
+export function ownUserId(): number | undefined {
+  return process.geteuid?.();
+}
+
+/** True if there is a process of that number now, whoever runs it. Numbers are given again: it need not be the one that was meant. */
+export function processExists(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return errnoOf(error) === 'EPERM';
+  }
+}

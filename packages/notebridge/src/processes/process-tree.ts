@@ -1,0 +1,94 @@
+import { spawn } from 'node:child_process';
+import { readdir, readFile } from 'node:fs/promises';
+
+/** A program that leads a process group of its own, and all that it started. */
+export interface ProcessTree {
+  /** The leader: its id is that of the group and of the session. */
+  readonly pid: number;
+  /** What each of them has in its environment, as `NAME=value`. */
+  readonly marker: string;
+}
+
+/** Ends what of a tree is still there: told by SIGTERM, after `patienceMs` by SIGKILL. Resolves when nothing is left. */
+export async function endTree(tree: ProcessTree, patienceMs: number): Promise<void> {
+  // Of a process that is just ending the environment is gone before the process is.
+  const seen = new Set<number>();
+  const startMs = Date.now();
+  // One look is not enough: of a process that is just being started the environment cannot be read yet.
+  for (let emptyLooks = 0; emptyLooks < 2; await pause()) {
+    const told = new Set(seen);
+    const members = await livingMembers(tree, seen);
+    const waitedMs = Date.now() - startMs;
+    emptyLooks = members.length === 0 ? emptyLooks + 1 : 0;
+    if (waitedMs >= patienceMs + lastWaitMs) return;
+    if (waitedMs >= patienceMs) sendSignal(tree, members, 'SIGKILL');
+    else
+      sendSignal(
+        tree,
+        members.filter((member) => !told.has(member)),
+        'SIGTERM',
+      );
+  }
+}
+
+const pollMs = 25;
+
+function pause(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, pollMs));
+}
+
+/** What SIGKILL does not end hangs in the system (a dead network drive); we don't hang with it. */
+const lastWaitMs = 2000;
+
+/**
+ * The ids of those that live; zombies do not. Linux knows them by group, session and environment; elsewhere only the group is
+ * asked, which stands as the negative id of the leader.
+ */
+async function livingMembers(tree: ProcessTree, seen: Set<number>): Promise<number[]> {
+  if (process.platform === 'linux') {
+    const names = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
+    const living = await Promise.all(names.map((name) => isLivingMember(name, tree, seen)));
+    const members = names.filter((_, index) => living[index]).map(Number);
+    for (const member of members) seen.add(member);
+    return members;
+  }
+  const target = process.platform === 'win32' ? tree.pid : -tree.pid;
+  return trySignal(target, 0) ? [target] : [];
+}
+
+async function isLivingMember(name: string, { pid, marker }: ProcessTree, seen: ReadonlySet<number>): Promise<boolean> {
+  const stat = await readOrEmpty(`/proc/${name}/stat`);
+  // The second field is the name in parentheses, and may hold anything.
+  const [state = 'X', , group, session] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  if (state === 'Z' || state === 'X' || stat === '') return false;
+  if (Number(group) === pid || Number(session) === pid || seen.has(Number(name))) return true;
+  return (await readOrEmpty(`/proc/${name}/environ`)).includes(`${marker}\0`);
+}
+
+function sendSignal({ pid }: ProcessTree, members: readonly number[], signal: NodeJS.Signals): void {
+  if (members.length === 0) return;
+  if (process.platform === 'win32') {
+    // Untested. It knows no gentle way for a program without a window.
+    spawn('taskkill', ['/T', '/F', '/PID', String(pid)], { stdio: 'ignore', windowsHide: true }).on('error', () => {});
+    return;
+  }
+  // All of the group at once, so that none of it can have children between two signals. A polite signal comes only once.
+  if (signal === 'SIGKILL') trySignal(-pid, signal);
+  for (const member of members) trySignal(member, signal);
+}
+
+function trySignal(target: number, signal: NodeJS.Signals | 0): boolean {
+  try {
+    return process.kill(target, signal);
+  } catch {
+    return false;
+  }
+}
+
+async function readOrEmpty(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'latin1');
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,162 @@
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import type { Readable } from 'node:stream';
+import { baseEnvironment } from './base-environment.js';
+import { endTree } from './process-tree.js';
+import { guardTree, markerOf } from './tree-guard.js';
+
+export interface RunProgramOptions {
+  command: string;
+  args: readonly string[];
+  cwd: string;
+  /** Everything that the program gets beside the base environment (`baseEnvironment`). */
+  env: Readonly<Record<string, string>>;
+  timeoutMs: number;
+  /** Of each of the two outputs; what is beyond is read and dropped. */
+  maxOutputBytes: number;
+  /** Ends the program. */
+  signal?: AbortSignal | undefined;
+}
+
+/** What came of running a program to its end. */
+export interface ProgramRun {
+  stdout: string;
+  stderr: string;
+  /** What did not fit into the two. */
+  droppedBytes: number;
+  /** Null if it was ended by a signal, or never started. */
+  exitCode: number | null;
+  signal: NodeJS.Signals | null;
+  timedOut: boolean;
+  /** Why it could not be started, in words; undefined if it was. */
+  startFailure: string | undefined;
+}
+
+/** How long a program may take to end after it was told to, before it is killed. Milliseconds. */
+const patienceMs = 1000;
+/** The rest of its output, once nobody is left who could write more. Milliseconds. */
+const lastOutputMs = 500;
+
+/**
+ * Runs a program without a shell and without input, in a process group of its own. When it has ended, ran too long or is no
+ * longer wanted, all that it started is ended as well. Resolves when nothing of it is left; never rejects.
+ */
+export async function runProgram(options: RunProgramOptions): Promise<ProgramRun> {
+  const { timeoutMs, maxOutputBytes, signal } = options;
+  if (signal?.aborted === true) return notStarted('it was cancelled before it began');
+  const tree = guardTree();
+  const child = start(options, tree.env);
+  if (child instanceof Error) {
+    tree.release();
+    return notStarted(child.message);
+  }
+  if (child.pid !== undefined) tree.watch(child.pid);
+  const [stdout, stderr] = [new CappedOutput(child.stdout, maxOutputBytes), new CappedOutput(child.stderr, maxOutputBytes)];
+  const ended = endOf(child);
+  const outcome = await withinTime(ended, timeoutMs, signal);
+  if (child.pid !== undefined) await endTree({ pid: child.pid, marker: markerOf(tree) }, patienceMs);
+  tree.release();
+  const { exitCode, endSignal, startFailure } = await ended;
+  if (startFailure === undefined) await Promise.all([stdout.finish(), stderr.finish()]);
+  return {
+    stdout: stdout.text,
+    stderr: stderr.text,
+    droppedBytes: stdout.droppedBytes + stderr.droppedBytes,
+    exitCode,
+    signal: endSignal,
+    timedOut: outcome === 'time is up',
+    startFailure,
+  };
+}
+
+type Child = ChildProcessByStdio<null, Readable, Readable>;
+
+/** Node throws what it does not emit: arguments with a zero byte, or too many of them. */
+function start({ command, args, cwd, env }: RunProgramOptions, marker: Readonly<Record<string, string>>): Child | Error {
+  try {
+    return spawn(command, [...args], {
+      env: { ...baseEnvironment(), ...env, ...marker },
+      cwd,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      detached: process.platform !== 'win32',
+      windowsHide: true,
+    });
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  }
+}
+
+interface End {
+  exitCode: number | null;
+  endSignal: NodeJS.Signals | null;
+  startFailure: string | undefined;
+}
+
+function endOf(child: Child): Promise<End> {
+  return new Promise((resolve) => {
+    child.once('error', (error: NodeJS.ErrnoException) => {
+      // After the start an error is one of sending a signal, and the exit still comes.
+      if (child.pid === undefined) resolve({ exitCode: null, endSignal: null, startFailure: explain(error) });
+    });
+    child.once('exit', (exitCode, endSignal) => resolve({ exitCode, endSignal, startFailure: undefined }));
+  });
+}
+
+function explain({ code, path, message }: NodeJS.ErrnoException): string {
+  if (code === 'ENOENT') return `there is no program "${path ?? ''}" on this machine, or its folder is gone`;
+  return code === 'EACCES' ? `"${path ?? ''}" may not be run (EACCES)` : message;
+}
+
+function withinTime(ended: Promise<unknown>, timeoutMs: number, signal: AbortSignal | undefined): Promise<'time is up' | undefined> {
+  return new Promise((resolve) => {
+    const finish = (outcome?: 'time is up'): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', onAbort);
+      resolve(outcome);
+    };
+    const onAbort = (): void => finish();
+    const timer = setTimeout(finish, timeoutMs, 'time is up');
+    signal?.addEventListener('abort', onAbort, { once: true });
+    void ended.then(() => finish());
+  });
+}
+
+/** The beginning of an output as text; a character that the bound cuts in two is left out. */
+class CappedOutput {
+  droppedBytes = 0;
+  readonly #chunks: Buffer[] = [];
+  readonly #closed: Promise<void>;
+  readonly #stream: Readable;
+  #room: number;
+
+  constructor(stream: Readable, maxBytes: number) {
+    this.#stream = stream;
+    this.#room = maxBytes;
+    stream.on('data', (chunk: Buffer) => {
+      const kept = chunk.subarray(0, this.#room);
+      this.#chunks.push(kept);
+      this.#room -= kept.length;
+      this.droppedBytes += chunk.length - kept.length;
+    });
+    stream.on('error', () => {});
+    this.#closed = new Promise((resolve) => stream.once('close', resolve));
+  }
+
+  get text(): string {
+    return new TextDecoder().decode(Buffer.concat(this.#chunks), { stream: this.droppedBytes > 0 });
+  }
+
+  /** Waits for what is still on its way. */
+  async finish(): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const patience = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, lastOutputMs);
+    });
+    await Promise.race([this.#closed, patience]);
+    clearTimeout(timer);
+    this.#stream.destroy();
+  }
+}
+
+function notStarted(startFailure: string): ProgramRun {
+  return { stdout: '', stderr: '', droppedBytes: 0, exitCode: null, signal: null, timedOut: false, startFailure };
+}

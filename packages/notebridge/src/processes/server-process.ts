@@ -1,0 +1,116 @@
+import type { ChildProcessWithoutNullStreams } from 'node:child_process';
+import { statSync } from 'node:fs';
+import type { Readable, Writable } from 'node:stream';
+import spawn from 'cross-spawn';
+import { baseEnvironment } from './base-environment.js';
+import { createLineSplitter } from './line-splitter.js';
+import { endTree } from './process-tree.js';
+import { type GuardedTree, guardTree, markerOf } from './tree-guard.js';
+
+export interface ServerProcessOptions {
+  command: string;
+  args: readonly string[];
+  /** Everything that the program gets beside the base environment (`baseEnvironment`). */
+  env: Readonly<Record<string, string>>;
+  /** Working directory. Default: that of this process. */
+  cwd?: string | undefined;
+  /** Told each line of its stderr, at most 4096 UTF-16 units long. */
+  onStderrLine?: (line: string) => void;
+}
+
+/** How a program ended, or that it could not be started. */
+export interface ProcessEnd {
+  /** In words: `exit code 2`, `SIGKILL`, or why it did not start. */
+  words: string;
+  /** False if there never was a process: trying again will not help. */
+  wasStarted: boolean;
+}
+
+const maxLineLength = 4096;
+/** How long a program may take to end when its stdin does, then when it is told to. Milliseconds. */
+const ownEndMs = 1000;
+const politeMs = 2000;
+/** The same for those that a leader has left behind: they have lost who they worked for. */
+const orphansMs = 300;
+
+/**
+ * A program that serves us on its stdin and stdout: started without a shell, in a process group of its own, with a minimal
+ * environment. Its whole tree ends with it and with us, however we end.
+ */
+export class ServerProcess {
+  /** Undefined if it could not be started. */
+  readonly pid: number | undefined;
+  readonly input: Writable;
+  readonly output: Readable;
+  /** Resolves when the program itself has ended, or could not be started; others of its tree may still live. Never rejects. */
+  readonly ended: Promise<ProcessEnd>;
+  readonly #tree: GuardedTree;
+  #isEnded = false;
+  #gone: Promise<void> | undefined;
+
+  constructor({ command, args, env, cwd, onStderrLine }: ServerProcessOptions) {
+    this.#tree = guardTree();
+    const child = spawn(command, [...args], {
+      env: { ...baseEnvironment(), ...env, ...this.#tree.env },
+      cwd,
+      stdio: 'pipe',
+      shell: false,
+      // A group of its own; on Windows it would mean a window of its own.
+      detached: process.platform !== 'win32',
+      windowsHide: true,
+    }) as ChildProcessWithoutNullStreams;
+    this.pid = child.pid;
+    if (child.pid !== undefined) this.#tree.watch(child.pid);
+    this.input = child.stdin;
+    this.output = child.stdout;
+    // A program that does not read any more has ended, or will be ended; `ended` says so.
+    this.input.on('error', () => {});
+    const takeChunk = createLineSplitter(maxLineLength, (line) => onStderrLine?.(line));
+    child.stderr.setEncoding('utf8').on('data', takeChunk);
+    child.stderr.on('end', () => takeChunk('\n')).on('error', () => {});
+    this.ended = new Promise((resolve) => {
+      const settle = (words: string): void => {
+        this.#isEnded = true;
+        resolve({ words, wasStarted: child.pid !== undefined });
+        void this.stop();
+      };
+      child.once('error', (error) => settle(explain(error, command, cwd)));
+      child.once('exit', (code, signal) => settle(signal ?? `exit code ${code}`));
+    });
+  }
+
+  /**
+   * Closes its stdin; after 1 s tells the group to end, after 2 s more kills it. Resolves when the whole tree is gone. Stopping
+   * twice is harmless, and so is stopping what has ended.
+   */
+  stop(): Promise<void> {
+    this.#gone ??= this.#stop();
+    return this.#gone;
+  }
+
+  async #stop(): Promise<void> {
+    this.input.end();
+    const wasAlive = !this.#isEnded;
+    if (wasAlive) await within(ownEndMs, this.ended);
+    if (this.pid !== undefined) await endTree({ pid: this.pid, marker: markerOf(this.#tree) }, wasAlive ? politeMs : orphansMs);
+    this.#tree.release();
+  }
+}
+
+/** Node names the program when it is the working directory that is missing. */
+function explain(error: NodeJS.ErrnoException, command: string, cwd: string | undefined): string {
+  if (cwd !== undefined && statSync(cwd, { throwIfNoEntry: false })?.isDirectory() !== true) return `its folder "${cwd}" does not exist`;
+  if (error.code === 'ENOENT') return `there is no program "${command}" (ENOENT)`;
+  if (error.code === 'EACCES') return `"${command}" may not be run (EACCES)`;
+  return error.message;
+}
+
+function within(timeoutMs: number, promise: Promise<unknown>): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, timeoutMs);
+    void promise.then(() => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}

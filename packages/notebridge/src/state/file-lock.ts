@@ -1,0 +1,106 @@
+import { randomBytes } from 'node:crypto';
+import { linkSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
+import { BridgeError } from '../core/errors.js';
+import { errnoOf, reasonOf, remedyOf } from '../util/errno.js';
+
+/** Holders need milliseconds. One that is this old was left by a process that was killed. */
+const deadAfterMs = 5000;
+const firstPauseMs = 2;
+const longestPauseMs = 50;
+
+export interface FileLock {
+  /** False if somebody has taken it over since, because we were stopped for long: then nothing more may be written under it. */
+  isHeld(): boolean;
+  release(): void;
+}
+
+/** Takes the lock file, or answers undefined if another process has it. Never waits. */
+export function tryFileLock(path: string): FileLock | undefined {
+  const nonce = randomBytes(12).toString('hex');
+  if (!place(path, nonce) && !(removeDead(path) && place(path, nonce))) return undefined;
+  const isHeld = (): boolean => read(path) === nonce;
+  const release = (): void => {
+    if (isHeld()) rmSync(path, { force: true });
+  };
+  return { isHeld, release };
+}
+
+/**
+ * Does the work while no other process of ours does any under the same lock file. A lock that a killed process left is taken over
+ * after five seconds. Rejects with `write_failed` after `timeoutMs` (default 15 s), or if the lock file cannot be made.
+ */
+export async function withFileLock<Result>(
+  path: string,
+  work: (lock: FileLock) => Promise<Result>,
+  { timeoutMs = 15_000 }: { timeoutMs?: number } = {},
+): Promise<Result> {
+  const lock = await waitForLock(path, timeoutMs);
+  try {
+    return await work(lock);
+  } finally {
+    lock.release();
+  }
+}
+
+async function waitForLock(path: string, timeoutMs: number): Promise<FileLock> {
+  const end = performance.now() + timeoutMs;
+  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(longestPauseMs, pauseMs * 2)) {
+    const lock = tryFileLock(path);
+    if (lock !== undefined) return lock;
+    if (performance.now() > end) {
+      throw new BridgeError('write_failed', `"${path}" is held by another process for too long. End that process, or remove the file.`, {
+        data: { path, reason: 'locked' },
+      });
+    }
+    await pause(pauseMs);
+  }
+}
+
+function place(path: string, nonce: string): boolean {
+  const temporary = `${path}-${nonce}`;
+  try {
+    writeFileSync(temporary, nonce, { flag: 'wx', mode: 0o600 });
+    // A link shows nobody half a lock, and never replaces one.
+    linkSync(temporary, path);
+    return true;
+  } catch (error) {
+    if (errnoOf(error) === 'EEXIST') return false;
+    throw new BridgeError('write_failed', `Cannot make the lock "${path}": ${reasonOf(error)}. ${remedyOf(error)}`, {
+      data: { path, reason: errnoOf(error) ?? 'unknown' },
+      cause: error,
+    });
+  } finally {
+    rmSync(temporary, { force: true });
+  }
+}
+
+/** Of two that find the same dead lock, the second must not remove the new lock of the first: what it moved away it looks at again. */
+function removeDead(path: string): boolean {
+  const dead = read(path);
+  if (dead === undefined) return true;
+  const age = Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0);
+  // One from the future was made before the clock was set back.
+  if (age >= 0 && age < deadAfterMs) return false;
+  const aside = `${path}-dead-${randomBytes(6).toString('hex')}`;
+  try {
+    renameSync(path, aside);
+    if (read(aside) === dead) return true;
+    linkSync(aside, path);
+    return false;
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT' || errnoOf(error) === 'EEXIST') return false;
+    throw error;
+  } finally {
+    rmSync(aside, { force: true });
+  }
+}
+
+function read(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}
