@@ -1,0 +1,243 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { statSync } from 'node:fs';
+import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createContext } from '../../test/support/create-context.js';
+import type { Logger } from '../core/logger.js';
+import { parseJson } from '../util/exact-json.js';
+import type { JsonObject } from '../util/json.js';
+import { Redactor } from '../util/redactor.js';
+import type { AuditEntry } from './audit-line.js';
+import { AuditLog, type AuditLogOptions } from './audit-log.js';
+
+const writer = fileURLToPath(new URL('../../test/fixtures/audit-writer.mjs', import.meta.url));
+let dir: string;
+const path = (): string => join(dir, 'audit.jsonl');
+const open = (options: Partial<AuditLogOptions> = {}): AuditLog => new AuditLog({ path: path(), redactor: new Redactor(), ...options });
+const entry = (changes: Partial<AuditEntry> = {}): AuditEntry => ({
+  context: createContext('tools/call'),
+  method: 'tools/call',
+  address: { server: 'github', tool: 'star_repo' },
+  args: undefined,
+  result: { content: [] },
+  outcome: 'ok',
+  durationMs: 1.2345,
+  label: undefined,
+  ...changes,
+});
+const linesOf = async (file = path()): Promise<string[]> => (await readFile(file, 'utf8')).split('\n').filter((line) => line !== '');
+const parsed = async (): Promise<JsonObject[]> => (await linesOf()).map((line) => JSON.parse(line) as JsonObject);
+
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'notebridge-audit-'));
+});
+afterEach(async () => {
+  await rm(dir, { recursive: true, force: true });
+});
+
+describe('AuditLog', () => {
+  it('writes who called what through which door, and what became of it, into a private file', async () => {
+    const audit = open();
+    const principal = { kind: 'grant', grantId: 'g_0123456789ab' } as const;
+    const caller = { sessionId: 's1', door: 'tool-proxy', era: 'modern', clientInfo: { name: 'kernel "x"' }, principal } as const;
+    audit.add(
+      entry({
+        context: createContext('tools/call', {}, { caller, callId: 'c1' }),
+        args: { b: 1, a: 'x' },
+        label: 'for bob',
+        outcome: 'denied',
+        result: undefined,
+      }),
+    );
+    audit.close();
+    audit.close();
+    expect(await parsed()).toEqual([
+      {
+        time: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+        call_id: 'c1',
+        principal: 'grant',
+        grant_id: 'g_0123456789ab',
+        label: 'for bob',
+        door: 'tool-proxy',
+        session: 's1',
+        client: 'kernel "x"',
+        server: 'github',
+        tool: 'star_repo',
+        outcome: 'denied',
+        duration_ms: 1.23,
+        bytes_in: expect.any(Number),
+        // echo -n '{"a":"x","b":1}' | sha256sum
+        args_sha256: 'cdab067e9f3beb32d1252cfd63e492592fecbf591b0d08cadb24bb17f3864246',
+      },
+    ]);
+    expect((await stat(path())).mode & 0o777).toBe(0o600);
+  });
+
+  it('writes the lines of one turn together, after it', async () => {
+    const audit = open();
+    audit.add(entry());
+    audit.add(entry());
+    expect(statSync(path()).size).toBe(0);
+    await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+    expect(await linesOf()).toHaveLength(2);
+    audit.close();
+  });
+
+  it('has no argument and no secret in it, unless arguments are asked for, and then no secret', async () => {
+    const redactor = new Redactor();
+    redactor.add('-----KEY\n"secret"');
+    const args = { text: 'visible -----KEY\n"secret"', exact: parseJson('1.0') };
+    const quiet = open({ redactor });
+    quiet.add(entry({ args, label: '-----KEY', result: { content: [{ type: 'text', text: 'the result' }] } }));
+    quiet.close();
+    expect((await linesOf()).join()).not.toMatch(/visible|secret|the result/);
+    const talking = open({ redactor, logArguments: true });
+    talking.add(entry({ args }));
+    talking.close();
+    const [, line = ''] = await linesOf();
+    expect(line).toContain('"arguments":{"text":"visible [redacted]","exact":1.0}');
+    expect(line).not.toContain('secret');
+  });
+
+  it('measures and hashes huge values only in part, and says so', async () => {
+    const audit = open();
+    const args = { long: 'x'.repeat(5_000_000), many: Array.from({ length: 200_000 }, (_, index) => index) };
+    audit.add(entry({ args, result: { content: [{ type: 'text', text: 'y'.repeat(9_000_000) }] } }));
+    audit.close();
+    const [line = {}] = await parsed();
+    expect(line).toMatchObject({ args_sha256_of_first_64k: expect.stringMatching(/^[\da-f]{64}$/), bytes_in_at_least: expect.any(Number) });
+    expect(line.bytes_out).toBeGreaterThan(9_000_000);
+    expect(line).not.toHaveProperty('args_sha256');
+  });
+
+  it('hashes the same arguments alike, whatever the order of their keys', async () => {
+    const audit = open();
+    audit.add(entry({ args: { a: { c: [1, { y: 1, x: 2 }], b: 'ü' }, z: null } }));
+    audit.add(entry({ args: { z: null, a: { b: 'ü', c: [1, { x: 2, y: 1 }] } } }));
+    audit.add(entry({ args: { z: null, a: { b: 'ü', c: [{ x: 2, y: 1 }, 1] } } }));
+    audit.close();
+    const [first, second, third] = (await parsed()).map((line) => line.args_sha256);
+    expect(first).toBe(second);
+    expect(third).not.toBe(first);
+  });
+
+  it('starts a new line after one that was cut off', async () => {
+    await writeFile(path(), '{"time":"whole"}\n{"time":"cut o', { mode: 0o600 });
+    const audit = open();
+    audit.add(entry());
+    audit.close();
+    const lines = await linesOf();
+    expect(lines).toEqual(['{"time":"whole"}', '{"time":"cut o', expect.stringMatching(/^\{.*\}$/)]);
+  });
+
+  it('keeps five full files, the newest as number one', async () => {
+    const audit = open({ maxBytes: 1000, keep: 3 });
+    for (let call = 0; call < 60; call++) {
+      audit.add(entry({ context: createContext('tools/call', {}, { callId: `c${call}` }) }));
+      audit.flush();
+    }
+    audit.close();
+    expect((await readdir(dir)).sort()).toEqual(['audit.jsonl', 'audit.jsonl.1', 'audit.jsonl.2', 'audit.jsonl.3']);
+    const newest = (await linesOf(`${path()}.1`)).at(-1) ?? '';
+    const [after = ''] = await linesOf();
+    expect(Number(/"c(\d+)"/.exec(after)?.[1]) - Number(/"c(\d+)"/.exec(newest)?.[1])).toBe(1);
+  });
+
+  it('lets calls go on when the disk is full, says so once, and tells of the gap when there is room again', async ({ skip }) => {
+    skip(process.platform !== 'linux' || process.geteuid?.() !== 0, 'only root of Linux can make a small disk');
+    const disk = join(dir, 'disk');
+    await mkdir(disk);
+    runAsRoot('mount', ['-t', 'tmpfs', '-o', 'size=16k,mode=700', 'tmpfs', disk]);
+    const said: string[] = [];
+    const say = (message: string): void => void said.push(message);
+    const logger: Logger = { debug: say, info: say, warn: say, error: say };
+    try {
+      const full = join(disk, 'audit.jsonl');
+      const audit = new AuditLog({ path: full, redactor: new Redactor(), logger });
+      await appendFile(join(disk, 'filler'), 'x'.repeat(8192));
+      for (let call = 0; call < 100; call++) {
+        audit.add(entry());
+        audit.flush();
+      }
+      expect(said).toEqual([expect.stringMatching(/cannot be written: no space is left on the disk \(ENOSPC\)\. Calls go on\./)]);
+      await rm(join(disk, 'filler'));
+      audit.add(entry({ outcome: 'after' }));
+      audit.close();
+      expect(said).toHaveLength(2);
+      const lines = await linesOf(full);
+      const whole = lines.filter((line) => line.endsWith('}')).map((line) => JSON.parse(line) as JsonObject);
+      expect(lines.length - whole.length).toBeLessThanOrEqual(1);
+      const lost = whole.find((line) => line.lost_lines_at_most !== undefined)?.lost_lines_at_most as number;
+      expect(whole.filter((line) => line.outcome === 'ok').length + lost).toBe(100);
+      expect(whole.at(-1)).toMatchObject({ outcome: 'after' });
+    } finally {
+      runAsRoot('umount', [disk]);
+    }
+  });
+
+  it('goes on without a file when its folder cannot be used', async () => {
+    const said: string[] = [];
+    const say = (message: string): void => void said.push(message);
+    await writeFile(join(dir, 'file'), '');
+    const audit = open({ path: join(dir, 'file', 'audit.jsonl'), logger: { debug: say, info: say, warn: say, error: say } });
+    audit.add(entry());
+    audit.close();
+    expect(said).toEqual([expect.stringContaining('cannot be written')]);
+  });
+});
+
+describe('the audit of several processes', () => {
+  const start = (name: string, maxBytes: number, turns = ''): ReturnType<typeof spawn> =>
+    spawn(process.execPath, [writer, path(), name, String(maxBytes), turns], { stdio: ['ignore', 'pipe', 'inherit'] });
+
+  it('has every line of every turn that was ended before a kill -9, twenty times over', async () => {
+    const confirmed = new Map<string, number>();
+    for (let round = 0; round < 20; round++) {
+      const child = start(`r${round}`, 1e9);
+      const ended = once(child, 'close');
+      let last = 0;
+      if (child.stdout === null) throw new Error('no stdout');
+      for await (const line of createInterface({ input: child.stdout })) {
+        last = Number(line);
+        if (last >= 200 + 60 * round) child.kill('SIGKILL');
+      }
+      await ended;
+      confirmed.set(`r${round}`, last);
+    }
+    const counts = new Map<string, number>();
+    let torn = 0;
+    for (const line of await linesOf()) {
+      // A kill may cut the write of its moment off; the next process must have started a line of its own.
+      if (!line.endsWith('}')) torn++;
+      else counts.set(...countOf(JSON.parse(line) as JsonObject, counts));
+    }
+    expect(torn).toBeLessThanOrEqual(20);
+    for (const [name, lines] of confirmed) expect(counts.get(name)).toBeGreaterThanOrEqual(lines);
+  });
+
+  it('is rotated by one of them, and loses and doubles no line', async () => {
+    const children = ['a', 'b', 'c'].map((name) => start(name, 400_000, '100'));
+    for (const child of children) child.stdout?.resume();
+    await Promise.all(children.map((child) => once(child, 'close')));
+    const files = await readdir(dir);
+    expect(files).toContain('audit.jsonl.1');
+    const ids = (await Promise.all(files.map((name) => linesOf(join(dir, name)))))
+      .flat()
+      .map((line) => (JSON.parse(line) as JsonObject).call_id);
+    expect(ids).toHaveLength(6000);
+    expect(new Set(ids).size).toBe(6000);
+  });
+});
+
+function countOf({ session }: JsonObject, counts: ReadonlyMap<string, number>): [string, number] {
+  return [String(session), (counts.get(String(session)) ?? 0) + 1];
+}
+
+function runAsRoot(command: string, args: string[]): void {
+  execFileSync(command, args);
+}

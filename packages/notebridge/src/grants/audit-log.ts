@@ -1,0 +1,120 @@
+import { dirname } from 'node:path';
+import { messageOf } from '../core/errors.js';
+import { type Logger, silentLogger } from '../core/logger.js';
+import { ownUserId } from '../processes/own-user.js';
+import { ensurePrivateDir } from '../state/private-file.js';
+import { RotatingFile } from '../state/rotating-file.js';
+import { reasonOf, remedyOf } from '../util/errno.js';
+import type { Redactor } from '../util/redactor.js';
+import { type AuditEntry, toAuditLine } from './audit-line.js';
+
+export interface AuditLogOptions {
+  /** Its folder is made with mode 0700 if absent. Several processes may append to one file. */
+  path: string;
+  redactor: Pick<Redactor, 'redact'>;
+  logger?: Logger;
+  /** Arguments as they were sent, secrets taken out, besides their hash. Default false. */
+  logArguments?: boolean;
+  /** Default 10 MiB, then `<path>.1` … `<path>.5`. */
+  maxBytes?: number;
+  /** Full files that are kept. Default 5. */
+  keep?: number;
+}
+
+/** Lines are written before there are more of them than this, so that a stuck loop fills no memory. UTF-16 units. */
+const maxBatch = 256 * 1024;
+
+/**
+ * One JSON line per call, appended to a private file. The lines of one turn of the event loop are written together by one
+ * synchronous system call at its end, so a killed process loses at most one turn. It never stops a call: what cannot be written
+ * is counted, reported once, and named by a line of its own when writing works again.
+ */
+export class AuditLog {
+  readonly #options: AuditLogOptions;
+  readonly #logger: Logger;
+  #file: RotatingFile | undefined;
+  #batch = '';
+  #lines = 0;
+  #lost = 0;
+  #isScheduled = false;
+  #isClosed = false;
+  #isFailing = false;
+  readonly #flushLater = (): void => this.flush();
+
+  constructor(options: AuditLogOptions) {
+    this.#options = options;
+    this.#logger = options.logger ?? silentLogger;
+    this.#attempt(() => {
+      this.#open();
+    });
+  }
+
+  /** Takes a call down. Never throws. */
+  add(entry: AuditEntry): void {
+    if (this.#isClosed) return;
+    try {
+      this.#batch += `${toAuditLine(entry, this.#options)}\n`;
+      this.#lines++;
+    } catch (error) {
+      this.#logger.error(`A call could not be taken down in the audit: ${messageOf(error)}`, { callId: entry.context.callId });
+    }
+    if (this.#batch.length > maxBatch) return this.flush();
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    setImmediate(this.#flushLater);
+  }
+
+  /** Writes what waits, at once. Never throws. */
+  flush(): void {
+    this.#isScheduled = false;
+    if (this.#lines === 0) return;
+    const lines = this.#lines;
+    const batch = this.#options.redactor.redact(this.#batch);
+    this.#batch = '';
+    this.#lines = 0;
+    const isWritten = this.#attempt(() => {
+      const file = this.#open();
+      const gap = this.#lost === 0 ? '' : `${JSON.stringify({ time: new Date().toISOString(), lost_lines_at_most: this.#lost })}\n`;
+      file.append(gap + batch);
+      this.#reportRecovery();
+    });
+    if (!isWritten) this.#lost += lines;
+  }
+
+  /** Writes what waits and lets go of the file. Closing twice is harmless. */
+  close(): void {
+    this.flush();
+    this.#isClosed = true;
+    this.#file?.close();
+  }
+
+  #open(): RotatingFile {
+    if (this.#file === undefined) {
+      const { path, maxBytes, keep } = this.#options;
+      ensurePrivateDir(dirname(path), { uid: ownUserId() });
+      this.#file = new RotatingFile({ path, ...(maxBytes === undefined ? {} : { maxBytes }), ...(keep === undefined ? {} : { keep }) });
+    }
+    return this.#file;
+  }
+
+  #attempt(write: () => void): boolean {
+    try {
+      write();
+      return true;
+    } catch (error) {
+      if (!this.#isFailing) {
+        this.#logger.error(`The audit "${this.#options.path}" cannot be written: ${reasonOf(error)}. Calls go on. ${remedyOf(error)}`);
+      }
+      this.#isFailing = true;
+      return false;
+    }
+  }
+
+  #reportRecovery(): void {
+    if (this.#isFailing && this.#lost > 0) {
+      this.#logger.warn(`The audit "${this.#options.path}" is written again; up to ${this.#lost} lines are missing.`);
+    }
+    this.#isFailing = false;
+    this.#lost = 0;
+  }
+}

@@ -1,0 +1,60 @@
+import { BridgeError } from '../core/errors.js';
+import { owner, type Principal } from '../core/principal.js';
+import type { GrantDoor } from './grant.js';
+import type { GrantStore } from './grant-store.js';
+import { hashSecret, isSecret } from './secret.js';
+
+export interface AuthorityOptions {
+  store: GrantStore;
+  /** Left out: no token is the owner's. */
+  ownerToken?: string | undefined;
+  /** Lets in whoever shows no valid token, as `anonymous`: `--no-auth`. Default false. */
+  noAuth?: boolean | undefined;
+}
+
+/** Why a caller was refused: `data.reason` of the `bad_grant`. All but `missing` may be guessing, and are to be slowed down. */
+export type Refused = 'missing' | 'malformed' | 'unknown' | 'expired' | 'revoked' | 'wrong_door';
+
+export interface Authority {
+  /**
+   * On whose behalf the holder of this `Authorization` header calls.
+   *
+   * @throws BridgeError `bad_grant` with `data.reason`. The token is in neither message nor data.
+   */
+  authenticate(authorization: string | undefined, door: GrantDoor): Principal;
+}
+
+const anonymous: Principal = { kind: 'anonymous' };
+const bearer = /^Bearer +([\w.~+/-]{1,512}=*)$/i;
+
+const messages: Record<Refused, string> = {
+  missing: 'This needs a token. Issue one with `notebridge grant`, and send it as `Authorization: Bearer …`.',
+  malformed: 'The Authorization header must read "Bearer <token>". Send the token as `notebridge grant` printed it.',
+  unknown: 'The token is none that was issued here, or ended long ago. Issue one with `notebridge grant`.',
+  expired: 'The grant of this token has expired. Issue a new one with `notebridge grant`; a token file is to be read again.',
+  revoked: 'The grant of this token was revoked. Issue a new one with `notebridge grant`.',
+  wrong_door: 'The grant of this token is for another door. Issue one for this door: `notebridge grant --door tools` or `--door agent`.',
+};
+
+/** Tells who calls by the token that they show. A grant opens the door that it was issued for; the owner's token opens both. */
+export function createAuthority({ store, ownerToken, noAuth = false }: AuthorityOptions): Authority {
+  const ownerHash = ownerToken === undefined ? undefined : hashSecret(ownerToken);
+  const look = (authorization: string | undefined, door: GrantDoor): Principal | Refused => {
+    if (authorization === undefined || authorization === '') return 'missing';
+    const token = bearer.exec(authorization)?.[1];
+    if (token === undefined) return 'malformed';
+    // Digests may be compared in any way: where two of them differ tells nothing of a token.
+    if (ownerHash !== undefined && isSecret(token, 'nbo_') && hashSecret(token) === ownerHash) return owner;
+    const grant = store.find(token);
+    if (typeof grant === 'string') return grant;
+    return grant.door === door ? { kind: 'grant', grantId: grant.id } : 'wrong_door';
+  };
+  return {
+    authenticate: (authorization, door) => {
+      const found = look(authorization, door);
+      if (typeof found !== 'string') return found;
+      if (noAuth) return anonymous;
+      throw new BridgeError('bad_grant', messages[found], { data: { reason: found } });
+    },
+  };
+}

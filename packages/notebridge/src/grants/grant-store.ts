@@ -1,0 +1,188 @@
+import { BridgeError } from '../core/errors.js';
+import { type Logger, silentLogger } from '../core/logger.js';
+import { ownUserId } from '../processes/own-user.js';
+import { quote } from '../util/quote.js';
+import { CallLeases } from './call-leases.js';
+import { createGrant, type Grant, type GrantTerms, type GrantView, type LiveGrant, parseTtl, toLive, viewOf } from './grant.js';
+import { GrantsFile } from './grants-file.js';
+import { createSecret, hashSecret, isSecret } from './secret.js';
+
+export interface GrantStoreOptions {
+  /** Where `grants.json` stands. Made with mode 0700 if absent. */
+  dir: string;
+  logger?: Logger;
+  /** Milliseconds since the epoch. Default: the clock. */
+  now?: () => number;
+}
+
+/** A grant that was just issued. The token is told once and kept nowhere. */
+export type IssuedGrant = GrantView & { token: string };
+
+/** Why a token opens nothing. */
+export type EndOfGrant = 'unknown' | 'expired' | 'revoked';
+
+const maxLive = 1000;
+/** How long the token before still opens after a renewal, milliseconds. */
+const overlapMs = 60_000;
+
+/**
+ * The grants of this user. They are kept in one file that several processes share: what one issues opens at once in the others, and
+ * what one revokes ends there within a quarter of a second, with the next call.
+ */
+export class GrantStore {
+  readonly #file: GrantsFile;
+  readonly #leases: CallLeases;
+  readonly #now: () => number;
+  #byHash = new Map<string, LiveGrant>();
+  #byId = new Map<string, LiveGrant>();
+  #indexed: readonly Grant[] = [];
+  #isClosed = false;
+
+  private constructor({ dir, logger = silentLogger, now = Date.now }: GrantStoreOptions) {
+    this.#now = now;
+    this.#file = new GrantsFile({ dir, logger, uid: ownUserId() });
+    this.#leases = new CallLeases({ change: (change) => this.#file.change(now(), change), logger });
+    this.#index();
+  }
+
+  /** Rejects with `write_failed` if the folder or file is not private, or the file is broken. */
+  static async open(options: GrantStoreOptions): Promise<GrantStore> {
+    return new GrantStore(options);
+  }
+
+  /** Rejects with `bad_usage` naming the term that is wrong, `limit_reached` above 1000 live grants, or `write_failed`. */
+  async issue(terms: GrantTerms = {}): Promise<IssuedGrant> {
+    this.#assertOpen();
+    const token = createSecret('nbg_');
+    const grant = createGrant(terms, { hash: hashSecret(token), now: this.#now() });
+    await this.#file.change(this.#now(), (grants) => {
+      if (grants.filter((other) => this.#endOf(other) === undefined).length >= maxLive) {
+        throw new BridgeError('limit_reached', `There are ${maxLive} live grants already. Revoke some, or wait until they expire.`);
+      }
+      grants.push(grant);
+    });
+    this.#index();
+    return { token, ...viewOf(grant) };
+  }
+
+  /**
+   * A new token for a grant, which lives `ttlMs` from now; the token before still opens for a minute, while it lived that long anyway.
+   * Everything else of the grant stays. Rejects with `bad_grant` if it has ended.
+   */
+  async renew(id: string, ttlMs?: number): Promise<IssuedGrant> {
+    this.#assertOpen();
+    const lifeMs = parseTtl(ttlMs);
+    const token = createSecret('nbg_');
+    const renewed = await this.#file.change(this.#now(), (grants) => {
+      const grant = grants.find((candidate) => candidate.id === id);
+      const now = this.#now();
+      const end = grant === undefined ? 'unknown' : this.#endOf(grant);
+      if (grant === undefined || end !== undefined) throw ended(id, end ?? 'unknown');
+      grant.previous = { hash: grant.hash, expiresAt: Math.min(grant.expiresAt, now + overlapMs) };
+      grant.hash = hashSecret(token);
+      grant.expiresAt = now + lifeMs;
+      return viewOf(grant);
+    });
+    this.#index();
+    return { token, ...renewed };
+  }
+
+  /** The live grants, oldest first. */
+  list(): GrantView[] {
+    this.#refresh('now');
+    const live = [...this.#byId.values()].filter((grant) => this.#endOf(grant) === undefined);
+    return live.map(({ allowList: _, ...grant }) => ({ ...viewOf(grant), used: this.#leases.usedOf(grant) }));
+  }
+
+  /** Ends a grant at once. False if there is no live one of that id. */
+  async revoke(id: string): Promise<boolean> {
+    this.#assertOpen();
+    const now = this.#now();
+    const isRevoked = await this.#file.change(now, (grants) => {
+      const grant = grants.find((candidate) => candidate.id === id && this.#endOf(candidate) === undefined);
+      if (grant !== undefined) grant.revokedAt = now;
+      return grant !== undefined;
+    });
+    this.#index();
+    return isRevoked;
+  }
+
+  /** The grant that a token opens, or why it opens none. Looked up by its digest, so time tells nothing of any token. */
+  find(token: string): LiveGrant | EndOfGrant {
+    if (!isSecret(token, 'nbg_')) return 'unknown';
+    this.#refresh();
+    const hash = hashSecret(token);
+    let grant = this.#byHash.get(hash);
+    // It may have been issued in this moment.
+    if (grant === undefined && this.#refresh('now')) grant = this.#byHash.get(hash);
+    if (grant === undefined) return 'unknown';
+    const end = this.#endOf(grant);
+    if (end !== undefined) return end;
+    const isOutlived = grant.hash !== hash && (grant.previous?.expiresAt ?? 0) <= this.#now();
+    return isOutlived ? 'expired' : grant;
+  }
+
+  /** The grant of that id while it lives, else why it does not. */
+  get(id: string): LiveGrant | EndOfGrant {
+    this.#refresh();
+    const grant = this.#byId.get(id);
+    return grant === undefined ? 'unknown' : (this.#endOf(grant) ?? grant);
+  }
+
+  /** Counts one call of a grant; false if its budget is used up. A promise only where the file has to be asked. */
+  takeCall(grant: Grant): boolean | Promise<boolean> {
+    const taken = this.#leases.take(grant);
+    return typeof taken === 'boolean' ? taken : this.#indexAfter(taken);
+  }
+
+  /** Writes down what was counted and gives back what was taken in advance. Closing twice is harmless. */
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    await this.#leases.close();
+  }
+
+  async #indexAfter(taken: Promise<boolean>): Promise<boolean> {
+    const isTaken = await taken;
+    this.#index();
+    return isTaken;
+  }
+
+  #refresh(when: 'soon' | 'now' = 'soon'): boolean {
+    const isChanged = this.#file.refresh(when);
+    this.#index();
+    return isChanged;
+  }
+
+  /** Makes the maps anew if the file has changed since. */
+  #index(): void {
+    const { grants } = this.#file;
+    if (grants === this.#indexed) return;
+    this.#indexed = grants;
+    this.#byHash = new Map();
+    this.#byId = new Map();
+    for (const grant of grants) {
+      const live = toLive(grant);
+      this.#byId.set(grant.id, live);
+      this.#byHash.set(grant.hash, live);
+      if (grant.previous !== undefined) this.#byHash.set(grant.previous.hash, live);
+    }
+  }
+
+  #endOf({ revokedAt, expiresAt }: Grant): EndOfGrant | undefined {
+    if (revokedAt !== undefined) return 'revoked';
+    return expiresAt <= this.#now() ? 'expired' : undefined;
+  }
+
+  #assertOpen(): void {
+    if (this.#isClosed) throw new BridgeError('closed', 'The store of grants is closed.');
+  }
+}
+
+/** The error of a grant that opens nothing any more. */
+export function ended(id: string, reason: EndOfGrant): BridgeError {
+  const what = reason === 'unknown' ? 'does not exist' : reason === 'expired' ? 'has expired' : 'was revoked';
+  return new BridgeError('bad_grant', `The grant ${quote(id)} ${what}. Issue a new one with \`notebridge grant\`.`, {
+    data: { reason, grant_id: id },
+  });
+}

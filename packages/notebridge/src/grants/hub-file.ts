@@ -1,0 +1,96 @@
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { ownUserId, processExists } from '../processes/own-user.js';
+import { writeFileAtomic } from '../state/atomic-file.js';
+import { ensurePrivateDir, readPrivateFile, removePrivateFile } from '../state/private-file.js';
+import { isJsonObject, type JsonObject } from '../util/json.js';
+import { verifyProof } from './owner-token.js';
+
+/** Where the running hub of this user is. It holds no secret: the owner's token has a file of its own. */
+export interface HubFile {
+  /** The hub's address: `http://127.0.0.1:8765`. */
+  url: string;
+  pid: number;
+  /** Milliseconds since the epoch. */
+  startedAt: number;
+  /** The version of Notebridge. */
+  version: string;
+}
+
+export interface WrittenHubFile {
+  /** Removes the file, unless another hub has written it since. Twice is harmless. */
+  remove(): void;
+}
+
+const fileOf = (dir: string): string => join(dir, 'hub.json');
+/** How long a listener may take to prove that it is ours, milliseconds. */
+const proofTimeoutMs = 2000;
+const maxProofBytes = 64 * 1024;
+
+/** Tells this user's commands and bindings where the hub is. Rejects with `write_failed`. */
+export async function writeHubFile(dir: string, hub: HubFile): Promise<WrittenHubFile> {
+  ensurePrivateDir(dir, { uid: ownUserId() });
+  const nonce = randomBytes(12).toString('hex');
+  await writeFileAtomic(fileOf(dir), `${JSON.stringify({ ...hub, nonce })}\n`, { mode: 0o600, anew: true });
+  return {
+    remove: () => {
+      const found = parse(readPrivateFile(fileOf(dir), { uid: ownUserId() }));
+      if (found !== undefined && found.nonce === nonce) removePrivateFile(fileOf(dir));
+    },
+  };
+}
+
+/**
+ * Where the hub of this user says that it is; undefined if there is none, or its process has ended without removing the file. That
+ * what listens there is our hub is only known after `isOwnHub`. Throws `write_failed` if the file is not the user's own alone.
+ */
+export function readHubFile(dir: string): HubFile | undefined {
+  const found = parse(readPrivateFile(fileOf(dir), { uid: ownUserId() }));
+  if (found === undefined || !processExists(found.pid)) return undefined;
+  const { url, pid, startedAt, version } = found;
+  return { url, pid, startedAt, version };
+}
+
+/**
+ * True if what listens at the address knows the owner's token. It is asked `GET /healthz?challenge=<nonce>` without the token, and
+ * answers JSON with `proof`. False for whatever else it answers, for silence of two seconds, and for redirects.
+ */
+export async function isOwnHub(url: string, token: string): Promise<boolean> {
+  const nonce = randomBytes(24).toString('base64url');
+  try {
+    const asked = new URL('/healthz', url);
+    asked.searchParams.set('challenge', nonce);
+    const answer = await fetch(asked, { redirect: 'error', signal: AbortSignal.timeout(proofTimeoutMs) });
+    const port = Number(asked.port || (asked.protocol === 'https:' ? 443 : 80));
+    return verifyProof(token, { nonce, port, proof: await proofIn(answer) });
+  } catch {
+    return false;
+  }
+}
+
+/** Whoever listens there may answer without end. */
+async function proofIn(answer: Response): Promise<unknown> {
+  let text = '';
+  const decoder = new TextDecoder();
+  for await (const chunk of answer.body ?? []) {
+    text += decoder.decode(chunk as Uint8Array, { stream: true });
+    if (text.length > maxProofBytes) return undefined;
+  }
+  const body: unknown = JSON.parse(text);
+  return isJsonObject(body) ? body.proof : undefined;
+}
+
+function parse(text: string | undefined): (HubFile & JsonObject) | undefined {
+  if (text === undefined) return undefined;
+  let found: unknown;
+  try {
+    found = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  if (!isJsonObject(found)) return undefined;
+  const { url, pid, startedAt, version } = found;
+  const isHub =
+    typeof url === 'string' && /^https?:\/\//.test(url) && Number.isSafeInteger(pid) && (pid as number) > 0 && typeof version === 'string';
+  return isHub && typeof startedAt === 'number' ? (found as unknown as HubFile & JsonObject) : undefined;
+}

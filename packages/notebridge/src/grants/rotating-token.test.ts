@@ -1,0 +1,65 @@
+import { mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { GrantStore } from './grant-store.js';
+import { RotatingToken } from './rotating-token.js';
+
+let dir: string;
+let store: GrantStore;
+const path = (): string => join(dir, 'box', 'token');
+const tokenInFile = async (): Promise<string> => (await readFile(path(), 'utf8')).trim();
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'notebridge-rotating-'));
+  await mkdir(join(dir, 'box'));
+  store = await GrantStore.open({ dir });
+});
+afterEach(async () => {
+  await store.close();
+  await rm(dir, { recursive: true, force: true });
+});
+
+describe('RotatingToken', () => {
+  it('delivers a token, renews it by itself, and ends with its file', async () => {
+    const known = new Set<string>();
+    const secrets = { add: (token: string) => void known.add(token), delete: (token: string) => void known.delete(token) };
+    const rotating = await RotatingToken.open({ store, path: path(), terms: { ttlMs: 3000, calls: 3 }, secrets });
+    const first = await tokenInFile();
+    expect((await stat(path())).mode & 0o777).toBe(0o600);
+    expect(store.find(first)).toMatchObject({ id: rotating.grantId });
+    await expect.poll(tokenInFile, { timeout: 10_000 }).not.toBe(first);
+    const second = await tokenInFile();
+    expect(store.list()).toMatchObject([{ id: rotating.grantId, calls: 3 }]);
+    expect(known.has(second)).toBe(true);
+    await rotating.close();
+    await rotating.close();
+    expect(store.list()).toEqual([]);
+    expect(known.size).toBe(0);
+    await expect(stat(path())).rejects.toMatchObject({ code: 'ENOENT' });
+  });
+
+  it('replaces a link that a sandbox laid in the way, and leaves alone what it points to', async () => {
+    await writeFile(join(dir, 'precious'), 'mine');
+    await symlink(join(dir, 'precious'), path());
+    await using rotating = await RotatingToken.open({ store, path: path() });
+    expect(await readFile(join(dir, 'precious'), 'utf8')).toBe('mine');
+    expect(store.find(await tokenInFile())).toMatchObject({ id: rotating.grantId });
+  });
+
+  it('keeps the delivered token valid while a new one cannot be written', async () => {
+    await using rotating = await RotatingToken.open({ store, path: path() });
+    const first = await tokenInFile();
+    await rm(path());
+    await mkdir(path());
+    for (let attempt = 0; attempt < 3; attempt++) await expect(rotating.renew()).rejects.toMatchObject({ code: 'write_failed' });
+    expect(store.find(first)).toMatchObject({ id: rotating.grantId });
+    await rm(path(), { recursive: true });
+    await rotating.renew();
+    expect(store.find(await tokenInFile())).toMatchObject({ id: rotating.grantId });
+  });
+
+  it('leaves no grant behind when its first token cannot be written', async () => {
+    await expect(RotatingToken.open({ store, path: join(dir, 'none', 'token') })).rejects.toMatchObject({ code: 'write_failed' });
+    expect(store.list()).toEqual([]);
+  });
+});

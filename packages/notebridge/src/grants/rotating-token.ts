@@ -1,0 +1,118 @@
+import { codeOf, messageOf } from '../core/errors.js';
+import { type Logger, silentLogger } from '../core/logger.js';
+import { writeFileAtomic } from '../state/atomic-file.js';
+import { removePrivateFile } from '../state/private-file.js';
+import type { Redactor } from '../util/redactor.js';
+import { type GrantTerms, parseTtl } from './grant.js';
+import type { GrantStore } from './grant-store.js';
+
+export interface RotatingTokenOptions {
+  store: GrantStore;
+  /** The file that the holder reads, again whenever it is refused. Its folder must exist. A link there is replaced, not followed. */
+  path: string;
+  terms?: GrantTerms;
+  /** Told each token when it is made, and when it has ended. */
+  secrets?: Pick<Redactor, 'add' | 'delete'>;
+  logger?: Logger;
+}
+
+/** A token that ends soon is tried again this often, milliseconds. */
+const longestRetryMs = 10_000;
+
+/**
+ * A grant whose token is delivered by a private file and renewed there, after two thirds of its life, until it is closed. The grant
+ * stays the same one, with its budget, rate and id; the token before opens for a minute longer.
+ */
+export class RotatingToken implements AsyncDisposable {
+  readonly #options: RotatingTokenOptions;
+  readonly #logger: Logger;
+  readonly #ttlMs: number;
+  readonly #tokens: string[] = [];
+  #id = '';
+  #undelivered: string | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #renewing: Promise<void> = Promise.resolve();
+  #isClosed = false;
+
+  private constructor(options: RotatingTokenOptions) {
+    this.#options = options;
+    this.#logger = options.logger ?? silentLogger;
+    this.#ttlMs = parseTtl(options.terms?.ttlMs);
+  }
+
+  /** Issues the grant and writes its token. Rejects as `GrantStore.issue` does, or with `write_failed`; then no grant is left. */
+  static async open(options: RotatingTokenOptions): Promise<RotatingToken> {
+    const rotating = new RotatingToken(options);
+    const { id, token } = await options.store.issue(options.terms);
+    rotating.#id = id;
+    try {
+      await rotating.#deliver(token);
+    } catch (error) {
+      await rotating.close();
+      throw error;
+    }
+    rotating.#renewIn(rotating.#ttlMs * (2 / 3));
+    return rotating;
+  }
+
+  get grantId(): string {
+    return this.#id;
+  }
+
+  /** Renews the token now. Rejects with `bad_grant` if the grant was revoked, or `write_failed`. */
+  renew(): Promise<void> {
+    const renewed = this.#renewing.then(async () => {
+      if (this.#isClosed) return;
+      // One that could not be written is tried again: renewed twice, the holder's own would open nothing any more.
+      this.#undelivered ??= (await this.#options.store.renew(this.#id, this.#ttlMs)).token;
+      await this.#deliver(this.#undelivered);
+      this.#undelivered = undefined;
+      this.#renewIn(this.#ttlMs * (2 / 3));
+    });
+    this.#renewing = renewed.catch(() => {});
+    return renewed;
+  }
+
+  /** Revokes the grant and removes the file. Closing twice is harmless. */
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    await this.#renewing;
+    try {
+      removePrivateFile(this.#options.path);
+    } finally {
+      await this.#options.store.revoke(this.#id);
+      for (const token of this.#tokens) this.#options.secrets?.delete(token);
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  async #deliver(token: string): Promise<void> {
+    this.#options.secrets?.add(token);
+    if (this.#tokens.at(-1) !== token) this.#tokens.push(token);
+    await writeFileAtomic(this.#options.path, `${token}\n`, { mode: 0o600, anew: true });
+    // The last but one may still be in use; those before have ended.
+    for (const ended of this.#tokens.splice(0, this.#tokens.length - 2)) this.#options.secrets?.delete(ended);
+  }
+
+  #renewIn(delayMs: number): void {
+    clearTimeout(this.#timer);
+    if (this.#isClosed) return;
+    // Timers go up to 24 days; a renewal before its time does no harm.
+    this.#timer = setTimeout(() => void this.#renewOrRetry(), Math.min(delayMs, 2 ** 31 - 1)).unref();
+  }
+
+  async #renewOrRetry(): Promise<void> {
+    try {
+      await this.renew();
+    } catch (error) {
+      this.#logger.warn(`The token in "${this.#options.path}" could not be renewed: ${messageOf(error)}`, { grantId: this.#id });
+      // Who revoked it meant it.
+      if (codeOf(error) !== 'bad_grant') this.#renewIn(Math.min(longestRetryMs, this.#ttlMs / 10));
+    }
+  }
+}
