@@ -1,0 +1,61 @@
+import { scriptSuffixes } from '../processes/interpreters.js';
+import type { ContainedFolder } from '../state/contained-folder.js';
+import type { Skill } from './skill-finder.js';
+
+/** A script of a skill. */
+export interface SkillScript {
+  /** Without its ending, unless another script has the same name. */
+  name: string;
+  /** From the skill's folder. */
+  path: string;
+}
+
+/** Folders of a skill whose files are resources. */
+export const resourceFolders = ['resources', 'references', 'assets'] as const;
+
+const mostFiles = 500;
+const mostFolders = 50;
+const deepest = 4;
+
+/** The scripts of a skill: what stands in `scripts/` and has an ending that can be run. */
+export async function listScripts({ folder }: Skill): Promise<SkillScript[]> {
+  const files = (await listFiles(folder, 'scripts')).filter((path) => scriptSuffixes.some((suffix) => path.toLowerCase().endsWith(suffix)));
+  const names = files.map((path) => withoutSuffix(path.slice('scripts/'.length)));
+  return files.map((path, index) => {
+    const name = names[index] ?? '';
+    const isTwice = names.indexOf(name) !== names.lastIndexOf(name);
+    return { name: isTwice ? path.slice('scripts/'.length) : name, path };
+  });
+}
+
+/** The resources of a skill: what stands in the folders for them, and beside its SKILL.md. */
+export async function listResources({ folder, file }: Skill): Promise<string[]> {
+  const inner = await Promise.all(resourceFolders.map((name) => listFiles(folder, name)));
+  const beside = (await folder.list()).filter(({ kind, name }) => kind === 'file' && name !== file && !isHidden(name));
+  return [...inner.flat(), ...beside.map(({ path }) => path)].slice(0, mostFiles);
+}
+
+/** True for a path with a hidden part: `.env`, `.git/config`. */
+export function isHidden(path: string): boolean {
+  return path.split('/').some((part) => part.startsWith('.') && part !== '.') || /(^|\/)__pycache__(\/|$)/.test(path);
+}
+
+export function withoutSuffix(path: string): string {
+  return path.replace(/\.[^./]+$/, '');
+}
+
+/** Breadth first, and bounded in folders too: links inside may lead in circles. */
+async function listFiles(folder: ContainedFolder, path: string): Promise<string[]> {
+  const files: string[] = [];
+  const waiting = [path];
+  for (let visited = 0; visited < mostFolders && files.length < mostFiles; visited++) {
+    const next = waiting.shift();
+    if (next === undefined) break;
+    for (const entry of await folder.list(next)) {
+      if (isHidden(entry.name)) continue;
+      if (entry.kind === 'file') files.push(entry.path);
+      if (entry.kind === 'folder' && entry.path.split('/').length <= deepest) waiting.push(entry.path);
+    }
+  }
+  return files.slice(0, mostFiles);
+}

@@ -1,0 +1,142 @@
+import { interpreterOf } from '../processes/interpreters.js';
+import { type ProgramRun, runProgram } from '../processes/run-program.js';
+import { isJsonObject, type JsonObject } from '../util/json.js';
+import { quote } from '../util/quote.js';
+import { findByName, notFound, SkillFault } from './skill-fault.js';
+import { listScripts, type SkillScript, withoutSuffix } from './skill-files.js';
+import type { Skill } from './skill-finder.js';
+
+export interface RunScriptOptions {
+  skill: Skill;
+  /** `fill`, `fill.py` or `scripts/fill.py`. */
+  scriptName: string;
+  /** Checked here: a list of texts. */
+  args: unknown;
+  /** Named arguments, which become `--name value`. */
+  kwargs: unknown;
+  maxOutputBytes: number;
+  signal: AbortSignal;
+}
+
+/** What a script did, in the words of the reference's clients. */
+export type ScriptResult = JsonObject & {
+  success: boolean;
+  output: string;
+  stdout: string;
+  stderr: string;
+  /** False if it could not be run to its end at all; `execution_error` says why. */
+  execution_ok: boolean;
+  execution_error: string | null;
+  /** The exception that ended a Python script. */
+  code_error: { name: string; value: string; traceback: string } | null;
+  exit_code: number | null;
+  error: string | null;
+};
+
+/** Runs a script of a trusted skill, in the skill's folder. A script that fails is a result; what cannot be run throws a SkillFault. */
+export async function runScript({ skill, scriptName, args, kwargs, maxOutputBytes, signal }: RunScriptOptions): Promise<ScriptResult> {
+  const script = await findScript(skill, scriptName);
+  const words = [...toWords(args), ...toOptions(kwargs)];
+  if (!skill.source.trusted) {
+    throw new SkillFault(
+      'denied',
+      `The script "${script.name}" of the skill "${skill.name}" is not run: the folder "${skill.source.path}" is not trusted. If you trust ` +
+        `all who can write to it, put {"path": ${JSON.stringify(skill.source.path)}, "trusted": true} into "notebridge.skills" of the config.`,
+    );
+  }
+  const file = await skill.folder.realPathOf(script.path);
+  const read = await skill.folder.read(script.path, longestScript);
+  const interpreter = interpreterOf(script.path, read.kind === 'read' ? read.bytes.subarray(0, 200).toString('latin1').split('\n')[0] : '');
+  if (file === undefined || interpreter === undefined) throw await unknownScript(skill, scriptName);
+  const run = await runProgram({
+    command: interpreter.command,
+    args: [...interpreter.args, file, ...words],
+    cwd: skill.folder.path,
+    // What it had printed when its time was up is not lost, and nothing is left in the skill's folder.
+    env: { PYTHONUNBUFFERED: '1', PYTHONDONTWRITEBYTECODE: '1', ...skill.source.env },
+    timeoutMs: skill.source.timeoutMs,
+    maxOutputBytes,
+    signal,
+  });
+  return toScriptResult(run, { isPython: script.path.endsWith('.py'), timeoutMs: skill.source.timeoutMs });
+}
+
+const longestScript = 10_485_760;
+
+async function findScript(skill: Skill, wanted: string): Promise<SkillScript> {
+  const scripts = await listScripts(skill);
+  const name = wanted.replace(/^(\.\/)?(scripts\/)?/, '');
+  const byPath = findByName(`scripts/${name}`, scripts, ({ path }) => path);
+  const script = byPath ?? findByName(name, scripts, (candidate) => candidate.name);
+  if (script !== undefined) return script;
+  const sameName = scripts.filter(({ path }) => withoutSuffix(path) === `scripts/${name}`);
+  if (sameName.length > 1) {
+    const names = sameName.map((candidate) => `"${candidate.name}"`).join(' and ');
+    throw new SkillFault('invalid_arguments', `The skill "${skill.name}" has the scripts ${names}; name one with its ending.`);
+  }
+  throw await unknownScript(skill, wanted);
+}
+
+async function unknownScript(skill: Skill, wanted: string): Promise<SkillFault> {
+  return notFound(
+    `script of the skill "${skill.name}" called`,
+    wanted,
+    (await listScripts(skill)).map(({ name }) => name),
+  );
+}
+
+function toWords(args: unknown): string[] {
+  if (args === undefined || args === null) return [];
+  if (!Array.isArray(args)) throw new SkillFault('invalid_arguments', `"args" must be a list of texts, found ${quote(args)}.`);
+  return args.map(toWord);
+}
+
+function toWord(value: unknown): string {
+  if (typeof value === 'string' && !value.includes('\0')) return value;
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+  throw new SkillFault('invalid_arguments', `"args" and "kwargs" must hold texts, found ${quote(value)}.`);
+}
+
+/** As the reference has it: `true` is a switch, `false` and null are left out, a list is one option several times. */
+function toOptions(kwargs: unknown): string[] {
+  if (kwargs === undefined || kwargs === null) return [];
+  if (!isJsonObject(kwargs)) throw new SkillFault('invalid_arguments', `"kwargs" must be an object, found ${quote(kwargs)}.`);
+  return Object.entries(kwargs).flatMap(([name, value]) => {
+    const option = `--${toWord(name).replaceAll('_', '-')}`;
+    if (value === true) return [option];
+    if (value === false || value === null) return [];
+    return (Array.isArray(value) ? value : [value]).flatMap((each) => [option, toWord(each)]);
+  });
+}
+
+function toScriptResult(run: ProgramRun, { isPython, timeoutMs }: { isPython: boolean; timeoutMs: number }): ScriptResult {
+  const { stdout, stderr, exitCode, droppedBytes } = run;
+  const executionError = run.startFailure ?? (run.timedOut ? `it ran longer than ${timeoutMs} ms and was ended` : null);
+  const codeError = isPython && exitCode !== null && exitCode !== 0 ? tracebackIn(stderr) : null;
+  const success = executionError === null && exitCode === 0;
+  return {
+    success,
+    output: success ? stdout : stderr || stdout,
+    stdout,
+    stderr,
+    execution_ok: executionError === null,
+    execution_error: executionError === null ? null : `The script could not be run: ${executionError}.`,
+    code_error: codeError,
+    exit_code: exitCode,
+    error: success ? null : (executionError ?? describeEnd(run, codeError)),
+    ...(droppedBytes > 0 ? { dropped_bytes: droppedBytes } : {}),
+  };
+}
+
+function describeEnd({ exitCode, signal }: ProgramRun, codeError: ScriptResult['code_error']): string {
+  if (codeError !== null) return codeError.value === '' ? codeError.name : `${codeError.name}: ${codeError.value}`;
+  return signal === null ? `Script exited with code ${exitCode}` : `Script was ended by ${signal}`;
+}
+
+/** The last traceback that Python wrote; its exception is the first line that is not indented. */
+function tracebackIn(stderr: string): ScriptResult['code_error'] {
+  const start = stderr.lastIndexOf('Traceback (most recent call last):');
+  const traceback = start < 0 ? '' : stderr.slice(start).trimEnd();
+  const [, name, value = ''] = /\n([\w.]+)(?:: ([^]*))?$/.exec(traceback) ?? [];
+  return name === undefined ? null : { name, value, traceback };
+}

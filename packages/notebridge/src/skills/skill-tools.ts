@@ -1,0 +1,79 @@
+import type { Tool } from '../core/mcp.js';
+import type { JsonObject } from '../util/json.js';
+import { stringOutputSchema } from './string-result.js';
+
+/** The name of the server that the skills are, for code in kernels and in the names of tools. */
+export const skillsServerName = 'skills';
+
+export const skillsDescription = 'Instructions, resources and scripts for particular tasks (Agent Skills).';
+
+export type SkillToolName = 'list_skills' | 'load_skill' | 'read_skill_resource' | 'run_skill_script';
+
+const skillName = { type: 'string', description: 'Name of the skill, as `list_skills` gives it.' };
+const orNull = (type: string): JsonObject => ({ type: [type, 'null'] });
+
+/** The tools that clients of the reference know, and their results. */
+export const skillTools: readonly (Tool & { name: SkillToolName })[] = [
+  {
+    name: 'list_skills',
+    title: 'List skills',
+    description: 'Lists the skills: what each is for, and its scripts. Look here before a task that is not everyday.',
+    inputSchema: { type: 'object', properties: {} },
+    outputSchema: stringOutputSchema,
+    annotations: { readOnlyHint: true, openWorldHint: false },
+  },
+  {
+    name: 'load_skill',
+    title: 'Load a skill',
+    description: 'Gives the instructions of a skill, with the names of its resources and scripts. Call this before you use the skill.',
+    inputSchema: { type: 'object', properties: { skill_name: skillName }, required: ['skill_name'] },
+    outputSchema: stringOutputSchema,
+    annotations: { readOnlyHint: true, openWorldHint: false },
+  },
+  {
+    name: 'read_skill_resource',
+    title: 'Read a resource of a skill',
+    description: 'Reads a file that belongs to a skill.',
+    inputSchema: {
+      type: 'object',
+      properties: {
+        skill_name: skillName,
+        resource_name: { type: 'string', description: 'As `load_skill` gives it, such as `references/forms.md`.' },
+      },
+      required: ['skill_name', 'resource_name'],
+    },
+    annotations: { readOnlyHint: true, openWorldHint: false },
+  },
+  {
+    name: 'run_skill_script',
+    title: 'Run a script of a skill',
+    description: 'Runs a script that belongs to a skill, in the folder of the skill, and waits for its end.',
+    inputSchema: {
+      type: 'object',
+      properties: {
+        skill_name: skillName,
+        script_name: { type: 'string', description: 'As `load_skill` gives it.' },
+        args: { type: 'array', items: { type: 'string' }, default: [], description: 'What stands behind the script on its command line.' },
+        kwargs: { type: 'object', default: {}, description: 'Named options: `{"size": 3}` becomes `--size 3`, and true a switch.' },
+      },
+      required: ['skill_name', 'script_name'],
+    },
+    outputSchema: {
+      type: 'object',
+      properties: {
+        success: { type: 'boolean', description: 'It ran and ended with exit code 0.' },
+        output: { type: 'string', description: 'What it wrote; of a script that failed, its error output if there is one.' },
+        stdout: { type: 'string' },
+        stderr: { type: 'string' },
+        execution_ok: { type: 'boolean', description: 'False if it could not be started, or took too long.' },
+        execution_error: orNull('string'),
+        code_error: orNull('object'),
+        exit_code: orNull('integer'),
+        error: orNull('string'),
+        dropped_bytes: { type: 'integer', description: 'How much of its output was beyond the limit; left out if nothing was.' },
+      },
+      required: ['success', 'output', 'stdout', 'stderr', 'execution_ok', 'execution_error', 'code_error', 'exit_code', 'error'],
+    },
+    annotations: { readOnlyHint: false, destructiveHint: true, openWorldHint: true },
+  },
+];
