@@ -25,11 +25,27 @@ function checkServer(path: KeyPath, server: unknown): Problem[] {
   return problem === undefined ? [] : [problem];
 }
 
+/** Names are a part of URLs and of the names of tools; the parts that are built in have taken some. */
 function nameProblem(path: KeyPath): Problem | undefined {
-  const name = path.at(-1);
-  if (typeof name === 'string' && name.trim() !== '') return undefined;
-  return { path, at: 'key', found: 'is a server without a name', next: 'Give it a name.' };
+  const name = String(path.at(-1));
+  const problem = (found: string, next: string): Problem => ({ path, at: 'key', found, next });
+  if (name.trim() === '') return problem('is a server without a name', 'Give it a name.');
+  if (reservedNames.includes(name)) return problem('is a name that Notebridge itself uses', 'Give the server another name.');
+  if (name.length > longestName) {
+    return problem(`has ${name.length} characters; at most ${longestName} are allowed`, 'Give the server a shorter name.');
+  }
+  if (name === '.' || name === '..') return problem('would change the path of a URL', 'Give the server another name.');
+  const odd = /[/\\\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u.exec(name)?.[0];
+  if (odd === undefined) return undefined;
+  const what = /[/\\]/.test(odd) ? `"${odd}"` : 'a control character';
+  return problem(
+    `has ${what} in its name, which cannot stand in a URL`,
+    'Give the server another name: letters, digits, "-", "_" and "." are fine.',
+  );
 }
+
+const reservedNames = ['skills', 'notebook'];
+const longestName = 64;
 
 function transportProblem(path: KeyPath, { type, command, url }: Record<string, unknown>): Problem | undefined {
   if (command === undefined && url === undefined) {

@@ -1,3 +1,6 @@
+import type { ServerConfig } from '../core/server-config.js';
+import type { SkillFolder } from '../core/skill-folder.js';
+
 /** Bounds of the hub. Every one is a whole number; times are in milliseconds. */
 export interface Limits {
   /** How long a tool call may take before it is given up. Default one hour. */
@@ -12,6 +15,14 @@ export interface Limits {
   handshakeMs: number;
   /** How often a silent page is asked whether it lives. Default 20 s. */
   pingMs: number;
+  /** The largest result of a tool that code in a kernel is given. Default 64 MiB. */
+  maxResultBytes: number;
+  /** The largest body of a request to an HTTP door. Default 16 MiB. */
+  maxBodyBytes: number;
+  /** How long a server of the config may take to start and answer `initialize`. Default 30 s. */
+  startTimeoutMs: number;
+  /** A `lazy` server is ended after so long without a call; the next call starts it anew. 0 keeps it, which is the default. */
+  idleStopMs: number;
 }
 
 export const defaultLimits: Readonly<Limits> = {
@@ -21,41 +32,46 @@ export const defaultLimits: Readonly<Limits> = {
   maxInFlight: 1024,
   handshakeMs: 5000,
   pingMs: 20_000,
+  maxResultBytes: 67_108_864,
+  maxBodyBytes: 16_777_216,
+  startTimeoutMs: 30_000,
+  idleStopMs: 0,
 };
 
-/** What both kinds of upstream have in common. */
-export interface UpstreamSettings {
-  name: string;
-  disabled: boolean;
-  /** Undefined: `limits.callTimeoutMs`. */
-  timeoutMs: number | undefined;
-  tools: { allow: string[] | undefined; deny: string[] };
-  expose: 'direct' | 'code' | 'none';
-  lazy: boolean;
-  description: string | undefined;
-  instances: 'shared' | 'per-agent';
-  era: 'auto' | 'legacy' | 'modern';
-  maxInFlight: number;
+/** How calls are recorded. */
+export interface AuditSettings {
+  /** Absolute. Undefined: a file in the user's state folder. */
+  file: string | undefined;
+  /** Arguments as they are; else only their hash. Default false: they may hold secrets. */
+  logArguments: boolean;
+  /** A file that has grown to this size is put aside, and a new one begun. Default 10 MiB. */
+  maxBytes: number;
 }
 
-/** An MCP server of the config: a program to start, or an address to call. */
-export type ServerConfig =
-  | (UpstreamSettings & { transport: 'stdio'; command: string; args: string[]; env: Record<string, string>; cwd: string | undefined })
-  | (UpstreamSettings & { transport: 'http' | 'sse'; url: string; headers: Record<string, string> });
+/** How long a script of a skill may run unless the config says otherwise. Milliseconds. */
+export const defaultScriptTimeoutMs = 60_000;
+
+export const defaultAudit: Readonly<AuditSettings> = { file: undefined, logArguments: false, maxBytes: 10_485_760 };
 
 export interface Config {
   /** The file that was read, absolute; undefined if there is none. */
   file: string | undefined;
   /** The folder that relative paths of the config start from, absolute. */
   baseDir: string;
-  /** Validated, not yet started by this version. */
   servers: ServerConfig[];
   /** Module paths as written, relative to `baseDir`. */
   middleware: string[];
+  /** Whether changes of a Colab page are journalled, so that they can be undone. Default true. */
+  journal: boolean;
+  skills: SkillFolder[];
+  /** False: calls are not recorded. */
+  audit: AuditSettings | false;
   limits: Limits;
 }
 
 /** What holds when there is no config file. */
 export function defaultConfig(baseDir: string): Config {
-  return { file: undefined, baseDir, servers: [], middleware: [], limits: { ...defaultLimits } };
+  const journal = true;
+  const [audit, limits] = [{ ...defaultAudit }, { ...defaultLimits }];
+  return { file: undefined, baseDir, servers: [], middleware: [], journal, skills: [], audit, limits };
 }

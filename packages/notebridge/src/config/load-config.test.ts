@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { BridgeError } from '../core/errors.js';
-import { defaultLimits } from './config.js';
+import { defaultAudit, defaultLimits, defaultScriptTimeoutMs } from './config.js';
 import { loadConfig, userConfigFile } from './load-config.js';
 
 let folder: string;
@@ -35,7 +35,9 @@ const messageFor = async (text: string): Promise<string> => (await faultOf(load(
 describe('loadConfig: which file', () => {
   it('returns the defaults when the user has no file', async () => {
     const config = await loadConfig({ env: { XDG_CONFIG_HOME: folder } });
-    expect(config).toEqual({ file: undefined, baseDir: join(folder, 'notebridge'), servers: [], middleware: [], limits: defaultLimits });
+    expect(config).toMatchObject({ file: undefined, baseDir: join(folder, 'notebridge'), servers: [], middleware: [], skills: [] });
+    expect(config).toMatchObject({ journal: true, audit: defaultAudit, limits: defaultLimits });
+    expect(await load('{}')).toEqual({ ...config, file, baseDir: folder });
   });
 
   it("reads the user's own file", async () => {
@@ -117,6 +119,41 @@ describe('loadConfig: what a config gives', () => {
     expect(config.limits).toEqual(defaultLimits);
   });
 
+  it('starts the relative working folder of a server from the folder of the file', async () => {
+    const { servers } = await load('{ "mcpServers": { "a": { "command": "x", "cwd": "work" }, "b": { "command": "x", "cwd": "/srv" } } }');
+    expect(servers).toMatchObject([{ cwd: join(folder, 'work') }, { cwd: '/srv' }]);
+  });
+
+  it('reads skills, trusted or not, from the folder of the file', async () => {
+    const config = await load(
+      `{ "notebridge": { "skills": [
+        "./skills", "\${HOME}/mine", { "path": "/srv/skills", "trusted": true, "timeoutMs": 5, "env": { "KEY": "\${KEY}" } }
+      ] } }`,
+      { HOME: '/home/user', KEY: 'k' },
+    );
+    const rest = { trusted: false, timeoutMs: defaultScriptTimeoutMs, env: {} };
+    expect(config.skills).toEqual([
+      { ...rest, path: join(folder, 'skills') },
+      { ...rest, path: '/home/user/mine' },
+      { path: '/srv/skills', trusted: true, timeoutMs: 5, env: { KEY: 'k' } },
+    ]);
+  });
+
+  it('reads what is recorded of calls, or that nothing is', async () => {
+    const config = await load('{ "notebridge": { "audit": { "file": "audit.jsonl", "logArguments": true } } }');
+    expect(config.audit).toEqual({ file: join(folder, 'audit.jsonl'), logArguments: true, maxBytes: defaultAudit.maxBytes });
+    expect((await load('{ "notebridge": { "audit": false } }')).audit).toBe(false);
+    expect((await load('{ "notebridge": { "audit": {} } }')).audit).toEqual(defaultAudit);
+  });
+
+  it.each(['a__b', 'brave-search', 'ünïcødé 🗝', 'a.b', 'x'.repeat(64), 'Skills', 'constructor', 'class'])(
+    'takes %j as the name of a server',
+    async (name) => {
+      const config = await load(JSON.stringify({ mcpServers: { [name]: { command: 'x' } } }));
+      expect(config.servers.map((server) => server.name)).toEqual([name]);
+    },
+  );
+
   it('takes an empty object for the defaults', async () => {
     expect(await load('{}')).toMatchObject({ file, servers: [], middleware: [], limits: defaultLimits });
   });
@@ -168,6 +205,47 @@ describe('loadConfig: faults', () => {
     [
       '{ "mcpServers": { "a": { "command": "${PROGRAM}" } } }',
       'F:1:37: "mcpServers.a.command" needs the environment variable "PROGRAM", which is not set. Set it, or write "${PROGRAM:-default}".',
+    ],
+    [
+      '{ "mcpServers": { "a": { "command": "x" },\n "skills": { "command": "x" } } }',
+      'F:2:2: "mcpServers.skills" is a name that Notebridge itself uses. Give',
+    ],
+    ['{ "servers": { "notebook": { "url": "https://x" } } }', '"servers.notebook" is a name that Notebridge itself uses.'],
+    ['{ "mcpServers": { "a/b": { "command": "x" } } }', 'F:1:19: "mcpServers["a/b"]" has "/" in its name, which cannot stand in a URL.'],
+    ['{ "mcpServers": { "..": { "command": "x" } } }', '"mcpServers[".."]" would change the path of a URL.'],
+    ['{ "mcpServers": { "a\\nb": { "command": "x" } } }', '"mcpServers["a\\nb"]" has a control character in its name'],
+    ['{ "mcpServers": { "a\\ud800": { "command": "x" } } }', 'has a control character in its name'],
+    [
+      `{ "mcpServers": { "${'x'.repeat(65)}": { "command": "x" } } }`,
+      'has 65 characters; at most 64 are allowed. Give the server a shorter name.',
+    ],
+    ['{ "notebridge": { "skills": "x" } }', '"notebridge.skills" is "x", but must be a list of folders.'],
+    ['{ "notebridge": { "skills": [""] } }', '"notebridge.skills[0]" is "", but must be the path of a folder, in double quotes'],
+    [
+      '{ "notebridge": { "skills": ["~/skills"] } }',
+      'F:1:30: "notebridge.skills[0]" is "~/skills", but must be the path of a folder, in double quotes; for your home folder write "${HOME}".',
+    ],
+    [
+      '{ "notebridge": { "skills": [1] } }',
+      '"notebridge.skills[0]" is "1" (a number), but must be the path of a folder, or an object with "path".',
+    ],
+    [
+      '{ "notebridge": { "skills": [{ "path": "x", "trust": true }] } }',
+      'F:1:45: "notebridge.skills[0].trust" is not a known key. Did you mean "trusted"?',
+    ],
+    [
+      '{ "notebridge": { "skills": [{ "path": "x", "trusted": "yes" }] } }',
+      '"notebridge.skills[0].trusted" is "yes", but must be true or false.',
+    ],
+    ['{ "notebridge": { "audit": true } }', '"notebridge.audit" is "true", but must be false, or an object.'],
+    ['{ "notebridge": { "audit": { "files": "x" } } }', '"notebridge.audit.files" is not a known key. Did you mean "file"?'],
+    [
+      '{ "notebridge": { "audit": { "maxBytes": 1 } } }',
+      '"notebridge.audit.maxBytes" is "1" (a number), but must be a whole number of bytes',
+    ],
+    [
+      '{ "notebridge": { "limits": { "maxBodyBytes": "1MB" } } }',
+      '"notebridge.limits.maxBodyBytes" is "1MB", but must be a whole number of bytes',
     ],
     ['{ "notebridge": 1, }', '"notebridge" is "1" (a number), but must be an object.'],
     ['{ "a": 1 "b" }', 'F:1:10: The file is not JSON: a text stands there. Put a comma before it.'],

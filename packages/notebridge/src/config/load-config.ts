@@ -15,7 +15,7 @@ export interface LoadConfigOptions {
 }
 
 /** More than any config needs; a larger file is a wrong one. */
-const maxConfigBytes = 1_048_576;
+export const maxConfigBytes = 1_048_576;
 
 /**
  * Reads the file that was named, else the user's own if there is one, else returns the defaults. Never reads from the working

@@ -1,10 +1,11 @@
-import { dirname } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import type { z } from 'zod';
+import type { ServerConfig, UpstreamSettings } from '../core/server-config.js';
 import type { Environment } from '../processes/environment.js';
 import { didYouMean } from '../util/did-you-mean.js';
 import { isJsonObject } from '../util/json.js';
 import { checkServers } from './check-servers.js';
-import type { Config, ServerConfig, UpstreamSettings } from './config.js';
+import type { Config } from './config.js';
 import { expandStrings } from './expand.js';
 import { faultyFile, isFilled, type KeyPath, kindOfValue, type Problem, quoteValue } from './fault.js';
 import { parseJsonDocument } from './json-document.js';
@@ -40,11 +41,19 @@ function expandConfig(written: unknown, env: Environment): { value: unknown; pro
 }
 
 function schemaProblems(error: z.ZodError | undefined, written: unknown): Problem[] {
-  return (error?.issues ?? []).flatMap((issue) => {
-    const path = issue.path.filter((step) => typeof step !== 'symbol');
-    if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknownKey(path, key));
-    return [wrongValue(path, issue.message, written)];
-  });
+  return (error?.issues ?? []).flatMap((issue) => issueProblems(issue, [], written));
+}
+
+function issueProblems(issue: z.core.$ZodIssue, parent: KeyPath, written: unknown): Problem[] {
+  const path = [...parent, ...issue.path.filter((step) => typeof step !== 'symbol')];
+  if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknownKey(path, key));
+  if (issue.code === 'invalid_union') {
+    // What was meant is the form of the right kind; its own fault says more than "one of these forms".
+    const isOtherKind = ({ code, path: inner }: z.core.$ZodIssue): boolean => inner.length === 0 && /^invalid_(type|value)$/.test(code);
+    const meant = issue.errors.find((issues) => !issues.some(isOtherKind));
+    if (meant !== undefined) return meant.flatMap((inner) => issueProblems(inner, path, written));
+  }
+  return [wrongValue(path, issue.message, written)];
 }
 
 function unknownKey(path: KeyPath, key: string): Problem {
@@ -80,16 +89,21 @@ function valueAt(value: unknown, path: KeyPath): unknown {
 }
 
 function toConfig(file: string, { mcpServers, servers, notebridge }: CheckedConfig): Config {
+  const baseDir = dirname(file);
+  const { audit } = notebridge;
   return {
     file,
-    baseDir: dirname(file),
-    servers: Object.entries({ ...mcpServers, ...servers }).map(([name, server]) => toServer(name, server)),
+    baseDir,
+    servers: Object.entries({ ...mcpServers, ...servers }).map(([name, server]) => toServer(name, server, baseDir)),
     middleware: notebridge.middleware,
+    journal: notebridge.journal,
+    skills: notebridge.skills.map((folder) => ({ ...folder, path: resolve(baseDir, folder.path) })),
+    audit: audit && { ...audit, file: audit.file === undefined ? undefined : resolve(baseDir, audit.file) },
     limits: notebridge.limits,
   };
 }
 
-function toServer(name: string, server: CheckedServer): ServerConfig {
+function toServer(name: string, server: CheckedServer, baseDir: string): ServerConfig {
   const { type, command, args, env, cwd, url, headers, ...rest } = server;
   const settings: UpstreamSettings = {
     ...rest,
@@ -98,6 +112,8 @@ function toServer(name: string, server: CheckedServer): ServerConfig {
     description: rest.description,
     tools: { ...rest.tools, allow: rest.tools.allow },
   };
-  if (command !== undefined) return { ...settings, transport: 'stdio', command, args, env, cwd };
+  if (command !== undefined) {
+    return { ...settings, transport: 'stdio', command, args, env, cwd: cwd === undefined ? undefined : resolve(baseDir, cwd) };
+  }
   return { ...settings, transport: type === 'sse' ? 'sse' : 'http', url: url ?? '', headers };
 }

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defaultLimits } from './config.js';
+import { defaultAudit, defaultLimits, defaultScriptTimeoutMs } from './config.js';
 
 /*
  * What a config file may hold. The error text of each part says what is wanted there and completes "must be …".
@@ -51,12 +51,48 @@ const limits = z.strictObject(
     maxInFlight: whole('calls', 1, 1_000_000).default(defaultLimits.maxInFlight),
     handshakeMs: whole('milliseconds', 1, longestMs).default(defaultLimits.handshakeMs),
     pingMs: whole('milliseconds', 1, longestMs).default(defaultLimits.pingMs),
+    maxResultBytes: whole('bytes', 1024, longestString).default(defaultLimits.maxResultBytes),
+    maxBodyBytes: whole('bytes', 1024, longestString).default(defaultLimits.maxBodyBytes),
+    startTimeoutMs: whole('milliseconds', 1, longestMs).default(defaultLimits.startTimeoutMs),
+    idleStopMs: whole('milliseconds', 0, longestMs).default(defaultLimits.idleStopMs),
   },
   { error: 'an object of limits' },
 );
 
+const skillFolder = z.strictObject(
+  {
+    path: folderPath(),
+    trusted: flag.default(false),
+    timeoutMs: whole('milliseconds', 1, longestMs).default(defaultScriptTimeoutMs),
+    env: textsByName.default({}),
+  },
+  { error: 'the path of a folder, or an object with "path"' },
+);
+
+const skills = z.array(
+  z.union([folderPath().transform((path) => skillFolder.parse({ path })), skillFolder], {
+    error: 'the path of a folder, or an object with "path"',
+  }),
+  { error: 'a list of folders' },
+);
+
+const audit = z.strictObject(
+  {
+    file: filled.optional(),
+    logArguments: flag.default(defaultAudit.logArguments),
+    maxBytes: whole('bytes', 65_536, Number.MAX_SAFE_INTEGER).default(defaultAudit.maxBytes),
+  },
+  { error: 'false, or an object' },
+);
+
 const notebridge = z.strictObject(
-  { middleware: z.array(filled, { error: 'a list of module paths' }).default([]), limits: limits.default({ ...defaultLimits }) },
+  {
+    middleware: z.array(filled, { error: 'a list of module paths' }).default([]),
+    journal: flag.default(true),
+    skills: skills.default([]),
+    audit: z.union([z.literal(false), audit], { error: 'false, or an object' }).prefault({}),
+    limits: limits.prefault({}),
+  },
   { error: 'an object' },
 );
 
@@ -67,7 +103,7 @@ export const configSchema = z.strictObject(
     inputs: z.array(z.looseObject({}, { error: 'an object' }), { error: 'a list of objects' }).optional(),
     mcpServers: servers.default({}),
     servers: servers.default({}),
-    notebridge: notebridge.default({ middleware: [], limits: { ...defaultLimits } }),
+    notebridge: notebridge.prefault({}),
   },
   { error: 'an object, "{…}"' },
 );
@@ -79,9 +115,11 @@ export type CheckedServer = z.output<typeof server>;
 export function knownKeysAt(path: readonly PropertyKey[]): string[] {
   const [first, second] = path;
   if (first === undefined) return Object.keys(configSchema.shape);
-  if (first === 'notebridge') return Object.keys(second === 'limits' ? limits.shape : notebridge.shape);
+  if (first === 'notebridge') return Object.keys((notebridgeParts[String(second)] ?? notebridge).shape);
   return path.length === 2 ? Object.keys(server.shape) : ['allow', 'deny'];
 }
+
+const notebridgeParts: Record<string, z.ZodObject> = { limits, audit, skills: skillFolder };
 
 function oneOf<const Names extends readonly [string, ...string[]]>(...names: Names): z.ZodEnum<{ [Name in Names[number]]: Name }> {
   return z.enum(names, { error: `one of ${names.map((name) => `"${name}"`).join(', ')}` });
@@ -90,6 +128,15 @@ function oneOf<const Names extends readonly [string, ...string[]]>(...names: Nam
 function whole(unit: string, least: number, most: number): z.ZodNumber {
   const error = `a whole number of ${unit}, ${least} to ${most}`;
   return z.int({ error }).min(least, { error }).max(most, { error });
+}
+
+/** A shell would put the home folder for `~`; we would make a folder of that name of it. */
+function folderPath(): z.ZodString {
+  const error = 'the path of a folder, in double quotes; for your home folder write "${HOME}"';
+  return z
+    .string({ error })
+    .min(1, { error })
+    .regex(/^(?!~)/, { error });
 }
 
 function httpUrl(): z.ZodString {
