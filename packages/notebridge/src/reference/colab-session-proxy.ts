@@ -40,6 +40,8 @@ export class ColabSessionProxy {
   proxyServer: ProxyServer | null = null;
   /** What to add to a host, in this order; empty before `startProxyServer`. */
   middleware: Middleware[] = [];
+  /** Who speaks with the page; null before `startProxyServer`. */
+  client: ColabProxyClient | null = null;
   /** The socket server; null before `startProxyServer`. */
   wss: ColabWebSocketServer | null = null;
   readonly #options: ColabSessionProxyOptions;
@@ -95,6 +97,7 @@ export class ColabSessionProxy {
     );
     this.proxyServer = this.#createProxyServer(wss, client);
     this.middleware = [this.#createMiddleware(client), new ToolInjectionMiddleware({ tools: [checkSessionProxyTool] })];
+    this.client = client;
     this.wss = wss;
   }
 

@@ -1,7 +1,8 @@
 import { BridgeError } from '../core/errors.js';
 import { type Logger, silentLogger } from '../core/logger.js';
 import type { MessageStream } from '../core/message-stream.js';
-import { PageListener } from '../notebooks/pages/page-listener.js';
+import { PageListener, type PagePort } from '../notebooks/pages/page-listener.js';
+import type { Secrets } from '../notebooks/pages/page-tokens.js';
 import { Slot } from '../notebooks/pages/slot.js';
 import { colabProfile } from '../notebooks/profiles/colab.js';
 import type { PageProfile } from '../notebooks/profiles/profile.js';
@@ -11,6 +12,8 @@ import type { AsyncEvent } from '../util/async-event.js';
 export interface ColabWebSocketServerOptions {
   /** Port on both loopback families. Default 0: any free one. */
   port?: number | undefined;
+  /** A port that others have bound; then none is bound, and `port` means nothing. */
+  at?: PagePort | undefined;
   /** The kind of page that may connect. Default: Google Colab. */
   profile?: PageProfile | undefined;
   /** Host names and origins that are let in besides the usual ones; exact. */
@@ -21,6 +24,8 @@ export interface ColabWebSocketServerOptions {
   /** Largest frame of the page. Default 64 MiB. */
   maxMessageBytes?: number | undefined;
   logger?: Logger | undefined;
+  /** Told each token of a page as it is made and as it ends, so that no log shows it. Default: nobody is. */
+  secrets?: Secrets | undefined;
 }
 
 /** The WebSocket server that one Colab page dials: a listener with a single slot. */
@@ -33,15 +38,15 @@ export class ColabWebSocketServer {
 
   constructor(options: ColabWebSocketServerOptions = {}) {
     this.#options = { ...options, logger: options.logger ?? silentLogger, maxMessageBytes: options.maxMessageBytes ?? 64 * 1024 * 1024 };
-    const { profile = colabProfile, pingMs = 20_000, allowOrigins, logger, maxMessageBytes } = this.#options;
-    this.slot = new Slot({ profile, pingMs, allowOrigins, logger, maxMessageBytes });
+    const { profile = colabProfile, pingMs = 20_000, allowOrigins, logger, maxMessageBytes, secrets } = this.#options;
+    this.slot = new Slot({ profile, pingMs, allowOrigins, logger, maxMessageBytes, secrets });
   }
 
   /** Binds the port. Starting twice is harmless. Rejects with `port_in_use`, or `closed` after `close`. */
   async start(): Promise<this> {
     if (this.#closing !== undefined) throw new BridgeError('closed', 'This socket server was closed; make a new one.');
-    const { port = 0, allowHosts, logger, maxMessageBytes } = this.#options;
-    this.#starting ??= PageListener.open({ slots: [this.slot], port, allowHosts, logger, maxMessageBytes, describePortOwner });
+    const { port = 0, at, allowHosts, logger, maxMessageBytes } = this.#options;
+    this.#starting ??= PageListener.open({ slots: [this.slot], port, at, allowHosts, logger, maxMessageBytes, describePortOwner });
     try {
       this.#listener = await this.#starting;
     } catch (error) {
@@ -56,7 +61,10 @@ export class ColabWebSocketServer {
     return this.#listener?.port ?? 0;
   }
 
-  /** What the page must show, in its URL. It stays the same while the server lives: a reloaded page knows no other. */
+  /**
+   * What a page that is opened now must show, in its URL. For Colab it stays the same while the server lives: a reloaded page knows
+   * no other. A page that swapped it for a resume token ends it, and the next one that is opened gets another.
+   */
   get token(): string {
     return this.slot.token;
   }

@@ -82,6 +82,27 @@ describe('the example page in a real Chromium', () => {
     expect(example.complaints).toEqual([]);
   });
 
+  it('swaps the token of its URL, comes back without it, and is opened anew by another', async () => {
+    const example = await launch();
+    const program = await openProgram(example);
+    const first = await program.address();
+    const { page } = example;
+    await connect(example, program);
+    await page.reload();
+    await example.button('Allow').click();
+    await example.says('Connected to notebridge');
+    expect(await strokesOf(program)).toBe(0);
+
+    await example.button('Disconnect').click();
+    await example.says('Disconnected.');
+    await example.open(first);
+    await example.button('Allow').click();
+    await example.says('the token has ended');
+    await connect(example, program);
+    expect(await strokesOf(program)).toBe(0);
+    expect(example.complaints).toEqual([]);
+  });
+
   it('stops a tool for the person, and for the agent', async () => {
     const example = await launch();
     const program = await openProgram(example);

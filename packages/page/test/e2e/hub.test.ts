@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Program } from '../../../notebridge/test/support/program.js';
 import { type CallEvent, describeState, type PageSession, type PageSessionOptions, type PageTool } from '../../src/index.js';
 import { stateOf, within } from '../support/bounded.js';
-import { createAddressBar, createNodePage, socketWithOrigin } from '../support/node-page.js';
+import { createAddressBar, createMemoryStorage, createNodePage, socketWithOrigin } from '../support/node-page.js';
 
 const origin = 'https://page.example';
 
@@ -133,8 +133,10 @@ describe('a page session with the real hub', () => {
   });
 
   it('is told that it is one too many', async () => {
-    await connect();
-    const second = await createPage().connectManually(`${token}&${port}`);
+    const storage = createMemoryStorage();
+    await connect({ storage });
+    // As in a duplicated tab: it has what the first one keeps.
+    const second = await createPage({ storage }).connect();
     expect(second).toEqual({ status: 'disconnected', reason: 'busy', code: 1013 });
     expect(describeState(second)).toContain('another page');
   });

@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http';
 import type { Slot } from './slot.js';
-import { isSameToken } from './token.js';
 
 /** Why a connection was not let in. `failedToken` marks tries at guessing, which are slowed down. */
 export interface Refusal {
@@ -9,7 +8,8 @@ export interface Refusal {
   failedToken: boolean;
 }
 
-export type Admission = { slot: Slot } | { refusal: Refusal };
+/** The slot that a page may have, and what it showed for it. */
+export type Admission = { slot: Slot; token: string; origin: string } | { refusal: Refusal };
 
 export interface AdmissionRules {
   slots: Iterable<Slot>;
@@ -27,7 +27,7 @@ export const pageSubprotocol = 'mcp';
  */
 export function admit(request: IncomingMessage, rules: AdmissionRules): Admission {
   const slots = [...rules.slots];
-  const { origin } = request.headers;
+  const { origin = '' } = request.headers;
 
   if (request.method !== 'GET') return refuse(405, 'Only GET is answered here.');
   if (pathOf(request) !== '/') return refuse(404, 'Nothing is served at this path.');
@@ -37,9 +37,9 @@ export function admit(request: IncomingMessage, rules: AdmissionRules): Admissio
 
   const token = tokenOf(request);
   if (typeof token !== 'string') return { refusal: token };
-  const slot = slots.filter((candidate) => isSameToken(token, candidate.token)).at(0);
+  const slot = slots.filter((candidate) => candidate.admits(token)).at(0);
   if (slot === undefined) return refuse(403, 'The access token is wrong or has ended.', true);
-  return slot.allowsOrigin(origin) ? { slot } : refuse(403, 'This origin may not connect.');
+  return slot.allowsOrigin(origin) ? { slot, token, origin } : refuse(403, 'This origin may not connect.');
 }
 
 /** The target before its query, to the letter: nothing is decoded or normalised, so only one spelling of a path fits. */

@@ -4,10 +4,10 @@ import { type McpClient, StubClient } from '../../core/mcp-client.js';
 import type { RpcNotification } from '../../core/rpc.js';
 import { AsyncEvent } from '../../util/async-event.js';
 import { Listeners } from '../../util/listeners.js';
-import { defaultHandshakeMs, PageSession, type PageSessionOptions } from './page-session.js';
+import { defaultHandshakeMs, PageSession, type PageSessionOptions, type ResumeOffer } from './page-session.js';
 import type { Slot } from './slot.js';
 
-export interface PageClientOptions extends Omit<PageSessionOptions, 'onNotification'> {
+export interface PageClientOptions extends Omit<PageSessionOptions, 'onNotification' | 'resume'> {
   /** Makes the session with the page that has just connected. Default: over the slot's channel. */
   connectSession?: ((options: PageSessionOptions) => Promise<PageSession>) | undefined;
   /** How long after a page went away it is expected back, in milliseconds. Default 30000. */
@@ -98,12 +98,12 @@ export class PageClient {
 
   /** Shakes hands with the page that has just connected. */
   async #greet(): Promise<void> {
-    const { channel } = this.#slot;
+    const { channel, resume } = this.#slot;
     // Meanwhile the page may have left, another may have come, and we may have been closed.
     const isStale = (): boolean => this.#slot.channel !== channel || this.#stop.length === 0;
     let session: PageSession | undefined;
     try {
-      session = await this.#connectSession((notification) => {
+      session = await this.#connectSession(resume, (notification) => {
         // Before the handshake is over the page may say that its tools changed; that it came says so anyway.
         if (session !== undefined && this.#session === session) this.notified.emit(notification);
       });
@@ -122,9 +122,9 @@ export class PageClient {
     this.connectionChanged.emit(true);
   }
 
-  #connectSession(onNotification: (notification: RpcNotification) => void): Promise<PageSession> {
+  #connectSession(resume: ResumeOffer | undefined, onNotification: (notification: RpcNotification) => void): Promise<PageSession> {
     const { connectSession = async (options) => new PageSession(this.#slot.channel, options) } = this.#options;
-    return connectSession({ ...this.#options, onNotification });
+    return connectSession({ ...this.#options, resume, onNotification });
   }
 
   #lose(): void {

@@ -11,7 +11,22 @@ import { FaultLog } from './fault-log.js';
 import type { Slot } from './slot.js';
 import { Strangers, silenceMs } from './strangers.js';
 
+/** A port of somebody else's at which pages may dial as well. */
+export interface PagePort {
+  readonly port: number;
+  /** Has connections and upgrade requests looked at from now on. Returns the way to stop. */
+  attach(door: PageDoor): () => void;
+}
+
+/** What looks at the connections and upgrade requests of a port. */
+export interface PageDoor {
+  connected(socket: Socket): void;
+  upgrade(request: IncomingMessage, stream: Duplex, head: Buffer): void;
+}
+
 export interface PageListenerOptions extends BindOptions {
+  /** Left out: a port of its own is bound. */
+  at?: PagePort | undefined;
   slots: Iterable<Slot>;
   logger: Logger;
   /** Values of `Host`, besides the loopback ones, that a page may send; with or without the port. */
@@ -36,6 +51,7 @@ export class PageListener {
   /** Empty, so that nobody is let in, until the port is known. */
   #hosts: ReadonlySet<string> = new Set();
   #waitingRefusals = 0;
+  #detach = (): void => {};
 
   private constructor(options: PageListenerOptions) {
     this.#options = options;
@@ -43,9 +59,10 @@ export class PageListener {
     this.#strangers = new Strangers(this.#faults);
   }
 
-  /** Binds the port. Rejects with `port_in_use`. */
+  /** Binds the port, or shares the one that was given. Rejects with `port_in_use`. */
   static async open(options: PageListenerOptions): Promise<PageListener> {
     const listener = new PageListener(options);
+    if (options.at !== undefined) return listener.#attach(options.at);
     const { port, servers } = await bindLoopback(() => listener.#createServer(), options);
     listener.#port = port;
     listener.#servers = servers;
@@ -66,10 +83,21 @@ export class PageListener {
 
   /** Frees the port. Slots and their pages are not ours to close, but are waited for. */
   async close(): Promise<void> {
+    this.#detach();
     (await this.#webSockets)?.close();
     const closed = this.#servers.map((server) => new Promise((resolve) => server.close(resolve)));
     this.#strangers.destroy();
     await Promise.all(closed);
+  }
+
+  #attach(at: PagePort): this {
+    this.#port = at.port;
+    this.#hosts = hostsOf(at.port, this.#options.allowHosts ?? []);
+    this.#detach = at.attach({
+      connected: (socket) => this.#strangers.watch(socket),
+      upgrade: (request, stream, head) => this.#upgrade(request, stream, head),
+    });
+    return this;
   }
 
   #createServer(): Server {
@@ -85,8 +113,8 @@ export class PageListener {
     const admission = admit(request, { slots, hosts: this.#hosts });
     if ('refusal' in admission) return this.#refuse(stream, admission.refusal, request);
     this.#strangers.release(request.socket);
-    const open = (): Promise<WebSocket> => this.#open(request, stream, head);
-    admission.slot.accept(open, stream).catch((error: unknown) => {
+    const { slot, token, origin } = admission;
+    slot.accept({ token, origin, stream, open: () => this.#open(request, stream, head) }).catch((error: unknown) => {
       logger.warn('A page could not be taken in.', { error: messageOf(error) });
       stream.destroy();
     });

@@ -7,10 +7,20 @@ import type { Channel } from '../../core/message-stream.js';
 import { Peer, type PeerRequestOptions } from '../../core/peer.js';
 import { isLegacyVersion, pageVersionOffered } from '../../core/protocol-versions.js';
 import type { RpcNotification, RpcRequest } from '../../core/rpc.js';
-import type { JsonObject } from '../../util/json.js';
+import { isJsonObject, type JsonObject } from '../../util/json.js';
 import { FaultLog } from './fault-log.js';
 
 export const defaultHandshakeMs = 5000;
+
+/** A token that the page may have in place of the one that it came by. */
+export interface ResumeOffer {
+  readonly token: string;
+  /** Called when the page says that it has kept it. */
+  accept(): void;
+}
+
+/** The key under which the page is given a resume token, and says that it has kept it. */
+const resumeTokenKey = 'notebridge/resume_token';
 
 export interface PageSessionOptions {
   /** The name and version that the page is told. Default: Notebridge's. */
@@ -23,6 +33,8 @@ export interface PageSessionOptions {
   handshakeMs?: number;
   /** How long a request may take without progress, in milliseconds. Default: no bound but the connection's. */
   callTimeoutMs?: number;
+  /** Told to the page in `initialize`. Default: none, for pages that know no token but the one of their URL. */
+  resume?: ResumeOffer | undefined;
   /** Notifications of the page, from before `initialize` on. */
   onNotification?: (notification: RpcNotification) => void;
   logger?: Logger;
@@ -57,17 +69,20 @@ export class PageSession extends McpClient {
    * it does not answer in time, answers an error, or a version that we do not know.
    */
   async initialize(): Promise<InitializeResult> {
-    const { clientInfo, capabilities, protocolVersion, handshakeMs } = this.#options;
+    const { clientInfo, capabilities, protocolVersion, handshakeMs, resume } = this.#options;
     const params = {
       protocolVersion: protocolVersion ?? pageVersionOffered,
       capabilities: capabilities ?? {},
       clientInfo: clientInfo ?? { name: 'notebridge', version: '0' },
+      ...(resume && { _meta: { [resumeTokenKey]: resume.token } }),
     };
     const result = await this.#peer
       .request('initialize', params, { timeoutMs: handshakeMs ?? defaultHandshakeMs })
       .catch((error: unknown) => {
         throw new BridgeError('handshake_failed', `The page did not answer "initialize": ${messageOf(error)}`, { cause: error });
       });
+    // Whatever becomes of this session: the page has it now.
+    if (isJsonObject(result._meta) && result._meta[resumeTokenKey] === true) resume?.accept();
     if (!isLegacyVersion(result.protocolVersion)) {
       throw new BridgeError(
         'handshake_failed',

@@ -8,7 +8,8 @@ import { AsyncEvent } from '../../util/async-event.js';
 import { Listeners } from '../../util/listeners.js';
 import type { PageProfile } from '../profiles/profile.js';
 import { PageConnection } from './page-connection.js';
-import { createToken } from './token.js';
+import type { ResumeOffer } from './page-session.js';
+import { PageTokens, type Secrets } from './page-tokens.js';
 
 export interface SlotOptions {
   profile: PageProfile;
@@ -17,6 +18,18 @@ export interface SlotOptions {
   allowOrigins?: readonly string[] | undefined;
   pingMs: number;
   maxMessageBytes: number;
+  /** Told each token of the slot as it is made, so that no log shows it. */
+  secrets?: Secrets | undefined;
+}
+
+/** A page that has passed all checks and waits to be taken in. */
+export interface Visitor {
+  /** The token by which it came, and its origin. */
+  token: string;
+  origin: string;
+  /** Completes its WebSocket handshake. Rejects if it has left meanwhile; called when it is decided what becomes of the page. */
+  open: () => Promise<WebSocket>;
+  stream: Duplex;
 }
 
 /** A page that has no pong within this time gives way to the next. Milliseconds. */
@@ -24,11 +37,10 @@ const halfDeadMs = 2000;
 const closingReason = 'Notebridge is closing';
 
 /**
- * The lasting place of one page: its token, its profile, what is remembered of it. Pages come and go; each connection gets
+ * The lasting place of one page: its tokens, its profile, what is remembered of it. Pages come and go; each connection gets
  * streams of its own, since a reloaded page is a new MCP server that knows nothing of the one before.
  */
 export class Slot {
-  readonly token = createToken();
   readonly profile: PageProfile;
   /** Set while a page's socket is open. */
   readonly connectionLive = new AsyncEvent();
@@ -39,14 +51,32 @@ export class Slot {
   /** The tools that the last page listed; undefined before the first. */
   rememberedTools: readonly Tool[] | undefined;
   readonly #options: SlotOptions;
+  readonly #tokens: PageTokens;
   #channel: Channel = createChannel();
   #connection: PageConnection | undefined;
+  #resume: ResumeOffer | undefined;
   #turn: Promise<unknown> = Promise.resolve();
   #closed = false;
 
   constructor(options: SlotOptions) {
     this.#options = options;
     this.profile = options.profile;
+    this.#tokens = new PageTokens(options.secrets);
+  }
+
+  /** What a page that is opened now must show. It stays the same until a page has swapped it for a resume token. */
+  get token(): string {
+    return this.#tokens.entry;
+  }
+
+  /** The resume token that the page which is connected may have; undefined for none. */
+  get resume(): ResumeOffer | undefined {
+    return this.#resume;
+  }
+
+  /** True for each token that lets a page in. Compares in constant time. */
+  admits(token: string): boolean {
+    return this.#tokens.admits(token);
   }
 
   /** The streams of the page that is connected, else of the next one. */
@@ -55,26 +85,26 @@ export class Slot {
   }
 
   /** `null`, the origin of sandboxed frames and local files, can be anybody and is never allowed. */
-  allowsOrigin(origin: string | undefined): boolean {
-    if (origin === undefined || origin === 'null') return false;
+  allowsOrigin(origin: string): boolean {
+    if (origin === '' || origin === 'null') return false;
     return this.profile.origins.includes(origin) || this.#options.allowOrigins?.includes(origin) === true;
   }
 
   /**
-   * Takes a page in. `open` completes its WebSocket handshake, and rejects if it has left meanwhile; it is called when it is
-   * decided what becomes of the page. A second page finds the first alive and is told 1013, or half-dead (no pong in 2 s) and
-   * takes its place. Pages that dial at once are looked at one after the other.
+   * Takes a page in. A second page finds the first alive and is told 1013, or half-dead (no pong in 2 s) and takes its place.
+   * Pages that dial at once are looked at one after the other; one whose token has ended meanwhile is told 1008.
    */
-  accept(open: () => Promise<WebSocket>, stream: Duplex): Promise<void> {
+  accept(visitor: Visitor): Promise<void> {
     const turn = this.#turn.then(async () => {
       const busy = (await this.#connection?.isAlive(halfDeadMs)) === true;
       if (!busy) this.#connection?.terminate();
-      const socket = await open();
+      const socket = await visitor.open();
       // One that is not attached is still somebody's: what it sends wrongly must not throw.
       socket.on('error', () => {});
       if (this.#closed) socket.close(1001, closingReason);
       else if (busy) socket.close(1013, 'Server is busy');
-      else this.#attach(socket, stream);
+      else if (!this.admits(visitor.token)) socket.close(1008, 'The access token has ended');
+      else this.#attach(socket, visitor);
     });
     this.#turn = turn.catch(() => {});
     return turn;
@@ -83,11 +113,12 @@ export class Slot {
   /** Hangs up and lets nobody in any more. */
   close(): void {
     this.#closed = true;
+    this.#tokens.close();
     if (this.#connection !== undefined) this.#connection.close(1001, closingReason);
     else this.#channel.incoming.close(new BridgeError('closed', 'The notebook was closed before its page came.'));
   }
 
-  #attach(socket: WebSocket, stream: Duplex): void {
+  #attach(socket: WebSocket, { stream, token, origin }: Visitor): void {
     this.#release(this.#connection);
     const { logger, pingMs, maxMessageBytes } = this.#options;
     const connection = new PageConnection({
@@ -100,14 +131,26 @@ export class Slot {
       onClose: () => this.#release(connection),
     });
     this.#connection = connection;
+    this.#resume = this.#offerResume(token, origin);
     this.connectionLive.set();
     logger.info('A page connected.', { profile: this.profile.name });
     this.connected.emit();
   }
 
+  #offerResume(token: string, origin: string): ResumeOffer | undefined {
+    const { keepsToken = false, origins } = this.profile;
+    if (keepsToken && origins.includes(origin)) {
+      this.#tokens.keep(token);
+      return undefined;
+    }
+    const offered = this.#tokens.offer(token);
+    return offered === undefined ? undefined : { token: offered, accept: () => this.#tokens.accept(offered) };
+  }
+
   #release(connection: PageConnection | undefined): void {
     if (connection === undefined || this.#connection !== connection) return;
     this.#connection = undefined;
+    this.#resume = undefined;
     this.#channel = createChannel();
     this.connectionLive.clear();
     this.disconnected.emit();

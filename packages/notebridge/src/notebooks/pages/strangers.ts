@@ -12,6 +12,7 @@ export const silenceMs = 120_000;
 export class Strangers {
   readonly #faults: FaultLog;
   readonly #sockets = new Set<Socket>();
+  readonly #watched = new Set<Socket>();
   #gone = 0;
 
   constructor(faults: FaultLog) {
@@ -20,7 +21,7 @@ export class Strangers {
 
   /** Connections without a byte, past and present. */
   get silent(): number {
-    return this.#gone + [...this.#sockets].filter(isSilent).length;
+    return this.#gone + [...this.#sockets, ...this.#watched].filter(isSilent).length;
   }
 
   add(socket: Socket): void {
@@ -33,6 +34,15 @@ export class Strangers {
     socket.once('close', () => {
       clearInterval(timer);
       this.#sockets.delete(socket);
+      if (isSilent(socket)) this.#countSilence();
+    });
+  }
+
+  /** Looks whether it ever says a word, and leaves it alone: its port is not for pages only. */
+  watch(socket: Socket): void {
+    this.#watched.add(socket);
+    socket.once('close', () => {
+      this.#watched.delete(socket);
       if (isSilent(socket)) this.#countSilence();
     });
   }

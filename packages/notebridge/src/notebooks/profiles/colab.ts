@@ -21,6 +21,7 @@ export const colabProfile: PageProfile = {
   name: 'colab',
   title: 'Google Colab',
   origins: ['https://colab.research.google.com', 'https://colab.google.com'],
+  keepsToken: true,
   defaultUrl: 'https://colab.research.google.com/notebooks/empty.ipynb',
   tools: [
     defineTool(

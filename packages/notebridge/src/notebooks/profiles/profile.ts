@@ -7,6 +7,11 @@ export interface PageProfile {
   readonly title: string;
   /** Exact origins from which such a page may connect, and whose URLs may be opened with a token in the fragment. */
   readonly origins: readonly string[];
+  /**
+   * True if pages of these origins know no token but the one of their URL, so that a token by which one came stays valid until the
+   * slot is closed. Default false: every page may swap it for a resume token.
+   */
+  readonly keepsToken?: boolean;
   /** The page that is opened when the caller names none. */
   readonly defaultUrl: string;
   /** The tools that such a page has, listed before any page has come. */

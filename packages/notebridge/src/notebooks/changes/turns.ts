@@ -1,0 +1,20 @@
+/** Lets calls on to the page in the order in which they came, though some of them look at a cell before. */
+export class Turns {
+  /** Resolves when whoever took the last turn has left; undefined if nobody has to be waited for. */
+  last: Promise<void> | undefined;
+
+  /** Takes the next turn: wait for `before`, pass, and leave. Leaving twice is harmless. */
+  take(): { before: Promise<void> | undefined; leave: () => void } {
+    const before = this.last;
+    let open = (): void => {};
+    const left = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    this.last = left;
+    const leave = (): void => {
+      open();
+      if (this.last === left) this.last = undefined;
+    };
+    return { before, leave };
+  }
+}

@@ -1,0 +1,200 @@
+import { BridgeError, codeOf, messageOf } from '../../core/errors.js';
+import { type Logger, silentLogger } from '../../core/logger.js';
+import type { ListToolsResult, Tool, ToolCall, ToolResult } from '../../core/mcp.js';
+import {
+  type Answered,
+  answer,
+  type CallNext,
+  type Middleware,
+  type MiddlewareContext,
+  type MiddlewareHost,
+} from '../../core/middleware.js';
+import type { JsonObject } from '../../util/json.js';
+import type { PageClient } from '../pages/page-client.js';
+import { type ChangeCall, parseChangeCall, reverseTools } from './change-call.js';
+import { ChangeJournal } from './change-journal.js';
+import { JournalledPage } from './journalled-page.js';
+import { emptyOffer, type PageOffer } from './page-offer.js';
+import { toEntry } from './record.js';
+import { Turns } from './turns.js';
+import { undoLast } from './undo-last.js';
+import { assertNoArguments, toErrorResult, undoTool } from './undo-tool.js';
+
+export interface UndoMiddlewareOptions {
+  /** Who knows the page that is connected just now. */
+  client: Pick<PageClient, 'isConnected' | 'proxyMcpClient' | 'expectedForMs' | 'waitUntilConnected' | 'notified'>;
+  /** The tools of a page whose changes are journalled. */
+  profileTools: readonly Tool[];
+  logger?: Logger;
+}
+
+type CallHook = CallNext<ToolCall, ToolResult>;
+
+/** How long a change waits for the look at its cell, and an undo for changes that are not answered yet. Milliseconds. */
+const patienceMs = 2000;
+
+/**
+ * Undo for a page whose notebook has no revisions: a cell is read before a call of the agent changes it, and
+ * `undo_last_change` is offered while there is something to take back. The calls themselves, their order and their answers
+ * pass unchanged. Stands innermost, so that every other middleware sees the tool.
+ */
+export class UndoMiddleware implements Middleware {
+  readonly #client: UndoMiddlewareOptions['client'];
+  readonly #profileTools: readonly Tool[];
+  readonly #logger: Logger;
+  readonly #journal = new ChangeJournal();
+  readonly #turns = new Turns();
+  readonly #pages = new WeakMap<object, JournalledPage>();
+  /** Changes that the page has not answered yet. */
+  readonly #unanswered = new Set<Promise<void>>();
+  #lastConnection = 0;
+
+  constructor({ client, profileTools, logger = silentLogger }: UndoMiddlewareOptions) {
+    this.#client = client;
+    this.#profileTools = profileTools;
+    this.#logger = logger;
+  }
+
+  onAdded(host: MiddlewareHost): () => void {
+    const stops = [
+      this.#journal.flipped.add(() => host.sendToolListChanged()),
+      this.#client.notified.add(({ method }) => {
+        if (method === 'notifications/tools/list_changed') this.#currentPage()?.forgetOffer();
+      }),
+    ];
+    return () => {
+      for (const stop of stops) stop();
+    };
+  }
+
+  async onListTools(context: MiddlewareContext, callNext: CallNext<JsonObject, ListToolsResult>): Promise<Answered<ListToolsResult>> {
+    const listed = await callNext(context);
+    const isOffered = !this.#journal.isEmpty && context.message.cursor === undefined;
+    if (!isOffered || listed.tools.some(({ name }) => name === undoTool.name)) return listed;
+    return { ...listed, tools: [...listed.tools, undoTool] };
+  }
+
+  /** Not async: a call that changes nothing, or that no page could take back, pays nothing here. */
+  onCallTool(context: MiddlewareContext<ToolCall>, callNext: CallHook): Promise<Answered<ToolResult>> {
+    if (context.message.name === undoTool.name) return this.#undo(context, callNext);
+    const call = parseChangeCall(context.message);
+    const page = call === undefined ? undefined : this.#currentPage();
+    if (call !== undefined && page !== undefined && !isKnownNotToFit(page, call)) return this.#passOn(context, callNext, call, page);
+    const { last } = this.#turns;
+    return last === undefined ? callNext(context) : last.then(() => callNext(context));
+  }
+
+  #currentPage(): JournalledPage | undefined {
+    const session = this.#client.isConnected() ? this.#client.proxyMcpClient : undefined;
+    if (session === undefined) return undefined;
+    const known = this.#pages.get(session);
+    if (known !== undefined) return known;
+    const page = new JournalledPage(++this.#lastConnection, session, this.#profileTools);
+    this.#pages.set(session, page);
+    return page;
+  }
+
+  async #passOn(
+    context: MiddlewareContext<ToolCall>,
+    callNext: CallHook,
+    call: ChangeCall,
+    page: JournalledPage,
+  ): Promise<Answered<ToolResult>> {
+    const deadline = Date.now() + patienceMs;
+    const turn = this.#turns.take();
+    let answering: Promise<Answered<ToolResult>>;
+    let record: (result: ToolResult) => void;
+    try {
+      await turn.before;
+      record = await this.#prepare(context, call, page, deadline);
+      answering = callNext(context);
+    } finally {
+      turn.leave();
+    }
+    const recorded = answering.then(record, () => {});
+    this.#unanswered.add(recorded);
+    await recorded;
+    this.#unanswered.delete(recorded);
+    return answering;
+  }
+
+  /** Looks at the cell. Gives what is to be done with the answer; never rejects, since undo must not cost the agent its change. */
+  async #prepare(
+    { cancellation, callId }: MiddlewareContext<ToolCall>,
+    call: ChangeCall,
+    page: JournalledPage,
+    deadline: number,
+  ): Promise<(result: ToolResult) => void> {
+    const limits = () => ({ timeoutMs: Math.max(1, deadline - Date.now()), cancellation });
+    try {
+      if (!doesFit(await page.getOffer(limits()), call)) return () => {};
+      await this.#untilAnswered(deadline - Date.now());
+      const before = 'cellId' in call ? await page.cells.find(call.cellId, limits()) : undefined;
+      return (result) => {
+        const entry = toEntry({ call, before, result, connection: page.connection, languageOf: (id) => this.#journal.languageOf(id) });
+        if (entry === undefined) return;
+        this.#journal.add(entry);
+        if ('cellIndex' in call) page.cells.noteAt(entry.cellId, call.cellIndex);
+      };
+    } catch (error) {
+      if (codeOf(error) !== 'cancelled')
+        this.#logger.warn('A change cannot be undone: its cell could not be read before.', {
+          tool: call.tool,
+          callId,
+          error: messageOf(error),
+        });
+      return () => {};
+    }
+  }
+
+  /** Rejects with `timeout` if changes that went before are not answered in time: reading now would show a state in between. */
+  async #untilAnswered(timeoutMs: number): Promise<void> {
+    if (this.#unanswered.size === 0) return;
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      const error = new BridgeError('timeout', 'An earlier change is not answered yet.');
+      timer = setTimeout(() => reject(error), Math.max(1, timeoutMs));
+    });
+    try {
+      await Promise.race([Promise.all(this.#unanswered), late]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async #undo(context: MiddlewareContext<ToolCall>, callNext: CallHook): Promise<Answered<ToolResult>> {
+    const turn = this.#turns.take();
+    try {
+      await turn.before;
+      const page = await this.#awaitPage(context);
+      const offer = await page?.getOffer({ timeoutMs: patienceMs, cancellation: context.cancellation }).catch(() => emptyOffer);
+      // Without a page, what stands further in says how to get one; and a page with an undo of its own knows more than we do.
+      if (page === undefined || offer?.names.has(undoTool.name) === true) return callNext(context);
+      assertNoArguments(context.message.arguments);
+      await this.#untilAnswered(patienceMs);
+      const alike = offer?.alike ?? emptyOffer.alike;
+      return answer(await undoLast({ page, alike, journal: this.#journal, cancellation: context.cancellation }));
+    } catch (error) {
+      if (!(error instanceof BridgeError) || error.code === 'cancelled') throw error;
+      return answer(toErrorResult(error));
+    } finally {
+      turn.leave();
+    }
+  }
+
+  /** The page that is there, or comes back in time. */
+  async #awaitPage({ signal }: MiddlewareContext<ToolCall>): Promise<JournalledPage | undefined> {
+    const expectedForMs = this.#currentPage() === undefined ? this.#client.expectedForMs() : 0;
+    if (expectedForMs > 0) await this.#client.waitUntilConnected(expectedForMs, signal);
+    return this.#currentPage();
+  }
+}
+
+function isKnownNotToFit({ knownOffer }: JournalledPage, call: ChangeCall): boolean {
+  return knownOffer !== undefined && !doesFit(knownOffer, call);
+}
+
+/** Whether the change can be journalled, and taken back. A page with an undo of its own is left alone. */
+function doesFit({ alike, names }: PageOffer, { tool }: ChangeCall): boolean {
+  return !names.has(undoTool.name) && ['get_cells', tool, ...reverseTools[tool]].every((name) => alike.has(name));
+}
