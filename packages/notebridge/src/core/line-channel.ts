@@ -1,5 +1,7 @@
 import type { Readable, Writable } from 'node:stream';
+import { readByteLines } from './byte-lines.js';
 import { BridgeError } from './errors.js';
+import { parseWithLongStrings } from './long-strings-parser.js';
 import { type Channel, MessageStream } from './message-stream.js';
 import { parseMessage, printMessage } from './wire.js';
 
@@ -9,6 +11,8 @@ export interface LineChannelOptions {
   /** Longest line, in UTF-16 units; a longer one is skipped and reported. */
   maxMessageLength: number;
   onUnreadable: (error: BridgeError) => void;
+  /** Long strings of long lines stay undecoded until they are read (`long-strings.ts`). The input must give bytes. Default false. */
+  keepsLongStrings?: boolean;
 }
 
 /**
@@ -18,7 +22,8 @@ export interface LineChannelOptions {
 export function createLineChannel(options: LineChannelOptions): Channel {
   const incoming = new MessageStream<unknown>();
   const outgoing = new MessageStream<unknown>();
-  readLines(options, incoming);
+  if (options.keepsLongStrings === true) readKeepingLongStrings(options, incoming);
+  else readLines(options, incoming);
   writeLines(options, outgoing, incoming);
   return { incoming, outgoing };
 }
@@ -27,22 +32,9 @@ function readLines({ input, maxMessageLength, onUnreadable }: LineChannelOptions
   let started = '';
   let isSkipping = false;
 
-  const take = (line: string): void => {
-    // Takes the CR of a CRLF as well, and the byte order mark that some shells put first.
-    const text = line.trim();
-    if (text.length === 0) return;
-    let message: unknown;
-    try {
-      message = parseMessage(text);
-    } catch (error) {
-      if (error instanceof BridgeError) return onUnreadable(error);
-      throw error;
-    }
-    incoming.send(message);
-  };
+  const take = (line: string): void => takeLine(line, { incoming, onUnreadable });
   const skip = (): void => {
-    if (!isSkipping)
-      onUnreadable(new BridgeError('message_too_large', `A message is longer than ${maxMessageLength} characters; it was skipped.`));
+    if (!isSkipping) onUnreadable(tooLong(maxMessageLength));
     isSkipping = true;
     started = '';
   };
@@ -68,6 +60,44 @@ function readLines({ input, maxMessageLength, onUnreadable }: LineChannelOptions
   input.on('error', (error) => incoming.close(error));
   // A stream that is destroyed has no end.
   input.on('close', () => incoming.close());
+}
+
+function readKeepingLongStrings({ input, maxMessageLength, onUnreadable }: LineChannelOptions, incoming: MessageStream<unknown>): void {
+  const onLine = (line: string): void => takeLine(line, { incoming, onUnreadable });
+  readByteLines(input, {
+    maxLength: maxMessageLength,
+    onLine,
+    onLongLine: (line) => {
+      const message = parseWithLongStrings(line);
+      if (message === undefined) onLine(line.toString('utf8'));
+      else incoming.send(message);
+    },
+    onSkip: () => onUnreadable(tooLong(maxMessageLength)),
+    onEnd: (error) => incoming.close(error),
+  });
+}
+
+interface LineTaker {
+  incoming: MessageStream<unknown>;
+  onUnreadable: (error: BridgeError) => void;
+}
+
+function takeLine(line: string, { incoming, onUnreadable }: LineTaker): void {
+  // Takes the CR of a CRLF as well, and the byte order mark that some shells put first.
+  const text = line.trim();
+  if (text.length === 0) return;
+  let message: unknown;
+  try {
+    message = parseMessage(text);
+  } catch (error) {
+    if (error instanceof BridgeError) return onUnreadable(error);
+    throw error;
+  }
+  incoming.send(message);
+}
+
+function tooLong(maxLength: number): BridgeError {
+  return new BridgeError('message_too_large', `A message is longer than ${maxLength} characters; it was skipped.`);
 }
 
 function writeLines(

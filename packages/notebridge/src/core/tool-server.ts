@@ -38,6 +38,8 @@ export interface ToolServer extends Provider {
   readonly isConfig: boolean;
   readonly expose: Exposure;
   readonly state: ServerState;
+  /** That of `state`, by itself: it is asked for with every call. */
+  readonly status: ServerStatus;
   /** Its tools as last heard, without starting anything; undefined if they were never asked for. */
   readonly knownTools: readonly Tool[] | undefined;
   /** Its tools, all pages of the list, as far as the config allows them. Starts the server if need be. Rejects with `upstream_unavailable`. */

@@ -1,0 +1,128 @@
+/**
+ * Strings of megabytes that go through us unread. Where a message is parsed, such a string becomes a property that decodes it at
+ * its first use: to everybody it is an ordinary string. Who prints a message into bytes can have the token of the wire instead,
+ * which is neither decoded nor printed anew.
+ */
+
+/** A string as it stood in a message: its token, quotes included. The token is valid JSON and valid UTF-8. */
+export class LongString {
+  readonly token: Buffer;
+  #text: string | undefined;
+
+  constructor(token: Buffer) {
+    this.token = token;
+  }
+
+  /** The string itself, decoded at the first use. */
+  get text(): string {
+    if (this.#text === undefined) {
+      const text = this.token.toString('utf8');
+      this.#text = this.token.includes(backslash) ? (JSON.parse(text) as string) : text.slice(1, -1);
+    }
+    return this.#text;
+  }
+}
+
+/** Joins strings. A long one among them makes a long one, and stays undecoded. */
+export function joinStrings(strings: readonly (string | LongString)[], separator: string): string | LongString {
+  if (!strings.some((string) => string instanceof LongString)) return strings.join(separator);
+  const [first] = strings;
+  if (strings.length === 1 && first !== undefined) return first;
+  const tokens = strings.map((string) => (typeof string === 'string' ? Buffer.from(JSON.stringify(string)) : string.token));
+  const between = Buffer.from(JSON.stringify(separator).slice(1, -1));
+  const pieces = tokens.flatMap((token, index) => [index === 0 ? quote : between, token.subarray(1, -1)]);
+  return new LongString(Buffer.concat([...pieces, quote]));
+}
+
+const quote = Buffer.from('"');
+const backslash = 0x5c;
+
+/** What was printed: text, or the bytes of a text in pieces. */
+export type Printed = string | readonly Buffer[];
+
+/** So that asking is cheap for the many objects that hold no long string. */
+const holders = new WeakSet<object>();
+const stringOfGetter = new WeakMap<() => unknown, LongString>();
+
+/** Unguessable, so that a string of a peer can never be taken for a placeholder. */
+const marker = `\u0000${crypto.randomUUID()}:`;
+const printedMarker = JSON.stringify(marker).slice(1, -1);
+const printedPlaceholder = new RegExp(`"${printedMarker.replaceAll('\\', '\\\\')}(\\d+)"`);
+
+/** The long strings met while something is printed, in the order of their placeholders; undefined while nothing is. */
+let met: LongString[] | undefined;
+
+/** Makes an own property that reads, is listed, written and removed like any other. */
+export function setLongString(holder: object, key: string, string: LongString): void {
+  const get = (): string => (met === undefined ? string.text : placeholderFor(string, met));
+  const set = function (this: object, value: unknown): void {
+    Object.defineProperty(this, key, { value, writable: true, enumerable: true, configurable: true });
+  };
+  Object.defineProperty(holder, key, { get, set, enumerable: true, configurable: true });
+  stringOfGetter.set(get, string);
+  holders.add(holder);
+}
+
+/** The long string of a property, without decoding it; undefined for anything else. */
+export function longStringOf(holder: object, key: string): LongString | undefined {
+  if (!holders.has(holder)) return undefined;
+  const get = Object.getOwnPropertyDescriptor(holder, key)?.get;
+  return get === undefined ? undefined : stringOfGetter.get(get);
+}
+
+/**
+ * What `print` prints, with the tokens of long strings in their places. `print` must print JSON, and use each string that it
+ * reads from a message as one whole string of it.
+ */
+export function printWithTokens(print: () => string): Printed {
+  const outer = met;
+  const strings: LongString[] = [];
+  met = strings;
+  let text: string;
+  try {
+    text = print();
+  } finally {
+    met = outer;
+  }
+  if (strings.length === 0) return text;
+  // Odd places hold the numbers of placeholders.
+  const parts = text.split(printedPlaceholder);
+  if (isFaithful(parts, strings.length)) return parts.map((part, index) => (index % 2 === 0 ? Buffer.from(part) : tokenOf(strings, part)));
+  // Somebody's own `toJSON` has looked into a placeholder.
+  met = undefined;
+  try {
+    return print();
+  } finally {
+    met = outer;
+  }
+}
+
+/** The length of what was printed, in bytes of UTF-8. */
+export function byteLengthOf(printed: Printed): number {
+  return typeof printed === 'string' ? Buffer.byteLength(printed) : printed.reduce((sum, piece) => sum + piece.length, 0);
+}
+
+/** A placeholder as it stands in JSON, for the parser: it is parsed into what `placeholderIndex` knows. */
+export function printPlaceholder(index: number): string {
+  return `"${printedMarker}${index}"`;
+}
+
+/** The number of a placeholder; undefined for any other string. */
+export function placeholderIndex(text: string): number | undefined {
+  return text.startsWith(marker) ? Number(text.slice(marker.length)) : undefined;
+}
+
+function placeholderFor(string: LongString, strings: LongString[]): string {
+  const known = strings.indexOf(string);
+  return `${marker}${known >= 0 ? known : strings.push(string) - 1}`;
+}
+
+/** True if each placeholder that was given out stands in the text, and none in part or inside another string. */
+function isFaithful(parts: readonly string[], given: number): boolean {
+  const found = new Set(parts.filter((_, index) => index % 2 === 1));
+  return found.size === given && !parts.some((part, index) => index % 2 === 0 && part.includes(printedMarker));
+}
+
+function tokenOf(strings: readonly LongString[], index: string): Buffer {
+  return (strings[Number(index)] as LongString).token;
+}

@@ -1,0 +1,86 @@
+import { messageOf } from '../core/errors.js';
+import { errnoOf } from '../util/errno.js';
+import { isJsonObject, type JsonObject } from '../util/json.js';
+import type { Ran } from './unavailable.js';
+
+/** What it means that an HTTP request of ours failed. */
+export interface HttpFault {
+  /** In words, as the rest of a sentence. */
+  words: string;
+  /** Whether a call of that request may have had an effect. */
+  ran: Ran;
+  /** The server is not there, or has forgotten our session: it must be greeted anew. */
+  isGone: boolean;
+  /** It will be so until somebody mends something. */
+  isLasting: boolean;
+  /** The JSON-RPC error that the server sent with a bad status. */
+  answer?: JsonObject | undefined;
+}
+
+/** Errors of a connection that was never made, so that nothing can have run. */
+const neverConnected = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ETIMEDOUT',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
+
+/** Tells the failures of an HTTP request apart, from what `fetch` and the SDK's transports throw. */
+export function explainHttpFault(error: unknown, hasSession = false): HttpFault {
+  const { status, text } = statusOf(error);
+  if (status === undefined) return explainBrokenConnection(error);
+  const words = `it answered with HTTP ${status}`;
+  if (hasSession && isSessionLost(status, text)) {
+    return { words: `it has forgotten our session (HTTP ${status})`, ran: 'no', isGone: true, isLasting: false };
+  }
+  if (status === 401 || status === 403) {
+    return { words: `${words}: it refuses us; look at "headers" in its config`, ran: 'no', isGone: false, isLasting: true };
+  }
+  const answer = toErrorObject(text);
+  return { words, ran: status < 500 ? 'no' : 'unknown', isGone: false, isLasting: status === 404 || status === 405, answer };
+}
+
+function explainBrokenConnection(error: unknown): HttpFault {
+  const errno = errnoInside(error);
+  if (errno !== undefined && neverConnected.has(errno)) {
+    return { words: `nothing answers at its address (${errno})`, ran: 'no', isGone: true, isLasting: false };
+  }
+  const words = errno === undefined ? (messageOf(error).split('\n')[0] ?? '') : `the connection broke (${errno})`;
+  return { words, ran: 'unknown', isGone: false, isLasting: false };
+}
+
+/** 404 under a session id, as the transport's specification has it; but many servers answer 400 and say it in words. */
+function isSessionLost(status: number, text: string): boolean {
+  return status === 404 || (status === 400 && /session/i.test(text));
+}
+
+/** `fetch` wraps what happened, and a name with several addresses has several failures. */
+function errnoInside(error: unknown): string | undefined {
+  let inner = error;
+  for (let depth = 0; inner instanceof Error && depth < 5; depth++) {
+    const errno = errnoOf(inner);
+    if (errno !== undefined) return errno;
+    inner = inner instanceof AggregateError ? inner.errors[0] : inner.cause;
+  }
+  return undefined;
+}
+
+/** The SDK's errors carry the status in `data`, but that of the event stream as `code`. */
+function statusOf(error: unknown): { status: number | undefined; text: string } {
+  if (!(error instanceof Error)) return { status: undefined, text: '' };
+  const { data, code } = error as Error & { data?: unknown; code?: unknown };
+  if (isJsonObject(data) && typeof data.status === 'number') return { status: data.status, text: String(data.text ?? '') };
+  return { status: typeof code === 'number' ? code : undefined, text: '' };
+}
+
+function toErrorObject(text: string): JsonObject | undefined {
+  try {
+    const parsed: unknown = JSON.parse(text);
+    return isJsonObject(parsed) && isJsonObject(parsed.error) && typeof parsed.error.code === 'number' ? parsed.error : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,56 @@
+import { type BridgeError, RemoteError } from '../core/errors.js';
+import type { Logger } from '../core/logger.js';
+import type { Channel } from '../core/message-stream.js';
+import type { ServerConfig } from '../core/server-config.js';
+import type { JsonObject } from '../util/json.js';
+
+/** One connection with a server, and what must be closed with it. */
+export interface Link {
+  /** When the connection ends, `incoming` closes with the `upstream_unavailable` that calls in flight are to fail with. */
+  readonly channel: Channel;
+  /** The process, for a server that we started. */
+  readonly pid?: number | undefined;
+  /** Told once the two sides have agreed on a version: HTTP repeats it in a header. */
+  setProtocolVersion?(version: string): void;
+  /** Hangs up. Resolves when all processes of the server are gone. Closing twice is harmless. */
+  close(): Promise<void>;
+}
+
+export interface LinkOptions {
+  logger: Logger;
+  /** Longest message, in UTF-16 units. */
+  maxMessageLength: number;
+  /** Told each line of the server's stderr. */
+  onStderrLine: (line: string) => void;
+  /** Something came that is no message; it was skipped. */
+  onUnreadable: (error: BridgeError) => void;
+  /** Ends the wait for a connection. */
+  signal: AbortSignal;
+}
+
+/** Opens a connection. Rejects with a `StartFault`, or anything else for a fault that may pass. */
+export type OpenLink = (config: ServerConfig, options: LinkOptions) => Promise<Link>;
+
+/** Why a server did not start; `lasting` if trying again can't help before somebody mends something. */
+export class StartFault extends Error {
+  readonly lasting: boolean;
+
+  constructor(message: string, { lasting, cause }: { lasting: boolean; cause?: unknown }) {
+    super(message, { cause });
+    this.lasting = lasting;
+  }
+}
+
+const localFaults = new WeakMap<JsonObject, BridgeError>();
+
+/** An answer that a link gives in place of a server that it could not ask. */
+export function toFaultAnswer(id: unknown, fault: BridgeError): JsonObject {
+  const error = { code: 0, message: fault.message };
+  localFaults.set(error, fault);
+  return { jsonrpc: '2.0', id, error };
+}
+
+/** The error of ours that came as such an answer; any other error as it is. */
+export function fromFaultAnswer(error: unknown): unknown {
+  return error instanceof RemoteError ? (localFaults.get(error.raw) ?? error) : error;
+}

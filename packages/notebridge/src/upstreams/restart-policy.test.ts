@@ -1,0 +1,30 @@
+import { describe, expect, it } from 'vitest';
+import { RestartPolicy } from './restart-policy.js';
+
+describe('RestartPolicy', () => {
+  it('starts again at once, then ever later, and gives up after five bad starts in a row', () => {
+    const policy = new RestartPolicy();
+    const pauses = [0, 0, 9_999, 0].map((livedMs) => policy.pauseAfter(livedMs) ?? expect.fail());
+    expect(pauses[0]).toBe(50);
+    for (const [index, longest] of [250, 500, 1000].entries()) {
+      expect(pauses[index + 1]).toBeGreaterThanOrEqual(longest / 2);
+      expect(pauses[index + 1]).toBeLessThanOrEqual(longest);
+    }
+    expect(policy.pauseAfter(0)).toBeUndefined();
+  });
+
+  it('never gives up one that lives for a while, and forgets what was before a healthy life', () => {
+    const policy = new RestartPolicy();
+    for (const livedMs of [0, 0, 0, 60_000]) policy.pauseAfter(livedMs);
+    expect(policy.badStarts).toBe(0);
+    for (let life = 0; life < 100; life++) expect(policy.pauseAfter(10_000)).toBe(50);
+  });
+
+  it('gives one that was given up a single try', () => {
+    const policy = new RestartPolicy();
+    policy.allowOne();
+    expect(policy.pauseAfter(0)).toBeUndefined();
+    policy.reset();
+    expect(policy.pauseAfter(0)).toBe(50);
+  });
+});

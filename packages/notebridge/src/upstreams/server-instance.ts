@@ -1,0 +1,279 @@
+import type { Cancellation } from '../core/cancellation.js';
+import { BridgeError, codeOf, messageOf, RemoteError } from '../core/errors.js';
+import type { Logger } from '../core/logger.js';
+import type { ProviderEvent } from '../core/provider.js';
+import type { ServerConfig } from '../core/server-config.js';
+import type { ServerState, ServerStatus } from '../core/tool-server.js';
+import type { JsonObject } from '../util/json.js';
+import { Throttle } from '../util/throttle.js';
+import { greet } from './greet.js';
+import { LastLines } from './last-lines.js';
+import { fromFaultAnswer, type Link, type OpenLink, StartFault } from './link.js';
+import { RestartPolicy } from './restart-policy.js';
+import { unavailable } from './unavailable.js';
+import { UpstreamSession } from './upstream-session.js';
+import { WaitingLine } from './waiting-line.js';
+
+export interface InstanceLimits {
+  /** How long a start may take, `initialize` included, and how long a call waits for one. Milliseconds. */
+  startTimeoutMs: number;
+  /** How long a server that was given up is left alone before a call may try it again. Milliseconds. */
+  coolDownMs: number;
+  /** Longest message, in UTF-16 units. */
+  maxMessageBytes: number;
+}
+
+export interface ServerInstanceOptions {
+  config: ServerConfig;
+  openLink: OpenLink;
+  clientInfo: JsonObject;
+  limits: InstanceLimits;
+  logger: Logger;
+  redact: (text: string) => string;
+  /** Nothing is started before: what had this name ends first. */
+  after?: Promise<void> | undefined;
+  onState: () => void;
+  /** A session is there: the first one, or another after a restart. */
+  onReady: (session: UpstreamSession) => void;
+  onNotification: (event: ProviderEvent) => void;
+}
+
+/** Faults of a server that it repeats are logged once in this time. Milliseconds. */
+const faultIntervalMs = 1000;
+
+/**
+ * One running server, kept running:
+ *
+ *     stopped ──start──▶ starting ──greeted──▶ running ──ends by itself──▶ restarting ──greeted──▶ running
+ *        ▲                  │ bad starts in a row                             │ bad starts in a row
+ *        └── stop           └────────────▶ failed ◀───────────────────────────┘     failed ──a call, a start──▶ starting
+ */
+export class ServerInstance {
+  readonly #options: ServerInstanceOptions;
+  readonly #policy = new RestartPolicy();
+  readonly #stderr = new LastLines();
+  readonly #faults = new Throttle(faultIntervalMs);
+  readonly #waiting = new WaitingLine<UpstreamSession>();
+  #status: ServerStatus = 'stopped';
+  #since = Date.now();
+  #reason: string | undefined;
+  #starts = 0;
+  #session: UpstreamSession | undefined;
+  #link: Link | undefined;
+  #opening: AbortController | undefined;
+  /** Ends when what ran before is gone. */
+  #gone: Promise<void>;
+  #pause: NodeJS.Timeout | undefined;
+  /** Another number for each life: what belongs to an earlier one is heard no more. */
+  #life = 0;
+  #isClosed = false;
+
+  constructor(options: ServerInstanceOptions) {
+    this.#options = options;
+    this.#gone = options.after ?? Promise.resolve();
+  }
+
+  /** The live session, for who has no time to wait. */
+  get session(): UpstreamSession | undefined {
+    return this.#session;
+  }
+
+  get status(): ServerState['status'] {
+    return this.#status;
+  }
+
+  get state(): Omit<ServerState, 'inFlight'> {
+    const greeting = this.#session?.greeting;
+    const pid = this.#link?.pid;
+    return {
+      status: this.#status,
+      since: this.#since,
+      restarts: Math.max(0, this.#starts - 1),
+      ...(this.#reason !== undefined && { reason: this.#reason }),
+      ...(pid !== undefined && { pid }),
+      ...(greeting && { protocolVersion: greeting.protocolVersion, ...(greeting.serverInfo && { serverInfo: greeting.serverInfo }) }),
+    };
+  }
+
+  /** Waits for a session; starts the server if nobody has. Rejects with `upstream_unavailable` or `cancelled`. */
+  ready(cancellation?: Cancellation): Promise<UpstreamSession> {
+    if (this.#session !== undefined) return Promise.resolve(this.#session);
+    const { limits } = this.#options;
+    if (this.#isClosed) return Promise.reject(this.#unavailable());
+    if (this.#status === 'failed') {
+      if (Date.now() - this.#since < limits.coolDownMs) return Promise.reject(this.#unavailable());
+      this.#policy.allowOne();
+    }
+    if (this.#status === 'failed' || this.#status === 'stopped') this.#begin('starting');
+    return this.#waiting.wait({ cancellation, timeoutMs: limits.startTimeoutMs, onTimeout: () => this.#unavailable() });
+  }
+
+  /** Starts it, if it does not run or was given up. Resolves when it runs or is given up, at the latest after the start time-out. */
+  async start(): Promise<void> {
+    if (this.#isClosed) return;
+    if (this.#status === 'failed') this.#policy.reset();
+    if (this.#status === 'failed' || this.#status === 'stopped') this.#begin('starting');
+    if (this.#status === 'starting') await this.ready().catch(() => {});
+  }
+
+  /** Ends it and its whole tree; calls under way fail. It may be started again. Stopping twice is harmless. */
+  stop(why: string): Promise<void> {
+    const error = unavailable(this.#options.config.name, `"${this.#options.config.name}" was stopped: ${why}.`, 'unknown');
+    this.#end(error);
+    this.#policy.reset();
+    this.#waiting.failAll(error);
+    if (this.#status !== 'stopped') this.#enter('stopped', this.#isClosed ? why : undefined);
+    return this.#gone;
+  }
+
+  /** Stops it for good. Closing twice is harmless. */
+  close(why: string): Promise<void> {
+    this.#isClosed = true;
+    return this.stop(why);
+  }
+
+  /** Begins another life. */
+  #begin(status: 'starting' | 'restarting'): void {
+    if (this.#status !== status) this.#enter(status, status === 'restarting' ? this.#reason : undefined);
+    const life = ++this.#life;
+    this.#starts++;
+    this.#open(life).then(
+      (session) => this.#run(session),
+      (error: unknown) => {
+        if (life !== this.#life) return;
+        const fault = startFaultOf(error);
+        this.#recover(`It did not start: ${fault?.message ?? explain(error, this.#options.limits)}`, 0, fault?.lasting === true);
+      },
+    );
+  }
+
+  /** Connects and greets. Whatever was opened is in `#link` at once, so that `stop` finds it. */
+  async #open(life: number): Promise<UpstreamSession> {
+    const { config, openLink, clientInfo, limits, logger } = this.#options;
+    await this.#gone;
+    this.#assertCurrent(life);
+    this.#stderr.clear();
+    const deadline = Date.now() + limits.startTimeoutMs;
+    const opening = new AbortController();
+    this.#opening = opening;
+    const timer = setTimeout(() => opening.abort(), limits.startTimeoutMs);
+    const onUnreadable = (error: unknown): void => this.#reportFault(error);
+    const options = { logger, maxMessageLength: limits.maxMessageBytes, onStderrLine: (line: string) => this.#hear(line), onUnreadable };
+    const link = await openLink(config, { ...options, signal: opening.signal }).finally(() => clearTimeout(timer));
+    if (life !== this.#life) await link.close();
+    this.#assertCurrent(life);
+    this.#link = link;
+    this.#options.onState();
+    const session: UpstreamSession = new UpstreamSession({
+      link,
+      clientInfo,
+      onNotification: (event) => this.#options.onNotification(event),
+      onFault: (error) => this.#reportFault(error),
+      onClose: (error) => {
+        if (this.#session === session) this.#lose(error);
+      },
+    });
+    try {
+      await greet(session, { era: config.era, clientInfo, timeoutMs: Math.max(1, deadline - Date.now()) });
+    } catch (error) {
+      session.close(unavailable(config.name, `"${config.name}" did not start.`, 'no'));
+      throw error;
+    }
+    this.#assertCurrent(life);
+    return session;
+  }
+
+  #assertCurrent(life: number): void {
+    if (life !== this.#life) throw unavailable(this.#options.config.name, `"${this.#options.config.name}" was stopped.`, 'no');
+  }
+
+  #run(session: UpstreamSession): void {
+    this.#session = session;
+    this.#enter('running');
+    this.#options.onReady(session);
+    this.#waiting.settleAll(session);
+  }
+
+  /** It ended by itself. Its calls have failed already. */
+  #lose(error: Error | undefined): void {
+    const how = error instanceof BridgeError && typeof error.data.how === 'string' ? error.data.how : messageOf(error);
+    const livedMs = Date.now() - this.#since;
+    this.#recover(`It ended: ${how}`, livedMs, false);
+  }
+
+  /** Starts it again after a pause, or gives up. */
+  #recover(what: string, livedMs: number, isLasting: boolean): void {
+    const reason = this.#options.redact(this.#stderr.appendTo(what));
+    this.#end();
+    const { name } = this.#options.config;
+    const pauseMs = isLasting ? undefined : this.#policy.pauseAfter(livedMs);
+    if (pauseMs === undefined) {
+      this.#enter('failed', reason);
+      this.#options.logger.error(`"${name}" is given up: ${reason}`, { server: name });
+      this.#waiting.failAll(this.#unavailable());
+      return;
+    }
+    this.#options.logger.warn(`"${name}" is started again. ${reason}`, { server: name, pause_ms: Math.round(pauseMs) });
+    const status = this.#status === 'starting' ? 'starting' : 'restarting';
+    this.#enter(status, reason);
+    this.#pause = setTimeout(() => this.#begin(status), pauseMs);
+  }
+
+  /** Lets go of the connection, and of whatever was to come. */
+  #end(error?: Error): void {
+    this.#life++;
+    clearTimeout(this.#pause);
+    this.#opening?.abort();
+    this.#opening = undefined;
+    const [session, link] = [this.#session, this.#link];
+    this.#session = undefined;
+    this.#link = undefined;
+    session?.close(error ?? unavailable(this.#options.config.name, 'It ended.', 'unknown'));
+    if (link !== undefined) this.#gone = Promise.all([this.#gone, link.close()]).then(() => {});
+  }
+
+  #enter(status: ServerStatus, reason?: string): void {
+    this.#status = status;
+    this.#since = Date.now();
+    this.#reason = reason;
+    this.#options.onState();
+  }
+
+  #unavailable(): BridgeError {
+    const { name } = this.#options.config;
+    const why = this.#reason ?? `it did not start within ${this.#options.limits.startTimeoutMs} ms`;
+    return unavailable(name, `"${name}" is not available (${this.#status}). ${why}`, 'no');
+  }
+
+  #hear(line: string): void {
+    const text = this.#options.redact(line);
+    this.#stderr.add(text);
+    this.#options.logger.info(text, { server: this.#options.config.name, stream: 'stderr' });
+  }
+
+  /** Noise on stdout, an answer to a call that nobody made: told, and no more often than a person can read. */
+  #reportFault(error: unknown): void {
+    const code = codeOf(error) ?? 'unknown';
+    const { name } = this.#options.config;
+    this.#faults.run(code, () =>
+      this.#options.logger.warn(`Skipped a message of "${name}".`, { server: name, code, error: this.#options.redact(messageOf(error)) }),
+    );
+  }
+}
+
+/** What the link says of a start that failed, when it was the link that failed. */
+function startFaultOf(error: unknown): StartFault | undefined {
+  if (error instanceof StartFault) return error;
+  const fault = fromFaultAnswer(error);
+  return fault instanceof BridgeError && fault.cause instanceof StartFault ? fault.cause : undefined;
+}
+
+/** Why a start failed, as the rest of a sentence. */
+function explain(error: unknown, { startTimeoutMs }: InstanceLimits): string {
+  if (error instanceof RemoteError) return `it refused to be initialized: ${error.message}`;
+  if (codeOf(error) === 'timeout' || (error instanceof DOMException && error.name === 'AbortError'))
+    return `it did not answer "initialize" within ${startTimeoutMs} ms`;
+  if (error instanceof BridgeError && typeof error.data.how === 'string')
+    return `it ended before it answered "initialize" (${error.data.how})`;
+  return messageOf(error);
+}

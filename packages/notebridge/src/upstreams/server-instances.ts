@@ -1,0 +1,109 @@
+import type { CallContext } from '../core/call-context.js';
+import { BridgeError } from '../core/errors.js';
+import type { ProviderEvent } from '../core/provider.js';
+import type { ServerConfig } from '../core/server-config.js';
+import type { ServerState } from '../core/tool-server.js';
+import { type CallLimits, ServerCalls } from './server-calls.js';
+import { ServerInstance, type ServerInstanceOptions } from './server-instance.js';
+import type { UpstreamSession } from './upstream-session.js';
+
+export interface InstancesOptions extends Omit<ServerInstanceOptions, 'onNotification'> {
+  /** How long a call may take where the config says nothing. Milliseconds. */
+  callTimeoutMs: number;
+  /** How long a server that is started on first use lives without calls. Milliseconds. */
+  lazyIdleMs: number;
+  onNotification: (event: ProviderEvent, session: UpstreamSession) => void;
+}
+
+/** One running server with the calls to it. */
+interface Seat {
+  instance: ServerInstance;
+  calls: ServerCalls;
+}
+
+/** Programs that the agents of one server may have of their own. */
+const maxOwnInstances = 64;
+
+/** The instances of one server: one that all share, or one for each agent's session beside the one that lists the tools. */
+export class ServerInstances {
+  readonly #options: InstancesOptions;
+  readonly #own = new Map<string, Seat>();
+  readonly #shared: Seat;
+  #config: ServerConfig;
+
+  constructor(options: InstancesOptions) {
+    this.#options = options;
+    this.#config = options.config;
+    this.#shared = this.#createSeat();
+  }
+
+  get status(): ServerState['status'] {
+    return this.#shared.instance.status;
+  }
+
+  /** That of the shared instance; calls of all. */
+  get state(): ServerState {
+    const inFlight = [...this.#own.values()].reduce((sum, { calls }) => sum + calls.inFlight, this.#shared.calls.inFlight);
+    return { ...this.#shared.instance.state, inFlight };
+  }
+
+  /** The instance that serves a call. Throws `limit_reached`. */
+  of(context: CallContext | undefined): Seat {
+    if (this.#config.instances === 'shared' || context === undefined) return this.#shared;
+    const { sessionId } = context.caller;
+    const own = this.#own.get(sessionId);
+    if (own !== undefined) return own;
+    if (this.#own.size >= maxOwnInstances) {
+      throw new BridgeError(
+        'limit_reached',
+        `"${this.#config.name}" runs ${maxOwnInstances} times, once for each session; end one of them.`,
+      );
+    }
+    const seat = this.#createSeat();
+    this.#own.set(sessionId, seat);
+    return seat;
+  }
+
+  /** Starts the shared instance. */
+  start(): Promise<void> {
+    return this.#shared.instance.start();
+  }
+
+  update(config: ServerConfig): void {
+    this.#config = config;
+    for (const { calls } of this.#seats()) calls.limits = this.#limits();
+  }
+
+  async end(sessionId: string): Promise<void> {
+    const seat = this.#own.get(sessionId);
+    this.#own.delete(sessionId);
+    await seat?.instance.close('the session that it served has ended');
+  }
+
+  async close(why: string): Promise<void> {
+    await Promise.all(this.#seats().map(({ instance }) => instance.close(why)));
+  }
+
+  #seats(): Seat[] {
+    return [this.#shared, ...this.#own.values()];
+  }
+
+  #createSeat(): Seat {
+    const instance: ServerInstance = new ServerInstance({
+      ...this.#options,
+      onNotification: (event) => {
+        if (instance.session !== undefined) this.#options.onNotification(event, instance.session);
+      },
+    });
+    return { instance, calls: new ServerCalls(instance, this.#limits()) };
+  }
+
+  #limits(): CallLimits {
+    const { maxInFlight, timeoutMs, lazy } = this.#config;
+    return {
+      maxInFlight,
+      timeoutMs: timeoutMs ?? this.#options.callTimeoutMs,
+      idleMs: lazy ? this.#options.lazyIdleMs : undefined,
+    };
+  }
+}

@@ -1,0 +1,151 @@
+import type { CallContext } from '../core/call-context.js';
+import { BridgeError, messageOf } from '../core/errors.js';
+import type { Logger } from '../core/logger.js';
+import type { Tool } from '../core/mcp.js';
+import type { ServerConfig } from '../core/server-config.js';
+import { didYouMean } from '../util/did-you-mean.js';
+import { quote } from '../util/quote.js';
+import { Throttle } from '../util/throttle.js';
+import { createToolFilter, type ToolFilter } from './tool-filter.js';
+import { fetchTools, type ToolsByName } from './tool-list.js';
+import { unavailable } from './unavailable.js';
+import type { UpstreamSession } from './upstream-session.js';
+
+export interface ServerToolsOptions {
+  config: ServerConfig;
+  logger: Logger;
+  /** Waits for a session with the server; starts it if need be. */
+  ready: (context?: CallContext) => Promise<UpstreamSession>;
+  /** There is a new list, and it is known already. */
+  onChange: () => void;
+}
+
+/** A list that is said to have changed again and again is asked for no more often. Milliseconds. */
+const changeIntervalMs = 100;
+/** A name that is not in the list may be new; but a list that was read just now is not read again for it. Milliseconds. */
+const freshMs = 1000;
+/** Comparing a slip of the pen with more names takes longer than it is worth. */
+const maxCompared = 2000;
+
+/** What is known of the tools of a server, as far as its config lets them be seen. */
+export class ServerTools {
+  readonly #options: ServerToolsOptions;
+  readonly #changes = new Throttle(changeIntervalMs);
+  #filter: ToolFilter;
+  /** As the server listed them. */
+  #all: ToolsByName | undefined;
+  #shown: ToolsByName | undefined;
+  #list: readonly Tool[] | undefined;
+  #fetching: Promise<ToolsByName> | undefined;
+  #isStale = false;
+  #fetchedAt = 0;
+
+  constructor(options: ServerToolsOptions) {
+    this.#options = options;
+    this.#filter = createToolFilter(options.config.tools);
+  }
+
+  get known(): readonly Tool[] | undefined {
+    return this.#list;
+  }
+
+  find(name: unknown): Tool | undefined {
+    return this.#shown?.get(name as string);
+  }
+
+  /** The list as it is now. Rejects with `upstream_unavailable` or `cancelled`. */
+  async list(context?: CallContext): Promise<readonly Tool[]> {
+    if (this.#list === undefined || this.#isStale) await this.#fetch(context);
+    return this.#list ?? [];
+  }
+
+  /** Rejects with `unknown_tool` for a name that the config hides, or that a list which was just read does not have. */
+  async assertMayExist(name: unknown, context: CallContext): Promise<void> {
+    const { config } = this.#options;
+    if (typeof name !== 'string' || !this.#filter(name)) throw this.#unknown(name);
+    // Never listed: the server itself knows best.
+    if (this.#shown === undefined) return;
+    if (Date.now() - this.#fetchedAt > freshMs) {
+      await this.#fetch(context).catch((error: unknown) => {
+        this.#options.logger.debug(`The tools of "${config.name}" were not read again.`, { error: messageOf(error) });
+      });
+    }
+    if (this.find(name) === undefined) throw this.#unknown(name);
+  }
+
+  /** Reads the list from a server that has just started; tells of it if it is another one than before. */
+  refresh(session: UpstreamSession): void {
+    this.#read(session, false).catch((error: unknown) => this.#warn(error));
+  }
+
+  /** The server says that its list has changed. */
+  refreshSoon(session: UpstreamSession): void {
+    this.#isStale = true;
+    this.#changes.run('tools', () => void this.#read(session, true).catch((error: unknown) => this.#warn(error)));
+  }
+
+  /** Another config: the same tools through another filter. */
+  update(config: ServerConfig): void {
+    this.#filter = createToolFilter(config.tools);
+    if (this.#all === undefined) return;
+    this.#show(this.#all);
+    this.#options.onChange();
+  }
+
+  async #fetch(context?: CallContext): Promise<void> {
+    const { config, ready } = this.#options;
+    const session = await ready(context);
+    try {
+      await (this.#fetching ?? this.#read(session, false));
+      // A reading that a later one has overtaken shows nothing: then the later one counts.
+      while (this.#list === undefined && this.#fetching !== undefined) await this.#fetching;
+    } catch (error) {
+      throw unavailable(config.name, `"${config.name}" did not list its tools: ${messageOf(error)}`, 'no', error);
+    }
+  }
+
+  async #read(session: UpstreamSession, isChanged: boolean): Promise<ToolsByName> {
+    const { config, logger, onChange } = this.#options;
+    const fetching = fetchTools(session, config.name, logger);
+    this.#fetching = fetching;
+    this.#isStale = false;
+    try {
+      const tools = await fetching;
+      // A later reading counts, whichever ends first.
+      if (this.#fetching !== fetching) return tools;
+      this.#fetchedAt = Date.now();
+      const isNew = this.#all === undefined || !isSameList(tools, this.#all);
+      this.#show(tools);
+      if (isNew || isChanged) onChange();
+      return tools;
+    } catch (error) {
+      if (this.#fetching === fetching) this.#isStale = true;
+      throw error;
+    } finally {
+      if (this.#fetching === fetching) this.#fetching = undefined;
+    }
+  }
+
+  #show(tools: ToolsByName): void {
+    this.#all = tools;
+    this.#shown = new Map([...tools].filter(([name]) => this.#filter(name)));
+    this.#list = [...this.#shown.values()];
+  }
+
+  #unknown(name: unknown): BridgeError {
+    const names = (this.#list ?? []).slice(0, maxCompared).map((tool) => tool.name);
+    const meant = typeof name === 'string' ? didYouMean(name, names) : undefined;
+    const hint = meant === undefined ? '' : ` Did you mean ${quote(meant)}?`;
+    const data = meant === undefined ? {} : { data: { suggestion: meant } };
+    return new BridgeError('unknown_tool', `"${this.#options.config.name}" has no tool ${quote(name)}.${hint}`, data);
+  }
+
+  #warn(error: unknown): void {
+    const { config, logger } = this.#options;
+    logger.warn(`The tools of "${config.name}" could not be listed.`, { server: config.name, error: messageOf(error) });
+  }
+}
+
+function isSameList(one: ToolsByName, other: ToolsByName): boolean {
+  return one.size === other.size && JSON.stringify([...one.values()]) === JSON.stringify([...other.values()]);
+}

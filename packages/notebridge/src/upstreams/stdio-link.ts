@@ -1,0 +1,48 @@
+import { createLineChannel } from '../core/line-channel.js';
+import { MessageStream } from '../core/message-stream.js';
+import type { ServerConfig } from '../core/server-config.js';
+import { errnoOf } from '../util/errno.js';
+import { type Link, type LinkOptions, StartFault } from './link.js';
+import { wentAway } from './unavailable.js';
+
+type StdioConfig = Extract<ServerConfig, { transport: 'stdio' }>;
+
+/** After a program's end its last words may still be in the pipe, and after the end of its output its exit code on the way. */
+const lastWordsMs = 200;
+
+/** Starts a program that is an MCP server, and speaks with it over its stdin and stdout. Rejects with a `StartFault`. */
+export async function openStdioLink(config: StdioConfig, options: LinkOptions): Promise<Link> {
+  const { ServerProcess } = await import('../processes/server-process.js');
+  const { command, args, env, cwd } = config;
+  const { onStderrLine, maxMessageLength, onUnreadable } = options;
+  const program = new ServerProcess({ command, args, env, cwd, onStderrLine });
+  if (program.pid === undefined) throw new StartFault((await program.ended).words, { lasting: true });
+
+  const { output: input, input: output } = program;
+  const lines = createLineChannel({ input, output, maxMessageLength, onUnreadable, keepsLongStrings: true });
+  const incoming = new MessageStream<unknown>();
+  let exit: string | undefined;
+  let fault: string | undefined;
+  const end = (): void => incoming.close(wentAway(config.name, exit ?? fault ?? 'it closed its output'));
+  const endWhenKnown = (): void => {
+    if (exit !== undefined && lines.incoming.closed) end();
+    else setTimeout(end, lastWordsMs);
+  };
+  lines.incoming.consume({
+    onItem: (message) => incoming.send(message),
+    onClose: (error) => {
+      // A pipe that breaks says less than the exit code that is on its way.
+      fault = errnoOf(error) === undefined ? error?.message : undefined;
+      endWhenKnown();
+    },
+  });
+  void program.ended.then(({ words }) => {
+    exit = words;
+    endWhenKnown();
+  });
+  const close = (): Promise<void> => {
+    lines.outgoing.close();
+    return program.stop();
+  };
+  return { channel: { incoming, outgoing: lines.outgoing }, pid: program.pid, close };
+}

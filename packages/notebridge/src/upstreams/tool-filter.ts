@@ -1,0 +1,24 @@
+import type { UpstreamSettings } from '../core/server-config.js';
+
+/** Says of the name of a tool whether the config lets it be seen and called. */
+export type ToolFilter = (tool: string) => boolean;
+
+/** `allow` and `deny` of a config: names in which `*` stands for any text and `?` for one character. What is denied is denied. */
+export function createToolFilter({ allow, deny }: UpstreamSettings['tools']): ToolFilter {
+  const isAllowed = allow === undefined ? () => true : matchAny(allow);
+  const isDenied = matchAny(deny);
+  return (tool) => isAllowed(tool) && !isDenied(tool);
+}
+
+function matchAny(patterns: readonly string[]): ToolFilter {
+  const expressions = patterns.map(toExpression);
+  return (tool) => expressions.some((expression) => expression.test(tool));
+}
+
+function toExpression(pattern: string): RegExp {
+  const source = pattern
+    .replaceAll(/[.+^${}()|[\]\\]/g, '\\$&')
+    .replaceAll(/\*+/g, '.*')
+    .replaceAll('?', '.');
+  return new RegExp(`^${source}$`, 'su');
+}

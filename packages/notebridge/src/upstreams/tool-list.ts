@@ -1,0 +1,47 @@
+import { BridgeError } from '../core/errors.js';
+import type { Logger } from '../core/logger.js';
+import type { Tool } from '../core/mcp.js';
+import { isJsonObject } from '../util/json.js';
+import { quote } from '../util/quote.js';
+import type { UpstreamSession } from './upstream-session.js';
+
+/** The tools of a server by name, in the order in which it lists them. */
+export type ToolsByName = ReadonlyMap<string, Tool>;
+
+/** A server that pages on for ever is left after so many. */
+const maxPages = 1000;
+/** A server whose whole list is broken must not fill the log. */
+const maxFaultsLogged = 5;
+/** How long one page may take. Milliseconds. */
+const pagePatienceMs = 30_000;
+
+/** All tools of a server, page by page. Unknown keys are kept; of two tools of one name the first counts. Rejects as a request does. */
+export async function fetchTools(session: UpstreamSession, server: string, logger: Logger): Promise<ToolsByName> {
+  const tools = new Map<string, Tool>();
+  if (!session.can('tools')) return tools;
+  let cursor: unknown;
+  let faults = 0;
+  for (let page = 0; page < maxPages; page++) {
+    const params = cursor === undefined ? {} : { cursor };
+    const answer = await session.request('tools/list', params, { timeoutMs: pagePatienceMs });
+    if (!Array.isArray(answer.tools)) throw new BridgeError('bad_message', `"tools" must be a list, found ${quote(answer.tools)}.`);
+    for (const item of answer.tools) {
+      const fault = addTool(tools, item);
+      if (fault !== undefined && ++faults <= maxFaultsLogged)
+        logger.warn(`A tool of "${server}" is left out: ${fault}`, { server, faults });
+    }
+    const last = cursor;
+    cursor = answer.nextCursor ?? undefined;
+    if (cursor === undefined || cursor === last) return tools;
+  }
+  logger.warn(`"${server}" lists its tools on more than ${maxPages} pages; the rest is left out.`, { server });
+  return tools;
+}
+
+/** Returns why the tool could not be added. */
+function addTool(tools: Map<string, Tool>, item: unknown): string | undefined {
+  if (!isJsonObject(item) || typeof item.name !== 'string' || item.name === '') return `it has no name: ${quote(item)}`;
+  if (tools.has(item.name)) return `there is another one named ${quote(item.name)} before it.`;
+  tools.set(item.name, (isJsonObject(item.inputSchema) ? item : { ...item, inputSchema: { type: 'object' } }) as Tool);
+  return undefined;
+}

@@ -1,0 +1,138 @@
+import { BridgeError } from '../core/errors.js';
+import { envelopeKeys, serverInfoMetaKey, subscriptionIdMetaKey, withoutEnvelope } from '../core/modern-envelope.js';
+import { Peer, type PeerRequestOptions } from '../core/peer.js';
+import type { Era } from '../core/protocol-versions.js';
+import type { ProviderEvent } from '../core/provider.js';
+import type { RpcNotification, RpcRequest } from '../core/rpc.js';
+import { isJsonObject, type JsonObject } from '../util/json.js';
+import type { Link } from './link.js';
+
+/** What a server said of itself when it was greeted. */
+export interface Greeting {
+  era: Era;
+  protocolVersion: string;
+  capabilities: JsonObject;
+  serverInfo?: JsonObject | undefined;
+  instructions?: string | undefined;
+}
+
+export interface UpstreamSessionOptions {
+  link: Link;
+  /** The name and version that the server is told. */
+  clientInfo: JsonObject;
+  onNotification: (event: ProviderEvent) => void;
+  /** The server sent something that could not be used, or can't be sent something. */
+  onFault: (error: unknown) => void;
+  onClose: (error: Error | undefined) => void;
+}
+
+/** A session with a server over one connection, in the era that was agreed. It ends with the connection. */
+export class UpstreamSession {
+  readonly #options: UpstreamSessionOptions;
+  readonly #peer: Peer;
+  #isClosed = false;
+  #greeting: Greeting = { era: 'legacy', protocolVersion: '', capabilities: {} };
+
+  constructor(options: UpstreamSessionOptions) {
+    this.#options = options;
+    this.#peer = new Peer({
+      channel: options.link.channel,
+      onRequest: answerServer,
+      onNotification: (notification) => options.onNotification(toEvent(notification)),
+      onFault: options.onFault,
+      onUnsent: options.onFault,
+      onClose: (error) => {
+        this.#isClosed = true;
+        options.onClose(error);
+      },
+    });
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  get greeting(): Greeting {
+    return this.#greeting;
+  }
+
+  /** What was agreed; from here on requests are of that era. */
+  agree(greeting: Greeting): void {
+    this.#greeting = greeting;
+    this.#options.link.setProtocolVersion?.(greeting.protocolVersion);
+  }
+
+  /** True if the server says that it has such a thing: `tools`, `resources`, …. */
+  can(capability: string): boolean {
+    return this.#greeting.capabilities[capability] !== undefined;
+  }
+
+  /** Sends one request, without the marks of the caller's era and with those of the server's. Rejects as `Peer.request` does. */
+  request(method: string, params: JsonObject, options: PeerRequestOptions): Promise<JsonObject> {
+    if (this.#greeting.era === 'legacy') return this.#peer.request(method, withoutEnvelope(params), options);
+    return this.#requestModern(method, params, options);
+  }
+
+  /** Sends a request as it stands. */
+  requestPlain(method: string, params: JsonObject, options: PeerRequestOptions): Promise<JsonObject> {
+    return this.#peer.request(method, params, options);
+  }
+
+  notify(method: string, params?: JsonObject): void {
+    this.#peer.notify(method, params === undefined ? undefined : withoutEnvelope(params));
+  }
+
+  /** Has it as if the server had said it. */
+  suppose(event: ProviderEvent): void {
+    this.#options.onNotification(event);
+  }
+
+  /** Ends calls under way with the error and hangs up. Closing twice is harmless. */
+  close(error: Error): void {
+    this.#peer.close(error);
+  }
+
+  /** Params with an envelope of ours: what the caller's client can do, this one can't. */
+  toModernParams(params: JsonObject, protocolVersion = this.#greeting.protocolVersion): JsonObject {
+    const meta = isJsonObject(params._meta) ? params._meta : {};
+    const own = {
+      [envelopeKeys.protocolVersion]: protocolVersion,
+      [envelopeKeys.clientCapabilities]: {},
+      [envelopeKeys.clientInfo]: this.#options.clientInfo,
+    };
+    return { ...params, _meta: { ...meta, ...own } };
+  }
+
+  async #requestModern(method: string, params: JsonObject, options: PeerRequestOptions): Promise<JsonObject> {
+    const { resultType, ...result } = await this.#peer.request(method, this.toModernParams(params), options);
+    if (resultType === undefined || resultType === 'complete') return withoutMarks(method, result);
+    throw new BridgeError('bad_message', `The server answered "${method}" with "${String(resultType)}", which it was not offered.`);
+  }
+}
+
+/** A result without what the modern era adds to every one; our doors add their own. How long a merged list holds is not for one server to say. */
+function withoutMarks(method: string, result: JsonObject): JsonObject {
+  const { ttlMs: _1, cacheScope: _2, ...unlimited } = result;
+  const kept = method === 'tools/call' ? result : unlimited;
+  if (!isJsonObject(kept._meta) || !(serverInfoMetaKey in kept._meta)) return kept;
+  const { [serverInfoMetaKey]: _3, ...meta } = kept._meta;
+  if (Object.keys(meta).length > 0) return { ...kept, _meta: meta };
+  const { _meta, ...rest } = kept;
+  return rest;
+}
+
+/** A server that is shared has nobody to ask: which of its callers would it mean? Only its ping is answered. */
+async function answerServer(request: RpcRequest): Promise<JsonObject> {
+  if (request.method === 'ping') return {};
+  throw new BridgeError('unknown_method', `Notebridge did not offer "${request.method}" to this server.`);
+}
+
+function toEvent({ method, params }: RpcNotification): ProviderEvent {
+  if (params === undefined) return { method };
+  const meta = params._meta;
+  if (!isJsonObject(meta) || !(subscriptionIdMetaKey in meta)) return { method, params };
+  // The mark of our own listen, which means nothing to anybody else.
+  const { [subscriptionIdMetaKey]: _, ...kept } = meta;
+  const { _meta, ...rest } = params;
+  return { method, params: Object.keys(kept).length === 0 ? rest : { ...rest, _meta: kept } };
+}

@@ -1,0 +1,205 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { CallContext } from '../core/call-context.js';
+import { BridgeError } from '../core/errors.js';
+import type { Tool } from '../core/mcp.js';
+import type { ProviderEvent } from '../core/provider.js';
+import type { ServerConfig } from '../core/server-config.js';
+import type { Exposure, ServerState, ToolServer, ToolServerEvent } from '../core/tool-server.js';
+import type { JsonObject } from '../util/json.js';
+import { Listeners } from '../util/listeners.js';
+import { type InstancesOptions, ServerInstances } from './server-instances.js';
+import { ServerTools } from './server-tools.js';
+import { unavailable } from './unavailable.js';
+import type { Greeting, UpstreamSession } from './upstream-session.js';
+import { WatchedResources } from './watched-resources.js';
+
+export interface UpstreamOptions extends Omit<InstancesOptions, 'config' | 'onState' | 'onReady' | 'onNotification'> {
+  onEvent: (event: ToolServerEvent) => void;
+}
+
+/** What a server that does not have such things is not asked for: the capability that each method needs. */
+const neededCapabilities: Record<string, string> = {
+  'resources/list': 'resources',
+  'resources/templates/list': 'resources',
+  'resources/read': 'resources',
+  'resources/subscribe': 'resources',
+  'resources/unsubscribe': 'resources',
+  'prompts/list': 'prompts',
+  'prompts/get': 'prompts',
+  'completion/complete': 'completions',
+};
+const emptyLists: Record<string, string> = {
+  'resources/list': 'resources',
+  'resources/templates/list': 'resourceTemplates',
+  'prompts/list': 'prompts',
+};
+/** Methods that only read, so that they may be sent again when the server died over them. */
+const readingMethods = new Set([...Object.keys(emptyLists), 'resources/read', 'prompts/get', 'completion/complete']);
+
+/** One server of the config, as the rest of the hub sees it: it is there, whether its program runs just now or not. */
+export class Upstream implements ToolServer {
+  readonly name: string;
+  readonly isConfig = true;
+  readonly #options: UpstreamOptions;
+  readonly #instances: ServerInstances;
+  readonly #tools: ServerTools;
+  readonly #events = new Listeners<ProviderEvent>();
+  readonly #watched = new WatchedResources();
+  readonly #since = Date.now();
+  #config: ServerConfig;
+  #greeting: Greeting | undefined;
+
+  constructor(config: ServerConfig, options: UpstreamOptions) {
+    this.name = config.name;
+    this.#config = config;
+    this.#options = options;
+    this.#instances = new ServerInstances({
+      ...options,
+      config,
+      onState: () => options.onEvent({ server: this.name, kind: 'state' }),
+      onReady: (session) => this.#meet(session),
+      onNotification: (event, session) => this.#hear(event, session),
+    });
+    this.#tools = new ServerTools({
+      config,
+      logger: options.logger,
+      ready: (context) => this.#instances.of(context).instance.ready(context?.cancellation),
+      onChange: () => this.#tell({ method: 'notifications/tools/list_changed' }),
+    });
+  }
+
+  get description(): string | undefined {
+    return this.#config.description;
+  }
+
+  get expose(): Exposure {
+    return this.#config.expose;
+  }
+
+  get instructions(): string | undefined {
+    return this.#greeting?.instructions;
+  }
+
+  get status(): ServerState['status'] {
+    return this.#config.disabled ? 'disabled' : this.#instances.status;
+  }
+
+  get state(): ServerState {
+    if (this.#config.disabled) return { status: 'disabled', since: this.#since, restarts: 0, inFlight: 0 };
+    return this.#instances.state;
+  }
+
+  get knownTools(): readonly Tool[] | undefined {
+    return this.#tools.known;
+  }
+
+  async listTools(context?: CallContext): Promise<readonly Tool[]> {
+    if (this.#config.disabled) throw this.#disabled();
+    return this.#tools.list(context);
+  }
+
+  /** Not async for tool calls: on the usual way they pay for nothing but the request. */
+  request(method: string, params: JsonObject, context: CallContext): Promise<JsonObject> {
+    if (this.#config.disabled) return Promise.reject(this.#disabled());
+    try {
+      if (method === 'tools/call') return this.#callTool(params, context);
+    } catch (error) {
+      return Promise.reject(error);
+    }
+    if (method === 'tools/list') return this.#tools.list(context).then((tools) => ({ tools }));
+    return this.#requestOther(method, params, context);
+  }
+
+  /** Agents' notifications are about agents; a server that is shared knows none. */
+  notify(): void {}
+
+  subscribe(listener: (event: ProviderEvent) => void): () => void {
+    return this.#events.add(listener);
+  }
+
+  /** Starts it, if it does not run or was given up. Resolves when it runs or is given up, at the latest after the start time-out. */
+  async start(): Promise<void> {
+    if (!this.#config.disabled) await this.#instances.start();
+  }
+
+  /** Takes over a config that differs only in what needs no restart. False if it needs one: then nothing was changed. */
+  update(config: ServerConfig): boolean {
+    if (!isDeepStrictEqual(programOf(config), programOf(this.#config))) return false;
+    this.#config = config;
+    this.#instances.update(config);
+    this.#tools.update(config);
+    return true;
+  }
+
+  /** The agent's session has ended, and with it the instance that was its own. */
+  endSession(sessionId: string): Promise<void> {
+    return this.#instances.end(sessionId);
+  }
+
+  /** Ends it and its whole tree. Closing twice is harmless. */
+  close(why = 'Notebridge ends'): Promise<void> {
+    return this.#instances.close(why);
+  }
+
+  #callTool(params: JsonObject, context: CallContext): Promise<JsonObject> {
+    const tool = this.#tools.find(params.name);
+    if (tool === undefined) return this.#callUnlistedTool(params, context);
+    const { annotations } = tool;
+    const isRepeatable = annotations !== undefined && (annotations.readOnlyHint === true || annotations.idempotentHint === true);
+    return this.#instances.of(context).calls.request({ method: 'tools/call', params, context, isRepeatable });
+  }
+
+  async #callUnlistedTool(params: JsonObject, context: CallContext): Promise<JsonObject> {
+    await this.#tools.assertMayExist(params.name, context);
+    return this.#instances.of(context).calls.request({ method: 'tools/call', params, context, isRepeatable: false });
+  }
+
+  async #requestOther(method: string, params: JsonObject, context: CallContext): Promise<JsonObject> {
+    const needed = Object.hasOwn(neededCapabilities, method) ? neededCapabilities[method] : undefined;
+    if (needed !== undefined) {
+      // A server that is started on first use is not started to hear that it has no prompts.
+      if (this.#greeting === undefined && !this.#config.lazy) await this.#instances.of(context).instance.ready(context.cancellation);
+      if (this.#greeting?.capabilities[needed] === undefined) {
+        const items = Object.hasOwn(emptyLists, method) ? emptyLists[method] : undefined;
+        if (items !== undefined) return { [items]: [] };
+        throw new BridgeError('unknown_method', `"${this.name}" has no ${needed}, so it does not answer "${method}".`);
+      }
+    }
+    if (method === 'resources/subscribe' || method === 'resources/unsubscribe') {
+      if (!this.#watched.count(method, params)) return {};
+    }
+    return this.#instances.of(context).calls.request({ method, params, context, isRepeatable: readingMethods.has(method) });
+  }
+
+  /** A server that has just started knows nothing of the one before. */
+  #meet(session: UpstreamSession): void {
+    const before = this.#greeting?.capabilities ?? {};
+    this.#greeting = session.greeting;
+    if (session.can('tools') || this.#tools.known === undefined) this.#tools.refresh(session);
+    for (const uri of this.#watched.uris) session.request('resources/subscribe', { uri }, {}).catch(() => {});
+    for (const kind of ['resources', 'prompts']) {
+      if (session.can(kind) && before[kind] === undefined) this.#tell({ method: `notifications/${kind}/list_changed` });
+    }
+  }
+
+  #hear(event: ProviderEvent, session: UpstreamSession): void {
+    if (event.method === 'notifications/tools/list_changed') this.#tools.refreshSoon(session);
+    else this.#tell(event);
+  }
+
+  #tell(event: ProviderEvent): void {
+    if (event.method === 'notifications/tools/list_changed') this.#options.onEvent({ server: this.name, kind: 'tools' });
+    else this.#options.onEvent({ server: this.name, kind: 'notification', notification: event });
+    this.#events.emit(event);
+  }
+
+  #disabled(): BridgeError {
+    return unavailable(this.name, `"${this.name}" is disabled in the config.`, 'no');
+  }
+}
+
+/** The part of a config that a running program can't change. */
+function programOf(config: ServerConfig): unknown {
+  const { tools: _1, description: _2, expose: _3, timeoutMs: _4, maxInFlight: _5, lazy: _6, ...program } = config;
+  return program;
+}

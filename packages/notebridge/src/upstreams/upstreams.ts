@@ -1,0 +1,173 @@
+import { isDeepStrictEqual } from 'node:util';
+import { messageOf } from '../core/errors.js';
+import { type Logger, silentLogger } from '../core/logger.js';
+import type { ServerConfig } from '../core/server-config.js';
+import type { ToolServerEvent, ToolServers } from '../core/tool-server.js';
+import type { JsonObject } from '../util/json.js';
+import { Listeners } from '../util/listeners.js';
+import { Redactor } from '../util/redactor.js';
+import type { OpenLink } from './link.js';
+import { openLink } from './open-link.js';
+import { addSecrets } from './server-secrets.js';
+import { Upstream, type UpstreamOptions } from './upstream.js';
+
+export interface UpstreamLimits {
+  /** How long a call may take where its server's config says nothing. Milliseconds. Default one hour. */
+  callTimeoutMs: number;
+  /** How long a server may take to start, and a call waits for it. Milliseconds. Default 30 s. */
+  startTimeoutMs: number;
+  /** The longest message of a server, in UTF-16 units. Default 64 Mi. */
+  maxMessageBytes: number;
+  /** How long a server that was given up is left alone before a call may try it again. Milliseconds. Default 5 s. */
+  coolDownMs: number;
+  /** How long a `lazy` server lives without calls. Milliseconds. Default 10 min. */
+  lazyIdleMs: number;
+}
+
+export interface UpstreamsOptions {
+  servers: readonly ServerConfig[];
+  logger?: Logger;
+  /** Learns the values of the configs' `env` and `headers`, and takes them out of what servers print. */
+  redactor?: Pick<Redactor, 'add' | 'redact'>;
+  /** The name and version that servers are told. */
+  clientInfo?: JsonObject;
+  limits?: Partial<UpstreamLimits>;
+  /** How servers are reached. Default: as their config says. */
+  openLink?: OpenLink;
+}
+
+const defaultLimits: UpstreamLimits = {
+  callTimeoutMs: 3_600_000,
+  startTimeoutMs: 30_000,
+  maxMessageBytes: 67_108_864,
+  coolDownMs: 5000,
+  lazyIdleMs: 600_000,
+};
+
+/** The MCP servers of a config. Nothing runs before `start`, or a call. */
+export function createUpstreams(options: UpstreamsOptions): Upstreams {
+  return new Upstreams(options);
+}
+
+/** The MCP servers of a config, by name: kept running, and changed as the config does. */
+export class Upstreams implements ToolServers {
+  readonly #options: UpstreamsOptions;
+  readonly #logger: Logger;
+  readonly #redactor: Pick<Redactor, 'add' | 'redact'>;
+  readonly #limits: UpstreamLimits;
+  readonly #events = new Listeners<ToolServerEvent>();
+  readonly #configs = new Map<string, ServerConfig>();
+  readonly #servers = new Map<string, Upstream>();
+  #changes: Promise<void> = Promise.resolve();
+  #closing: Promise<void> | undefined;
+
+  constructor(options: UpstreamsOptions) {
+    this.#options = options;
+    this.#logger = options.logger ?? silentLogger;
+    this.#redactor = options.redactor ?? new Redactor();
+    this.#limits = { ...defaultLimits, ...options.limits };
+    for (const config of options.servers) this.#add(config);
+  }
+
+  all(): readonly Upstream[] {
+    return [...this.#servers.values()];
+  }
+
+  get(name: string): Upstream | undefined {
+    return this.#servers.get(name);
+  }
+
+  subscribe(listener: (event: ToolServerEvent) => void): () => void {
+    return this.#events.add(listener);
+  }
+
+  /** Starts all that are not lazy, in parallel. Resolves when each runs or was given up; one that fails harms no other. Never rejects. */
+  async start(): Promise<void> {
+    await Promise.all([...this.#configs.values()].filter(({ lazy }) => !lazy).map(({ name }) => this.get(name)?.start()));
+  }
+
+  /**
+   * Makes the set that of another config: what is new is started, what is gone is stopped, what runs another program now is
+   * restarted, what was given up is tried again. All else goes on undisturbed. Resolves when that is done. Never rejects.
+   */
+  reconcile(configs: readonly ServerConfig[]): Promise<void> {
+    // One after the other, so that the last one counts.
+    this.#changes = this.#changes
+      .then(() => this.#reconcile(configs))
+      .catch((error: unknown) => {
+        this.#logger.error('The servers could not be changed.', { error: messageOf(error) });
+      });
+    return this.#changes;
+  }
+
+  /** An agent's session has ended, and with it the instances that were its own. */
+  async endSession(sessionId: string): Promise<void> {
+    await Promise.all(this.all().map((server) => server.endSession(sessionId)));
+  }
+
+  /** Ends all servers with their whole trees. Closing twice is harmless. */
+  close(): Promise<void> {
+    this.#closing ??= Promise.all(this.all().map((server) => server.close())).then(() => {});
+    return this.#closing;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  async #reconcile(configs: readonly ServerConfig[]): Promise<void> {
+    if (this.#closing !== undefined) return;
+    const wanted = new Map(configs.map((config) => [config.name, config]));
+    const work: Promise<void>[] = [];
+    for (const [name, server] of this.#servers) if (!wanted.has(name)) work.push(this.#remove(name, server));
+    for (const config of wanted.values()) work.push(this.#change(config));
+    await Promise.all(work);
+  }
+
+  async #change(config: ServerConfig): Promise<void> {
+    const { name, lazy } = config;
+    const server = this.get(name);
+    const isSame = isDeepStrictEqual(config, this.#configs.get(name));
+    if (isSame && server?.state.status !== 'failed') return;
+    addSecrets(this.#redactor, config);
+    if (server === undefined) this.#add(config);
+    else if (isSame || server.update(config)) this.#configs.set(name, config);
+    else this.#add(config, server.close('its config was changed'));
+    this.#tell({ server: name, kind: server === undefined ? 'added' : 'state' });
+    if (!lazy || this.get(name)?.state.status === 'failed') await this.get(name)?.start();
+  }
+
+  async #remove(name: string, server: Upstream): Promise<void> {
+    this.#servers.delete(name);
+    this.#configs.delete(name);
+    const closing = server.close('it was taken out of the config');
+    this.#tell({ server: name, kind: 'removed' });
+    await closing;
+  }
+
+  /** In the place of one of the same name, if there is one; `after` it has ended. */
+  #add(config: ServerConfig, after?: Promise<void>): void {
+    addSecrets(this.#redactor, config);
+    const options: UpstreamOptions = {
+      openLink: this.#options.openLink ?? openLink,
+      clientInfo: this.#options.clientInfo ?? { name: 'notebridge', version: '0' },
+      limits: this.#limits,
+      callTimeoutMs: this.#limits.callTimeoutMs,
+      lazyIdleMs: this.#limits.lazyIdleMs,
+      logger: this.#logger,
+      redact: (text) => this.#redactor.redact(text),
+      after,
+      onEvent: (event) => {
+        // One that was replaced has nothing more to say.
+        if (this.#servers.get(config.name) === upstream) this.#tell(event);
+      },
+    };
+    const upstream: Upstream = new Upstream(config, options);
+    this.#configs.set(config.name, config);
+    this.#servers.set(config.name, upstream);
+  }
+
+  #tell(event: ToolServerEvent): void {
+    this.#events.emit(event);
+  }
+}

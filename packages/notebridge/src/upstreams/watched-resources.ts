@@ -1,0 +1,27 @@
+import type { JsonObject } from '../util/json.js';
+
+/** Resources that are watched over a restart. */
+const maxWatched = 1000;
+
+/** Which resources of a server are watched, and by how many: one of several callers who stops must not stop the others. */
+export class WatchedResources {
+  readonly #watchers = new Map<string, number>();
+
+  /** Those that a server which has just started must be asked for again. */
+  get uris(): string[] {
+    return [...this.#watchers.keys()];
+  }
+
+  /** Counts a `resources/subscribe` or `resources/unsubscribe`. True if the server must hear of it. */
+  count(method: string, params: JsonObject): boolean {
+    const uri = String(params.uri);
+    const watchers = this.#watchers.get(uri) ?? 0;
+    if (method === 'resources/subscribe') {
+      if (watchers > 0 || this.#watchers.size < maxWatched) this.#watchers.set(uri, watchers + 1);
+      return true;
+    }
+    if (watchers > 1) this.#watchers.set(uri, watchers - 1);
+    else this.#watchers.delete(uri);
+    return watchers <= 1;
+  }
+}

@@ -1,0 +1,56 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createChannelPair } from '../../src/core/message-stream.js';
+import type { Provider } from '../../src/core/provider.js';
+import { AgentSession } from '../../src/doors/mcp/agent-session.js';
+import { Hub } from '../../src/hub.js';
+import type { OpenLink } from '../../src/upstreams/link.js';
+import { createContext } from '../support/create-context.js';
+import { fixtureConfig, openUpstreams } from '../support/upstreams.js';
+import { createContractSource } from './contract-source.js';
+import { describeProviderContract } from './provider-contract.js';
+
+describe.each(['legacy', 'modern'] as const)('in the %s era', (era) => {
+  describeProviderContract('Upstream', () => createUpstream(era));
+});
+
+describe('Upstream with an instance for each agent', () => {
+  it('has at most 64 of them, and one more when one has ended', async () => {
+    const { upstreams, server } = openUpstreams([fixtureConfig('', [], { instances: 'per-agent' })], { openLink: createOpenLink() });
+    const listAs = (sessionId: string) => {
+      const context = createContext('tools/call', { name: 'count_waiting' }, { caller: { ...caller, sessionId } });
+      return server().request('tools/call', context.message, context);
+    };
+    await Promise.all(Array.from({ length: 64 }, (_, n) => listAs(`agent ${n}`)));
+    await expect(listAs('one more')).rejects.toMatchObject({ code: 'limit_reached' });
+    await upstreams.endSession('agent 7');
+    expect(await listAs('one more')).toMatchObject({ structuredContent: { waiting: 0 } });
+  });
+});
+
+const caller = { door: 'library', era: 'legacy', clientInfo: undefined } as const;
+
+/** An upstream in front of a server. The server is a hub of ours with one agent: the upstream. */
+async function createUpstream(era: 'legacy' | 'modern'): Promise<Provider> {
+  const openLink = createOpenLink((agent) => expect(agent.inFlight, 'calls left in flight').toBe(era === 'modern' ? 1 : 0));
+  const { upstreams, server } = openUpstreams([fixtureConfig('', [], { era })], { openLink });
+  await upstreams.start();
+  await server().listTools();
+  return server();
+}
+
+function createOpenLink(check: (agent: AgentSession) => void = () => {}): OpenLink {
+  return async () => {
+    const [serverEnd, channel] = createChannelPair();
+    const hub = new Hub();
+    hub.addProvider(createContractSource());
+    const agent = new AgentSession({ hub, channel: serverEnd, door: 'library' });
+    const close = async (): Promise<void> => {
+      agent.endListens();
+      channel.outgoing.close();
+      agent.close();
+      hub.close();
+    };
+    onTestFinished(() => check(agent));
+    return { channel, close };
+  };
+}

@@ -1,0 +1,222 @@
+import { createRequire } from 'node:module';
+import { describe, expect, it } from 'vitest';
+import { codeOf } from '../../src/core/errors.js';
+import type { ToolResult } from '../../src/core/mcp.js';
+import { Redactor } from '../../src/util/redactor.js';
+import { createContext } from '../support/create-context.js';
+import { createCall, fixtureConfig, linesOf, openUpstreams, temporaryPath } from '../support/upstreams.js';
+
+const { resolve } = createRequire(import.meta.url);
+const thirdParty = (name: string, args: string[] = []) =>
+  fixtureConfig('', [], { name, args: [resolve(`@modelcontextprotocol/server-${name}/dist/index.js`), ...args] });
+
+/** What a call was rejected with. */
+async function rejectionOf(promise: Promise<unknown>): Promise<Error> {
+  return promise.then(
+    (result) => expect.fail(`resolved: ${JSON.stringify(result)}`),
+    (error: unknown) => error as Error,
+  );
+}
+
+describe('upstreams', () => {
+  it('serve the tools of programs that others wrote', async () => {
+    const file = temporaryPath('memory.json');
+    const folder = file.slice(0, -'/memory.json'.length);
+    const everything = thirdParty('everything');
+    const { upstreams, server } = openUpstreams([
+      everything,
+      thirdParty('filesystem', [folder]),
+      { ...thirdParty('memory'), env: { MEMORY_FILE_PATH: file } },
+    ]);
+    await upstreams.start();
+    expect(upstreams.all().map(({ name, state }) => [name, state.status])).toEqual([
+      ['everything', 'running'],
+      ['filesystem', 'running'],
+      ['memory', 'running'],
+    ]);
+    const call = (name: string, tool: string, args = {}): Promise<ToolResult> => {
+      const context = createCall(tool, args);
+      return server(name).request('tools/call', context.message, context) as Promise<ToolResult>;
+    };
+    expect((await call('everything', 'get-sum', { a: 2, b: 3 })).content).toMatchObject([{ type: 'text' }]);
+    const entities = [{ name: 'a', entityType: 't', observations: ['o'] }];
+    expect((await call('memory', 'create_entities', { entities })).structuredContent).toEqual({ entities });
+    expect(linesOf(file)).toHaveLength(1);
+    expect((await call('filesystem', 'list_directory', { path: folder })).content).toMatchObject([{ text: '[FILE] memory.json' }]);
+    const context = createContext('prompts/get', { name: 'simple-prompt' });
+    expect(await server('everything').request('prompts/get', context.message, context)).toMatchObject({ messages: [{}] });
+    expect(server('everything').state).toMatchObject({ protocolVersion: '2025-11-25', restarts: 0, inFlight: 0, pid: expect.any(Number) });
+  });
+
+  it('have no resources or prompts where the server has none, and say so without asking it', async () => {
+    const { server, upstreams } = openUpstreams([fixtureConfig('calls.mjs', [temporaryPath('calls')])]);
+    await upstreams.start();
+    const ask = (method: string) => server().request(method, {}, createContext(method));
+    expect(await ask('resources/list')).toEqual({ resources: [] });
+    expect(await ask('prompts/list')).toEqual({ prompts: [] });
+    await expect(ask('prompts/get')).rejects.toMatchObject({ code: 'unknown_method' });
+  });
+
+  it('pass the progress of a call under the token of the caller', async () => {
+    const { call } = openUpstreams([fixtureConfig('calls.mjs', [temporaryPath('calls')])]);
+    const context = createContext('tools/call', { name: 'steps', _meta: { progressToken: 'mine' } });
+    await call('steps', {}, context);
+    expect(context.notified.map(({ params }) => params)).toEqual([1, 2, 3].map((progress) => ({ progressToken: 'mine', progress })));
+  });
+
+  it('tell the server which call was cancelled, and which took too long', async () => {
+    const file = temporaryPath('calls');
+    const { upstreams, call } = openUpstreams([fixtureConfig('calls.mjs', [file], { timeoutMs: 700 })]);
+    await upstreams.start();
+    const context = createCall('wait', { key: 'cancelled one' });
+    const cancelled = rejectionOf(call('wait', {}, context));
+    const slow = rejectionOf(call('wait', { key: 'slow one' }));
+    await call('echo');
+    context.cancellation.cancel('enough');
+    expect(codeOf(await cancelled)).toBe('cancelled');
+    await call('echo');
+    expect(linesOf(file).filter((line) => line.startsWith('cancelled'))).toEqual(['cancelled cancelled one']);
+    expect(codeOf(await slow)).toBe('timeout');
+    await call('echo');
+    expect(linesOf(file).filter((line) => line.startsWith('cancelled'))).toEqual(['cancelled cancelled one', 'cancelled slow one']);
+  });
+
+  it('carry messages of 20 MB', async () => {
+    const { call } = openUpstreams([fixtureConfig('calls.mjs', [temporaryPath('calls')])]);
+    const bytes = 20 * 1024 * 1024;
+    const { content } = (await call('big', { bytes })) as ToolResult;
+    expect(String(content?.[0]?.text).length).toBe(bytes);
+    const { structuredContent } = (await call('echo', { text: 'y'.repeat(bytes) })) as ToolResult;
+    expect(String(structuredContent?.text).length).toBe(bytes);
+  });
+
+  it('skip a message that is longer than the limit, and go on', async () => {
+    const { call, log } = openUpstreams([fixtureConfig('calls.mjs', [temporaryPath('calls')], { timeoutMs: 1000 })], {
+      limits: { maxMessageBytes: 10_000 },
+    });
+    const big = rejectionOf(call('big', { bytes: 20_000 }));
+    expect(await call('echo', { a: 1 })).toMatchObject({ structuredContent: { a: 1 } });
+    expect(codeOf(await big)).toBe('timeout');
+    expect(log.filter((line) => line.includes('message_too_large'))).toHaveLength(1);
+  });
+
+  it('skip noise and answers to nobody, refuse what was not offered, and report it', async () => {
+    const { call, log } = openUpstreams([fixtureConfig('noisy.mjs')]);
+    expect(await call('echo')).toEqual({ content: [{ type: 'text', text: 'echo' }] });
+    const { structuredContent } = (await call('ask')) as ToolResult;
+    expect(structuredContent?.answers).toMatchObject([
+      { id: 'ask-1', result: {} },
+      { id: 'ask-2', error: { code: -32601, message: expect.stringContaining('sampling/createMessage') } },
+      { id: 'ask-3', error: { code: -32601 } },
+    ]);
+    expect(log.filter((line) => line.includes('bad_json'))).not.toEqual([]);
+    expect(log.filter((line) => line.includes('unexpected_answer'))).not.toEqual([]);
+  });
+
+  it('list 10,000 tools of many pages, the first of two with one name, and hear that they changed', async () => {
+    const { call, server, log, events, until } = openUpstreams([fixtureConfig('many-tools.mjs')]);
+    const tools = await server().listTools();
+    expect(tools).toHaveLength(10_000);
+    expect(tools[7]).toEqual({ name: 'tool_7', inputSchema: { type: 'object' }, description: 'first', 'x-kept': 1 });
+    expect(log.filter((line) => line.includes('another one named "tool_7"'))).toHaveLength(1);
+    expect(log.filter((line) => line.includes('it has no name'))).toHaveLength(2);
+    events.length = 0;
+    await call('tool_9999');
+    await until(() => events.some(({ kind }) => kind === 'tools'));
+    expect(server().knownTools?.[0]?.name).toBe('tool_1');
+    expect(server().knownTools).toHaveLength(10_000);
+  });
+
+  it('know no tool that is not listed, and say which one was meant', async () => {
+    const { call, server } = openUpstreams([fixtureConfig('calls.mjs', [temporaryPath('calls')])]);
+    await server().listTools();
+    expect(await rejectionOf(call('ecko'))).toMatchObject({
+      code: 'unknown_tool',
+      message: '"it" has no tool "ecko". Did you mean "echo"?',
+    });
+  });
+
+  it('hide tools that the config does not allow, also from calls', async () => {
+    const tools = { allow: ['e*', 'big'], deny: ['env'] };
+    const { call, server } = openUpstreams([fixtureConfig('calls.mjs', [temporaryPath('calls')], { tools })]);
+    for (const name of ['env', 'count']) expect(await rejectionOf(call(name))).toMatchObject({ code: 'unknown_tool' });
+    expect((await server().listTools()).map(({ name }) => name)).toEqual(['echo', 'big']);
+    for (const name of ['env', 'count']) expect(await rejectionOf(call(name))).toMatchObject({ code: 'unknown_tool' });
+    expect(await call('echo', { a: 1 })).toMatchObject({ structuredContent: { a: 1 } });
+  });
+
+  it('let further calls wait in line, and refuse those that would make it too long', async () => {
+    const file = temporaryPath('calls');
+    const { call, server, upstreams } = openUpstreams([fixtureConfig('calls.mjs', [file], { maxInFlight: 1 })]);
+    await upstreams.start();
+    const context = createCall('wait', { key: 'first' });
+    const first = rejectionOf(call('wait', {}, context));
+    const counts = [1, 2, 3, 4].map((n) => call('count', { n }));
+    expect(codeOf(await rejectionOf(call('count', { n: 5 })))).toBe('limit_reached');
+    expect(server().state.inFlight).toBe(1);
+    context.cancellation.cancel('enough');
+    await Promise.all([first, ...counts]);
+    expect(linesOf(file)).toEqual(['wait first', 'cancelled first', 'count 1', 'count 2', 'count 3', 'count 4']);
+    expect(server().state.inFlight).toBe(0);
+  });
+
+  it('let nobody wait in line for longer than a call may take', async () => {
+    const { call, upstreams } = openUpstreams([fixtureConfig('calls.mjs', [temporaryPath('calls')], { maxInFlight: 1, timeoutMs: 500 })]);
+    await upstreams.start();
+    const context = createContext('tools/call', { name: 'wait', arguments: { key: 'a' } });
+    const [first, second] = [rejectionOf(call('wait', {}, context)), rejectionOf(call('wait', { key: 'b' }))];
+    expect([codeOf(await first), codeOf(await second)]).toEqual(['timeout', 'timeout']);
+  });
+
+  it('speak with a server of the modern era, and hear its changes', async () => {
+    const { call, server, events, until } = openUpstreams([fixtureConfig('modern.mjs')]);
+    const listed = (await server().listTools()).map(({ name }) => name);
+    expect(listed).toEqual(['meta', 'change', 'ask']);
+    expect(server().state).toMatchObject({ protocolVersion: '2026-07-28', serverInfo: { name: 'modern', version: '2' } });
+    const context = createContext('tools/call', { name: 'meta', _meta: { 'example.com/kept': 1 } });
+    expect(await call('meta', {}, context)).toEqual({
+      content: [{ type: 'text', text: 'meta' }],
+      structuredContent: {
+        _meta: {
+          'example.com/kept': 1,
+          'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+          'io.modelcontextprotocol/clientCapabilities': {},
+          'io.modelcontextprotocol/clientInfo': { name: 'notebridge', version: '0' },
+        },
+      },
+    });
+    events.length = 0;
+    await call('change');
+    await until(() => events.some(({ kind }) => kind === 'tools'));
+    expect(await rejectionOf(call('ask'))).toMatchObject({ code: 'bad_message', message: expect.stringContaining('input_required') });
+  });
+
+  it('keep secrets of the config out of the log', async () => {
+    const redactor = new Redactor();
+    const secret = 'secret-0123456789';
+    const { call, log, until } = openUpstreams(
+      [fixtureConfig('calls.mjs', [temporaryPath('calls')], { env: { KEY: secret, OTHER: `Bearer ${secret}x` } })],
+      {
+        redactor,
+      },
+    );
+    expect(await call('env')).toMatchObject({ structuredContent: { KEY: secret } });
+    await call('say', { line: `my key is ${secret} or ${secret}x` });
+    await until(() => log.some((line) => line.includes('my key is [redacted] or [redacted] {"server":"it"')));
+    expect(log.join('\n')).not.toContain(secret);
+  });
+
+  it('give an agent a program of its own where the config says so, and end it with its session', async () => {
+    const { server, call, upstreams } = openUpstreams([fixtureConfig('calls.mjs', [temporaryPath('calls')], { instances: 'per-agent' })]);
+    const callAs = (sessionId: string) =>
+      call('env', {}, createCall('env', {}, { caller: { sessionId, door: 'library', era: 'legacy', clientInfo: undefined } }));
+    const tree = async (sessionId: string) => ((await callAs(sessionId)).structuredContent as Record<string, string>).NOTEBRIDGE_TREE;
+    const [one, other, again] = [await tree('one'), await tree('other'), await tree('one')];
+    expect(one).not.toBe(other);
+    expect(again).toBe(one);
+    await upstreams.endSession('one');
+    expect(await tree('other')).toBe(other);
+    expect(await tree('one')).not.toBe(one);
+    expect(server().state.status).toBe('stopped');
+  });
+});
