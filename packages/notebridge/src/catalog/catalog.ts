@@ -1,5 +1,5 @@
 import type { CallContext } from '../core/call-context.js';
-import { BridgeError, messageOf } from '../core/errors.js';
+import { BridgeError, codeOf, messageOf } from '../core/errors.js';
 import type { Logger } from '../core/logger.js';
 import type { MiddlewareContext } from '../core/middleware.js';
 import type { Provider } from '../core/provider.js';
@@ -59,11 +59,27 @@ export class Catalog {
       return { [mergeableLists[method].items]: [...offered.values()].map(({ item }) => item) };
     }
     const named = Object.hasOwn(namedRequests, method) ? namedRequests[method] : undefined;
-    if (named === undefined) return first.request(method, params, context);
+    if (named === undefined) return this.#requestInTurn(context);
     const offered = this.#owners.get(named.list) ?? (await this.#list(named.list, context));
     const owner = offered.get(params[named.param] as string)?.provider;
-    if (owner === undefined && method === 'tools/call') throw unknownTool(params);
-    return (owner ?? first).request(method, params, context);
+    if (owner !== undefined) return owner.request(method, params, context);
+    if (method === 'tools/call') throw unknownTool(params);
+    return this.#requestInTurn(context);
+  }
+
+  /** What nobody lists (a resource of a template, a completion) may be known all the same: the first who answers has it. */
+  async #requestInTurn(context: MiddlewareContext): Promise<JsonObject> {
+    const failures: unknown[] = [];
+    for (const provider of this.#providers) {
+      try {
+        return await provider.request(context.method, context.message, context);
+      } catch (error) {
+        if (context.cancellation.reason !== undefined) throw error;
+        failures.push(error);
+      }
+    }
+    // Who knows the thing and fails says more than who does not know it.
+    throw failures.find((error) => !isIgnorance(error)) ?? failures[0];
   }
 
   async #list(method: ListMethod, context: CallContext): Promise<MergedList['offered']> {
@@ -85,6 +101,12 @@ export class Catalog {
     if (method === 'tools/call') throw unknownTool(params);
     throw new BridgeError('unknown_method', `Nothing here answers "${method}".`);
   }
+}
+
+/** A provider that has nothing to do with the request. */
+function isIgnorance(error: unknown): boolean {
+  const code = codeOf(error);
+  return code === 'unknown_method' || code === 'bad_params' || code === 'not_connected';
 }
 
 function unknownTool(params: JsonObject): BridgeError {

@@ -1,0 +1,65 @@
+import { createHash } from 'node:crypto';
+import type { ToolAddress } from '../core/tool-address.js';
+
+/**
+ * Some hosts refuse tool names over 64 characters, and put a prefix of their own before ours: `mcp__notebridge__` is the longest
+ * that was seen (17).
+ */
+export const maxNameLength = 64 - 'mcp__notebridge__'.length;
+
+const hashLength = 6;
+
+/**
+ * Gives every tool one name for agents: `server__tool`, with `_` for what hosts refuse. The rule, in full:
+ * a name that fits is kept as it is; one that is too long is cut and ends in a hash of server and tool; of several that would
+ * be the same the one that had to be changed least (then the first by server and tool) keeps it, the others end in such a hash.
+ * So the same set of tools has the same names, in whatever order its servers start.
+ */
+export function exposeNames(addresses: readonly ToolAddress[]): Map<string, ToolAddress> {
+  const names = new Map<string, ToolAddress>();
+  const wishes = addresses.map((address) => ({ address, ...wishOf(address) })).sort((a, b) => byLeastChange(a, b));
+  for (const { address, name } of wishes) {
+    const given = names.has(name) ? withHash(name, address) : name;
+    // Two equal addresses, or a hash that collides: the first keeps it.
+    if (!names.has(given)) names.set(given, address);
+  }
+  return names;
+}
+
+/** Whether a name may be that of a tool of the server, whatever its tools are. */
+export function hasPrefixOf(name: string, server: string): boolean {
+  const prefix = `${toSafe(server)}__`;
+  // What follows may be the hash of a name that was cut.
+  return name.startsWith(prefix.slice(0, maxNameLength - hashLength - 1));
+}
+
+interface Wish {
+  address: ToolAddress;
+  name: string;
+  changed: boolean;
+}
+
+function wishOf(address: ToolAddress): Omit<Wish, 'address'> {
+  const written = `${address.server}__${address.tool}`;
+  const safe = toSafe(written);
+  if (safe.length <= maxNameLength) return { name: safe, changed: safe !== written };
+  return { name: withHash(safe, address), changed: true };
+}
+
+function toSafe(text: string): string {
+  return text.replaceAll(/[^A-Za-z0-9_-]/gu, '_');
+}
+
+function withHash(name: string, { server, tool }: ToolAddress): string {
+  const hash = createHash('sha256').update(`${server}\0${tool}`).digest('hex').slice(0, hashLength);
+  return `${name.slice(0, maxNameLength - hashLength - 1)}_${hash}`;
+}
+
+function byLeastChange(a: Wish, b: Wish): number {
+  return Number(a.changed) - Number(b.changed) || compare(a.address.server, b.address.server) || compare(a.address.tool, b.address.tool);
+}
+
+/** By code unit: the same everywhere, whatever the language of the machine. */
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

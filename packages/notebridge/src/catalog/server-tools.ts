@@ -1,0 +1,295 @@
+import type { CallContext } from '../core/call-context.js';
+import { BridgeError, codeOf, messageOf } from '../core/errors.js';
+import type { Logger } from '../core/logger.js';
+import type { ListToolsResult, Tool } from '../core/mcp.js';
+import type { Provider, ProviderEvent } from '../core/provider.js';
+import type { ToolAddress } from '../core/tool-address.js';
+import type { ToolServer, ToolServerEvent, ToolServers } from '../core/tool-server.js';
+import { didYouMean } from '../util/did-you-mean.js';
+import { isJsonObject, type JsonObject } from '../util/json.js';
+import { quote } from '../util/quote.js';
+import { exposeNames, hasPrefixOf } from './exposed-names.js';
+import { isListMethod, type ListMethod, mergeableLists, mergeLists } from './merged-lists.js';
+
+export interface ServerToolsOptions {
+  servers: ToolServers;
+  logger: Logger;
+  /**
+   * How long a list waits for servers that are starting. Many agents read the list once, so waiting beats leaving out; but they
+   * give up as well. Milliseconds, default 20 s.
+   */
+  listWaitMs?: number | undefined;
+}
+
+const listChanged = 'notifications/tools/list_changed';
+
+/** The servers of the config as one provider for agents: their tools and prompts as `server__name`, their resources as they are. */
+export class ServerTools implements Provider {
+  readonly name = 'servers';
+  readonly #options: ServerToolsOptions;
+  /** Who stands behind which name; undefined after a change. */
+  #tools: Map<string, ToolAddress> | undefined;
+  /** Names that were listed once: an agent that ignores `list_changed` may use them still. */
+  #listed = new Map<string, ToolAddress>();
+  /** Who stands behind the prompts that were listed last. */
+  #prompts = new Map<string, ToolAddress>();
+  /** Which server listed what last, by list and key, so that reading a resource does not list all of them anew. */
+  readonly #owners = new Map<ListMethod, Map<unknown, string>>();
+
+  constructor(options: ServerToolsOptions) {
+    this.#options = options;
+  }
+
+  /** What stands behind a name that agents know; undefined for a name that is not ours. */
+  resolve(name: string): ToolAddress | undefined {
+    return this.#names.get(name) ?? this.#listed.get(name);
+  }
+
+  /**
+   * What a name stands for as far as a guard must know it: also one that was never listed is held to be of the server whose prefix it
+   * has, since a call of it would reach that server. Which tool it would be is not known then, so that only a grant for all fits.
+   */
+  addressOf(name: string): ToolAddress | undefined {
+    const server = this.resolve(name) === undefined ? this.#ownerByPrefix(name) : undefined;
+    return server === undefined ? this.resolve(name) : { server: server.name, tool: '' };
+  }
+
+  /** Lists the server that an unknown name may belong to; undefined if there is none, or nothing to learn. Never rejects. */
+  learn(name: string, context: CallContext): Promise<void> | undefined {
+    const server = this.resolve(name) === undefined ? this.#ownerByPrefix(name) : undefined;
+    if (server === undefined || server.knownTools !== undefined) return undefined;
+    return this.#toolsOf(server, context).then(
+      () => {
+        this.#tools = undefined;
+      },
+      () => {},
+    );
+  }
+
+  /** The server that listed a resource (by URI or template) or prompt (by the name that agents know) last. */
+  serverOf(kind: 'resource' | 'prompt', name: string): string | undefined {
+    if (kind === 'prompt') return this.#prompts.get(name)?.server;
+    return this.#owners.get('resources/list')?.get(name) ?? this.#owners.get('resources/templates/list')?.get(name);
+  }
+
+  request(method: string, params: JsonObject, context: CallContext): Promise<JsonObject> {
+    switch (method) {
+      case 'tools/call':
+        return this.#callTool(params, context);
+      case 'tools/list':
+        return this.#listTools(context);
+      case 'prompts/get':
+        return this.#getPrompt(params, context);
+      case 'resources/read':
+      case 'resources/subscribe':
+      case 'resources/unsubscribe':
+        return this.#requestOwner('resources/list', params.uri, method, params, context);
+      case 'completion/complete':
+        return this.#complete(params, context);
+      default:
+        return isListMethod(method) ? this.#list(method, context) : Promise.reject(unknownMethod(method));
+    }
+  }
+
+  notify(method: string, params: JsonObject | undefined): void {
+    // Servers are shared by agents; of what one agent says only its calls concern them.
+    if (method !== 'notifications/roots/list_changed') return;
+    for (const server of this.#direct) server.notify(method, params);
+  }
+
+  subscribe(listener: (event: ProviderEvent) => void): () => void {
+    return this.#options.servers.subscribe((event) => {
+      for (const told of this.#toProviderEvents(event)) listener(told);
+    });
+  }
+
+  get #direct(): ToolServer[] {
+    return this.#options.servers.all().filter(({ expose }) => expose === 'direct');
+  }
+
+  /** Those that can be asked without starting them: only tools are worth a start. */
+  get #awake(): ToolServer[] {
+    return this.#direct.filter(({ state }) => state.status === 'running' || state.status === 'starting');
+  }
+
+  get #names(): Map<string, ToolAddress> {
+    this.#tools ??= exposeNames(
+      this.#direct.flatMap((server) => (server.knownTools ?? []).map(({ name }) => ({ server: server.name, tool: name }))),
+    );
+    return this.#tools;
+  }
+
+  #ownerByPrefix(name: string): ToolServer | undefined {
+    return this.#direct.find((server) => hasPrefixOf(name, server.name));
+  }
+
+  #toProviderEvents(event: ToolServerEvent): ProviderEvent[] {
+    const isDirect = this.#options.servers.get(event.server)?.expose === 'direct';
+    // What was learnt of owners may be wrong from here on.
+    if (event.kind !== 'notification' || event.notification.method.endsWith('/list_changed')) this.#owners.clear();
+    switch (event.kind) {
+      case 'state':
+        return [];
+      case 'notification':
+        // That its tools have changed a server says as `tools`, when the new ones are known.
+        return isDirect && event.notification.method !== listChanged ? [event.notification] : [];
+      case 'removed':
+        this.#tools = undefined;
+        return [listChanged, 'notifications/prompts/list_changed', 'notifications/resources/list_changed'].map((method) => ({ method }));
+      case 'added':
+      case 'tools':
+        this.#tools = undefined;
+        return isDirect ? [{ method: listChanged }] : [];
+    }
+  }
+
+  async #listTools(context: CallContext): Promise<ListToolsResult> {
+    const lists = await Promise.all(this.#direct.map((server) => this.#toolsOf(server, context)));
+    this.#tools = undefined;
+    const tools = new Map(
+      lists.flatMap(({ server, tools: own }) => own.map((tool) => [keyOf({ server, tool: tool.name }), tool] as const)),
+    );
+    const listed: Tool[] = [];
+    for (const [name, address] of this.#names) {
+      this.#listed.set(name, address);
+      const tool = tools.get(keyOf(address));
+      if (tool !== undefined) listed.push({ ...tool, name });
+    }
+    return { tools: listed };
+  }
+
+  /** The tools of one server, or what is known of them if it fails or takes too long: one server must not hide the others. */
+  async #toolsOf(server: ToolServer, context: CallContext): Promise<{ server: string; tools: readonly Tool[] }> {
+    try {
+      return { server: server.name, tools: await this.#inTime(server, server.listTools(context)) };
+    } catch (error) {
+      if (context.cancellation.reason !== undefined) throw error;
+      this.#options.logger.warn(`The tools of "${server.name}" are not listed.`, { error: messageOf(error) });
+      return { server: server.name, tools: server.knownTools ?? [] };
+    }
+  }
+
+  /** What a server answers. Rejects with `timeout` when a list has waited for it long enough. */
+  async #inTime<Answer>(server: ToolServer, answer: Promise<Answer>): Promise<Answer> {
+    const { listWaitMs = 20_000 } = this.#options;
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      const error = new BridgeError('timeout', `"${server.name}" took longer than ${listWaitMs} ms; it may still be starting.`);
+      timer = setTimeout(reject, listWaitMs, error);
+    });
+    try {
+      return await Promise.race([answer, late]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async #callTool(params: JsonObject, context: CallContext): Promise<JsonObject> {
+    const name = params.name;
+    if (typeof name !== 'string') throw new BridgeError('bad_params', `A tool call needs a "name", found ${quote(name)}.`);
+    // A name may be older than our knowledge of it: after a restart of the hub nothing is known before the first list.
+    if (this.resolve(name) === undefined) await this.#listTools(context);
+    const address = this.resolve(name);
+    const server = address === undefined ? undefined : this.#options.servers.get(address.server);
+    // A name of before an edit of the config must not reach what that has hidden.
+    if (address === undefined || server?.expose !== 'direct') throw this.#unknownTool(name);
+    return server.request('tools/call', { ...params, name: address.tool }, context);
+  }
+
+  #unknownTool(name: string): BridgeError {
+    const meant = didYouMean(name, [...this.#names.keys()]);
+    return new BridgeError('unknown_tool', `Unknown tool: ${quote(name)}.${meant === undefined ? '' : ` Did you mean "${meant}"?`}`);
+  }
+
+  async #list(method: ListMethod, context: CallContext): Promise<JsonObject> {
+    const { items, key } = mergeableLists[method];
+    if (method === 'prompts/list') return { [items]: await this.#listPrompts(context) };
+    // Of two with one name the server that stands first in the config has it, as for a request that names it.
+    const listed = new Map<unknown, JsonObject>();
+    for (const { item } of await this.#listAll(method, context)) if (!listed.has(item[key])) listed.set(item[key], item);
+    return { [items]: [...listed.values()] };
+  }
+
+  /** What the servers list, in their order. One that fails or takes too long is left out. */
+  async #listAll(method: ListMethod, context: CallContext): Promise<{ server: ToolServer; item: JsonObject }[]> {
+    const lists = await Promise.all(
+      this.#awake.map(async (server) => {
+        try {
+          const { offered } = await this.#inTime(server, mergeLists([server], method, context));
+          return [...offered.values()].map(({ item }) => ({ server, item }));
+        } catch (error) {
+          if (context.cancellation.reason !== undefined) throw error;
+          this.#options.logger.warn(`"${server.name}" is left out: it did not answer "${method}".`, { error: messageOf(error) });
+          return [];
+        }
+      }),
+    );
+    const { key } = mergeableLists[method];
+    const all = lists.flat();
+    this.#owners.set(method, new Map([...all].reverse().map(({ server, item }) => [item[key], server.name])));
+    return all;
+  }
+
+  async #listPrompts(context: CallContext): Promise<JsonObject[]> {
+    const found = await this.#promptOwners(context);
+    return [...found].map(([name, { item }]) => ({ ...item, name }));
+  }
+
+  /** Prompts by the name that agents know. */
+  async #promptOwners(context: CallContext): Promise<Map<string, { server: ToolServer; item: JsonObject }>> {
+    const all = await this.#listAll('prompts/list', context);
+    const byKey = new Map(all.map((entry) => [keyOf({ server: entry.server.name, tool: String(entry.item.name) }), entry]));
+    const names = exposeNames(all.map(({ server, item }) => ({ server: server.name, tool: String(item.name) })));
+    this.#prompts = names;
+    return new Map([...names].flatMap(([name, address]) => entryOf(name, byKey.get(keyOf(address)))));
+  }
+
+  async #getPrompt(params: JsonObject, context: CallContext): Promise<JsonObject> {
+    const found = (await this.#promptOwners(context)).get(String(params.name));
+    if (found === undefined) throw new BridgeError('bad_params', `Unknown prompt: ${quote(params.name)}.`);
+    return found.server.request('prompts/get', { ...params, name: found.item.name }, context);
+  }
+
+  async #complete(params: JsonObject, context: CallContext): Promise<JsonObject> {
+    const ref = isJsonObject(params.ref) ? params.ref : {};
+    if (ref.type !== 'ref/prompt') return this.#requestOwner('resources/templates/list', ref.uri, 'completion/complete', params, context);
+    const found = (await this.#promptOwners(context)).get(String(ref.name));
+    if (found === undefined) throw new BridgeError('bad_params', `Unknown prompt: ${quote(ref.name)}.`);
+    return found.server.request('completion/complete', { ...params, ref: { ...ref, name: found.item.name } }, context);
+  }
+
+  /** Hands a request to whoever lists the thing; a resource may exist unlisted, so the others are asked in turn. */
+  async #requestOwner(list: ListMethod, wanted: unknown, method: string, params: JsonObject, context: CallContext): Promise<JsonObject> {
+    const owner = this.#ownerOf(list, wanted) ?? (await this.#listAll(list, context).then(() => this.#ownerOf(list, wanted)));
+    if (owner !== undefined) return owner.request(method, params, context);
+    const failures: unknown[] = [];
+    for (const server of this.#awake) {
+      try {
+        return await server.request(method, params, context);
+      } catch (error) {
+        if (context.cancellation.reason !== undefined) throw error;
+        failures.push(error);
+      }
+    }
+    // A server that has no resources at all says less than one that looked for this one.
+    const told = failures.find((error) => codeOf(error) !== 'unknown_method') ?? failures[0];
+    throw told ?? new BridgeError('bad_params', `No server has ${quote(wanted)}.`);
+  }
+
+  #ownerOf(list: ListMethod, wanted: unknown): ToolServer | undefined {
+    const name = this.#owners.get(list)?.get(wanted);
+    return this.#awake.find((server) => server.name === name);
+  }
+}
+
+function keyOf({ server, tool }: ToolAddress): string {
+  return `${server}\0${tool}`;
+}
+
+function entryOf<Value>(name: string, value: Value | undefined): [string, Value][] {
+  return value === undefined ? [] : [[name, value]];
+}
+
+function unknownMethod(method: string): BridgeError {
+  return new BridgeError('unknown_method', `The servers do not answer "${method}".`);
+}
