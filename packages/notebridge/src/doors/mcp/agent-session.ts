@@ -5,6 +5,7 @@ import { BridgeError, messageOf, RemoteError } from '../../core/errors.js';
 import type { Channel } from '../../core/message-stream.js';
 import { envelopeOf } from '../../core/modern-envelope.js';
 import { Peer } from '../../core/peer.js';
+import type { Principal } from '../../core/principal.js';
 import type { Era } from '../../core/protocol-versions.js';
 import type { ProviderEvent } from '../../core/provider.js';
 import { RequestContext } from '../../core/request-context.js';
@@ -19,6 +20,17 @@ export interface AgentSessionOptions {
   hub: Hub;
   channel: Channel;
   door: Caller['door'];
+  /** On whose behalf the agent calls, as the door has proved it. Left out: the owner. */
+  principal?: Principal | undefined;
+  /** What callers of the hub are told as their session. Default: one of its own. */
+  sessionId?: string | undefined;
+  /**
+   * Takes a notification that belongs to a request that runs (its progress, a log line of it). False to have it sent like any
+   * other. Left out: there is one way for all.
+   */
+  notifyDuring?: ((request: RpcId, notification: JsonObject) => boolean) | undefined;
+  /** Tells modern listens of a change that a request brought about. Left out: the listens of this connection. */
+  tellListens?: ((event: ProviderEvent) => void) | undefined;
   /** Requests of this agent that may run at once. Default 1024. */
   maxInFlight?: number | undefined;
   /** The agent went away, or was let go. */
@@ -28,6 +40,8 @@ export interface AgentSessionOptions {
 /** Who a message comes from, and how it is answered beside its result. */
 interface Origin {
   callId: string;
+  /** The request; undefined for a notification, and for what we ask on our own. */
+  id: RpcId | undefined;
   cancellation: Cancellation;
   caller: Caller;
   /** Log lines are sent from this level up; none if undefined. */
@@ -43,7 +57,7 @@ export class AgentSession {
   readonly #hub: Hub;
   readonly #peer: Peer;
   readonly #listens: Listens;
-  readonly #sessionId = randomUUID();
+  readonly #callPrefix = randomUUID();
   readonly #stopListening: () => void;
   #legacyCaller: Caller;
   #era: Era | undefined;
@@ -70,6 +84,11 @@ export class AgentSession {
     });
   }
 
+  /** Under which callers of the hub know this agent. */
+  get sessionId(): string {
+    return this.#options.sessionId ?? this.#callPrefix;
+  }
+
   /** Requests of the agent that run just now. */
   get inFlight(): number {
     return this.#peer.inFlight.serving;
@@ -80,12 +99,12 @@ export class AgentSession {
     this.#listens.endAll();
   }
 
-  /** Tells the agent that nothing more will come, and hangs up. Closing twice is harmless. */
-  close(): void {
-    if (this.#listens.size === 0) return this.#peer.close();
+  /** Tells the agent that nothing more will come, and hangs up. Calls end with the error. Closing twice is harmless. */
+  close(error?: Error): void {
+    if (this.#listens.size === 0) return this.#peer.close(error);
     this.endListens();
     // The answers to the listens come out of the chain before this turn of the loop ends.
-    setImmediate(() => this.#peer.close());
+    setImmediate(() => this.#peer.close(error));
   }
 
   /** A frame that could not be read is answered, unless it was an answer itself. */
@@ -114,7 +133,7 @@ export class AgentSession {
     const params = request.params ?? {};
     if (method === 'initialize') this.#meet(params);
     else this.#era ??= 'legacy';
-    const context = this.#contextOf('request', method, params, this.#legacyOrigin(callId, cancellation));
+    const context = this.#contextOf('request', method, params, this.#legacyOrigin(callId, cancellation, request.id));
     switch (method) {
       case 'initialize':
         return this.#hub
@@ -146,6 +165,7 @@ export class AgentSession {
     if (method !== 'server/discover') this.#era ??= 'modern';
     const context = this.#contextOf('request', method, params, {
       callId,
+      id,
       cancellation,
       caller: this.#callerOf('modern', clientInfo),
       logLevel,
@@ -181,14 +201,28 @@ export class AgentSession {
     }
   }
 
+  /** Tells modern listens of this connection of a change. */
+  tellListens(event: ProviderEvent): void {
+    this.#listens.tell(event);
+  }
+
   #tell(event: ProviderEvent): void {
     this.#listens.tell(event);
     if (this.#era === 'legacy') this.#notify(event.method, event.params, this.#logLevel);
   }
 
+  /** Tells of a change that a modern request brought about. */
+  #tellChange(event: ProviderEvent): void {
+    const { tellListens } = this.#options;
+    if (tellListens === undefined) this.#listens.tell(event);
+    else tellListens(event);
+  }
+
   /** Sends to the agent; log lines only from the level up that it asked for. */
-  #notify(method: string, params: JsonObject | undefined, logLevel: string | undefined): void {
+  #notify(method: string, params: JsonObject | undefined, logLevel: string | undefined, during?: RpcId): void {
     if (method === 'notifications/message' && (logLevel === undefined || !isLevelWanted(params?.level, logLevel))) return;
+    const { notifyDuring } = this.#options;
+    if (during !== undefined && notifyDuring?.(during, { jsonrpc: '2.0', method, ...(params === undefined ? {} : { params }) })) return;
     this.#peer.notify(method, params);
   }
 
@@ -207,26 +241,27 @@ export class AgentSession {
   }
 
   #contextOf(type: 'request' | 'notification', method: string, message: JsonObject, origin: Origin): RequestContext {
-    const { callId, cancellation, caller, logLevel } = origin;
+    const { callId, id, cancellation, caller, logLevel } = origin;
     const notify = (notified: string, params?: JsonObject): void => {
       // In the modern era changes go to who listens, whoever caused them.
       if (caller.era === 'modern' && notified.endsWith('/list_changed'))
-        this.#listens.tell({ method: notified, ...(params === undefined ? {} : { params }) });
-      else this.#notify(notified, params, logLevel);
+        this.#tellChange({ method: notified, ...(params === undefined ? {} : { params }) });
+      else this.#notify(notified, params, logLevel, id);
     };
     return new RequestContext({ type, method, message, callId, cancellation, caller, notify });
   }
 
-  #legacyOrigin(callId: string, cancellation: Cancellation): Origin {
-    return { callId, cancellation, caller: this.#legacyCaller, logLevel: this.#logLevel };
+  #legacyOrigin(callId: string, cancellation: Cancellation, id?: RpcId): Origin {
+    return { callId, id, cancellation, caller: this.#legacyCaller, logLevel: this.#logLevel };
   }
 
   #nextCallId(): string {
-    return `${this.#sessionId}-${++this.#calls}`;
+    return `${this.#callPrefix}-${++this.#calls}`;
   }
 
   #callerOf(era: Era, clientInfo: JsonObject | undefined): Caller {
-    return { sessionId: this.#sessionId, door: this.#options.door, era, clientInfo };
+    const { door, principal } = this.#options;
+    return { sessionId: this.sessionId, door, era, clientInfo, ...(principal === undefined ? {} : { principal }) };
   }
 
   #setLogLevel(params: JsonObject): JsonObject {

@@ -1,0 +1,141 @@
+import { createServer, type IncomingMessage, type Server, STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
+import { BridgeError, messageOf } from '../../core/errors.js';
+import { bindLoopback } from '../../notebooks/pages/bind.js';
+import { errnoOf } from '../../util/errno.js';
+import type { HttpApp } from './http-app.js';
+
+export type UpgradeHandler = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
+
+export interface ListenOptions {
+  /** 0 for any free port. */
+  port: number;
+  /** An address of this machine. Default: 127.0.0.1 and ::1, on the same port. */
+  host?: string | undefined;
+  /** Tells who holds a port, for the error. */
+  describePortOwner?: ((port: number) => Promise<string | undefined> | string | undefined) | undefined;
+  /** Takes requests to upgrade; left out, they are answered like any other. */
+  onUpgrade?: UpgradeHandler | undefined;
+  /** Told of each connection as it is made. */
+  onConnection?: ((socket: Socket) => void) | undefined;
+  timeouts?: Partial<ListenTimeouts> | undefined;
+}
+
+/** All in milliseconds. */
+export interface ListenTimeouts {
+  /** Until the headers of a request have come. Default 10 s. */
+  headersMs: number;
+  /** Until all of a request has come, body included. Default 60 s. */
+  requestMs: number;
+  /** How long a connection is kept without a request. Default 5 min: a kernel thinks between two calls. */
+  keepAliveMs: number;
+}
+
+export interface HttpListener {
+  readonly port: number;
+  /** Frees the port, lets running calls end for a moment, then cancels them. Ready within 2 s; closing twice is harmless. */
+  close(): Promise<void>;
+}
+
+const defaultTimeouts: ListenTimeouts = { headersMs: 10_000, requestMs: 60_000, keepAliveMs: 300_000 };
+/** Open connections; past it new ones are cut off. */
+const maxConnections = 4096;
+/** How long running calls may still end by themselves, and how long cancelled ones may take to say so. Milliseconds. */
+const lastAnswersMs = 1200;
+const lastWordsMs = 500;
+
+/** Serves the app. Rejects with `port_in_use`, naming who holds the port. */
+export async function listenHttp(app: HttpApp, options: ListenOptions): Promise<HttpListener> {
+  await app.fastify.ready();
+  const upgraded = new Set<Duplex>();
+  const create = (): Server => createHttpServer(app, options, upgraded);
+  const { port, servers } =
+    options.host === undefined ? await bindLoopback(create, options) : await bindHost(create(), { ...options, host: options.host });
+  let closing: Promise<void> | undefined;
+  return {
+    port,
+    close: () => {
+      closing ??= closeServers(app, servers, upgraded);
+      return closing;
+    },
+  };
+}
+
+function createHttpServer(app: HttpApp, { onUpgrade, onConnection, timeouts }: ListenOptions, upgraded: Set<Duplex>): Server {
+  const { headersMs, requestMs, keepAliveMs } = { ...defaultTimeouts, ...timeouts };
+  const server = createServer({
+    headersTimeout: headersMs,
+    requestTimeout: Math.max(headersMs, requestMs),
+    keepAliveTimeout: keepAliveMs,
+    connectionsCheckingInterval: Math.min(5000, headersMs),
+    maxHeaderSize: 32_768,
+    noDelay: true,
+  });
+  server.maxConnections = maxConnections;
+  server.on('request', app.handle);
+  server.on('clientError', answerUnreadable);
+  // Until it listens, a failure is told to who opens it.
+  server.once('listening', () => {
+    server.on('error', (error) => app.logger.warn('The HTTP port failed.', { error: error.message }));
+  });
+  if (onConnection !== undefined) server.on('connection', onConnection);
+  if (onUpgrade !== undefined) {
+    server.on('upgrade', (request, socket, head) => {
+      upgraded.add(socket);
+      socket.on('close', () => upgraded.delete(socket));
+      socket.on('error', (error) => app.logger.debug('A connection failed.', { error: error.message }));
+      onUpgrade(request, socket, head);
+    });
+  }
+  return server;
+}
+
+async function bindHost(server: Server, options: ListenOptions & { host: string }): Promise<{ port: number; servers: Server[] }> {
+  const { port, host, describePortOwner } = options;
+  try {
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject);
+      server.listen({ port, host, exclusive: true }, resolve);
+    });
+  } catch (error) {
+    const owner = errnoOf(error) === 'EADDRINUSE' ? await describePortOwner?.(port) : undefined;
+    const why = owner === undefined ? messageOf(error) : `it is taken by ${owner}`;
+    throw new BridgeError('port_in_use', `Cannot listen on ${host}, port ${port}: ${why}. Choose another --host or --port.`, {
+      data: { port, ...(owner === undefined ? {} : { owner }) },
+      cause: error,
+    });
+  }
+  const address = server.address();
+  return { port: typeof address === 'object' && address !== null ? address.port : port, servers: [server] };
+}
+
+/** What is no HTTP, or came too slowly, gets a last word if it can still be heard. */
+function answerUnreadable(error: Error & { code?: string }, socket: Duplex): void {
+  if (!socket.writable || socket.destroyed || error.code === 'ECONNRESET') return void socket.destroy();
+  const status = error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : error.code === 'HPE_HEADER_OVERFLOW' ? 431 : 400;
+  const body = JSON.stringify({ detail: `${STATUS_CODES[status]}.` });
+  const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Type: application/json; charset=utf-8\r\n`;
+  socket.end(`${head}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`, () => socket.destroy());
+}
+
+async function closeServers(app: HttpApp, servers: readonly Server[], upgraded: ReadonlySet<Duplex>): Promise<void> {
+  const closed = servers.map((server) => new Promise<void>((resolve) => server.close(() => resolve())));
+  for (const server of servers) server.closeIdleConnections();
+  await callsEndWithin(app, lastAnswersMs);
+  app.calls.cancelAll('The hub is closing.');
+  await callsEndWithin(app, lastWordsMs);
+  // What was answered last is handed to the system before its connection is cut.
+  await new Promise((resolve) => setImmediate(resolve));
+  for (const server of servers) server.closeAllConnections();
+  for (const socket of upgraded) socket.destroy();
+  await Promise.all(closed);
+  await app.fastify.close();
+}
+
+async function callsEndWithin(app: HttpApp, ms: number): Promise<void> {
+  const waiting = new AbortController();
+  await Promise.race([app.calls.none(), delay(ms, undefined, { signal: waiting.signal }).catch(() => undefined)]);
+  waiting.abort();
+}

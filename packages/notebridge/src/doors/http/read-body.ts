@@ -1,0 +1,66 @@
+import { isUtf8 } from 'node:buffer';
+import type { IncomingMessage } from 'node:http';
+import { messageOf } from '../../core/errors.js';
+import { parseMessage } from '../../core/wire.js';
+import { type Refusal, refuse, toRefusal } from './refusal.js';
+
+/** A body as it came, or why it is not taken. */
+export type Body = { text: string } | Refusal;
+
+/**
+ * Reads a JSON body past the framework. Of a body that is too large nothing is kept; the rest of it is read away, so that the
+ * caller gets to see the answer. Undefined if the caller left before its end.
+ */
+export function readBody(request: IncomingMessage, maxBytes: number): Promise<Body | undefined> {
+  const refusal = checkHeaders(request, maxBytes);
+  if (refusal !== undefined) return Promise.resolve(refusal);
+  return new Promise((resolve) => {
+    let first: Buffer | undefined;
+    let rest: Buffer[] | undefined;
+    let length = 0;
+    request.on('data', (chunk: Buffer) => {
+      length += chunk.length;
+      if (length > maxBytes) {
+        first = rest = undefined;
+        resolve(tooLarge(maxBytes));
+      } else if (first === undefined) first = chunk;
+      else {
+        rest ??= [first];
+        rest.push(chunk);
+      }
+    });
+    request.on('end', () => resolve(toBody(rest === undefined ? first : Buffer.concat(rest, length))));
+    request.on('error', () => resolve(undefined));
+  });
+}
+
+/** The value of a JSON body, numbers to the letter, or why it has none. */
+export function parseBody(text: string): { value: unknown } | Refusal {
+  try {
+    return { value: parseMessage(text) };
+  } catch (error) {
+    return toRefusal(error) ?? refuse(400, `The body could not be read: ${messageOf(error)}`);
+  }
+}
+
+function checkHeaders({ headers }: IncomingMessage, maxBytes: number): Refusal | undefined {
+  const type = headers['content-type'];
+  if (type !== 'application/json' && !isJsonType(type))
+    return refuse(415, `The body must be "application/json"${type === undefined ? '; no Content-Type was sent' : ''}.`);
+  const encoding = headers['content-encoding'];
+  if (encoding !== undefined && encoding !== 'identity') return refuse(415, 'A compressed body is not read. Send it as it is.');
+  return Number(headers['content-length'] ?? 0) > maxBytes ? tooLarge(maxBytes) : undefined;
+}
+
+function isJsonType(type: string | undefined): boolean {
+  return type?.split(';', 1)[0]?.trim().toLowerCase() === 'application/json';
+}
+
+function toBody(bytes: Buffer | undefined): Body {
+  if (bytes === undefined) return refuse(400, 'The body is empty. Send JSON.');
+  return isUtf8(bytes) ? { text: bytes.toString('utf8') } : refuse(400, 'The body is not UTF-8.');
+}
+
+function tooLarge(maxBytes: number): Refusal {
+  return refuse(413, `The body is larger than ${maxBytes} bytes.`);
+}

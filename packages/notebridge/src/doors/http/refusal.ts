@@ -1,0 +1,56 @@
+import { BridgeError, type ErrorCode } from '../../core/errors.js';
+
+/** Why a request is not served: what goes back instead. `detail` is a text, or the list of what is wrong in the body. */
+export interface Refusal {
+  status: number;
+  detail: unknown;
+  /** Names and values in turn, as `writeHead` takes them. */
+  headers?: readonly string[];
+  /** Members beside `detail`. */
+  more?: Readonly<Record<string, unknown>>;
+}
+
+export function refuse(status: number, detail: unknown, headers?: readonly string[]): Refusal {
+  return headers === undefined ? { status, detail } : { status, detail, headers };
+}
+
+export function isRefusal(value: object): value is Refusal {
+  return 'status' in value && 'detail' in value;
+}
+
+/** The statuses of errors of ours; any other error is 500, and its text stays in the log. */
+const statusOf: { [Code in ErrorCode]?: number } = {
+  bad_json: 400,
+  message_too_deep: 400,
+  bad_params: 422,
+  invalid_arguments: 422,
+  bad_grant: 401,
+  denied: 403,
+  unknown_server: 404,
+  message_too_large: 413,
+  budget_exhausted: 429,
+  limit_reached: 503,
+  closed: 503,
+  upstream_unavailable: 503,
+};
+
+/** The border to HTTP: what a caller may see of an error, or undefined if it may see nothing of it. */
+export function toRefusal(error: unknown): Refusal | undefined {
+  if (!(error instanceof BridgeError)) return undefined;
+  const status = statusOf[error.code];
+  if (status === undefined) return undefined;
+  const { retry_after_s: retryAfterS } = error.data;
+  const headers = status === 401 ? bearerChallenge(true) : retryHeaders(status, retryAfterS);
+  return { status, detail: error.message, headers, more: { error_code: error.code } };
+}
+
+/** What a 401 says of how to do better. */
+export function bearerChallenge(tokenWasSent: boolean): string[] {
+  return ['www-authenticate', `Bearer realm="notebridge"${tokenWasSent ? ', error="invalid_token"' : ''}`];
+}
+
+function retryHeaders(status: number, retryAfterS: unknown): string[] {
+  const seconds = Number(retryAfterS);
+  if (seconds > 0 && Number.isFinite(seconds)) return ['retry-after', String(Math.ceil(seconds))];
+  return status === 503 ? ['retry-after', '1'] : [];
+}

@@ -1,0 +1,91 @@
+import { BridgeError } from '../../core/errors.js';
+import { isLegacyVersion, legacyVersions, modernVersions } from '../../core/protocol-versions.js';
+import type { Classified, RpcId } from '../../core/rpc.js';
+import type { CallsUnderWay } from '../http/calls-under-way.js';
+import { countCall, type HttpCall, headerOf, type McpHttpLimits } from './http-call.js';
+import { HttpExchange } from './http-exchange.js';
+import { fault, type HttpFault, sendEmpty, tooMany } from './http-fault.js';
+import type { HttpSession } from './http-session.js';
+import type { HttpSessions } from './http-sessions.js';
+
+export interface HttpLegacyOptions {
+  sessions: HttpSessions;
+  limits: McpHttpLimits;
+  /** All calls that run for HTTP callers. */
+  calls: CallsUnderWay;
+}
+
+const sessionHeader = 'mcp-session-id';
+
+/** Legacy agents over HTTP: POST, GET and DELETE of their sessions. Each returns why it was not served, or nothing. */
+export class HttpLegacy {
+  readonly #options: HttpLegacyOptions;
+
+  constructor(options: HttpLegacyOptions) {
+    this.#options = options;
+  }
+
+  /** Takes a message or a batch. `messages`: the same, classified; none of them is a fault. */
+  post(call: HttpCall, posted: unknown, messages: readonly Classified[]): HttpFault | undefined {
+    const ids = messages.flatMap((each) => (each.kind === 'request' ? [each.message.id] : []));
+    const isOpening = messages.length === 1 && messages[0]?.kind === 'request' && messages[0].message.method === 'initialize';
+    const session = isOpening && headerOf(call.request, sessionHeader) === undefined ? this.#open(call) : this.#find(call, isOpening);
+    if (!('receive' in session)) return { ...session, id: ids[0] ?? null };
+    if (ids.length === 0) {
+      session.receive(posted, [], undefined);
+      sendEmpty(call.response, 202, call.headers);
+      return undefined;
+    }
+    const taken = ids.find((id) => session.isWaiting(id));
+    if (taken !== undefined) return fault(400, 'bad_message', 'A request of that id is running already.', taken);
+    this.#exchange(call, session, posted, ids);
+    return undefined;
+  }
+
+  /** Opens the stream for what belongs to no request. */
+  get(call: HttpCall): HttpFault | undefined {
+    const session = this.#find(call);
+    if (!('receive' in session)) return session;
+    session.openStream(call.response, { ...this.#options.limits, headers: headersOf(call, session) });
+    return undefined;
+  }
+
+  delete(call: HttpCall): HttpFault | undefined {
+    const session = this.#find(call);
+    if (!('receive' in session)) return session;
+    this.#options.sessions.end(session);
+    sendEmpty(call.response, 204, call.headers);
+    return undefined;
+  }
+
+  #exchange(call: HttpCall, session: HttpSession, posted: unknown, ids: readonly RpcId[]): void {
+    const { response, accepted } = call;
+    // A connection that closes does not cancel in this era: the agent says so if it means it.
+    countCall(this.#options.calls, call);
+    session.receive(posted, ids, new HttpExchange({ ...this.#options.limits, response, accepted, headers: headersOf(call, session) }));
+  }
+
+  #open({ principal }: HttpCall): HttpSession | HttpFault {
+    const { sessions, limits } = this.#options;
+    return sessions.open(principal) ?? tooMany(`${limits.maxSessions} agents are connected; wait for one to leave.`, 60);
+  }
+
+  #find({ request, principal }: HttpCall, isOpening = false): HttpSession | HttpFault {
+    const version = headerOf(request, 'mcp-protocol-version');
+    if (!isOpening && version !== undefined && !isLegacyVersion(version)) return unsupportedVersion(version);
+    const key = headerOf(request, sessionHeader);
+    if (key === undefined) return fault(400, 'bad_message', 'The header Mcp-Session-Id is missing. Open a session with "initialize".');
+    const session = this.#options.sessions.find(key, principal);
+    return session ?? fault(404, 'closed', 'There is no session of that id, or it has ended. Start a new one with "initialize".');
+  }
+}
+
+function headersOf({ headers }: HttpCall, { key }: HttpSession): string[] {
+  return [...headers, sessionHeader, key];
+}
+
+function unsupportedVersion(requested: string): HttpFault {
+  const supported = [...modernVersions, ...legacyVersions];
+  const error = new BridgeError('unsupported_version', 'Unsupported protocol version', { data: { supported, requested } });
+  return { status: 400, error };
+}

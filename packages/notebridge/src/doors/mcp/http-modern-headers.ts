@@ -1,0 +1,71 @@
+import type { IncomingMessage } from 'node:http';
+import { type BridgeError, codeOf } from '../../core/errors.js';
+import { envelopeKeys } from '../../core/modern-envelope.js';
+import type { RpcRequest } from '../../core/rpc.js';
+import type { JsonObject } from '../../util/json.js';
+import { quote } from '../../util/quote.js';
+import { headerOf } from './http-call.js';
+import { type HttpFault, headerMismatch } from './http-fault.js';
+import { parseEnvelope } from './modern-era.js';
+
+/** What `Mcp-Name` must repeat of the params, so that proxies can tell calls apart without reading bodies. */
+const nameSources: Record<string, 'name' | 'uri' | 'taskId'> = {
+  'tools/call': 'name',
+  'prompts/get': 'name',
+  'resources/read': 'uri',
+  'tasks/get': 'taskId',
+  'tasks/update': 'taskId',
+  'tasks/cancel': 'taskId',
+};
+
+/**
+ * Checks envelope and headers of a modern request, in the order of the SDKs: what disagrees, then what is not served, then what is
+ * missing. Undefined if the request may be answered.
+ */
+export function checkModernRequest(http: IncomingMessage, request: RpcRequest, meta: JsonObject): HttpFault | undefined {
+  const { id, method } = request;
+  const version = meta[envelopeKeys.protocolVersion];
+  const headers = { version: headerOf(http, 'mcp-protocol-version'), method: headerOf(http, 'mcp-method') };
+  if (headers.version !== undefined && headers.version !== version)
+    return headerMismatch(`MCP-Protocol-Version says ${quote(headers.version)}, the body ${quote(version)}.`, id);
+  if (headers.method !== undefined && headers.method !== method)
+    return headerMismatch(`Mcp-Method says ${quote(headers.method)}, the body ${quote(method)}.`, id);
+  try {
+    parseEnvelope(method, meta);
+  } catch (error) {
+    return { status: codeOf(error) === 'unknown_method' ? 404 : 400, error: error as BridgeError, id };
+  }
+  if (headers.version === undefined) return headerMismatch('The header MCP-Protocol-Version is missing.', id);
+  if (headers.method === undefined) return headerMismatch('The header Mcp-Method is missing.', id);
+  return checkName(http, request);
+}
+
+function checkName(http: IncomingMessage, { id, method, params }: RpcRequest): HttpFault | undefined {
+  const source = Object.hasOwn(nameSources, method) ? nameSources[method] : undefined;
+  if (source === undefined) return undefined;
+  const wanted = params?.[source];
+  const header = headerOf(http, 'mcp-name');
+  if (header === undefined)
+    return typeof wanted === 'string'
+      ? headerMismatch(`The header Mcp-Name is missing; it must be that of params.${source}.`, id)
+      : undefined;
+  const name = decodeHeaderValue(header);
+  if (name === undefined) return headerMismatch(`Mcp-Name is not encoded correctly: ${quote(header)}.`, id);
+  if (typeof wanted !== 'string' || name === wanted) return undefined;
+  return headerMismatch(`Mcp-Name says ${quote(name)}, params.${source} ${quote(wanted)}.`, id);
+}
+
+const encoded = /^=\?base64\?(.*)\?=$/s;
+const canonicalBase64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+
+/** What does not fit into a header stands there as base64 of its UTF-8. Undefined if it is not that. */
+function decodeHeaderValue(value: string): string | undefined {
+  const base64 = encoded.exec(value)?.[1];
+  if (base64 === undefined) return value;
+  if (!canonicalBase64.test(base64)) return undefined;
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.from(base64, 'base64'));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,168 @@
+import { randomBytes } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
+import { BridgeError } from '../../core/errors.js';
+import { MessageStream } from '../../core/message-stream.js';
+import type { Principal } from '../../core/principal.js';
+import { idKey, isRpcId, type RpcId, toErrorAnswer } from '../../core/rpc.js';
+import type { Hub } from '../../hub.js';
+import { isJsonObject, type JsonObject } from '../../util/json.js';
+import { AgentSession } from './agent-session.js';
+import { HttpEventStream, type HttpEventStreamOptions } from './http-event-stream.js';
+import type { HttpExchange } from './http-exchange.js';
+import { KeptNotifications } from './kept-notifications.js';
+
+export interface HttpSessionOptions {
+  hub: Hub;
+  principal: Principal;
+  maxInFlight?: number | undefined;
+  /** Its first request, `initialize`, was refused: nobody will come back to it. */
+  onRefused: () => void;
+}
+
+/** An exchange with the requests in it that are not answered yet. */
+interface Pending {
+  exchange: HttpExchange;
+  ids: Map<string | number, RpcId>;
+  isBatch: boolean;
+}
+
+/** Streams that one agent may hold open; one more ends the oldest, which the agent may have lost without our knowing. */
+const maxStreams = 4;
+
+/** One legacy agent over HTTP: its session of the protocol, and which of its connections takes which message. */
+export class HttpSession {
+  /** The `Mcp-Session-Id`: a secret, so it is not the id that logs and providers see. */
+  readonly key = randomBytes(24).toString('base64url');
+  readonly principal: Principal;
+  /** When the agent was last heard of, by the clock of the door. */
+  lastHeard = 0;
+  readonly #agent: AgentSession;
+  readonly #incoming = new MessageStream<unknown>();
+  readonly #pending = new Map<string | number, Pending>();
+  readonly #kept = new KeptNotifications();
+  readonly #onRefused: () => void;
+  #streams: HttpEventStream[] = [];
+  #isOpened = false;
+
+  constructor({ hub, principal, maxInFlight, onRefused }: HttpSessionOptions) {
+    this.principal = principal;
+    this.#onRefused = onRefused;
+    const outgoing = new MessageStream<unknown>();
+    outgoing.consume({ onItem: (message) => this.#route(message) });
+    this.#agent = new AgentSession({
+      hub,
+      channel: { incoming: this.#incoming, outgoing },
+      door: 'http',
+      principal,
+      maxInFlight,
+      notifyDuring: (id, notification) => this.#notifyDuring(id, notification),
+    });
+  }
+
+  /** Under which callers of the hub know this agent. */
+  get sessionId(): string {
+    return this.#agent.sessionId;
+  }
+
+  /** True while the agent waits for something: an answer, or news. */
+  get isBusy(): boolean {
+    return this.#pending.size > 0 || this.#agent.inFlight > 0 || this.#streams.some(({ isOpen }) => isOpen);
+  }
+
+  /** True if a request of that id waits for its answer. */
+  isWaiting(id: RpcId): boolean {
+    return this.#pending.has(idKey(id));
+  }
+
+  /** Takes what was posted, a message or a batch. The requests of these ids are answered on the exchange. */
+  receive(posted: unknown, ids: readonly RpcId[], exchange: HttpExchange | undefined): void {
+    if (exchange !== undefined) {
+      const pending: Pending = { exchange, ids: new Map(ids.map((id) => [idKey(id), id])), isBatch: Array.isArray(posted) };
+      for (const key of pending.ids.keys()) this.#pending.set(key, pending);
+    }
+    this.#incoming.send(posted);
+    for (const message of Array.isArray(posted) ? posted : [posted]) this.#forgetCancelled(message as JsonObject);
+  }
+
+  /** Opens a stream for what belongs to no request, and sends what was kept for it. */
+  openStream(response: ServerResponse, options: HttpEventStreamOptions): void {
+    const stream = new HttpEventStream(response, options);
+    this.#streams = [...this.#streams.filter(({ isOpen }) => isOpen), stream];
+    if (this.#streams.length > maxStreams) this.#streams.shift()?.end();
+    for (const message of this.#kept.takeAll()) stream.send(message);
+  }
+
+  /** Ends the streams; requests that run may still be answered. */
+  endStreams(): void {
+    for (const stream of this.#streams.splice(0)) stream.end();
+  }
+
+  /** Ends everything: streams, and requests with the error. Closing twice is harmless. */
+  close(error = new BridgeError('closed', 'The session has ended. Start a new one with "initialize".')): void {
+    this.endStreams();
+    const all = new Set(this.#pending.values());
+    this.#pending.clear();
+    this.#agent.close();
+    for (const { exchange, ids, isBatch } of all) {
+      const answers = [...ids.values()].map((id) => toErrorAnswer(id, error));
+      exchange.answer(isBatch ? answers : answers[0]);
+    }
+  }
+
+  #route(message: unknown): void {
+    const [first] = Array.isArray(message) ? message : [message];
+    if (!isJsonObject(first)) return;
+    if (first.method !== undefined) return this.#tell(first);
+    const pending = isRpcId(first.id) ? this.#pending.get(idKey(first.id)) : undefined;
+    if (pending === undefined) return;
+    // Throws what cannot be printed, and is called again with that error.
+    pending.exchange.answer(message);
+    for (const key of pending.ids.keys()) this.#forget(key);
+    this.#isOpened ||= first.error === undefined;
+    if (!this.#isOpened) this.#onRefused();
+  }
+
+  /** Progress and log lines of a request go ahead of its answer, if the agent takes them there. */
+  #notifyDuring(id: RpcId, notification: JsonObject): boolean {
+    const isProgress = notification.method === 'notifications/progress';
+    if (!isProgress && notification.method !== 'notifications/message') return false;
+    const exchange = this.#pending.get(idKey(id))?.exchange;
+    // Progress means nothing to anybody else.
+    if (exchange?.takesNotifications !== true) return isProgress;
+    // Who reads slowly loses these, not the answer.
+    if (!exchange.isFull) exchange.notify(notification);
+    return true;
+  }
+
+  /** To the newest stream that takes it; log lines also ahead of any answer; else it is kept for the next stream. */
+  #tell(notification: JsonObject): void {
+    for (;;) {
+      const stream = this.#streams.at(-1);
+      if (stream === undefined) break;
+      if (stream.isOpen && !stream.isFull) return stream.send(notification);
+      this.#streams.pop();
+      // A reader that has stopped reading must not fill our memory.
+      if (stream.isOpen) stream.cut();
+    }
+    const isLog = notification.method === 'notifications/message';
+    for (const { exchange } of isLog ? this.#pending.values() : []) {
+      if (exchange.takesNotifications && !exchange.isFull) return exchange.notify(notification);
+    }
+    this.#kept.add(notification);
+  }
+
+  /** A cancelled request gets no answer, so its exchange must not wait for one. */
+  #forgetCancelled({ method, params }: JsonObject): void {
+    if (method !== 'notifications/cancelled' || !isJsonObject(params) || !isRpcId(params.requestId)) return;
+    const exchange = this.#forget(idKey(params.requestId));
+    if (exchange !== undefined) exchange.finish();
+  }
+
+  /** Returns the exchange if nothing more is waited for on it. */
+  #forget(key: string | number): HttpExchange | undefined {
+    const pending = this.#pending.get(key);
+    this.#pending.delete(key);
+    pending?.ids.delete(key);
+    return pending?.ids.size === 0 ? pending.exchange : undefined;
+  }
+}

@@ -1,0 +1,80 @@
+import type { Principal } from '../../core/principal.js';
+import type { Hub } from '../../hub.js';
+import type { McpHttpLimits } from './http-call.js';
+import { HttpSession } from './http-session.js';
+
+export interface HttpSessionsOptions {
+  hub: Hub;
+  limits: McpHttpLimits;
+  now: () => number;
+  /** A session has ended: what was held for it alone can go. */
+  endSession: (sessionId: string) => void;
+}
+
+/** The legacy agents by their `Mcp-Session-Id`. */
+export class HttpSessions {
+  readonly #options: HttpSessionsOptions;
+  readonly #sessions = new Map<string, HttpSession>();
+
+  constructor(options: HttpSessionsOptions) {
+    this.#options = options;
+  }
+
+  get size(): number {
+    return this.#sessions.size;
+  }
+
+  /** A new session; undefined if there are as many as there may be. */
+  open(principal: Principal): HttpSession | undefined {
+    const { hub, limits, now } = this.#options;
+    if (this.#sessions.size >= limits.maxSessions) this.sweep();
+    if (this.#sessions.size >= limits.maxSessions) return undefined;
+    const onRefused = (): void => this.end(session);
+    const session: HttpSession = new HttpSession({ hub, principal, maxInFlight: limits.maxInFlight, onRefused });
+    session.lastHeard = now();
+    this.#sessions.set(session.key, session);
+    return session;
+  }
+
+  /** The session of that id, if it is the principal's own: to anybody else it does not exist. */
+  find(key: string, principal: Principal): HttpSession | undefined {
+    const session = this.#sessions.get(key);
+    if (session === undefined || !isSame(session.principal, principal)) return undefined;
+    if (this.#isOver(session)) return void this.end(session);
+    session.lastHeard = this.#options.now();
+    return session;
+  }
+
+  end(session: HttpSession): void {
+    if (!this.#sessions.delete(session.key)) return;
+    session.close();
+    this.#options.endSession(session.sessionId);
+  }
+
+  /** Ends the sessions that nobody has used for long. */
+  sweep(): void {
+    for (const session of [...this.#sessions.values()]) {
+      // The time that counts begins when the last answer was given, or the last stream was closed.
+      if (session.isBusy) session.lastHeard = this.#options.now();
+      else if (this.#isOver(session)) this.end(session);
+    }
+  }
+
+  /** Ends the streams of all; requests that run may still be answered. */
+  endStreams(): void {
+    for (const session of this.#sessions.values()) session.endStreams();
+  }
+
+  close(): void {
+    for (const session of [...this.#sessions.values()]) this.end(session);
+  }
+
+  #isOver(session: HttpSession): boolean {
+    return !session.isBusy && this.#options.now() - session.lastHeard >= this.#options.limits.sessionIdleMs;
+  }
+}
+
+function isSame(one: Principal, other: Principal): boolean {
+  if (one.kind === 'grant') return other.kind === 'grant' && one.grantId === other.grantId;
+  return one.kind === other.kind;
+}

@@ -1,0 +1,15 @@
+import { BridgeError } from '../../core/errors.js';
+import type { ToolServers } from '../../core/tool-server.js';
+import { didYouMean } from '../../util/did-you-mean.js';
+import { quote } from '../../util/quote.js';
+
+/** The error that says which servers there are. */
+export function unknownServer(name: string, servers: ToolServers): BridgeError {
+  const names = servers.all().map((server) => server.name);
+  if (names.length === 0) {
+    return new BridgeError('unknown_server', `There is no server ${quote(name)}: the config names none. Add it under "mcpServers".`);
+  }
+  const meant = didYouMean(name, names);
+  const hint = meant === undefined ? `There are: ${names.join(', ')}.` : `Did you mean "${meant}"?`;
+  return new BridgeError('unknown_server', `There is no server ${quote(name)}. ${hint}`);
+}

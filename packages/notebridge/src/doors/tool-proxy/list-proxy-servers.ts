@@ -1,0 +1,67 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { owner, type Principal } from '../../core/principal.js';
+import type { ToolServer } from '../../core/tool-server.js';
+import { isListed } from './proxy-tool-call.js';
+import { findServer, type ToolProxy } from './tool-proxy-context.js';
+
+export interface ProxyServerList {
+  servers: ListedServer[];
+  total: number;
+}
+
+export interface ListedServer {
+  id: string;
+  name: string;
+  /** False for a server that is built in. */
+  is_config: boolean;
+  is_running: boolean;
+  /** Empty for a server that was never started, or does not say: a list starts nothing and waits for nobody for long. */
+  tools: ListedTool[];
+}
+
+export interface ListedTool {
+  name: string;
+  description: string | null;
+  input_schema: unknown;
+  output_schema: unknown;
+  annotations: unknown;
+}
+
+/** The servers whose tools code may call, as far as the principal may know of them. Default principal: the owner. */
+export async function listProxyServers(proxy: ToolProxy, principal: Principal = owner): Promise<ProxyServerList> {
+  const servers = proxy.servers.all().filter(({ name }) => findServer(proxy.servers, name) !== undefined);
+  await Promise.all(servers.map(askForTools));
+  const listed = servers.filter((server) => isListed(proxy, server, principal)).map((server) => toListed(proxy, server, principal));
+  return { servers: listed, total: listed.length };
+}
+
+function toListed(proxy: ToolProxy, server: ToolServer, principal: Principal): ListedServer {
+  const { name, isConfig, state, knownTools = [] } = server;
+  const tools = knownTools.filter((tool) => proxy.mayList(principal, { server: name, tool: tool.name }, tool));
+  return {
+    id: name,
+    name,
+    is_config: isConfig,
+    is_running: state.status === 'running',
+    tools: tools.map((tool) => ({
+      name: tool.name,
+      description: tool.description ?? null,
+      input_schema: tool.inputSchema,
+      output_schema: tool.outputSchema ?? null,
+      annotations: tool.annotations ?? null,
+    })),
+  };
+}
+
+/** How long a list waits for servers that are asked for their tools. Milliseconds. */
+const longestWaitMs = 5000;
+
+/** A server that runs, or is about to, but was never asked for its tools is asked; then it knows them. */
+async function askForTools(server: ToolServer): Promise<void> {
+  const { status } = server.state;
+  if (server.knownTools !== undefined || (status !== 'running' && status !== 'starting')) return;
+  const waiting = new AbortController();
+  const given = server.listTools().catch(() => []);
+  await Promise.race([given, delay(longestWaitMs, undefined, { signal: waiting.signal }).catch(() => {})]);
+  waiting.abort();
+}

@@ -1,0 +1,53 @@
+import { codeOf, messageOf } from '../../core/errors.js';
+import { byteLengthOf, type Printed, printWithTokens } from '../../core/long-strings.js';
+import { printMessage } from '../../core/wire.js';
+import { failedAnswer, type ToolCallResponse } from './proxy-tool-call.js';
+
+/**
+ * Prints an answer, at most `maxBytes` of UTF-8; one that is larger, or nested too deeply to be printed, becomes a failed one. The
+ * known members are strung together and the result is printed once, also where it is the error as well: it may be megabytes.
+ * Long strings that nobody has changed on their way keep the bytes with which they came.
+ */
+export function printAnswer(response: ToolCallResponse, maxBytes: number): Printed {
+  try {
+    const text = printWithTokens(() => print(response));
+    // A UTF-16 unit is at most three bytes.
+    if (typeof text === 'string' && text.length * 3 <= maxBytes) return text;
+    if (byteLengthOf(text) <= maxBytes) return text;
+    return print({ ...response, ...failedAnswer('result_too_large', tooLarge(maxBytes)), ...nothingElse });
+  } catch (error) {
+    return print({ ...response, ...failedAnswer(codeOf(error) ?? 'result_too_large', messageOf(error)), ...nothingElse });
+  }
+}
+
+const nothingElse = { content: undefined, structured_content: undefined };
+
+function print({
+  success,
+  result,
+  error,
+  is_error,
+  content,
+  structured_content,
+  meta,
+  error_code,
+  call_id,
+  duration_ms,
+}: ToolCallResponse): string {
+  const printed = printValue(result);
+  const printedError = error === null ? 'null' : error === result ? printed : JSON.stringify(error);
+  let text = `{"success":${success},"result":${printed},"error":${printedError},"is_error":${is_error}`;
+  if (content !== undefined) text += `,"content":${printValue(content)}`;
+  if (structured_content !== undefined) text += `,"structured_content":${printValue(structured_content)}`;
+  const code = error_code === null ? 'null' : JSON.stringify(error_code);
+  return `${text},"meta":${meta === null ? 'null' : printValue(meta)},"error_code":${code},"call_id":${JSON.stringify(call_id)},"duration_ms":${duration_ms}}`;
+}
+
+/** What has no JSON, from a server of this process, is null. */
+function printValue(value: unknown): string {
+  return typeof value === 'string' ? JSON.stringify(value) : (printMessage(value) ?? 'null');
+}
+
+function tooLarge(maxBytes: number): string {
+  return `The result is larger than ${maxBytes} bytes. Ask for less at once, or raise notebridge.limits.maxResultBytes.`;
+}

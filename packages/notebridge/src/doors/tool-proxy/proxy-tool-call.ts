@@ -1,0 +1,160 @@
+import type { Caller } from '../../core/call-context.js';
+import { Cancellation } from '../../core/cancellation.js';
+import { BridgeError, messageOf, RemoteError } from '../../core/errors.js';
+import type { MiddlewareContext } from '../../core/middleware.js';
+import { owner, type Principal } from '../../core/principal.js';
+import { RequestContext } from '../../core/request-context.js';
+import type { ToolAddress } from '../../core/tool-address.js';
+import type { ToolServer, ToolServers } from '../../core/tool-server.js';
+import { isJsonObject, type JsonObject } from '../../util/json.js';
+import { type ToolAnswer, toAnswer } from './to-answer.js';
+import { findServer, principalKey, type ToolProxy } from './tool-proxy-context.js';
+
+/** The body of a call. */
+export interface ToolCallRequest {
+  /** The arguments of the tool. */
+  arguments: JsonObject;
+}
+
+/** The answer to a call, as it is printed. */
+export interface ToolCallResponse extends ToolAnswer {
+  /** Under which the log speaks of the call. */
+  call_id: string;
+  /** How long the call took in the hub, milliseconds. */
+  duration_ms: number;
+}
+
+/** What may come with a call beside its arguments. */
+export interface ToolCallOptions {
+  /** On whose behalf. Default: the owner. */
+  principal?: Principal | undefined;
+  cancellation?: Cancellation | undefined;
+  callId?: string | undefined;
+  /** Hears progress and log lines of the tool while it runs; without it the server is not asked for progress. */
+  onEvent?: ((method: string, params: JsonObject) => void) | undefined;
+}
+
+/**
+ * Calls a tool of a server, through the hub's chain. Whatever the tool or the chain says resolves, also what failed.
+ *
+ * @throws BridgeError `unknown_server`, `bad_grant`, and `budget_exhausted` or `limit_reached` where waiting helps
+ *   (`data.retry_after_s`); what nobody expected is thrown as it is.
+ */
+export async function proxyToolCall(
+  proxy: ToolProxy,
+  address: ToolAddress,
+  request: ToolCallRequest & ToolCallOptions,
+): Promise<ToolCallResponse> {
+  const { principal = owner, callId = proxy.nextCallId() } = request;
+  const server = findServer(proxy.servers, address.server);
+  if (server === undefined) throw unknownServer(proxy, address.server, principal);
+  const startedAt = proxy.now();
+  let answer: ToolAnswer;
+  try {
+    const result: unknown = await proxy.hub.request(toContext(proxy, address, request, { principal, callId }), proxy.terminal);
+    answer = toAnswer(isJsonObject(result) ? result : {});
+    if (answer.is_error && lacksTool(server, address.tool))
+      answer = { ...answer, is_error: false, error_code: 'tool_not_found', result: null };
+  } catch (error) {
+    answer = toFailure(error, server, address.tool);
+  }
+  return Object.assign(answer, { call_id: callId, duration_ms: Math.round((proxy.now() - startedAt) * 10) / 10 });
+}
+
+/** The last step of a call's way through the chain. One function for all calls: it reads the target off the context. */
+export function callTarget(servers: ToolServers): (context: MiddlewareContext) => Promise<JsonObject> {
+  return (context) => {
+    const { target } = context;
+    const server = target === undefined ? undefined : findServer(servers, target.server);
+    if (target === undefined || server === undefined)
+      throw new BridgeError('upstream_unavailable', 'The server was taken out of the config while the call was on its way.');
+    return server.request('tools/call', { ...context.message, name: target.tool }, context);
+  };
+}
+
+/** A call that was not made, or whose tool did not answer. */
+export function failedAnswer(errorCode: string, error: string): ToolAnswer {
+  return { success: false, result: null, error, is_error: false, meta: null, error_code: errorCode };
+}
+
+const ignoreEvent = (): void => {};
+
+function toContext(
+  proxy: ToolProxy,
+  target: ToolAddress,
+  call: ToolCallRequest & ToolCallOptions,
+  { principal, callId }: { principal: Principal; callId: string },
+): RequestContext {
+  const { onEvent } = call;
+  const name = `${target.server}__${target.tool}`;
+  const caller: Caller = {
+    sessionId: `${proxy.sessionPrefix}:${principalKey(principal)}`,
+    door: 'tool-proxy',
+    era: 'legacy',
+    clientInfo: undefined,
+    principal,
+  };
+  return new RequestContext({
+    method: 'tools/call',
+    type: 'request',
+    message:
+      onEvent === undefined ? { name, arguments: call.arguments } : { name, arguments: call.arguments, _meta: { progressToken: callId } },
+    callId,
+    caller,
+    cancellation: call.cancellation ?? new Cancellation(),
+    target,
+    notify: onEvent === undefined ? ignoreEvent : (method, params = {}) => onEvent(method, params),
+  });
+}
+
+/** The codes that this door spells as its reference does. */
+const spelled: { [code: string]: string } = { unknown_tool: 'tool_not_found', bad_params: 'invalid_arguments' };
+
+/** What becomes an answer; everything else is thrown on, for the border to HTTP. */
+function toFailure(error: unknown, server: ToolServer, tool: string): ToolAnswer {
+  if (error instanceof RemoteError) return toRemoteFailure(error, server, tool);
+  if (!(error instanceof BridgeError)) throw error;
+  const { code, data } = error;
+  const isForBorder =
+    code === 'bad_grant' || code === 'internal' || ((code === 'budget_exhausted' || code === 'limit_reached') && 'retry_after_s' in data);
+  if (isForBorder) throw error;
+  return failedAnswer(spelled[code] ?? code, error.message);
+}
+
+/** A server says by a protocol error that it has no such tool (also -32601: no tools at all), or did not like the arguments. */
+function toRemoteFailure(error: RemoteError, server: ToolServer, tool: string): ToolAnswer {
+  const code = Number(error.raw.code);
+  if (code === -32601 || lacksTool(server, tool)) return failedAnswer('tool_not_found', error.message);
+  if (code === -32602) return failedAnswer('invalid_arguments', error.message);
+  return { success: false, result: error.message, error: error.message, is_error: true, meta: null, error_code: null };
+}
+
+/** True if the server has listed its tools and this is none of them: some answer a call of it like a tool that failed. */
+function lacksTool({ knownTools }: ToolServer, tool: string): boolean {
+  return knownTools !== undefined && !knownTools.some(({ name }) => name === tool);
+}
+
+function unknownServer(proxy: ToolProxy, name: string, principal: Principal): BridgeError {
+  if (name === 'skills')
+    return new BridgeError('unknown_server', 'Skills proxy caller not registered — skills are not enabled for this agent.');
+  const available = proxy.servers
+    .all()
+    .filter((server) => findServer(proxy.servers, server.name) !== undefined && isListed(proxy, server, principal))
+    .map((server) => `'${server.name}'`);
+  const shown = name.length > 80 ? `${name.slice(0, 80)}…` : name;
+  return new BridgeError('unknown_server', `MCP server '${shown}' is not running. Available servers: [${available.join(', ')}]`);
+}
+
+/** True if the principal may know of the server: it may call one of its tools. */
+export function isListed(proxy: ToolProxy, server: ToolServer, principal: Principal): boolean {
+  const { name, knownTools } = server;
+  if (knownTools === undefined || knownTools.length === 0) return proxy.mayListWhole(principal, name);
+  return knownTools.some((tool) => proxy.mayList(principal, { server: name, tool: tool.name }, tool));
+}
+
+/** What went wrong, for a stream that has begun and cannot have a status any more. */
+export function lateFailure(error: unknown): ToolAnswer {
+  return error instanceof BridgeError && error.code !== 'internal'
+    ? failedAnswer(spelled[error.code] ?? error.code, messageOf(error))
+    : failedAnswer('internal', 'Internal error');
+}

@@ -1,0 +1,87 @@
+import { byteLengthOf, type Printed } from '../../core/long-strings.js';
+import { type Refusal, refuse } from '../http/refusal.js';
+
+/** An answer that is ready to be sent. */
+export interface Outcome {
+  status: number;
+  text: Printed;
+  /** Names and values in turn. */
+  headers: readonly string[];
+  /** True if the tool may have run, so that a repetition must not run it again. */
+  hasRun: boolean;
+}
+
+export interface StoredAnswersOptions {
+  maxAnswers: number;
+  /** Of all answers together: bytes, or UTF-16 units of those that are text. */
+  maxBytes: number;
+  keepMs: number;
+  now: () => number;
+}
+
+interface Entry {
+  fingerprint: string;
+  outcome: Promise<Outcome>;
+  /** Size and time of an answer that is there; undefined while the call runs. */
+  stored: { size: number; at: number } | undefined;
+}
+
+/**
+ * Answers by `Idempotency-Key`: the same call under the same key gets the answer of the first, and waits for it if need be.
+ * The oldest answers go first when there are too many; calls that run are never forgotten.
+ */
+export class StoredAnswers {
+  readonly #options: StoredAnswersOptions;
+  /** In the order of storing. */
+  readonly #entries = new Map<string, Entry>();
+  #size = 0;
+
+  constructor(options: StoredAnswersOptions) {
+    this.#options = options;
+  }
+
+  /** `call` must not reject. `fingerprint` tells whether it is the same call. */
+  async run(key: string, fingerprint: string, call: () => Promise<Outcome>): Promise<Outcome | Refusal> {
+    this.#forgetOld();
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return this.#runFirst(key, fingerprint, call);
+    if (entry.fingerprint !== fingerprint) return keyReused();
+    const outcome = await entry.outcome;
+    // The first was turned away before its tool could run: this one has its own try.
+    if (!outcome.hasRun) return this.run(key, fingerprint, call);
+    return { ...outcome, headers: [...outcome.headers, 'idempotency-replayed', 'true'] };
+  }
+
+  async #runFirst(key: string, fingerprint: string, call: () => Promise<Outcome>): Promise<Outcome> {
+    const entry: Entry = { fingerprint, outcome: call(), stored: undefined };
+    this.#entries.set(key, entry);
+    const outcome = await entry.outcome;
+    this.#entries.delete(key);
+    const { text } = outcome;
+    const size = typeof text === 'string' ? text.length : byteLengthOf(text);
+    if (!outcome.hasRun || size > this.#options.maxBytes) return outcome;
+    entry.stored = { size, at: this.#options.now() };
+    this.#entries.set(key, entry);
+    this.#size += size;
+    this.#forgetOld();
+    return outcome;
+  }
+
+  #forgetOld(): void {
+    const { maxAnswers, maxBytes, keepMs, now } = this.#options;
+    const oldest = now() - keepMs;
+    let { size: count } = this.#entries;
+    for (const [key, { stored }] of this.#entries) {
+      if (stored === undefined) continue;
+      if (count <= maxAnswers && this.#size <= maxBytes && stored.at > oldest) return;
+      this.#entries.delete(key);
+      this.#size -= stored.size;
+      count--;
+    }
+  }
+}
+
+function keyReused(): Refusal {
+  const msg = 'This key came with another call before. Use a new key for each call, and the same one only to repeat it.';
+  return refuse(422, [{ type: 'idempotency_key_reused', loc: ['header', 'idempotency-key'], msg }]);
+}

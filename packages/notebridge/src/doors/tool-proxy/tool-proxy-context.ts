@@ -1,0 +1,93 @@
+import { randomBytes } from 'node:crypto';
+import type { Logger } from '../../core/logger.js';
+import type { Tool } from '../../core/mcp.js';
+import type { MiddlewareContext } from '../../core/middleware.js';
+import type { Principal } from '../../core/principal.js';
+import type { ToolAddress } from '../../core/tool-address.js';
+import type { ToolServers } from '../../core/tool-server.js';
+import type { JsonObject } from '../../util/json.js';
+
+/** Bounds of the tool proxy. */
+export interface ToolProxyLimits {
+  /** The largest answer, bytes of JSON. Default 64 MiB. Past it: `result_too_large`. */
+  maxResultBytes: number;
+  /** Calls of this door under way at once; one more is answered with 503. Default 1024. */
+  maxInFlight: number;
+  /** How often a stream says that it lives, milliseconds. Default 15 s. */
+  heartbeatMs: number;
+  /** Answers kept for repeated `Idempotency-Key`s: how many (default 1000), how large together (bytes, default 64 MiB), how long (ms, default 10 min). */
+  storedAnswers: number;
+  storedBytes: number;
+  storedMs: number;
+}
+
+const defaultLimits: Readonly<ToolProxyLimits> = {
+  maxResultBytes: 64 * 1024 * 1024,
+  maxInFlight: 1024,
+  heartbeatMs: 15_000,
+  storedAnswers: 1000,
+  storedBytes: 64 * 1024 * 1024,
+  storedMs: 10 * 60_000,
+};
+
+/** The part of a hub that the proxy needs. */
+export interface ToolProxyHub {
+  request(context: MiddlewareContext, terminal: (context: MiddlewareContext) => Promise<JsonObject>): Promise<JsonObject>;
+  readonly logger: Logger;
+}
+
+export interface ToolProxyOptions {
+  hub: ToolProxyHub;
+  servers: ToolServers;
+  /** Whether a list may show a tool to the principal. Default: yes. Calls are judged by the hub, not by this. */
+  mayList?: ((principal: Principal, address: ToolAddress, tool: Tool) => boolean) | undefined;
+  /** Whether a list may show a server whose tools are not known yet. Default: yes. */
+  mayListWhole?: ((principal: Principal, server: string) => boolean) | undefined;
+  limits?: Partial<ToolProxyLimits> | undefined;
+  /** Milliseconds since some fixed moment. Default `performance.now`. */
+  clock?: (() => number) | undefined;
+}
+
+/** What the functions of the proxy share, with or without HTTP. */
+export interface ToolProxy {
+  readonly hub: ToolProxyHub;
+  readonly servers: ToolServers;
+  readonly limits: Readonly<ToolProxyLimits>;
+  mayList(principal: Principal, address: ToolAddress, tool: Tool): boolean;
+  mayListWhole(principal: Principal, server: string): boolean;
+  now(): number;
+  /** A new id under which the log and the caller speak of a call. */
+  nextCallId(): string;
+  /** Hands a call that came through the chain to the server that it is aimed at. */
+  readonly terminal: (context: MiddlewareContext) => Promise<JsonObject>;
+  /** Who calls, by principal: one session for each grant, so that a server with instances per agent has one for each kernel. */
+  readonly sessionPrefix: string;
+}
+
+/** Makes what `proxyToolCall`, `listProxyServers` and `proxyHealth` work on. */
+export function createProxyContext(options: ToolProxyOptions, terminalOf: (servers: ToolServers) => ToolProxy['terminal']): ToolProxy {
+  const prefix = randomBytes(6).toString('hex');
+  let calls = 0;
+  return {
+    hub: options.hub,
+    servers: options.servers,
+    limits: { ...defaultLimits, ...options.limits },
+    mayList: options.mayList ?? (() => true),
+    mayListWhole: options.mayListWhole ?? (() => true),
+    now: options.clock ?? (() => performance.now()),
+    nextCallId: () => `${prefix}-${++calls}`,
+    terminal: terminalOf(options.servers),
+    sessionPrefix: prefix,
+  };
+}
+
+/** The server of a name, if code may reach it at all. */
+export function findServer(servers: ToolServers, name: string): ReturnType<ToolServers['get']> {
+  const server = servers.get(name);
+  return server === undefined || server.expose === 'none' || server.status === 'disabled' ? undefined : server;
+}
+
+/** What the principal is called in ids and keys. */
+export function principalKey(principal: Principal): string {
+  return principal.kind === 'grant' ? `grant:${principal.grantId}` : principal.kind;
+}

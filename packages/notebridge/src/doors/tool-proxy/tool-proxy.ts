@@ -1,0 +1,143 @@
+import { createHash } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Principal } from '../../core/principal.js';
+import type { ToolAddress } from '../../core/tool-address.js';
+import { printMessage } from '../../core/wire.js';
+import type { JsonObject } from '../../util/json.js';
+import { type Authenticate, Authenticator } from '../http/authenticator.js';
+import type { HttpApp } from '../http/http-app.js';
+import { printRefusal } from '../http/raw-answer.js';
+import { isRefusal, type Refusal } from '../http/refusal.js';
+import { CallDoor } from './call-door.js';
+import { listProxyServers } from './list-proxy-servers.js';
+import { createOpenApi } from './openapi.js';
+import { proxyHealth, proxyReadiness } from './proxy-health.js';
+import { callTarget } from './proxy-tool-call.js';
+import { createProxyContext, type ToolProxy, type ToolProxyOptions } from './tool-proxy-context.js';
+
+/** Under which all routes of the proxy stand, as in the reference. */
+const proxyPrefix = '/api/v1/mcp/proxy';
+
+export interface ToolProxyDoorOptions extends ToolProxyOptions {
+  authenticate: Authenticate;
+  /** Answers the challenge of who wants to know whether this is the hub of its address file. */
+  prove?: ((nonce: string) => string | Promise<string>) | undefined;
+  /** Shown in the description of the routes. */
+  version?: string | undefined;
+}
+
+const nonceFormat = /^[\w-]{16,256}$/;
+
+/** Adds the tool proxy to an app: code in kernels calls the tools of servers, without their keys. Call it before `listenHttp`. */
+export function createToolProxy(app: HttpApp, options: ToolProxyDoorOptions): ToolProxy {
+  const proxy = createProxyContext(options, callTarget);
+  const authenticator = new Authenticator(options.authenticate);
+  const { fastify } = app;
+  addCallRoutes(app, new CallDoor(app, proxy, authenticator));
+
+  fastify.get(`${proxyPrefix}/servers`, async (request, reply) => {
+    const principal = await authenticator.check(request.raw);
+    if (isRefusal(principal)) return sendRefused(reply, principal);
+    return sendTagged(request, reply, printMessage(await listProxyServers(proxy, principal)));
+  });
+
+  const answerHealth = async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
+    const health: JsonObject = await proxyHealth();
+    const { challenge } = request.query as { challenge?: unknown };
+    if (challenge === undefined || options.prove === undefined) return health;
+    if (typeof challenge !== 'string' || !nonceFormat.test(challenge))
+      return reply.code(400).send({ detail: 'A challenge is 16 to 256 letters, digits, "-" or "_".' });
+    return { ...health, proof: await options.prove(challenge) };
+  };
+  fastify.get(`${proxyPrefix}/health`, answerHealth);
+  fastify.get('/healthz', answerHealth);
+
+  fastify.get('/readyz', async (request, reply) => {
+    const readiness = proxyReadiness(proxy);
+    const principal = await operatorOf(request, authenticator);
+    if (principal !== undefined && isRefusal(principal)) return sendRefused(reply, principal);
+    reply.code(readiness.status === 'starting' ? 503 : 200);
+    const isOperator = principal !== undefined && principal.kind !== 'grant';
+    return isOperator ? readiness : { status: readiness.status };
+  });
+
+  addDescription(fastify, options.version ?? '0');
+  return proxy;
+}
+
+/** Reads the address of a call off a request target. Names are decoded once; undefined for any other path. */
+function parseCallTarget(target: string): ToolAddress | undefined {
+  if (!target.startsWith(serversPath)) return undefined;
+  const query = target.indexOf('?');
+  const path = query < 0 ? target : target.slice(0, query);
+  const slash = path.indexOf('/', serversPath.length);
+  const isLong = path.startsWith('/tools/', slash) && path.length > slash + '/tools/'.length;
+  const toolAt = slash + (isLong ? '/tools/'.length : 1);
+  if (slash <= serversPath.length || toolAt >= path.length || path.includes('/', toolAt)) return undefined;
+  try {
+    return { server: decodeName(path.slice(serversPath.length, slash)), tool: decodeName(path.slice(toolAt)) };
+  } catch {
+    return undefined;
+  }
+}
+
+const serversPath = `${proxyPrefix}/`;
+
+function decodeName(name: string): string {
+  return name.includes('%') ? decodeURIComponent(name) : name;
+}
+
+function addCallRoutes(app: HttpApp, door: CallDoor): void {
+  const answer = (request: IncomingMessage, response: ServerResponse): boolean => {
+    const address = request.method === 'POST' ? parseCallTarget(request.url ?? '') : undefined;
+    if (address === undefined) return false;
+    void door.answer(request, response, address);
+    return true;
+  };
+  app.addFastRoute(answer);
+  // The framework knows the same routes, so that its lists of them are true; what it is given (`inject`) takes the same way.
+  app.fastify.register((scope, _options, done) => {
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser('*', (_request, _payload, done) => done(null));
+    for (const url of [`${proxyPrefix}/:server/tools/:tool`, `${proxyPrefix}/:server/:tool`]) {
+      scope.post(url, (request, reply) => {
+        // A name may not be empty.
+        if (parseCallTarget(request.raw.url ?? '') === undefined) return reply.callNotFound();
+        reply.hijack();
+        answer(request.raw, reply.raw);
+        return reply;
+      });
+    }
+    done();
+  });
+}
+
+/** Without a token nobody is an operator, unless the hub asks for none; with one it must be right. */
+async function operatorOf({ raw }: FastifyRequest, authenticator: Authenticator): Promise<Principal | Refusal | undefined> {
+  const principal = await authenticator.check(raw);
+  return isRefusal(principal) && raw.headers.authorization === undefined ? undefined : principal;
+}
+
+function sendRefused(reply: FastifyReply, refusal: Refusal): FastifyReply {
+  const { headers = [] } = refusal;
+  for (let at = 0; at + 1 < headers.length; at += 2) reply.header(headers[at] ?? '', headers[at + 1]);
+  return reply.code(refusal.status).type('application/json; charset=utf-8').send(printRefusal(refusal));
+}
+
+/** Sends JSON with a tag of its content, or says that the caller has it already. */
+function sendTagged(request: FastifyRequest, reply: FastifyReply, text: string): FastifyReply {
+  const tag = `"${createHash('sha256').update(text).digest('base64url')}"`;
+  reply.header('etag', tag).header('cache-control', 'private, no-cache').header('vary', 'authorization');
+  const known = request.headers['if-none-match']?.split(',').map((each) => each.trim().replace(/^W\//, '')) ?? [];
+  if (known.includes(tag) || known.includes('*')) return reply.code(304).send();
+  return reply.type('application/json; charset=utf-8').send(text);
+}
+
+/** The description of the routes, and a page that shows it. */
+function addDescription(fastify: FastifyInstance, version: string): void {
+  const document = createOpenApi({ version, prefix: proxyPrefix });
+  const text = JSON.stringify(document);
+  fastify.get('/openapi.json', (request, reply) => sendTagged(request, reply, text));
+  fastify.register(import('./docs-page.js'), { document });
+}

@@ -1,0 +1,61 @@
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { chromium } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../src/util/json.js';
+import { findChromium } from '../fixtures/colab-page/chromium.js';
+import { jsonOf, type OpenToolProxy, openToolProxy } from '../support/tool-proxy.js';
+
+let open: OpenToolProxy;
+beforeAll(async () => {
+  open = await openToolProxy({ version: '1.2.3' });
+});
+afterAll(() => open.close());
+
+describe('/openapi.json', () => {
+  it('is OpenAPI 3.1, to a public validator, and needs no token', async () => {
+    const response = await fetch(`${open.origin}/openapi.json`);
+    expect(response.headers.get('content-type')).toContain('application/json');
+    const document = (await response.json()) as JsonObject;
+    expect(document).toMatchObject({ openapi: '3.1.0', info: { version: '1.2.3' } });
+    expect(await new Validator().validate(document)).toEqual({ valid: true });
+  });
+
+  it('describes every route that there is', async () => {
+    const { paths } = (await jsonOf(open.get('/openapi.json'))) as { paths: Record<string, object> };
+    const routes = Object.keys(paths).map((path) => path.replace(/\{(\w+)\}/g, ':$1'));
+    const { detail } = await jsonOf(open.get('/nothing'));
+    const served =
+      String(detail)
+        .split('There is: ')[1]
+        ?.split(/, |\.$/) ?? [];
+    const described = served.map((route) => route.replace(/^\S+ /, '')).filter((route) => route !== '' && route !== '/openapi.json');
+    expect(described.sort()).toEqual(routes.sort());
+  });
+});
+
+describe('/docs', () => {
+  it('shows the routes in a real Chromium, with nothing from elsewhere and nothing refused by its policy', async ({ skip }) => {
+    const executablePath = findChromium();
+    skip(executablePath === undefined, 'no Chromium on this machine, and NOTEBRIDGE_SKIP_BROWSER is set');
+    const browser = await chromium.launch({ executablePath: executablePath ?? '', args: ['--no-sandbox'] });
+    try {
+      const page = await browser.newPage();
+      const complaints: string[] = [];
+      const asked: string[] = [];
+      page.on('console', (line) => line.type() === 'error' && complaints.push(line.text()));
+      page.on('pageerror', (error) => complaints.push(error.message));
+      page.on('request', (request) => asked.push(request.url()));
+      const response = await page.goto(`${open.origin}/docs`);
+      expect(response?.headers()['content-security-policy']).toContain("default-src 'none'; script-src 'self'");
+      await page.locator('.opblock-summary-path', { hasText: '/servers' }).waitFor();
+      await page.locator('.opblock', { hasText: 'Call a tool, by the short path' }).click();
+      await page.getByText('Idempotency-Key').first().waitFor();
+      if (process.env.NOTEBRIDGE_SCREENSHOT !== undefined)
+        await page.screenshot({ path: process.env.NOTEBRIDGE_SCREENSHOT, fullPage: true });
+      expect(complaints).toEqual([]);
+      expect(asked.filter((url) => !url.startsWith(open.origin) && !url.startsWith('data:'))).toEqual([]);
+    } finally {
+      await browser.close();
+    }
+  });
+});

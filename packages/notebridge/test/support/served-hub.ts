@@ -1,0 +1,187 @@
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import type { JsonObject } from '../../src/util/json.js';
+import { createHome, type Ending, programFile, runProgram } from './program.js';
+
+/** `mcpServers` of a config. */
+export type ServersForTest = Record<string, JsonObject>;
+
+export interface ServedHubOptions {
+  servers?: ServersForTest;
+  /** The key `notebridge` of the config. */
+  notebridge?: JsonObject;
+  args?: string[];
+  env?: Record<string, string>;
+  /** Default 0: any free one. */
+  port?: number;
+}
+
+/** The entry of a third-party server that is installed for tests. */
+export function installedServer(name: 'everything' | 'filesystem' | 'memory', args: string[] = [], more: JsonObject = {}): JsonObject {
+  const require = createRequire(import.meta.url);
+  const manifest = require.resolve(`@modelcontextprotocol/server-${name}/package.json`);
+  const { bin } = JSON.parse(readFileSync(manifest, 'utf8')) as { bin: Record<string, string> };
+  return { command: process.execPath, args: [join(dirname(manifest), Object.values(bin)[0] ?? ''), ...args], ...more };
+}
+
+/** `notebridge serve`, the real program, with a home of its own. */
+export class ServedHub implements AsyncDisposable {
+  readonly home: string;
+  /** For commands of the same user. */
+  readonly env: Record<string, string>;
+  readonly child: ChildProcessWithoutNullStreams;
+  readonly ended: Promise<Ending>;
+  readonly configFile: string;
+  stdout = '';
+  stderr = '';
+  url = '';
+  readonly #watchers = new Set<() => void>();
+
+  private constructor({ servers = {}, notebridge = {}, args = [], env = {}, port = 0 }: ServedHubOptions, user?: ServedHub) {
+    const own = user === undefined ? createHome() : { home: user.home, env: user.env };
+    this.home = own.home;
+    this.env = { ...own.env, ...env };
+    this.configFile = join(this.home, user === undefined ? 'mcp.json' : `mcp-${Date.now()}.json`);
+    this.writeConfig(servers, notebridge);
+    const words = ['serve', '--port', String(port), '--config', this.configFile, ...args];
+    this.child = spawn(process.execPath, [programFile, ...words], { env: this.env, stdio: 'pipe' });
+    this.child.stdin.end();
+    this.child.stdout.setEncoding('utf8').on('data', (text: string) => this.#hear('stdout', text));
+    this.child.stderr.setEncoding('utf8').on('data', (text: string) => this.#hear('stderr', text));
+    this.ended = new Promise((resolve) => {
+      this.child.once('close', (code, signal) => {
+        resolve(code ?? signal ?? -1);
+        this.#wake();
+      });
+    });
+  }
+
+  /** Starts it and waits until it serves. `user`: a hub of the same user, whose home it shares. */
+  static async start(options: ServedHubOptions = {}, user?: ServedHub): Promise<ServedHub> {
+    const hub = new ServedHub(options, user);
+    await hub.logged('Serving.');
+    hub.url = String(hub.log().find(({ msg }) => msg === 'Serving.')?.url);
+    return hub;
+  }
+
+  get pid(): number {
+    return this.child.pid ?? 0;
+  }
+
+  get port(): number {
+    return Number(new URL(this.url).port);
+  }
+
+  get stateDir(): string {
+    return join(this.home, 'state', 'notebridge');
+  }
+
+  get ownerToken(): string {
+    return readFileSync(join(this.stateDir, 'owner-token'), 'utf8').trim();
+  }
+
+  writeConfig(servers: ServersForTest, notebridge: JsonObject = {}): void {
+    writeFileSync(this.configFile, JSON.stringify({ mcpServers: servers, notebridge }));
+  }
+
+  /** Its log so far. */
+  log(): JsonObject[] {
+    const lines = this.stderr.split('\n').slice(0, -1);
+    return lines.map((line) => JSON.parse(line) as JsonObject);
+  }
+
+  /** Waits for a line of the log with this text, or until it has ended. */
+  async logged(text: string): Promise<void> {
+    await this.until(() => this.stderr.includes(text));
+  }
+
+  /** Waits until the condition holds; looked at whenever something came from it. */
+  async until(condition: () => boolean, timeoutMs = 20_000): Promise<void> {
+    if (condition()) return;
+    await new Promise<void>((resolve, reject) => {
+      const finish = (end: () => void): void => {
+        clearTimeout(timer);
+        this.#watchers.delete(watch);
+        end();
+      };
+      const fail = (): void => finish(() => reject(new Error(`Not so: ${condition}. The hub said: ${this.stderr}`)));
+      const watch = (): void => {
+        if (condition()) finish(resolve);
+        else if (this.child.exitCode !== null) fail();
+      };
+      const timer = setTimeout(fail, timeoutMs);
+      this.#watchers.add(watch);
+    });
+  }
+
+  /** A command of the same user, run to its end. */
+  run(...args: string[]): ReturnType<typeof runProgram> {
+    return runProgram(args, { env: this.env });
+  }
+
+  /** A request to the hub, as code in a kernel makes it. */
+  request(path: string, { token, body, headers = {}, method }: HubRequestOptions = {}): Promise<Response> {
+    return fetch(new URL(path, this.url), {
+      method: method ?? (body === undefined ? 'GET' : 'POST'),
+      headers: {
+        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+  }
+
+  /** Calls a tool over HTTP; the whole answer. */
+  async call(server: string, tool: string, args: JsonObject, token?: string): Promise<{ status: number; answer: JsonObject }> {
+    const path = `/api/v1/mcp/proxy/${server}/tools/${tool}`;
+    const response = await this.request(path, { body: { arguments: args }, ...(token === undefined ? {} : { token }) });
+    return { status: response.status, answer: (await response.json()) as JsonObject };
+  }
+
+  /** Issues a grant by the command. */
+  async grant(...args: string[]): Promise<{ token: string; id: string }> {
+    const { stdout } = await this.run('grant', '--json', ...args);
+    return JSON.parse(stdout) as { token: string; id: string };
+  }
+
+  stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<Ending> {
+    this.child.kill(signal);
+    return this.ended;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const timer = setTimeout(() => this.child.kill('SIGKILL'), 8000);
+    await this.stop();
+    clearTimeout(timer);
+    await rm(this.home, { recursive: true, force: true });
+  }
+
+  #hear(stream: 'stdout' | 'stderr', text: string): void {
+    this[stream] += text;
+    this.#wake();
+  }
+
+  #wake(): void {
+    for (const watch of [...this.#watchers]) watch();
+  }
+}
+
+export interface HubRequestOptions {
+  token?: string;
+  body?: unknown;
+  headers?: Record<string, string>;
+  method?: string;
+}
+
+/** True while a process runs; one that has ended and is not yet collected does not. */
+export function isAlive(pid: number): boolean {
+  try {
+    return !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  } catch {
+    return false;
+  }
+}
