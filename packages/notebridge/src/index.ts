@@ -1,9 +1,11 @@
+export { ServerTools, type ServerToolsOptions } from './catalog/server-tools.js';
 export type { CallContext, Caller } from './core/call-context.js';
 export { BridgeError, type ErrorCode, errorTable, RemoteError } from './core/errors.js';
 export { type Logger, silentLogger } from './core/logger.js';
 export type { ContentBlock, InitializeResult, ListToolsResult, Tool, ToolCall, ToolResult } from './core/mcp.js';
 export { McpClient } from './core/mcp-client.js';
 export { MemoryProvider, type MemoryProviderOptions, type RunnableTool } from './core/memory-provider.js';
+export { MemoryToolServer, type MemoryToolServerOptions, MemoryToolServers } from './core/memory-tool-server.js';
 export { type Channel, createChannelPair, MessageStream } from './core/message-stream.js';
 export {
   type Answered,
@@ -14,9 +16,29 @@ export {
   type MiddlewareContext,
   type MiddlewareHost,
 } from './core/middleware.js';
+export type { Principal } from './core/principal.js';
 export type { Provider, ProviderEvent } from './core/provider.js';
+export type { ServerConfig, UpstreamSettings } from './core/server-config.js';
+export type { SkillFolder } from './core/skill-folder.js';
+export type { ToolAddress } from './core/tool-address.js';
+export type { Exposure, ServerState, ServerStatus, ToolServer, ToolServerEvent, ToolServers } from './core/tool-server.js';
+export { createHttpApp, type HttpApp, type HttpAppOptions } from './doors/http/http-app.js';
+export { type HttpListener, type ListenOptions, listenHttp } from './doors/http/listen.js';
 export { AgentSession } from './doors/mcp/agent-session.js';
+export { createMcpHttpDoor, type McpHttpDoor, type McpHttpDoorOptions } from './doors/mcp/http.js';
 export { type StdioDoor, type StdioOptions, serveStdio } from './doors/mcp/stdio.js';
+export { listProxyServers, type ProxyServerList } from './doors/tool-proxy/list-proxy-servers.js';
+export { proxyHealth } from './doors/tool-proxy/proxy-health.js';
+export { proxyToolCall, type ToolCallOptions, type ToolCallRequest, type ToolCallResponse } from './doors/tool-proxy/proxy-tool-call.js';
+export { createToolProxy, type ToolProxyDoorOptions } from './doors/tool-proxy/tool-proxy.js';
+export type { ToolProxy } from './doors/tool-proxy/tool-proxy-context.js';
+export { Admission, type AdmissionOptions } from './grants/admission.js';
+export { AuditLog, type AuditLogOptions } from './grants/audit-log.js';
+export { type Authority, type AuthorityOptions, createAuthority } from './grants/authority.js';
+export type { GrantDoor, GrantTerms, GrantView } from './grants/grant.js';
+export { GrantStore, type GrantStoreOptions, type IssuedGrant } from './grants/grant-store.js';
+export { createGuard, type GuardOptions } from './grants/guard.js';
+export { RotatingToken, type RotatingTokenOptions } from './grants/rotating-token.js';
 export { Hub, type HubOptions } from './hub.js';
 export { ToolInjectionMiddleware } from './middleware/tool-injection.js';
 export { PageSession, type PageSessionOptions } from './notebooks/pages/page-session.js';
@@ -31,3 +53,6 @@ export { ColabWebSocketServer, type ColabWebSocketServerOptions } from './refere
 export { McpHost } from './reference/mcp-host.js';
 export { checkSessionProxyTool, checkSessionProxyToolFn } from './reference/open-tool.js';
 export { PageOpener, type PageOpenerOptions } from './reference/page-opener.js';
+export { getSkillsProxyCaller, type SkillsProxyCaller, setSkillsProxyCaller } from './skills/proxy-caller.js';
+export { createSkillsServer, type SkillsServer, type SkillsServerOptions } from './skills/skills-server.js';
+export { createUpstreams, type Upstreams, type UpstreamsOptions } from './upstreams/upstreams.js';

@@ -9,6 +9,13 @@ const usageCodes = new Set<ErrorCode>(['bad_usage', 'bad_config', 'bad_middlewar
 
 /** The names under which commands are loaded, each only when it is called: an agent waits for `stdio`. */
 const lazyCommands: Record<string, () => Promise<Command>> = {
+  serve: async () => (await import('./commands/serve.js')).serveCommand(),
+  servers: async () => (await import('./commands/servers.js')).serversCommand(),
+  tools: async () => (await import('./commands/tools.js')).toolsCommand(),
+  call: async () => (await import('./commands/call.js')).callCommand(),
+  grant: async () => (await import('./commands/grant.js')).grantCommand(),
+  doctor: async () => (await import('./commands/doctor.js')).doctorCommand(),
+  demo: async () => (await import('./commands/demo.js')).demoCommand(),
   notebook: async () => (await import('./commands/notebook.js')).notebookCommand(),
   setup: async () => (await import('./commands/setup.js')).setupCommand(),
 };
@@ -18,6 +25,7 @@ async function main(argv: string[]): Promise<void> {
     .description('The two-way bridge between AI agents and notebooks, over the Model Context Protocol')
     .version(ownVersion())
     .option('--verbose', 'show where an error came from')
+    .configureHelp({ subcommandTerm: (command) => command.name() })
     .exitOverride()
     .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'notebridge: ')) })
     .addHelpText('after', '\nAn agent host starts "notebridge" itself. To add it to yours: notebridge setup claude-code')

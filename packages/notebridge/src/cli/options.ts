@@ -1,40 +1,61 @@
-import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type LogLevel, logLevels } from '../core/logger.js';
+import { stateDir } from './state-dir.js';
 
-/** What the commands that open a hub have in common. */
+/** What the commands that open a notebook have in common. */
 export interface HubCommandOptions {
   config?: string;
   port: number;
   logDir: string;
   logLevel: LogLevel;
   browser: boolean;
+  journal: boolean;
   notebook: string;
   list: 'static' | 'dynamic';
   allowHost: string[];
   allowOrigin: string[];
 }
 
-/** Adds the common options. Each has an environment variable: `--log-dir` is `NOTEBRIDGE_LOG_DIR`. */
-export function addHubOptions(command: Command): Command {
-  const options = [
-    new Option('--config <file>', "config file (default: notebridge/mcp.json in the user's config folder, if it is there)"),
+/** The options that several commands share, by name. */
+export const sharedOptions = {
+  config: () => new Option('--config <file>', "config file (default: notebridge/mcp.json in the user's config folder, if it is there)"),
+  port: () =>
     new Option('--port <number>', 'port that notebook pages dial, on loopback; 0 for any free one').default(0).argParser(parsePort),
+  notebook: () =>
     new Option(
       '--notebook <where>',
       'the notebook to work in: "colab", "local" (built in), an .ipynb file, or the URL of a Colab notebook',
     ).default('colab'),
+  list: () =>
     new Option('--list <mode>', "list the notebook's tools always, or only while its page is connected")
       .choices(['static', 'dynamic'])
       .default('static'),
-    new Option('--no-browser', 'never open a browser; the answer names the URL to open'),
+  noBrowser: () => new Option('--no-browser', 'never open a browser; the answer names the URL to open'),
+  noJournal: () =>
+    new Option('--no-journal', 'never read a cell of a Colab page before the agent changes it; its changes cannot be undone then'),
+  allowHost: () =>
     new Option('--allow-host <host>', 'let in pages that dialled this host name (repeatable, exact)').default([]).argParser(collect),
+  allowOrigin: () =>
     new Option('--allow-origin <origin>', 'let in pages of this origin (repeatable, exact)').default([]).argParser(collect),
-    new Option('--log-dir <dir>', 'folder for the log').default(defaultLogDir()),
-    new Option('--log-level <level>', 'least level that is logged').choices([...logLevels]).default('info'),
-    new Option('--standalone', 'never join another hub of this user'),
-  ];
+  logDir: () => new Option('--log-dir <dir>', 'folder for the log').default(join(stateDir(), 'logs')),
+  logLevel: () => new Option('--log-level <level>', 'least level that is logged').choices([...logLevels]).default('info'),
+  standalone: () => new Option('--standalone', 'never join another hub of this user'),
+  json: () => new Option('--json', 'print JSON, for scripts'),
+} satisfies Record<string, () => Option>;
+
+/** Adds the options of a command that opens a notebook for one agent. */
+export function addHubOptions(command: Command): Command {
+  const { config, port, notebook, list, noBrowser, noJournal, allowHost, allowOrigin, logDir, logLevel, standalone } = sharedOptions;
+  const all = [config, port, notebook, list, noBrowser, noJournal, allowHost, allowOrigin, logDir, logLevel, standalone];
+  return addOptions(
+    command,
+    all.map((make) => make()),
+  );
+}
+
+/** Adds options. Each has an environment variable: `--log-dir` is `NOTEBRIDGE_LOG_DIR`. */
+export function addOptions(command: Command, options: readonly Option[]): Command {
   for (const option of options) {
     const name = `NOTEBRIDGE_${option.long?.slice(2).replaceAll('-', '_').toUpperCase()}`;
     // As people expect of environment variables: an empty one is none, and a switch is on for any value but these.
@@ -44,18 +65,14 @@ export function addHubOptions(command: Command): Command {
   return command;
 }
 
-function parsePort(text: string): number {
+export function parsePort(text: string): number {
   const port = Number(text);
   if (!Number.isInteger(port) || port < 0 || port > 65_535 || text.trim() === '')
     throw new InvalidArgumentError('A port is a whole number from 0 to 65535.');
   return port;
 }
 
-function collect(value: string, previous: string[]): string[] {
+/** Of an option that can be given more than once, or with commas. */
+export function collect(value: string, previous: string[]): string[] {
   return [...previous, ...value.split(',').filter((part) => part !== '')];
-}
-
-/** The XDG state folder: logs are state, neither config nor cache. */
-function defaultLogDir(): string {
-  return join(process.env.XDG_STATE_HOME || join(homedir(), '.local', 'state'), 'notebridge', 'logs');
 }

@@ -33,6 +33,7 @@ describe('what is asked on the command line', () => {
       'notebook',
       'list',
       'no-browser',
+      'no-journal',
       'allow-host',
       'allow-origin',
       'log-dir',

@@ -64,6 +64,12 @@ it('the packed program runs Python in the built-in notebook, with nothing else i
   expect(JSON.stringify(answer)).toContain('42');
 });
 
+it('the packed program plays its demo to the end', async () => {
+  const env = { PATH: process.env.PATH ?? '', HOME: folder };
+  const { stdout } = await run(join(folder, 'node_modules', '.bin', 'notebridge'), ['demo', '--json'], { cwd: folder, env });
+  expect(JSON.parse(stdout)).toMatchObject({ ok: true });
+}, 90_000);
+
 /** Packs a package of the workspace. Gives the tarball's name in the folder. */
 async function pack(name: string): Promise<string> {
   const { stdout } = await run('npm', ['pack', '--ignore-scripts', '--json', '--pack-destination', folder], { cwd: join(packages, name) });

@@ -5,10 +5,14 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { snippetsOf } from '../../../../scripts/docs-snippets.mjs';
-import { defaultLimits } from '../../src/config/config.js';
+import { type Config, defaultConfig } from '../../src/config/config.js';
 import { loadConfig } from '../../src/config/load-config.js';
+import { knownKeysAt } from '../../src/config/schema.js';
+import { createSkillsServer } from '../../src/skills/skills-server.js';
+import { createContext } from '../support/create-context.js';
 import { Program, programFile } from '../support/program.js';
 import { RawPage } from '../support/raw-page.js';
+import { installedServer, ServedHub } from '../support/served-hub.js';
 
 const root = fileURLToPath(new URL('../../../../', import.meta.url));
 const pages = [
@@ -39,6 +43,12 @@ const initialize = {
   method: 'initialize',
   params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 't', version: '1' } },
 };
+
+function configOf(code: string, env: Record<string, string> = {}): Promise<Config> {
+  const file = join(folder, 'config.json');
+  writeFileSync(file, code);
+  return loadConfig({ file, env });
+}
 
 /** What is done with the snippets of each name. */
 const runs: Record<string, (code: string) => Promise<void>> = {
@@ -91,11 +101,40 @@ const runs: Record<string, (code: string) => Promise<void>> = {
     await run(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), ...options, file], { cwd: dirname(file) });
   },
   async 'config-defaults'(code) {
-    const file = join(folder, 'defaults.json');
-    writeFileSync(file, code);
-    const { limits, middleware } = await loadConfig({ file, env: {} });
-    expect(limits).toEqual(defaultLimits);
-    expect(middleware).toEqual(['./log-calls.mjs']);
+    const { file: _, ...config } = await configOf(code);
+    const { file: _none, ...defaults } = defaultConfig(folder);
+    expect(config).toEqual(defaults);
+    for (const key of [...knownKeysAt(['notebridge']), ...knownKeysAt(['notebridge', 'limits'])]) expect(code).toContain(`"${key}":`);
+  },
+  async 'config-servers'(code) {
+    const { servers } = await configOf(code, { GITHUB_TOKEN: 't' });
+    expect(servers).toMatchObject([
+      { name: 'github', transport: 'stdio', env: { GITHUB_TOKEN: 't' }, cwd: join(folder, 'work') },
+      { name: 'docs', transport: 'http', headers: { Authorization: 'Bearer none' } },
+    ]);
+    const page = readFileSync(join(root, 'docs/config.md'), 'utf8');
+    for (const key of knownKeysAt(['mcpServers', 'github'])) expect(page, key).toMatch(new RegExp(`^\\| .*\`${key}\`.* \\|`, 'm'));
+  },
+  /** Says what is read and what is run, by the server that the config makes. */
+  async 'config-skills'(code) {
+    for (const skill of ['downloads/skills/theirs', 'skills/ours']) {
+      mkdirSync(join(folder, skill, 'scripts'), { recursive: true });
+      writeFileSync(join(folder, skill, 'SKILL.md'), '---\ndescription: Greets.\n---\nHello');
+      writeFileSync(join(folder, skill, 'scripts/greet.sh'), 'echo $API_KEY');
+    }
+    const { skills } = await configOf(code, { HOME: folder, API_KEY: 'the key' });
+    const server = createSkillsServer({ folders: skills });
+    const runScript = async (skill_name: string) => {
+      const message = { name: 'run_skill_script', arguments: { skill_name, script_name: 'greet' } };
+      return server.request('tools/call', message, createContext('tools/call', message));
+    };
+    expect(await runScript('ours')).toMatchObject({ structuredContent: { success: true, output: 'the key\n' } });
+    expect(await runScript('theirs')).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('is not trusted') }] });
+    await server.close();
+  },
+  async 'config-audit'(code) {
+    const { audit } = await configOf(code);
+    expect(audit).toEqual({ file: join(folder, 'audit.jsonl'), logArguments: true, maxBytes: 1_048_576 });
   },
   /** The one form that every host reads. */
   async 'host-config'(code) {
@@ -113,6 +152,13 @@ const runs: Record<string, (code: string) => Promise<void>> = {
     await using program = await Program.open({ args: [...args.slice(2, -1), join(folder, 'work.ipynb')] });
     expect(await program.callTool('get_notebook_info')).toMatchObject({ result: { content: [{ type: 'text' }] } });
   },
+  /** test/e2e/demo.test.ts has the rest of it. */
+  async 'demo-command'(code) {
+    const [npx, name, ...args] = code.split(' ');
+    expect([npx, name]).toEqual(['npx', 'notebridge']);
+    const { stdout } = await run(process.execPath, [programFile, ...args], { env: { PATH: process.env.PATH, HOME: folder } });
+    expect(stdout).toMatch(/^Done: .*every result checked/m);
+  },
   /** test/e2e/local-notebook.test.ts looks into its window. */
   async 'notebook-command'(code) {
     const [, , ...args] = code.split(' ');
@@ -126,11 +172,36 @@ const runs: Record<string, (code: string) => Promise<void>> = {
     expect(stdout).toMatch(/#token=/);
     expect(stdout).toContain('42');
   },
+  async 'tools-config'(code) {
+    const file = join(folder, 'tools.json');
+    writeFileSync(file, code);
+    const { servers } = await loadConfig({ file, env: { HOME: folder } });
+    expect(servers).toMatchObject([{ name: 'fs', args: ['-y', '@modelcontextprotocol/server-filesystem', folder] }]);
+  },
+  /** The snippet below it runs against it. */
+  async 'tools-serve'(code) {
+    expect(code).toBe('npx notebridge serve');
+  },
+  async 'tools-commands'(code) {
+    await using hub = await ServedHub.start({ servers: { fs: installedServer('filesystem', ['${HOME}']) }, args: ['--notebook', 'none'] });
+    await hub.logged('running on stdio');
+    const script = code.replaceAll('npx notebridge', `"${process.execPath}" "${programFile}"`).replaceAll('8765', String(hub.port));
+    const { stdout } = await run('bash', ['-euc', script], { env: hub.env });
+    expect(stdout).toMatch(/^fs +(running|starting) /m);
+    expect(stdout).toContain('for agents: fs__list_directory');
+    expect(stdout).toContain('[FILE] mcp.json');
+    expect(Object.keys(JSON.parse(String(stdout).trim().split('\n').at(-1) ?? ''))).toEqual(answerKeys);
+  },
+  async 'tools-answer'(code) {
+    expect(Object.keys(JSON.parse(code))).toEqual(answerKeys);
+  },
   /** Only its shape can be looked at here. */
   async 'needs-another-machine'(code) {
     expect(code).toMatch(/^ssh -L (\d+):localhost:\1 /);
   },
 };
+
+const answerKeys = ['success', 'result', 'error', 'is_error', 'content', 'meta', 'error_code', 'call_id', 'duration_ms'];
 
 describe('every snippet of the documentation', () => {
   it.each(snippets)('$page:$line ($lang) runs', async ({ runs: name, code }) => {

@@ -1,7 +1,8 @@
 import { Command, Option } from 'commander';
 import { openBrowser } from '../../processes/browser.js';
-import { type HubSetup, prepareHub, serveAgent, untilSignal } from '../hub-setup.js';
+import { type HubSetup, prepareHub, untilSignal } from '../hub-setup.js';
 import { addHubOptions, type HubCommandOptions } from '../options.js';
+import { serveAgent } from '../serve-agent.js';
 import { type LocalSource, openLocal } from '../sources/local.js';
 
 interface NotebookCommandOptions extends Omit<HubCommandOptions, 'browser'> {

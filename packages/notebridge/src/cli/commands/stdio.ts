@@ -1,9 +1,8 @@
 import { Command } from 'commander';
-import { BridgeError } from '../../core/errors.js';
-import { colabProfile } from '../../notebooks/profiles/colab.js';
-import { type HubSetup, type NotebookSource, prepareHub, serveAgent } from '../hub-setup.js';
+import { prepareHub } from '../hub-setup.js';
 import { addHubOptions, type HubCommandOptions } from '../options.js';
-import { openColab } from '../sources/colab.js';
+import { serveAgent } from '../serve-agent.js';
+import { toSource } from '../sources/to-source.js';
 
 export function stdioCommand(): Command {
   const command = new Command('stdio').description('an MCP server on stdin and stdout, for an agent host (the default command)');
@@ -11,19 +10,4 @@ export function stdioCommand(): Command {
     const openSource = toSource(options.notebook);
     await serveAgent(await prepareHub('stdio', options), openSource);
   });
-}
-
-/** What `--notebook` asks for. Throws `bad_usage`. */
-function toSource(notebook: string): (setup: HubSetup) => Promise<NotebookSource> {
-  if (notebook === 'colab') return (setup) => openColab(setup, colabProfile);
-  // Loaded only when it is asked for: an agent of Colab does not wait for the built-in notebook.
-  if (notebook === 'local') return async (setup) => (await import('../sources/local.js')).openLocal(setup, { file: undefined });
-  if (notebook.endsWith('.ipynb') && !URL.canParse(notebook))
-    return async (setup) => (await import('../sources/local.js')).openLocal(setup, { file: notebook });
-  if (URL.canParse(notebook) && colabProfile.origins.includes(new URL(notebook).origin))
-    return (setup) => openColab(setup, { ...colabProfile, defaultUrl: notebook });
-  throw new BridgeError(
-    'bad_usage',
-    `--notebook "${notebook}" cannot be used: give "colab", "local", a file that ends in .ipynb, or the URL of a notebook on ${colabProfile.origins.join(' or ')}.`,
-  );
 }

@@ -17,12 +17,13 @@ export interface LocalSource extends NotebookSource {
 }
 
 /** Opens the built-in notebook on a file. Rejects with `bad_notebook` for a file that is none, `port_in_use`, `write_failed`. */
-export async function openLocal({ options, logger, redactor }: HubSetup, { file, readOnly }: LocalOptions): Promise<LocalSource> {
+export async function openLocal({ options, logger, redactor, pages }: HubSetup, { file, readOnly }: LocalOptions): Promise<LocalSource> {
   const { createNotebookHost } = await import('@notebridge/notebook/host');
   const host = createNotebookHost({
     file,
     readOnly: readOnly ?? false,
-    port: options.port,
+    // Its windows have a port of their own; that of the hub is taken.
+    port: pages === undefined ? options.port : 0,
     allowHosts: options.allowHost,
     allowOrigins: options.allowOrigin,
     logger,

@@ -1,0 +1,113 @@
+import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { BridgeError, type ErrorCode, errorTable, messageOf } from '../../core/errors.js';
+import { parseMessage, printMessage } from '../../core/wire.js';
+import { isJsonObject, type JsonObject } from '../../util/json.js';
+
+export interface HubRequest {
+  path: string;
+  token: string;
+  /** Sent as JSON; left out: a GET. */
+  body?: JsonObject;
+  accept?: string;
+  signal?: AbortSignal;
+  /** Given up after so long without a byte, milliseconds. Left out: never. */
+  timeoutMs?: number;
+}
+
+/**
+ * Asks the hub. Not by `fetch`, which gives up after five minutes of silence. Rejects with `cancelled`, `closed` if the hub is gone,
+ * or what the hub said.
+ */
+export async function askHub(url: string, options: HubRequest): Promise<unknown> {
+  const response = await send(url, options);
+  return parseMessage(await textOf(response));
+}
+
+/** As `askHub`, for an answer of one object per line. The last one is returned, those before are told. */
+export async function streamFromHub(url: string, options: HubRequest & { onLine: (line: JsonObject) => void }): Promise<JsonObject> {
+  const response = await send(url, options);
+  let rest = '';
+  let last: JsonObject | undefined;
+  const take = (line: string): void => {
+    const value = line === '' ? undefined : parseMessage(line);
+    if (!isJsonObject(value)) return;
+    if (last !== undefined) options.onLine(last);
+    last = value;
+  };
+  try {
+    for await (const text of response.setEncoding('utf8')) {
+      const lines = (rest + String(text)).split('\n');
+      rest = lines.pop() ?? '';
+      for (const line of lines) take(line);
+    }
+  } catch (error) {
+    throw toFault(error, options.signal);
+  }
+  take(rest);
+  if (last === undefined) throw gone(url);
+  return last;
+}
+
+async function send(
+  url: string,
+  { path, token, body, accept = 'application/json', signal, timeoutMs }: HubRequest,
+): Promise<IncomingMessage> {
+  const text = body === undefined ? undefined : printMessage(body);
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    const headers = {
+      authorization: `Bearer ${token}`,
+      accept,
+      ...(text === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }),
+    };
+    const sent = httpRequest(new URL(path, url), {
+      method: text === undefined ? 'GET' : 'POST',
+      headers,
+      ...(signal === undefined ? {} : { signal }),
+      ...(timeoutMs === undefined ? {} : { timeout: timeoutMs }),
+    });
+    sent.on('timeout', () => sent.destroy(new Error(`no answer within ${timeoutMs} ms`)));
+    sent.on('error', (error) => reject(toFault(error, signal)));
+    sent.on('response', resolve);
+    sent.end(text);
+  });
+  if (response.statusCode === 200) return response;
+  throw toRefused(response.statusCode ?? 0, await textOf(response));
+}
+
+async function textOf(response: IncomingMessage): Promise<string> {
+  let text = '';
+  try {
+    for await (const part of response.setEncoding('utf8')) text += String(part);
+  } catch (error) {
+    throw toFault(error);
+  }
+  return text;
+}
+
+function toFault(error: unknown, signal?: AbortSignal): BridgeError {
+  if (signal?.aborted) return new BridgeError('cancelled', 'The call was cancelled.', { cause: error });
+  return new BridgeError('closed', `The hub does not answer: ${messageOf(error)}. Look whether it still runs: notebridge servers`, {
+    cause: error,
+  });
+}
+
+function gone(url: string): BridgeError {
+  return new BridgeError('closed', `The hub at ${url} ended before it answered.`);
+}
+
+/** What the hub said, under the code that it gave. */
+function toRefused(status: number, text: string): BridgeError {
+  let body: unknown;
+  try {
+    body = parseMessage(text);
+  } catch {
+    // Not from a hub; the status is all there is.
+  }
+  const { detail, error_code: code } = isJsonObject(body) ? body : {};
+  const message =
+    typeof detail === 'string'
+      ? detail
+      : `The hub answered with status ${status}${detail === undefined ? '' : `: ${printMessage(detail)}`}.`;
+  const known = typeof code === 'string' && Object.hasOwn(errorTable, code) ? (code as ErrorCode) : undefined;
+  return new BridgeError(known ?? (status === 404 ? 'unknown_server' : 'internal'), message);
+}

@@ -1,0 +1,41 @@
+import type { ServerReport } from '../../catalog/describe-servers.js';
+import { ownerPrefix } from '../../doors/owner/owner-door.js';
+import type { ToolCallResponse } from '../../doors/tool-proxy/proxy-tool-call.js';
+import type { JsonObject } from '../../util/json.js';
+import { askHub, streamFromHub } from './hub-request.js';
+import type { ToolEvent, ToolSource } from './tool-source.js';
+
+/** A hub answers such questions at once, unless it starts a server for it. Milliseconds. */
+const askMs = 10_000;
+const startMs = 120_000;
+
+/** The servers of the running hub, as its owner. */
+export function createHubSource({ url, token }: { url: string; token: string }): ToolSource {
+  return {
+    hub: url,
+    servers: async () => {
+      const answer = await askHub(url, { path: `${ownerPrefix}/servers`, token, timeoutMs: askMs });
+      return (answer as { servers: ServerReport[] }).servers;
+    },
+    server: async (name) => {
+      const path = `${ownerPrefix}/servers/${encodeURIComponent(name)}`;
+      return (await askHub(url, { path, token, timeoutMs: startMs })) as ServerReport;
+    },
+    call: async ({ server, tool }, args, { signal, onEvent }) => {
+      const path = `/api/v1/mcp/proxy/${encodeURIComponent(server)}/tools/${encodeURIComponent(tool)}`;
+      const question = { path, token, body: { arguments: args }, signal };
+      if (onEvent === undefined) return (await askHub(url, question)) as unknown as ToolCallResponse;
+      const onLine = (line: JsonObject): void => {
+        const { event, ...params } = line;
+        if (isEvent(event)) onEvent({ event, params });
+      };
+      const { event: _, ...answer } = await streamFromHub(url, { ...question, accept: 'application/x-ndjson', onLine });
+      return answer as unknown as ToolCallResponse;
+    },
+    close: async () => {},
+  };
+}
+
+function isEvent(event: unknown): event is ToolEvent['event'] {
+  return event === 'progress' || event === 'log';
+}

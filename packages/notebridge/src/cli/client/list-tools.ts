@@ -1,0 +1,111 @@
+import type { ServerReport, ToolReport } from '../../catalog/describe-servers.js';
+import { BridgeError } from '../../core/errors.js';
+import { printMessage } from '../../core/wire.js';
+import { didYouMean } from '../../util/did-you-mean.js';
+import { isJsonObject } from '../../util/json.js';
+import { quote } from '../../util/quote.js';
+import { type Paint, paintFor, toTable } from '../terminal.js';
+import { withoutControls } from '../terminal-logger.js';
+import type { ListOptions } from './list-servers.js';
+import { withSource } from './open-source.js';
+import { printPretty } from './print-value.js';
+
+interface Wanted {
+  server: string | undefined;
+  tool: string | undefined;
+}
+
+/** Prints the tools of all servers, of one, or one tool with its input. Rejects with `unknown_server`, `unknown_tool`. */
+export async function listTools({ server, tool }: Wanted, options: ListOptions): Promise<void> {
+  const servers = await withSource(options, (source) =>
+    server === undefined ? source.servers() : source.server(server).then((one) => [one]),
+  );
+  const { stdout } = process;
+  const paint = paintFor(stdout);
+  const width = stdout.isTTY ? stdout.columns : undefined;
+  const [first] = servers;
+  if (tool !== undefined && first !== undefined) {
+    const found = findTool(first, tool);
+    return void stdout.write(options.json === true ? `${printMessage(found)}\n` : toToolText(first.name, found, paint));
+  }
+  if (options.json === true) {
+    const listed = servers.flatMap(({ name, tools }) => (tools ?? []).map((each) => ({ server: name, ...each })));
+    return void stdout.write(`${printMessage({ tools: listed })}\n`);
+  }
+  stdout.write(toListText(servers, { paint, width }));
+}
+
+function findTool({ name, tools }: ServerReport, wanted: string): ToolReport {
+  const found = tools?.find((tool) => tool.name === wanted || tool.agent_name === wanted);
+  if (found !== undefined) return found;
+  const names = (tools ?? []).map((tool) => tool.name);
+  const meant = didYouMean(wanted, names);
+  const hint = meant === undefined ? `It has: ${names.join(', ') || 'none'}.` : `Did you mean "${meant}"?`;
+  throw new BridgeError('unknown_tool', `"${name}" has no tool ${quote(wanted)}. ${hint}`);
+}
+
+/** Grouped by server; agents' names stand only where they are not `server__tool`. */
+function toListText(servers: readonly ServerReport[], { paint, width }: { paint: Paint; width: number | undefined }): string {
+  if (servers.length === 0) return 'The config names no servers. Add them under "mcpServers"; see docs/tools.md.\n';
+  return servers
+    .map((server) => {
+      const { name, tools, status, expose } = server;
+      const count = tools === null ? `not known yet (${status}); see: notebridge tools ${name}` : `${tools.length} tools`;
+      const seen = expose === 'direct' ? `; agents call them ${name}__TOOL` : '; not shown to agents';
+      const rows = (tools ?? []).map((tool) => toRow(name, tool, expose === 'direct'));
+      const table = toTable([], rows, { paint, width });
+      return `${paint.bold(withoutControls(name))}  ${paint.dim(`${count}${tools === null ? '' : seen}`)}\n${table}`;
+    })
+    .join('\n');
+}
+
+function toRow(server: string, { name, agent_name: agentName, description }: ToolReport, isShown: boolean): string[] {
+  const other = isShown && agentName !== `${server}__${name}` ? `(agents: ${agentName ?? 'no name'}) ` : '';
+  return [`  ${name}`, `${other}${firstLine(description)}`].map(withoutControls);
+}
+
+function firstLine(text: string | null): string {
+  return text?.trim().split('\n')[0] ?? '';
+}
+
+/** Descriptions are the server's words: none of their control characters reaches the terminal. */
+function toToolText(
+  server: string,
+  { name, agent_name: agentName, description, input_schema: schema, output_schema: output, annotations }: ToolReport,
+  paint: Paint,
+): string {
+  const hints = isJsonObject(annotations)
+    ? Object.entries(annotations)
+        .filter(([, value]) => value === true)
+        .map(([key]) => key.replace(/Hint$/, ''))
+    : [];
+  const parts = [
+    `${paint.bold(withoutControls(`${server} ${name}`))}${agentName === null ? '' : paint.dim(`   for agents: ${agentName}`)}`,
+    ...(hints.length === 0 ? [] : [paint.dim(`Says of itself: ${withoutControls(hints.join(', '))}`)]),
+    ...(description === null ? [] : ['', withoutControls(description.trim())]),
+    '',
+    paint.dim('Input'),
+    toParameters(schema, paint),
+    ...(isJsonObject(output) ? ['', paint.dim('Output schema'), withoutControls(printPretty(output))] : []),
+  ];
+  return `${parts.join('\n')}\n`;
+}
+
+/** A parameter per line; what a line cannot say stands in `--json`. */
+function toParameters(schema: unknown, paint: Paint): string {
+  const properties = isJsonObject(schema) && isJsonObject(schema.properties) ? Object.entries(schema.properties) : [];
+  if (properties.length === 0) return '  none';
+  const required = isJsonObject(schema) && Array.isArray(schema.required) ? schema.required : [];
+  return properties
+    .map(([name, value]) => {
+      const { type, enum: values, default: preset, description } = isJsonObject(value) ? value : {};
+      const kind = Array.isArray(values) ? values.map((each) => printMessage(each)).join(' | ') : typeof type === 'string' ? type : 'any';
+      const extra = [
+        required.includes(name) ? 'required' : 'optional',
+        ...(preset === undefined ? [] : [`default ${printMessage(preset)}`]),
+      ].join(', ');
+      const text = typeof description === 'string' ? `\n      ${withoutControls(description.trim()).replaceAll('\n', '\n      ')}` : '';
+      return `  ${paint.bold(withoutControls(name))}  ${withoutControls(`${kind}, ${extra}`)}${text}`;
+    })
+    .join('\n');
+}

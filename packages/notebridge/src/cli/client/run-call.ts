@@ -1,0 +1,114 @@
+import { writeFile } from 'node:fs/promises';
+import { extname } from 'node:path';
+import { BridgeError, codeOf, messageOf } from '../../core/errors.js';
+import type { ToolAddress } from '../../core/tool-address.js';
+import { printMessage } from '../../core/wire.js';
+import type { ToolCallResponse } from '../../doors/tool-proxy/proxy-tool-call.js';
+import { createProgressLine } from '../terminal.js';
+import { withoutControls } from '../terminal-logger.js';
+import type { SourceOptions } from './open-source.js';
+import { withSource } from './open-source.js';
+import { parseToolArguments } from './parse-arguments.js';
+import { showResult } from './print-result.js';
+import type { ToolEvent, ToolSource } from './tool-source.js';
+
+export interface CallCommandOptions extends SourceOptions {
+  output?: string;
+  json?: boolean;
+}
+
+/** Calls a tool and prints what it answers. A tool that failed is told on stderr, with exit code 1. */
+export async function runCall(address: ToolAddress, words: readonly string[], options: CallCommandOptions): Promise<void> {
+  const answer = await withSource(options, async (source) => {
+    const schema = async (): Promise<unknown> => inputSchemaOf(source, address);
+    const args = await parseToolArguments(words, { stdin: process.stdin, schema });
+    return callWithProgress(source, address, args).catch(async (error: unknown) => {
+      // The door of the hub speaks to code; a person is told what there is instead.
+      if (codeOf(error) === 'unknown_server') await source.server(address.server);
+      throw error;
+    });
+  });
+  if (options.json === true) process.stdout.write(`${printMessage(answer)}\n`);
+  if (!answer.success) return fail(address, answer, options.json === true);
+  if (options.output !== undefined) await save(answer, options.output);
+  else if (options.json !== true) print(answer);
+}
+
+async function inputSchemaOf(source: ToolSource, { server, tool }: ToolAddress): Promise<unknown> {
+  const { tools } = await source.server(server);
+  return tools?.find(({ name }) => name === tool)?.input_schema;
+}
+
+/** Ctrl-C cancels the call at the server, and the command ends when the server has been told. */
+async function callWithProgress(
+  source: ToolSource,
+  address: ToolAddress,
+  args: Parameters<ToolSource['call']>[1],
+): Promise<ToolCallResponse> {
+  const cancelling = new AbortController();
+  const cancel = (): void => cancelling.abort();
+  const signals = ['SIGINT', 'SIGTERM'] as const;
+  for (const signal of signals) process.once(signal, cancel);
+  const line = createProgressLine(process.stderr);
+  try {
+    line.show(`${address.server} → ${address.tool} …`);
+    const onEvent = process.stderr.isTTY ? (event: ToolEvent) => line.show(toProgressText(address, event)) : undefined;
+    return await source.call(address, args, { signal: cancelling.signal, onEvent });
+  } finally {
+    line.clear();
+    for (const signal of signals) process.off(signal, cancel);
+  }
+}
+
+function toProgressText({ server, tool }: ToolAddress, { event, params }: ToolEvent): string {
+  const { progress, total, message, data } = params;
+  const step = event === 'log' ? '' : total === undefined ? ` ${progress}` : ` ${progress}/${total}`;
+  const text = event === 'log' ? (typeof data === 'string' ? data : printMessage(data)) : (message ?? '');
+  return withoutControls(`${server} → ${tool}${step} ${String(text)}`);
+}
+
+function fail({ server, tool }: ToolAddress, { error, error_code: code, is_error: isToolError }: ToolCallResponse, isSaid: boolean): void {
+  process.exitCode = 1;
+  const text = String(error);
+  const next = code === 'tool_not_found' ? ` See what it has with: notebridge tools ${server}` : '';
+  // The tool's own words are data like its results: not to be taken for ours.
+  const why = isToolError
+    ? `"${tool}" of "${server}" failed: ${text}`
+    : `"${tool}" of "${server}" gave no result${code === null ? '' : ` (${code})`}: ${text}${next}`;
+  if (!isSaid) process.stderr.write(`notebridge: ${toOutput(process.stderr, why).trimEnd()}\n`);
+}
+
+function print(answer: ToolCallResponse): void {
+  const { text, attachments } = showResult(answer);
+  if (text !== '') process.stdout.write(toOutput(process.stdout, text.endsWith('\n') ? text : `${text}\n`));
+  for (const { description } of attachments) process.stdout.write(`[${withoutControls(description)}; save it with --output FILE]\n`);
+}
+
+/** A file or pipe gets every byte; a terminal no commands of others. */
+function toOutput(stream: { isTTY?: boolean | undefined }, text: string): string {
+  return stream.isTTY === true ? withoutControls(text) : text;
+}
+
+/** The first attachment has the name that was given, those behind it a number. */
+async function save(answer: ToolCallResponse, path: string): Promise<void> {
+  const { text, attachments } = showResult(answer);
+  try {
+    if (attachments.length === 0) await writeFile(path, text);
+    for (const [index, { bytes, description }] of attachments.entries()) {
+      const file = index === 0 ? path : numbered(path, index + 1);
+      await writeFile(file, bytes);
+      process.stderr.write(`Saved ${file} (${withoutControls(description)}).\n`);
+    }
+  } catch (error) {
+    throw new BridgeError(
+      'write_failed',
+      `The tool was called, but its result cannot be written: ${messageOf(error)}. Choose another --output.`,
+    );
+  }
+  if (attachments.length > 0 && text !== '') process.stdout.write(toOutput(process.stdout, `${text}\n`));
+}
+
+function numbered(path: string, number: number): string {
+  const end = extname(path);
+  return `${path.slice(0, path.length - end.length)}-${number}${end}`;
+}

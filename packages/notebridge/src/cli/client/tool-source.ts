@@ -1,0 +1,30 @@
+import type { ServerReport } from '../../catalog/describe-servers.js';
+import type { ToolAddress } from '../../core/tool-address.js';
+import type { ToolCallResponse } from '../../doors/tool-proxy/proxy-tool-call.js';
+import type { JsonObject } from '../../util/json.js';
+
+export interface CallOptions {
+  /** Aborting it cancels the call at the server. */
+  signal: AbortSignal;
+  /** Hears progress and log lines of the tool; left out, the tool is not asked for any. */
+  onEvent?: ((event: ToolEvent) => void) | undefined;
+}
+
+export interface ToolEvent {
+  event: 'progress' | 'log';
+  params: JsonObject;
+}
+
+/** Where the commands find servers and tools: the running hub, or the config's servers in this process. */
+export interface ToolSource {
+  /** The hub's address; undefined for this process. */
+  readonly hub: string | undefined;
+  /** How all servers fare. */
+  servers(): Promise<ServerReport[]>;
+  /** One of them with its tools, started for it if need be. Rejects with `unknown_server` or `upstream_unavailable`. */
+  server(name: string): Promise<ServerReport>;
+  /** Resolves also for a tool that failed. Rejects with `unknown_server`, `cancelled`, and what kept the call from being made. */
+  call(address: ToolAddress, args: JsonObject, options: CallOptions): Promise<ToolCallResponse>;
+  /** Ends what was started for it. Closing twice is harmless. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,21 @@
+import { resolve } from 'node:path';
+import { Command, Option } from 'commander';
+import type { DoctorOptions } from '../doctor/run-doctor.js';
+import { addOptions, parsePort, sharedOptions } from '../options.js';
+
+/** `notebridge doctor`: looks at the whole set-up. */
+export function doctorCommand(): Command {
+  const { config, json, logDir } = sharedOptions;
+  const command = new Command('doctor').description('look at the whole set-up and say how to mend each fault');
+  return addOptions(command, [
+    json(),
+    config(),
+    new Option('--port <number>', 'the port of "notebridge serve"').default(8765).argParser(parsePort),
+    new Option('--shared-dir <dir>', 'the folder shared with kernels, if there is one').argParser((dir) => resolve(dir)),
+    logDir(),
+    new Option('--no-kernel', 'do not start the built-in Python, which takes some seconds'),
+  ]).action(async (options: DoctorOptions) => {
+    const { runDoctor } = await import('../doctor/run-doctor.js');
+    await runDoctor(options);
+  });
+}

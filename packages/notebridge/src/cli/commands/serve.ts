@@ -1,0 +1,29 @@
+import { resolve } from 'node:path';
+import { Command, Option } from 'commander';
+import { addOptions, collect, parsePort, sharedOptions } from '../options.js';
+import type { ServeOptions } from '../serve/run-serve.js';
+
+/** `notebridge serve`: the hub as a service, every door on one port. */
+export function serveCommand(): Command {
+  const { config, list, noBrowser, noJournal, logLevel } = sharedOptions;
+  const command = new Command('serve').description('the hub as a service: tools over HTTP for code, MCP over HTTP for agents, on one port');
+  return addOptions(command, [
+    config(),
+    new Option('--port <number>', 'port of everything; 0 for any free one').default(8765).argParser(parsePort),
+    new Option('--host <address>', 'address to listen on (default: loopback, both families)'),
+    new Option('--no-auth', 'ask for no token; on loopback only, and whoever can reach the port can call every tool'),
+    new Option('--notebook <where>', '"colab", "local" (built in), an .ipynb file, the URL of a Colab notebook, or "none"').default(
+      'colab',
+    ),
+    list(),
+    noBrowser(),
+    noJournal(),
+    new Option('--allow-host <host>', 'answer to this host name too (repeatable, exact)').default([]).argParser(collect),
+    new Option('--allow-origin <origin>', 'answer web pages of this origin (repeatable, exact)').default([]).argParser(collect),
+    new Option('--shared-dir <dir>', 'folder shared with kernels: skills are read from its "skills"').argParser((dir) => resolve(dir)),
+    logLevel(),
+  ]).action(async (options: ServeOptions) => {
+    const { runServe } = await import('../serve/run-serve.js');
+    await runServe(options);
+  });
+}

@@ -1,0 +1,13 @@
+import { Command } from 'commander';
+import type { ListOptions } from '../client/list-servers.js';
+import { addOptions, sharedOptions } from '../options.js';
+
+/** `notebridge servers`: the servers of the config and how they fare. */
+export function serversCommand(): Command {
+  const { config, standalone, json } = sharedOptions;
+  const command = new Command('servers').description('the servers of the config, and how each fares');
+  return addOptions(command, [json(), config(), standalone()]).action(async (options: ListOptions) => {
+    const { listServers } = await import('../client/list-servers.js');
+    await listServers(options);
+  });
+}

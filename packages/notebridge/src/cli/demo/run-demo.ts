@@ -1,0 +1,83 @@
+import { once } from 'node:events';
+import { setTimeout as wait } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { ownVersion } from '../version.js';
+import { DemoAgent } from './demo-agent.js';
+import { type DemoPlace, makePlace } from './place.js';
+import { type PlayOptions, playSteps, type StepReport } from './steps.js';
+import { tellStory } from './story.js';
+import type { Teller } from './teller.js';
+
+export interface DemoOptions {
+  /** Shows the notebook in a browser window. */
+  browser: boolean;
+  /** Where the notebook is kept. Default: nowhere. */
+  keep: string | undefined;
+  teller: Teller;
+  /** Stops the demo; while a person looks at the window, it ends the look. */
+  signal: AbortSignal;
+  /** The terminal of a person who looks at the window until they press Enter. Undefined: nobody waits. */
+  person: NodeJS.ReadStream | undefined;
+}
+
+export interface DemoReport {
+  ok: boolean;
+  steps: StepReport[];
+  /** Where the notebook is kept, as far as it came. */
+  notebook?: string;
+}
+
+/** All steps together; a person's look is not counted. */
+const budgetMs = 60_000;
+
+/** A person has to see each change in the window. Milliseconds. */
+const paceMs = 1200;
+
+/** What is left running after a stop or a failure ends within this, or is killed. Milliseconds. */
+const lastPatienceMs = 1500;
+
+/**
+ * Plays the demo: starts a Notebridge as an agent host does, and works with it. Nothing is left behind but the notebook that is to be
+ * kept. Rejects as `makePlace` does, and with the signal's reason; a step that failed is in the report.
+ */
+export async function runDemo(options: DemoOptions): Promise<DemoReport> {
+  const place = await makePlace(options.keep, process.env);
+  options.teller.title('Notebridge demo: an agent works in a notebook. Python comes with the package; no network, no account.');
+  const program = fileURLToPath(new URL('../../../bin/notebridge.js', import.meta.url));
+  const agent = new DemoAgent(process.execPath, [program, 'stdio', '--notebook', place.notebook], {
+    env: place.env,
+    onUse: options.teller.onUse,
+  });
+  try {
+    const steps = await play(agent, place, options);
+    return { ok: steps.every(({ ok }) => ok), steps, ...(place.isKept ? { notebook: place.notebook } : {}) };
+  } finally {
+    await agent.close(lastPatienceMs);
+    await place.remove();
+  }
+}
+
+async function play(agent: DemoAgent, place: DemoPlace, { browser, teller, signal, person }: DemoOptions): Promise<StepReport[]> {
+  const look = browser ? person : undefined;
+  let isThere = true;
+  void agent.ended.then(() => {
+    isThere = false;
+  });
+  const canStillRead = (): boolean => isThere && !signal.aborted;
+  const { steps, lastStep } = tellStory({ agent, place, version: ownVersion(), showsWindow: browser, canStillRead });
+  const bounds: PlayOptions = { budgetMs, signal, listener: teller };
+  const reports = await playSteps(
+    steps,
+    look === undefined ? bounds : { ...bounds, pause: () => wait(paceMs, undefined, { signal }).catch(() => {}) },
+  );
+  if (reports.some(({ ok }) => !ok)) return reports;
+
+  if (look !== undefined) {
+    teller.say('Look at the window, and change what you like. Enter ends the demo.');
+    await Promise.race([once(look, 'data'), once(look, 'end'), once(signal, 'abort'), agent.ended]);
+  }
+  const leftMs = reports.reduce((left, { ms }) => left - ms, budgetMs);
+  // Whoever ends the look with Ctrl-C wants to see its end.
+  const stop = look !== undefined && signal.aborted ? new AbortController().signal : signal;
+  return [...reports, ...(await playSteps([lastStep], { ...bounds, budgetMs: leftMs, signal: stop }))];
+}

@@ -1,0 +1,52 @@
+import { BridgeError } from '../../core/errors.js';
+import { type DemoReport, runDemo } from './run-demo.js';
+import { abortOnSignal, Stopped } from './stopping.js';
+import { createTeller, silentTeller, type Teller } from './teller.js';
+
+export interface DemoCommandOptions {
+  browser?: boolean;
+  keep?: string;
+  json?: boolean;
+}
+
+/** Plays the demo on this process's terminal. Rejects if a step fails, with what was expected and found. */
+export async function tellDemo({ browser = false, keep, json = false }: DemoCommandOptions): Promise<void> {
+  const { stdin, stdout } = process;
+  const colours = stdout.isTTY && stdout.hasColors();
+  const teller = json ? silentTeller : createTeller({ print: (text) => stdout.write(text), colours });
+  const person = !json && stdin.isTTY && stdout.isTTY ? stdin : undefined;
+  try {
+    const report = await runDemo({ browser, keep, teller, signal: abortOnSignal(), person });
+    if (json) stdout.write(`${JSON.stringify(report, undefined, 2)}\n`);
+    assertGood(report);
+    sayGood(report, teller);
+  } catch (error) {
+    if (!(error instanceof Stopped)) throw error;
+    const left = keep === undefined ? 'Nothing is left of it.' : `What there is of the notebook is in "${keep}".`;
+    // A terminal shows ^C on the line that we are on.
+    process.stderr.write(`${process.stderr.isTTY ? '\n' : ''}notebridge: The demo was stopped (${error.message}). ${left}\n`);
+    process.exitCode = error.exitCode;
+  }
+}
+
+function assertGood({ ok, steps }: DemoReport): void {
+  if (ok) return;
+  const { name, detail = '' } = steps.at(-1) ?? {};
+  throw new BridgeError(
+    'internal',
+    `The demo failed at step ${steps.length}, "${name}": ${detail.replace(/\.$/, '')}. Try it again; if it fails again, report it with this line.`,
+  );
+}
+
+function sayGood({ steps, notebook }: DemoReport, teller: Teller): void {
+  const seconds = steps.reduce((sum, { ms }) => sum + ms, 0) / 1000;
+  teller.say(
+    `Done: ${steps.length} steps in ${seconds.toFixed(1)} s, every result checked.`,
+    notebook === undefined ? 'The notebook is removed again.' : `The notebook is kept: ${notebook}`,
+  );
+  teller.say(
+    'See it in a window:   npx notebridge demo --browser',
+    'Keep the notebook:    npx notebridge demo --keep FILE.ipynb',
+    'Add it to your agent: npx notebridge setup',
+  );
+}

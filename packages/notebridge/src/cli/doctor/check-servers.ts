@@ -1,0 +1,62 @@
+import { accessSync, constants, statSync } from 'node:fs';
+import { delimiter, isAbsolute, join, resolve } from 'node:path';
+import type { Config } from '../../config/config.js';
+import { messageOf } from '../../core/errors.js';
+import { silentLogger } from '../../core/logger.js';
+import type { ServerConfig } from '../../core/server-config.js';
+import type { Redactor } from '../../util/redactor.js';
+import { ownServerInfo } from '../hub-setup.js';
+import { ConfigServers } from '../servers.js';
+import { type Check, fault, note, ok } from './check.js';
+
+/** Starts each server, all at once, and asks for its tools; then all are ended. */
+export async function checkServers(config: Config, redactor: Redactor): Promise<Check[]> {
+  const servers = new ConfigServers({ config, logger: silentLogger, redactor, serverInfo: ownServerInfo() });
+  try {
+    return await Promise.all(config.servers.map((server) => checkServer(server, servers)));
+  } finally {
+    await servers.close();
+  }
+}
+
+async function checkServer(config: ServerConfig, servers: ConfigServers): Promise<Check> {
+  const name = `server ${config.name}`;
+  if (config.disabled) return note(name, 'disabled in the config');
+  const missing = config.transport === 'stdio' ? missingCommand(config) : undefined;
+  if (missing !== undefined) return fault(name, missing, `Install it, or mend "command" of "${config.name}" in the config.`);
+  const startedAt = performance.now();
+  try {
+    const tools = (await servers.get(config.name)?.listTools()) ?? [];
+    return ok(
+      name,
+      `${config.transport === 'stdio' ? 'starts' : 'answers'} and lists ${tools.length} tools`,
+      performance.now() - startedAt,
+    );
+  } catch (error) {
+    const next =
+      config.transport === 'stdio'
+        ? 'Run its command in a shell to see more; mend "command", "args" or "env" in the config.'
+        : 'Look whether it runs, and mend "url" or "headers" in the config.';
+    return fault(name, messageOf(error), next);
+  }
+}
+
+/** Undefined if the command can be found. Only looked up: the start itself says the rest. */
+function missingCommand({ command, env, cwd }: Extract<ServerConfig, { command: string }>): string | undefined {
+  if (process.platform === 'win32') return undefined;
+  if (command.includes('/')) {
+    const path = isAbsolute(command) ? command : resolve(cwd ?? process.cwd(), command);
+    return isExecutable(path) ? undefined : `"${command}" is no program that can be run`;
+  }
+  const folders = (env.PATH ?? process.env.PATH ?? '').split(delimiter);
+  return folders.some((folder) => isExecutable(join(folder, command))) ? undefined : `the command "${command}" is not on PATH`;
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,23 @@
+/** What one look has found. A `note` is no fault: something that cannot be had here, or is not set up. */
+export interface Check {
+  /** What was looked at: `config`, `server github`. */
+  name: string;
+  status: 'ok' | 'note' | 'fault';
+  found: string;
+  /** How to mend it. */
+  next?: string;
+  /** How long it took, where that tells something. Milliseconds. */
+  ms?: number;
+}
+
+export function ok(name: string, found: string, ms?: number): Check {
+  return { name, status: 'ok', found, ...(ms === undefined ? {} : { ms: Math.round(ms) }) };
+}
+
+export function note(name: string, found: string, next?: string): Check {
+  return { name, status: 'note', found, ...(next === undefined ? {} : { next }) };
+}
+
+export function fault(name: string, found: string, next: string): Check {
+  return { name, status: 'fault', found, next };
+}

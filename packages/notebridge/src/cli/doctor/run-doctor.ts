@@ -1,0 +1,88 @@
+import type { Config } from '../../config/config.js';
+import { Redactor } from '../../util/redactor.js';
+import { createProgressLine, type Paint, paintFor } from '../terminal.js';
+import { withoutControls } from '../terminal-logger.js';
+import type { Check } from './check.js';
+import { checkConfig } from './check-config.js';
+import { checkHub, checkPort } from './check-hub.js';
+import { checkBrowser, checkKernel, checkNode } from './check-machine.js';
+import { checkFolder, checkStateDir } from './check-places.js';
+import { checkServers } from './check-servers.js';
+
+export interface DoctorOptions {
+  config?: string;
+  port: number;
+  sharedDir?: string;
+  logDir: string;
+  /** False: the built-in Python is not started. */
+  kernel: boolean;
+  json?: boolean;
+}
+
+/** Looks at everything and prints what it found. Exit code 1 if there is a fault. */
+export async function runDoctor(options: DoctorOptions): Promise<void> {
+  const { stdout, stderr } = process;
+  const redactor = new Redactor();
+  const checks: Check[] = [];
+  const paint = paintFor(stdout);
+  const line = createProgressLine(options.json === true ? { write: () => {} } : stderr);
+  const tell = (found: readonly Check[]): void => {
+    const clean = found.map((check) => withoutSecrets(check, redactor));
+    checks.push(...clean);
+    line.clear();
+    if (options.json !== true) for (const check of clean) stdout.write(toText(check, paint));
+  };
+  const look = async (what: string, check: () => Promise<Check[]> | Check[]): Promise<void> => {
+    line.show(`Looking at ${what} …`);
+    tell(await check());
+  };
+
+  await look('Node', () => [checkNode(process.versions.node)]);
+  let config: Config | undefined;
+  await look('the config', async () => {
+    const { config: loaded, checks: found } = await checkConfig(options.config);
+    config = loaded;
+    return found;
+  });
+  await look('your state folder', () => [checkStateDir(), checkFolder('log folder', options.logDir, '--log-dir')]);
+  if (options.sharedDir !== undefined)
+    await look('the shared folder', () => [checkFolder('shared folder', options.sharedDir ?? '', '--shared-dir')]);
+  await look('running hubs', async () => [await checkHub()]);
+  await look(`port ${options.port}`, async () => [await checkPort(options.port)]);
+  await look('the browser', () => [checkBrowser(process.env)]);
+  if (options.kernel) await look('the built-in notebook', async () => [await checkKernel()]);
+  if (config !== undefined) {
+    const { servers } = config;
+    const loaded = config;
+    if (servers.length > 0) await look(`${servers.length} servers`, () => checkServers(loaded, redactor));
+  }
+  finish(checks, options.json === true);
+}
+
+function finish(checks: readonly Check[], asJson: boolean): void {
+  const faults = checks.filter(({ status }) => status === 'fault').length;
+  if (faults > 0) process.exitCode = 1;
+  if (asJson) process.stdout.write(`${JSON.stringify({ ok: faults === 0, checks })}\n`);
+  else process.stdout.write(faults === 0 ? '\nNo faults.\n' : `\n${faults} ${faults === 1 ? 'fault' : 'faults'}.\n`);
+}
+
+function toText({ name, status, found, next, ms }: Check, paint: Paint): string {
+  const mark = { ok: paint.green('ok   '), note: paint.yellow('note '), fault: paint.red('FAULT') }[status];
+  const [first = '', ...others] = withoutControls(found).trimEnd().split('\n');
+  const time = ms === undefined ? '' : paint.dim(` (${ms} ms)`);
+  const more = [
+    ...others,
+    ...(next === undefined
+      ? []
+      : withoutControls(next)
+          .split('\n')
+          .map((line) => `→ ${line}`)),
+  ];
+  return `${mark} ${paint.bold(name)}: ${first}${time}\n${more.map((line) => `        ${line}\n`).join('')}`;
+}
+
+/** What servers print may hold what they were given. */
+function withoutSecrets(check: Check, redactor: Redactor): Check {
+  const { next } = check;
+  return { ...check, found: redactor.redact(check.found), ...(next === undefined ? {} : { next: redactor.redact(next) }) };
+}

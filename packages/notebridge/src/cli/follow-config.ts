@@ -1,0 +1,26 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Config } from '../config/config.js';
+import { userConfigFile } from '../config/load-config.js';
+import { type ConfigWatch, watchConfig } from '../config/watch-config.js';
+import type { HubSetup } from './hub-setup.js';
+
+/** Has edits of the config taken into use. A broken one is reported, and what held before goes on. */
+export function followConfig({ config, logger }: HubSetup, change: (config: Config) => Promise<void>): ConfigWatch {
+  return watchConfig({
+    file: config.file ?? userConfigFile(process.env),
+    env: process.env,
+    current: config,
+    logger,
+    onChange: async (next, previous) => {
+      logger.info('The config was changed.', { file: next.file });
+      const late = lateKeys.filter((key) => !isDeepStrictEqual(next[key], previous[key]));
+      if (late.length > 0) logger.warn(`Changes of ${late.map((key) => `"${key}"`).join(', ')} in the config hold after a restart.`);
+      await change(next);
+    },
+    onFault: (error) => logger.error(`The changed config is not used; what held before goes on. ${error.message}`),
+    onMended: () => logger.info('The config is good again.'),
+  });
+}
+
+/** Parts of the config that are read once. */
+const lateKeys = ['middleware', 'limits', 'audit', 'journal'] as const;

@@ -1,0 +1,33 @@
+import { BridgeError } from '../../core/errors.js';
+import { maxTtlMs } from '../../grants/grant.js';
+import { quote } from '../../util/quote.js';
+
+const units: Record<string, number> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** Milliseconds of a time like `90s`, `15m`, `8h`, `7d`. @throws BridgeError `bad_usage`. */
+export function parseTime(text: string): number {
+  const [, number = '', unit = ''] = /^(\d{1,9})([smhd])$/.exec(text.trim()) ?? [];
+  const ms = Number(number) * (units[unit] ?? 0);
+  if (ms > 0 && ms <= maxTtlMs) return ms;
+  throw bad('--ttl', text, 'a time like 90s, 15m, 8h or 7d, at most 30d');
+}
+
+/** @throws BridgeError `bad_usage`. */
+export function parseCount(option: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const count = Number(text);
+  if (/^\d+$/.test(text) && Number.isSafeInteger(count) && count > 0) return count;
+  throw bad(option, text, 'a whole number from 1');
+}
+
+/** Calls per minute of `60/m`; a bare number is meant so too. @throws BridgeError `bad_usage`. */
+export function parseRate(text: string | undefined): number | undefined {
+  const [, number] = /^(\d+)(?:\/m(?:in)?)?$/.exec(text ?? '') ?? [];
+  if (text === undefined) return undefined;
+  if (number === undefined) throw bad('--rate', text, 'calls per minute, as in 60/m');
+  return parseCount('--rate', number);
+}
+
+function bad(option: string, found: string, wanted: string): BridgeError {
+  return new BridgeError('bad_usage', `${option} ${quote(found)} cannot be used: it must be ${wanted}.`);
+}

@@ -1,0 +1,133 @@
+import { BridgeError } from '../../core/errors.js';
+import type { GrantTerms, GrantView } from '../../grants/grant.js';
+import { GrantStore } from '../../grants/grant-store.js';
+import { writeFileAtomic } from '../../state/atomic-file.js';
+import type { JsonObject } from '../../util/json.js';
+import { stateDir } from '../state-dir.js';
+import { type Paint, paintFor, toDuration, toTable } from '../terminal.js';
+import { parseCount, parseRate, parseTime } from './parse-terms.js';
+
+export interface IssueOptions {
+  allow?: string[];
+  ttl: string;
+  calls?: string;
+  rate?: string;
+  concurrent?: string;
+  readOnly?: boolean;
+  door: 'tools' | 'agent';
+  agent?: boolean;
+  label?: string;
+  file?: string;
+  json?: boolean;
+}
+
+/** Issues a grant and prints its token alone on stdout, so that a shell can take it; what it may do stands on stderr. */
+export async function issueGrant(options: IssueOptions): Promise<void> {
+  const terms: GrantTerms = {
+    allow: options.allow,
+    readOnly: options.readOnly,
+    ttlMs: parseTime(options.ttl),
+    calls: parseCount('--calls', options.calls),
+    perMinute: parseRate(options.rate),
+    concurrent: parseCount('--concurrent', options.concurrent),
+    door: options.agent === true ? 'agent' : options.door,
+    label: options.label,
+  };
+  const { file } = options;
+  const { token, ...grant } = await withStore(async (store) => {
+    const issued = await store.issue(terms);
+    if (file === undefined) return issued;
+    try {
+      await writeFileAtomic(file, `${issued.token}\n`, { mode: 0o600, anew: true });
+    } catch (error) {
+      // A token that nobody has must open nothing.
+      await store.revoke(issued.id);
+      throw error;
+    }
+    return issued;
+  });
+  const { stdout, stderr } = process;
+  if (options.json === true) {
+    const where = file === undefined ? { token } : { token_file: file };
+    return void stdout.write(`${JSON.stringify({ ...where, ...toJson(grant) })}\n`);
+  }
+  if (file === undefined) stdout.write(`${token}\n`);
+  const paint = paintFor(stderr);
+  stderr.write(`${paint.dim(`${file === undefined ? 'Grant' : `The token is in ${file}. Grant`} ${grant.id}: ${describe(grant)}.`)}\n`);
+}
+
+/** Prints the live grants; never a token, which is kept nowhere. */
+export async function listGrants({ json = false }: { json?: boolean }): Promise<void> {
+  const grants = await withStore(async (store) => store.list());
+  const { stdout } = process;
+  if (json) return void stdout.write(`${JSON.stringify({ grants: grants.map(toJson) })}\n`);
+  if (grants.length === 0) return void stdout.write('No grant is live. Issue one with: notebridge grant\n');
+  const paint = paintFor(stdout);
+  stdout.write(
+    toTable(
+      ['ID', 'DOOR', 'ENDS IN', 'CALLS', 'MAY CALL', 'LABEL'],
+      grants.map((grant) => toRow(grant, paint)),
+      { paint, width: stdout.isTTY ? stdout.columns : undefined },
+    ),
+  );
+}
+
+/** Ends grants. Rejects with `bad_grant` for an id that no live grant has; the others are revoked all the same. */
+export async function revokeGrants(ids: readonly string[], { json = false }: { json?: boolean }): Promise<void> {
+  const unknown = await withStore(async (store) => {
+    const missing: string[] = [];
+    for (const id of ids) if (!(await store.revoke(id))) missing.push(id);
+    return missing;
+  });
+  const revoked = ids.filter((id) => !unknown.includes(id));
+  if (json) process.stdout.write(`${JSON.stringify({ revoked, unknown })}\n`);
+  else for (const id of revoked) process.stdout.write(`Revoked ${id}.\n`);
+  if (unknown.length === 0) return;
+  const which = unknown.map((id) => `"${id}"`).join(', ');
+  throw new BridgeError('bad_grant', `There is no live grant ${which}. See the live ones with: notebridge grant list`);
+}
+
+async function withStore<Result>(work: (store: GrantStore) => Promise<Result>): Promise<Result> {
+  const store = await GrantStore.open({ dir: stateDir() });
+  try {
+    return await work(store);
+  } finally {
+    await store.close();
+  }
+}
+
+/** As JSON has it everywhere: names with underscores, times in ISO 8601. */
+function toJson(grant: GrantView): JsonObject {
+  const { id, label, allow, readOnly, door, createdAt, expiresAt, calls, perMinute, concurrent, used } = grant;
+  return {
+    id,
+    label: label ?? null,
+    allow,
+    read_only: readOnly,
+    door,
+    created_at: new Date(createdAt).toISOString(),
+    expires_at: new Date(expiresAt).toISOString(),
+    calls: calls ?? null,
+    per_minute: perMinute ?? null,
+    concurrent: concurrent ?? null,
+    used,
+  };
+}
+
+function describe({ allow, readOnly, door, expiresAt, calls, perMinute, concurrent }: GrantView): string {
+  const limits = [
+    ...(calls === undefined ? [] : [`${calls} calls`]),
+    ...(perMinute === undefined ? [] : [`${perMinute} a minute`]),
+    ...(concurrent === undefined ? [] : [`${concurrent} at once`]),
+  ];
+  const what = allow.includes('*:*') ? 'every tool' : allow.join(', ');
+  const doorText = door === 'agent' ? 'for an agent at /mcp' : 'for code at the tool proxy';
+  return [`${what}${readOnly ? ' that only reads' : ''}`, ...limits, `ends in ${toDuration(expiresAt - Date.now())}`, doorText].join('; ');
+}
+
+function toRow(grant: GrantView, paint: Paint): string[] {
+  const { id, door, expiresAt, used, calls, allow, readOnly, label } = grant;
+  const budget = calls === undefined ? `${used}` : `${used}/${calls}`;
+  const what = `${allow.join(' ')}${readOnly ? paint.dim(' (read only)') : ''}`;
+  return [id, door, toDuration(expiresAt - Date.now()), budget, what, label ?? ''];
+}

@@ -1,0 +1,74 @@
+import { join } from 'node:path';
+import type { Config } from '../config/config.js';
+import type { CallContext } from '../core/call-context.js';
+import type { Logger } from '../core/logger.js';
+import type { Tool } from '../core/mcp.js';
+import type { Middleware } from '../core/middleware.js';
+import type { ToolAddress } from '../core/tool-address.js';
+import { Admission } from '../grants/admission.js';
+import { AuditLog } from '../grants/audit-log.js';
+import type { GrantStore } from '../grants/grant-store.js';
+import { createGuard, notebookServer } from '../grants/guard.js';
+import type { Redactor } from '../util/redactor.js';
+import type { ConfigServers } from './servers.js';
+
+export interface OpenGuardOptions {
+  store: GrantStore;
+  /** Undefined where there are none. */
+  servers?: ConfigServers | undefined;
+  audit: Config['audit'];
+  /** Of this user: where the audit stands unless the config says otherwise. */
+  stateDir: string;
+  logger: Logger;
+  redactor: Redactor;
+  /** The tools of the notebook with their annotations, for read-only grants. */
+  notebookTools?: ((context: CallContext) => Promise<readonly Tool[]>) | undefined;
+}
+
+/** The outermost layer of a hub, and what it decides by. */
+export interface OpenGuard {
+  middleware: Middleware;
+  admission: Admission;
+  /** Writes the last lines of the audit. Closing twice is harmless. */
+  close(): void;
+}
+
+/** Joins grants, audit and names into the layer that every message passes first. */
+export function openGuard(options: OpenGuardOptions): OpenGuard {
+  const { store, servers, audit: settings, logger, redactor } = options;
+  const admission = new Admission({ store });
+  const audit = settings === false ? undefined : openAudit(settings, { ...options, logger, redactor });
+  const middleware = createGuard({
+    admission,
+    audit,
+    resolve: (name) => servers?.provider.addressOf(name),
+    learn: (name, context) => servers?.provider.learn(name, context),
+    serverOf: (kind, name) => servers?.provider.serverOf(kind, name),
+    findTool: (address, context) => findTool(address, context, options),
+  });
+  return { middleware, admission, close: () => audit?.close() };
+}
+
+/** The file of the audit. */
+function auditFile(audit: Exclude<Config['audit'], false>, stateDir: string): string {
+  return audit.file ?? join(stateDir, 'audit.jsonl');
+}
+
+function openAudit(settings: Exclude<Config['audit'], false>, { stateDir, logger, redactor }: OpenGuardOptions): AuditLog {
+  const { logArguments, maxBytes } = settings;
+  return new AuditLog({ path: auditFile(settings, stateDir), redactor, logger, logArguments, maxBytes });
+}
+
+async function findTool(
+  { server, tool }: ToolAddress,
+  context: CallContext,
+  { servers, notebookTools }: OpenGuardOptions,
+): Promise<Tool | undefined> {
+  const found = server === notebookServer ? await notebookTools?.(context) : await toolsOf(server, context, servers);
+  return found?.find(({ name }) => name === tool);
+}
+
+async function toolsOf(name: string, context: CallContext, servers: ConfigServers | undefined): Promise<readonly Tool[] | undefined> {
+  const server = servers?.get(name);
+  return server?.knownTools ?? server?.listTools(context);
+}

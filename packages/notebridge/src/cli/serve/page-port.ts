@@ -1,0 +1,33 @@
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { PageDoor, PagePort } from '../../notebooks/pages/page-listener.js';
+
+/** The hub's one port as a notebook's pages see it. */
+export interface SharedPort {
+  onConnection: (socket: Socket) => void;
+  onUpgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
+  /** The port once it is bound. */
+  at(port: number): PagePort;
+}
+
+/** Hands connections to the notebook that is attached; without one, nothing can be upgraded here. */
+export function createSharedPort(): SharedPort {
+  let door: PageDoor | undefined;
+  return {
+    onConnection: (socket) => door?.connected(socket),
+    onUpgrade: (request, socket, head) => {
+      if (door !== undefined) return door.upgrade(request, socket, head);
+      socket.end('HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 0\r\n\r\n', () => socket.destroy());
+    },
+    at: (port) => ({
+      port,
+      attach: (attached) => {
+        door = attached;
+        return () => {
+          if (door === attached) door = undefined;
+        };
+      },
+    }),
+  };
+}

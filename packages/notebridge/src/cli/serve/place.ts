@@ -1,0 +1,50 @@
+import { isIPv6 } from 'node:net';
+import { BridgeError } from '../../core/errors.js';
+
+/** Where a hub listens, and under which names it is called. */
+export interface Place {
+  /** Undefined: both loopback addresses. */
+  host: string | undefined;
+  /** Values of `Host` besides the loopback ones. */
+  hosts: string[];
+  toUrl(port: number): string;
+  /** What the person has to know. */
+  warnings: string[];
+}
+
+export interface PlaceOptions {
+  host?: string;
+  auth: boolean;
+}
+
+/** Looks at `--host` and `--no-auth` together. @throws BridgeError `bad_usage` for a hub without tokens that others can reach. */
+export function toPlace({ host, auth }: PlaceOptions): Place {
+  const isLoopback = host === undefined || ['localhost', '::1', '[::1]'].includes(host) || /^127\.\d+\.\d+\.\d+$/.test(host);
+  const noAuth = 'Nobody is asked for a token (--no-auth): every program on this machine can call every tool.';
+  if (isLoopback) {
+    const own = host?.startsWith('127.') === true && host !== '127.0.0.1' ? host : undefined;
+    return { host: own, hosts: own === undefined ? [] : [own], toUrl: urlOf(own ?? '127.0.0.1'), warnings: auth ? [] : [noAuth] };
+  }
+  if (!auth) {
+    throw new BridgeError(
+      'bad_usage',
+      `--no-auth cannot be combined with --host ${host}: everybody in the network could call your tools. Leave one of the two out.`,
+    );
+  }
+  const address = host.replace(/^\[|\]$/g, '');
+  const isEvery = address === '0.0.0.0' || address === '::';
+  const tls = `Listening on ${address} without encryption: tokens and results can be read on the way. Put a proxy with TLS in front of it.`;
+  const names = 'Calls must name this machine as localhost, or by a name of --allow-host.';
+  return {
+    host: address,
+    hosts: isEvery ? [] : [bracketed(address)],
+    toUrl: urlOf(isEvery ? '127.0.0.1' : address),
+    warnings: isEvery ? [tls, names] : [tls],
+  };
+}
+
+const bracketed = (address: string): string => (isIPv6(address) ? `[${address}]` : address);
+
+function urlOf(address: string): (port: number) => string {
+  return (port) => `http://${bracketed(address)}:${port}`;
+}

@@ -1,0 +1,33 @@
+import type { ToolServers } from '../../core/tool-server.js';
+import type { Paint } from '../terminal.js';
+import { ownVersion } from '../version.js';
+
+export interface StartTextOptions {
+  url: string;
+  options: { auth: boolean; notebook: string };
+  servers: ToolServers;
+  paint: Paint;
+}
+
+/** What a person reads who has started a hub: where it is, and how to use it. It has no secret in it. */
+export function toStartText({ url, options: { auth, notebook }, servers, paint }: StartTextOptions): string {
+  const names = servers.all().map(({ name }) => name);
+  const [first = 'SERVER'] = names;
+  const token = (options: string): string => (auth ? `$(notebridge grant${options})` : 'none');
+  const lines = [
+    '',
+    `${paint.bold(`Notebridge ${ownVersion()}`)} serves at ${paint.bold(url)}. Ctrl-C ends it.`,
+    '',
+    `  Servers       ${names.length === 0 ? 'none yet: name some in the config file' : names.join(', ')}`,
+    ...(notebook === 'none' ? [] : [`  Notebook      ${notebook}`]),
+    `  What is there ${paint.dim('$')} notebridge servers; notebridge tools`,
+    `  Call a tool   ${paint.dim('$')} notebridge call ${first} TOOL key=value`,
+    `  From code     POST ${url}/api/v1/mcp/proxy/${first}/tools/TOOL`,
+    `                ${paint.dim('$')} export NOTEBRIDGE_TOKEN=${token(' --ttl 8h')}`,
+    `  For an agent  ${url}/mcp`,
+    ...(auth ? [`                with "Authorization: Bearer ${token(' --agent --ttl 8h')}"`] : []),
+    `  All routes    ${url}/docs`,
+    '',
+  ];
+  return `${lines.join('\n')}\n`;
+}

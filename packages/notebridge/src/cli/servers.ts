@@ -1,0 +1,101 @@
+import { join } from 'node:path';
+import { ServerTools } from '../catalog/server-tools.js';
+import type { Config } from '../config/config.js';
+import type { Logger } from '../core/logger.js';
+import type { SkillFolder } from '../core/skill-folder.js';
+import type { ToolServer, ToolServerEvent, ToolServers } from '../core/tool-server.js';
+import { currentSkillsServer } from '../skills/proxy-caller.js';
+import { createSkillsServer, type SkillsServer } from '../skills/skills-server.js';
+import { createUpstreams, type Upstreams } from '../upstreams/upstreams.js';
+import type { JsonObject } from '../util/json.js';
+import { Listeners } from '../util/listeners.js';
+import type { Redactor } from '../util/redactor.js';
+
+export interface OpenServersOptions {
+  config: Config;
+  logger: Logger;
+  redactor: Redactor;
+  serverInfo: JsonObject;
+  /** A folder of which `skills` is looked through besides those of the config. Absolute. */
+  sharedDir?: string | undefined;
+}
+
+/** Longer than any hub lives; a timer can wait no longer. */
+const neverMs = 2 ** 31 - 1;
+
+/** The servers of a config: its upstreams, and the skills. Nothing runs before `start`, or a call. */
+export class ConfigServers implements ToolServers {
+  /** For agents: the same tools as `server__tool`. */
+  readonly provider: ServerTools;
+  readonly #options: OpenServersOptions;
+  readonly #upstreams: Upstreams;
+  readonly #skills: SkillsServer;
+  readonly #events = new Listeners<ToolServerEvent>();
+  #hasSkills: boolean;
+
+  constructor(options: OpenServersOptions) {
+    const { config, logger, redactor, serverInfo } = options;
+    const { callTimeoutMs, startTimeoutMs, maxMessageBytes, idleStopMs } = config.limits;
+    this.#options = options;
+    const lazyIdleMs = idleStopMs === 0 ? neverMs : idleStopMs;
+    const limits = { callTimeoutMs, startTimeoutMs, maxMessageBytes, lazyIdleMs };
+    this.#upstreams = createUpstreams({ servers: config.servers, logger, redactor, clientInfo: serverInfo, limits });
+    this.#upstreams.subscribe((event) => this.#events.emit(event));
+    const folders = this.#foldersOf(config);
+    this.#hasSkills = folders.length > 0;
+    this.#skills = createSkillsServer({ folders, logger });
+    this.provider = new ServerTools({ servers: this, logger });
+  }
+
+  all(): readonly ToolServer[] {
+    const skills = this.#currentSkills;
+    return skills === undefined ? this.#upstreams.all() : [...this.#upstreams.all(), skills];
+  }
+
+  get(name: string): ToolServer | undefined {
+    const upstream = this.#upstreams.get(name);
+    if (upstream !== undefined) return upstream;
+    const skills = this.#currentSkills;
+    return skills?.name === name ? skills : undefined;
+  }
+
+  subscribe(listener: (event: ToolServerEvent) => void): () => void {
+    return this.#events.add(listener);
+  }
+
+  /** Starts all that are not lazy. Resolves when each runs or was given up. Never rejects. */
+  start(): Promise<void> {
+    return this.#upstreams.start();
+  }
+
+  /** Takes another config: only what changed is started, stopped or restarted. Never rejects. */
+  async change(config: Config): Promise<void> {
+    const folders = this.#foldersOf(config);
+    this.#skills.setFolders(folders);
+    const hadSkills = this.#hasSkills;
+    this.#hasSkills = folders.length > 0;
+    if (hadSkills !== this.#hasSkills) this.#events.emit({ server: this.#skills.name, kind: this.#hasSkills ? 'added' : 'removed' });
+    await this.#upstreams.reconcile(config.servers);
+  }
+
+  /** An agent's session has ended, and with it what was started for it alone. */
+  endSession(sessionId: string): Promise<void> {
+    return this.#upstreams.endSession(sessionId);
+  }
+
+  /** Ends all of them with their whole trees. Closing twice is harmless. */
+  async close(): Promise<void> {
+    await Promise.all([this.#upstreams.close(), this.#skills.close()]);
+  }
+
+  get #currentSkills(): ToolServer | undefined {
+    return currentSkillsServer(this.#hasSkills ? this.#skills : undefined);
+  }
+
+  #foldersOf(config: Config): SkillFolder[] {
+    const { sharedDir } = this.#options;
+    if (sharedDir === undefined) return config.skills;
+    // Code in kernels may write there: what it puts down may be read, and is not run.
+    return [...config.skills, { path: join(sharedDir, 'skills'), trusted: false, timeoutMs: 60_000, env: {} }];
+  }
+}

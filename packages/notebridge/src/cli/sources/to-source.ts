@@ -1,0 +1,19 @@
+import { BridgeError } from '../../core/errors.js';
+import { colabProfile } from '../../notebooks/profiles/colab.js';
+import type { HubSetup, NotebookSource } from '../hub-setup.js';
+import { openColab } from './colab.js';
+
+/** What `--notebook` asks for. Throws `bad_usage`. */
+export function toSource(notebook: string): (setup: HubSetup) => Promise<NotebookSource> {
+  if (notebook === 'colab') return (setup) => openColab(setup, colabProfile);
+  // Loaded only when it is asked for: an agent of Colab does not wait for the built-in notebook.
+  if (notebook === 'local') return async (setup) => (await import('./local.js')).openLocal(setup, { file: undefined });
+  if (notebook.endsWith('.ipynb') && !URL.canParse(notebook))
+    return async (setup) => (await import('./local.js')).openLocal(setup, { file: notebook });
+  if (URL.canParse(notebook) && colabProfile.origins.includes(new URL(notebook).origin))
+    return (setup) => openColab(setup, { ...colabProfile, defaultUrl: notebook });
+  throw new BridgeError(
+    'bad_usage',
+    `--notebook "${notebook}" cannot be used: give "colab", "local", a file that ends in .ipynb, or the URL of a notebook on ${colabProfile.origins.join(' or ')}.`,
+  );
+}

@@ -1,0 +1,59 @@
+import { type Logger, type LogLevel, logLevels } from '../core/logger.js';
+import { printJson } from '../util/exact-json.js';
+import type { JsonObject } from '../util/json.js';
+import type { Redactor } from '../util/redactor.js';
+import { type Paint, plain } from './terminal.js';
+
+export interface TerminalLoggerOptions {
+  level: LogLevel;
+  redactor: Redactor;
+  write: (text: string) => void;
+  /** `json`: an object per line, for programs; `text`: for people. */
+  format: 'json' | 'text';
+  paint?: Paint;
+}
+
+/** A log on stderr. What a server of the config prints there stands under its name. */
+export function createTerminalLogger({ level: lowest, redactor, write, format, paint = plain }: TerminalLoggerOptions): Logger {
+  const toLine = format === 'json' ? toJsonLine : (line: Line) => toTextLine(line, paint);
+  const logAt =
+    (level: LogLevel) =>
+    (message: string, fields: JsonObject = {}): void => {
+      if (logLevels.indexOf(level) < logLevels.indexOf(lowest)) return;
+      write(`${redactor.redact(toLine({ level, message, fields, time: new Date() }))}\n`);
+    };
+  return { debug: logAt('debug'), info: logAt('info'), warn: logAt('warn'), error: logAt('error') };
+}
+
+interface Line {
+  level: LogLevel;
+  message: string;
+  fields: JsonObject;
+  time: Date;
+}
+
+function toJsonLine({ level, message, fields, time }: Line): string {
+  return printJson({ level, time: time.toISOString(), ...fields, msg: message });
+}
+
+function toTextLine({ level, message, fields, time }: Line, paint: Paint): string {
+  const clock = paint.dim(time.toTimeString().slice(0, 8));
+  const { server, stream, ...others } = fields;
+  // A server's own words, not ours: they may hold anything, and must not steer the terminal.
+  if (stream === 'stderr') return `${clock} ${paint.dim(`${String(server)} |`)} ${withoutControls(message)}`;
+  const mark = { debug: paint.dim('debug '), info: '', warn: paint.yellow('warning: '), error: paint.red('error: ') }[level];
+  return `${clock} ${mark}${withoutControls(message)}${paint.dim(withoutControls(toSuffix(others)))}`;
+}
+
+function toSuffix(fields: JsonObject): string {
+  const parts = Object.entries(fields).filter(([, value]) => value !== undefined);
+  return parts.length === 0
+    ? ''
+    : ` (${parts.map(([key, value]) => `${key}: ${typeof value === 'object' ? printJson(value) : value}`).join(', ')})`;
+}
+
+/** Colours and cursor movements of others stay out of the person's terminal; line breaks and tabs are kept. */
+export function withoutControls(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
+  return text.replaceAll(/\u001b\[[0-9;?]*[ -/]*[@-~]|[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '');
+}

@@ -1,0 +1,93 @@
+import type { Environment } from '../processes/environment.js';
+
+/** Colours for a terminal; for anything else the text as it is. */
+export interface Paint {
+  bold(text: string): string;
+  dim(text: string): string;
+  red(text: string): string;
+  green(text: string): string;
+  yellow(text: string): string;
+}
+
+const same = (text: string): string => text;
+export const plain: Paint = { bold: same, dim: same, red: same, green: same, yellow: same };
+
+const wrap = (code: number, end: number) => (text: string) => (text === '' ? '' : `\u001b[${code}m${text}\u001b[${end}m`);
+const coloured: Paint = { bold: wrap(1, 22), dim: wrap(2, 22), red: wrap(31, 39), green: wrap(32, 39), yellow: wrap(33, 39) };
+
+/** Colours where a person sees them: on a terminal, and not against NO_COLOR (https://no-color.org). */
+export function paintFor(stream: { isTTY?: boolean | undefined }, env: Environment = process.env): Paint {
+  return stream.isTTY === true && (env.NO_COLOR ?? '') === '' && env.TERM !== 'dumb' ? coloured : plain;
+}
+
+export interface TableOptions {
+  paint: Paint;
+  /** Columns of the terminal; the last column is cut to fit. Left out: nothing is cut. */
+  width?: number | undefined;
+}
+
+/** Rows under a heading (none: no heading), columns as wide as their widest cell. Only the last column is ever cut. */
+export function toTable(headings: readonly string[], rows: readonly (readonly string[])[], { paint, width }: TableOptions): string {
+  const columns = Math.max(headings.length, ...rows.map((row) => row.length));
+  const widths = Array.from({ length: columns }, (_, column) =>
+    Math.max((headings[column] ?? '').length, ...rows.map((row) => visible(row[column]).length)),
+  );
+  const toLine = (cells: readonly string[], style: (text: string) => string = same): string => {
+    let line = '';
+    let used = 0;
+    cells.forEach((cell, column) => {
+      const isLast = column === cells.length - 1;
+      const shown = isLast && width !== undefined ? cut(cell, Math.max(12, width - used)) : cell;
+      line += style(shown) + (isLast ? '' : ' '.repeat((widths[column] ?? 0) - visible(cell).length + 2));
+      used += (widths[column] ?? 0) + 2;
+    });
+    return `${line.trimEnd()}\n`;
+  };
+  return [...(headings.length === 0 ? [] : [toLine(headings, paint.dim)]), ...rows.map((row) => toLine(row))].join('');
+}
+
+/** The text cut to so many characters, with a sign that it was. */
+function cut(text: string, length: number): string {
+  return visible(text).length <= length ? text : `${text.slice(0, Math.max(0, length - 1))}…`;
+}
+
+/** A length of time as people say it: `3 s`, `5 min`, `2 h`, `4 d`. */
+export function toDuration(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1000));
+  if (seconds < 90) return `${seconds} s`;
+  const minutes = Math.round(seconds / 60);
+  if (minutes < 90) return `${minutes} min`;
+  const hours = Math.round(minutes / 60);
+  return hours < 48 ? `${hours} h` : `${Math.round(hours / 24)} d`;
+}
+
+/** One line on a terminal that is written over; nothing anywhere else. */
+export interface ProgressLine {
+  show(text: string): void;
+  clear(): void;
+}
+
+export function createProgressLine(stream: {
+  isTTY?: boolean | undefined;
+  columns?: number | undefined;
+  write(text: string): unknown;
+}): ProgressLine {
+  let isShown = false;
+  const clear = (): void => {
+    if (isShown) stream.write('\r\u001b[K');
+    isShown = false;
+  };
+  return {
+    show: (text) => {
+      if (stream.isTTY !== true) return;
+      stream.write(`\r\u001b[K${cut(text.replaceAll(/\s+/g, ' '), (stream.columns ?? 80) - 1)}`);
+      isShown = true;
+    },
+    clear,
+  };
+}
+
+function visible(text = ''): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: our own colours
+  return text.replaceAll(/\u001b\[\d+m/g, '');
+}

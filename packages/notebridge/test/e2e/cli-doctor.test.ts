@@ -1,0 +1,115 @@
+import { once } from 'node:events';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createHome, runProgram } from '../support/program.js';
+import { installedServer, ServedHub } from '../support/served-hub.js';
+
+interface Report {
+  ok: boolean;
+  checks: { name: string; status: string; found: string; next?: string }[];
+}
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'notebridge-doctor-'));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const writeConfig = (name: string, config: unknown): string => {
+  const file = join(folder, name);
+  writeFileSync(file, typeof config === 'string' ? config : JSON.stringify(config));
+  return file;
+};
+const doctor = async (args: string[], env: Record<string, string> = {}): Promise<Report & { ending: unknown; output: string }> => {
+  const { ending, stdout, stderr } = await runProgram(['doctor', '--json', '--port', '0', '--no-kernel', ...args], { env });
+  return { ...(JSON.parse(stdout) as Report), ending, output: stdout + stderr };
+};
+const find = ({ checks }: Report, name: string) => checks.find((check) => check.name === name);
+
+describe('doctor', () => {
+  it('finds no fault in a set-up that works, starts what it looks at, and ends it', async () => {
+    const config = writeConfig('good.json', { mcpServers: { memory: installedServer('memory'), off: { command: 'x', disabled: true } } });
+    const report = await doctor(['--config', config]);
+    expect(report).toMatchObject({ ok: true, ending: 0 });
+    expect(find(report, 'server memory')).toMatchObject({ status: 'ok', found: 'starts and lists 9 tools', ms: expect.any(Number) });
+    expect(find(report, 'server off')).toMatchObject({ status: 'note' });
+    expect(find(report, 'Node.js')).toMatchObject({ status: 'ok' });
+  });
+
+  it('starts the built-in Python', async () => {
+    const { stdout } = await runProgram(['doctor', '--json', '--port', '0']);
+    expect(find(JSON.parse(stdout) as Report, 'built-in Python')).toMatchObject({ status: 'ok', ms: expect.any(Number) });
+  });
+
+  it('says of each broken server what is wrong and how to mend it, and shows no secret', async () => {
+    const secret = 'sk-doctor-secret-1234567';
+    const config = writeConfig('servers.json', {
+      mcpServers: {
+        missing: { command: 'no-such-command-anywhere' },
+        dies: {
+          command: process.execPath,
+          args: ['-e', 'console.error("bad key " + process.env.KEY); process.exit(3)'],
+          env: { KEY: secret },
+        },
+        away: { url: 'http://127.0.0.1:9/mcp', headers: { Authorization: `Bearer ${secret}` } },
+      },
+    });
+    const report = await doctor(['--config', config]);
+    expect(report).toMatchObject({ ok: false, ending: 1 });
+    expect(find(report, 'server missing')).toMatchObject({
+      status: 'fault',
+      found: 'the command "no-such-command-anywhere" is not on PATH',
+    });
+    expect(find(report, 'server dies')?.found).toMatch(/exit code 3[^]*bad key \[redacted\]/);
+    expect(find(report, 'server away')).toMatchObject({ status: 'fault', next: expect.stringContaining('"url"') });
+    for (const { status, next } of report.checks) if (status === 'fault') expect(next).toMatch(/\w/);
+    expect(report.output).not.toContain(secret);
+  });
+
+  it('lists each fault of a config with its place, and goes on', async () => {
+    const config = writeConfig('broken.json', '{\n  "mcpServers": {"a": {"comand": "x"}, "b": {"command": "${NOT_SET_ANYWHERE}"}}\n}');
+    const report = await doctor(['--config', config]);
+    expect(report.ending).toBe(1);
+    const faults = report.checks.filter(({ name }) => name === 'config');
+    expect(faults.map(({ found }) => found).join('\n')).toMatch(/broken\.json:2:\d+: .*comand/);
+    expect(faults.map(({ found }) => found).join('\n')).toContain('NOT_SET_ANYWHERE');
+    expect(find(report, 'running hub')).toMatchObject({ status: 'ok' });
+  });
+
+  it('tells who has the port, a hub file without a hub, and a folder that is open to others', async () => {
+    const { home, env } = createHome();
+    const stateDir = join(home, 'state', 'notebridge');
+    mkdirSync(stateDir, { recursive: true, mode: 0o700 });
+    const hub = { url: 'http://127.0.0.1:1', pid: 2 ** 22 + 1, startedAt: 0, version: '0', nonce: 'x' };
+    writeFileSync(join(stateDir, 'hub.json'), JSON.stringify(hub), { mode: 0o600 });
+    const server = createServer().listen({ port: 0, host: '127.0.0.1' });
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const report = await doctor(['--port', String(port)], env);
+    server.close();
+    expect(find(report, `port ${port}`)).toMatchObject({ status: 'note', found: expect.stringMatching(/^taken by /) });
+    expect(find(report, 'running hub')).toMatchObject({ status: 'fault', next: expect.stringContaining('hub.json') });
+    chmodSync(stateDir, 0o755);
+    expect(find(await doctor([], env), 'state folder')).toMatchObject({ status: 'fault', found: expect.stringContaining('chmod 700') });
+    rmSync(home, { recursive: true, force: true });
+  });
+
+  it('knows the running hub', async () => {
+    await using hub = await ServedHub.start({ args: ['--notebook', 'none'] });
+    const report = await doctor(['--port', String(hub.port)], hub.env);
+    expect(find(report, 'running hub')).toMatchObject({ status: 'ok', found: expect.stringContaining(hub.url) });
+    expect(find(report, `port ${hub.port}`)).toMatchObject({ status: 'ok', found: 'your running hub has it' });
+  });
+
+  it('reads well as text', async () => {
+    const config = writeConfig('text.json', { mcpServers: { missing: { command: 'no-such-command-anywhere' } } });
+    const { ending, stdout } = await runProgram(['doctor', '--config', config, '--port', '0', '--no-kernel']);
+    expect(ending).toBe(1);
+    expect(stdout).toMatch(/^ok {4}Node\.js: /m);
+    expect(stdout).toMatch(/^FAULT server missing: .*PATH\n {8}→ Install it/m);
+    expect(stdout).toMatch(/\n1 fault\.\n$/);
+  });
+});
