@@ -1,15 +1,20 @@
 // Where the time of a call goes: runs a burst through a profiled Notebridge and prints the functions with the most self time.
-//   node bench/profile.mjs [--program FILE] [--concurrency 64] [--size LETTERS] [--seconds 6] [--top 30] [--keep FILE]
+//   node bench/profile.mjs [--serve "grant and audit"|"--no-auth"|"/mcp"] [--program FILE] [--concurrency 64] [--size LETTERS] [--seconds 6] [--top 30] [--keep FILE]
+// --serve takes a call of the gateways' bench, through `notebridge serve`, in place of one from an agent to a page.
 // Without --size the calls are short echoes. --keep saves the .cpuprofile, for Chrome's devtools or speedscope.
 import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { callEcho, callPayload, startGateway } from './gateways/gateway.mjs';
+import { burst as burstThrough } from './gateways/measure.mjs';
+import { targets } from './gateways/targets.mjs';
 import { burst, startCrossing } from './lib/crossing.mjs';
 import { notebridge } from './lib/targets.mjs';
 
 const { values } = parseArgs({
   options: {
+    serve: { type: 'string' },
     program: { type: 'string' },
     concurrency: { type: 'string', default: '64' },
     size: { type: 'string' },
@@ -19,9 +24,11 @@ const { values } = parseArgs({
   },
 });
 const folder = mkdtempSync(join(tmpdir(), 'notebridge-profile-'));
+const nodeArgs = ['--cpu-prof', '--cpu-prof-interval=200', `--cpu-prof-dir=${folder}`];
+const size = Number(values.size ?? 0);
 
 try {
-  const { window, calls } = await runProfiled();
+  const { window, calls } = await (values.serve === undefined ? profileCrossing() : profileServe(values.serve));
   const file = join(folder, readdirSync(folder).find((name) => name.endsWith('.cpuprofile')) ?? 'none');
   if (values.keep !== undefined) copyFileSync(file, values.keep);
   print(selfTimes(JSON.parse(readFileSync(file, 'utf8')), window), calls);
@@ -33,17 +40,29 @@ try {
 }
 process.exit();
 
-async function runProfiled() {
-  const size = Number(values.size ?? 0);
+async function profileCrossing() {
   const call = size > 0 ? (agent) => agent.payload(size) : (agent) => agent.echo();
-  const options = { call, concurrency: Number(values.concurrency), maxCalls: 1_000_000 };
-  const crossing = await startCrossing(notebridge(values.program), ['--cpu-prof', '--cpu-prof-interval=200', `--cpu-prof-dir=${folder}`]);
-  await burst(crossing, { ...options, ms: 2000 });
-  const from = clockUs();
-  const { callMs } = await burst(crossing, { ...options, ms: Number(values.seconds) * 1000 });
-  const window = { from, to: clockUs() };
+  const crossing = await startCrossing(notebridge(values.program), nodeArgs);
+  const profiled = await profileBursts((ms) => burst(crossing, { call, concurrency: Number(values.concurrency), maxCalls: 1_000_000, ms }));
   await crossing.end();
-  return { window, calls: callMs.length };
+  return profiled;
+}
+
+async function profileServe(name) {
+  const target = targets.find((one) => one.kind === 'ours' && one.name.includes(name));
+  if (target === undefined) throw new Error(`There is no "${name}" among: ${targets.map((one) => one.name).join('; ')}.`);
+  const call = size > 0 ? (gateway, caller, connection) => callPayload(gateway, caller, connection, size) : callEcho;
+  const gateway = await startGateway(target, nodeArgs);
+  const profiled = await profileBursts((ms) => burstThrough(gateway, { call, concurrency: Number(values.concurrency), ms }));
+  await gateway.end();
+  return profiled;
+}
+
+async function profileBursts(burstFor) {
+  await burstFor(2000);
+  const from = clockUs();
+  const { callMs } = await burstFor(Number(values.seconds) * 1000);
+  return { window: { from, to: clockUs() }, calls: callMs.length };
 }
 
 /** The clock that V8 stamps samples with: that of the system since it booted, the same in every process (on Linux and macOS). */

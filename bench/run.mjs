@@ -1,111 +1,23 @@
-// Measures the crossing agent → page: Notebridge beside the bare relay. README.md says how, results.md what came out.
-//   node bench/run.mjs [--rounds N] [--quick] [--json FILE] [--also FILE]... [--only bursts|cold|idle]...
-//   node bench/run.mjs notebook …      the bench of the built-in notebook; see notebook.mjs
-import { writeFileSync } from 'node:fs';
-import { availableParallelism, loadavg } from 'node:os';
-import { parseArgs } from 'node:util';
-import { burst, startCrossing, toSummary } from './lib/crossing.mjs';
-import { writeResults } from './lib/results-file.mjs';
-import { measureColdStarts, measureIdle } from './lib/starts.mjs';
-import { shuffle } from './lib/stats.mjs';
-import { notebridge, relay, relayEach } from './lib/targets.mjs';
-import { toMarkdown } from './report.mjs';
+// npm run bench [-- crossing|notebook|gateways] [--quick] [--rounds N] [the options of that bench]
+// Without a name all of them run, one after the other, each in a process of its own.
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
 
-const echo = (agent) => agent.echo();
-const payload = (size) => (agent) => agent.payload(size);
+const benches = ['crossing', 'notebook', 'gateways'];
 
-/** What is measured in each round: how long one turn takes, and how often each target has its turn. */
-const bursts = {
-  latency: { call: echo, concurrency: 1, ms: 250, turns: 4, maxCalls: 20_000 },
-  at16: { call: echo, concurrency: 16, ms: 250, turns: 6, maxCalls: 100_000 },
-  at64: { call: echo, concurrency: 64, ms: 250, turns: 6, maxCalls: 100_000 },
-  kb64: { call: payload(64 * 1024), concurrency: 1, ms: 250, turns: 4, maxCalls: 2000 },
-  mb1: { call: payload(1024 * 1024), concurrency: 1, ms: 500, turns: 3, maxCalls: 200 },
-};
-
-try {
-  // `npm run bench -- notebook`: the other bench, which ends the process itself.
-  if (process.argv[2] === 'notebook') await import('./notebook.mjs');
-  await main();
-} catch (error) {
-  process.stderr.write(`bench: ${error.message}\n`);
-  process.exit(1);
+const [first = '', ...others] = process.argv.slice(2);
+const isNamed = first !== '' && !first.startsWith('-');
+if (isNamed && !benches.includes(first)) {
+  process.stderr.write(`bench: there is no bench "${first}"; there are ${benches.join(', ')}.\n`);
+  process.exit(2);
 }
-process.exit(0);
-
-async function main() {
-  const { values } = parseArgs({
-    options: {
-      rounds: { type: 'string' },
-      quick: { type: 'boolean', default: false },
-      json: { type: 'string' },
-      also: { type: 'string', multiple: true, default: [] },
-      only: { type: 'string', multiple: true, default: ['bursts', 'cold', 'idle'] },
-    },
-  });
-  const { quick, only } = values;
-  const rounds = parseRounds(values.rounds, quick ? 2 : 9);
-  stopAfterMinutes(5 + rounds * (1 + values.also.length));
-  const programs = [notebridge(), ...values.also.map((program, index) => notebridge(program, `notebridge-${index + 2}`))];
-
-  const results = {
-    date: new Date().toISOString().slice(0, 10),
-    // No paths: what is written may be committed.
-    command: ['node bench/run.mjs', ...(values.rounds === undefined ? [] : ['--rounds', values.rounds])].join(' '),
-    machine: { platform: `${process.platform} ${process.arch}`, cores: availableParallelism(), node: process.version, load: loadavg()[0] },
-    rounds,
-    programs: programs.map(({ name }) => name),
-  };
-  if (only.includes('bursts')) results.bursts = await measureBursts([relay, relayEach, ...programs], rounds, quick);
-  if (only.includes('cold')) results.coldMs = await measureColdStarts(programs, quick ? 3 : Math.max(15, rounds));
-  if (only.includes('idle')) results.idleMb = await measureIdle([relay, ...programs], quick ? 1 : 3);
-
-  const report = toMarkdown(results);
-  process.stdout.write(`\n${report}`);
-  if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(results, null, 1)}\n`);
-  // What stands in results.md is a whole run, of this checkout alone.
-  if (!quick && only.length === 3 && values.also.length === 0) writeResults('crossing', report);
+const args = isNamed ? others : process.argv.slice(2);
+let code = 0;
+for (const name of isNamed ? [first] : benches) {
+  if (!isNamed) process.stderr.write(`bench: ${name}\n`);
+  const file = fileURLToPath(new URL(`${name}.mjs`, import.meta.url));
+  // One that fails does not keep the others from running.
+  const { status } = spawnSync(process.execPath, [file, ...args], { stdio: 'inherit' });
+  code ||= status ?? 1;
 }
-
-/** All targets are alive at once, and take turns so short that whatever else the machine does hits them alike. */
-async function measureBursts(targets, rounds, quick) {
-  const crossings = [];
-  for (const target of targets) crossings.push(await startCrossing(target));
-  say('warming up');
-  for (const crossing of crossings) {
-    await burst(crossing, { ...bursts.at64, ms: quick ? 500 : 2000 });
-    await burst(crossing, { ...bursts.mb1, ms: 500 });
-  }
-  const measured = Object.fromEntries(Object.keys(bursts).map((kind) => [kind, Object.fromEntries(targets.map(({ name }) => [name, []]))]));
-  for (let round = 1; round <= rounds; round++) {
-    say(`round ${round} of ${rounds}`);
-    for (const [kind, options] of shuffle(Object.entries(bursts))) {
-      const turns = new Map(crossings.map((crossing) => [crossing, []]));
-      for (let turn = 0; turn < (quick ? 2 : options.turns); turn++) {
-        for (const crossing of shuffle(crossings)) turns.get(crossing).push(await burst(crossing, options));
-      }
-      for (const [{ name }, bursts] of turns) measured[kind][name].push(toSummary(bursts));
-    }
-  }
-  for (const crossing of crossings) await crossing.end();
-  return measured;
-}
-
-function parseRounds(text, fallback) {
-  const rounds = text === undefined ? fallback : Number(text);
-  if (!Number.isInteger(rounds) || rounds < 1 || rounds > 1000)
-    throw new Error(`--rounds "${text}" must be a whole number from 1 to 1000.`);
-  return rounds;
-}
-
-/** Whatever hangs, the bench ends; ending ends its children. */
-function stopAfterMinutes(minutes) {
-  setTimeout(() => {
-    process.stderr.write(`bench: not done after ${minutes} minutes; given up.\n`);
-    process.exit(1);
-  }, minutes * 60_000).unref();
-}
-
-function say(text) {
-  process.stderr.write(`bench: ${text}\n`);
-}
+process.exit(code);

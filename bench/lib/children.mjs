@@ -26,8 +26,8 @@ process.on('exit', () => {
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => process.exit(130));
 
 /** Starts this Node with `args`. Its pipes are the caller's; what it says on stderr is kept in `child.complaints`. */
-export function startNode(args) {
-  const child = spawn(process.execPath, args, { env, cwd: home, stdio: 'pipe' });
+export function startNode(args, { env: more = {}, cwd = home } = {}) {
+  const child = spawn(process.execPath, args, { env: { ...env, ...more }, cwd, stdio: 'pipe' });
   alive.add(child);
   child.complaints = '';
   child.ended = new Promise((resolve) => {
@@ -49,6 +49,16 @@ export async function endChild(child, ms = 5000) {
   clearTimeout(timer);
 }
 
+/** Asks it to end, and kills it if it has not within `ms`; then whatever it had started and left behind. */
+export async function stopChild(child, ms = 2000) {
+  const tree = child.pid === undefined ? [] : treeOf(child.pid);
+  child.kill('SIGTERM');
+  const timer = setTimeout(kill, ms, child);
+  await child.ended;
+  clearTimeout(timer);
+  killAll(tree.slice(1));
+}
+
 /** The promise, or an error that says what was waited for. */
 export async function within(ms, what, promise) {
   let timer;
@@ -64,7 +74,11 @@ export async function within(ms, what, promise) {
 
 function kill(child) {
   if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
-  for (const pid of treeOf(child.pid)) {
+  killAll(treeOf(child.pid));
+}
+
+function killAll(pids) {
+  for (const pid of pids) {
     try {
       process.kill(pid, 'SIGKILL');
     } catch {

@@ -19,10 +19,15 @@ export function treeOf(root) {
   return tree;
 }
 
+/** True if the process is a Node that runs that file. */
+export function runsFile(pid, file) {
+  return hasProc && read(`/proc/${pid}/cmdline`)?.split('\0')[1] === file;
+}
+
 /** CPU time of the tree, user and system, of all its threads, in µs. */
-export function cpuUsOf(root) {
+export function cpuUsOf(root, tree = treeOf(root)) {
   if (!hasProc) return undefined;
-  return sum(treeOf(root).map((pid) => scheduledUs(pid) ?? ((statOf(pid)?.ticks ?? 0) * 1e6) / ticksPerSecond()));
+  return sum(tree.map((pid) => scheduledUs(pid) ?? ((statOf(pid)?.ticks ?? 0) * 1e6) / ticksPerSecond()));
 }
 
 /** The scheduler counts in ns what `stat` counts in ticks of 10 ms; not every kernel tells. */
@@ -37,9 +42,8 @@ function scheduledUs(pid) {
 }
 
 /** Resident memory of the tree in MB: all of it, and without the share of pages that other processes use too (PSS). */
-export function memoryMbOf(root) {
+export function memoryMbOf(root, tree = treeOf(root)) {
   if (!hasProc) return undefined;
-  const tree = treeOf(root);
   const pss = tree.map((pid) => kilobytes(`/proc/${pid}/smaps_rollup`, 'Pss'));
   return {
     rssMb: sum(tree.map((pid) => kilobytes(`/proc/${pid}/status`, 'VmRSS') ?? 0)) / 1024,
