@@ -19,6 +19,8 @@ export interface GuardOptions {
    * routed to a server: one that it does not know is held to be the notebook's.
    */
   resolve: (name: string) => ToolAddress | undefined;
+  /** Finds out what a name stands for that `resolve` may not know yet; undefined if there is nothing to find out. Asked only for grants. */
+  learn?: ((name: string, context: CallContext) => Promise<void> | undefined) | undefined;
   /** The tool with its annotations. Asked only for read-only grants; a tool that is not found counts as one that writes. */
   findTool: (address: ToolAddress, context: CallContext) => Tool | undefined | Promise<Tool | undefined>;
   /** The server of a resource (by URI) or prompt (by name); undefined if that is not known: then only a grant for `*:*` reaches it. */
@@ -44,9 +46,15 @@ export function createGuard(options: GuardOptions): Middleware {
     name: 'guard',
 
     onCallTool(context, callNext) {
-      const address = context.target ?? addressOf(context.message.name);
-      const admit = isUnbound(context) ? undefined : () => admitTool(context, address, options);
-      return run({ context, callNext, address, admit, args: context.message.arguments }, options);
+      const { name, arguments: args } = context.message;
+      const isFree = isUnbound(context);
+      const call = (): ReturnType<typeof callNext> => {
+        const address = context.target ?? addressOf(name);
+        const admit = isFree ? undefined : () => admitTool(context, address, options);
+        return run({ context, callNext, address, admit, args }, options);
+      };
+      const learning = isFree || context.target !== undefined ? undefined : options.learn?.(name, context);
+      return learning === undefined ? call() : learning.then(call);
     },
 
     async onListTools(context, callNext) {

@@ -27,6 +27,10 @@ export class BuiltInServer extends MemoryProvider implements ToolServer {
     this.#run = run;
   }
 
+  get status(): ServerState['status'] {
+    return 'running';
+  }
+
   get state(): ServerState {
     return { status: 'running', since: this.#since, restarts: 0, inFlight: this.#inFlight };
   }
