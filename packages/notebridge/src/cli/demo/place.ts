@@ -7,7 +7,7 @@ import { reasonOf, remedyOf } from '../../util/errno.js';
 
 /** Where the demo works. */
 export interface DemoPlace {
-  /** A fresh folder of ours alone: config, log, and the notebook unless it is kept. */
+  /** A fresh folder of ours alone: config, log, audit, and the notebook unless it is kept. */
   folder: string;
   notebook: string;
   isKept: boolean;
@@ -24,7 +24,8 @@ export async function makePlace(keep: string | undefined, env: NodeJS.ProcessEnv
   const folder = await makeFolder();
   const config = join(folder, 'mcp.json');
   await writeFile(config, '{ "mcpServers": {} }\n', { mode: 0o600 });
-  const settings = { NOTEBRIDGE_CONFIG: config, NOTEBRIDGE_LOG_DIR: join(folder, 'logs') };
+  // The audit of a demo is not the user's.
+  const settings = { NOTEBRIDGE_CONFIG: config, NOTEBRIDGE_LOG_DIR: join(folder, 'logs'), XDG_STATE_HOME: join(folder, 'state') };
   const foreign = Object.entries(env).filter(([name]) => !name.startsWith('NOTEBRIDGE_'));
   return {
     folder,
