@@ -6,7 +6,9 @@ import { createLineChannel } from './line-channel.js';
 
 const maxMessageLength = 1000;
 
-describe('createLineChannel, reading', () => {
+describe.each([false, true])('createLineChannel, reading, keepsLongStrings %s', (keepsLongStrings) => {
+  const readAll = (chunks: (string | Buffer)[], limit?: number) => read(chunks, { keepsLongStrings, limit });
+
   const cases: { name: string; chunks: (string | Buffer)[]; messages: unknown[]; faults?: string[] }[] = [
     { name: 'one line', chunks: ['{"a":1}\n'], messages: [{ a: 1 }] },
     { name: 'many lines in one chunk', chunks: ['1\n"b"\n[3]\n{"d":null}\n'], messages: [1, 'b', [3], { d: null }] },
@@ -31,10 +33,10 @@ describe('createLineChannel, reading', () => {
   ];
 
   it.each(cases)('takes $name', async ({ chunks, messages, faults = [] }) => {
-    const read = await readAll(chunks);
-    expect(read.messages).toEqual(messages);
-    expect(read.faults).toEqual(faults);
-    expect(read.closed).toEqual([undefined]);
+    const all = await readAll(chunks);
+    expect(all.messages).toEqual(messages);
+    expect(all.faults).toEqual(faults);
+    expect(all.closed).toEqual([undefined]);
   });
 
   it('puts characters together that were cut at any byte', async () => {
@@ -56,6 +58,24 @@ describe('createLineChannel, reading', () => {
     expect(messages[1]).toBe(7);
   });
 
+  it('counts characters, not bytes, of a line in pieces', async () => {
+    const line = Buffer.from(`"${'€'.repeat(998)}"`);
+    const inPieces = [line.subarray(0, 700), line.subarray(700, 2000), line.subarray(2000), Buffer.from('\n1\n')];
+    expect((await readAll(inPieces)).messages).toEqual(['€'.repeat(998), 1]);
+    expect(await readAll(inPieces, 999)).toMatchObject({ messages: [1], faults: ['message_too_large'] });
+  });
+
+  it('takes a long line whatever stands around it, and leaves out a blank one', async () => {
+    const text = 'm'.repeat(400_000);
+    const around = [`\uFEFF{"a":"${text}"}\r\n`, `${' '.repeat(300_000)}\n`, `{"a":"${text}"`, '}x\n', '2\n'].map((chunk) =>
+      Buffer.from(chunk),
+    );
+    const pieces = around.flatMap((chunk) =>
+      Array.from({ length: Math.ceil(chunk.length / 65_536) }, (_, index) => chunk.subarray(index * 65_536, (index + 1) * 65_536)),
+    );
+    expect(await readAll(pieces, 1_000_000)).toEqual({ messages: [{ a: text }, 2], faults: ['bad_json'], closed: [undefined] });
+  });
+
   it('keeps numbers to the letter', async () => {
     const { messages } = await readAll(['[1.0,1e400]\n']);
     expect(String(messages[0])).toBe('1.0,1e400');
@@ -64,7 +84,8 @@ describe('createLineChannel, reading', () => {
   it('closes with the error of its input, and when the input is destroyed without one', async () => {
     for (const error of [new Error('EIO'), undefined]) {
       const input = new PassThrough();
-      const channel = createLineChannel({ input, output: new PassThrough(), maxMessageLength, onUnreadable: () => {} });
+      const output = new PassThrough();
+      const channel = createLineChannel({ input, output, maxMessageLength, onUnreadable: () => {}, keepsLongStrings });
       const closed = new Promise((resolve) => channel.incoming.consume({ onItem: () => {}, onClose: resolve }));
       input.destroy(error);
       expect(await closed).toBe(error);
@@ -127,23 +148,30 @@ describe('createLineChannel, writing', () => {
   });
 });
 
-async function readAll(
+interface Read {
+  messages: unknown[];
+  faults: string[];
+  closed: unknown[];
+}
+
+async function read(
   chunks: (string | Buffer)[],
-  limit = maxMessageLength,
-): Promise<{ messages: unknown[]; faults: string[]; closed: unknown[] }> {
+  { keepsLongStrings, limit = maxMessageLength }: { keepsLongStrings: boolean; limit?: number | undefined },
+): Promise<Read> {
   const input = new PassThrough();
-  const read = { messages: [] as unknown[], faults: [] as string[], closed: [] as unknown[] };
+  const all: Read = { messages: [], faults: [], closed: [] };
   const channel = createLineChannel({
     input,
     output: new PassThrough(),
     maxMessageLength: limit,
-    onUnreadable: (error) => read.faults.push(error.code),
+    onUnreadable: (error) => all.faults.push(error.code),
+    keepsLongStrings,
   });
-  channel.incoming.consume({ onItem: (message) => read.messages.push(message), onClose: (error) => read.closed.push(error) });
+  channel.incoming.consume({ onItem: (message) => all.messages.push(message), onClose: (error) => all.closed.push(error) });
   for (const chunk of chunks) if (!input.write(chunk)) await once(input, 'drain');
   input.end();
   await once(input, 'close');
-  return read;
+  return all;
 }
 
 function openWriter() {

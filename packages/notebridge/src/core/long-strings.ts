@@ -49,12 +49,12 @@ const marker = `\u0000${crypto.randomUUID()}:`;
 const printedMarker = JSON.stringify(marker).slice(1, -1);
 const printedPlaceholder = new RegExp(`"${printedMarker.replaceAll('\\', '\\\\')}(\\d+)"`);
 
-/** The long strings met while something is printed, in the order of their placeholders; undefined while nothing is. */
+/** The long strings read while something is printed, one for each reading; undefined while nothing is. */
 let met: LongString[] | undefined;
 
 /** Makes an own property that reads, is listed, written and removed like any other. */
 export function setLongString(holder: object, key: string, string: LongString): void {
-  const get = (): string => (met === undefined ? string.text : placeholderFor(string, met));
+  const get = (): string => (met === undefined ? string.text : `${marker}${met.push(string) - 1}`);
   const set = function (this: object, value: unknown): void {
     Object.defineProperty(this, key, { value, writable: true, enumerable: true, configurable: true });
   };
@@ -71,8 +71,8 @@ export function longStringOf(holder: object, key: string): LongString | undefine
 }
 
 /**
- * What `print` prints, with the tokens of long strings in their places. `print` must print JSON, and use each string that it
- * reads from a message as one whole string of it.
+ * What `print` prints, with the tokens of long strings in their places. `print` must print JSON, each string that it
+ * reads from a message once and whole.
  */
 export function printWithTokens(print: () => string): Printed {
   const outer = met;
@@ -112,15 +112,9 @@ export function placeholderIndex(text: string): number | undefined {
   return text.startsWith(marker) ? Number(text.slice(marker.length)) : undefined;
 }
 
-function placeholderFor(string: LongString, strings: LongString[]): string {
-  const known = strings.indexOf(string);
-  return `${marker}${known >= 0 ? known : strings.push(string) - 1}`;
-}
-
-/** True if each placeholder that was given out stands in the text, and none in part or inside another string. */
-function isFaithful(parts: readonly string[], given: number): boolean {
-  const found = new Set(parts.filter((_, index) => index % 2 === 1));
-  return found.size === given && !parts.some((part, index) => index % 2 === 0 && part.includes(printedMarker));
+/** True if the text has a placeholder for each reading, and none in part or inside another string. */
+function isFaithful(parts: readonly string[], readings: number): boolean {
+  return parts.length === 2 * readings + 1 && !parts.some((part, index) => index % 2 === 0 && part.includes(printedMarker));
 }
 
 function tokenOf(strings: readonly LongString[], index: string): Buffer {

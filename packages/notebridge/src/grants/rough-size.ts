@@ -1,3 +1,5 @@
+import { longStringOf } from '../core/long-strings.js';
+
 /** About how large a value is as JSON; `isComplete` false: it is at least that large, and the rest was not looked at. */
 export interface RoughSize {
   bytes: number;
@@ -7,7 +9,7 @@ export interface RoughSize {
 const maxNodes = 1000;
 
 /**
- * The size of a value as JSON without printing it: texts by their UTF-16 units, numbers and words as eight. It looks at the first
+ * The size of a value as JSON without printing it: texts by their UTF-16 units (long ones by their bytes), numbers and words as eight. It looks at the first
  * thousand members, so that measuring a result never costs more than the call did.
  */
 export function roughSizeOf(value: unknown): RoughSize {
@@ -29,7 +31,13 @@ function add(value: unknown, walk: { bytes: number; nodes: number }): void {
     for (const key in value) {
       if (walk.nodes > maxNodes) return;
       walk.bytes += key.length + 4;
-      add((value as Record<string, unknown>)[key], walk);
+      // One that nobody has read stays unread.
+      const long = longStringOf(value, key);
+      if (long === undefined) add((value as Record<string, unknown>)[key], walk);
+      else {
+        walk.nodes++;
+        walk.bytes += long.token.length;
+      }
     }
   }
 }

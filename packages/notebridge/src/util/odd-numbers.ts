@@ -1,6 +1,6 @@
 /**
- * True if a JSON text has a number, outside its strings, that JavaScript may print back differently: 16 characters or more, an
- * exponent, a fraction that is tiny or ends in 0, minus zero. The text must be valid JSON. One pass over what is outside
+ * True if a JSON text has a number, outside its strings, that JavaScript may print back differently: a long one that it does print
+ * differently, an exponent, a fraction that is tiny or ends in 0, minus zero. The text must be valid JSON. One pass over what is outside
  * strings; strings are jumped over, since the large ones (images, output) are one string each.
  */
 export function hasOddNumber(text: string): boolean {
@@ -39,8 +39,9 @@ function isOdd(text: string, start: number, end: number): boolean {
   const size = end - start;
   // The usual number: a few digits.
   if (size === 1) return false;
-  if (size > 15) return true;
   const number = text.slice(start, end);
+  // Fractions with all their digits are usual, and mostly what JavaScript prints too.
+  if (size > 15) return String(Number(number)) !== number;
   return number === '-0' || /[eE]|\.\d*0$|^-?0\.000000/.test(number);
 }
 

@@ -9,18 +9,17 @@ import { failedAnswer, type ToolCallResponse } from './proxy-tool-call.js';
  * Long strings that nobody has changed on their way keep the bytes with which they came.
  */
 export function printAnswer(response: ToolCallResponse, maxBytes: number): Printed {
+  const { call_id, duration_ms } = response;
   try {
     const text = printWithTokens(() => print(response));
     // A UTF-16 unit is at most three bytes.
     if (typeof text === 'string' && text.length * 3 <= maxBytes) return text;
     if (byteLengthOf(text) <= maxBytes) return text;
-    return print({ ...response, ...failedAnswer('result_too_large', tooLarge(maxBytes)), ...nothingElse });
+    return print({ ...failedAnswer('result_too_large', tooLarge(maxBytes)), call_id, duration_ms });
   } catch (error) {
-    return print({ ...response, ...failedAnswer(codeOf(error) ?? 'result_too_large', messageOf(error)), ...nothingElse });
+    return print({ ...failedAnswer(codeOf(error) ?? 'result_too_large', messageOf(error)), call_id, duration_ms });
   }
 }
-
-const nothingElse = { content: undefined, structured_content: undefined };
 
 function print({
   success,
