@@ -22,6 +22,8 @@ export type IssuedGrant = GrantView & { token: string };
 export type EndOfGrant = 'unknown' | 'expired' | 'revoked';
 
 const maxLive = 1000;
+/** Tokens whose digest is kept at hand, in memory only. */
+const maxHashes = 1000;
 /** How long the token before still opens after a renewal, milliseconds. */
 const overlapMs = 60_000;
 
@@ -36,6 +38,7 @@ export class GrantStore {
   #byHash = new Map<string, LiveGrant>();
   #byId = new Map<string, LiveGrant>();
   #indexed: readonly Grant[] = [];
+  readonly #hashes = new Map<string, string>();
   #isClosed = false;
 
   private constructor({ dir, logger = silentLogger, now = Date.now }: GrantStoreOptions) {
@@ -111,7 +114,7 @@ export class GrantStore {
   find(token: string): LiveGrant | EndOfGrant {
     if (!isSecret(token, 'nbg_')) return 'unknown';
     this.#refresh();
-    const hash = hashSecret(token);
+    const hash = this.#hashOf(token);
     let grant = this.#byHash.get(hash);
     // It may have been issued in this moment.
     if (grant === undefined && this.#refresh('now')) grant = this.#byHash.get(hash);
@@ -120,6 +123,16 @@ export class GrantStore {
     if (end !== undefined) return end;
     const isOutlived = grant.hash !== hash && (grant.previous?.expiresAt ?? 0) <= this.#now();
     return isOutlived ? 'expired' : grant;
+  }
+
+  /** Hashing costs more than all else that is asked of a token, and the same few come with every call. */
+  #hashOf(token: string): string {
+    const known = this.#hashes.get(token);
+    if (known !== undefined) return known;
+    const hash = hashSecret(token);
+    if (this.#hashes.size >= maxHashes) this.#hashes.clear();
+    if (this.#byHash.has(hash)) this.#hashes.set(token, hash);
+    return hash;
   }
 
   /** The grant of that id while it lives, else why it does not. */
