@@ -1,6 +1,7 @@
 import { Catalog } from './catalog/catalog.js';
 import { type Logger, silentLogger } from './core/logger.js';
 import type { Middleware, MiddlewareContext, MiddlewareHost } from './core/middleware.js';
+import type { Principal } from './core/principal.js';
 import type { Provider, ProviderEvent } from './core/provider.js';
 import { type Chain, composeMiddleware, type Terminal } from './middleware/compose.js';
 import type { JsonObject } from './util/json.js';
@@ -12,6 +13,8 @@ export interface HubOptions {
   /** Told to agents before the instructions of the providers. */
   instructions?: string;
   logger?: Logger;
+  /** Whether an agent of this principal is told of an event. Default: of every one. See `Admission.mayHear`. */
+  mayHear?: ((principal: Principal, event: ProviderEvent) => boolean) | undefined;
 }
 
 /** The running whole: the chain in front of the catalog in front of the providers. Doors hand it messages. */
@@ -20,6 +23,8 @@ export class Hub implements MiddlewareHost {
   readonly logger: Logger;
   /** What providers say of their own accord; doors tell their agents. */
   readonly events = new Listeners<ProviderEvent>();
+  /** Whether an agent of this principal may be told of an event: the doors ask. */
+  readonly mayHear: (principal: Principal, event: ProviderEvent) => boolean;
   readonly #ownInstructions: string | undefined;
   readonly #catalog: Catalog;
   readonly #middlewares: Middleware[] = [];
@@ -30,6 +35,7 @@ export class Hub implements MiddlewareHost {
   constructor(options: HubOptions = {}) {
     this.serverInfo = options.serverInfo ?? { name: 'notebridge', version: '0' };
     this.logger = options.logger ?? silentLogger;
+    this.mayHear = options.mayHear ?? (() => true);
     this.#ownInstructions = options.instructions;
     this.#catalog = new Catalog(this.logger);
   }

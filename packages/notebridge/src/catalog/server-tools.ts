@@ -132,7 +132,7 @@ export class ServerTools implements Provider {
         return [];
       case 'notification':
         // That its tools have changed a server says as `tools`, when the new ones are known.
-        return isDirect && event.notification.method !== listChanged ? [event.notification] : [];
+        return isDirect && event.notification.method !== listChanged ? [{ ...event.notification, server: event.server }] : [];
       case 'removed':
         this.#tools = undefined;
         return [listChanged, 'notifications/prompts/list_changed', 'notifications/resources/list_changed'].map((method) => ({ method }));

@@ -8,7 +8,8 @@ import type { ToolAddress } from '../core/tool-address.js';
 import { Admission } from '../grants/admission.js';
 import { AuditLog } from '../grants/audit-log.js';
 import type { GrantStore } from '../grants/grant-store.js';
-import { createGuard, notebookServer } from '../grants/guard.js';
+import { createGuard } from '../grants/guard.js';
+import { notebookServer } from '../grants/guarded-methods.js';
 import type { Redactor } from '../util/redactor.js';
 import type { ConfigServers } from './servers.js';
 

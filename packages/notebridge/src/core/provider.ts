@@ -5,6 +5,10 @@ import type { CallContext } from './call-context.js';
 export interface ProviderEvent {
   method: string;
   params?: JsonObject;
+  /** The server that said it. Left out: the provider has none behind it. */
+  server?: string;
+  /** The one session that it is for. Left out: it is for all. */
+  sessionId?: string;
 }
 
 /**

@@ -1,10 +1,12 @@
 import { BridgeError } from '../core/errors.js';
 import type { Tool } from '../core/mcp.js';
 import type { Principal } from '../core/principal.js';
+import type { ProviderEvent } from '../core/provider.js';
 import type { ToolAddress } from '../core/tool-address.js';
 import { quote } from '../util/quote.js';
 import type { LiveGrant } from './grant.js';
 import { ended, type GrantStore } from './grant-store.js';
+import { notebookServer } from './guarded-methods.js';
 import { TokenBucket } from './token-bucket.js';
 
 /** The right to make one call. It is given back when the call has ended, however it ended. */
@@ -93,6 +95,14 @@ export class Admission {
     if (principal.kind !== 'grant') return true;
     const grant = this.#store.get(principal.grantId);
     return typeof grant !== 'string' && allowsWhole(grant, server);
+  }
+
+  /**
+   * True if an agent may be told of what a server says of its own accord. That a list has changed everybody may know, since lists show
+   * to each what it may see; log lines and updates are for who may use all of the server.
+   */
+  mayHear(principal: Principal, { method, server = notebookServer }: ProviderEvent): boolean {
+    return principal.kind !== 'grant' || method.endsWith('/list_changed') || this.mayListWhole(principal, server);
   }
 
   /** What the owner called the grant. */

@@ -16,12 +16,10 @@ export interface ArgumentHash {
  */
 export function toArgumentHash(args: unknown): ArgumentHash | undefined {
   if (args === undefined || args === null) return undefined;
-  const printer = { text: '' };
   // Nearly all arguments: the engine prints them as they are to be printed.
-  if (isSmallAndSorted(args, { nodes: 0 })) printer.text = JSON.stringify(args);
-  else print(args, printer);
-  if (printer.text.length <= maxHashed) return { field: 'args_sha256', sha256: hash('sha256', printer.text, 'hex') };
-  return { field: 'args_sha256_of_first_64k', sha256: hash('sha256', printer.text.slice(0, maxHashed), 'hex') };
+  const text = isSmallAndSorted(args, { nodes: 0 }) ? JSON.stringify(args) : print(args);
+  if (text.length <= maxHashed) return { field: 'args_sha256', sha256: hash('sha256', text, 'hex') };
+  return { field: 'args_sha256_of_first_64k', sha256: hash('sha256', text.slice(0, maxHashed), 'hex') };
 }
 
 function isSmallAndSorted(value: unknown, walk: { nodes: number }): boolean {
@@ -38,37 +36,54 @@ function isSmallAndSorted(value: unknown, walk: { nodes: number }): boolean {
   return true;
 }
 
-/** Prints until enough is there for the hash; so a huge value costs no more than a large one. */
-function print(value: unknown, printer: { text: string }): void {
-  if (printer.text.length > maxHashed) return;
-  if (typeof value === 'string') printer.text += JSON.stringify(value.length > maxHashed ? value.slice(0, maxHashed) : value);
-  else if (value instanceof ExactNumber) printer.text += value.source;
-  else if (Array.isArray(value)) printArray(value, printer);
-  else if (typeof value === 'object' && value !== null) printObject(value as Record<string, unknown>, printer);
-  else printer.text += JSON.stringify(value) ?? 'null';
+/** A list or an object that is being printed. */
+interface Open {
+  /** Undefined for a list. */
+  keys: string[] | undefined;
+  values: readonly unknown[];
+  /** How many of them are printed. */
+  printed: number;
 }
 
-function printArray(items: readonly unknown[], printer: { text: string }): void {
-  printer.text += '[';
-  for (let index = 0; index < items.length && printer.text.length <= maxHashed; index++) {
-    if (index > 0) printer.text += ',';
-    print(items[index], printer);
+/**
+ * Prints until enough is there for the hash; so a huge value costs no more than a large one. Without recursion: a caller who nests
+ * deeper than the stack must not get out of the audit.
+ */
+function print(root: unknown): string {
+  const open: Open[] = [];
+  let text = '';
+  const begin = (value: unknown): void => {
+    if (typeof value === 'object' && value !== null && !(value instanceof ExactNumber)) {
+      open.push(toOpen(value));
+      text += Array.isArray(value) ? '[' : '{';
+    } else text += printPlain(value);
+  };
+  begin(root);
+  for (let top = open.at(-1); top !== undefined && text.length <= maxHashed; top = open.at(-1)) {
+    const { keys, values } = top;
+    if (top.printed === values.length) {
+      open.pop();
+      text += keys === undefined ? ']' : '}';
+      continue;
+    }
+    const index = top.printed++;
+    if (index > 0) text += ',';
+    if (keys !== undefined) text += `${JSON.stringify(keys[index])}:`;
+    begin(values[index]);
   }
-  printer.text += ']';
+  return text;
 }
 
-function printObject(members: Record<string, unknown>, printer: { text: string }): void {
-  const keys = Object.keys(members);
+function toOpen(value: object): Open {
+  if (Array.isArray(value)) return { keys: undefined, values: value, printed: 0 };
+  const members = value as Record<string, unknown>;
+  // What JSON leaves out.
+  const keys = Object.keys(members).filter((key) => members[key] !== undefined);
   if (keys.length > 1) keys.sort();
-  printer.text += '{';
-  let separator = '';
-  for (const key of keys) {
-    if (printer.text.length > maxHashed) break;
-    // What JSON leaves out.
-    if (members[key] === undefined) continue;
-    printer.text += `${separator}${JSON.stringify(key)}:`;
-    print(members[key], printer);
-    separator = ',';
-  }
-  printer.text += '}';
+  return { keys, values: keys.map((key) => members[key]), printed: 0 };
+}
+
+function printPlain(value: unknown): string {
+  if (typeof value === 'string') return JSON.stringify(value.length > maxHashed ? value.slice(0, maxHashed) : value);
+  return value instanceof ExactNumber ? value.source : (JSON.stringify(value) ?? 'null');
 }

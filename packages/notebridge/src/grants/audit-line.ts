@@ -46,7 +46,7 @@ export function toAuditLine(entry: AuditEntry, { logArguments, redactor }: Audit
   line += sizeField('in', args);
   if (result !== undefined) line += sizeField('out', result);
   line += hashField(args);
-  if (logArguments === true && args !== undefined) line += `,"arguments":${printJson(withoutSecrets(args, redactor))}`;
+  if (logArguments === true && args !== undefined) line += argumentsField(args, redactor);
   return `${line}}`;
 }
 
@@ -68,6 +68,16 @@ function toJson(name: string): string {
 function hashField(args: unknown): string {
   const hashed = toArgumentHash(args);
   return hashed === undefined ? '' : `,"${hashed.field}":"${hashed.sha256}"`;
+}
+
+/** What cannot be printed must not keep the line from being written. */
+function argumentsField(args: unknown, redactor: AuditLineOptions['redactor']): string {
+  try {
+    return `,"arguments":${printJson(withoutSecrets(args, redactor))}`;
+  } catch (error) {
+    if (error instanceof RangeError) return ',"arguments_left_out":"nested too deeply"';
+    throw error;
+  }
 }
 
 /** Text by text: printed as JSON, a secret with a line break in it would no longer be found. */

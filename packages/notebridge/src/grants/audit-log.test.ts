@@ -1,4 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { statSync } from 'node:fs';
 import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
@@ -113,6 +114,22 @@ describe('AuditLog', () => {
     expect(line).toMatchObject({ args_sha256_of_first_64k: expect.stringMatching(/^[\da-f]{64}$/), bytes_in_at_least: expect.any(Number) });
     expect(line.bytes_out).toBeGreaterThan(9_000_000);
     expect(line).not.toHaveProperty('args_sha256');
+  });
+
+  it.each([false, true])('takes down a call however deep its arguments are nested (arguments too: %s)', async (logArguments) => {
+    const audit = open({ logArguments });
+    for (const depth of [5_000, 20_000, 1_000_000]) {
+      let args: JsonObject = {};
+      for (let level = 0; level < depth; level++) args = { a: args };
+      audit.add(entry({ args, outcome: 'denied', result: undefined }));
+    }
+    audit.close();
+    const lines = await parsed();
+    expect(lines.map(({ outcome }) => outcome)).toEqual(['denied', 'denied', 'denied']);
+    const printed = `${'{"a":'.repeat(5_000)}{}${'}'.repeat(5_000)}`;
+    expect(lines[0]?.args_sha256).toBe(createHash('sha256').update(printed).digest('hex'));
+    expect(lines[2]).toHaveProperty('args_sha256_of_first_64k');
+    expect(lines[2]?.arguments_left_out).toBe(logArguments ? 'nested too deeply' : undefined);
   });
 
   it('hashes the same arguments alike, whatever the order of their keys', async () => {

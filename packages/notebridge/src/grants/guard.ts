@@ -7,7 +7,7 @@ import type { ToolAddress } from '../core/tool-address.js';
 import { isJsonObject, type JsonObject } from '../util/json.js';
 import type { Admission, Ticket } from './admission.js';
 import type { AuditLog } from './audit-log.js';
-import { freeMethods, listedItems, serverRequests, type WhatIsNamed } from './guarded-methods.js';
+import { freeMethods, listedItems, notebookServer, serverRequests, type WhatIsNamed } from './guarded-methods.js';
 
 /** How the guard learns what a name of the agents' doors stands for. */
 export interface GuardOptions {
@@ -26,9 +26,6 @@ export interface GuardOptions {
   /** The server of a resource (by URI) or prompt (by name); undefined if that is not known: then only a grant for `*:*` reaches it. */
   serverOf?: ((kind: WhatIsNamed, name: string) => string | undefined) | undefined;
 }
-
-/** What the tools of the notebook are called in patterns: `notebook:get_cells`. */
-export const notebookServer = 'notebook';
 
 /**
  * The outermost layer: holds every request to the grant of its caller and takes each call down in the audit. For the owner it does

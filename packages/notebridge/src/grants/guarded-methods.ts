@@ -2,6 +2,9 @@ import { isJsonObject, type JsonObject } from '../util/json.js';
 
 export type WhatIsNamed = 'resource' | 'prompt';
 
+/** What the tools of the notebook are called in patterns: `notebook:get_cells`. */
+export const notebookServer = 'notebook';
+
 /** Requests that say nothing of any server, or of which only the answers to other requests matter. */
 export const freeMethods: ReadonlySet<string> = new Set([
   'initialize',

@@ -46,6 +46,11 @@ export class ServerCalls {
     return this.#running;
   }
 
+  /** No call runs, and none waits. */
+  get isIdle(): boolean {
+    return this.#running + this.#waiting === 0;
+  }
+
   /** Makes a call. While the server runs and is not busy this costs no more than the request itself. */
   request(call: ServerCall): Promise<JsonObject> {
     const { session } = this.#instance;
@@ -123,7 +128,7 @@ export class ServerCalls {
     this.#idle = setTimeout(() => {
       this.#idle = undefined;
       // Whoever calls just now asks again when it is done.
-      if (this.#running + this.#waiting === 0) void this.#instance.stop(`no call in ${idleMs} ms`);
+      if (this.isIdle) void this.#instance.stop(`no call in ${idleMs} ms`);
     }, idleMs).unref();
   }
 

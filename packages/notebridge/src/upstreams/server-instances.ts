@@ -12,6 +12,8 @@ export interface InstancesOptions extends Omit<ServerInstanceOptions, 'onNotific
   callTimeoutMs: number;
   /** How long a server that is started on first use lives without calls. Milliseconds. */
   lazyIdleMs: number;
+  /** Programs that the agents of one server may have of their own. */
+  maxOwnInstances: number;
   onNotification: (event: ProviderEvent, session: UpstreamSession) => void;
 }
 
@@ -20,9 +22,6 @@ interface Seat {
   instance: ServerInstance;
   calls: ServerCalls;
 }
-
-/** Programs that the agents of one server may have of their own. */
-const maxOwnInstances = 64;
 
 /** The instances of one server: one that all share, or one for each agent's session beside the one that lists the tools. */
 export class ServerInstances {
@@ -52,16 +51,29 @@ export class ServerInstances {
     if (this.#config.instances === 'shared' || context === undefined) return this.#shared;
     const { sessionId } = context.caller;
     const own = this.#own.get(sessionId);
-    if (own !== undefined) return own;
-    if (this.#own.size >= maxOwnInstances) {
+    if (own !== undefined) {
+      // The one that was asked last stands last.
+      this.#own.delete(sessionId);
+      this.#own.set(sessionId, own);
+      return own;
+    }
+    if (this.#own.size >= this.#options.maxOwnInstances && !this.#giveUpIdle()) {
       throw new BridgeError(
         'limit_reached',
-        `"${this.#config.name}" runs ${maxOwnInstances} times, once for each session; end one of them.`,
+        `"${this.#config.name}" runs ${this.#own.size} times, once for each session, and all are at work; wait for one of them.`,
       );
     }
-    const seat = this.#createSeat();
+    const seat = this.#createSeat(sessionId);
     this.#own.set(sessionId, seat);
     return seat;
+  }
+
+  /** Ends the instance that nobody has asked for the longest time, if one has nothing to do: its session may have ended unheard. */
+  #giveUpIdle(): boolean {
+    const [idle] = [...this.#own].filter(([, { calls }]) => calls.isIdle);
+    if (idle === undefined) return false;
+    void this.end(idle[0]);
+    return true;
   }
 
   /** Starts the shared instance. */
@@ -88,11 +100,14 @@ export class ServerInstances {
     return [this.#shared, ...this.#own.values()];
   }
 
-  #createSeat(): Seat {
+  #createSeat(sessionId?: string): Seat {
     const instance: ServerInstance = new ServerInstance({
       ...this.#options,
       onNotification: (event) => {
-        if (instance.session !== undefined) this.#options.onNotification(event, instance.session);
+        if (instance.session === undefined) return;
+        // What a program of one agent writes into its log is not for the others. Updates are: resources are watched once for all.
+        const isPrivate = sessionId !== undefined && event.method === 'notifications/message';
+        this.#options.onNotification(isPrivate ? { ...event, sessionId } : event, instance.session);
       },
     });
     return { instance, calls: new ServerCalls(instance, this.#limits()) };

@@ -22,6 +22,8 @@ export interface UpstreamLimits {
   coolDownMs: number;
   /** How long a `lazy` server lives without calls. Milliseconds. Default 10 min. */
   lazyIdleMs: number;
+  /** Instances of one `per-agent` server at once; one more takes the place of the one that was idle longest. Default 64. */
+  maxOwnInstances: number;
 }
 
 export interface UpstreamsOptions {
@@ -42,6 +44,7 @@ const defaultLimits: UpstreamLimits = {
   maxMessageBytes: 67_108_864,
   coolDownMs: 5000,
   lazyIdleMs: 600_000,
+  maxOwnInstances: 64,
 };
 
 /** The MCP servers of a config. Nothing runs before `start`, or a call. */
@@ -154,6 +157,7 @@ export class Upstreams implements ToolServers {
       limits: this.#limits,
       callTimeoutMs: this.#limits.callTimeoutMs,
       lazyIdleMs: this.#limits.lazyIdleMs,
+      maxOwnInstances: this.#limits.maxOwnInstances,
       logger: this.#logger,
       redact: (text) => this.#redactor.redact(text),
       after,

@@ -7,8 +7,10 @@ const named = (name: string, more = {}) => fixtureConfig('calls.mjs', [temporary
 describe('a change of the config', () => {
   it('starts what is new, stops what is gone, restarts what is another program now, and leaves the rest alone', async () => {
     const [kept, changed, gone, added] = [named('kept'), named('changed'), named('gone'), named('added')];
-    const { upstreams, server, events } = openUpstreams([kept, changed, gone]);
+    const { upstreams, server, events, until } = openUpstreams([kept, changed, gone]);
     await upstreams.start();
+    // The tools of each are read after its start.
+    await until(() => ['kept', 'changed', 'gone'].every((name) => server(name).knownTools !== undefined));
     const pids = ['kept', 'changed', 'gone'].map((name) => server(name).state.pid);
     const old = server('gone');
     events.length = 0;

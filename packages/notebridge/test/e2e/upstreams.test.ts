@@ -206,6 +206,21 @@ describe('upstreams', () => {
     expect(log.join('\n')).not.toContain(secret);
   });
 
+  it('give up the own program that was idle longest when there are too many', async () => {
+    const { call } = openUpstreams([fixtureConfig('calls.mjs', [temporaryPath('calls')], { instances: 'per-agent' })], {
+      limits: { maxOwnInstances: 2 },
+    });
+    const treeOf = async (sessionId: string) => {
+      const context = createCall('env', {}, { caller: { sessionId, door: 'library', era: 'legacy', clientInfo: undefined } });
+      return ((await call('env', {}, context)).structuredContent as Record<string, string>).NOTEBRIDGE_TREE;
+    };
+    const [one, two] = [await treeOf('one'), await treeOf('two')];
+    expect(await treeOf('one')).toBe(one);
+    expect(await treeOf('three')).toEqual(expect.any(String));
+    expect(await treeOf('one')).toBe(one);
+    expect(await treeOf('two')).not.toBe(two);
+  });
+
   it('give an agent a program of its own where the config says so, and end it with its session', async () => {
     const { server, call, upstreams } = openUpstreams([fixtureConfig('calls.mjs', [temporaryPath('calls')], { instances: 'per-agent' })]);
     const callAs = (sessionId: string) =>

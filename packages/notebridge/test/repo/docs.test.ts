@@ -78,6 +78,11 @@ const runs: Record<string, (code: string) => Promise<void>> = {
     expect(stdout).toContain('"name":"my-bridge"');
     expect(stdout).toContain('"name":"run_code_cell"');
   },
+  async 'tools-library'(code) {
+    const file = join(folder, 'tools-library.mjs');
+    writeFileSync(file, code);
+    expect((await run(process.execPath, [file])).stdout).toBe('3\n');
+  },
   async middleware(code) {
     writeFileSync(join(folder, 'log-calls.mjs'), code);
   },

@@ -82,7 +82,7 @@ async function openHub(setup: HubSetup, { options, place, openSource, closers }:
   const guard = openGuard({ store, servers, audit: config.audit, stateDir: dir, logger, redactor, notebookTools });
   closers.add(() => guard.close());
 
-  const hub = new Hub({ serverInfo, logger });
+  const hub = new Hub({ serverInfo, logger, mayHear: (principal, event) => guard.admission.mayHear(principal, event) });
   for (const middleware of [guard.middleware, ...setup.middlewares]) hub.addMiddleware(middleware);
   hub.addProvider(servers.provider);
   closers.add(() => hub.close());

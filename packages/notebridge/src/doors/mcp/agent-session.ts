@@ -5,7 +5,7 @@ import { BridgeError, messageOf, RemoteError } from '../../core/errors.js';
 import type { Channel } from '../../core/message-stream.js';
 import { envelopeOf } from '../../core/modern-envelope.js';
 import { Peer } from '../../core/peer.js';
-import type { Principal } from '../../core/principal.js';
+import { owner, type Principal } from '../../core/principal.js';
 import type { Era } from '../../core/protocol-versions.js';
 import type { ProviderEvent } from '../../core/provider.js';
 import { RequestContext } from '../../core/request-context.js';
@@ -207,6 +207,8 @@ export class AgentSession {
   }
 
   #tell(event: ProviderEvent): void {
+    if (event.sessionId !== undefined && event.sessionId !== this.sessionId) return;
+    if (!this.#hub.mayHear(this.#options.principal ?? owner, event)) return;
     this.#listens.tell(event);
     if (this.#era === 'legacy') this.#notify(event.method, event.params, this.#logLevel);
   }

@@ -1,20 +1,42 @@
+import { printMessage } from '../../core/wire.js';
 import type { JsonObject } from '../../util/json.js';
 
-/** Notifications that are kept for one agent; of more the oldest are dropped. */
+/** Notifications that are kept for one agent, and their characters together; of more the oldest are dropped. */
 const maxKept = 100;
+const maxCharacters = 1_000_000;
+
+interface Kept {
+  notification: JsonObject;
+  characters: number;
+}
 
 /** What an agent could not be told yet. Of a list's changes one is kept: they all say "ask again". */
 export class KeptNotifications {
-  #kept: JsonObject[] = [];
+  #kept: Kept[] = [];
+  #characters = 0;
 
   add(notification: JsonObject): void {
     const { method } = notification;
-    if (String(method).endsWith('/list_changed') && this.#kept.some((other) => other.method === method)) return;
-    this.#kept.push(notification);
-    if (this.#kept.length > maxKept) this.#kept.shift();
+    if (String(method).endsWith('/list_changed') && this.#kept.some((other) => other.notification.method === method)) return;
+    const characters = lengthOf(notification);
+    // A server may say what it likes, as long as it likes, to an agent that is not there.
+    if (characters > maxCharacters) return;
+    this.#kept.push({ notification, characters });
+    this.#characters += characters;
+    while (this.#kept.length > maxKept || this.#characters > maxCharacters) this.#characters -= this.#kept.shift()?.characters ?? 0;
   }
 
   takeAll(): JsonObject[] {
-    return this.#kept.splice(0);
+    this.#characters = 0;
+    return this.#kept.splice(0).map(({ notification }) => notification);
+  }
+}
+
+function lengthOf(notification: JsonObject): number {
+  try {
+    return printMessage(notification).length;
+  } catch {
+    // Nested too deeply to be sent.
+    return Number.POSITIVE_INFINITY;
   }
 }
