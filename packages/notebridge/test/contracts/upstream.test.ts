@@ -14,16 +14,20 @@ describe.each(['legacy', 'modern'] as const)('in the %s era', (era) => {
 });
 
 describe('Upstream with an instance for each agent', () => {
-  it('has at most 64 of them, and one more when one has ended', async () => {
-    const { upstreams, server } = openUpstreams([fixtureConfig('', [], { instances: 'per-agent' })], { openLink: createOpenLink() });
-    const listAs = (sessionId: string) => {
-      const context = createContext('tools/call', { name: 'count_waiting' }, { caller: { ...caller, sessionId } });
-      return server().request('tools/call', context.message, context);
+  it('has at most 64 of them at work, and one more when one has ended', async () => {
+    const { server } = openUpstreams([fixtureConfig('', [], { instances: 'per-agent' })], { openLink: createOpenLink() });
+    const callAs = (sessionId: string, name: string) => {
+      const context = createContext('tools/call', { name }, { caller: { ...caller, sessionId } });
+      return { context, answer: server().request('tools/call', context.message, context) };
     };
-    await Promise.all(Array.from({ length: 64 }, (_, n) => listAs(`agent ${n}`)));
-    await expect(listAs('one more')).rejects.toMatchObject({ code: 'limit_reached' });
-    await upstreams.endSession('agent 7');
-    expect(await listAs('one more')).toMatchObject({ structuredContent: { waiting: 0 } });
+    const working = Array.from({ length: 64 }, (_, n) => callAs(`agent ${n}`, 'wait'));
+    await expect(callAs('one more', 'count_waiting').answer).rejects.toMatchObject({ code: 'limit_reached' });
+    const ended = working.map(({ answer }) => expect(answer).rejects.toMatchObject({ code: 'cancelled' }));
+    working[7]?.context.cancellation.cancel('not wanted any more');
+    await ended[7];
+    expect(await callAs('one more', 'count_waiting').answer).toMatchObject({ structuredContent: { waiting: 0 } });
+    for (const { context } of working) context.cancellation.cancel('not wanted any more');
+    await Promise.all(ended);
   });
 });
 
