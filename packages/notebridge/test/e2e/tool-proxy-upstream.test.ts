@@ -55,11 +55,15 @@ describe('a server that others wrote, through the tool proxy', () => {
   });
 
   it('ends with its own program: the call in flight fails, and the hub goes on', async () => {
-    const running = call('trigger-long-running-operation', { duration: 30, steps: 300 }, { headers: { accept: 'application/x-ndjson' } });
-    // The first progress has come, so the tool runs.
-    const response = await running;
-    process.kill(upstreams.server('everything').state.pid ?? 0);
-    const last = (await response.text()).trimEnd().split('\n').at(-1) ?? '';
+    const args = { duration: 30, steps: 300 };
+    const response = await call('trigger-long-running-operation', args, { headers: { accept: 'application/x-ndjson' } });
+    let text = '';
+    for await (const chunk of response.body ?? []) {
+      // The first progress has come, so the tool runs.
+      if (text === '') process.kill(upstreams.server('everything').state.pid ?? 0, 'SIGKILL');
+      text += Buffer.from(chunk).toString();
+    }
+    const last = text.trimEnd().split('\n').at(-1) ?? '';
     expect(JSON.parse(last)).toMatchObject({ event: 'result', success: false, is_error: false, error_code: 'upstream_unavailable' });
     expect(await jsonOf(open.call('hello'))).toMatchObject({ success: true });
   });
