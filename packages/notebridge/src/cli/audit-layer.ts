@@ -28,14 +28,14 @@ export function createAuditLayer(setup: HubSetup, servers: () => ConfigServers |
   return {
     middleware: {
       name: 'audit',
-      onCallTool: async (context, callNext) => {
-        const { onCallTool } = guard ?? (await open());
-        return onCallTool === undefined ? callNext(context) : onCallTool(context, callNext);
+      // Not async: once the guard is there, a call pays for it alone.
+      onCallTool: (context, callNext) => {
+        if (guard === undefined) return open().then((opened) => opened.onCallTool?.(context, callNext) ?? callNext(context));
+        return guard.onCallTool?.(context, callNext) ?? callNext(context);
       },
-      onRequest: async (context, callNext) => {
+      onRequest: (context, callNext) => {
         if (!takenDown.has(context.method)) return callNext(context);
-        const { onRequest } = guard ?? (await open());
-        return onRequest === undefined ? callNext(context) : onRequest(context, callNext);
+        return open().then((opened) => opened.onRequest?.(context, callNext) ?? callNext(context));
       },
     },
     close: async () => (await opening)?.close(),
