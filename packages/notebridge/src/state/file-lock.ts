@@ -80,8 +80,9 @@ function removeDead(path: string): boolean {
   const dead = read(path);
   if (dead === undefined) return true;
   const age = Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0);
-  // One from the future was made before the clock was set back.
-  if (age >= 0 && age < deadAfterMs) return false;
+  // One from far in the future was made before the clock was set back. By a part of a millisecond any new one may be ahead: the time of a
+  // file is finer than ours.
+  if (age > -deadAfterMs && age < deadAfterMs) return false;
   const aside = `${path}-dead-${randomBytes(6).toString('hex')}`;
   try {
     renameSync(path, aside);
