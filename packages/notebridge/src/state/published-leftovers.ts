@@ -1,0 +1,65 @@
+import { lstat, readdir, readlink, rename, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { errnoOf } from '../util/errno.js';
+import type { PublishedNames } from './published-names.js';
+
+export interface Processes {
+  /** The number of this one. */
+  own: number;
+  exists(pid: number): boolean;
+}
+
+/** Old folders that are kept whatever their age, for how long any is kept, and how many there are at most. */
+const keptFolders = 4;
+const keptMs = 10 * 60_000;
+const mostFolders = 32;
+
+/** A writer that was killed between its two renames left the folder under another name. True if it stands in its place again. */
+export async function putBack(names: PublishedNames, { exists }: Processes): Promise<boolean> {
+  for (const name of await namesIn(names.parent)) {
+    const temporary = names.temporaryOf(name);
+    if (temporary?.purpose !== 'old' || exists(temporary.pid)) continue;
+    try {
+      await rename(join(names.parent, name), names.path);
+      return true;
+    } catch (error) {
+      if (errnoOf(error) !== 'ENOENT') throw error;
+    }
+  }
+  return false;
+}
+
+/**
+ * Removes what writers that are gone have left, and the folders of old packages that nobody is likely to have open. Whoever has one open
+ * for longer goes on with what it has loaded. Never rejects: what is in the way today may go tomorrow.
+ */
+export async function sweep(names: PublishedNames, { exists }: Processes): Promise<void> {
+  const current = await readlink(names.path).catch(() => undefined);
+  const old: { name: string; changedMs: number }[] = [];
+  for (const name of await namesIn(names.parent)) {
+    const temporary = names.temporaryOf(name);
+    if (temporary !== undefined && !exists(temporary.pid)) await remove(names, name);
+    if (name !== current && names.isVersion(name)) {
+      const found = await stat(join(names.parent, name)).catch(() => undefined);
+      if (found !== undefined) old.push({ name, changedMs: found.mtimeMs });
+    }
+  }
+  old.sort((one, other) => other.changedMs - one.changedMs);
+  const now = Date.now();
+  for (const [index, { name, changedMs }] of old.entries()) {
+    const isKept = index < keptFolders || (index < mostFolders && now - changedMs < keptMs);
+    if (!isKept) await remove(names, name);
+  }
+}
+
+/** A name of ours that is itself a link somebody laid there is removed, not what it points to. */
+async function remove(names: PublishedNames, name: string): Promise<void> {
+  const path = join(names.parent, name);
+  const found = await lstat(path).catch(() => undefined);
+  if (found === undefined) return;
+  await rm(path, { recursive: found.isDirectory(), force: true }).catch(() => {});
+}
+
+async function namesIn(folder: string): Promise<string[]> {
+  return readdir(folder).catch(() => []);
+}
