@@ -1,0 +1,117 @@
+"""The transport in Pyodide: `fetch` of the browser, or of Node."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import time
+from typing import Any, Awaitable, Callable, Dict, Optional
+
+from ._conversation import Ask, Broken, Conversation, Reply, Unreachable
+from ._values import ToolError, ToolResult
+
+OnEvent = Callable[[bytes], Awaitable[None]]
+
+
+async def lead_by_fetch(conversation: Conversation, on_event: Optional[OnEvent] = None) -> ToolResult:
+    """Leads a conversation. When the task is cancelled, the request is aborted."""
+    try:
+        step = next(conversation)
+        while True:
+            if isinstance(step, Ask):
+                try:
+                    reply: Optional[Reply] = await _ask(step, on_event)
+                except (Unreachable, Broken) as error:
+                    step = conversation.throw(error)
+                    continue
+            else:
+                await asyncio.sleep(step.seconds)
+                reply = None
+            step = conversation.send(reply)
+    except StopIteration as end:
+        result: ToolResult = end.value
+        return result
+    finally:
+        conversation.close()
+
+
+def wait_for(awaitable: Awaitable[Any]) -> Any:
+    """Waits without `await`, where WebAssembly can switch stacks."""
+    ffi: Any = importlib.import_module("pyodide.ffi")
+    if not getattr(ffi, "can_run_sync", bool)():
+        close = getattr(awaitable, "close", None)
+        if close is not None:
+            close()
+        raise ToolError(
+            "This Python runs in a page that cannot wait without await: it has no stack switching (JSPI), or the code was not started "
+            "with runPythonAsync. Call the tool with await: `await tool(...)` instead of `tool.sync(...)`.",
+            code="needs_await",
+        )
+    return ffi.run_sync(awaitable)
+
+
+async def _ask(ask: Ask, on_event: Optional[OnEvent]) -> Reply:
+    js: Any = importlib.import_module("js")
+    ffi: Any = importlib.import_module("pyodide.ffi")
+    call, route = ask.call, ask.route
+    if call.tool in (".", "..") or call.server in (".", ".."):
+        raise Unreachable("a browser cannot ask for a path that ends in dots")
+    headers = {"Content-Type": "application/json", "Idempotency-Key": call.key}
+    if route.token is not None:
+        headers["Authorization"] = f"Bearer {route.token}"
+    if call.streams:
+        headers["Accept"] = "application/x-ndjson"
+    aborting = js.AbortController.new()
+    options: Dict[str, Any] = {
+        "method": "POST",
+        "headers": headers,
+        "body": call.body.decode("ascii"),
+        "redirect": "manual",
+        "credentials": "omit",
+        "cache": "no-store",
+        "signal": aborting.signal,
+    }
+
+    async def exchange() -> Reply:
+        try:
+            response = await js.fetch(f"{route.origin}{ask.target}", ffi.to_js(options, dict_converter=js.Object.fromEntries))
+        except ffi.JsException as error:
+            raise Unreachable(f"{error}. A page may call a hub only if the hub was started with --allow-origin for it") from None
+        try:
+            found = _headers_of(response)
+            if on_event is not None and found.get("content-type", "").startswith("application/x-ndjson"):
+                return Reply(response.status, found, await _read_lines(response, on_event))
+            return Reply(response.status, found, (await response.arrayBuffer()).to_bytes())
+        except ffi.JsException as error:
+            raise Broken(str(error)) from None
+
+    try:
+        return await asyncio.wait_for(exchange(), max(0.001, ask.deadline - time.monotonic()))
+    except asyncio.TimeoutError:
+        raise Broken("no answer in time", is_timeout=True) from None
+    finally:
+        # After the end it changes nothing.
+        aborting.abort()
+
+
+def _headers_of(response: Any) -> Dict[str, str]:
+    names = ("content-type", "retry-after")
+    return {name: str(response.headers.get(name)) for name in names if response.headers.get(name)}
+
+
+async def _read_lines(response: Any, on_event: OnEvent) -> bytes:
+    reader = response.body.getReader()
+    rest, answer = b"", b""
+    while True:
+        read = await reader.read()
+        if read.done:
+            break
+        *lines, rest = (rest + read.value.to_bytes()).split(b"\n")
+        for line in lines:
+            if line.startswith(b'{"event":"result"'):
+                answer = line
+            elif line:
+                await on_event(line)
+    if not answer:
+        raise Broken("the answer was cut off")
+    return answer
