@@ -2,10 +2,14 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Config } from '../config/config.js';
 import { userConfigFile } from '../config/load-config.js';
 import { type ConfigWatch, watchConfig } from '../config/watch-config.js';
+import type { Logger } from '../core/logger.js';
 import type { HubSetup } from './hub-setup.js';
 
 /** Has edits of the config taken into use. A broken one is reported, and what held before goes on. */
-export function followConfig({ config, logger }: HubSetup, change: (config: Config) => Promise<void>): ConfigWatch {
+export function followConfig(
+  { config, logger }: Pick<HubSetup, 'config'> & { logger: Logger },
+  change: (config: Config) => Promise<void>,
+): ConfigWatch {
   return watchConfig({
     file: config.file ?? userConfigFile(process.env),
     env: process.env,
@@ -23,4 +27,4 @@ export function followConfig({ config, logger }: HubSetup, change: (config: Conf
 }
 
 /** Parts of the config that are read once. */
-const lateKeys = ['middleware', 'limits', 'audit', 'journal'] as const;
+const lateKeys = ['middleware', 'limits', 'audit', 'exchange', 'journal'] as const;

@@ -15,6 +15,7 @@ const lazyCommands: Record<string, () => Promise<Command>> = {
   call: async () => (await import('./commands/call.js')).callCommand(),
   grant: async () => (await import('./commands/grant.js')).grantCommand(),
   doctor: async () => (await import('./commands/doctor.js')).doctorCommand(),
+  generate: async () => (await import('./commands/generate.js')).generateCommand(),
   demo: async () => (await import('./commands/demo.js')).demoCommand(),
   notebook: async () => (await import('./commands/notebook.js')).notebookCommand(),
   setup: async () => (await import('./commands/setup.js')).setupCommand(),

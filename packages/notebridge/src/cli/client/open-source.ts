@@ -28,7 +28,7 @@ async function openSource({ config, standalone = false }: SourceOptions): Promis
  * The user's running hub, if there is one. What listens at its address has to prove that it is the hub before it sees the token: after
  * a crash anybody may have taken the port.
  */
-async function findHub(): Promise<{ url: string; token: string; file: HubFile } | undefined> {
+export async function findHub(): Promise<{ url: string; token: string; file: HubFile } | undefined> {
   const dir = stateDir();
   const file = readHubFile(dir);
   const token = file === undefined ? undefined : readOwnerToken(dir);
@@ -39,7 +39,7 @@ async function findHub(): Promise<{ url: string; token: string; file: HubFile } 
 }
 
 /** Nothing is logged unless it is asked for: an error says itself what went wrong. */
-function createLogger(redactor: Redactor): Logger {
+export function createLogger(redactor: Redactor): Logger {
   if (!process.argv.includes('--verbose')) return silentLogger;
   const { stderr } = process;
   return createTerminalLogger({ level: 'debug', redactor, write: (text) => stderr.write(text), format: 'text', paint: paintFor(stderr) });

@@ -20,7 +20,10 @@ export function serveCommand(): Command {
     noJournal(),
     new Option('--allow-host <host>', 'answer to this host name too (repeatable, exact)').default([]).argParser(collect),
     new Option('--allow-origin <origin>', 'answer web pages of this origin (repeatable, exact)').default([]).argParser(collect),
-    new Option('--shared-dir <dir>', 'folder shared with kernels: skills are read from its "skills"').argParser((dir) => resolve(dir)),
+    new Option(
+      '--shared-dir <dir>',
+      'folder shared with kernels: bindings are kept in its "generated", skills are read from its "skills"',
+    ).argParser((dir) => resolve(dir)),
     logLevel(),
   ]).action(async (options: ServeOptions) => {
     const { runServe } = await import('../serve/run-serve.js');

@@ -4,8 +4,9 @@ import type { ToolServers } from '../../core/tool-server.js';
 import { printMessage } from '../../core/wire.js';
 import { type Authenticate, Authenticator } from '../http/authenticator.js';
 import type { HttpApp } from '../http/http-app.js';
-import { printRefusal } from '../http/raw-answer.js';
 import { isRefusal, type Refusal, refuse, toRefusal } from '../http/refusal.js';
+import { replyRefused } from '../http/reply-refused.js';
+import { createBindingsInputRoute } from './bindings-input.js';
 import { unknownServer } from './unknown-server.js';
 
 export interface OwnerDoorOptions {
@@ -27,13 +28,19 @@ export function createOwnerDoor({ fastify }: HttpApp, { servers, authenticate }:
 
   fastify.get(`${ownerPrefix}/servers`, async (request, reply) => {
     const refusal = await refusalOf(request);
-    return refusal === undefined ? send(reply, { servers: describeServers(servers) }) : sendRefused(reply, refusal);
+    return refusal === undefined ? send(reply, { servers: describeServers(servers) }) : replyRefused(reply, refusal);
+  });
+
+  const answerBindings = createBindingsInputRoute({ servers, send });
+  fastify.get(`${ownerPrefix}/bindings`, async (request, reply) => {
+    const refusal = await refusalOf(request);
+    return refusal === undefined ? answerBindings(request, reply) : replyRefused(reply, refusal);
   });
 
   /** One server with its tools: it is started if they are not known yet. */
   fastify.get(`${ownerPrefix}/servers/:name`, async (request, reply) => {
     const refusal = await refusalOf(request);
-    if (refusal !== undefined) return sendRefused(reply, refusal);
+    if (refusal !== undefined) return replyRefused(reply, refusal);
     const { name } = request.params as { name: string };
     try {
       const server = servers.get(name);
@@ -42,7 +49,7 @@ export function createOwnerDoor({ fastify }: HttpApp, { servers, authenticate }:
     } catch (error) {
       const known = toRefusal(error);
       if (known === undefined) throw error;
-      return sendRefused(reply, known);
+      return replyRefused(reply, known);
     }
     return send(
       reply,
@@ -53,10 +60,4 @@ export function createOwnerDoor({ fastify }: HttpApp, { servers, authenticate }:
 
 function send(reply: FastifyReply, value: unknown): FastifyReply {
   return reply.type('application/json; charset=utf-8').send(printMessage(value));
-}
-
-function sendRefused(reply: FastifyReply, refusal: Refusal): FastifyReply {
-  const { headers = [] } = refusal;
-  for (let at = 0; at + 1 < headers.length; at += 2) reply.header(headers[at] ?? '', headers[at + 1]);
-  return reply.code(refusal.status).type('application/json; charset=utf-8').send(printRefusal(refusal));
 }

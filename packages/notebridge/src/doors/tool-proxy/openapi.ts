@@ -35,6 +35,8 @@ export function createOpenApi({ version, prefix }: { version: string; prefix: st
       [`${prefix}/{server}/tools/{tool}`]: { post: callOperation('callTool', 'Call a tool') },
       [`${prefix}/{server}/{tool}`]: { post: callOperation('callToolShort', 'Call a tool, by the short path') },
       [`${prefix}/servers`]: { get: listOperation },
+      [`${prefix}/bindings/python.tar.gz`]: { get: bindingsOperation('Python') },
+      [`${prefix}/bindings/typescript.tar.gz`]: { get: bindingsOperation('TypeScript') },
       [`${prefix}/health`]: { get: healthOperation('health') },
       '/healthz': { get: healthOperation('healthz') },
       '/readyz': { get: readyOperation },
@@ -108,6 +110,25 @@ const listOperation: JsonObject = {
     304: { description: 'The list is the one that you have.' },
   },
 };
+
+function bindingsOperation(language: string): JsonObject {
+  return {
+    operationId: `bindings${language}`,
+    summary: `The tools as functions in ${language}`,
+    tags: ['tools'],
+    description: 'A package with a function for every tool that the grant may call, as an archive with the folder `generated`.',
+    parameters: [{ name: 'If-None-Match', in: 'header', schema: { type: 'string' } }],
+    responses: {
+      ...guarded,
+      200: {
+        description: 'The archive. Its tag changes when a tool does.',
+        headers: { ETag: { schema: { type: 'string' } } },
+        content: { 'application/gzip': {} },
+      },
+      304: { description: 'The package is the one that you have.' },
+    },
+  };
+}
 
 function healthOperation(operationId: string): JsonObject {
   return {

@@ -9,7 +9,9 @@ import { type Authenticate, Authenticator } from '../http/authenticator.js';
 import type { HttpApp } from '../http/http-app.js';
 import { printRefusal } from '../http/raw-answer.js';
 import { isRefusal, type Refusal } from '../http/refusal.js';
+import { addBindingsRoutes } from './bindings-door.js';
 import { CallDoor } from './call-door.js';
+import { isKnownTag } from './entity-tag.js';
 import { listProxyServers } from './list-proxy-servers.js';
 import { createOpenApi } from './openapi.js';
 import { proxyHealth, proxyReadiness } from './proxy-health.js';
@@ -17,7 +19,7 @@ import { callTarget } from './proxy-tool-call.js';
 import { createProxyContext, type ToolProxy, type ToolProxyOptions } from './tool-proxy-context.js';
 
 /** Under which all routes of the proxy stand, as in the reference. */
-const proxyPrefix = '/api/v1/mcp/proxy';
+export const proxyPrefix = '/api/v1/mcp/proxy';
 
 export interface ToolProxyDoorOptions extends ToolProxyOptions {
   authenticate: Authenticate;
@@ -41,6 +43,8 @@ export function createToolProxy(app: HttpApp, options: ToolProxyDoorOptions): To
     if (isRefusal(principal)) return sendRefused(reply, principal);
     return sendTagged(request, reply, printMessage(await listProxyServers(proxy, principal)));
   });
+
+  addBindingsRoutes(app, { prefix: proxyPrefix, proxy, authenticator, sendRefused });
 
   const answerHealth = async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
     const health: JsonObject = await proxyHealth();
@@ -129,8 +133,7 @@ function sendRefused(reply: FastifyReply, refusal: Refusal): FastifyReply {
 function sendTagged(request: FastifyRequest, reply: FastifyReply, text: string): FastifyReply {
   const tag = `"${createHash('sha256').update(text).digest('base64url')}"`;
   reply.header('etag', tag).header('cache-control', 'private, no-cache').header('vary', 'authorization');
-  const known = request.headers['if-none-match']?.split(',').map((each) => each.trim().replace(/^W\//, '')) ?? [];
-  if (known.includes(tag) || known.includes('*')) return reply.code(304).send();
+  if (isKnownTag(request.headers['if-none-match'], tag)) return reply.code(304).send();
   return reply.type('application/json; charset=utf-8').send(text);
 }
 

@@ -1,0 +1,86 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { BridgeError, messageOf } from '../core/errors.js';
+import type { Tool } from '../core/mcp.js';
+import type { ToolServer, ToolServers } from '../core/tool-server.js';
+import type { BindingsInput, BoundServer } from './model.js';
+
+export interface GatherOptions {
+  hubUrl: string | undefined;
+  /** How long a server may take that was never asked for its tools, milliseconds. */
+  patienceMs: number;
+  /** Ends the waiting; what has not answered by then is left out. */
+  signal?: AbortSignal | undefined;
+  /** Whether the bindings may show a tool; undefined for the tool: one of a server whose tools are not known. Default: all. */
+  mayShow?: ((server: string, tool: Tool | undefined) => boolean) | undefined;
+}
+
+export interface GatheredInput {
+  input: BindingsInput;
+  /** Which servers are left out, and why. One line each, sorted. */
+  warnings: string[];
+  /** Servers that were asked in vain. */
+  failed: number;
+}
+
+/** The pseudo-server whose tools become functions of their own. */
+const skillsServer = 'skills';
+
+/**
+ * What bindings are made from: all servers that code may reach. A server is asked for its tools, and started for it, only if they were
+ * never heard; of one that is down just now the last known tools stay. Never rejects: a server that fails is left out with a warning.
+ */
+export async function gatherInput(servers: ToolServers, options: GatherOptions): Promise<GatheredInput> {
+  const reachable = servers.all().filter(({ expose, status }) => expose !== 'none' && status !== 'disabled');
+  const looks = await Promise.all(reachable.map((server) => look(server, options)));
+  const warnings = looks.flatMap((found) => (typeof found === 'string' ? [found] : []));
+  const found = looks.filter((each) => typeof each === 'object');
+  const bound = found.filter(({ isSkills }) => !isSkills).map(({ server }) => server);
+  return {
+    input: { servers: bound.sort(byName), skills: found.some(({ isSkills }) => isSkills), hubUrl: options.hubUrl },
+    warnings: warnings.sort(),
+    failed: warnings.length,
+  };
+}
+
+interface Found {
+  server: BoundServer;
+  isSkills: boolean;
+}
+
+/** The server with its tools, a warning, or nothing if it is not to be seen. */
+async function look(server: ToolServer, { patienceMs, signal, mayShow = () => true }: GatherOptions): Promise<Found | string | undefined> {
+  const { name, description, isConfig } = server;
+  if (server.knownTools === undefined && !mayShow(name, undefined)) return undefined;
+  try {
+    const all = server.knownTools ?? (await withPatience(server, patienceMs, signal));
+    const tools = all.filter((tool) => mayShow(name, tool));
+    if (tools.length === 0 && all.length > 0) return undefined;
+    const unique = new Map([...tools].reverse().map((tool) => [tool.name, tool]));
+    return { server: { name, description, tools: [...unique.values()].sort(byName) }, isSkills: !isConfig && name === skillsServer };
+  } catch (error) {
+    return `The server "${name}" is left out: ${messageOf(error)}`;
+  }
+}
+
+async function withPatience(server: ToolServer, patienceMs: number, signal?: AbortSignal): Promise<readonly Tool[]> {
+  const waiting = new AbortController();
+  const late = async (): Promise<never> => {
+    await delay(patienceMs, undefined, { signal: signal === undefined ? waiting.signal : AbortSignal.any([waiting.signal, signal]) });
+    throw new BridgeError('timeout', `it did not list its tools within ${patienceMs / 1000} s.`);
+  };
+  const listed = server.listTools();
+  const tooLate = late();
+  try {
+    return await Promise.race([listed, tooLate]);
+  } finally {
+    waiting.abort();
+    // Whichever of the two lost is nobody's fault any more.
+    listed.catch(() => {});
+    tooLate.catch(() => {});
+  }
+}
+
+/** By code units: the same order on every machine. */
+function byName(one: { name: string }, other: { name: string }): number {
+  return one.name < other.name ? -1 : one.name > other.name ? 1 : 0;
+}

@@ -1,0 +1,48 @@
+import { readOwnFiles } from '../../state/own-files.js';
+import type { Emitter } from '../model.js';
+import { sealFiles } from '../seal-files.js';
+import { nameServers } from './bound-names.js';
+import { indexEntry, indexFile, manifestFile } from './index-files.js';
+import { aliases, serverAlias, serverPackage, serversPackage } from './packages.js';
+import { toolModule } from './tool-module.js';
+import { type Renamed, renamedIn, toWarnings } from './warnings.js';
+
+/** The package that Python imports. It works under any name, and in any place: its parts import one another by relative names only. */
+export const emitPython: Emitter = async (input) => {
+  const servers = nameServers(input);
+  const files = new Map(await runtimeFiles(input.skills));
+  const entries: object[] = [];
+  const renamed: Renamed[] = renamedIn(servers);
+  for (const server of servers) {
+    for (const named of server.tools) {
+      const module = toolModule(server.wire, named.tool, named.python);
+      files.set(`mcp/${server.python}/${named.python}.py`, module.text);
+      entries.push(indexEntry(server, named, module));
+      for (const { wire, python } of module.parameters.list) {
+        if (wire !== python) renamed.push({ server: server.wire, tool: named.tool.name, parameter: wire, python });
+      }
+    }
+    files.set(`mcp/${server.python}/__init__.py`, serverPackage(server));
+    files.set(`servers/${server.python}.py`, serverAlias(server));
+  }
+  const warnings = toWarnings(renamed);
+  files.set('mcp/__init__.py', serversPackage(servers));
+  files.set('servers/__init__.py', serversPackage(servers));
+  files.set('_aliases.py', aliases(servers));
+  files.set('_index.json', indexFile(entries));
+  files.set('_manifest.json', manifestFile(input, servers, warnings, await readVersion()));
+  files.set('py.typed', '');
+  return sealFiles(files, warnings);
+};
+
+/** The part of the package that is the same for all tools. It lies beside this file, as the Python that it is. */
+function runtimeFiles(withSkills: boolean): Promise<Map<string, string>> {
+  const isWanted = (path: string) => path.endsWith('.py') && (withSkills || !path.startsWith('skills/'));
+  return readOwnFiles(new URL('runtime/', import.meta.url), isWanted);
+}
+
+async function readVersion(): Promise<string> {
+  const folder = new URL('../../../', import.meta.url);
+  const [text = '{}'] = (await readOwnFiles(folder, ['package.json'])).values();
+  return (JSON.parse(text) as { version: string }).version;
+}

@@ -1,0 +1,42 @@
+import { processExists } from '../processes/own-user.js';
+import { publishFolder } from '../state/published-folder.js';
+import type { GeneratedFiles } from './model.js';
+
+/** The file that every package of ours has, whatever its language. */
+const manifestFile = '_manifest.json';
+
+export interface WritePackageOptions {
+  folder: string;
+  /**
+   * True where code imports the package while it is renewed: the folder is a link to one beside it, and a kernel that imported the old
+   * package goes on with the old. False: a plain folder, that can be committed. What stands there already stays of its kind.
+   */
+  isLive: boolean;
+  /** Of this process. */
+  pid: number;
+}
+
+/**
+ * Writes a package, whole or not at all, unless its folder has it already. Rejects with `bad_usage` for a folder that holds anything
+ * else, and with `write_failed`; what was there is unchanged then.
+ */
+export function writePackage(
+  { files, contentHash }: GeneratedFiles,
+  { folder, isLive, pid }: WritePackageOptions,
+): Promise<'written' | 'unchanged'> {
+  return publishFolder(folder, files, {
+    contentHash,
+    marker: { file: manifestFile, isOurs: isManifest },
+    asLink: isLive,
+    processes: { own: pid, exists: processExists },
+  });
+}
+
+function isManifest(text: string): boolean {
+  try {
+    const { generator } = JSON.parse(text) as { generator?: unknown };
+    return typeof generator === 'string' && generator.startsWith('notebridge');
+  } catch {
+    return false;
+  }
+}

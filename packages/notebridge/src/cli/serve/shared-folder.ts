@@ -1,0 +1,85 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { gatherInput } from '../../bindings/input.js';
+import { loadEmitter } from '../../bindings/languages.js';
+import { Renewer } from '../../bindings/renewer.js';
+import { writePackage } from '../../bindings/write-package.js';
+import { messageOf } from '../../core/errors.js';
+import type { Logger } from '../../core/logger.js';
+import type { ToolServers } from '../../core/tool-server.js';
+import { reasonOf } from '../../util/errno.js';
+
+export interface SharedFolderOptions {
+  dir: string;
+  servers: ToolServers;
+  /** Written to the bindings, so that code finds the hub. */
+  hubUrl: string;
+  logger: Logger;
+}
+
+/** How long the bindings wait for a server that was never asked for its tools. It is taken in when it has answered. Milliseconds. */
+const patienceMs = 10_000;
+const waitMs = 200;
+const retryMs = 60_000;
+
+/**
+ * Keeps the folder that kernels share with the hub: `generated` always has the bindings of the tools as they are, `skills` is there to be
+ * filled. Nothing that fails here ends the hub; it is logged and tried again.
+ */
+export function openSharedFolder(options: SharedFolderOptions): { close(): Promise<void> } {
+  const { dir, servers, logger } = options;
+  const folder = join(dir, 'generated');
+  const said = new Set<string>();
+  const closing = new AbortController();
+  const renewer = new Renewer({
+    work: () => renew(options, { folder, said, signal: closing.signal }),
+    onFault: (error) => logger.error(`The bindings in "${folder}" are not up to date. ${messageOf(error)}`, { folder }),
+    waitMs,
+    retryMs,
+  });
+  const unsubscribe = servers.subscribe(({ kind }) => {
+    if (kind === 'tools' || kind === 'added' || kind === 'removed') renewer.ask();
+  });
+  renewer.ask(0);
+  const made = makeSkills(join(dir, 'skills'), logger);
+  return {
+    close: async () => {
+      unsubscribe();
+      closing.abort();
+      await Promise.all([made, renewer.close()]);
+    },
+  };
+}
+
+interface Renewal {
+  folder: string;
+  /** The warnings of the last time. */
+  said: Set<string>;
+  signal: AbortSignal;
+}
+
+async function renew({ servers, hubUrl, logger }: SharedFolderOptions, { folder, said, signal }: Renewal): Promise<void> {
+  const emit = await loadEmitter('python');
+  const { input, warnings } = await gatherInput(servers, { hubUrl, patienceMs, signal });
+  // A hub that ends takes no server's functions away with it.
+  if (signal.aborted) return;
+  const files = await emit(input);
+  const outcome = await writePackage(files, { folder, isLive: true, pid: process.pid });
+  for (const warning of warnings) if (!said.has(warning)) logger.warn(warning);
+  // What is mended and breaks again is said again.
+  said.clear();
+  for (const warning of warnings) said.add(warning);
+  if (outcome === 'unchanged') return;
+  const tools = input.servers.reduce((sum, server) => sum + server.tools.length, 0);
+  logger.info('Bindings written.', { folder, servers: input.servers.length, tools, content_hash: files.contentHash });
+  // Names that had to be changed stand in the manifest.
+  for (const warning of files.warnings) logger.debug(warning);
+}
+
+async function makeSkills(path: string, logger: Logger): Promise<void> {
+  try {
+    await mkdir(path, { recursive: true });
+  } catch (error) {
+    logger.warn(`The folder "${path}" cannot be made: ${reasonOf(error)}.`, { path });
+  }
+}
