@@ -1,3 +1,4 @@
+import type { ExchangeRule } from '../core/exchange-rule.js';
 import type { ServerConfig } from '../core/server-config.js';
 import type { SkillFolder } from '../core/skill-folder.js';
 
@@ -51,6 +52,9 @@ export interface AuditSettings {
 /** How long a script of a skill may run unless the config says otherwise. Milliseconds. */
 export const defaultScriptTimeoutMs = 60_000;
 
+/** How long a grant lives that was given for a token of another issuer. Milliseconds. */
+export const defaultExchangedTtlMs = 900_000;
+
 export const defaultAudit: Readonly<AuditSettings> = { file: undefined, logArguments: false, maxBytes: 10_485_760 };
 
 export interface Config {
@@ -66,6 +70,8 @@ export interface Config {
   skills: SkillFolder[];
   /** False: calls are not recorded. */
   audit: AuditSettings | false;
+  /** Whose tokens are taken for a grant. Default: nobody's. */
+  exchange: ExchangeRule[];
   limits: Limits;
 }
 
@@ -73,5 +79,5 @@ export interface Config {
 export function defaultConfig(baseDir: string): Config {
   const journal = true;
   const [audit, limits] = [{ ...defaultAudit }, { ...defaultLimits }];
-  return { file: undefined, baseDir, servers: [], middleware: [], journal, skills: [], audit, limits };
+  return { file: undefined, baseDir, servers: [], middleware: [], journal, skills: [], audit, exchange: [], limits };
 }

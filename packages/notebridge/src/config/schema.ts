@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defaultAudit, defaultLimits, defaultScriptTimeoutMs } from './config.js';
+import { defaultAudit, defaultExchangedTtlMs, defaultLimits, defaultScriptTimeoutMs } from './config.js';
 
 /*
  * What a config file may hold. The error text of each part says what is wanted there and completes "must be …".
@@ -85,12 +85,29 @@ const audit = z.strictObject(
   { error: 'false, or an object' },
 );
 
+const exchangeRule = z.strictObject(
+  {
+    issuer: filled,
+    audience: filled.default('notebridge'),
+    subject: filled,
+    keys: filled,
+    allow: z.array(filled, { error: 'a list of patterns like "github:*"' }).min(1, { error: 'a list of at least one pattern' }),
+    readOnly: flag.default(false),
+    ttlMs: whole('milliseconds', 60_000, 86_400_000).default(defaultExchangedTtlMs),
+    calls: whole('calls', 1, Number.MAX_SAFE_INTEGER).optional(),
+    perMinute: whole('calls', 1, 1_000_000).optional(),
+    concurrent: whole('calls', 1, 1_000_000).optional(),
+  },
+  { error: 'an object with "issuer", "subject", "keys" and "allow"' },
+);
+
 const notebridge = z.strictObject(
   {
     middleware: z.array(filled, { error: 'a list of module paths' }).default([]),
     journal: flag.default(true),
     skills: skills.default([]),
     audit: z.union([z.literal(false), audit], { error: 'false, or an object' }).prefault({}),
+    exchange: z.array(exchangeRule, { error: 'a list of objects' }).default([]),
     limits: limits.prefault({}),
   },
   { error: 'an object' },
@@ -119,7 +136,7 @@ export function knownKeysAt(path: readonly PropertyKey[]): string[] {
   return path.length === 2 ? Object.keys(server.shape) : ['allow', 'deny'];
 }
 
-const notebridgeParts: Record<string, z.ZodObject> = { limits, audit, skills: skillFolder };
+const notebridgeParts: Record<string, z.ZodObject> = { limits, audit, skills: skillFolder, exchange: exchangeRule };
 
 function oneOf<const Names extends readonly [string, ...string[]]>(...names: Names): z.ZodEnum<{ [Name in Names[number]]: Name }> {
   return z.enum(names, { error: `one of ${names.map((name) => `"${name}"`).join(', ')}` });

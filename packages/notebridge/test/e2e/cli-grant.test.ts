@@ -1,8 +1,8 @@
-import { readFileSync, rmSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/util/json.js';
-import { createHome, runProgram } from '../support/program.js';
+import { createHome, Program, runProgram } from '../support/program.js';
 
 let home: string;
 let env: Record<string, string>;
@@ -62,6 +62,23 @@ describe('grant, with no hub running', () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 
+  it('--keep renews the token in the file until it is stopped, and leaves neither file nor grant', async () => {
+    const file = join(home, 'kept');
+    const before = (await grant('list', '--json')).stdout;
+    await using keeper = new Program({ args: ['grant', '--keep', '--file', file, '--ttl', '3s', '--allow', 'a:*'], env });
+    await keeper.until(() => keeper.stderr.includes('is renewed there'));
+    expect(keeper.stderr).toContain(`The token is in ${file}`);
+    const first = readFileSync(file, 'utf8');
+    expect(first).toMatch(/^nbg_[\w-]{43}\n$/);
+    await expect.poll(() => readFileSync(file, 'utf8'), { timeout: 10_000 }).not.toBe(first);
+    const { grants } = JSON.parse((await grant('list', '--json')).stdout) as { grants: JsonObject[] };
+    expect(grants.filter(({ allow }) => JSON.stringify(allow) === '["a:*"]')).toHaveLength(1);
+    keeper.child.kill('SIGTERM');
+    expect(await keeper.ended).toBe(0);
+    expect(existsSync(file)).toBe(false);
+    expect((await grant('list', '--json')).stdout).toBe(before);
+  });
+
   it('a file that cannot be written leaves no grant behind', async () => {
     const before = (await grant('list', '--json')).stdout;
     const { ending, stderr } = await grant('--file', join(home, 'no', 'such', 'folder'));
@@ -85,6 +102,7 @@ describe('grant, with no hub running', () => {
     [['--rate', '1/s'], '--rate "1/s"'],
     [['--allow', ':x'], 'names no server'],
     [['--label', 'a\nb'], 'label'],
+    [['--keep'], '--file'],
     [['lisst'], 'too many arguments'],
   ])('%j is refused with exit code 2', async (args, message) => {
     const { ending, stdout, stderr } = await grant(...args);

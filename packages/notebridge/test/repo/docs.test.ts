@@ -141,6 +141,11 @@ const runs: Record<string, (code: string) => Promise<void>> = {
     const { audit } = await configOf(code);
     expect(audit).toEqual({ file: join(folder, 'audit.jsonl'), logArguments: true, maxBytes: 1_048_576 });
   },
+  async 'config-exchange'(code) {
+    const { exchange } = await configOf(code);
+    expect(exchange).toMatchObject([{ keys: join(folder, 'jwks.json'), ttlMs: 900_000, calls: 1000, perMinute: undefined }]);
+    for (const key of knownKeysAt(['notebridge', 'exchange'])) expect(code).toContain(`"${key}"`);
+  },
   /** The one form that every host reads. */
   async 'host-config'(code) {
     expect(JSON.parse(code)).toEqual({ mcpServers: { notebridge: { command: 'npx', args: ['-y', 'notebridge'] } } });

@@ -14,6 +14,8 @@ export interface ProgramOptions {
   env?: Record<string, string>;
   /** Working directory. Default: that of the tests. */
   cwd?: string;
+  /** What its command begins with: for a program in a namespace. */
+  launch?: readonly string[];
   /** Called with each line of stdout, before it is parsed. */
   onLine?: (line: string) => void;
 }
@@ -45,10 +47,11 @@ export class Program implements AsyncDisposable {
   readonly #listeners = new Set<(message: JsonObject) => void>();
   #lastId = 0;
 
-  constructor({ args = [], env = {}, cwd, onLine }: ProgramOptions = {}) {
+  constructor({ args = [], env = {}, cwd, launch = [], onLine }: ProgramOptions = {}) {
     const { home, env: clean } = createHome();
     this.home = home;
-    this.child = spawn(process.execPath, [programFile, ...args], { cwd, env: { ...clean, ...env }, stdio: 'pipe' });
+    const [command = '', ...rest] = [...launch, process.execPath, programFile, ...args];
+    this.child = spawn(command, rest, { cwd, env: { ...clean, ...env }, stdio: 'pipe' });
     this.child.stdin.on('error', () => {});
     this.child.stderr.setEncoding('utf8').on('data', (text: string) => {
       this.stderr += text;

@@ -17,6 +17,8 @@ export interface ServedHubOptions {
   env?: Record<string, string>;
   /** Default 0: any free one. */
   port?: number;
+  /** What its command begins with: for a hub in a namespace. */
+  launch?: readonly string[];
 }
 
 /** The entry of a third-party server that is installed for tests. */
@@ -40,14 +42,15 @@ export class ServedHub implements AsyncDisposable {
   url = '';
   readonly #watchers = new Set<() => void>();
 
-  private constructor({ servers = {}, notebridge = {}, args = [], env = {}, port = 0 }: ServedHubOptions, user?: ServedHub) {
+  private constructor({ servers = {}, notebridge = {}, args = [], env = {}, port = 0, launch = [] }: ServedHubOptions, user?: ServedHub) {
     const own = user === undefined ? createHome() : { home: user.home, env: user.env };
     this.home = own.home;
     this.env = { ...own.env, ...env };
     this.configFile = join(this.home, user === undefined ? 'mcp.json' : `mcp-${Date.now()}.json`);
     this.writeConfig(servers, notebridge);
     const words = ['serve', '--port', String(port), '--config', this.configFile, ...args];
-    this.child = spawn(process.execPath, [programFile, ...words], { env: this.env, stdio: 'pipe' });
+    const [command = '', ...rest] = [...launch, process.execPath, programFile, ...words];
+    this.child = spawn(command, rest, { env: this.env, stdio: 'pipe' });
     this.child.stdin.end();
     this.child.stdout.setEncoding('utf8').on('data', (text: string) => this.#hear('stdout', text));
     this.child.stderr.setEncoding('utf8').on('data', (text: string) => this.#hear('stderr', text));

@@ -24,6 +24,7 @@ export function grantCommand(): Command {
     .option('--agent', 'the same as --door agent')
     .option('--label <text>', 'for your own lists: who it is for')
     .option('--file <path>', 'write the token there (0600) in place of printing it')
+    .option('--keep', 'stay, and renew the token in that file before it ends; when stopped, remove it and revoke the grant')
     .addOption(json())
     .action(async (options: IssueOptions) => {
       const { issueGrant } = await import('../grants/run-grant.js');

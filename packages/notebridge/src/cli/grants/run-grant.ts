@@ -18,6 +18,7 @@ export interface IssueOptions {
   agent?: boolean;
   label?: string;
   file?: string;
+  keep?: boolean;
   json?: boolean;
 }
 
@@ -34,6 +35,7 @@ export async function issueGrant(options: IssueOptions): Promise<void> {
     label: options.label,
   };
   const { file } = options;
+  if (options.keep === true) return keep(terms, options);
   const { token, ...grant } = await withStore(async (store) => {
     const issued = await store.issue(terms);
     if (file === undefined) return issued;
@@ -54,6 +56,22 @@ export async function issueGrant(options: IssueOptions): Promise<void> {
   if (file === undefined) stdout.write(`${token}\n`);
   const paint = paintFor(stderr);
   stderr.write(`${paint.dim(`${file === undefined ? 'Grant' : `The token is in ${file}. Grant`} ${grant.id}: ${describe(grant)}.`)}\n`);
+}
+
+/** Stays, so that the file always holds a token that opens. */
+async function keep(terms: GrantTerms, { file, json }: IssueOptions): Promise<void> {
+  if (file === undefined) throw new BridgeError('bad_usage', '--keep renews the token in a file: name one with --file.');
+  const { keepGrant } = await import('./keep-grant.js');
+  const { stdout, stderr } = process;
+  await keepGrant({
+    terms,
+    file,
+    onKept: (grant) => {
+      if (json === true) return void stdout.write(`${JSON.stringify({ token_file: file, ...toJson(grant) })}\n`);
+      const text = `The token is in ${file}, and is renewed there until this ends. Grant ${grant.id}: ${describe(grant)}.`;
+      stderr.write(`${paintFor(stderr).dim(text)}\n`);
+    },
+  });
 }
 
 /** Prints the live grants; never a token, which is kept nowhere. */

@@ -1,12 +1,15 @@
+import { readFile } from 'node:fs/promises';
 import type { CallContext } from '../../core/call-context.js';
 import { BridgeError, codeOf } from '../../core/errors.js';
 import type { Tool } from '../../core/mcp.js';
+import { createExchangeDoor } from '../../doors/exchange/exchange-door.js';
 import { createHttpApp } from '../../doors/http/http-app.js';
 import { type HttpListener, listenHttp } from '../../doors/http/listen.js';
 import { createMcpHttpDoor } from '../../doors/mcp/http.js';
 import { createOwnerDoor } from '../../doors/owner/owner-door.js';
-import { createToolProxy } from '../../doors/tool-proxy/tool-proxy.js';
+import { createToolProxy, proxyPrefix } from '../../doors/tool-proxy/tool-proxy.js';
 import { type Authority, createAuthority } from '../../grants/authority.js';
+import { GrantExchange } from '../../grants/grant-exchange.js';
 import { GrantStore } from '../../grants/grant-store.js';
 import { isOwnHub, readHubFile, writeHubFile } from '../../grants/hub-file.js';
 import { ensureOwnerToken, proveOwner } from '../../grants/owner-token.js';
@@ -26,6 +29,7 @@ import { ownVersion } from '../version.js';
 import { Closers } from './closers.js';
 import { createSharedPort } from './page-port.js';
 import { type Place, toPlace } from './place.js';
+import { openSharedFolder } from './shared-folder.js';
 import { toStartText } from './start-text.js';
 
 export interface ServeOptions extends HubCommandOptions {
@@ -71,6 +75,7 @@ async function openHub(setup: HubSetup, { options, place, openSource, closers }:
   const store = await GrantStore.open({ dir, logger });
   closers.add(() => store.close());
   const authority = createAuthority({ store, ownerToken, noAuth: !options.auth });
+  const exchange = new GrantExchange({ store, rules: config.exchange, readKeys: (path) => readFile(path, 'utf8'), logger });
 
   const servers = new ConfigServers({ ...setup, sharedDir: options.sharedDir });
   closers.add(() => servers.close());
@@ -88,7 +93,18 @@ async function openHub(setup: HubSetup, { options, place, openSource, closers }:
   closers.add(() => hub.close());
 
   const pages = createSharedPort();
-  const listener = await listen({ setup, options, place, pages, authority, hub, servers, admission: guard.admission, ownerToken });
+  const listener = await listen({
+    setup,
+    options,
+    place,
+    pages,
+    authority,
+    exchange,
+    hub,
+    servers,
+    admission: guard.admission,
+    ownerToken,
+  });
   closers.add(() => listener.close());
 
   source = await openSource?.({ ...setup, pages: pages.at(listener.port) });
@@ -103,6 +119,10 @@ async function openHub(setup: HubSetup, { options, place, openSource, closers }:
   void servers.start();
 
   const url = place.toUrl(listener.port);
+  if (options.sharedDir !== undefined) {
+    const shared = openSharedFolder({ dir: options.sharedDir, servers, hubUrl: `${url}${proxyPrefix}`, logger });
+    closers.add(() => shared.close());
+  }
   const file = await writeHubFile(dir, { url, pid: process.pid, startedAt: Date.now(), version: ownVersion() });
   closers.add(() => file.remove());
   for (const warning of place.warnings) logger.warn(warning);
@@ -116,6 +136,7 @@ interface Doors {
   place: Place;
   pages: ReturnType<typeof createSharedPort>;
   authority: Authority;
+  exchange: GrantExchange;
   hub: Hub;
   servers: ConfigServers;
   admission: ReturnType<typeof openGuard>['admission'];
@@ -124,7 +145,7 @@ interface Doors {
 
 /** Every door on one port. Rejects with `port_in_use`. */
 async function listen(doors: Doors): Promise<HttpListener> {
-  const { setup, options, place, pages, authority, hub, servers, admission, ownerToken } = doors;
+  const { setup, options, place, pages, authority, exchange, hub, servers, admission, ownerToken } = doors;
   const { limits } = setup.config;
   const allowHosts = [...place.hosts, ...options.allowHost];
   const app = createHttpApp({ allowHosts, allowOrigins: options.allowOrigin, maxBodyBytes: limits.maxBodyBytes, logger: setup.logger });
@@ -146,6 +167,7 @@ async function listen(doors: Doors): Promise<HttpListener> {
     endSession: (sessionId) => void servers.endSession(sessionId),
   });
   createOwnerDoor(app, { servers, authenticate: asCode });
+  createExchangeDoor(app, exchange);
   try {
     const listener = await listenHttp(app, { port: options.port, host: place.host, describePortOwner, ...pages });
     port = listener.port;

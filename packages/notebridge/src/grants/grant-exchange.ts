@@ -1,0 +1,132 @@
+import { BridgeError, messageOf } from '../core/errors.js';
+import type { ExchangeRule } from '../core/exchange-rule.js';
+import { type Logger, silentLogger } from '../core/logger.js';
+import { isJsonObject, type JsonObject } from '../util/json.js';
+import { createGrant, type GrantTerms, type GrantView } from './grant.js';
+import type { GrantStore, IssuedGrant } from './grant-store.js';
+import { isSignedBy, parseSignedToken, type SignedToken } from './signed-token.js';
+
+export interface GrantExchangeOptions {
+  store: GrantStore;
+  rules: readonly ExchangeRule[];
+  /** The text of a file of keys. Asked for each exchange: a cluster changes its keys. */
+  readKeys: (path: string) => Promise<string>;
+  logger?: Logger;
+  /** Milliseconds since the epoch. Default: the clock. */
+  now?: () => number;
+}
+
+export type ExchangedGrant = IssuedGrant & { expiresInS: number };
+
+/** Somebody whom another issuer vouches for. */
+interface Identity {
+  rule: ExchangeRule;
+  /** Who it is, also after a restart of the hub: the label of its grant. */
+  label: string;
+}
+
+/** Clocks of two machines may differ by so much, milliseconds. */
+const leewayMs = 60_000;
+
+/**
+ * Gives a grant for the token of another issuer: a pod shows the service account token that its cluster signed for us. One identity (a
+ * pod, if the token names one) has one grant: who comes again has its token renewed, and the budget stays as it was.
+ */
+export class GrantExchange {
+  readonly #store: GrantStore;
+  readonly #readKeys: (path: string) => Promise<string>;
+  readonly #logger: Logger;
+  readonly #now: () => number;
+  readonly #rules: readonly ExchangeRule[];
+  #queue: Promise<unknown> = Promise.resolve();
+
+  /** @throws BridgeError `bad_usage` for terms that no grant can have. */
+  constructor({ store, rules, readKeys, logger = silentLogger, now = Date.now }: GrantExchangeOptions) {
+    this.#store = store;
+    this.#readKeys = readKeys;
+    this.#logger = logger;
+    this.#now = now;
+    this.#rules = rules;
+    for (const rule of rules) createGrant(termsOf(rule, labelOf({ sub: rule.subject })), { hash: '', now: 0 });
+  }
+
+  /** False if nobody's token is taken. */
+  get isOpen(): boolean {
+    return this.#rules.length > 0;
+  }
+
+  /** Rejects with `bad_grant` for what is no token that a rule is for. What exactly is wrong stands in the log alone. */
+  async identify(authorization: string | undefined): Promise<Identity> {
+    if (authorization === undefined) throw refused('missing', 'This needs a token of an issuer that the config names under `exchange`.');
+    const token = parseSignedToken(/^Bearer +(\S+)$/i.exec(authorization)?.[1] ?? '');
+    if (token === undefined) throw refused('malformed', 'Send a signed token (a JWT, RS256 or ES256) as `Authorization: Bearer …`.');
+    const rule = this.#rules.find((candidate) => isMeant(candidate, token.claims));
+    if (rule === undefined) throw this.#refuse('no rule has its issuer, audience and subject', token);
+    if (!isSignedBy(token, await this.#keysOf(rule))) throw this.#refuse(`no key in "${rule.keys}" has signed it`, token);
+    const { exp, nbf = 0 } = token.claims;
+    const now = this.#now();
+    if (typeof exp !== 'number' || typeof nbf !== 'number') throw this.#refuse('it does not say when it ends', token);
+    if (exp * 1000 <= now || nbf * 1000 > now + leewayMs) {
+      throw refused('expired', 'The token has expired, or is not valid yet. Read its file again: a projected token is renewed there.');
+    }
+    return { rule, label: labelOf(token.claims) };
+  }
+
+  /** Rejects as `identify` does, or as `GrantStore.issue` does. */
+  async exchange(authorization: string | undefined): Promise<ExchangedGrant> {
+    const identity = await this.identify(authorization);
+    // One after the other: two that come at once must not have two grants.
+    const given = this.#queue.then(() => this.#give(identity));
+    this.#queue = given.catch(() => {});
+    const grant = await given;
+    return { ...grant, expiresInS: Math.floor((grant.expiresAt - this.#now()) / 1000) };
+  }
+
+  async #give({ rule, label }: Identity): Promise<IssuedGrant> {
+    const terms = termsOf(rule, label);
+    const held = this.#store.list().filter((grant) => grant.label === label && grant.door === 'tools');
+    const same = held.find((grant) => isOf(grant, terms));
+    // The rule was changed since: what it allowed before has ended.
+    for (const old of held) if (old !== same) await this.#store.revoke(old.id);
+    return same === undefined ? this.#store.issue(terms) : this.#store.renew(same.id, rule.ttlMs);
+  }
+
+  async #keysOf({ keys }: ExchangeRule): Promise<unknown> {
+    try {
+      return JSON.parse(await this.#readKeys(keys));
+    } catch (error) {
+      this.#logger.error(`No token can be exchanged: the keys in "${keys}" cannot be read (${messageOf(error)}).`);
+      return undefined;
+    }
+  }
+
+  #refuse(why: string, { claims: { iss, aud, sub }, keyId }: SignedToken): BridgeError {
+    const asText = (value: unknown): string => (JSON.stringify(value) ?? 'none').slice(0, 300);
+    this.#logger.warn('A token was not exchanged.', { why, iss: asText(iss), aud: asText(aud), sub: asText(sub), kid: asText(keyId) });
+    return refused('unknown', 'This token is not exchanged here. The log of the hub says why; the rules are `exchange` of its config.');
+  }
+}
+
+function isMeant({ issuer, audience, subject }: ExchangeRule, { iss, aud, sub }: JsonObject): boolean {
+  return iss === issuer && sub === subject && (Array.isArray(aud) ? aud.includes(audience) : aud === audience);
+}
+
+function termsOf({ allow, readOnly, ttlMs, calls, perMinute, concurrent }: ExchangeRule, label: string): GrantTerms {
+  return { allow, readOnly, ttlMs, calls, perMinute, concurrent, door: 'tools', label };
+}
+
+function isOf(grant: GrantView, { allow, readOnly, calls, perMinute, concurrent }: GrantTerms): boolean {
+  const limits = grant.calls === calls && grant.perMinute === perMinute && grant.concurrent === concurrent;
+  return limits && grant.readOnly === readOnly && JSON.stringify(grant.allow) === JSON.stringify(allow);
+}
+
+/** The subject is as long as the config has it; a pod's id tells pods of one service account apart. */
+function labelOf({ sub, 'kubernetes.io': kubernetes }: JsonObject): string {
+  const pod = isJsonObject(kubernetes) && isJsonObject(kubernetes.pod) ? kubernetes.pod : {};
+  const id = typeof pod.uid === 'string' && /^[\w-]{1,64}$/.test(pod.uid) ? ` pod ${pod.uid}` : '';
+  return `${String(sub).slice(0, 100)}${id}`;
+}
+
+function refused(reason: string, message: string): BridgeError {
+  return new BridgeError('bad_grant', message, { data: { reason } });
+}

@@ -1,0 +1,151 @@
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { validate as validateDockerfile } from 'dockerfile-utils';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { loadConfig } from '../../src/config/load-config.js';
+import type { JsonObject } from '../../src/util/json.js';
+import {
+  type Container,
+  containersOf,
+  deployFolder,
+  documentsOf,
+  installTimeoutMs,
+  podsOf,
+  prepareValidators,
+  validate,
+} from '../support/deployment.js';
+import { createHome, Program } from '../support/program.js';
+import { installedServer } from '../support/served-hub.js';
+
+const pods = ['kubernetes/one-pod.yaml', 'kubernetes/two-pods.yaml'];
+let folder: string;
+beforeAll(async () => {
+  await prepareValidators();
+  folder = mkdtempSync(join(tmpdir(), 'notebridge-deploy-'));
+}, installTimeoutMs);
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+describe('deploy/', { timeout: 60_000 }, () => {
+  it.each(readdirSync(deployFolder).filter((file) => file.endsWith('.Dockerfile')))('%s is a container file without a fault', (file) => {
+    const text = readFileSync(join(deployFolder, file), 'utf8');
+    expect(validateDockerfile(text)).toEqual([]);
+    // What is copied is there, and no root runs.
+    const copied = [...text.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, paths = '']) => paths.split(' '));
+    for (const path of copied) expect(existsSync(join(deployFolder, '..', path)), path).toBe(true);
+    expect(text).toMatch(/^USER 1000:1000$/m);
+    expect(text).toMatch(/^HEALTHCHECK /m);
+  });
+
+  it('compose.yaml keeps to the Compose specification, and the check would find a fault', async () => {
+    const check = (file: string) => validate('check-jsonschema', '--builtin-schema', 'vendor.compose-spec', file);
+    expect(await check('compose.yaml')).toMatchObject({ code: 0 });
+    const broken = join(folder, 'compose.yaml');
+    writeFileSync(broken, readFileSync(join(deployFolder, 'compose.yaml'), 'utf8').replace('networks:', 'netwerks:'));
+    expect((await check(broken)).output).toContain('netwerks');
+  });
+
+  it.each(pods)('%s keeps to the API of Kubernetes, and the check would find a fault', async (file) => {
+    const check = (path: string) => validate('kubernetes-validate', '--strict', path);
+    expect(await check(file)).toMatchObject({ code: 0 });
+    const broken = join(folder, 'broken.yaml');
+    writeFileSync(broken, readFileSync(join(deployFolder, file), 'utf8').replace('volumeMounts:', 'volumeMonts:'));
+    expect(await check(broken)).not.toMatchObject({ code: 0 });
+  });
+
+  it.each(pods)('%s: no container is root, may become it, writes to its image or holds a token of the cluster', async (file) => {
+    const specs = podsOf(await documentsOf(file));
+    expect(specs.length).toBeGreaterThan(0);
+    for (const spec of specs) {
+      expect(spec).toMatchObject({ automountServiceAccountToken: false, securityContext: { runAsNonRoot: true, runAsUser: 1000 } });
+      expect(spec).not.toMatchObject({ shareProcessNamespace: true });
+      for (const container of containersOf(spec)) {
+        const { securityContext } = container;
+        expect(securityContext, container.name).toEqual({
+          allowPrivilegeEscalation: false,
+          readOnlyRootFilesystem: true,
+          capabilities: { drop: ['ALL'] },
+        });
+      }
+    }
+  });
+
+  it.each(pods)("%s: Jupyter reads its grant and cannot write it, and sees nothing of the hub's state and config", async (file) => {
+    const containers = podsOf(await documentsOf(file)).flatMap(containersOf);
+    const jupyter = containers.filter(({ name }) => name === 'jupyter');
+    expect(jupyter).toHaveLength(1);
+    const mounts = Object.fromEntries(jupyter.flatMap(({ volumeMounts }) => volumeMounts.map((mount) => [mount.name, mount])));
+    expect(mounts.grant).toEqual({ name: 'grant', mountPath: '/run/notebridge', readOnly: true });
+    for (const name of ['state', 'config', 'keys', 'service-account']) expect(mounts).not.toHaveProperty(name);
+    expect(JSON.stringify(jupyter)).not.toMatch(/secret|--host/i);
+  });
+
+  it('two-pods.yaml lets Jupyter reach the port of the hub and the names of the cluster, and the hub nothing', async () => {
+    const policies = (await documentsOf('kubernetes/two-pods.yaml')).filter(({ kind }) => kind === 'NetworkPolicy');
+    const specs = Object.fromEntries(policies.map(({ metadata, spec }) => [(metadata as JsonObject).name, spec as JsonObject]));
+    const both = ['Ingress', 'Egress'];
+    const pod = (name: string) => ({ podSelector: { matchLabels: { 'app.kubernetes.io/name': name } } });
+    const hubPort = [{ protocol: 'TCP', port: 8765 }];
+    expect(specs.nothing).toEqual({ podSelector: {}, policyTypes: both });
+    expect(specs.hub).toEqual({
+      ...pod('notebridge-hub'),
+      policyTypes: both,
+      ingress: [{ from: [pod('notebridge-jupyter')], ports: hubPort }],
+      egress: [],
+    });
+    expect(specs.jupyter).toMatchObject({ policyTypes: both, ingress: [], egress: [{ to: [pod('notebridge-hub')], ports: hubPort }, {}] });
+    const egress = specs.jupyter?.egress as { ports: { port: number }[] }[];
+    expect(egress.slice(1).flatMap(({ ports }) => ports.map(({ port }) => port))).toEqual([53, 53]);
+  });
+
+  it('every config is one that the hub takes, and all of them have the servers of mcp.json', async () => {
+    const written = readFileSync(join(deployFolder, 'mcp.json'), 'utf8');
+    const maps = (await Promise.all(pods.map(documentsOf))).flat().filter(({ kind }) => kind === 'ConfigMap');
+    const texts = [written, ...maps.map(({ data }) => String((data as JsonObject)['mcp.json']))];
+    expect(texts).toHaveLength(3);
+    const configs = await Promise.all(texts.map((text, index) => configOf(`${index}.json`, text)));
+    for (const { servers } of configs) expect(servers).toEqual(configs[0]?.servers);
+    expect(configs[2]?.exchange).toMatchObject([{ audience: 'notebridge', subject: 'system:serviceaccount:notebridge:jupyter' }]);
+  });
+
+  it('every command of ours in manifests and container files runs as it is written', { timeout: 120_000 }, async () => {
+    const compose = (await documentsOf('compose.yaml'))[0]?.services as Record<string, { image: string; command?: string[] }>;
+    const inImage = JSON.parse(/^CMD (.+)$/m.exec(readFileSync(join(deployFolder, 'hub.Dockerfile'), 'utf8'))?.[1] ?? '') as string[];
+    const inPods = (await Promise.all(pods.map(documentsOf))).flatMap(podsOf).flatMap(containersOf);
+    const isHub = ({ image }: Pick<Container, 'image'>): boolean => image === 'notebridge-hub';
+    const commands = [
+      inImage,
+      ...inPods.filter(isHub).map(({ args }) => args ?? []),
+      ...Object.values(compose)
+        .filter(isHub)
+        .map(({ command }) => command ?? []),
+    ];
+    expect(commands.map(([first]) => first).sort()).toEqual(['grant', 'grant', 'serve', 'serve', 'serve', 'serve']);
+    for (const command of commands) await runs(command);
+  });
+});
+
+/** Starts it with the folders of the container put elsewhere, and any free port; it must come up. */
+async function runs(command: readonly string[]): Promise<void> {
+  const { home, env } = createHome();
+  const inHome = (word: string): string => word.replace(/^\/(?=etc|run|mnt|srv)/, `${home}/`);
+  for (const path of ['etc/notebridge', 'run/notebridge', 'mnt/shared-agent']) mkdirSync(join(home, path), { recursive: true });
+  writeFileSync(join(home, 'etc/notebridge/mcp.json'), JSON.stringify({ mcpServers: { everything: installedServer('everything') } }));
+  const port = command[0] === 'serve' ? ['--port', '0'] : [];
+  const program = new Program({ args: [...command.map(inHome), ...port], env });
+  try {
+    const sign = command[0] === 'serve' ? '"msg":"Serving."' : 'is renewed there';
+    await program.until(() => program.stderr.includes(sign) || program.child.exitCode !== null);
+    expect(program.stderr, command.join(' ')).toContain(sign);
+  } finally {
+    program.child.kill('SIGTERM');
+    await program.close();
+    rmSync(home, { recursive: true, force: true });
+  }
+}
+
+function configOf(name: string, text: string): ReturnType<typeof loadConfig> {
+  const file = join(folder, name);
+  writeFileSync(file, text);
+  return loadConfig({ file, env: {} });
+}
