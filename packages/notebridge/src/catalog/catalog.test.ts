@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { createContext } from '../../test/support/create-context.js';
 import { BridgeError, RemoteError } from '../core/errors.js';
+import { parseFrame } from '../core/frames.js';
+import { keptTextOf } from '../core/kept-text.js';
 import { type Logger, silentLogger } from '../core/logger.js';
 import { toTextResult } from '../core/mcp.js';
 import { MemoryProvider, type MemoryProviderOptions } from '../core/memory-provider.js';
@@ -211,5 +213,13 @@ describe('Catalog: what it remembers', () => {
     await tools();
     catalog.add(providing('c', ['z']));
     expect(await request('tools/call', { name: 'z' })).toEqual(toTextResult('c'));
+  });
+});
+
+describe('Catalog: the text of a result', () => {
+  it.each([true, false])('is kept for a provider that never changes results in place, and for no other (%s)', async (keepsResults) => {
+    const { result } = parseFrame('{"jsonrpc":"2.0","id":1,"result":{}}') as { result: JsonObject };
+    const { request } = open({ ...answering('page', async () => result), keepsResults });
+    expect(keptTextOf(await request('tools/call', { name: 'x' }))).toBe(keepsResults ? '{}' : undefined);
   });
 });

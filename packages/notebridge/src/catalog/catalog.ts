@@ -1,5 +1,6 @@
 import type { CallContext } from '../core/call-context.js';
 import { BridgeError, codeOf, messageOf } from '../core/errors.js';
+import { dropText } from '../core/kept-text.js';
 import type { Logger } from '../core/logger.js';
 import type { MiddlewareContext } from '../core/middleware.js';
 import type { Provider } from '../core/provider.js';
@@ -47,7 +48,7 @@ export class Catalog {
   /** Answers one request. Rejects with `unknown_method`, `unknown_tool` or what the provider rejects with. */
   request(context: MiddlewareContext): Promise<JsonObject> {
     const [first] = this.#providers;
-    if (first !== undefined && this.#providers.length === 1) return first.request(context.method, context.message, context);
+    if (first !== undefined && this.#providers.length === 1) return requestOf(first, context);
     return this.#requestOwner(first, context);
   }
 
@@ -62,7 +63,7 @@ export class Catalog {
     if (named === undefined) return this.#requestInTurn(context);
     const offered = this.#owners.get(named.list) ?? (await this.#list(named.list, context));
     const owner = offered.get(params[named.param] as string)?.provider;
-    if (owner !== undefined) return owner.request(method, params, context);
+    if (owner !== undefined) return requestOf(owner, context);
     if (method === 'tools/call') throw unknownTool(params);
     return this.#requestInTurn(context);
   }
@@ -72,7 +73,7 @@ export class Catalog {
     const failures: unknown[] = [];
     for (const provider of this.#providers) {
       try {
-        return await provider.request(context.method, context.message, context);
+        return await requestOf(provider, context);
       } catch (error) {
         if (context.cancellation.reason !== undefined) throw error;
         failures.push(error);
@@ -101,6 +102,11 @@ export class Catalog {
     if (method === 'tools/call') throw unknownTool(params);
     throw new BridgeError('unknown_method', `Nothing here answers "${method}".`);
   }
+}
+
+function requestOf(provider: Provider, context: MiddlewareContext): Promise<JsonObject> {
+  const answer = provider.request(context.method, context.message, context);
+  return provider.keepsResults === true ? answer : answer.then(dropText);
 }
 
 /** A provider that has nothing to do with the request. */

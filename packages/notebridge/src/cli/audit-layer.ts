@@ -28,6 +28,7 @@ export function createAuditLayer(setup: HubSetup, servers: () => ConfigServers |
   return {
     middleware: {
       name: 'audit',
+      keepsResults: true,
       // Not async: once the guard is there, a call pays for it alone.
       onCallTool: (context, callNext) => {
         if (guard === undefined) return open().then((opened) => opened.onCallTool?.(context, callNext) ?? callNext(context));

@@ -3,7 +3,9 @@
  * listen to, which the call path would pay on every call; here it is made only for who asks for it.
  */
 export class Cancellation {
-  #listeners: Set<(reason: string) => void> | undefined;
+  /** Nearly every call has one listener; a set is made for the second. */
+  #listener: ((reason: string) => void) | undefined;
+  #others: Set<(reason: string) => void> | undefined;
   #reason: string | undefined;
   #controller: AbortController | undefined;
 
@@ -27,18 +29,26 @@ export class Cancellation {
       listener(this.#reason);
       return () => {};
     }
-    this.#listeners ??= new Set();
-    this.#listeners.add(listener);
-    return () => this.#listeners?.delete(listener);
+    if (this.#listener === undefined) this.#listener = listener;
+    else {
+      this.#others ??= new Set();
+      this.#others.add(listener);
+    }
+    return () => {
+      if (this.#listener === listener) this.#listener = undefined;
+      else this.#others?.delete(listener);
+    };
   }
 
   /** Cancels; the first reason stays. */
   cancel(reason: string): void {
     if (this.#reason !== undefined) return;
     this.#reason = reason;
-    const listeners = this.#listeners;
-    this.#listeners = undefined;
-    for (const listener of listeners ?? []) listener(reason);
+    const first = this.#listener;
+    const others = this.#others;
+    this.#listener = this.#others = undefined;
+    first?.(reason);
+    for (const listener of others ?? []) listener(reason);
     this.#controller?.abort(new DOMException(reason, 'AbortError'));
   }
 }

@@ -1,9 +1,9 @@
 import type { Readable, Writable } from 'node:stream';
 import { readByteLines } from './byte-lines.js';
 import { BridgeError } from './errors.js';
+import { parseFrame, printFrame } from './frames.js';
 import { parseWithLongStrings } from './long-strings-parser.js';
 import { type Channel, MessageStream } from './message-stream.js';
-import { parseMessage, printMessage } from './wire.js';
 
 export interface LineChannelOptions {
   input: Readable;
@@ -88,7 +88,7 @@ function takeLine(line: string, { incoming, onUnreadable }: LineTaker): void {
   if (text.length === 0) return;
   let message: unknown;
   try {
-    message = parseMessage(text);
+    message = parseFrame(text);
   } catch (error) {
     if (error instanceof BridgeError) return onUnreadable(error);
     throw error;
@@ -118,7 +118,7 @@ function writeLines(
   outgoing.consume({
     onItem: (message) => {
       if (lines.length === 0) setImmediate(flush);
-      lines += `${printMessage(message)}\n`;
+      lines += `${printFrame(message)}\n`;
     },
     onClose: flush,
   });

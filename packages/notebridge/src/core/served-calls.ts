@@ -3,6 +3,7 @@ import { quote } from '../util/quote.js';
 import { CallTable } from './call-table.js';
 import { Cancellation } from './cancellation.js';
 import { BridgeError } from './errors.js';
+import { ResultAnswer } from './frames.js';
 import { idKey, isRpcId, type RpcId, type RpcRequest, toErrorAnswer } from './rpc.js';
 
 export interface ServedCallsOptions {
@@ -45,7 +46,7 @@ export class ServedCalls {
     try {
       this.#options.onRequest(request, call).then((result) => {
         // Printed, an answer without a result would leave its key out, and the caller waiting.
-        if (isJsonObject(result)) finish({ jsonrpc: '2.0', id, result });
+        if (isJsonObject(result)) finish(new ResultAnswer(id, result));
         else fail(new BridgeError('internal', `"${method}" was answered with ${quote(result)}, not with an object.`));
       }, fail);
     } catch (error) {

@@ -4,6 +4,7 @@ import { quote } from '../util/quote.js';
 import { CallTable } from './call-table.js';
 import type { Cancellation } from './cancellation.js';
 import { BridgeError, RemoteError } from './errors.js';
+import { type Patience, Patiences } from './patience.js';
 import type { RpcAnswer } from './rpc.js';
 
 export interface PeerRequestOptions {
@@ -27,17 +28,15 @@ interface WaitingCall {
   resolve: (result: JsonObject) => void;
   reject: (error: unknown) => void;
   onProgress: ((params: JsonObject) => void) | undefined;
-  timer: NodeJS.Timeout | undefined;
+  patience: Patience | undefined;
   stopListening: (() => void) | undefined;
 }
-
-/** The longest time that a timer can wait; a longer one would fire at once. */
-const longestTimerMs = 2 ** 31 - 1;
 
 /** Calls of ours that wait for an answer. Their ids are 1, 2, 3, …, and are their progress tokens too. */
 export class WaitingCalls {
   readonly #sender: CallSender;
   readonly #calls = new CallTable<WaitingCall>();
+  readonly #patiences = new Patiences();
   #lastId = 0;
 
   constructor(sender: CallSender) {
@@ -58,13 +57,11 @@ export class WaitingCalls {
       if (cancellation?.reason !== undefined)
         return reject(new BridgeError('cancelled', `Cancelled before "${method}" was sent: ${cancellation.reason}`));
       const id = ++this.#lastId;
-      const call: WaitingCall = { resolve, reject, onProgress, timer: undefined, stopListening: undefined };
+      const call: WaitingCall = { resolve, reject, onProgress, patience: undefined, stopListening: undefined };
       this.#calls.add(id, call);
       if (timeoutMs !== undefined) {
-        call.timer = setTimeout(
-          () => this.#abandon(id, new BridgeError('timeout', `No answer to "${method}" within ${timeoutMs} ms.`)),
-          Math.min(timeoutMs, longestTimerMs),
-        );
+        const giveUp = (): void => this.#abandon(id, new BridgeError('timeout', `No answer to "${method}" within ${timeoutMs} ms.`));
+        call.patience = this.#patiences.start(timeoutMs, giveUp);
       }
       call.stopListening = cancellation?.onCancel((reason) =>
         this.#abandon(id, new BridgeError('cancelled', `"${method}" was cancelled: ${reason}`), reason),
@@ -93,7 +90,7 @@ export class WaitingCalls {
   /** Hands progress to whose it is. That of a call which has ended is late, not wrong. */
   progress(params: JsonObject): void {
     const call = this.#calls.get(toOwnId(params.progressToken));
-    call?.timer?.refresh();
+    call?.patience?.renew();
     call?.onProgress?.(params);
   }
 
@@ -119,8 +116,8 @@ export class WaitingCalls {
   }
 }
 
-function release({ timer, stopListening }: WaitingCall): void {
-  clearTimeout(timer);
+function release({ patience, stopListening }: WaitingCall): void {
+  patience?.end();
   stopListening?.();
 }
 

@@ -1,4 +1,4 @@
-import type { CallContext } from '../core/call-context.js';
+import type { CallContext, Caller } from '../core/call-context.js';
 import type { ToolAddress } from '../core/tool-address.js';
 import { printJson } from '../util/exact-json.js';
 import { isJsonObject } from '../util/json.js';
@@ -17,6 +17,8 @@ export interface AuditEntry {
   /** `ok`, `tool_error` (the tool said that it failed), or the code of the error. */
   outcome: string;
   durationMs: number;
+  /** When it ended, milliseconds since the epoch. */
+  endedAt: number;
   /** What the owner called the grant. */
   label: string | undefined;
 }
@@ -30,44 +32,108 @@ export interface AuditLineOptions {
 /** Names come from callers. */
 const maxName = 256;
 
-/** The line of a call, without newline. Sizes are estimates (`roughSizeOf`), and named `…_at_least` where not all was looked at. */
-export function toAuditLine(entry: AuditEntry, { logArguments, redactor }: AuditLineOptions): string {
+/**
+ * Appends the line of a call, newline included, in pieces to be joined: joining them once for many lines is far cheaper than
+ * flattening a text that was put together by `+`. Sizes are estimates (`roughSizeOf`), and named `…_at_least` where not all was
+ * looked at.
+ */
+export function addAuditLine(pieces: string[], entry: AuditEntry, { logArguments, redactor }: AuditLineOptions): void {
   const { context, method, address, args, result, outcome, durationMs, label } = entry;
-  const { principal, door, sessionId, clientInfo } = context.caller;
-  // Put together by hand: half of what printing an object costs, on every call.
-  let line = `{"time":"${timeOf(Date.now())}","call_id":${toJson(context.callId)},"principal":"${principal?.kind ?? 'owner'}"`;
-  if (principal?.kind === 'grant') line += `,"grant_id":${toJson(principal.grantId)}`;
-  if (label !== undefined) line += `,"label":${toJson(label)}`;
-  line += `,"door":"${door}","session":${toJson(sessionId)}`;
-  if (typeof clientInfo?.name === 'string') line += `,"client":${toJson(clientInfo.name)}`;
-  if (method !== 'tools/call') line += `,"method":${toJson(method)}`;
-  if (address !== undefined) line += `,"server":${toJson(address.server)},"tool":${toJson(address.tool)}`;
-  line += `,"outcome":${toJson(outcome)},"duration_ms":${Math.round(durationMs * 100) / 100}`;
-  line += sizeField('in', args);
-  if (result !== undefined) line += sizeField('out', result);
-  line += hashField(args);
-  if (logArguments === true && args !== undefined) line += argumentsField(args, redactor);
-  return `${line}}`;
+  const who = toWho(context.caller, label);
+  const sizes = result === undefined ? sizeField('in', args) : sizeField('in', args) + sizeField('out', result);
+  // What may fail comes before the first piece: a line is appended whole or not at all.
+  const argumentFields = logArguments === true && args !== undefined ? argumentsField(args, redactor) : '';
+  const hashed = toArgumentHash(args);
+  pieces.push(toTimeField(entry.endedAt), printName(context.callId), who);
+  if (method !== 'tools/call') pieces.push(`,"method":${toJson(method)}`);
+  pieces.push(toWhat(address, outcome), toHundredths(durationMs), sizes);
+  if (hashed !== undefined) pieces.push(hashed.field === 'args_sha256' ? wholeHash : partHash, hashed.sha256, '"');
+  pieces.push(argumentFields, '}\n');
 }
+
+const wholeHash = ',"args_sha256":"';
+const partHash = ',"args_sha256_of_first_64k":"';
 
 let lastTime = 0;
-let lastTimeText = '';
+let lastTimeField = '';
 
 /** Calls come many in a millisecond. */
-function timeOf(now: number): string {
-  if (now !== lastTime) lastTimeText = new Date(now).toISOString();
+function toTimeField(now: number): string {
+  if (now !== lastTime) lastTimeField = `{"time":"${new Date(now).toISOString()}","call_id":`;
   lastTime = now;
-  return lastTimeText;
+  return lastTimeField;
 }
 
+let lastCaller: Caller | undefined;
+let lastLabel: string | undefined;
+let lastWho = '';
+
+/** The fields of who calls, and from where. Calls come many from one. */
+function toWho(caller: Caller, label: string | undefined): string {
+  if (caller === lastCaller && label === lastLabel) return lastWho;
+  const { principal, door, sessionId, clientInfo } = caller;
+  const fields = [`,"principal":"${principal?.kind ?? 'owner'}"`];
+  if (principal?.kind === 'grant') fields.push(',"grant_id":', toJson(principal.grantId));
+  if (label !== undefined) fields.push(',"label":', toJson(label));
+  fields.push(`,"door":"${door}","session":`, toJson(sessionId));
+  if (typeof clientInfo?.name === 'string') fields.push(',"client":', toJson(clientInfo.name));
+  lastCaller = caller;
+  lastLabel = label;
+  lastWho = fields.join('');
+  return lastWho;
+}
+
+let lastServer = '';
+let lastTool = '';
+let lastOutcome = '';
+let lastWhat = '';
+
+/** The fields of what was called, and what became of it. */
+function toWhat(address: ToolAddress | undefined, outcome: string): string {
+  if (address === undefined) return `,"outcome":${toJson(outcome)},"duration_ms":`;
+  const { server, tool } = address;
+  if (server === lastServer && tool === lastTool && outcome === lastOutcome) return lastWhat;
+  lastServer = server;
+  lastTool = tool;
+  lastOutcome = outcome;
+  lastWhat = [',"server":', toJson(server), ',"tool":', toJson(tool), ',"outcome":', toJson(outcome), ',"duration_ms":'].join('');
+  return lastWhat;
+}
+
+/** Two digits after the point; printing a fraction costs several times what printing an integer does. */
+function toHundredths(value: number): string {
+  const hundredths = Math.round(value * 100);
+  const rest = hundredths % 100;
+  return `${(hundredths - rest) / 100}.${rest < 10 ? '0' : ''}${rest}`;
+}
+
+/** Names that come with many calls are printed once. */
+const printedNames = new Map<string, string>();
+const maxPrintedNames = 1000;
+
 function toJson(name: string): string {
-  if (/^[\w .:/-]{0,256}$/.test(name)) return `"${name}"`;
+  const known = printedNames.get(name);
+  if (known !== undefined) return known;
+  const printed = printName(name);
+  // Whoever makes up names must not fill our memory, nor keep those of others out for ever.
+  if (printedNames.size >= maxPrintedNames) printedNames.clear();
+  if (name.length <= maxName) printedNames.set(name, printed);
+  return printed;
+}
+
+function printName(name: string): string {
+  if (isPlain(name)) return `"${name}"`;
   return JSON.stringify(name.length > maxName ? `${name.slice(0, maxName)}…` : name);
 }
 
-function hashField(args: unknown): string {
-  const hashed = toArgumentHash(args);
-  return hashed === undefined ? '' : `,"${hashed.field}":"${hashed.sha256}"`;
+/** True for a short name that is its own JSON. Nearly all are; on names of this size a loop beats an expression. */
+function isPlain(name: string): boolean {
+  if (name.length > 64) return false;
+  for (let at = 0; at < name.length; at++) {
+    const code = name.charCodeAt(at);
+    if (code < 0x20 || code > 0x7e || code === 0x22 || code === 0x5c) return false;
+  }
+  return true;
 }
 
 /** What cannot be printed must not keep the line from being written. */

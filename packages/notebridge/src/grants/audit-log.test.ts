@@ -28,6 +28,7 @@ const entry = (changes: Partial<AuditEntry> = {}): AuditEntry => ({
   result: { content: [] },
   outcome: 'ok',
   durationMs: 1.2345,
+  endedAt: Date.now(),
   label: undefined,
   ...changes,
 });
@@ -79,13 +80,19 @@ describe('AuditLog', () => {
     expect((await stat(path())).mode & 0o777).toBe(0o600);
   });
 
-  it('writes the lines of one turn together, after it', async () => {
+  it('writes the lines of one turn together after it, and those of a busy time together, soon after the write before', async () => {
     const audit = open();
     audit.add(entry());
     audit.add(entry());
     expect(statSync(path()).size).toBe(0);
     await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
     expect(await linesOf()).toHaveLength(2);
+    audit.add(entry());
+    await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+    audit.add(entry());
+    // Timers of one process come in the order of their time.
+    await new Promise((resolve) => setTimeout(resolve, 15));
+    expect(await linesOf()).toHaveLength(4);
     audit.close();
   });
 
@@ -212,7 +219,7 @@ describe('the audit of several processes', () => {
   const start = (name: string, maxBytes: number, turns = ''): ReturnType<typeof spawn> =>
     spawn(process.execPath, [writer, path(), name, String(maxBytes), turns], { stdio: ['ignore', 'pipe', 'inherit'] });
 
-  it('has every line of every turn that was ended before a kill -9, twenty times over', async () => {
+  it('has every line that is older than ten milliseconds after a kill -9, twenty times over', async () => {
     const confirmed = new Map<string, number>();
     for (let round = 0; round < 20; round++) {
       const child = start(`r${round}`, 1e9);

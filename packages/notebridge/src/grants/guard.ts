@@ -41,6 +41,7 @@ export function createGuard(options: GuardOptions): Middleware {
 
   return {
     name: 'guard',
+    keepsResults: true,
 
     onCallTool(context, callNext) {
       const { name, arguments: args } = context.message;
@@ -112,8 +113,8 @@ interface Run<Params extends JsonObject, Result extends JsonObject> {
   args: unknown;
 }
 
-/** Admits, calls, releases, and takes it down, whatever became of it. */
-async function run<Params extends JsonObject, Result extends JsonObject>(
+/** Admits, calls, releases, and takes it down, whatever became of it. Not async: every call goes through here. */
+function run<Params extends JsonObject, Result extends JsonObject>(
   { context, callNext, address, admit, args }: Run<Params, Result>,
   { admission, audit }: GuardOptions,
 ): Promise<Answered<Result>> {
@@ -122,23 +123,30 @@ async function run<Params extends JsonObject, Result extends JsonObject>(
   const { principal } = context.caller;
   // Asked now: a grant may have ended by the end of the call.
   const label = principal?.kind === 'grant' ? admission.labelOf(principal.grantId) : undefined;
-  const takeDown = (outcome: string, result: unknown): void => {
-    audit?.add({ context, method: context.method, address, args, result, outcome, durationMs: performance.now() - startedAt, label });
-  };
   let ticket: Ticket | undefined;
-  try {
-    if (admit !== undefined) {
-      const admitted = admit();
-      ticket = admitted instanceof Promise ? await admitted : admitted;
-    }
-    const result = await callNext(context);
-    takeDown(outcomeOf(result), result);
-    return result;
-  } catch (error) {
-    takeDown(codeOf(error) ?? (error instanceof RemoteError ? 'remote_error' : 'internal'), undefined);
-    throw error;
-  } finally {
+  const end = (outcome: string, result: unknown): void => {
+    const durationMs = performance.now() - startedAt;
+    audit?.add({ context, method: context.method, address, args, result, outcome, durationMs, endedAt: Date.now(), label });
     ticket?.release();
+  };
+  const succeed = (result: Answered<Result>): Answered<Result> => {
+    end(outcomeOf(result), result);
+    return result;
+  };
+  const fail = (error: unknown): never => {
+    end(codeOf(error) ?? (error instanceof RemoteError ? 'remote_error' : 'internal'), undefined);
+    throw error;
+  };
+  const callWith = (admitted: Ticket | undefined): Promise<Answered<Result>> => {
+    ticket = admitted;
+    return callNext(context);
+  };
+  try {
+    const admitted = admit?.();
+    const called = admitted instanceof Promise ? admitted.then(callWith) : callWith(admitted);
+    return called.then(succeed, fail);
+  } catch (error) {
+    return new Promise(() => fail(error));
   }
 }
 

@@ -1,3 +1,4 @@
+import { keptTextOf } from '../core/kept-text.js';
 import { longStringOf } from '../core/long-strings.js';
 
 /** About how large a value is as JSON; `isComplete` false: it is at least that large, and the rest was not looked at. */
@@ -13,6 +14,8 @@ const maxNodes = 1000;
  * thousand members, so that measuring a result never costs more than the call did.
  */
 export function roughSizeOf(value: unknown): RoughSize {
+  const text = typeof value === 'object' && value !== null ? keptTextOf(value) : undefined;
+  if (text !== undefined) return { bytes: text.length, isComplete: true };
   const walk = { bytes: 0, nodes: 0 };
   add(value, walk);
   return { bytes: walk.bytes, isComplete: walk.nodes <= maxNodes };

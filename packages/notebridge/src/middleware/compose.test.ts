@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createContext } from '../../test/support/create-context.js';
+import { parseFrame, printFrame, ResultAnswer } from '../core/frames.js';
 import { type Answered, answer, type Hook, type Middleware } from '../core/middleware.js';
 import type { JsonObject } from '../util/json.js';
 import { composeMiddleware, type Terminal } from './compose.js';
@@ -205,5 +206,26 @@ describe('composeMiddleware: errors', () => {
   it('a hook of plain JavaScript may answer without a promise', async () => {
     const plain = { onMessage: () => ({ plain: true }) } as unknown as Middleware;
     expect(await composeMiddleware([plain])(createContext('ping'), terminal).then((result) => result)).toEqual({ plain: true });
+  });
+});
+
+describe('composeMiddleware: the text of a result', () => {
+  const received = (): JsonObject => (parseFrame('{"jsonrpc":"2.0","id":1,"result":{"a" : 1}}') as { result: JsonObject }).result;
+  const changing: Hook<JsonObject, JsonObject> = async (context, callNext) => {
+    const result = await callNext(context);
+    (result as JsonObject).b = 2;
+    return result;
+  };
+  const printed = async (middlewares: Middleware[]): Promise<string> =>
+    printFrame(new ResultAnswer(1, await composeMiddleware(middlewares)(createContext('tools/call'), async () => received())));
+
+  it('is kept where every layer says that it changes nothing in place', async () => {
+    expect(await printed([{ keepsResults: true, onCallTool: (context, callNext) => callNext(context) }])).toContain('"result":{"a" : 1}}');
+    expect(await printed([])).toContain('"result":{"a" : 1}}');
+  });
+
+  it('is dropped where a layer might, so that what it changed is answered', async () => {
+    expect(await printed([{ keepsResults: true }, { onMessage: changing }])).toContain('"result":{"a":1,"b":2}}');
+    expect(await printed([{ onMessage: changing }, { keepsResults: true }])).toContain('"result":{"a":1,"b":2}}');
   });
 });

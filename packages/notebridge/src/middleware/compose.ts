@@ -1,3 +1,4 @@
+import { dropText } from '../core/kept-text.js';
 import type { Hook, Middleware, MiddlewareContext } from '../core/middleware.js';
 import type { JsonObject } from '../util/json.js';
 
@@ -30,9 +31,11 @@ export function composeMiddleware(middlewares: readonly Middleware[]): Chain {
   const ofOtherRequests = pick('onMessage', 'onRequest');
   const ofMethod = new Map<string, AnyHook[]>();
   for (const [method, name] of Object.entries(hookOfMethod)) ofMethod.set(method, pick('onMessage', 'onRequest', name));
+  // What a hook changed in place must be answered as it is then.
+  const mayChange = middlewares.some(({ keepsResults }) => keepsResults !== true);
   return (context, terminal) => {
     const hooks = context.type === 'notification' ? ofNotifications : (ofMethod.get(context.method) ?? ofOtherRequests);
-    return walk(hooks, 0, context, terminal);
+    return walk(hooks, 0, context, mayChange ? (inner) => terminal(inner).then(dropText) : terminal);
   };
 }
 

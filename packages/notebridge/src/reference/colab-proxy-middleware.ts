@@ -18,6 +18,7 @@ export interface ColabProxyMiddlewareOptions {
  * the page.
  */
 export class ColabProxyMiddleware implements Middleware {
+  readonly keepsResults = true;
   /** Whether the page was connected when agents were last told. */
   lastMessageConnected = false;
   readonly #proxyClient: ColabProxyClient;
@@ -38,14 +39,16 @@ export class ColabProxyMiddleware implements Middleware {
     return this.#proxyClient.connectionChanged.add(announce);
   }
 
-  async onMessage(context: MiddlewareContext, callNext: CallNext<JsonObject, JsonObject>): Promise<Answered<JsonObject>> {
+  /** Not async: every message comes through here. */
+  onMessage(context: MiddlewareContext, callNext: CallNext<JsonObject, JsonObject>): Promise<Answered<JsonObject>> {
     context.setState(stateKeys.connected, this.#proxyClient.isConnected());
     context.setState(stateKeys.token, this.#proxyClient.wss.token);
     context.setState(stateKeys.port, this.#proxyClient.wss.port);
     context.setState(stateKeys.opener, this.#opener);
-    const result = await callNext(context);
-    this.#announceChange(() => context.sendToolListChanged());
-    return result;
+    return callNext(context).then((result) => {
+      if (this.#proxyClient.isConnected() !== this.lastMessageConnected) this.#announceChange(() => context.sendToolListChanged());
+      return result;
+    });
   }
 
   /** Not async: nearly every call is of another tool, and pays nothing here. */

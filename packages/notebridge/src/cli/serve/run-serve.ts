@@ -179,7 +179,7 @@ async function listen(doors: Doors): Promise<HttpListener> {
       },
     };
   } catch (error) {
-    await app.fastify.close();
+    await app.close();
     throw codeOf(error) === 'port_in_use' ? await whoIsThere(error, options.port) : error;
   }
 }

@@ -1,3 +1,4 @@
+import type { FastifyInstance } from 'fastify';
 import { printMessage } from '../../core/wire.js';
 import type { GrantExchange } from '../../grants/grant-exchange.js';
 import { Authenticator } from '../http/authenticator.js';
@@ -8,7 +9,11 @@ import { replyRefused } from '../http/reply-refused.js';
 const exchangePath = '/api/v1/exchange';
 
 /** Adds the way to a grant for who holds a token of another issuer, as a pod does of its cluster. Call it before `listenHttp`. */
-export function createExchangeDoor({ fastify }: HttpApp, exchange: GrantExchange): void {
+export function createExchangeDoor(app: HttpApp, exchange: GrantExchange): void {
+  app.addRoutes((fastify) => addExchangeRoute(fastify, exchange));
+}
+
+function addExchangeRoute(fastify: FastifyInstance, exchange: GrantExchange): void {
   // It slows down who guesses. The token is looked at once more when it is exchanged.
   const authenticator = new Authenticator(async (authorization) => {
     await exchange.identify(authorization);

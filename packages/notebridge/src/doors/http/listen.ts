@@ -48,7 +48,6 @@ const lastWordsMs = 500;
 
 /** Serves the app. Rejects with `port_in_use`, naming who holds the port. */
 export async function listenHttp(app: HttpApp, options: ListenOptions): Promise<HttpListener> {
-  await app.fastify.ready();
   const upgraded = new Set<Duplex>();
   const create = (): Server => createHttpServer(app, options, upgraded);
   const { port, servers } =
@@ -131,7 +130,7 @@ async function closeServers(app: HttpApp, servers: readonly Server[], upgraded: 
   for (const server of servers) server.closeAllConnections();
   for (const socket of upgraded) socket.destroy();
   await Promise.all(closed);
-  await app.fastify.close();
+  await app.close();
 }
 
 async function callsEndWithin(app: HttpApp, ms: number): Promise<void> {

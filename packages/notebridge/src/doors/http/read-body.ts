@@ -7,31 +7,39 @@ import { type Refusal, refuse, toRefusal } from './refusal.js';
 /** A body as it came, or why it is not taken. */
 export type Body = { text: string } | Refusal;
 
+/** The body as `receiveBody` hands it over. */
+export function readBody(request: IncomingMessage, maxBytes: number): Promise<Body | undefined> {
+  return new Promise((resolve) => receiveBody(request, maxBytes, resolve));
+}
+
 /**
  * Reads a JSON body past the framework. Of a body that is too large nothing is kept; the rest of it is read away, so that the
- * caller gets to see the answer. Undefined if the caller left before its end.
+ * caller gets to see the answer. Hands over undefined if the caller left before its end. What `take` throws is not caught.
  */
-export function readBody(request: IncomingMessage, maxBytes: number): Promise<Body | undefined> {
+export function receiveBody(request: IncomingMessage, maxBytes: number, take: (body: Body | undefined) => void): void {
   const refusal = checkHeaders(request, maxBytes);
-  if (refusal !== undefined) return Promise.resolve(refusal);
-  return new Promise((resolve) => {
-    let first: Buffer | undefined;
-    let rest: Buffer[] | undefined;
-    let length = 0;
-    request.on('data', (chunk: Buffer) => {
-      length += chunk.length;
-      if (length > maxBytes) {
-        first = rest = undefined;
-        resolve(tooLarge(maxBytes));
-      } else if (first === undefined) first = chunk;
-      else {
-        rest ??= [first];
-        rest.push(chunk);
-      }
-    });
-    request.on('end', () => resolve(toBody(rest === undefined ? first : Buffer.concat(rest, length))));
-    request.on('error', () => resolve(undefined));
+  if (refusal !== undefined) return take(refusal);
+  let first: Buffer | undefined;
+  let rest: Buffer[] | undefined;
+  let length = 0;
+  let isTaken = false;
+  const takeOnce = (body: Body | undefined): void => {
+    if (!isTaken) take(body);
+    isTaken = true;
+  };
+  request.on('data', (chunk: Buffer) => {
+    length += chunk.length;
+    if (length > maxBytes) {
+      first = rest = undefined;
+      takeOnce(tooLarge(maxBytes));
+    } else if (first === undefined) first = chunk;
+    else {
+      rest ??= [first];
+      rest.push(chunk);
+    }
   });
+  request.on('end', () => takeOnce(toBody(rest === undefined ? first : Buffer.concat(rest, length))));
+  request.on('error', () => takeOnce(undefined));
 }
 
 /** The value of a JSON body, numbers to the letter, or why it has none. */

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import type { Caller } from '../../core/call-context.js';
 import { Cancellation } from '../../core/cancellation.js';
 import { BridgeError, messageOf, RemoteError } from '../../core/errors.js';
@@ -57,7 +57,7 @@ export class AgentSession {
   readonly #hub: Hub;
   readonly #peer: Peer;
   readonly #listens: Listens;
-  readonly #callPrefix = randomUUID();
+  readonly #callPrefix = randomBytes(6).toString('hex');
   readonly #stopListening: () => void;
   #legacyCaller: Caller;
   #era: Era | undefined;
@@ -112,20 +112,26 @@ export class AgentSession {
     this.#reportFault(error, null);
   }
 
-  async #answer(request: RpcRequest, call: Cancellation): Promise<JsonObject> {
+  /** Not async: every call comes through here. */
+  #answer(request: RpcRequest, call: Cancellation): Promise<JsonObject> {
     const callId = this.#nextCallId();
     try {
       const meta = envelopeOf(request.params);
-      return await (meta === undefined ? this.#answerLegacy(request, call, callId) : this.#answerModern(request, call, callId, meta));
+      const answer = meta === undefined ? this.#answerLegacy(request, call, callId) : this.#answerModern(request, call, callId, meta);
+      return answer.catch((error: unknown) => this.#fail(request, callId, error));
     } catch (error) {
-      if (error instanceof BridgeError || error instanceof RemoteError) throw error;
-      this.#hub.logger.error('A call failed unexpectedly.', {
-        call_id: callId,
-        method: request.method,
-        error: error instanceof Error ? error.stack : String(error),
-      });
-      throw new BridgeError('internal', 'Internal error', { data: { call_id: callId } });
+      return new Promise(() => this.#fail(request, callId, error));
     }
+  }
+
+  #fail({ method }: RpcRequest, callId: string, error: unknown): never {
+    if (error instanceof BridgeError || error instanceof RemoteError) throw error;
+    this.#hub.logger.error('A call failed unexpectedly.', {
+      call_id: callId,
+      method,
+      error: error instanceof Error ? error.stack : String(error),
+    });
+    throw new BridgeError('internal', 'Internal error', { data: { call_id: callId } });
   }
 
   #answerLegacy(request: RpcRequest, cancellation: Cancellation, callId: string): Promise<JsonObject> {

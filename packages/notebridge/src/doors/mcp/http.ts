@@ -58,21 +58,7 @@ export function createMcpHttpDoor(app: HttpApp, options: McpHttpDoorOptions): Mc
     void door.answer(request, response);
     return true;
   };
-  app.addFastRoute(answer);
-  // The framework knows the same route, so that its lists of them are true; what it is given (`inject`) takes the same way.
-  app.fastify.register((scope, _options, done) => {
-    scope.removeAllContentTypeParsers();
-    scope.addContentTypeParser('*', (_request, _payload, parsed) => parsed(null));
-    scope.route({
-      method: ['POST', 'GET', 'DELETE'],
-      url: mcpPath,
-      handler: (request, reply) => {
-        reply.hijack();
-        if (!answer(request.raw, reply.raw)) reply.raw.destroy();
-      },
-    });
-    done();
-  });
+  app.addFastRoute({ methods: ['POST', 'GET', 'DELETE'], urls: [mcpPath], take: answer });
   return door;
 }
 

@@ -1,4 +1,4 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { describeServers } from '../../catalog/describe-servers.js';
 import type { ToolServers } from '../../core/tool-server.js';
 import { printMessage } from '../../core/wire.js';
@@ -18,7 +18,11 @@ export interface OwnerDoorOptions {
 export const ownerPrefix = '/api/v1/hub';
 
 /** Adds what only the owner may know: how each server fares, by which process, and why one failed. Call it before `listenHttp`. */
-export function createOwnerDoor({ fastify }: HttpApp, { servers, authenticate }: OwnerDoorOptions): void {
+export function createOwnerDoor(app: HttpApp, options: OwnerDoorOptions): void {
+  app.addRoutes((fastify) => addOwnerRoutes(fastify, options));
+}
+
+function addOwnerRoutes(fastify: FastifyInstance, { servers, authenticate }: OwnerDoorOptions): void {
   const authenticator = new Authenticator(authenticate);
   const refusalOf = async (request: FastifyRequest): Promise<Refusal | undefined> => {
     const principal = await authenticator.check(request.raw);

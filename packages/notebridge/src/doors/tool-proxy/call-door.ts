@@ -7,7 +7,7 @@ import type { JsonObject } from '../../util/json.js';
 import type { Authenticator } from '../http/authenticator.js';
 import { type HttpApp, logFault, sendFault } from '../http/http-app.js';
 import { printRefusal, sendJson, sendRefusal } from '../http/raw-answer.js';
-import { readBody } from '../http/read-body.js';
+import { receiveBody } from '../http/read-body.js';
 import { isRefusal, type Refusal, refuse, toRefusal } from '../http/refusal.js';
 import { requestIdOf } from '../http/request-id.js';
 import { EventStream, streamFormatOf } from './event-stream.js';
@@ -25,6 +25,8 @@ interface Exchange {
   callId: string;
   headers: readonly string[];
   principal: Principal;
+  /** Answers with an unexpected fault. Never throws. */
+  fail: (error: unknown) => void;
 }
 
 interface ParsedCall {
@@ -63,22 +65,38 @@ export class CallDoor {
     this.#stored = new StoredAnswers({ maxAnswers: storedAnswers, maxBytes: storedBytes, keepMs: storedMs, now: proxy.now });
   }
 
-  /** Answers a call. Never rejects. */
-  async answer(request: IncomingMessage, response: ServerResponse, address: ToolAddress): Promise<void> {
+  /**
+   * Answers a call. Never throws. Nothing on its way is async that need not be: each promise of our own would cost more than the
+   * check behind it.
+   */
+  answer(request: IncomingMessage, response: ServerResponse, address: ToolAddress): void {
     const callId = this.#proxy.nextCallId();
+    const fail = (error: unknown): void => sendFault(this.#app, request, response, { error, callId });
     try {
       const headers = this.#app.headersFor(request, requestIdOf(request) ?? callId);
+      const receive = (principal: Principal | Refusal): void =>
+        this.#receive({ request, response, address, callId, headers, fail }, principal);
       const checked = this.#app.rules(request) ?? this.#authenticator.check(request);
-      const principal = checked instanceof Promise ? await checked : checked;
-      if (isRefusal(principal)) return sendRefusal(response, principal, headers);
-      const body = await readBody(request, this.#app.maxBodyBytes);
-      if (body === undefined) return undefined;
-      const call = isRefusal(body) ? body : this.#parse(request, body.text);
-      if (isRefusal(call)) return sendRefusal(response, call, headers);
-      await this.#call({ request, response, address, callId, headers, principal }, call);
+      if (checked instanceof Promise) checked.then(receive).catch(fail);
+      else receive(checked);
     } catch (error) {
-      sendFault(this.#app, request, response, { error, callId });
+      fail(error);
     }
+  }
+
+  #receive(arrived: Omit<Exchange, 'principal'>, principal: Principal | Refusal): void {
+    const { request, response, headers, fail } = arrived;
+    if (isRefusal(principal)) return sendRefusal(response, principal, headers);
+    receiveBody(request, this.#app.maxBodyBytes, (body) => {
+      try {
+        if (body === undefined) return;
+        const call = isRefusal(body) ? body : this.#parse(request, body.text);
+        if (isRefusal(call)) sendRefusal(response, call, headers);
+        else this.#call({ ...arrived, principal }, call);
+      } catch (error) {
+        fail(error);
+      }
+    });
   }
 
   /** The arguments, and the key with what it stands for; or why the call is not made. */
@@ -92,24 +110,36 @@ export class CallDoor {
     return { args: parsed.arguments, repeatable: { key, text } };
   }
 
-  async #call(exchange: Exchange, { args, repeatable }: ParsedCall): Promise<void> {
-    const { request, response, address, callId, headers, principal } = exchange;
+  #call(exchange: Exchange, { args, repeatable }: ParsedCall): void {
+    const { request, response, address, callId, headers, principal, fail } = exchange;
     const format = streamFormatOf(request.headers.accept);
     const stream = format && new EventStream(response, format, { headers, heartbeatMs: this.#proxy.limits.heartbeatMs });
     const cancellation = new Cancellation();
     const onEvent = stream && ((method: string, params: JsonObject) => stream.send(method, params));
     const options: CallOptions = { arguments: args, principal, callId, cancellation, onEvent };
     const running = this.#app.calls.add(request.socket, cancellation);
-    try {
-      const outcome = await (repeatable === undefined
-        ? this.#perform(address, options, stream)
-        : this.#performOnce(exchange, repeatable, () => this.#perform(address, options, stream)));
-      if (isRefusal(outcome)) sendRefusal(response, outcome, headers);
-      else if (stream !== undefined && (outcome.status === 200 || stream.hasBegun)) stream.end(outcome.text);
-      else sendJson(response, outcome.status, outcome.text, outcome.headers.length === 0 ? headers : [...headers, ...outcome.headers]);
-    } finally {
+    const end = (): void => {
       stream?.close();
       this.#app.calls.remove(running, cancellation);
+    };
+    const send = (outcome: Outcome | Refusal): void => {
+      try {
+        sendOutcome(exchange, outcome, stream);
+      } catch (error) {
+        fail(error);
+      }
+      end();
+    };
+    const giveUp = (error: unknown): void => {
+      fail(error);
+      end();
+    };
+    const perform = (): Promise<Outcome> => this.#perform(address, options, stream);
+    try {
+      const performed = repeatable === undefined ? perform() : this.#performOnce(exchange, repeatable, perform);
+      performed.then(send, giveUp);
+    } catch (error) {
+      giveUp(error);
     }
   }
 
@@ -126,22 +156,26 @@ export class CallDoor {
   }
 
   /** Never rejects. */
-  async #perform(address: ToolAddress, options: CallOptions, stream: EventStream | undefined): Promise<Outcome> {
+  #perform(address: ToolAddress, options: CallOptions, stream: EventStream | undefined): Promise<Outcome> {
     const startedAt = this.#proxy.now();
-    try {
-      return this.#toOutcome(await proxyToolCall(this.#proxy, address, options));
-    } catch (error) {
-      const { callId } = options;
-      const refusal = toRefusal(error);
-      if (refusal === undefined) logFault(this.#app.logger, callId, error);
-      const hasRun = refusal === undefined;
-      if (stream?.hasBegun) {
-        const duration_ms = Math.round(this.#proxy.now() - startedAt);
-        return { ...this.#toOutcome({ ...lateFailure(error), call_id: callId, duration_ms }), hasRun };
-      }
-      const { status, detail, headers = noHeaders, more } = refusal ?? { status: 500, detail: 'Internal error' };
-      return { status, text: printRefusal({ status, detail, more: { ...more, call_id: callId } }), headers, hasRun };
+    return proxyToolCall(this.#proxy, address, options)
+      .then((response) => this.#toOutcome(response))
+      .catch((error: unknown) => this.#toFailedOutcome(error, { callId: options.callId, startedAt, stream }));
+  }
+
+  #toFailedOutcome(
+    error: unknown,
+    { callId, startedAt, stream }: { callId: string; startedAt: number; stream: EventStream | undefined },
+  ): Outcome {
+    const refusal = toRefusal(error);
+    if (refusal === undefined) logFault(this.#app.logger, callId, error);
+    const hasRun = refusal === undefined;
+    if (stream?.hasBegun) {
+      const duration_ms = Math.round(this.#proxy.now() - startedAt);
+      return { ...this.#toOutcome({ ...lateFailure(error), call_id: callId, duration_ms }), hasRun };
     }
+    const { status, detail, headers = noHeaders, more } = refusal ?? { status: 500, detail: 'Internal error' };
+    return { status, text: printRefusal({ status, detail, more: { ...more, call_id: callId } }), headers, hasRun };
   }
 
   #toOutcome(response: ToolCallResponse): Outcome {
@@ -151,6 +185,12 @@ export class CallDoor {
 }
 
 const noHeaders: readonly string[] = [];
+
+function sendOutcome({ response, headers }: Exchange, outcome: Outcome | Refusal, stream: EventStream | undefined): void {
+  if (isRefusal(outcome)) sendRefusal(response, outcome, headers);
+  else if (stream !== undefined && (outcome.status === 200 || stream.hasBegun)) stream.end(outcome.text);
+  else sendJson(response, outcome.status, outcome.text, outcome.headers.length === 0 ? headers : [...headers, ...outcome.headers]);
+}
 
 function tooManyCalls(): Refusal {
   return {

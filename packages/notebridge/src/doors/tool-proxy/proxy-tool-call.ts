@@ -1,4 +1,3 @@
-import type { Caller } from '../../core/call-context.js';
 import { Cancellation } from '../../core/cancellation.js';
 import { BridgeError, messageOf, RemoteError } from '../../core/errors.js';
 import type { MiddlewareContext } from '../../core/middleware.js';
@@ -8,7 +7,7 @@ import type { ToolAddress } from '../../core/tool-address.js';
 import type { ToolServer, ToolServers } from '../../core/tool-server.js';
 import { isJsonObject, type JsonObject } from '../../util/json.js';
 import { type ToolAnswer, toAnswer } from './to-answer.js';
-import { findServer, principalKey, type ToolProxy } from './tool-proxy-context.js';
+import { findServer, type ToolProxy } from './tool-proxy-context.js';
 
 /** The body of a call. */
 export interface ToolCallRequest {
@@ -40,25 +39,32 @@ export interface ToolCallOptions {
  * @throws BridgeError `unknown_server`, `bad_grant`, and `budget_exhausted` or `limit_reached` where waiting helps
  *   (`data.retry_after_s`); what nobody expected is thrown as it is.
  */
-export async function proxyToolCall(
+export function proxyToolCall(
   proxy: ToolProxy,
   address: ToolAddress,
   request: ToolCallRequest & ToolCallOptions,
 ): Promise<ToolCallResponse> {
   const { principal = owner, callId = proxy.nextCallId() } = request;
   const server = findServer(proxy.servers, address.server);
-  if (server === undefined) throw unknownServer(proxy, address.server, principal);
+  if (server === undefined) return Promise.reject(unknownServer(proxy, address.server, principal));
   const startedAt = proxy.now();
-  let answer: ToolAnswer;
+  const finish = (answer: ToolAnswer): ToolCallResponse =>
+    Object.assign(answer, { call_id: callId, duration_ms: Math.round((proxy.now() - startedAt) * 10) / 10 });
+  const fail = (error: unknown): ToolCallResponse => finish(toFailure(error, server, address.tool));
+  const succeed = (result: unknown): ToolCallResponse => {
+    try {
+      const answer = toAnswer(isJsonObject(result) ? result : {});
+      if (!answer.is_error || !lacksTool(server, address.tool)) return finish(answer);
+      return finish({ ...answer, is_error: false, error_code: 'tool_not_found', result: null });
+    } catch (error) {
+      return fail(error);
+    }
+  };
   try {
-    const result: unknown = await proxy.hub.request(toContext(proxy, address, request, { principal, callId }), proxy.terminal);
-    answer = toAnswer(isJsonObject(result) ? result : {});
-    if (answer.is_error && lacksTool(server, address.tool))
-      answer = { ...answer, is_error: false, error_code: 'tool_not_found', result: null };
+    return proxy.hub.request(toContext(proxy, address, request, { principal, callId }), proxy.terminal).then(succeed, fail);
   } catch (error) {
-    answer = toFailure(error, server, address.tool);
+    return new Promise((resolve) => resolve(fail(error)));
   }
-  return Object.assign(answer, { call_id: callId, duration_ms: Math.round((proxy.now() - startedAt) * 10) / 10 });
 }
 
 /** The last step of a call's way through the chain. One function for all calls: it reads the target off the context. */
@@ -87,20 +93,13 @@ function toContext(
 ): RequestContext {
   const { onEvent } = call;
   const name = `${target.server}__${target.tool}`;
-  const caller: Caller = {
-    sessionId: `${proxy.sessionPrefix}:${principalKey(principal)}`,
-    door: 'tool-proxy',
-    era: 'legacy',
-    clientInfo: undefined,
-    principal,
-  };
   return new RequestContext({
     method: 'tools/call',
     type: 'request',
     message:
       onEvent === undefined ? { name, arguments: call.arguments } : { name, arguments: call.arguments, _meta: { progressToken: callId } },
     callId,
-    caller,
+    caller: proxy.callerOf(principal),
     cancellation: call.cancellation ?? new Cancellation(),
     target,
     notify: onEvent === undefined ? ignoreEvent : (method, params = {}) => onEvent(method, params),

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { Caller } from '../../core/call-context.js';
 import type { Logger } from '../../core/logger.js';
 import type { Tool } from '../../core/mcp.js';
 import type { MiddlewareContext } from '../../core/middleware.js';
@@ -61,7 +62,7 @@ export interface ToolProxy {
   /** Hands a call that came through the chain to the server that it is aimed at. */
   readonly terminal: (context: MiddlewareContext) => Promise<JsonObject>;
   /** Who calls, by principal: one session for each grant, so that a server with instances per agent has one for each kernel. */
-  readonly sessionPrefix: string;
+  callerOf(principal: Principal): Caller;
 }
 
 /** Makes what `proxyToolCall`, `listProxyServers` and `proxyHealth` work on. */
@@ -77,7 +78,25 @@ export function createProxyContext(options: ToolProxyOptions, terminalOf: (serve
     now: options.clock ?? (() => performance.now()),
     nextCallId: () => `${prefix}-${++calls}`,
     terminal: terminalOf(options.servers),
-    sessionPrefix: prefix,
+    callerOf: createCallers(prefix),
+  };
+}
+
+const maxCallers = 1000;
+
+/** The same caller for the same principal: a call need not make one. */
+function createCallers(prefix: string): ToolProxy['callerOf'] {
+  const callers = new Map<string, Caller>();
+  return (principal) => {
+    const key = principalKey(principal);
+    let caller = callers.get(key);
+    if (caller === undefined) {
+      caller = { sessionId: `${prefix}:${key}`, door: 'tool-proxy', era: 'legacy', clientInfo: undefined, principal };
+      // Grants come and go.
+      if (callers.size >= maxCallers) callers.clear();
+      callers.set(key, caller);
+    }
+    return caller;
   };
 }
 

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Principal } from '../../core/principal.js';
@@ -6,10 +6,10 @@ import type { ToolAddress } from '../../core/tool-address.js';
 import { printMessage } from '../../core/wire.js';
 import type { JsonObject } from '../../util/json.js';
 import { type Authenticate, Authenticator } from '../http/authenticator.js';
-import type { HttpApp } from '../http/http-app.js';
-import { printRefusal } from '../http/raw-answer.js';
-import { isRefusal, type Refusal } from '../http/refusal.js';
-import { addBindingsRoutes } from './bindings-door.js';
+import { type HttpApp, sendFault } from '../http/http-app.js';
+import { printRefusal, sendJson, sendRefusal } from '../http/raw-answer.js';
+import { isRefusal, type Refusal, refuse } from '../http/refusal.js';
+import { requestIdOf } from '../http/request-id.js';
 import { CallDoor } from './call-door.js';
 import { isKnownTag } from './entity-tag.js';
 import { listProxyServers } from './list-proxy-servers.js';
@@ -35,27 +35,22 @@ const nonceFormat = /^[\w-]{16,256}$/;
 export function createToolProxy(app: HttpApp, options: ToolProxyDoorOptions): ToolProxy {
   const proxy = createProxyContext(options, callTarget);
   const authenticator = new Authenticator(options.authenticate);
-  const { fastify } = app;
   addCallRoutes(app, new CallDoor(app, proxy, authenticator));
+  addHealthRoutes(app, options.prove);
+  app.addRoutes((fastify) => {
+    addListRoutes(fastify, proxy, authenticator);
+    fastify.register(import('./bindings-door.js'), { under: proxyPrefix, proxy, authenticator, logger: app.logger, sendRefused });
+    addDescription(fastify, options.version ?? '0');
+  });
+  return proxy;
+}
 
+function addListRoutes(fastify: FastifyInstance, proxy: ToolProxy, authenticator: Authenticator): void {
   fastify.get(`${proxyPrefix}/servers`, async (request, reply) => {
     const principal = await authenticator.check(request.raw);
     if (isRefusal(principal)) return sendRefused(reply, principal);
     return sendTagged(request, reply, printMessage(await listProxyServers(proxy, principal)));
   });
-
-  addBindingsRoutes(app, { prefix: proxyPrefix, proxy, authenticator, sendRefused });
-
-  const answerHealth = async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
-    const health: JsonObject = await proxyHealth();
-    const { challenge } = request.query as { challenge?: unknown };
-    if (challenge === undefined || options.prove === undefined) return health;
-    if (typeof challenge !== 'string' || !nonceFormat.test(challenge))
-      return reply.code(400).send({ detail: 'A challenge is 16 to 256 letters, digits, "-" or "_".' });
-    return { ...health, proof: await options.prove(challenge) };
-  };
-  fastify.get(`${proxyPrefix}/health`, answerHealth);
-  fastify.get('/healthz', answerHealth);
 
   fastify.get('/readyz', async (request, reply) => {
     const readiness = proxyReadiness(proxy);
@@ -65,10 +60,39 @@ export function createToolProxy(app: HttpApp, options: ToolProxyDoorOptions): To
     const isOperator = principal !== undefined && principal.kind !== 'grant';
     return isOperator ? readiness : { status: readiness.status };
   });
-
-  addDescription(fastify, options.version ?? '0');
-  return proxy;
 }
+
+/** Asked every few seconds by whoever watches over the hub, and by commands that look for it: not worth a framework. */
+function addHealthRoutes(app: HttpApp, prove: ToolProxyDoorOptions['prove']): void {
+  const urls = [`${proxyPrefix}/health`, '/healthz'];
+  const answer = async (request: IncomingMessage, response: ServerResponse, query: string): Promise<void> => {
+    const requestId = requestIdOf(request) ?? randomUUID();
+    const headers = app.headersFor(request, requestId);
+    try {
+      const refusal = app.rules(request);
+      if (refusal !== undefined) return sendRefusal(response, refusal, headers);
+      const challenge = new URLSearchParams(query).getAll('challenge');
+      const health: JsonObject = await proxyHealth();
+      if (challenge.length > 0 && prove !== undefined) {
+        const [nonce = ''] = challenge;
+        if (challenge.length > 1 || !nonceFormat.test(nonce)) return sendRefusal(response, badChallenge, headers);
+        health.proof = await prove(nonce);
+      }
+      sendJson(response, 200, printMessage(health), headers);
+    } catch (error) {
+      sendFault(app, request, response, { error, callId: requestId });
+    }
+  };
+  const take = (request: IncomingMessage, response: ServerResponse): boolean => {
+    const [path = '', query = ''] = (request.url ?? '').split('?', 2);
+    if (request.method !== 'GET' || !urls.includes(path)) return false;
+    void answer(request, response, query);
+    return true;
+  };
+  app.addFastRoute({ methods: ['GET'], urls, take });
+}
+
+const badChallenge = refuse(400, 'A challenge is 16 to 256 letters, digits, "-" or "_".');
 
 /** Reads the address of a call off a request target. Names are decoded once; undefined for any other path. */
 function parseCallTarget(target: string): ToolAddress | undefined {
@@ -96,25 +120,10 @@ function addCallRoutes(app: HttpApp, door: CallDoor): void {
   const answer = (request: IncomingMessage, response: ServerResponse): boolean => {
     const address = request.method === 'POST' ? parseCallTarget(request.url ?? '') : undefined;
     if (address === undefined) return false;
-    void door.answer(request, response, address);
+    door.answer(request, response, address);
     return true;
   };
-  app.addFastRoute(answer);
-  // The framework knows the same routes, so that its lists of them are true; what it is given (`inject`) takes the same way.
-  app.fastify.register((scope, _options, done) => {
-    scope.removeAllContentTypeParsers();
-    scope.addContentTypeParser('*', (_request, _payload, done) => done(null));
-    for (const url of [`${proxyPrefix}/:server/tools/:tool`, `${proxyPrefix}/:server/:tool`]) {
-      scope.post(url, (request, reply) => {
-        // A name may not be empty.
-        if (parseCallTarget(request.raw.url ?? '') === undefined) return reply.callNotFound();
-        reply.hijack();
-        answer(request.raw, reply.raw);
-        return reply;
-      });
-    }
-    done();
-  });
+  app.addFastRoute({ methods: ['POST'], urls: [`${proxyPrefix}/:server/tools/:tool`, `${proxyPrefix}/:server/:tool`], take: answer });
 }
 
 /** Without a token nobody is an operator, unless the hub asks for none; with one it must be right. */

@@ -1,16 +1,17 @@
 import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
 import { BridgeError, messageOf } from '../../core/errors.js';
+import { parseFrame, printFrame } from '../../core/frames.js';
 import type { Logger } from '../../core/logger.js';
 import type { Channel } from '../../core/message-stream.js';
-import { parseMessage, printMessage } from '../../core/wire.js';
 import { isJsonObject } from '../../util/json.js';
 import { FaultLog } from './fault-log.js';
 import { FrameBudget } from './frame-budget.js';
+import { TextFrames } from './text-frames.js';
 
 export interface PageConnectionOptions {
   socket: WebSocket;
-  /** The stream below the socket: corked while one turn of the loop sends several messages. */
+  /** The stream below the socket. */
   stream: Duplex;
   channel: Channel;
   logger: Logger;
@@ -31,14 +32,15 @@ export class PageConnection {
   readonly #faults: FaultLog;
   readonly #budget = new FrameBudget();
   readonly #heartbeat: NodeJS.Timeout;
+  readonly #frames: TextFrames;
   #answered = true;
-  #corked = false;
   #ended = false;
 
   constructor(options: PageConnectionOptions) {
     this.#options = options;
     this.#faults = new FaultLog(options.logger);
-    const { socket, channel, pingMs } = options;
+    const { socket, stream, channel, pingMs } = options;
+    this.#frames = new TextFrames({ stream, isOpen: () => socket.readyState === socket.OPEN });
     socket.on('message', (data: Buffer, isBinary: boolean) => this.#receive(data, isBinary));
     socket.on('ping', () => this.#brake());
     socket.on('pong', () => {
@@ -54,6 +56,7 @@ export class PageConnection {
 
   /** Closes the socket; the listener bounds how long the page may take to agree. */
   close(code: number, reason: string): void {
+    this.#frames.flush();
     this.#options.socket.close(code, reason);
   }
 
@@ -88,33 +91,23 @@ export class PageConnection {
     if (isBinary)
       return this.#faults.report('Skipped a binary frame of the page: one JSON-RPC message per text frame is wanted.', { bytes });
     try {
-      this.#options.channel.incoming.send(parseMessage(data.toString()));
+      this.#options.channel.incoming.send(parseFrame(data.toString()));
     } catch (error) {
       this.#faults.report('Skipped a frame of the page.', { error: messageOf(error), bytes });
     }
   }
 
-  /** Throws `not_connected` for a page that is leaving, `limit_reached` for one that does not read, and what `printMessage` throws. */
+  /** Throws `not_connected` for a page that is leaving, `limit_reached` for one that does not read, and what `printFrame` throws. */
   #send(message: unknown): void {
-    const { socket, stream, maxBufferedBytes } = this.#options;
+    const { socket, maxBufferedBytes } = this.#options;
     if (socket.readyState !== socket.OPEN) {
       // It is leaving. The calls that it has seen end; this one, which it has not, ends before them, as what can be sent again.
       queueMicrotask(() => this.#end({ code: 1005, reason: 'it is closing' }));
       throw new BridgeError('not_connected', 'The notebook page is leaving.');
     }
-    if (socket.bufferedAmount > maxBufferedBytes) {
-      throw new BridgeError('limit_reached', `The page does not read: ${socket.bufferedAmount} bytes wait to be sent.`);
-    }
-    const text = printMessage(message);
-    if (!this.#corked) {
-      this.#corked = true;
-      stream.cork();
-      queueMicrotask(() => {
-        this.#corked = false;
-        stream.uncork();
-      });
-    }
-    socket.send(text);
+    const waiting = socket.bufferedAmount + this.#frames.waiting;
+    if (waiting > maxBufferedBytes) throw new BridgeError('limit_reached', `The page does not read: ${waiting} bytes wait to be sent.`);
+    this.#frames.send(printFrame(message));
     if (isJsonObject(message) && message.id !== undefined && message.method !== undefined) this.#budget.earn();
   }
 

@@ -1,0 +1,72 @@
+import { printJson } from '../util/exact-json.js';
+import { isJsonObject, type JsonObject } from '../util/json.js';
+import { hasOddNumber } from '../util/odd-numbers.js';
+import { keepText, keptTextOf } from './kept-text.js';
+import type { RpcId } from './rpc.js';
+import { parseMessage, printMessage } from './wire.js';
+
+/** An answer with a result, as we send it. */
+export class ResultAnswer implements JsonObject {
+  [key: string]: unknown;
+  readonly jsonrpc = '2.0';
+  readonly id: RpcId;
+  readonly result: JsonObject;
+
+  constructor(id: RpcId, result: JsonObject) {
+    this.id = id;
+    this.result = result;
+  }
+}
+
+// The two orders in which nearly every peer prints a message. The rest of the text must be one JSON value, which its parser decides;
+// so nothing is read here that the whole text does not say.
+const headFirst = /^\{"jsonrpc":"2\.0","id":(0|[1-9]\d{0,14}),"(?:result|method":"([\w/]{1,64})","params)":(?=\{)/;
+const resultHead = '{"result":{';
+const callHead = /^\{"method":"([\w/]{1,64})","params":(?=\{)/;
+const tail = /\},"jsonrpc":"2\.0","id":(0|[1-9]\d{0,14})\}$/;
+const longestTail = 48;
+const brace = 0x7d;
+
+/**
+ * Parses one JSON-RPC frame: the same value as `parseMessage`, mostly at half the price, and a result remembers its text.
+ * Throws `bad_json`, or `message_too_deep`.
+ */
+export function parseFrame(text: string): unknown {
+  return parseUsual(text) ?? parseMessage(text);
+}
+
+/** Prints one JSON-RPC frame. Throws `message_too_deep` for nesting that the engine cannot print. */
+export function printFrame(message: unknown): string {
+  if (!(message instanceof ResultAnswer)) return printMessage(message);
+  const { id, result } = message;
+  const text = keptTextOf(result);
+  return text === undefined ? printMessage(message) : `{"jsonrpc":"2.0","id":${printJson(id)},"result":${text}}`;
+}
+
+/** Undefined for whatever is not quite usual: then the whole text is parsed, and says what is wrong with it. */
+function parseUsual(text: string): JsonObject | undefined {
+  if (text.charCodeAt(text.length - 1) !== brace) return undefined;
+  const head = headFirst.exec(text);
+  if (head !== null) return toMessage(Number(head[1]), head[2], text.slice(head[0].length, -1));
+  const isResult = text.startsWith(resultHead);
+  const call = isResult ? null : callHead.exec(text);
+  if (!isResult && call === null) return undefined;
+  const end = tail.exec(text.slice(-longestTail));
+  if (end === null) return undefined;
+  const start = call === null ? resultHead.length - 1 : call[0].length;
+  return toMessage(Number(end[1]), call?.[1], text.slice(start, text.length - end[0].length + 1));
+}
+
+function toMessage(id: number, method: string | undefined, inner: string): JsonObject | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(inner);
+  } catch {
+    return undefined;
+  }
+  if (!isJsonObject(value) || hasOddNumber(inner)) return undefined;
+  if (method !== undefined) return { jsonrpc: '2.0', id, method, params: value };
+  // A line break between two tokens would break a line of ours in two.
+  if (!inner.includes('\n') && !inner.includes('\r')) keepText(value, inner);
+  return { jsonrpc: '2.0', id, result: value };
+}

@@ -1,0 +1,88 @@
+/** How long something may still take. */
+export interface Patience {
+  /** The whole time again, from now on. */
+  renew(): void;
+  /** It is over. Ending it twice is harmless. */
+  end(): void;
+}
+
+/** Waits shorter than this end to the millisecond, longer ones up to a second late. Milliseconds. */
+const longMs = 10_000;
+const tickMs = 1000;
+
+/**
+ * Time-outs of calls that come by the thousand and end in a moment. A timer for each would cost more than most of what a peer does
+ * for a call; so all long waits share one clock that ticks once a second. It does not keep the process alive: the connection does.
+ */
+export class Patiences {
+  /** Those that wait, in a ring that this one closes. A set of ever new members would make garbage. */
+  readonly #ring = new LongPatience(0, () => {});
+  #clock: NodeJS.Timeout | undefined;
+
+  /** Calls back once when the time is over, and never early. */
+  start(timeoutMs: number, onOver: () => void): Patience {
+    if (timeoutMs < longMs) return startTimer(timeoutMs, onOver);
+    const patience = new LongPatience(timeoutMs, onOver);
+    patience.putBefore(this.#ring);
+    this.#clock ??= setInterval(() => this.#tick(), tickMs).unref();
+    return patience;
+  }
+
+  #tick(): void {
+    const over: LongPatience[] = [];
+    for (let patience = this.#ring.next; patience !== this.#ring; patience = patience.next) {
+      if (patience.isOverAfterTick()) over.push(patience);
+    }
+    for (const patience of over) patience.callBack();
+    if (this.#ring.next !== this.#ring) return;
+    clearInterval(this.#clock);
+    this.#clock = undefined;
+  }
+}
+
+function startTimer(timeoutMs: number, onOver: () => void): Patience {
+  const timer = setTimeout(onOver, timeoutMs);
+  return { renew: () => void timer.refresh(), end: () => clearTimeout(timer) };
+}
+
+class LongPatience implements Patience {
+  next: LongPatience = this;
+  #before: LongPatience = this;
+  readonly #ticks: number;
+  #left: number;
+  readonly #onOver: () => void;
+
+  constructor(timeoutMs: number, onOver: () => void) {
+    // One more, since the tick that comes first may come at once.
+    this.#ticks = this.#left = Math.ceil(timeoutMs / tickMs) + 1;
+    this.#onOver = onOver;
+  }
+
+  putBefore(other: LongPatience): void {
+    this.next = other;
+    this.#before = other.#before;
+    other.#before.next = this;
+    other.#before = this;
+  }
+
+  isOverAfterTick(): boolean {
+    return --this.#left <= 0;
+  }
+
+  /** Unless it was ended meanwhile. */
+  callBack(): void {
+    if (this.next === this) return;
+    this.end();
+    this.#onOver();
+  }
+
+  renew(): void {
+    this.#left = this.#ticks;
+  }
+
+  end(): void {
+    this.#before.next = this.next;
+    this.next.#before = this.#before;
+    this.next = this.#before = this;
+  }
+}
