@@ -1,9 +1,89 @@
-// Copies what generated packages carry as it is, Python and JavaScript, beside the emitters in dist/. The compiler sees only TypeScript.
-import { cpSync, rmSync } from 'node:fs';
+// The rest of the build, after the compiler: bundles the program, and lays beside it what it carries.
+//   dist/cli/main.js, dist/index.js and dist/chunks/ are what runs, and what is shipped with the types. The other modules of the
+//   compiler stay for tests that look at one part. A start opens some ten files, where it opened a hundred and more.
+import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
 
-for (const language of ['python', 'typescript']) {
-  const [from, to] = ['src', 'dist'].map((folder) => fileURLToPath(new URL(`${folder}/bindings/${language}/runtime/`, import.meta.url)));
+const folder = dirname(fileURLToPath(import.meta.url));
+const { dependencies } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+/** Bundled, and so no dependency of the package: of its hundred modules, half of them texts in other languages, few are needed. */
+const bundled = ['commander', 'zod'];
+
+await bundleProgram();
+writeFileSync(join(folder, 'dist/THIRD-PARTY-LICENSES.txt'), bundled.map(licenceOf).join('\n'));
+for (const language of ['python', 'typescript']) carryRuntime(language);
+
+async function bundleProgram() {
+  rmSync(join(folder, 'dist/chunks'), { recursive: true, force: true });
+  const { metafile } = await bundle({ write: false });
+  await bundle({ plugins: [inOneChunk(metafile)] });
+}
+
+function bundle(more) {
+  return build({
+    absWorkingDir: folder,
+    entryPoints: { 'cli/main': 'src/cli/main.ts', index: 'src/index.ts' },
+    outdir: 'dist',
+    chunkNames: 'chunks/[name]-[hash]',
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20.19',
+    external: Object.keys(dependencies).flatMap((name) => [name, `${name}/*`]),
+    // What is bundled may be CommonJS, and asks for Node's own modules by this name.
+    banner: { js: "import { createRequire as $createRequire } from 'node:module';\nconst require = $createRequire(import.meta.url);" },
+    legalComments: 'none',
+    logLevel: 'warning',
+    metafile: true,
+    ...more,
+  });
+}
+
+/**
+ * The bundler makes a chunk for each set of parts that share modules: forty for what the command needs at its start. Here every part
+ * that is loaded later is said to need all of those, which are there anyway by then; so they become one chunk.
+ */
+function inOneChunk({ outputs }) {
+  const parts = Object.values(outputs).filter(({ entryPoint }) => entryPoint !== undefined);
+  const main = Object.keys(outputs).find((path) => path.endsWith('cli/main.js'));
+  const reached = new Set();
+  const reach = (path) => {
+    if (reached.has(path)) return;
+    reached.add(path);
+    for (const { path: next, kind } of outputs[path]?.imports ?? []) if (kind === 'import-statement') reach(next);
+  };
+  reach(main);
+  const wanted = [...reached].flatMap((path) => Object.keys(outputs[path]?.inputs ?? {})).filter((path) => path !== 'src/cli/main.ts');
+  const start = wanted.map((path) => `import ${JSON.stringify(join(folder, path))};`).join('\n');
+  const isPart = new Set(
+    parts.map(({ entryPoint }) => join(folder, entryPoint)).filter((path) => !wanted.includes(relative(folder, path))),
+  );
+  return {
+    name: 'in-one-chunk',
+    setup(building) {
+      building.onResolve({ filter: /^all-of-the-start$/ }, () => ({ path: 'start', namespace: 'start', sideEffects: true }));
+      building.onLoad({ filter: /.*/, namespace: 'start' }, () => ({ contents: start, resolveDir: folder }));
+      building.onLoad({ filter: /\.ts$/ }, ({ path }) => {
+        if (!isPart.has(path)) return undefined;
+        return { contents: `import 'all-of-the-start';\n${readFileSync(path, 'utf8')}`, loader: 'ts' };
+      });
+    },
+  };
+}
+
+function licenceOf(name) {
+  // A workspace has its packages here or two folders up.
+  const from = [folder, join(folder, '../..')].map((top) => join(top, 'node_modules', name)).find((path) => existsSync(path));
+  const { version } = JSON.parse(readFileSync(join(from, 'package.json'), 'utf8'));
+  return `${name} ${version}\n\n${readFileSync(join(from, 'LICENSE'), 'utf8')}`;
+}
+
+/** What generated packages carry as it is, Python and JavaScript. The compiler sees only TypeScript. */
+function carryRuntime(language) {
+  const [from, to] = ['src', 'dist'].map((top) => join(folder, top, 'bindings', language, 'runtime'));
   // What was taken out of the sources must not live on.
   rmSync(to, { recursive: true, force: true });
   cpSync(from, to, { recursive: true, filter: (path) => !/(__pycache__|\.mypy_cache|\.pyc$|\.test\.)/.test(path) });

@@ -1,4 +1,18 @@
 import { readdir, readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { pathToFileURL } from 'node:url';
+
+/** The folder of this package, from source, as built and as bundled alike: a package may name itself. */
+export function ownPackageFolder(): URL {
+  return new URL('./', pathToFileURL(createRequire(import.meta.url).resolve('notebridge/package.json')));
+}
+
+/** A folder that the program carries with it, by its path in the sources: the build copies it. */
+export function ownFolder(path: string): URL {
+  const folder = ownPackageFolder();
+  const isBuilt = import.meta.url.startsWith(new URL('dist/', folder).href);
+  return new URL(`${isBuilt ? 'dist' : 'src'}/${path}/`, folder);
+}
 
 /**
  * Texts of files that are part of this program, by path with `/`, relative to the folder, sorted. `wanted`: the paths, or which of all.

@@ -1,4 +1,4 @@
-import { readOwnFiles } from '../../state/own-files.js';
+import { ownFolder, ownPackageFolder, readOwnFiles } from '../../state/own-files.js';
 import type { Emitter } from '../model.js';
 import { sealFiles } from '../seal-files.js';
 import { nameServers } from './bound-names.js';
@@ -38,11 +38,10 @@ export const emitPython: Emitter = async (input) => {
 /** The part of the package that is the same for all tools. It lies beside this file, as the Python that it is. */
 function runtimeFiles(withSkills: boolean): Promise<Map<string, string>> {
   const isWanted = (path: string) => path.endsWith('.py') && (withSkills || !path.startsWith('skills/'));
-  return readOwnFiles(new URL('runtime/', import.meta.url), isWanted);
+  return readOwnFiles(ownFolder('bindings/python/runtime'), isWanted);
 }
 
 async function readVersion(): Promise<string> {
-  const folder = new URL('../../../', import.meta.url);
-  const [text = '{}'] = (await readOwnFiles(folder, ['package.json'])).values();
+  const [text = '{}'] = (await readOwnFiles(ownPackageFolder(), ['package.json'])).values();
   return (JSON.parse(text) as { version: string }).version;
 }

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { printMessage } from '../../core/wire.js';
-import { readOwnFiles } from '../../state/own-files.js';
+import { ownFolder, ownPackageFolder, readOwnFiles } from '../../state/own-files.js';
 import type { BindingsInput, BoundServer, Emitter } from '../model.js';
 import { assignNames } from '../python/names.js';
 import { sealFiles } from '../seal-files.js';
@@ -61,7 +61,7 @@ function nameServers({ servers }: BindingsInput): NamedServer[] {
 /** The part of the package that is the same for all tools. It lies beside this file, as the JavaScript that it is. */
 async function runtimeFiles({ skills, hubUrl }: BindingsInput): Promise<Map<string, string>> {
   const isWanted = (path: string) => /\.(js|d\.ts)$/.test(path) && (skills || !/^_?skills\./.test(path));
-  const files = await readOwnFiles(new URL('runtime/', import.meta.url), isWanted);
+  const files = await readOwnFiles(ownFolder('bindings/typescript/runtime'), isWanted);
   return files.set('_package.js', `export const hubUrl = ${hubUrl === undefined ? 'undefined' : JSON.stringify(hubUrl)};\n`);
 }
 
@@ -103,7 +103,7 @@ function manifestOf(
 }
 
 async function readVersion(): Promise<string> {
-  const files = await readOwnFiles(new URL('../../../', import.meta.url), ['package.json']);
+  const files = await readOwnFiles(ownPackageFolder(), ['package.json']);
   return (JSON.parse(files.get('package.json') ?? '{}') as { version: string }).version;
 }
 

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { ownPackageFolder } from '../../state/own-files.js';
 import { ownVersion } from '../version.js';
 import { DemoAgent } from './demo-agent.js';
 import { type DemoPlace, makePlace } from './place.js';
@@ -43,7 +44,7 @@ const lastPatienceMs = 1500;
 export async function runDemo(options: DemoOptions): Promise<DemoReport> {
   const place = await makePlace(options.keep, process.env);
   options.teller.title('Notebridge demo: an agent works in a notebook. Python comes with the package; no network, no account.');
-  const program = fileURLToPath(new URL('../../../bin/notebridge.js', import.meta.url));
+  const program = fileURLToPath(new URL('bin/notebridge.js', ownPackageFolder()));
   const agent = new DemoAgent(process.execPath, [program, 'stdio', '--notebook', place.notebook], {
     env: place.env,
     onUse: options.teller.onUse,

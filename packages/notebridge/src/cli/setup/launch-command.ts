@@ -1,6 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { ownPackageFolder } from '../../state/own-files.js';
 
 /** How an agent host starts us. */
 export interface LaunchCommand {
@@ -12,7 +13,7 @@ export interface LaunchCommand {
  * `npx -y notebridge` when this program runs from an install (npx, global, a project's node_modules), and `node …/bin/notebridge.js`
  * when it runs from a checkout, so that the host starts the code that the person is working on.
  */
-export function launchCommand(platform: NodeJS.Platform, packageFolder: string = ownPackageFolder()): LaunchCommand {
+export function launchCommand(platform: NodeJS.Platform, packageFolder: string = ownFolderPath()): LaunchCommand {
   const installed = packageFolder.split(/[\\/]/).includes('node_modules');
   if (!installed) return { command: 'node', args: [join(packageFolder, 'bin', 'notebridge.js')] };
   // On Windows npx is a script, which most hosts cannot start without a shell around it.
@@ -30,7 +31,7 @@ function quoteWord(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }
 
-/** This file stands three folders below its package, as source and as built. Links are followed: a workspace links its packages. */
-function ownPackageFolder(): string {
-  return realpathSync(fileURLToPath(new URL('../../..', import.meta.url)));
+/** Links are followed: a workspace links its packages. */
+function ownFolderPath(): string {
+  return realpathSync(fileURLToPath(ownPackageFolder()));
 }
