@@ -23,8 +23,11 @@ const inner = [
   '{"unclosed":',
   '',
 ];
+/** Makes a result one that is worth remembering. */
+const long = `,"long":"${'x'.repeat(3000)}"`;
 const ids = ['5', '0', '007', '-1', '1.0', '123456789012345678', '"abc"', 'null', '5e0'];
-const texts = inner.flatMap((value) => [
+const values = [...inner, ...inner.map((value) => value.replace(/\}/, `,"long":"${'x'.repeat(3000)}"}`))];
+const texts = values.flatMap((value) => [
   ...ids.flatMap((id) => [
     `{"jsonrpc":"2.0","id":${id},"result":${value}}`,
     `{"result":${value},"jsonrpc":"2.0","id":${id}}`,
@@ -58,31 +61,31 @@ describe('parseFrame', () => {
 
   it('keeps the text of a result that may stand in a line of ours, and of no other', () => {
     const resultOf = (text: string): object => (parseFrame(text) as { result: object }).result;
-    expect(keptTextOf(resultOf('{"jsonrpc":"2.0","id":5,"result":{"a":1, "a":2}}'))).toBe('{"a":1, "a":2}');
-    expect(keptTextOf(resultOf('{"result":{"a":[]},"jsonrpc":"2.0","id":5}'))).toBe('{"a":[]}');
-    // A line break would break the line; an odd number is printed from its source.
-    for (const value of ['{"a":\n1}', '{"a":\r1}', '{"a":1.0}'])
+    expect(keptTextOf(resultOf(`{"jsonrpc":"2.0","id":5,"result":{"a":1, "a":2${long}}}`))).toBe(`{"a":1, "a":2${long}}`);
+    expect(keptTextOf(resultOf(`{"result":{"a":[]${long}},"jsonrpc":"2.0","id":5}`))).toBe(`{"a":[]${long}}`);
+    // A line break would break the line; an odd number is printed from its source; a short one is printed as cheaply.
+    for (const value of [`{"a":\n1${long}}`, `{"a":\r1${long}}`, `{"a":1.0${long}}`, '{"a":1}'])
       expect(keptTextOf(resultOf(`{"jsonrpc":"2.0","id":5,"result":${value}}`)), value).toBeUndefined();
-    const { params } = parseFrame('{"jsonrpc":"2.0","id":5,"method":"x","params":{}}') as { params: object };
+    const { params } = parseFrame(`{"jsonrpc":"2.0","id":5,"method":"x","params":{"a":1${long}}}`) as { params: object };
     expect(keptTextOf(params)).toBeUndefined();
   });
 });
 
 describe('printFrame', () => {
   const received = (): JsonObject =>
-    (parseFrame('{"jsonrpc":"2.0","id":5,"result":{"a" : 1,"b":"\\u0041"}}') as { result: JsonObject }).result;
+    (parseFrame(`{"jsonrpc":"2.0","id":5,"result":{"a" : 1,"b":"\\u0041"${long}}}`) as { result: JsonObject }).result;
 
   it('answers with the text that a result came in, under another id', () => {
     expect(printFrame(new ResultAnswer('agent "7"', received()))).toBe(
-      '{"jsonrpc":"2.0","id":"agent \\"7\\"","result":{"a" : 1,"b":"\\u0041"}}',
+      `{"jsonrpc":"2.0","id":"agent \\"7\\"","result":{"a" : 1,"b":"\\u0041"${long}}}`,
     );
   });
 
   it('prints a copy, and a result whose text was dropped, as they are', () => {
-    expect(printFrame(new ResultAnswer(1, { ...received(), c: 2 }))).toBe('{"jsonrpc":"2.0","id":1,"result":{"a":1,"b":"A","c":2}}');
+    expect(printFrame(new ResultAnswer(1, { ...received(), c: 2 }))).toBe(`{"jsonrpc":"2.0","id":1,"result":{"a":1,"b":"A"${long},"c":2}}`);
     const changed = dropText(received());
     changed.a = 3;
-    expect(printFrame(new ResultAnswer(1, changed))).toBe('{"jsonrpc":"2.0","id":1,"result":{"a":3,"b":"A"}}');
-    expect(printFrame({ jsonrpc: '2.0', id: 1, result: received() })).toBe('{"jsonrpc":"2.0","id":1,"result":{"a":1,"b":"A"}}');
+    expect(printFrame(new ResultAnswer(1, changed))).toBe(`{"jsonrpc":"2.0","id":1,"result":{"a":3,"b":"A"${long}}}`);
+    expect(printFrame({ jsonrpc: '2.0', id: 1, result: received() })).toBe(`{"jsonrpc":"2.0","id":1,"result":{"a":1,"b":"A"${long}}}`);
   });
 });

@@ -18,6 +18,21 @@ export class ResultAnswer implements JsonObject {
   }
 }
 
+/** A request of ours, as we send it. */
+export class Call implements JsonObject {
+  [key: string]: unknown;
+  readonly jsonrpc = '2.0';
+  readonly id: number;
+  readonly method: string;
+  readonly params?: JsonObject;
+
+  constructor(id: number, method: string, params: JsonObject | undefined) {
+    this.id = id;
+    this.method = method;
+    if (params !== undefined) this.params = params;
+  }
+}
+
 // The two orders in which nearly every peer prints a message. The rest of the text must be one JSON value, which its parser decides;
 // so nothing is read here that the whole text does not say.
 const headFirst = /^\{"jsonrpc":"2\.0","id":(0|[1-9]\d{0,14}),"(?:result|method":"([\w/]{1,64})","params)":(?=\{)/;
@@ -26,6 +41,8 @@ const callHead = /^\{"method":"([\w/]{1,64})","params":(?=\{)/;
 const tail = /\},"jsonrpc":"2\.0","id":(0|[1-9]\d{0,14})\}$/;
 const longestTail = 48;
 const brace = 0x7d;
+/** Printing a short result anew costs less than remembering its text. UTF-16 units. */
+const shortestKept = 2048;
 
 /**
  * Parses one JSON-RPC frame: the same value as `parseMessage`, mostly at half the price, and a result remembers its text.
@@ -37,10 +54,14 @@ export function parseFrame(text: string): unknown {
 
 /** Prints one JSON-RPC frame. Throws `message_too_deep` for nesting that the engine cannot print. */
 export function printFrame(message: unknown): string {
-  if (!(message instanceof ResultAnswer)) return printMessage(message);
-  const { id, result } = message;
-  const text = keptTextOf(result);
-  return text === undefined ? printMessage(message) : `{"jsonrpc":"2.0","id":${printJson(id)},"result":${text}}`;
+  if (message instanceof ResultAnswer) {
+    const text = keptTextOf(message.result);
+    if (text !== undefined) return `{"jsonrpc":"2.0","id":${printJson(message.id)},"result":${text}}`;
+  } else if (message instanceof Call && typeof message.params === 'object') {
+    // Put together by hand: printing the frame around them costs more than the params.
+    return `{"jsonrpc":"2.0","id":${message.id},"method":${JSON.stringify(message.method)},"params":${printMessage(message.params)}}`;
+  }
+  return printMessage(message);
 }
 
 /** Undefined for whatever is not quite usual: then the whole text is parsed, and says what is wrong with it. */
@@ -67,6 +88,6 @@ function toMessage(id: number, method: string | undefined, inner: string): JsonO
   if (!isJsonObject(value) || hasOddNumber(inner)) return undefined;
   if (method !== undefined) return { jsonrpc: '2.0', id, method, params: value };
   // A line break between two tokens would break a line of ours in two.
-  if (!inner.includes('\n') && !inner.includes('\r')) keepText(value, inner);
+  if (inner.length >= shortestKept && !inner.includes('\n') && !inner.includes('\r')) keepText(value, inner);
   return { jsonrpc: '2.0', id, result: value };
 }

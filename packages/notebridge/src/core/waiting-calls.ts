@@ -4,6 +4,7 @@ import { quote } from '../util/quote.js';
 import { CallTable } from './call-table.js';
 import type { Cancellation } from './cancellation.js';
 import { BridgeError, RemoteError } from './errors.js';
+import { Call } from './frames.js';
 import { type Patience, Patiences } from './patience.js';
 import type { RpcAnswer } from './rpc.js';
 
@@ -68,7 +69,7 @@ export class WaitingCalls {
       );
       const sent = onProgress === undefined ? params : withProgressToken(params, id);
       try {
-        this.#sender.send(sent === undefined ? { jsonrpc: '2.0', id, method } : { jsonrpc: '2.0', id, method, params: sent });
+        this.#sender.send(new Call(id, method, sent));
       } catch (error) {
         // It cannot be printed or queued, so no answer can ever come.
         this.#take(id)?.reject(error);

@@ -228,7 +228,7 @@ describe('the audit of several processes', () => {
       if (child.stdout === null) throw new Error('no stdout');
       for await (const line of createInterface({ input: child.stdout })) {
         last = Number(line);
-        if (last >= 200 + 60 * round) child.kill('SIGKILL');
+        if (last >= 40 + 20 * round) child.kill('SIGKILL');
       }
       await ended;
       confirmed.set(`r${round}`, last);

@@ -210,7 +210,8 @@ describe('composeMiddleware: errors', () => {
 });
 
 describe('composeMiddleware: the text of a result', () => {
-  const received = (): JsonObject => (parseFrame('{"jsonrpc":"2.0","id":1,"result":{"a" : 1}}') as { result: JsonObject }).result;
+  const long = `,"long":"${'x'.repeat(3000)}"`;
+  const received = (): JsonObject => (parseFrame(`{"jsonrpc":"2.0","id":1,"result":{"a" : 1${long}}}`) as { result: JsonObject }).result;
   const changing: Hook<JsonObject, JsonObject> = async (context, callNext) => {
     const result = await callNext(context);
     (result as JsonObject).b = 2;
@@ -220,12 +221,12 @@ describe('composeMiddleware: the text of a result', () => {
     printFrame(new ResultAnswer(1, await composeMiddleware(middlewares)(createContext('tools/call'), async () => received())));
 
   it('is kept where every layer says that it changes nothing in place', async () => {
-    expect(await printed([{ keepsResults: true, onCallTool: (context, callNext) => callNext(context) }])).toContain('"result":{"a" : 1}}');
-    expect(await printed([])).toContain('"result":{"a" : 1}}');
+    expect(await printed([{ keepsResults: true, onCallTool: (context, callNext) => callNext(context) }])).toContain('"result":{"a" : 1,');
+    expect(await printed([])).toContain('"result":{"a" : 1,');
   });
 
   it('is dropped where a layer might, so that what it changed is answered', async () => {
-    expect(await printed([{ keepsResults: true }, { onMessage: changing }])).toContain('"result":{"a":1,"b":2}}');
-    expect(await printed([{ onMessage: changing }, { keepsResults: true }])).toContain('"result":{"a":1,"b":2}}');
+    expect(await printed([{ keepsResults: true }, { onMessage: changing }])).toMatch(/"result":\{"a":1,.*"b":2\}\}$/);
+    expect(await printed([{ onMessage: changing }, { keepsResults: true }])).toMatch(/"result":\{"a":1,.*"b":2\}\}$/);
   });
 });

@@ -158,9 +158,15 @@ export class CallDoor {
   /** Never rejects. */
   #perform(address: ToolAddress, options: CallOptions, stream: EventStream | undefined): Promise<Outcome> {
     const startedAt = this.#proxy.now();
-    return proxyToolCall(this.#proxy, address, options)
-      .then((response) => this.#toOutcome(response))
-      .catch((error: unknown) => this.#toFailedOutcome(error, { callId: options.callId, startedAt, stream }));
+    const fail = (error: unknown): Outcome => this.#toFailedOutcome(error, { callId: options.callId, startedAt, stream });
+    const succeed = (response: ToolCallResponse): Outcome => {
+      try {
+        return this.#toOutcome(response);
+      } catch (error) {
+        return fail(error);
+      }
+    };
+    return proxyToolCall(this.#proxy, address, options).then(succeed, fail);
   }
 
   #toFailedOutcome(

@@ -1,0 +1,87 @@
+import { Cancellation } from '../../core/cancellation.js';
+import { BridgeError, messageOf } from '../../core/errors.js';
+import type { Printed } from '../../core/long-strings.js';
+import type { Principal } from '../../core/principal.js';
+import { printMessage } from '../../core/wire.js';
+import type { JsonObject } from '../../util/json.js';
+import { isRefusal } from '../http/refusal.js';
+import { parseCallBody } from '../tool-proxy/parse-call-body.js';
+import { printAnswer } from '../tool-proxy/print-answer.js';
+import { callTarget, failedAnswer, lateFailure, proxyToolCall } from '../tool-proxy/proxy-tool-call.js';
+import { createProxyContext, type ToolProxyOptions } from '../tool-proxy/tool-proxy-context.js';
+
+/** A call as the code of a kernel has made it: only texts, nothing of it checked. */
+export interface KernelCall {
+  server: string;
+  tool: string;
+  /** `{"arguments":{…}}` */
+  body: string;
+}
+
+export interface KernelCallOptions {
+  principal: Principal;
+  signal: AbortSignal;
+  /** Hears progress and log lines, each one JSON text. */
+  onEvent?: ((line: string) => void) | undefined;
+}
+
+/** The tool proxy without HTTP, for code in a kernel of this process: texts in, the proxy's own answers out, to the letter. */
+export interface KernelDoor {
+  /** Never rejects: what went wrong is an answer too. */
+  call(call: KernelCall, options: KernelCallOptions): Promise<string>;
+  /** What servers with instances per agent know the caller by. */
+  sessionOf(principal: Principal): string;
+}
+
+export function createKernelDoor(options: ToolProxyOptions): KernelDoor {
+  const proxy = createProxyContext(options, callTarget);
+  return {
+    sessionOf: (principal) => proxy.callerOf(principal).sessionId,
+    async call({ server, tool, body }, { principal, signal, onEvent }) {
+      const callId = proxy.nextCallId();
+      const startedAt = proxy.now();
+      const print = (answer: ReturnType<typeof failedAnswer>): string => {
+        const duration_ms = Math.round(proxy.now() - startedAt);
+        return toText(printAnswer({ ...answer, call_id: callId, duration_ms }, proxy.limits.maxResultBytes));
+      };
+      const parsed = parseCallBody(body);
+      if (isRefusal(parsed)) return print(failedAnswer('invalid_arguments', `The call was not understood: ${toWhy(parsed.detail)}`));
+      const cancellation = new Cancellation();
+      const cancel = (): void => cancellation.cancel('The code does not wait for the answer any more.');
+      if (signal.aborted) cancel();
+      else signal.addEventListener('abort', cancel, { once: true });
+      try {
+        const response = await proxyToolCall(
+          proxy,
+          { server, tool },
+          { arguments: parsed.arguments, principal, callId, cancellation, onEvent: onEvent && tellOf(onEvent) },
+        );
+        return toText(printAnswer(response, proxy.limits.maxResultBytes));
+      } catch (error) {
+        if (!(error instanceof BridgeError))
+          proxy.hub.logger.error('A call of a kernel failed.', { call_id: callId, error: messageOf(error) });
+        return print(lateFailure(error));
+      } finally {
+        signal.removeEventListener('abort', cancel);
+      }
+    },
+  };
+}
+
+/** Anything but progress and log lines means nothing to code. */
+function tellOf(onEvent: (line: string) => void): (method: string, params: JsonObject) => void {
+  return (method, params) => {
+    const event = method === 'notifications/progress' ? 'progress' : method === 'notifications/message' ? 'log' : undefined;
+    if (event === undefined) return;
+    const { progressToken: _, _meta, event: __, ...rest } = params;
+    onEvent(printMessage({ event, ...rest }));
+  };
+}
+
+function toWhy(detail: unknown): string {
+  return typeof detail === 'string' ? detail : JSON.stringify(detail);
+}
+
+function toText(printed: Printed): string {
+  return typeof printed === 'string' ? printed : Buffer.concat(printed).toString('utf8');
+}
