@@ -165,9 +165,11 @@ describe('publishFolder', () => {
 
   it('removes what killed writers left, not what running ones make', async () => {
     const left = `.generated-new-${deadPid()}-0123456789ab`;
+    // Of a process before us that had our number, as in a container.
+    const before = `.generated-new-${process.pid}-0123456789ab`;
     const running = `.generated-new-${process.ppid}-0123456789ab`;
     const others = ['.generated-new-1-x', '.generated-notes', 'generated-new-7-0123456789ab'];
-    for (const name of [left, running, ...others]) await mkdir(join(folder, name));
+    for (const name of [left, before, running, ...others]) await mkdir(join(folder, name));
     await writeFile(join(folder, left, 'half'), '');
     await publish('one');
     expect((await readdir(folder)).sort()).toEqual([...others, running, 'generated'].sort());

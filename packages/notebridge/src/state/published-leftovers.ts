@@ -15,10 +15,10 @@ const keptMs = 10 * 60_000;
 const mostFolders = 32;
 
 /** A writer that was killed between its two renames left the folder under another name. True if it stands in its place again. */
-export async function putBack(names: PublishedNames, { exists }: Processes): Promise<boolean> {
+export async function putBack(names: PublishedNames, processes: Processes): Promise<boolean> {
   for (const name of await namesIn(names.parent)) {
     const temporary = names.temporaryOf(name);
-    if (temporary?.purpose !== 'old' || exists(temporary.pid)) continue;
+    if (temporary?.purpose !== 'old' || !isAbandoned(temporary, processes)) continue;
     try {
       await rename(join(names.parent, name), names.path);
       return true;
@@ -33,12 +33,12 @@ export async function putBack(names: PublishedNames, { exists }: Processes): Pro
  * Removes what writers that are gone have left, and the folders of old packages that nobody is likely to have open. Whoever has one open
  * for longer goes on with what it has loaded. Never rejects: what is in the way today may go tomorrow.
  */
-export async function sweep(names: PublishedNames, { exists }: Processes): Promise<void> {
+export async function sweep(names: PublishedNames, processes: Processes): Promise<void> {
   const current = await readlink(names.path).catch(() => undefined);
   const old: { name: string; changedMs: number }[] = [];
   for (const name of await namesIn(names.parent)) {
     const temporary = names.temporaryOf(name);
-    if (temporary !== undefined && !exists(temporary.pid)) await remove(names, name);
+    if (temporary !== undefined && isAbandoned(temporary, processes)) await remove(names, name);
     if (name !== current && names.isVersion(name)) {
       const found = await stat(join(names.parent, name)).catch(() => undefined);
       if (found !== undefined) old.push({ name, changedMs: found.mtimeMs });
@@ -50,6 +50,11 @@ export async function sweep(names: PublishedNames, { exists }: Processes): Promi
     const isKept = index < keptFolders || (index < mostFolders && now - changedMs < keptMs);
     if (!isKept) await remove(names, name);
   }
+}
+
+/** True if whoever made it is gone. A process with our own number that is not us has ended: in a container all hubs have the same. */
+function isAbandoned({ pid, isOwn }: { pid: number; isOwn: boolean }, { own, exists }: Processes): boolean {
+  return pid === own ? !isOwn : !exists(pid);
 }
 
 /** A name of ours that is itself a link somebody laid there is removed, not what it points to. */

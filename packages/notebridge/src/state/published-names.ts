@@ -3,6 +3,10 @@ import { join } from 'node:path';
 
 type Purpose = 'new' | 'old' | 'link';
 
+/** Tells the names of this process from those of one before that had its number, as every hub in a container has. */
+const ownMark = randomBytes(4).toString('hex');
+let made = 0;
+
 /** The names beside a published folder that are ours: `.generated-<hash>`, and `.generated-new-<pid>-<random>` while something is made. */
 export class PublishedNames {
   readonly parent: string;
@@ -29,13 +33,13 @@ export class PublishedNames {
   }
 
   temporary(purpose: Purpose): string {
-    return join(this.parent, `.${this.#name}-${purpose}-${this.#pid}-${randomBytes(6).toString('hex')}`);
+    return join(this.parent, `.${this.#name}-${purpose}-${this.#pid}-${ownMark}${(made++ % 65_536).toString(16).padStart(4, '0')}`);
   }
 
-  /** What a name says that `temporary` made; undefined for any other. */
-  temporaryOf(name: string): { purpose: Purpose; pid: number } | undefined {
+  /** What a name says that `temporary` made; undefined for any other. `isOwn`: this process made it. */
+  temporaryOf(name: string): { purpose: Purpose; pid: number; isOwn: boolean } | undefined {
     if (!name.startsWith(`.${this.#name}-`)) return undefined;
-    const [, purpose, pid] = /^(new|old|link)-(\d+)-[0-9a-f]{12}$/.exec(name.slice(this.#name.length + 2)) ?? [];
-    return purpose === undefined ? undefined : { purpose: purpose as Purpose, pid: Number(pid) };
+    const [, purpose, pid, mark] = /^(new|old|link)-(\d+)-([0-9a-f]{8})[0-9a-f]{4}$/.exec(name.slice(this.#name.length + 2)) ?? [];
+    return purpose === undefined ? undefined : { purpose: purpose as Purpose, pid: Number(pid), isOwn: Number(pid) === this.#pid && mark === ownMark };
   }
 }
