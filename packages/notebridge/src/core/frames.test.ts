@@ -63,8 +63,14 @@ describe('parseFrame', () => {
     const resultOf = (text: string): object => (parseFrame(text) as { result: object }).result;
     expect(keptTextOf(resultOf(`{"jsonrpc":"2.0","id":5,"result":{"a":1, "a":2${long}}}`))).toBe(`{"a":1, "a":2${long}}`);
     expect(keptTextOf(resultOf(`{"result":{"a":[]${long}},"jsonrpc":"2.0","id":5}`))).toBe(`{"a":[]${long}}`);
-    // A line break would break the line; an odd number is printed from its source; a short one is printed as cheaply.
-    for (const value of [`{"a":\n1${long}}`, `{"a":\r1${long}}`, `{"a":1.0${long}}`, '{"a":1}'])
+    // A line break would break the line; an odd number is printed from its source; a short one is printed as cheaply; a deep one has a bound.
+    for (const value of [
+      `{"a":\n1${long}}`,
+      `{"a":\r1${long}}`,
+      `{"a":1.0${long}}`,
+      '{"a":1}',
+      `{"a":${'['.repeat(1001)}${']'.repeat(1001)}}`,
+    ])
       expect(keptTextOf(resultOf(`{"jsonrpc":"2.0","id":5,"result":${value}}`)), value).toBeUndefined();
     const { params } = parseFrame(`{"jsonrpc":"2.0","id":5,"method":"x","params":{"a":1${long}}}`) as { params: object };
     expect(keptTextOf(params)).toBeUndefined();

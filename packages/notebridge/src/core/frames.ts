@@ -1,6 +1,6 @@
 import { printJson } from '../util/exact-json.js';
 import { isJsonObject, type JsonObject } from '../util/json.js';
-import { hasOddNumber } from '../util/odd-numbers.js';
+import { isOutOfTheOrdinary } from '../util/odd-numbers.js';
 import { keepText, keptTextOf } from './kept-text.js';
 import type { RpcId } from './rpc.js';
 import { parseMessage, printMessage } from './wire.js';
@@ -43,6 +43,8 @@ const longestTail = 48;
 const brace = 0x7d;
 /** Printing a short result anew costs less than remembering its text. UTF-16 units. */
 const shortestKept = 2048;
+/** What is nested deeper is looked at by the whole parser, and by the printer, which has its own bound: no far end is to choke on it. */
+const deepest = 1000;
 
 /**
  * Parses one JSON-RPC frame: the same value as `parseMessage`, mostly at half the price, and a result remembers its text.
@@ -85,7 +87,7 @@ function toMessage(id: number, method: string | undefined, inner: string): JsonO
   } catch {
     return undefined;
   }
-  if (!isJsonObject(value) || hasOddNumber(inner)) return undefined;
+  if (!isJsonObject(value) || isOutOfTheOrdinary(inner, deepest)) return undefined;
   if (method !== undefined) return { jsonrpc: '2.0', id, method, params: value };
   // A line break between two tokens would break a line of ours in two.
   if (inner.length >= shortestKept && !inner.includes('\n') && !inner.includes('\r')) keepText(value, inner);

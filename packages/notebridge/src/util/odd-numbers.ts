@@ -4,10 +4,19 @@
  * strings; strings are jumped over, since the large ones (images, output) are one string each.
  */
 export function hasOddNumber(text: string): boolean {
+  return isOutOfTheOrdinary(text, Number.POSITIVE_INFINITY);
+}
+
+/** True if it has an odd number, or is nested deeper than so many levels. */
+export function isOutOfTheOrdinary(text: string, maxDepth: number): boolean {
   const { length } = text;
+  let depth = 0;
   for (let at = 0; at < length; at++) {
     const code = text.charCodeAt(at);
     if (code === quote) at = endOfString(text, at + 1);
+    else if (code === openBrace || code === openBracket) {
+      if (++depth > maxDepth) return true;
+    } else if (code === openBrace + 2 || code === openBracket + 2) depth--;
     else if (code === minus || isDigit(code)) {
       const end = endOfNumber(text, at);
       if (isOdd(text, at, end)) return true;
@@ -21,6 +30,9 @@ const quote = 0x22;
 const minus = 0x2d;
 const backslash = 0x5c;
 const zero = 0x30;
+// Their partners follow two places behind.
+const openBrace = 0x7b;
+const openBracket = 0x5b;
 
 function isDigit(code: number): boolean {
   return code >= zero && code <= 0x39;

@@ -85,11 +85,11 @@ function addHealthRoutes(app: HttpApp, prove: ToolProxyDoorOptions['prove']): vo
   };
   const take = (request: IncomingMessage, response: ServerResponse): boolean => {
     const [path = '', query = ''] = (request.url ?? '').split('?', 2);
-    if (request.method !== 'GET' || !urls.includes(path)) return false;
+    if ((request.method !== 'GET' && request.method !== 'HEAD') || !urls.includes(path)) return false;
     void answer(request, response, query);
     return true;
   };
-  app.addFastRoute({ methods: ['GET'], urls, take });
+  app.addFastRoute({ methods: ['GET', 'HEAD'], urls, take });
 }
 
 const badChallenge = refuse(400, 'A challenge is 16 to 256 letters, digits, "-" or "_".');
