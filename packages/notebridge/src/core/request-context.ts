@@ -12,6 +12,8 @@ export interface RequestContextOptions {
   caller: Caller;
   cancellation: Cancellation;
   target?: ToolAddress | undefined;
+  /** When the message arrived, milliseconds since the epoch. Default: now. */
+  timestamp?: number | undefined;
   /** Sends a notification to the caller of this message. */
   notify: (method: string, params?: JsonObject) => void;
 }
@@ -31,7 +33,7 @@ export class RequestContext implements MiddlewareContext {
   readonly caller: Caller;
   readonly cancellation: Cancellation;
   readonly target: ToolAddress | undefined;
-  readonly timestamp = Date.now();
+  readonly timestamp: number;
   readonly #notify: (method: string, params?: JsonObject) => void;
   #state: MessageState | undefined;
 
@@ -43,6 +45,7 @@ export class RequestContext implements MiddlewareContext {
     this.caller = options.caller;
     this.cancellation = options.cancellation;
     this.target = options.target;
+    this.timestamp = options.timestamp ?? Date.now();
     this.#notify = options.notify;
   }
 
@@ -91,8 +94,8 @@ export class RequestContext implements MiddlewareContext {
   }
 
   copy(changes: { message: JsonObject }): RequestContext {
-    const { method, type, callId, caller, cancellation, target } = this;
-    const copied = new RequestContext({ method, type, callId, caller, cancellation, target, notify: this.#notify, ...changes });
+    const { method, type, callId, caller, cancellation, target, timestamp } = this;
+    const copied = new RequestContext({ method, type, callId, caller, cancellation, target, timestamp, notify: this.#notify, ...changes });
     this.#state ??= { keys: [], values: [] };
     copied.#state = this.#state;
     return copied;
