@@ -9,6 +9,7 @@ import { type Config, defaultConfig } from '../../src/config/config.js';
 import { loadConfig } from '../../src/config/load-config.js';
 import { knownKeysAt } from '../../src/config/schema.js';
 import { createSkillsServer } from '../../src/skills/skills-server.js';
+import { BindingsGuide } from '../support/bindings-guide.js';
 import { createContext } from '../support/create-context.js';
 import { Program, programFile } from '../support/program.js';
 import { RawPage } from '../support/raw-page.js';
@@ -19,6 +20,7 @@ const pages = [
   'README.md',
   'CONTRIBUTING.md',
   'ARCHITECTURE.md',
+  'deploy/README.md',
   'packages/notebridge/README.md',
   'packages/notebook/README.md',
   'packages/page/README.md',
@@ -29,13 +31,18 @@ const run = (file: string, args: string[], options: ExecFileOptions = {}) =>
   promisify(execFile)(file, args, { encoding: 'utf8', ...options });
 
 let folder = '';
+let guide: BindingsGuide;
 beforeAll(() => {
   // Inside the checkout, so that a snippet finds the package by its name.
   const cache = join(root, 'node_modules/.cache/notebridge');
   mkdirSync(cache, { recursive: true });
   folder = mkdtempSync(join(cache, 'docs-'));
+  guide = new BindingsGuide(folder);
 });
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(async () => {
+  await guide[Symbol.asyncDispose]();
+  rmSync(folder, { recursive: true, force: true });
+});
 
 const initialize = {
   jsonrpc: '2.0',
@@ -209,15 +216,44 @@ const runs: Record<string, (code: string) => Promise<void>> = {
   async 'needs-another-machine'(code) {
     expect(code).toMatch(/^ssh -L (\d+):localhost:\1 /);
   },
+  /** Whether the files that it names are there; test/repo/deploy.test.ts looks into them. */
+  async 'needs-a-container-engine'(code) {
+    const files = [...code.matchAll(/^docker (?:compose|build) --file (\S+)/gm)].map(([, file = '']) => join(root, file));
+    expect(files).toHaveLength(code.split('\n').length);
+    for (const file of files) expect(readFileSync(file, 'utf8')).toMatch(/^\s+jupyter:$|--tag notebridge-/m);
+  },
+  /** Whether what it names stands in the manifests; commands of ours in it are run. */
+  async 'needs-a-cluster'(code) {
+    const manifest = `deploy/kubernetes/${code.includes('--namespace') ? 'two-pods' : 'one-pod'}.yaml`;
+    const text = readFileSync(join(root, manifest), 'utf8');
+    for (const line of code.split('\n')) {
+      expect(line).toMatch(/^kubectl /);
+      for (const [, file] of line.matchAll(/--filename (\S+)/g)) expect(file).toBe(manifest);
+      for (const [, kind, name] of line.matchAll(/\b(pod|deployment)\/(\S+)/g))
+        expect(text).toMatch(new RegExp(`^kind: ${kind}$[^]*?^  name: ${name}$`, 'im'));
+      for (const [, name] of line.matchAll(/(?:--container|configmap) ([\w-]+)/g)) expect(text).toMatch(new RegExp(`name: ${name}\\b`));
+      for (const [, port] of line.matchAll(/port-forward \S+ (\d+):\1/g)) expect(text).toContain(`--ServerApp.port=${port}`);
+      const [, own] = / -- notebridge (.+)/.exec(line) ?? [];
+      if (own === undefined) continue;
+      // There is no grant of that name: what it says of it shows that it was understood.
+      const ran = run(process.execPath, [programFile, ...own.split(' ')], { env: { PATH: process.env.PATH, HOME: folder } });
+      await (own.endsWith('ID') ? expect(ran).rejects.toThrow(/"ID"/) : ran);
+    }
+  },
 };
 
 const answerKeys = ['success', 'result', 'error', 'is_error', 'content', 'meta', 'error_code', 'call_id', 'duration_ms'];
 
 describe('every snippet of the documentation', () => {
   it.each(snippets)('$page:$line ($lang) runs', async ({ runs: name, code }) => {
-    expect(Object.keys(runs)).toContain(name);
-    await runs[name ?? '']?.(code);
+    const known = { ...runs, ...guide.runs };
+    expect(Object.keys(known)).toContain(name);
+    await known[name ?? '']?.(code);
   });
+});
+
+it('the README is short enough to be read', () => {
+  expect(readFileSync(join(root, 'README.md'), 'utf8').trimEnd().split('\n').length).toBeLessThan(120);
 });
 
 it('every link of the documentation leads somewhere', () => {
