@@ -40,6 +40,8 @@ export class PublishedNames {
   temporaryOf(name: string): { purpose: Purpose; pid: number; isOwn: boolean } | undefined {
     if (!name.startsWith(`.${this.#name}-`)) return undefined;
     const [, purpose, pid, mark] = /^(new|old|link)-(\d+)-([0-9a-f]{8})[0-9a-f]{4}$/.exec(name.slice(this.#name.length + 2)) ?? [];
-    return purpose === undefined ? undefined : { purpose: purpose as Purpose, pid: Number(pid), isOwn: Number(pid) === this.#pid && mark === ownMark };
+    return purpose === undefined
+      ? undefined
+      : { purpose: purpose as Purpose, pid: Number(pid), isOwn: Number(pid) === this.#pid && mark === ownMark };
   }
 }

@@ -1,13 +1,33 @@
 import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify, type HTTPMethods } from 'fastify';
-import { type FastRoute, type HttpApp, internalError, logFault } from './http-app.js';
+import type { Logger } from '../../core/logger.js';
+import { internalError, logFault } from './faults.js';
 import { securityHeaders } from './raw-answer.js';
 import { type Refusal, refuse, toRefusal } from './refusal.js';
 import { requestIdOf } from './request-id.js';
+import type { RequestRules } from './request-rules.js';
 import { RouteTable } from './route-table.js';
 
 /** Beyond any name that fits into a request line. */
 const maxParamLength = 16_384;
+
+/** A route that is answered past the framework. */
+export interface FastRoute {
+  methods: readonly string[];
+  /** Its paths, as the framework would be told them: for the lists of what is served. */
+  urls: readonly string[];
+  /** Takes the request, or returns false if it is another's. */
+  take: (request: IncomingMessage, response: ServerResponse) => boolean;
+}
+
+/** What the framework needs of its app. */
+interface FrameworkApp {
+  readonly logger: Logger;
+  readonly maxBodyBytes: number;
+  readonly rules: RequestRules;
+  headersFor(request: IncomingMessage, requestId: string): string[];
+}
 
 interface Routes {
   fastRoutes: readonly FastRoute[];
@@ -15,7 +35,7 @@ interface Routes {
 }
 
 /** The framework behind an app, ready to take requests: the rules of every route, and the routes that the doors add. */
-export async function createFramework(app: HttpApp, { fastRoutes, additions }: Routes): Promise<FastifyInstance> {
+export async function createFramework(app: FrameworkApp, { fastRoutes, additions }: Routes): Promise<FastifyInstance> {
   const routes = new RouteTable();
   const server = fastify({
     bodyLimit: app.maxBodyBytes,
@@ -73,7 +93,7 @@ function nameFastRoute(server: FastifyInstance, { methods, urls, take }: FastRou
 }
 
 /** The framework's own refusals have a status below 500 and a text that shows nothing of the inside. */
-function toAppRefusal(error: unknown, request: FastifyRequest, app: HttpApp): Refusal {
+function toAppRefusal(error: unknown, request: FastifyRequest, app: FrameworkApp): Refusal {
   const refusal = toRefusal(error);
   if (refusal !== undefined) return refusal;
   if (error instanceof Error && 'statusCode' in error && typeof error.statusCode === 'number' && error.statusCode < 500)

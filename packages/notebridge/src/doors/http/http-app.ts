@@ -2,8 +2,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import { type Logger, silentLogger } from '../../core/logger.js';
 import { CallsUnderWay } from './calls-under-way.js';
+import { internalError, logFault } from './faults.js';
+import type { FastRoute } from './framework.js';
 import { sendRefusal } from './raw-answer.js';
-import type { Refusal } from './refusal.js';
 import { requestIdOf } from './request-id.js';
 import { corsHeaders, createRequestRules, type RequestRules } from './request-rules.js';
 
@@ -15,15 +16,6 @@ export interface HttpAppOptions {
   /** The largest body of a request, bytes. Default 64 MiB. Past it: 413. */
   maxBodyBytes?: number | undefined;
   logger?: Logger | undefined;
-}
-
-/** A route that is answered past the framework. */
-export interface FastRoute {
-  methods: readonly string[];
-  /** Its paths, as the framework would be told them: for the lists of what is served. */
-  urls: readonly string[];
-  /** Takes the request, or returns false if it is another's. */
-  take: (request: IncomingMessage, response: ServerResponse) => boolean;
 }
 
 /** The HTTP side of a hub: a server whose routes all keep the same rules, and what its doors share. */
@@ -100,12 +92,4 @@ export function sendFault(
   const { error, callId } = fault;
   logFault(app.logger, callId, error);
   sendRefusal(response, internalError(callId), app.headersFor(request, requestIdOf(request) ?? callId));
-}
-
-export function logFault(logger: Logger, callId: string, error: unknown): void {
-  logger.error('A request failed unexpectedly.', { call_id: callId, error: error instanceof Error ? error.stack : String(error) });
-}
-
-export function internalError(callId: string): Refusal {
-  return { status: 500, detail: 'Internal error', more: { call_id: callId } };
 }

@@ -8,7 +8,8 @@ import { type Classified, classifyMessage, type RpcRequest } from '../../core/rp
 import { parseMessage } from '../../core/wire.js';
 import type { Hub } from '../../hub.js';
 import { type Authenticate, Authenticator } from '../http/authenticator.js';
-import { type HttpApp, logFault } from '../http/http-app.js';
+import { logFault } from '../http/faults.js';
+import type { HttpApp } from '../http/http-app.js';
 import { readBody } from '../http/read-body.js';
 import { isRefusal } from '../http/refusal.js';
 import { requestIdOf } from '../http/request-id.js';

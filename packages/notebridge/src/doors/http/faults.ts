@@ -1,0 +1,11 @@
+import type { Logger } from '../../core/logger.js';
+import type { Refusal } from './refusal.js';
+
+/** Takes down what nobody expected; the caller is told no more than the id. */
+export function logFault(logger: Logger, callId: string, error: unknown): void {
+  logger.error('A request failed unexpectedly.', { call_id: callId, error: error instanceof Error ? error.stack : String(error) });
+}
+
+export function internalError(callId: string): Refusal {
+  return { status: 500, detail: 'Internal error', more: { call_id: callId } };
+}
