@@ -41,8 +41,8 @@ async function main() {
     rounds,
   };
   const steps = {
-    rates: () => measureRates(rounds, quick ? { turns: 2, turnMs: 250, warmUpMs: 1000 } : { turns: 4, turnMs: 400, warmUpMs: 4000 }),
-    ready: async () => ({ firstRunMs: await measureFirstRuns(rounds), windowMs: await measureWindows(rounds) }),
+    rates: () => measureRates(rounds, quick ? { turns: 2, turnMs: 400, warmUpMs: 3000 } : { turns: 4, turnMs: 400, warmUpMs: 4000 }),
+    ready: async () => ({ ...(await measureFirstRuns(rounds)), windowMs: await measureWindows(rounds) }),
     memory: () => measureMemory(quick ? 1 : 3),
     bytes: measureBytes,
   };

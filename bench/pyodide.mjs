@@ -1,6 +1,6 @@
 // Pyodide alone, loaded as its own documentation says: what no notebook on Pyodide can leave out.
-//   node pyodide.mjs FOLDER      FOLDER is that of the package. Prints "ready"; for each line "MS" on stdin runs `1+1` for so long,
-//                                one after the other, and prints how often and how long that was
+//   node pyodide.mjs FOLDER      FOLDER is that of the package. Prints "ready"; for each line "MS RUNS" on stdin runs `1+1` for
+//                                so long, but no oftener than that, one after the other, and prints how often and how long that was
 import { constants } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
@@ -14,9 +14,10 @@ await run();
 process.stdout.write('ready\n');
 
 for await (const line of createInterface({ input: process.stdin })) {
+  const [ms, maxRuns] = line.split(' ').map(Number);
   const start = performance.now();
   let runs = 0;
-  for (; performance.now() - start < Number(line); runs++) await run();
+  for (; runs < maxRuns && performance.now() - start < ms; runs++) await run();
   process.stdout.write(`${JSON.stringify({ runs, elapsedMs: performance.now() - start })}\n`);
 }
 

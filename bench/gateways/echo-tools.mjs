@@ -6,7 +6,7 @@ const tool = (name, description, property) => ({
   inputSchema: { type: 'object', properties: property, required: Object.keys(property) },
   annotations: { readOnlyHint: true },
 });
-const tools = [
+export const tools = [
   tool('echo', 'Returns its text.', { text: { type: 'string' } }),
   tool('payload', 'Returns size characters of text.', { size: { type: 'integer' } }),
 ];

@@ -30,6 +30,8 @@ export async function startGateway(target, nodeArgs = []) {
   const gateway = {
     name: target.name,
     target,
+    port,
+    token,
     connect: () => new Connection(port),
     open: (connection) => target.open(connection, token),
     cpuUs: () => cpuUsOf(child.pid, ownTree(child.pid)),

@@ -25,9 +25,14 @@ process.on('exit', () => {
 });
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => process.exit(130));
 
-/** Starts this Node with `args`. Its pipes are the caller's; what it says on stderr is kept in `child.complaints`. */
-export function startNode(args, { env: more = {}, cwd = home } = {}) {
-  const child = spawn(process.execPath, args, { env: { ...env, ...more }, cwd, stdio: 'pipe' });
+/** Starts this Node with `args`. */
+export function startNode(args, options) {
+  return startProgram(process.execPath, args, options);
+}
+
+/** Starts a program. Its pipes are the caller's; what it says on stderr is kept in `child.complaints`. */
+export function startProgram(command, args, { env: more = {}, cwd = home } = {}) {
+  const child = spawn(command, args, { env: { ...env, ...more }, cwd, stdio: 'pipe' });
   alive.add(child);
   child.complaints = '';
   child.ended = new Promise((resolve) => {

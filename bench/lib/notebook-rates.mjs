@@ -1,7 +1,9 @@
-// `run_code("1+1")` of a real agent against Pyodide that runs `1+1` and nothing else. Both live at once and take turns.
+// `run_code("1+1")` of a real agent against Pyodide that runs `1+1` and nothing else. All live at once and take turns.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { endChild, startNode, within } from './children.mjs';
+import { endChild, home, startNode, within } from './children.mjs';
 import { burst, startMiddle, toSummary } from './crossing.mjs';
 import { cpuUsOf } from './proc.mjs';
 import { shuffle } from './stats.mjs';
@@ -11,41 +13,63 @@ const { findPyodide } = await import(new URL('../../packages/notebook/dist/kerne
 const pyodideFolder = fileURLToPath(findPyodide());
 const benchFolder = fileURLToPath(new URL('../', import.meta.url));
 export const programFile = fileURLToPath(new URL('../../packages/notebridge/bin/notebridge.js', import.meta.url));
+/** A turn adds no more cells than that, and they are deleted before the next: what is measured is a notebook of the usual size. */
+const cellsPerTurn = 200;
+/** And a second notebook, to show what cells cost that are there and do nothing. */
+export const cellsOfLarge = 5000;
 
-/** Rates of both in each round, and the ms that Pyodide alone took to be ready. */
-export async function measureRates(rounds, { turns, turnMs, warmUpMs }) {
-  const alone = await startAlone();
-  const notebook = await startNotebook();
-  const targets = { alone: (ms) => alone.run(ms), notebook: (ms) => runCells(notebook, ms) };
-  const measured = { alone: [], notebook: [] };
+/** Rates of each in each round. `programs` are the notebooks to measure, by name: the file of the program, and the cells to begin with. */
+export async function measureRates(rounds, { turns, turnMs, warmUpMs, programs = usualPrograms }) {
+  const targets = { alone: await startAlone() };
+  const listFor = () => Object.fromEntries(['alone', ...Object.keys(programs)].map((name) => [name, []]));
+  const measured = listFor();
   try {
-    for (const run of Object.values(targets)) await run(warmUpMs);
+    for (const [name, options] of Object.entries(programs)) targets[name] = toTarget(await startNotebook(options));
+    for (const target of Object.values(targets)) await warmUp(target, warmUpMs);
     for (let round = 0; round < rounds; round++) {
-      const bursts = { alone: [], notebook: [] };
+      const bursts = listFor();
       for (let turn = 0; turn < turns; turn++)
-        for (const [name, run] of shuffle(Object.entries(targets))) bursts[name].push(await run(turnMs));
+        for (const [name, target] of shuffle(Object.entries(targets))) bursts[name].push(await target.run(turnMs));
       for (const [name, list] of Object.entries(bursts)) measured[name].push(toRate(list));
     }
   } finally {
-    await Promise.all([alone.end(), notebook.end()]);
+    await Promise.all(Object.values(targets).map((target) => target.end()));
   }
   return measured;
 }
 
-/** From the start of the process to the first `1+1`, in ms: Pyodide alone, and the agent's first call. */
+const usualPrograms = { notebook: {}, large: { cells: cellsOfLarge } };
+
+async function warmUp(target, ms) {
+  for (const start = performance.now(); performance.now() - start < ms; ) await target.run(ms);
+}
+
+function toTarget(notebook) {
+  return { run: (ms) => runCells(notebook, ms), end: () => notebook.end() };
+}
+
+/**
+ * From the start of the process to the first `1+1`, in ms, and the rate of the next 200, when everything is still new to V8: Pyodide
+ * alone, and an agent's calls.
+ */
 export async function measureFirstRuns(rounds) {
   const timesMs = { alone: [], notebook: [] };
-  const starts = { alone: startAlone, notebook: startNotebook };
+  const early = { alone: [], notebook: [] };
+  const starts = { alone: startAlone, notebook: async () => toTarget(await startNotebook()) };
   // The first start of each reads its files from the disk; nobody waits for that twice.
   for (let round = -1; round < rounds; round++) {
     for (const [name, start] of shuffle(Object.entries(starts))) {
       const startMs = performance.now();
       const target = await start();
-      if (round >= 0) timesMs[name].push(performance.now() - startMs);
+      const firstMs = performance.now() - startMs;
+      const { runs, elapsedMs } = await target.run(10_000, cellsPerTurn);
       await target.end();
+      if (round < 0) continue;
+      timesMs[name].push(firstMs);
+      early[name].push((runs * 1000) / elapsedMs);
     }
   }
-  return timesMs;
+  return { firstRunMs: timesMs, earlyPerSecond: early };
 }
 
 /** In a process with the flags of the kernel's own. */
@@ -63,9 +87,9 @@ async function startAlone() {
   if ((await next(0)) !== 'ready') throw new Error('Pyodide alone was not ready.');
   return {
     end: () => endChild(child),
-    async run(ms) {
+    async run(ms, maxRuns = 1_000_000) {
       const cpuBefore = cpuUsOf(child.pid);
-      child.stdin.write(`${ms}\n`);
+      child.stdin.write(`${ms} ${maxRuns}\n`);
       const { runs, elapsedMs } = JSON.parse(await next(ms));
       return { runs, elapsedMs, cpuUs: cpuUsOf(child.pid) - cpuBefore };
     },
@@ -73,24 +97,41 @@ async function startAlone() {
 }
 
 /** A whole notebook on a file, as an agent host starts it, with its first call answered. */
-async function startNotebook() {
-  const args = [programFile, 'stdio', '--no-browser', '--notebook', `bench-${process.hrtime.bigint()}.ipynb`];
-  const middle = startMiddle({ name: 'notebridge', args });
+async function startNotebook({ program = programFile, cells = 0 } = {}) {
+  const file = join(home, `bench-${process.hrtime.bigint()}.ipynb`);
+  if (cells > 0) writeFileSync(file, notebookOf(cells));
+  const middle = startMiddle({ name: 'notebridge', args: [program, 'stdio', '--no-browser', '--notebook', file] });
   await within(30_000, 'The notebook', middle.agent.initialize());
   await within(60_000, 'The first cell', runCell(middle.agent));
   return middle;
 }
 
+/** Cells with a line of source and a line of output each. */
+function notebookOf(count) {
+  const cell = (index) => {
+    const outputs = [{ name: 'stdout', output_type: 'stream', text: [`this is line ${index}\n`] }];
+    const source = [`print("this is line ${index}")`];
+    return { cell_type: 'code', execution_count: index + 1, id: `old-${index}`, metadata: {}, outputs, source };
+  };
+  return JSON.stringify({ cells: Array.from({ length: count }, (_, index) => cell(index)), metadata: {}, nbformat: 4, nbformat_minor: 5 });
+}
+
+/** Runs cells, and deletes them afterwards, when nobody looks at the clock. */
 async function runCells(notebook, ms) {
-  const { callMs, elapsedMs, cpuUs } = await burst(notebook, { call: runCell, concurrency: 1, ms, maxCalls: 1_000_000 });
+  const added = [];
+  const call = async (agent) => void added.push(await runCell(agent));
+  const { callMs, elapsedMs, cpuUs } = await burst(notebook, { call, concurrency: 1, ms, maxCalls: cellsPerTurn });
+  for (const cellId of added) await notebook.agent.request('tools/call', { name: 'delete_cell', arguments: { cellId } });
   return { runs: callMs.length, callMs, elapsedMs, cpuUs };
 }
 
+/** Answers with the id of the new cell. */
 async function runCell(agent) {
   const answer = await agent.request('tools/call', { name: 'run_code', arguments: { code: '1+1' } });
-  const { status, outputs } = JSON.parse(answer.result?.content?.[0]?.text ?? '{}');
+  const { newCellId, status, outputs } = JSON.parse(answer.result?.content?.[0]?.text ?? '{}');
   if (status !== 'ok' || outputs?.[0]?.data?.['text/plain']?.join('') !== '2')
     throw new Error(`A wrong answer: ${JSON.stringify(answer).slice(0, 300)}`);
+  return newCellId;
 }
 
 function toRate(bursts) {

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const file = fileURLToPath(new URL('../results.md', import.meta.url));
-const parts = ['crossing', 'notebook', 'gateways'];
+const parts = ['crossing', 'notebook', 'gateways', 'bindings'];
 
 /** Writes one part of results.md; the others stay as they are. Each begins with a comment that names it. */
 export function writeResults(part, markdown) {
