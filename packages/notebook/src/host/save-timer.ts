@@ -16,6 +16,9 @@ export class SaveTimer {
   readonly #timing: SaveTiming;
   readonly #save: () => void;
   #timer: NodeJS.Timeout | undefined;
+  #ringsAt = 0;
+  /** When to save; never before `#ringsAt`. */
+  #due = 0;
   /** When the oldest change that is not saved yet came. */
   #dirtySince: number | undefined;
   #restUntil = 0;
@@ -31,7 +34,7 @@ export class SaveTimer {
     const now = performance.now();
     this.#dirtySince ??= now;
     const due = Math.min(now + this.#timing.quietMs, this.#dirtySince + this.#timing.longestMs);
-    this.#set(Math.max(due, this.#restUntil) - now);
+    this.#saveAt(Math.max(due, this.#restUntil), now);
   }
 
   saved({ tookMs, isDirty }: { tookMs: number; isDirty: boolean }): void {
@@ -43,7 +46,8 @@ export class SaveTimer {
 
   failed(): void {
     const { retryMs } = this.#timing;
-    this.#set(Math.min(longestRetryMs, retryMs * 2 ** Math.min(this.#failures, 20)));
+    const now = performance.now();
+    this.#saveAt(now + Math.min(longestRetryMs, retryMs * 2 ** Math.min(this.#failures, 20)), now);
     this.#failures++;
   }
 
@@ -52,17 +56,27 @@ export class SaveTimer {
     this.#stop();
   }
 
-  #set(delayMs: number): void {
+  /** A timer that would ring too early is left alone, and set anew when it rings: changes come by the thousand. */
+  #saveAt(due: number, now: number): void {
+    this.#due = due;
+    if (this.#isClosed || (this.#timer && this.#ringsAt <= due)) return;
     clearTimeout(this.#timer);
-    if (this.#isClosed) return;
-    this.#timer = setTimeout(() => {
-      this.#dirtySince = undefined;
-      this.#save();
-    }, delayMs);
+    this.#ringsAt = due;
+    this.#timer = setTimeout(() => this.#ring(), due - now);
+  }
+
+  #ring(): void {
+    this.#timer = undefined;
+    const now = performance.now();
+    // A timer may ring up to a millisecond early.
+    if (now < this.#due - 1) return this.#saveAt(this.#due, now);
+    this.#dirtySince = undefined;
+    this.#save();
   }
 
   #stop(): void {
     clearTimeout(this.#timer);
+    this.#timer = undefined;
     this.#dirtySince = undefined;
   }
 }

@@ -1,6 +1,7 @@
 import type { Output } from '../kernel/kernel.js';
 import { type Actor, type Cell, type CellContent, type CellType, emptyNotebook, type Notebook } from './cell.js';
 import { createCellId } from './cell-ids.js';
+import { CellPlaces } from './cell-places.js';
 import { NotebookError } from './errors.js';
 import { type JsonObject, toWellFormed } from './json.js';
 import { Listeners } from './listeners.js';
@@ -51,9 +52,8 @@ export class NotebookDocument {
   readonly #logs = new Map<string, OutputLog>();
   /** Who deleted which cell: for error texts, and so that no id is used twice. */
   readonly #deleted = new Map<string, Actor>();
+  readonly #places = new CellPlaces();
   #state: DocumentState;
-  /** Where each cell stands; made anew after a change of order. A printing loop asks for it thousands of times a second. */
-  #indexes: Map<string, number> | undefined;
 
   constructor(state: DocumentState, limits: DocumentLimits = {}) {
     this.#state = state;
@@ -108,7 +108,8 @@ export class NotebookDocument {
     const id =
       isFree && more.id ? more.id : createCellId((candidate) => this.#deleted.has(candidate) || this.find(candidate) !== undefined);
     const cell: CellContent = { metadata: {}, outputs: [], executionCount: null, ...more, id, type, source };
-    assertCell(cell, this.#state.minor);
+    // What has a source alone cannot be wrong, and checking it costs as much as all the rest of adding it.
+    if (Object.keys(more).length > 0) assertCell(cell, this.#state.minor);
     this.#perform({ type: 'insert', index: Math.min(index, this.cells.length), cell }, by);
     return this.get(id).cell;
   }
@@ -197,17 +198,11 @@ export class NotebookDocument {
   #apply(change: Change): void {
     const id = cellIdOf(change.op);
     const before = id === undefined ? undefined : this.#place(id);
-    this.#state = applyChange(this.#state, change);
-    this.#keepIndexes(change.op);
+    this.#state = applyChange(this.#state, change, before?.index ?? -1);
+    this.#places.keep(change.op);
     const after = id === undefined ? undefined : this.#place(id);
     if (id !== undefined) this.#keepBooks(id, change, after !== undefined);
     this.#listeners.emit({ change, ...(before ? { before } : {}), ...(after ? { after } : {}) });
-  }
-
-  #keepIndexes(op: Operation): void {
-    // Most cells are added at the end, where nothing else moves.
-    if (op.type === 'insert' && op.index === this.cells.length - 1) this.#indexes?.set(op.cell.id, op.index);
-    else if (op.type === 'insert' || op.type === 'delete' || op.type === 'move' || op.type === 'restore') this.#indexes = undefined;
   }
 
   #keepBooks(id: string, { op, by }: Change, exists: boolean): void {
@@ -226,8 +221,7 @@ export class NotebookDocument {
   }
 
   #place(id: string): PlacedCell | undefined {
-    this.#indexes ??= new Map(this.cells.map((cell, index) => [cell.id, index]));
-    const index = this.#indexes.get(id) ?? -1;
+    const index = this.#places.indexOf(this.cells, id);
     const cell = this.cells[index];
     const previous = this.cells[index - 1];
     return cell && { cell, index, ...(previous ? { previousId: previous.id } : {}) };

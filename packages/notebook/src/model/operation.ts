@@ -46,19 +46,16 @@ export function isContentOperation(op: Operation): boolean {
   return op.type !== 'setOutputs' && op.type !== 'setExecutionCount' && op.type !== 'editOutputs';
 }
 
-/** The state after a change. Pure, so that document and replica cannot differ. */
-export function applyChange(state: DocumentState, change: Change): DocumentState {
+/** The state after a change. `at` is where its cell stands, or -1. Pure, so that document and replica cannot differ. */
+export function applyChange(state: DocumentState, change: Change, at: number): DocumentState {
   const { version, op } = change;
   if (op.type === 'setMetadata' && op.id === undefined) return { ...state, version, metadata: op.metadata };
-  return { ...state, version, cells: applyToCells(state.cells, change) };
+  return { ...state, version, cells: applyToCells(state.cells, change, at) };
 }
 
-function applyToCells(cells: readonly Cell[], { version, by, op }: Change): readonly Cell[] {
+function applyToCells(cells: readonly Cell[], { version, by, op }: Change, at: number): readonly Cell[] {
   const stamp = { rev: version, changedBy: by };
   if (op.type === 'insert') return cells.toSpliced(op.index, 0, { ...op.cell, ...stamp });
-  const target = cellIdOf(op);
-  // From the end, where most of the work is done.
-  const at = cells.findLastIndex(({ id }) => id === target);
   const cell = cells[at];
   switch (op.type) {
     case 'restore':

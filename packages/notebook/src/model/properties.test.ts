@@ -86,6 +86,22 @@ describe('any sequence of changes', () => {
     );
   });
 
+  it('leaves every cell where its place says, whoever asks, and when', () => {
+    const steps = fc.array(fc.record({ edit: anyEdit, undo: fc.boolean(), asked: fc.boolean() }), { maxLength: 30 });
+    fc.assert(
+      fc.property(start, steps, (notebook, edits) => {
+        const document = createDocument(notebook, limits);
+        const journal = new Journal(document);
+        for (const { edit, undo, asked } of edits) {
+          edit(document, bot);
+          if (undo && journal.findLast()) journal.undoLast({ by: ann });
+          if (asked) expect(document.cells.map(({ id }) => document.get(id).index)).toEqual([...document.cells.keys()]);
+        }
+        expect(document.cells.map(({ id }) => document.get(id).cell)).toEqual(document.cells);
+      }),
+    );
+  });
+
   it('keeps a replica equal that hears of them as JSON, and gives a file that nbformat accepts', async () => {
     const files: string[] = [];
     const steps = fc.array(fc.record({ edit: anyEdit, by: fc.constantFrom(ann, bot) }), { maxLength: 20 });
