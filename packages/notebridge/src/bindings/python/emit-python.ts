@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ownFolder, ownPackageFolder, readOwnFiles } from '../../state/own-files.js';
 import type { Emitter } from '../model.js';
 import { sealFiles } from '../seal-files.js';
@@ -7,6 +8,9 @@ import { aliases, serverAlias, serverPackage, serversPackage } from './packages.
 import { toolModule } from './tool-module.js';
 import { type Renamed, renamedIn, toWarnings } from './warnings.js';
 
+/** Tools between which the hub answers others. */
+const toolsPerTurn = 10;
+
 /** The package that Python imports. It works under any name, and in any place: its parts import one another by relative names only. */
 export const emitPython: Emitter = async (input) => {
   const servers = nameServers(input);
@@ -15,6 +19,7 @@ export const emitPython: Emitter = async (input) => {
   const renamed: Renamed[] = renamedIn(servers);
   for (const server of servers) {
     for (const named of server.tools) {
+      if (entries.length % toolsPerTurn === 0) await nextTurn();
       const module = toolModule(server.wire, named.tool, named.python);
       files.set(`mcp/${server.python}/${named.python}.py`, module.text);
       entries.push(indexEntry(server, named, module));
