@@ -12,6 +12,7 @@ export const hostErrors = {
   port_in_use: { meaning: 'The port is taken.', next: 'Choose another port, or leave it out.' },
   bad_request: { meaning: 'A window asked for something that makes no sense.', next: 'Reload the window.' },
   not_started: { meaning: 'The host is not started, or closed.', next: 'Call `start()` first.' },
+  access_unchanged: { meaning: 'Code may call tools, or not, as before.', next: 'Follow what the message says.' },
   unknown_agent: { meaning: 'That agent is not connected.', next: 'Look at the list of agents.' },
 } as const satisfies Record<string, { meaning: string; next: string }>;
 

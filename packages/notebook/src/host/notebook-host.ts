@@ -14,6 +14,7 @@ import type { ConnectedAgent, FileState } from '../viewer/protocol.js';
 import { FileStore } from './file-store.js';
 import { HostError } from './host-error.js';
 import { type Logger, silentLogger } from './logger.js';
+import type { NotebookTools } from './notebook-tools.js';
 import type { SaveTiming } from './save-timer.js';
 import { createToken } from './token.js';
 import type { LinkLimits } from './viewer-link.js';
@@ -37,6 +38,8 @@ export interface NotebookHostOptions {
   uiFolder?: string | undefined;
   /** Default: Python in a process of its own, begun with the first run or the first window. The host closes it. */
   kernel?: Kernel | undefined;
+  /** What code in the notebook may call, and what windows show of it. Whoever gives them closes them, after the host. Default: nothing. */
+  tools?: NotebookTools | undefined;
   limits?: (NotebookLimits & DocumentLimits) | undefined;
   timing?: Partial<SaveTiming> | undefined;
   windowLimits?: (Partial<LinkLimits> & { maxWindows?: number; maxMessageBytes?: number }) | undefined;
@@ -153,10 +156,18 @@ export class NotebookHost implements AsyncDisposable {
     const { limits = {}, timing = {}, title = options.file === undefined ? 'Untitled' : basename(options.file) } = options;
     const file = options.file === undefined ? undefined : await FileStore.open({ path: options.file, limits, timing, logger });
     const document = file?.document ?? createDocument(undefined, limits);
-    const kernel = options.kernel ?? createNodeKernel();
+    const kernel = options.kernel ?? createNodeKernel({ tools: options.tools });
     const session = createNotebookSession({ document, kernel, title, readOnly: options.readOnly ?? false });
     const onDisconnectAgent = async (agentId: string) => this.#disconnects.emit(agentId);
-    const windows = new ViewerWindows({ session, file, title, logger, limits: options.windowLimits, onDisconnectAgent });
+    const windows = new ViewerWindows({
+      session,
+      file,
+      title,
+      logger,
+      limits: options.windowLimits,
+      onDisconnectAgent,
+      codeTools: options.tools,
+    });
     const tools = createNotebookTools(session, { onFault: (error) => logger.error('A tool failed.', { error: stackOf(error) }) });
     try {
       const server = await this.#openServer(windows, session);

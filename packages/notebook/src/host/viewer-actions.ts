@@ -1,15 +1,18 @@
 import type { PlacedCell } from '../model/document.js';
-import { NotebookError } from '../model/errors.js';
+import { messageOf, NotebookError } from '../model/errors.js';
 import type { NotebookSession } from '../session.js';
 import { person, type ViewerAction } from '../viewer/protocol.js';
 import type { FileStore } from './file-store.js';
 import { HostError } from './host-error.js';
+import type { NotebookTools } from './notebook-tools.js';
 
 /** What a window works on. */
 export interface ViewerTarget {
   readonly session: NotebookSession;
   /** Undefined for a notebook without a file. */
   readonly file: FileStore | undefined;
+  /** Undefined where code has nothing to call. */
+  readonly codeTools: NotebookTools | undefined;
   disconnectAgent(agentId: string): Promise<void>;
 }
 
@@ -60,6 +63,8 @@ export class ViewerActions {
       case 'setReadOnly':
         session.readOnly = action.readOnly;
         return;
+      case 'setToolAccess':
+        return this.#setToolAccess(action.allowed);
       case 'disconnectAgent':
         return this.#target.disconnectAgent(action.agentId);
       case 'save':
@@ -89,6 +94,16 @@ export class ViewerActions {
       return { cellId: cell.id };
     }
     throw new NotebookError('nothing_to_undo', 'This window has deleted no cell that could be put back.');
+  }
+
+  async #setToolAccess(allowed: boolean): Promise<void> {
+    const { codeTools } = this.#target;
+    if (!codeTools) throw new HostError('bad_request', 'There are no tools that code in this notebook could call. Reload the window.');
+    try {
+      await codeTools.setAllowed(allowed);
+    } catch (error) {
+      throw new HostError('access_unchanged', `Whether code may call tools was not changed: ${messageOf(error)}`, { cause: error });
+    }
   }
 
   #file(): FileStore {

@@ -39,6 +39,7 @@ const actions: { readonly [Action in ViewerAction['do']]: { readonly [field: str
   undo: { entryId: count },
   disconnectAgent: { agentId: text },
   setReadOnly: { readOnly: flag },
+  setToolAccess: { allowed: flag },
   resolveConflict: { keep: oneOf('mine', 'theirs') },
 };
 

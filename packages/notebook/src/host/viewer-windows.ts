@@ -3,6 +3,7 @@ import type { JournalEntry } from '../model/journal.js';
 import type { ConnectedAgent, Hello, HostMessage } from '../viewer/protocol.js';
 import { HostError } from './host-error.js';
 import type { Logger } from './logger.js';
+import type { NotebookTools } from './notebook-tools.js';
 import { ViewerActions, type ViewerTarget } from './viewer-actions.js';
 import { type LinkLimits, ViewerLink } from './viewer-link.js';
 
@@ -10,6 +11,7 @@ export interface ViewerWindowsOptions extends Pick<ViewerTarget, 'session' | 'fi
   title: string;
   logger: Logger;
   onDisconnectAgent: (agentId: string) => Promise<void>;
+  codeTools?: NotebookTools | undefined;
   limits?: Partial<LinkLimits> | undefined;
 }
 
@@ -28,12 +30,13 @@ export class ViewerWindows {
 
   constructor(options: ViewerWindowsOptions) {
     this.#options = options;
-    const { session, file } = options;
+    const { session, file, codeTools } = options;
     this.#stopListening = [
       session.document.onChange(({ change }) => this.#tell({ type: 'change', change })),
       session.onEvent((event) => this.#tell({ type: 'session', event })),
       session.journal.onChange(() => this.#tellJournalSoon()),
       file?.onState((state) => this.#tell({ type: 'file', file: state })) ?? (() => {}),
+      codeTools?.onAccess((tools) => this.#tell({ type: 'tools', tools })) ?? (() => {}),
     ];
   }
 
@@ -52,8 +55,8 @@ export class ViewerWindows {
 
   /** A window begins with everything there is, and hears of each change that follows. */
   add(socket: WebSocket): void {
-    const { session, file, logger, limits } = this.#options;
-    const actions = new ViewerActions({ session, file, disconnectAgent: (id) => this.#disconnect(id) });
+    const { session, file, logger, limits, codeTools } = this.#options;
+    const actions = new ViewerActions({ session, file, codeTools, disconnectAgent: (id) => this.#disconnect(id) });
     const link: ViewerLink = new ViewerLink(socket, {
       perform: (action) => actions.perform(action),
       onClose: () => this.#links.delete(link),
@@ -71,7 +74,7 @@ export class ViewerWindows {
   }
 
   #hello(): Hello {
-    const { session, file, title } = this.#options;
+    const { session, file, title, codeTools } = this.#options;
     const { name, version } = session.kernel.info;
     return {
       type: 'hello',
@@ -82,6 +85,7 @@ export class ViewerWindows {
       queued: session.queued,
       journal: newest(session.journal.entries),
       agents: this.#agents,
+      tools: codeTools?.access ?? null,
       file: file?.state ?? { kind: 'none' },
       readOnly: session.readOnly,
     };

@@ -1,5 +1,6 @@
 /** What the kernel and its worker say to each other. */
 import type { Execution, Output } from './kernel.js';
+import type { ToolPackage } from './kernel-tools.js';
 
 /** The first message to a worker. */
 export interface StartCommand {
@@ -20,7 +21,14 @@ export type Command =
   | { type: 'execute'; count: number; source: string }
   /** Comes beside the flag in `signals`: it reaches code that waits, the flag reaches code that computes. */
   | { type: 'interrupt'; count: number }
-  | { type: 'complete'; id: number; before: string };
+  | { type: 'complete'; id: number; before: string }
+  | ToolCommand;
+
+/** About tools that code may call; only where the kernel has some. The first one opens the way to them. */
+export type ToolCommand =
+  | { type: 'toolPackage'; package: ToolPackage<readonly (readonly [path: string, text: string])[]> }
+  /** A line of progress or log of the call with this id, then its answer: both JSON, as the host was given it. */
+  | { type: 'toolEvent' | 'toolAnswer'; id: number; text: string };
 
 /** `count` is the execution count of the cell, which also tells executions of one worker apart. */
 export type Report =
@@ -32,7 +40,17 @@ export type Report =
   /** The same, with the value of the cell's last expression, which comes after all other outputs. */
   | { type: 'done'; count: number; status: Execution['status']; result: Output; characters: number }
   | { type: 'completions'; id: number; matches: string[]; word: string }
+  | ToolReport
   | { type: 'dead'; reason: string };
+
+/** What code wants of tools. Ids are the worker's own. */
+export type ToolReport =
+  /** `body` is `{"arguments":{…}}`. */
+  | { type: 'toolCall'; id: number; server: string; tool: string; body: string; hears: boolean }
+  /** Nobody waits for the answer any more. */
+  | { type: 'toolCancel'; id: number }
+  /** One event was taken. */
+  | { type: 'toolHeard'; id: number };
 
 /** Code in the worker may have forged a report: what does not look right is `undefined`. */
 export function parseReport(value: unknown): Report | undefined {
@@ -52,6 +70,10 @@ const checks: { [type in Report['type']]: (report: Fields) => boolean } = {
     (status === 'ok' || status === 'error' || status === 'interrupted') &&
     (result === undefined || (isOutput(result) && isCount(characters))),
   completions: ({ id, matches, word }) => isCount(id) && isTexts(matches) && typeof word === 'string',
+  toolCall: ({ id, server, tool, body, hears }) =>
+    isCount(id) && typeof server === 'string' && typeof tool === 'string' && typeof body === 'string' && typeof hears === 'boolean',
+  toolCancel: ({ id }) => isCount(id),
+  toolHeard: ({ id }) => isCount(id),
   dead: ({ reason }) => typeof reason === 'string',
 };
 

@@ -2,8 +2,10 @@ import { PendingExecution, type PyodideExecuteOptions } from './execution-queue.
 import { type Interpreter, openInterpreter } from './interpreter.js';
 import type { Execution, Kernel, KernelState, Output } from './kernel.js';
 import { KernelError } from './kernel-error.js';
+import type { KernelTools } from './kernel-tools.js';
 import type { OpenWorker } from './kernel-worker.js';
 import type { Report } from './messages.js';
+import { ToolCalls } from './tool-calls.js';
 
 export interface PyodideKernelOptions {
   openWorker: OpenWorker;
@@ -11,6 +13,8 @@ export interface PyodideKernelOptions {
   startTimeoutMs?: number;
   /** How long code may take to end after an interrupt before Python is restarted instead. Default 5000. */
   interruptGraceMs?: number;
+  /** What code may call as `generated`. Default: nothing. */
+  tools?: KernelTools | undefined;
 }
 
 export interface Completions {
@@ -24,12 +28,14 @@ const completionTimeoutMs = 2000;
 
 /** Python by Pyodide, in a worker of the runtime that `openWorker` knows. Runs in pages and in Node. */
 export class PyodideKernel implements Kernel {
-  readonly #options: Required<PyodideKernelOptions>;
+  readonly #options: Required<Omit<PyodideKernelOptions, 'tools'>>;
+  readonly #tools: KernelTools | undefined;
   readonly #listeners = new Set<(state: KernelState) => void>();
   readonly #completions = new Map<number, (found: { matches: string[]; word: string }) => void>();
   #state: KernelState = 'starting';
   #version = '';
   #interpreter: Interpreter | undefined;
+  #calls: ToolCalls | undefined;
   /** The start under way, or the last one. */
   #started: Promise<void> | undefined;
   #current: PendingExecution | undefined;
@@ -39,7 +45,8 @@ export class PyodideKernel implements Kernel {
   #deathReason = '';
   #closed = false;
 
-  constructor(options: PyodideKernelOptions) {
+  constructor({ tools, ...options }: PyodideKernelOptions) {
+    this.#tools = tools;
     this.#options = { startTimeoutMs: 60_000, interruptGraceMs: 5000, ...options };
   }
 
@@ -98,8 +105,7 @@ export class PyodideKernel implements Kernel {
     this.#closed = true;
     this.#endAll((execution) => execution.end('interrupted'));
     this.#deathReason = 'it was closed';
-    const interpreter = this.#interpreter;
-    this.#interpreter = undefined;
+    const interpreter = this.#takeInterpreter();
     this.#setState('dead');
     this.#listeners.clear();
     await interpreter?.end();
@@ -127,6 +133,8 @@ export class PyodideKernel implements Kernel {
         onDeath: (reason) => this.#die(reason, 'kernel_died'),
       });
       this.#interpreter = interpreter;
+      const { worker } = interpreter;
+      if (this.#tools) this.#calls = new ToolCalls(this.#tools, (command) => worker.send(command));
       this.#version = await interpreter.ready;
     } catch (error) {
       if (this.#interpreter === interpreter) this.#die(error instanceof Error ? error.message : String(error), 'kernel_start_failed');
@@ -140,9 +148,7 @@ export class PyodideKernel implements Kernel {
 
   async #relaunch(): Promise<void> {
     this.#setState('starting');
-    const interpreter = this.#interpreter;
-    this.#interpreter = undefined;
-    await interpreter?.end();
+    await this.#takeInterpreter()?.end();
     this.#assertOpen('Restarting the kernel');
     await this.#launch();
   }
@@ -157,7 +163,17 @@ export class PyodideKernel implements Kernel {
     this.#interpreter.worker.send({ type: 'execute', count: execution.count, source: execution.source });
   }
 
+  /** Nothing that it still says is heard; its calls of tools end. */
+  #takeInterpreter(): Interpreter | undefined {
+    const interpreter = this.#interpreter;
+    this.#interpreter = undefined;
+    this.#calls?.close();
+    this.#calls = undefined;
+    return interpreter;
+  }
+
   #take(report: Report): void {
+    if (report.type === 'toolCall' || report.type === 'toolCancel' || report.type === 'toolHeard') return this.#calls?.take(report);
     if (report.type === 'completions') this.#completions.get(report.id)?.(report);
     const execution = this.#current;
     // Output of a task that outlived its cell, while nothing runs, is nobody's.
@@ -196,7 +212,7 @@ export class PyodideKernel implements Kernel {
   }
 
   #die(reason: string, code: 'kernel_died' | 'kernel_start_failed'): void {
-    this.#interpreter = undefined;
+    this.#takeInterpreter();
     this.#started = undefined;
     this.#deathReason = reason;
     const doing = code === 'kernel_died' ? `Running a cell: the kernel died (${reason}), its variables are gone. Restart it` : reason;

@@ -1,10 +1,11 @@
 /**
- * Memory shared with the worker, for what must reach it while Python computes and no message can: the interrupt, and how much
- * output has been taken.
+ * Memory shared with the worker, for what must reach it while Python computes and no message can: the interrupt, how much
+ * output has been taken, and that a message is there, for a worker that fetches it itself.
  */
 const interruptFlag = 0;
 const acknowledged = 1;
-const byteLength = 8;
+const arrived = 2;
+const byteLength = 12;
 /** The longest time without looking again, in case a wake-up was missed. */
 const longestWaitMs = 100;
 
@@ -30,6 +31,12 @@ export function createSender(buffer: SharedArrayBuffer | undefined) {
       if (!cells) return;
       Atomics.add(cells, acknowledged, characters);
       Atomics.notify(cells, acknowledged);
+    },
+    /** Call it behind each message. */
+    arrive(): void {
+      if (!cells) return;
+      Atomics.add(cells, arrived, 1);
+      Atomics.notify(cells, arrived);
     },
   };
 }
@@ -67,6 +74,16 @@ export class SignalReceiver {
   /** Blocks for the time given, or until an interrupt. */
   sleep(ms: number): void {
     Atomics.wait(this.#cells, interruptFlag, 0, ms);
+  }
+
+  /** How many messages have come; to be read before one looks for them. */
+  get arrivals(): number {
+    return Atomics.load(this.#cells, arrived);
+  }
+
+  /** Blocks until another message has come than those of `arrivals`, at most for the time given. */
+  waitForArrival(arrivals: number, ms: number): void {
+    Atomics.wait(this.#cells, arrived, arrivals, Math.min(ms, longestWaitMs));
   }
 
   /** Counts characters as sent, and blocks while more than `window` of them have not been taken. An interrupt ends the wait. */

@@ -64,6 +64,7 @@ export function startApp(root: HTMLElement, url: string): void {
     restart: () => void commands.restart(),
     disconnect: (agentId) => ask({ do: 'disconnectAgent', agentId }),
     setReadOnly: (readOnly) => ask({ do: 'setReadOnly', readOnly }),
+    setToolAccess: (allowed) => ask({ do: 'setToolAccess', allowed }),
     toggleChanges: () => drawer.toggle(),
     toggleTheme,
     help: showHelp,

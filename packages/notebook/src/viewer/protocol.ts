@@ -25,6 +25,16 @@ export interface ConnectedAgent {
   readonly name: string;
 }
 
+/** What code in the notebook may call: tools of MCP servers, by a grant of its own. */
+export interface ToolAccess {
+  /** Those that the grant reaches. `tools` is missing until a server was asked. */
+  readonly servers: readonly { readonly name: string; readonly tools?: number }[];
+  /** False: the right was taken away. */
+  readonly allowed: boolean;
+  /** The id of the grant, or of the last one: under it the audit speaks of the calls. */
+  readonly grant: string;
+}
+
 /** Everything that a window needs to begin, or to begin anew. */
 export interface Hello {
   readonly type: 'hello';
@@ -35,6 +45,8 @@ export interface Hello {
   readonly queued: readonly Run[];
   readonly journal: readonly JournalEntry[];
   readonly agents: readonly ConnectedAgent[];
+  /** Null: code has nothing to call. */
+  readonly tools: ToolAccess | null;
   readonly file: FileState;
   readonly readOnly: boolean;
 }
@@ -46,6 +58,7 @@ export type HostMessage =
   | { readonly type: 'session'; readonly event: SessionEvent }
   | { readonly type: 'journal'; readonly journal: readonly JournalEntry[] }
   | { readonly type: 'agents'; readonly agents: readonly ConnectedAgent[] }
+  | { readonly type: 'tools'; readonly tools: ToolAccess | null }
   | { readonly type: 'file'; readonly file: FileState }
   /** Answers the request of the same id. An error is for the person: its message says what to do. */
   | { readonly type: 'done'; readonly id: number; readonly value?: unknown }
@@ -82,6 +95,8 @@ export type ViewerAction =
   | { readonly do: 'undo'; readonly entryId: number }
   | { readonly do: 'disconnectAgent'; readonly agentId: string }
   | { readonly do: 'setReadOnly'; readonly readOnly: boolean }
+  /** Whether code may call tools. */
+  | { readonly do: 'setToolAccess'; readonly allowed: boolean }
   | { readonly do: 'resolveConflict'; readonly keep: 'mine' | 'theirs' };
 
 /** From a window to the host. */

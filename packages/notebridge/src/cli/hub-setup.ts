@@ -1,3 +1,4 @@
+import type { NotebookTools } from '@notebridge/notebook/host';
 import type { Config } from '../config/config.js';
 import { loadConfig } from '../config/load-config.js';
 import { loadMiddlewareModules } from '../config/load-middleware.js';
@@ -27,6 +28,8 @@ export interface HubSetup {
   serverInfo: JsonObject;
   /** Where notebook pages dial, if the hub has a port already. */
   pages?: PagePort;
+  /** What code in a notebook of this process may call, where there are servers. Whoever opens it closes it. */
+  openTools?: (() => Promise<NotebookTools & { close(): Promise<void> }>) | undefined;
 }
 
 /** A notebook that a hub offers. Whoever opened it closes it. */

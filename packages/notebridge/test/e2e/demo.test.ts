@@ -36,11 +36,12 @@ describe('notebridge demo', () => {
   it('tells each step, checks it, and leaves nothing behind', async () => {
     const { ending, stdout, stderr } = await play([]).ended;
     expect({ ending, stderr }).toEqual({ ending: 0, stderr: '' });
-    expect(stdout.match(/^ {3}✓ /gm)).toHaveLength(8);
+    expect(stdout.match(/^ {3}✓ /gm)).toHaveLength(9);
     expect(stdout).toContain('a whole PNG of 300 × 200 pixels');
     expect(stdout).toContain("NameError: name 'widht' is not defined");
     expect(stdout).toContain('refused (stale_cell)');
-    expect(stdout).toContain('Done: 8 steps');
+    expect(stdout).toMatch(/filesystem server has told Python of \d+ files; the chart is right/);
+    expect(stdout).toContain('Done: 9 steps');
     expect(stdout).not.toContain('\u001b');
     expect(readdirSync(join(folder, 'temporary'))).toEqual([]);
     expect(readdirSync(join(folder, 'home'))).toEqual([]);
@@ -63,7 +64,18 @@ describe('notebridge demo', () => {
     const report = JSON.parse(stdout) as Report;
     expect(Object.keys(report)).toEqual(['ok', 'steps']);
     expect(report.ok).toBe(true);
-    expect(report.steps.map(({ name }) => name)).toEqual(['start', 'window', 'write', 'draw', 'fail', 'mend', 'stale', 'undo', 'save']);
+    expect(report.steps.map(({ name }) => name)).toEqual([
+      'start',
+      'window',
+      'write',
+      'draw',
+      'fail',
+      'mend',
+      'stale',
+      'undo',
+      'tools',
+      'save',
+    ]);
     for (const step of report.steps) expect(step).toMatchObject({ ok: true, ms: expect.any(Number), detail: expect.any(String) });
     const url = readFileSync(opened, 'utf8');
     expect(url).toMatch(/^http:.*#token=/);
@@ -80,7 +92,12 @@ describe('notebridge demo', () => {
     expect(stdout).toContain(`The notebook is kept: ${file}`);
     expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({
       nbformat: 4,
-      cells: [{ cell_type: 'markdown' }, { cell_type: 'code', execution_count: 1 }, { source: ['f"{width * height:,} points"'] }],
+      cells: [
+        { cell_type: 'markdown' },
+        { cell_type: 'code', execution_count: 1 },
+        { source: ['f"{width * height:,} points"'] },
+        { outputs: [{ data: { 'image/svg+xml': expect.arrayContaining([expect.stringContaining('colab-demo.mjs')]) } }] },
+      ],
     });
     expect(readdirSync(folder).sort()).toEqual(['home', 'kept.ipynb', 'temporary']);
     expect(readdirSync(join(folder, 'temporary'))).toEqual([]);

@@ -37,6 +37,7 @@ function obey(message: Line): void {
   }
   if (message.type === 'interrupt') sender.interrupt(message.count);
   worker.postMessage(message.type === 'start' && signals ? { ...message, signals } : message);
+  sender.arrive();
 }
 
 function end(reason: string): void {

@@ -2,7 +2,8 @@
 import { constants } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { parentPort } from 'node:worker_threads';
+import { parentPort, receiveMessageOnPort } from 'node:worker_threads';
+import type { Command } from '../messages.js';
 import { limitConnections } from './node-network.js';
 import { serve } from './serve.js';
 
@@ -15,6 +16,7 @@ process.on('uncaughtException', () => {});
 serve({
   post: (report) => port.postMessage(report),
   onMessage: (listener) => port.on('message', listener),
+  receiveNow: () => receiveMessageOnPort(port)?.message as Command | undefined,
   async loadPyodide({ indexUrl, stdlibUrl, fetchOrigins }, options) {
     limitConnections(fetchOrigins);
     // Emscripten asks for the open flags this way, which Node refuses under its permission model.

@@ -6,10 +6,11 @@ import type { SignalReceiver } from '../shared-signals.js';
 import { createJsGlobals } from './js-globals.js';
 import { lockDown } from './lock-down.js';
 import type { OutputPump } from './output-pump.js';
+import type { PythonTools } from './tool-port.js';
 import type { WorkerSide } from './worker-side.js';
 
 /** `notebridge_kernel.Kernel`. */
-export interface PythonKernel {
+export interface PythonKernel extends PythonTools {
   execute(count: number, source: string, interrupted: boolean): void;
   cancel(): void;
   complete(before: string): string;
@@ -21,6 +22,12 @@ type PythonReport =
   | { type: 'clear'; wait: boolean }
   | { type: 'done'; status: Execution['status']; result?: Output };
 
+export interface LoadedPython {
+  kernel: PythonKernel;
+  pyodide: PyodideAPI;
+  version: string;
+}
+
 interface Joints {
   signals: SignalReceiver;
   pump: OutputPump;
@@ -31,12 +38,23 @@ const pythonFolder = '/lib/notebridge';
 const pythonFiles = [
   'IPython/__init__.py',
   'IPython/display.py',
-  ...['__init__', 'cells', 'completion', 'display', 'environment', 'formats', 'kernel', 'magics', 'pretty', 'streams', 'tracebacks'].map(
-    (name) => `notebridge_kernel/${name}.py`,
-  ),
+  ...[
+    '__init__',
+    'cells',
+    'completion',
+    'display',
+    'environment',
+    'formats',
+    'kernel',
+    'magics',
+    'pretty',
+    'streams',
+    'tools',
+    'tracebacks',
+  ].map((name) => `notebridge_kernel/${name}.py`),
 ];
 
-export async function loadPython(side: WorkerSide, command: StartCommand, joints: Joints) {
+export async function loadPython(side: WorkerSide, command: StartCommand, joints: Joints): Promise<LoadedPython> {
   const [pyodide, files] = await Promise.all([
     side.loadPyodide(command, {
       env: { HOME: '/home/pyodide' },
@@ -53,7 +71,7 @@ export async function loadPython(side: WorkerSide, command: StartCommand, joints
   pyodide.runPython(`import sys; sys.path.append(${JSON.stringify(pythonFolder)})`);
   const kernel = startKernel(pyodide, joints);
   lockDown();
-  return { kernel, version: pyodide.runPython('import sys; sys.version.split()[0]') as string };
+  return { kernel, pyodide, version: pyodide.runPython('import sys; sys.version.split()[0]') as string };
 }
 
 function readFiles(side: WorkerSide, pythonUrl: string) {

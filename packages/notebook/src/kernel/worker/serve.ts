@@ -1,8 +1,10 @@
 /** The worker: loads Python, then does what it is told, one cell at a time. The same in a page and in Node. */
 import type { Command, StartCommand } from '../messages.js';
 import { SignalReceiver } from '../shared-signals.js';
+import { Mailbox } from './mailbox.js';
 import { OutputPump } from './output-pump.js';
 import { loadPython, type PythonKernel } from './python.js';
+import { ToolPort } from './tool-port.js';
 import type { WorkerSide } from './worker-side.js';
 
 export function serve(side: WorkerSide): void {
@@ -19,9 +21,11 @@ async function start(side: WorkerSide, command: StartCommand, fail: (error: unkn
   try {
     const signals = new SignalReceiver(command.signals);
     const pump = new OutputPump({ post: side.post, signals });
-    const { kernel, version } = await loadPython(side, command, { signals, pump, fail });
+    const { kernel, pyodide, version } = await loadPython(side, command, { signals, pump, fail });
+    const mailbox: Mailbox = new Mailbox(side, { signals, obey: (next) => obey(next, { side, kernel, signals, pump, tools }) });
+    const tools = new ToolPort({ pyodide, python: kernel, mailbox, post: side.post, flush: () => pump.flush() });
     side.post({ type: 'ready', version });
-    return (next: Command) => obey(next, { side, kernel, signals, pump });
+    return (next: Command) => mailbox.take(next);
   } catch (error) {
     fail(error);
     throw error;
@@ -33,9 +37,10 @@ interface Parts {
   kernel: PythonKernel;
   signals: SignalReceiver;
   pump: OutputPump;
+  tools: ToolPort;
 }
 
-function obey(command: Command, { side, kernel, signals, pump }: Parts): void {
+function obey(command: Command, { side, kernel, signals, pump, tools }: Parts): void {
   switch (command.type) {
     case 'execute': {
       signals.keepInterruptOf(command.count);
@@ -52,6 +57,11 @@ function obey(command: Command, { side, kernel, signals, pump }: Parts): void {
       return;
     case 'complete':
       side.post({ type: 'completions', id: command.id, ...JSON.parse(kernel.complete(command.before)) });
+      return;
+    case 'toolPackage':
+    case 'toolEvent':
+    case 'toolAnswer':
+      tools.take(command);
       return;
   }
 }

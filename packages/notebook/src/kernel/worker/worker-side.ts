@@ -7,6 +7,8 @@ export type LoadPyodideOptions = NonNullable<Parameters<typeof import('pyodide')
 export interface WorkerSide {
   post: (report: Report) => void;
   onMessage: (listener: (message: StartCommand | Command) => void) => void;
+  /** The next message, if one is there, which then comes no other way. Undefined: this runtime cannot, and Python cannot wait without `await`. */
+  receiveNow?: () => Command | undefined;
   loadPyodide: (command: StartCommand, options: LoadPyodideOptions) => Promise<PyodideAPI>;
   readText: (url: string) => Promise<string>;
 }

@@ -3,6 +3,7 @@ import type { FileState } from '../../viewer/protocol.js';
 import { el, hiddenText, setText } from '../dom.js';
 import { icon } from '../icons.js';
 import type { Store } from '../state/store.js';
+import { createCodeTools } from './code-tools.js';
 
 export interface BarOptions {
   store: Store;
@@ -12,6 +13,7 @@ export interface BarOptions {
   restart: () => void;
   disconnect: (agentId: string) => void;
   setReadOnly: (readOnly: boolean) => void;
+  setToolAccess: (isAllowed: boolean) => void;
   toggleChanges: () => void;
   toggleTheme: () => void;
   help: () => void;
@@ -121,6 +123,7 @@ export function createBar(options: BarOptions): HTMLElement {
     { class: 'bar' },
     el('div', { class: 'file' }, title, saved),
     kernel,
+    createCodeTools(options),
     agents,
     el('div', { class: 'tools' }, readOnly, changes, theme, help),
   );

@@ -16,7 +16,7 @@ export function confirm(question: string, { yes, detail }: { yes: string; detail
       el('p', { id: 'dialog-detail' }, detail),
       el('div', { class: 'actions' }, cancel, accept),
     );
-    open(dialog, () => resolve(false));
+    openDialog(dialog, () => resolve(false));
   });
 }
 
@@ -72,7 +72,7 @@ export function showHelp(): void {
     el('div', { class: 'dialog-head' }, el('h2', { id: 'help-title' }, 'Keyboard'), close),
     el('div', { class: 'key-groups' }, ...groups),
   );
-  open(dialog, () => {});
+  openDialog(dialog, () => {});
 }
 
 function keyCaps(keys: string): (Node | string)[] {
@@ -80,7 +80,7 @@ function keyCaps(keys: string): (Node | string)[] {
 }
 
 /** The browser keeps the keyboard inside and gives it back afterwards. */
-function open(dialog: HTMLDialogElement, onClose: () => void): void {
+export function openDialog(dialog: HTMLDialogElement, onClose: () => void): void {
   dialog.addEventListener('close', () => {
     dialog.remove();
     onClose();

@@ -5,7 +5,7 @@ import type { JournalEntry } from '../../model/journal.js';
 import { Listeners } from '../../model/listeners.js';
 import type { Run, RunStatus } from '../../run-queue.js';
 import type { SessionEvent } from '../../session.js';
-import type { ConnectedAgent, FileState, Hello, HostMessage } from '../../viewer/protocol.js';
+import type { ConnectedAgent, FileState, Hello, HostMessage, ToolAccess } from '../../viewer/protocol.js';
 import type { LinkState } from '../link/connection.js';
 
 export type StoreEvent =
@@ -15,7 +15,7 @@ export type StoreEvent =
   | { readonly type: 'run'; readonly run: Run }
   | { readonly type: 'finished'; readonly run: Run; readonly status: RunStatus }
   | { readonly type: 'acted'; readonly what: 'stopped' | 'interrupted' | 'restarted'; readonly by: Actor }
-  | { readonly type: 'kernel' | 'journal' | 'agents' | 'file' | 'readOnly' | 'link' };
+  | { readonly type: 'kernel' | 'journal' | 'agents' | 'tools' | 'file' | 'readOnly' | 'link' };
 
 /** All that the window shows, as the host told it. Only the host's messages change it. */
 export class Store {
@@ -28,6 +28,7 @@ export class Store {
   kernel: { state: KernelState; name: string; version: string } = { state: 'starting', name: '', version: '' };
   journal: readonly JournalEntry[] = [];
   agents: readonly ConnectedAgent[] = [];
+  tools: ToolAccess | null = null;
   file: FileState = { kind: 'saved' };
   isReadOnly = false;
   link: LinkState = { kind: 'connecting' };
@@ -49,8 +50,9 @@ export class Store {
     return this.#running;
   }
 
-  on(listener: (event: StoreEvent) => void): void {
-    this.#listeners.add(listener);
+  /** Answers with a function that removes the listener. */
+  on(listener: (event: StoreEvent) => void): () => void {
+    return this.#listeners.add(listener);
   }
 
   indexOf(cellId: string): number {
@@ -80,6 +82,9 @@ export class Store {
       case 'agents':
         this.agents = message.agents;
         break;
+      case 'tools':
+        this.tools = message.tools;
+        break;
       case 'file':
         this.file = message.file;
         break;
@@ -89,10 +94,10 @@ export class Store {
     this.#listeners.emit({ type: message.type });
   }
 
-  #reset({ document, title, kernel, running, queued, journal, agents, file, readOnly }: Hello): void {
+  #reset({ document, title, kernel, running, queued, journal, agents, tools, file, readOnly }: Hello): void {
     this.#document = createReplica(document);
     this.#document.onChange((event) => this.#listeners.emit({ type: 'cell', ...event }));
-    Object.assign(this, { title, kernel, journal, agents, file, isReadOnly: readOnly });
+    Object.assign(this, { title, kernel, journal, agents, tools, file, isReadOnly: readOnly });
     this.#running = running ?? undefined;
     this.#queued = queued;
     this.#listeners.emit({ type: 'reset' });

@@ -7,7 +7,7 @@ import type { CellContent } from '../../../src/model/cell.js';
 import { createDocument, type NotebookDocument } from '../../../src/model/document.js';
 import { messageOf, NotebookError } from '../../../src/model/errors.js';
 import { createNotebookSession, type NotebookSession } from '../../../src/session.js';
-import type { ConnectedAgent, FileState, HostMessage, ViewerAction, ViewerMessage } from '../../../src/viewer/protocol.js';
+import type { ConnectedAgent, FileState, HostMessage, ToolAccess, ViewerAction, ViewerMessage } from '../../../src/viewer/protocol.js';
 import { builtUi } from './built-ui.js';
 import { type Scenes, ToyKernel } from './toy-kernel.js';
 import { createActions } from './window-actions.js';
@@ -16,6 +16,7 @@ export interface TestHostOptions {
   cells: readonly Partial<CellContent>[];
   title?: string;
   agents?: readonly ConnectedAgent[];
+  tools?: ToolAccess;
   scenes?: Scenes;
 }
 
@@ -53,6 +54,7 @@ export class TestHost {
   readonly fetched: string[] = [];
   file: FileState = { kind: 'saved' };
   agents: readonly ConnectedAgent[];
+  tools: ToolAccess | null;
   isRefusing = false;
   readonly #title: string;
   readonly #server = createServer(
@@ -64,9 +66,10 @@ export class TestHost {
   );
   readonly #sockets = new WebSocketServer({ noServer: true });
 
-  constructor({ cells, title = 'analysis.ipynb', agents = [], scenes = {} }: TestHostOptions) {
+  constructor({ cells, title = 'analysis.ipynb', agents = [], tools, scenes = {} }: TestHostOptions) {
     this.#title = title;
     this.agents = agents;
+    this.tools = tools ?? null;
     this.kernel = new ToyKernel(scenes);
     const whole = cells.map((cell, index) => ({
       id: `cell-${index}`,
@@ -131,6 +134,11 @@ export class TestHost {
     this.#tellAll({ type: 'agents', agents });
   }
 
+  setTools(tools: ToolAccess | null): void {
+    this.tools = tools;
+    this.#tellAll({ type: 'tools', tools });
+  }
+
   #greet(window: WebSocket): void {
     const act = createActions(this.session, (action) => this.#other(action));
     window.on('message', (data) => {
@@ -155,6 +163,7 @@ export class TestHost {
       queued: session.queued,
       journal: session.journal.entries,
       agents: this.agents,
+      tools: this.tools,
       file: this.file,
       readOnly: session.readOnly,
     };
@@ -163,6 +172,7 @@ export class TestHost {
 
   #other(action: ViewerAction): void {
     if (action.do === 'disconnectAgent') this.setAgents(this.agents.filter(({ id }) => id !== action.agentId));
+    if (action.do === 'setToolAccess' && this.tools) this.setTools({ ...this.tools, allowed: action.allowed });
     if (action.do === 'save' || action.do === 'resolveConflict') this.setFile({ kind: 'saved' });
   }
 

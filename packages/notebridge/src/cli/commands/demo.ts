@@ -5,7 +5,7 @@ import type { DemoCommandOptions } from '../demo/tell-demo.js';
 export function demoCommand(): Command {
   return (
     new Command('demo')
-      .description('an agent works in the built-in notebook, each step checked: real Python, a real file, no network')
+      .description('an agent works in the built-in notebook, Python calls an MCP server, each step is checked; no network')
       .option('--browser', 'show the notebook in a window, until you press Enter')
       .option('--keep <file>', 'keep the notebook as this new .ipynb file (default: it is removed)')
       .option('--json', 'print a JSON object {ok, steps}, for scripts')

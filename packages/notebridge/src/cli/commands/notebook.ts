@@ -1,5 +1,6 @@
 import { Command, Option } from 'commander';
 import { openBrowser } from '../../processes/browser.js';
+import { openAgentHub } from '../agent-hub.js';
 import { type HubSetup, prepareHub, untilSignal } from '../hub-setup.js';
 import { addHubOptions, type HubCommandOptions } from '../options.js';
 import { serveAgent } from '../serve-agent.js';
@@ -34,13 +35,12 @@ async function runNotebook(file: string | undefined, options: NotebookCommandOpt
     return source;
   };
   if (!process.stdin.isTTY) return serveAgent(setup, open);
-  const source = await open(setup);
+  const { close } = await openAgentHub(setup, open);
   process.stderr.write('Press Ctrl-C to end it; everything is saved.\n');
   try {
     await untilSignal();
   } finally {
-    await source.close();
-    await setup.logger.close();
+    await close();
   }
 }
 

@@ -17,13 +17,16 @@ export interface DemoPlace {
   remove(): Promise<void>;
 }
 
-/** Makes the folder. Rejects with `bad_usage` if there can be no new notebook at `keep`, with `write_failed` if there can be no folder. */
-export async function makePlace(keep: string | undefined, env: NodeJS.ProcessEnv): Promise<DemoPlace> {
+/** Makes the folder, with a config of these servers. Rejects with `bad_usage` if there can be no new notebook at `keep`, with `write_failed` if there can be no folder. */
+export async function makePlace(
+  keep: string | undefined,
+  { env, servers = {} }: { env: NodeJS.ProcessEnv; servers?: Record<string, { command: string; args: string[] }> },
+): Promise<DemoPlace> {
   const kept = keep === undefined ? undefined : resolve(keep);
   if (kept !== undefined) await assertFree(kept);
   const folder = await makeFolder();
   const config = join(folder, 'mcp.json');
-  await writeFile(config, '{ "mcpServers": {} }\n', { mode: 0o600 });
+  await writeFile(config, `${JSON.stringify({ mcpServers: servers })}\n`, { mode: 0o600 });
   // The audit of a demo is not the user's.
   const settings = { NOTEBRIDGE_CONFIG: config, NOTEBRIDGE_LOG_DIR: join(folder, 'logs'), XDG_STATE_HOME: join(folder, 'state') };
   const foreign = Object.entries(env).filter(([name]) => !name.startsWith('NOTEBRIDGE_'));

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { ownPackageFolder } from '../../state/own-files.js';
 import { ownVersion } from '../version.js';
 import { DemoAgent } from './demo-agent.js';
+import { type DemoFilesystem, findFilesystem, withoutFilesystem } from './filesystem.js';
 import { type DemoPlace, makePlace } from './place.js';
 import { type PlayOptions, playSteps, type StepReport } from './steps.js';
 import { tellStory } from './story.js';
@@ -26,6 +27,8 @@ export interface DemoReport {
   steps: StepReport[];
   /** Where the notebook is kept, as far as it came. */
   notebook?: string;
+  /** What this machine lacks for a step that was left out. */
+  notShown?: string;
 }
 
 /** All steps together; a person's look is not counted. */
@@ -42,7 +45,9 @@ const lastPatienceMs = 1500;
  * kept. Rejects as `makePlace` does, and with the signal's reason; a step that failed is in the report.
  */
 export async function runDemo(options: DemoOptions): Promise<DemoReport> {
-  const place = await makePlace(options.keep, process.env);
+  const filesystem = findFilesystem();
+  const servers = filesystem === undefined ? {} : { filesystem: { command: filesystem.command, args: filesystem.args } };
+  const place = await makePlace(options.keep, { env: process.env, servers });
   options.teller.title('Notebridge demo: an agent works in a notebook. Python comes with the package; no network, no account.');
   const program = fileURLToPath(new URL('bin/notebridge.js', ownPackageFolder()));
   const agent = new DemoAgent(process.execPath, [program, 'stdio', '--notebook', place.notebook], {
@@ -50,22 +55,31 @@ export async function runDemo(options: DemoOptions): Promise<DemoReport> {
     onUse: options.teller.onUse,
   });
   try {
-    const steps = await play(agent, place, options);
-    return { ok: steps.every(({ ok }) => ok), steps, ...(place.isKept ? { notebook: place.notebook } : {}) };
+    const steps = await play(agent, { place, filesystem }, options);
+    return {
+      ok: steps.every(({ ok }) => ok),
+      steps,
+      ...(place.isKept ? { notebook: place.notebook } : {}),
+      ...(filesystem === undefined ? { notShown: withoutFilesystem } : {}),
+    };
   } finally {
     await agent.close(lastPatienceMs);
     await place.remove();
   }
 }
 
-async function play(agent: DemoAgent, place: DemoPlace, { browser, teller, signal, person }: DemoOptions): Promise<StepReport[]> {
+async function play(
+  agent: DemoAgent,
+  { place, filesystem }: { place: DemoPlace; filesystem: DemoFilesystem | undefined },
+  { browser, teller, signal, person }: DemoOptions,
+): Promise<StepReport[]> {
   const look = browser ? person : undefined;
   let isThere = true;
   void agent.ended.then(() => {
     isThere = false;
   });
   const canStillRead = (): boolean => isThere && !signal.aborted;
-  const { steps, lastStep } = tellStory({ agent, place, version: ownVersion(), showsWindow: browser, canStillRead });
+  const { steps, lastStep } = tellStory({ agent, place, filesystem, version: ownVersion(), showsWindow: browser, canStillRead });
   const bounds: PlayOptions = { budgetMs, signal, listener: teller };
   const reports = await playSteps(
     steps,

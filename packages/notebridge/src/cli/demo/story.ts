@@ -1,7 +1,8 @@
 import type { JsonObject } from '../../util/json.js';
-import { countedText, drawing, introduction, pictureSize, rightCount, wrongCount } from './cells.js';
+import { countedText, drawing, introduction, maxBars, pictureSize, rightCount, toolCalls, wrongCount } from './cells.js';
 import type { DemoAgent } from './demo-agent.js';
 import { expectSame, expectThat } from './expect.js';
+import { type DemoFilesystem, readFolder } from './filesystem.js';
 import type { DemoPlace } from './place.js';
 import { readPng } from './png.js';
 import { askPython, checkSavedFile } from './saved-file.js';
@@ -10,6 +11,8 @@ import type { Step } from './steps.js';
 export interface StoryOptions {
   agent: DemoAgent;
   place: DemoPlace;
+  /** Undefined: no server of others is here that Python could call. */
+  filesystem: DemoFilesystem | undefined;
   /** The version that has to answer. */
   version: string;
   showsWindow: boolean;
@@ -24,7 +27,7 @@ export interface Story {
 }
 
 /** The main job from end to end, each step checked. */
-export function tellStory({ agent, place, version, showsWindow, canStillRead }: StoryOptions): Story {
+export function tellStory({ agent, place, filesystem, version, showsWindow, canStillRead }: StoryOptions): Story {
   let drawn = '';
   let counted = '';
   let revBeforeMending = 0;
@@ -113,6 +116,24 @@ export function tellStory({ agent, place, version, showsWindow, canStillRead }: 
     return 'the cell is back in its place, with the exact source and the picture';
   }
 
+  async function callTools({ folder }: DemoFilesystem): Promise<string> {
+    const { value } = await agent.succeed('run_code', { code: toolCalls(folder) });
+    expectSame('Python to end with', value.status, 'ok');
+    const data = (value.outputs as JsonObject[]).at(-1)?.data as JsonObject | undefined;
+    const drawing = toText(data?.['image/svg+xml']);
+    const bars = [...drawing.matchAll(/<text[^>]*>([^<]*)<\/text><rect[^>]*\/><text[^>]*>([^<]*)<\/text>/g)];
+    const files = await readFolder(folder);
+    const found = bars.map(([, path, bytes]) => ({ path, bytes: Number(bytes?.replaceAll(',', '')) }));
+    const wrong = found.filter(({ path, bytes }) => files.find((file) => file.path === path)?.bytes !== bytes);
+    expectSame('bars that the disk does not bear out:', wrong, []);
+    expectSame(
+      'the largest files, of bytes',
+      found.map(({ bytes }) => bytes),
+      files.slice(0, maxBars).map(({ bytes }) => bytes),
+    );
+    return `its filesystem server has told Python of ${files.length} files; the chart is right, each bar was compared with the disk`;
+  }
+
   async function save(): Promise<string> {
     const seen = canStillRead() ? await readCells() : undefined;
     const ending = await agent.close();
@@ -144,6 +165,9 @@ export function tellStory({ agent, place, version, showsWindow, canStillRead }: 
     { name: 'mend', title: 'It mends the cell, and runs it again', play: mend },
     { name: 'stale', title: 'It tries a change that rests on outdated knowledge', play: refuseStale },
     { name: 'undo', title: 'It deletes the picture, and takes that back', play: undo },
+    ...(filesystem === undefined
+      ? []
+      : [{ name: 'tools', title: 'Python calls an MCP server, and plots what it found', play: () => callTools(filesystem) }]),
   ];
   return { steps, lastStep: { name: 'save', title: 'It leaves, and its work is on the disk', play: save } };
 }

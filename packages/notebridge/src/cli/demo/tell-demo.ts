@@ -38,12 +38,13 @@ function assertGood({ ok, steps }: DemoReport): void {
   );
 }
 
-function sayGood({ steps, notebook }: DemoReport, teller: Teller): void {
+function sayGood({ steps, notebook, notShown }: DemoReport, teller: Teller): void {
   const seconds = steps.reduce((sum, { ms }) => sum + ms, 0) / 1000;
   teller.say(
     `Done: ${steps.length} steps in ${seconds.toFixed(1)} s, every result checked.`,
     notebook === undefined ? 'The notebook is removed again.' : `The notebook is kept: ${notebook}`,
   );
+  if (notShown !== undefined) teller.say(notShown);
   teller.say(
     'See it in a window:   npx notebridge demo --browser',
     'Keep the notebook:    npx notebridge demo --keep FILE.ipynb',

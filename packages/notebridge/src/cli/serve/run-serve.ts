@@ -107,7 +107,11 @@ async function openHub(setup: HubSetup, { options, place, openSource, closers }:
   });
   closers.add(() => listener.close());
 
-  source = await openSource?.({ ...setup, pages: pages.at(listener.port) });
+  const openTools = async () => {
+    const { CodeTools } = await import('../notebook-tools/notebook-tools.js');
+    return new CodeTools({ hub, servers, openStore: async () => store, maxResultBytes: config.limits.maxResultBytes });
+  };
+  source = await openSource?.({ ...setup, pages: pages.at(listener.port), openTools });
   if (source !== undefined) {
     const opened = source;
     closers.add(() => opened.close());

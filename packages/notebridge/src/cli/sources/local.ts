@@ -17,7 +17,9 @@ export interface LocalSource extends NotebookSource {
 }
 
 /** Opens the built-in notebook on a file. Rejects with `bad_notebook` for a file that is none, `port_in_use`, `write_failed`. */
-export async function openLocal({ options, logger, redactor, pages }: HubSetup, { file, readOnly }: LocalOptions): Promise<LocalSource> {
+export async function openLocal(setup: HubSetup, { file, readOnly }: LocalOptions): Promise<LocalSource> {
+  const { options, logger, redactor, pages } = setup;
+  const tools = await setup.openTools?.();
   const { createNotebookHost } = await import('@notebridge/notebook/host');
   const host = createNotebookHost({
     file,
@@ -27,15 +29,28 @@ export async function openLocal({ options, logger, redactor, pages }: HubSetup, 
     allowHosts: options.allowHost,
     allowOrigins: options.allowOrigin,
     logger,
+    tools,
   });
   try {
     await host.start();
   } catch (error) {
+    await tools?.close();
     const isPort = isJsonObject(error) && error.code === 'port_in_use';
     throw new BridgeError(isPort ? 'port_in_use' : 'bad_notebook', messageOf(error), { cause: error });
   }
   redactor.add(new URL(host.url).hash.replace('#token=', ''));
-  const provider = new LocalNotebook({ host, ...(options.browser ? {} : { openBrowser: async () => browserSwitchedOff }) });
+  const provider = new LocalNotebook({
+    host,
+    hasTools: tools !== undefined,
+    ...(options.browser ? {} : { openBrowser: async () => browserSwitchedOff }),
+  });
   const ended = new Promise<void>((resolve) => host.onDisconnectAgent(() => resolve()));
-  return { host, provider, middlewares: [new AgentWatchMiddleware(host)], ended, close: () => host.close() };
+  const close = async (): Promise<void> => {
+    try {
+      await host.close();
+    } finally {
+      await tools?.close();
+    }
+  };
+  return { host, provider, middlewares: [new AgentWatchMiddleware(host)], ended, close };
 }

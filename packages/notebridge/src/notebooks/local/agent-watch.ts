@@ -14,7 +14,9 @@ export class AgentWatchMiddleware implements Middleware {
   }
 
   onMessage(context: MiddlewareContext, callNext: CallNext<JsonObject, JsonObject>): Promise<Answered<JsonObject>> {
-    const { sessionId } = context.caller;
+    const { sessionId, door } = context.caller;
+    // Code in a kernel is no agent.
+    if (door === 'tool-proxy') return callNext(context);
     const name = agentName(context);
     if (this.#agents.get(sessionId) !== name) {
       this.#agents.set(sessionId, name);

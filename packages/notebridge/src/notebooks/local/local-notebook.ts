@@ -10,6 +10,8 @@ import { quote } from '../../util/quote.js';
 
 export interface LocalNotebookOptions {
   host: NotebookHost;
+  /** Whether code in the notebook can call MCP servers. Default false. */
+  hasTools?: boolean | undefined;
   /** Opens a URL for the person. Default: the system's browser. */
   openBrowser?: ((url: string) => Promise<BrowserResult>) | undefined;
 }
@@ -17,6 +19,10 @@ export interface LocalNotebookOptions {
 /** What agents are told of the built-in notebook. */
 const instructions =
   'Works in a Jupyter notebook on this machine that a person can see and edit at the same time. The kernel is Python in WebAssembly, without network and without the files of this machine.';
+
+/** Where code has something to call. */
+const toolInstructions =
+  ' Code can call the MCP servers of this hub as Python functions: `from generated.mcp.SERVER import TOOL`, then `await TOOL(...)`; `help(generated.mcp)` lists the servers.';
 
 /** Shows the notebook to the person; everything else works without a window. */
 const windowTool: Tool = {
@@ -29,11 +35,12 @@ const windowTool: Tool = {
 /** The built-in notebook as a provider: its tools run in this process, whether or not a window is open. */
 export class LocalNotebook implements Provider {
   readonly name = 'notebook';
-  readonly instructions = instructions;
+  readonly instructions: string;
   readonly #options: LocalNotebookOptions;
 
   constructor(options: LocalNotebookOptions) {
     this.#options = options;
+    this.instructions = options.hasTools ? instructions + toolInstructions : instructions;
   }
 
   async request(method: string, params: JsonObject, context: CallContext): Promise<JsonObject> {

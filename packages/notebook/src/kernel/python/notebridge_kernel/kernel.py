@@ -7,7 +7,7 @@ import json
 import signal
 import __main__
 
-from . import display, environment, streams
+from . import display, environment, streams, tools
 from .cells import History, file_name, remember_source, run_source
 from .tracebacks import describe
 
@@ -59,6 +59,12 @@ class Kernel:
         from .completion import complete
 
         return json.dumps(complete(self._namespace, before))
+
+    def connect_tools(self, port):
+        tools.connect(port)
+
+    def take_of_tool(self, number, kind, text):
+        tools.channel().take(number, kind, text)
 
     async def _run(self, count, source):
         self._task = asyncio.current_task()

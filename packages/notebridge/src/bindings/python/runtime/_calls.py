@@ -1,9 +1,10 @@
-"""How generated functions call: over HTTP to the hub, or through the caller that was set."""
+"""How generated functions call: through the caller that was set, the kernel of the built-in notebook, or over HTTP to the hub."""
 
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any, Awaitable, Callable, Mapping, Optional, Union, cast
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Any, Awaitable, Callable, ContextManager, Mapping, Optional, Union, cast
 
 from . import _conversation
 from ._progress import Listener, listener_of
@@ -22,7 +23,7 @@ _caller: Optional[ToolCaller] = None
 
 
 def set_tool_caller(caller: Optional[ToolCaller]) -> None:
-    """Has all calls made by `caller(tool_name, arguments)`, which may be async; None: over HTTP again."""
+    """Has all calls made by `caller(tool_name, arguments)`, which may be async; None: as before again."""
     global _caller
     if caller is not None and not callable(caller):
         raise TypeError(f"A tool caller is called with a tool's name and its arguments; {type(caller).__name__} cannot be called.")
@@ -38,6 +39,12 @@ async def call(
 
         given = ask_caller(_caller, server, tool, arguments)
         return from_caller(await given if hasattr(given, "__await__") else given, server, tool)
+    channel = _kernel_channel()
+    if channel is not None:
+        from ._kernel import call_in_kernel
+
+        with _listening(on_progress, tool) as listener:
+            return await call_in_kernel(channel, server, tool, arguments, listener, timeout)
     return await http_call(server, tool, arguments, on_progress=on_progress, timeout=timeout)
 
 
@@ -50,6 +57,12 @@ def call_sync(
 
         given = ask_caller(_caller, server, tool, arguments)
         return from_caller(finish(given) if hasattr(given, "__await__") else given, server, tool)
+    channel = _kernel_channel()
+    if channel is not None:
+        from ._kernel import call_in_kernel_sync
+
+        with _listening(on_progress, tool) as listener:
+            return call_in_kernel_sync(channel, server, tool, arguments, listener, timeout, _hear_here)
     return http_call_sync(server, tool, arguments, on_progress=on_progress, timeout=timeout)
 
 
@@ -85,6 +98,19 @@ def http_call_sync(
             return _lead_here(conversation, None)
     with listener, interruptible():
         return _lead_here(conversation, listener)
+
+
+def _kernel_channel() -> Any:
+    if not _IN_BROWSER:
+        return None
+    from ._kernel import kernel_channel
+
+    return kernel_channel()
+
+
+def _listening(on_progress: OnProgress, tool: str) -> "ContextManager[Optional[Listener]]":
+    listener = listener_of(on_progress, tool)
+    return nullcontext() if listener is None else listener
 
 
 def _lead_here(conversation: "Conversation", listener: Optional[Listener]) -> ToolResult:

@@ -107,7 +107,7 @@ def _advice(call: "Call") -> str:
     if not servers:
         return ""
     if call.tool in servers.get(call.server, ()):
-        return " This package was made when there was such a tool: `notebridge generate` makes it anew."
+        return " This package was made when there was such a tool: `importlib.reload(generated)` takes the newest; `notebridge generate` makes it anew."
     from difflib import get_close_matches
 
     wanted, known = (call.tool, servers[call.server]) if call.server in servers else (call.server, list(servers))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any, Mapping
+from typing import Any, Mapping, Union
 
 from ._values import ToolError
 
@@ -21,7 +21,7 @@ def encode(arguments: Mapping[str, Any], server: str, tool: str) -> bytes:
         raise ToolError(message, server=server, tool=tool, code="invalid_arguments") from error
 
 
-def parse(body: bytes) -> Any:
+def parse(body: Union[bytes, str]) -> Any:
     """The value of an answer; None if it is no JSON."""
     try:
         return json.loads(body)

@@ -107,6 +107,12 @@ def renewed_route() -> Route:
     return current_route()
 
 
+def default_timeout() -> float:
+    """How long a call may take that does not say it itself, in seconds."""
+    timeout: float = _explicit.get("timeout") or DEFAULT_TIMEOUT
+    return timeout
+
+
 def manifest() -> Dict[str, Any]:
     """What the generator says of this package; empty if it cannot be read."""
     try:
@@ -154,7 +160,7 @@ def _find(key: Tuple[Optional[str], ...]) -> Route:
         own = own if own is not None else _own_hub()
         if own is not None and own[1] is not None and _is_same_place(parse_url(own[0], own[2])[0], origin):
             token, token_source, needs_proof = own[1], own[2], True
-    route = Route(origin, path, token, url_source, token_source, needs_proof, _explicit.get("timeout") or DEFAULT_TIMEOUT)
+    route = Route(origin, path, token, url_source, token_source, needs_proof, default_timeout())
     _found = (key, route)
     return route
 

@@ -1,0 +1,32 @@
+/** What the code of a kernel may call. Whoever opens the kernel hands it in; the kernel knows of no server, token or address. */
+export interface KernelTools {
+  /** The functions as a Python package, imported as `generated`. */
+  readonly package: ToolPackage;
+  /** A kernel starts: the package is wanted from now on. Calling it twice is harmless. */
+  start(): void;
+  /** Called with each new package. Answers with a function that removes the listener. */
+  onPackage(listener: (next: ToolPackage) => void): () => void;
+  /** The answer as JSON text, which reaches the package to the letter; also of a call that failed. */
+  call(call: ToolCall, options: ToolCallOptions): Promise<string>;
+}
+
+/** `coming`: the first import waits for it. `none`: there is nothing to call, and the import says why. */
+export type ToolPackage<Files = ReadonlyMap<string, string>> =
+  | { readonly state: 'coming' }
+  | { readonly state: 'none'; readonly reason: string }
+  /** Text by path with `/`, relative to the folder of the package. The same version, the same files. */
+  | { readonly state: 'there'; readonly version: string; readonly files: Files };
+
+export interface ToolCall {
+  readonly server: string;
+  readonly tool: string;
+  /** `{"arguments":{…}}`, as the code has printed it. Not checked. */
+  readonly body: string;
+}
+
+export interface ToolCallOptions {
+  /** The code does not wait any more: it was interrupted, took too long, or is gone. */
+  readonly signal: AbortSignal;
+  /** Hears of progress and log lines, each one JSON text. Undefined: nobody listens. */
+  readonly onEvent: ((line: string) => void) | undefined;
+}

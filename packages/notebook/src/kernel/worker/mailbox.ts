@@ -1,0 +1,65 @@
+import type { Command } from '../messages.js';
+import type { SignalReceiver } from '../shared-signals.js';
+import type { WorkerSide } from './worker-side.js';
+
+/**
+ * Messages for code that blocks: it cannot be told of them, so it fetches them itself. Those that it does not want are kept, and
+ * obeyed in their order when Python lets go.
+ */
+export class Mailbox {
+  readonly #side: WorkerSide;
+  readonly #signals: SignalReceiver;
+  readonly #obey: (command: Command) => void;
+  #kept: Command[] = [];
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(side: WorkerSide, { signals, obey }: { signals: SignalReceiver; obey: (command: Command) => void }) {
+    this.#side = side;
+    this.#signals = signals;
+    this.#obey = obey;
+  }
+
+  /** False: code here cannot block. */
+  get canWait(): boolean {
+    return this.#signals.shared && this.#side.receiveNow !== undefined;
+  }
+
+  /** A message that came while nothing blocked. */
+  take(command: Command): void {
+    this.#flush();
+    this.#obey(command);
+  }
+
+  /** Blocks until a message is there that is wanted, the time is over, or an interrupt came, which is forgotten by that. */
+  wait(isWanted: (command: Command) => boolean, ms: number): Command | 'interrupted' | undefined {
+    const endMs = performance.now() + ms;
+    for (;;) {
+      const { arrivals } = this.#signals;
+      if (this.#signals.takeInterrupt()) return 'interrupted';
+      const wanted = this.#find(isWanted);
+      if (wanted) return wanted;
+      const leftMs = endMs - performance.now();
+      if (leftMs <= 0) return undefined;
+      this.#signals.waitForArrival(arrivals, leftMs);
+    }
+  }
+
+  #find(isWanted: (command: Command) => boolean): Command | undefined {
+    const at = this.#kept.findIndex(isWanted);
+    if (at !== -1) return this.#kept.splice(at, 1)[0];
+    for (let next = this.#side.receiveNow?.(); next !== undefined; next = this.#side.receiveNow?.()) {
+      if (isWanted(next)) return next;
+      this.#kept.push(next);
+      this.#timer ??= setTimeout(() => this.#flush(), 0);
+    }
+    return undefined;
+  }
+
+  #flush(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const kept = this.#kept;
+    this.#kept = [];
+    for (const command of kept) this.#obey(command);
+  }
+}
