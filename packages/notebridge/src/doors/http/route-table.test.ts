@@ -5,6 +5,7 @@ function createTable(): RouteTable {
   const table = new RouteTable();
   table.add({ method: ['GET', 'HEAD'], url: '/a.json' });
   table.add({ method: 'POST', url: '/:server/tools/:tool' });
+  table.add({ method: 'GET', url: '/all/tools/in.tar.gz' });
   table.add({ method: 'GET', url: '/docs/*', schema: { hide: true } });
   return table;
 }
@@ -16,6 +17,8 @@ describe('RouteTable', () => {
     ['/axjson', []],
     ['/a/tools/b', ['OPTIONS', 'POST']],
     ['/a/tools/', []],
+    // Written out, it is no tool of a server.
+    ['/all/tools/in.tar.gz', ['GET', 'OPTIONS']],
     ['/a/tools/b/c', []],
     ['/docs/x/y', ['GET', 'OPTIONS']],
   ])('knows the methods of %s', (path, methods) => {
@@ -26,7 +29,7 @@ describe('RouteTable', () => {
     expect(createTable().refuse('PUT', '/a.json')).toMatchObject({ status: 405, headers: ['allow', 'GET, HEAD, OPTIONS'] });
     expect(createTable().refuse('GET', '/nothing')).toMatchObject({
       status: 404,
-      detail: expect.stringContaining('GET /a.json, POST /:server/tools/:tool.'),
+      detail: expect.stringContaining('GET /a.json, GET /all/tools/in.tar.gz, POST /:server/tools/:tool.'),
     });
   });
 });

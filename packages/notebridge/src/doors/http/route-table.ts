@@ -22,7 +22,10 @@ export class RouteTable {
   /** The methods that a path has, sorted; empty where nothing is. */
   methodsAt(target: string): string[] {
     const path = target.split('?', 1)[0] ?? '';
-    const methods = [...this.#routes.values()].filter(({ pattern }) => pattern.test(path)).flatMap((route) => [...route.methods]);
+    const exact = this.#routes.get(path);
+    // A path that is written out is that and nothing else, though a pattern fits it too.
+    const found = exact === undefined ? [...this.#routes.values()].filter(({ pattern }) => pattern.test(path)) : [exact];
+    const methods = found.flatMap((route) => [...route.methods]);
     return methods.length === 0 ? [] : [...new Set([...methods, 'OPTIONS'])].sort();
   }
 

@@ -102,6 +102,7 @@ function parseCallTarget(target: string): ToolAddress | undefined {
   const slash = path.indexOf('/', serversPath.length);
   const isLong = path.startsWith('/tools/', slash) && path.length > slash + '/tools/'.length;
   const toolAt = slash + (isLong ? '/tools/'.length : 1);
+  if (!isLong && archivePath.test(path)) return undefined;
   if (slash <= serversPath.length || toolAt >= path.length || path.includes('/', toolAt)) return undefined;
   try {
     return { server: decodeName(path.slice(serversPath.length, slash)), tool: decodeName(path.slice(toolAt)) };
@@ -111,6 +112,8 @@ function parseCallTarget(target: string): ToolAddress | undefined {
 }
 
 const serversPath = `${proxyPrefix}/`;
+/** No tool of a server called "bindings": that is called by its long path. */
+const archivePath = /\/bindings\/[a-z]+\.tar\.gz$/;
 
 function decodeName(name: string): string {
   return name.includes('%') ? decodeURIComponent(name) : name;
