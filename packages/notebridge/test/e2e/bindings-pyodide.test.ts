@@ -20,13 +20,13 @@ describe('the Python bindings in Pyodide', () => {
     pyodide = await loadPyodide();
     const { files } = await emitPython({ servers: [], skills: true, hubUrl: hub.url });
     for (const [path, text] of files) {
-      const file = `/work/generated/${path}`;
+      const file = `/packages/generated/${path}`;
       pyodide.FS.mkdirTree(file.slice(0, file.lastIndexOf('/')));
       pyodide.FS.writeFile(file, text);
     }
     pyodide.globals.set('TOKEN', hub.ownerToken);
     await pyodide.runPythonAsync(
-      'import sys, os\nsys.path.insert(0, "/work")\nos.environ["NOTEBRIDGE_TOKEN"] = TOKEN\nfrom generated import client',
+      'import sys, os\nsys.path.insert(0, "/packages")\nos.environ["NOTEBRIDGE_TOKEN"] = TOKEN\nfrom generated import client',
     );
   }, loadMs);
   afterAll(() => hub[Symbol.asyncDispose]());

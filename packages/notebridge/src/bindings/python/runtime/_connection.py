@@ -6,6 +6,7 @@ import select
 import socket
 import sys
 import time
+from http.client import HTTPConnection
 from typing import Callable, List, Optional
 
 from ._conversation import Ask, Broken, Reply
@@ -115,6 +116,17 @@ def hang_up(sock: socket.socket) -> None:
         socket.socket.shutdown(sock, socket.SHUT_RDWR)
     except OSError:
         pass
+
+
+def take_socket(connection: HTTPConnection) -> socket.socket:
+    """Connects, and takes the socket out."""
+    try:
+        connection.connect()
+        sock: socket.socket = connection.sock
+        connection.sock = None
+        return sock
+    finally:
+        connection.close()
 
 
 def is_loopback(host: str) -> bool:

@@ -10,7 +10,7 @@ from collections import deque
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from typing import Any, Deque, Dict, Optional
 
-from ._connection import Connection, Emit, NotProcessed, Unheard, hang_up, is_loopback
+from ._connection import Connection, Emit, NotProcessed, Unheard, hang_up, is_loopback, take_socket
 from ._conversation import Ask, Broken, Conversation, Reply, Stranger, Unreachable
 from ._settings import Origin, Route
 from ._values import ToolResult
@@ -128,18 +128,8 @@ def _open(route: Route, deadline: float) -> Connection:
 
 def _connect(origin: Origin, timeout: float) -> socket.socket:
     if origin.scheme == "https":
-        return _take_socket(HTTPSConnection(origin.host, origin.port, timeout=timeout, context=_tls_context_of()))
-    return _take_socket(HTTPConnection(origin.host, origin.port, timeout=timeout))
-
-
-def _take_socket(connection: HTTPConnection) -> socket.socket:
-    try:
-        connection.connect()
-        sock: socket.socket = connection.sock
-        connection.sock = None
-        return sock
-    finally:
-        connection.close()
+        return take_socket(HTTPSConnection(origin.host, origin.port, timeout=timeout, context=_tls_context_of()))
+    return take_socket(HTTPConnection(origin.host, origin.port, timeout=timeout))
 
 
 def _tls_context_of() -> Any:

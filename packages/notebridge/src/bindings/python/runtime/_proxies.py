@@ -9,6 +9,7 @@ from typing import Any, Callable, Dict, NamedTuple, Optional
 from urllib.parse import unquote, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
+from ._connection import take_socket
 from ._settings import Origin
 
 
@@ -39,14 +40,3 @@ def connect_by_proxy(origin: Origin, timeout: float, tls_context: Callable[[], A
         return Proxied(take_socket(connection), str(origin), lines)
     connection.set_tunnel(origin.host, origin.port, headers)
     return Proxied(tls_context().wrap_socket(take_socket(connection), server_hostname=origin.host), "", "")
-
-
-def take_socket(connection: HTTPConnection) -> socket.socket:
-    """Connects, and takes the socket out."""
-    try:
-        connection.connect()
-        sock: socket.socket = connection.sock
-        connection.sock = None
-        return sock
-    finally:
-        connection.close()
