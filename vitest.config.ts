@@ -1,17 +1,21 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import LongestFirst from './scripts/longest-first.mjs';
 
 export default defineConfig({
   test: {
     include: ['packages/*/{src,test}/**/*.test.ts'],
+    // Fails the file that leaves a process, a port, a temporary file, a timer or another handle behind.
+    setupFiles: ['scripts/leftovers/setup.mjs'],
     // Real processes: a test that leaves a child or a socket behind can't harm its neighbours.
     pool: 'forks',
-    // Tests wait for browsers and processes more than they compute: on two cores, two at a time.
-    maxWorkers: Math.max(2, availableParallelism() - 1),
+    // Tests wait for browsers and processes more than they compute: on two cores, three at a time.
+    maxWorkers: Math.max(3, availableParallelism()),
+    sequence: { sequencer: LongestFirst },
     testTimeout: 30_000,
     hookTimeout: 60_000,
-    // A real browser on a busy machine may need a second look; the output tells of it. By hand there is none.
-    retry: process.env.CI === 'true' ? 2 : 0,
+    // A red test is a fact. Tests that drive a browser say so one by one (`scripts/drives-browser.mjs`).
+    retry: 0,
     dangerouslyIgnoreUnhandledErrors: false,
   },
 });

@@ -1,4 +1,5 @@
-// A vitest reporter: counts the results for the closing line of `npm test`, and lists every skipped test with its reason.
+// A vitest reporter: counts the results for the closing line of `npm test`, and lists every skipped test with its reason and every test
+// that passed only when it was tried again, with its first failure.
 // Give the reason where the test skips: `test(name, ({ skip }) => { skip(!hasPython, 'needs Python 3'); ... })`, or in a `beforeEach`
 // for a whole suite. A skip without a reason fails the run; that is how tests are forgotten.
 import { existsSync, writeFileSync } from 'node:fs';
@@ -21,6 +22,7 @@ export default class ClosingLineReporter {
     const unfinished = having('pending').length;
     const unexplained = this.#filtered ? [] : having('skipped').filter((test) => !reasonOf(test));
     if (!this.#filtered) listSkips(having('skipped'));
+    listRetries(tests);
     if (unexplained.length > 0) {
       process.stdout.write(`${unexplained.length} skipped without a reason, which counts as failed: say why with skip('reason').\n`);
     }
@@ -45,6 +47,16 @@ export function closingLine({ passed, failed, skipped }) {
 function listSkips(tests) {
   for (const test of tests) {
     process.stdout.write(`skipped: ${test.module.relativeModuleId} > ${test.fullName}: ${reasonOf(test) ?? 'no reason given'}\n`);
+  }
+}
+
+function listRetries(tests) {
+  for (const test of tests) {
+    const { retryCount = 0 } = test.diagnostic() ?? {};
+    if (retryCount === 0) continue;
+    const [first] = test.result().errors ?? [];
+    const message = (first?.message ?? 'without a message').replaceAll(/\s+/g, ' ').slice(0, 300);
+    process.stdout.write(`tried again: ${test.module.relativeModuleId} > ${test.fullName}, ${retryCount}×; first it failed: ${message}\n`);
   }
 }
 

@@ -32,7 +32,7 @@ check = "import importlib.metadata as m, sys\\nfor name in sys.argv[1:]:\\n  try
 missing = subprocess.run([python, "-c", check, *wanted], check=True, stdout=subprocess.PIPE, text=True).stdout.split()
 if missing:
     say("pip install " + " ".join(missing))
-    subprocess.run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *missing], check=True, stdout=sys.stderr)
+    subprocess.run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-compile", *missing], check=True, stdout=sys.stderr)
 print(python)
 `;
 

@@ -1,7 +1,7 @@
 // Makes the picture of the README: `node scripts/screenshot.mjs`. A real agent works in the real notebook, seen in a real Chromium.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -57,11 +57,11 @@ function call(name, args) {
   return request('tools/call', { name, arguments: args });
 }
 
-/** The address that the program says on stderr. */
+/** The address, from the file that the program names on stderr. */
 async function addressIn(stream) {
   for await (const line of createInterface({ input: stream })) {
-    const [address] = /http:\S+#token=\S+/.exec(line) ?? [];
-    if (address !== undefined) return address;
+    const [, file] = /in "([^"]+\.url)"/.exec(line) ?? [];
+    if (file !== undefined) return readFileSync(file, 'utf8').trim();
   }
   throw new Error('The notebook ended before it said its address.');
 }

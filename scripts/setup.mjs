@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
+import { bubblewrapAdvice, hasBubblewrap, installBubblewrap } from './bubblewrap.mjs';
 import { canInstall, chromiumAdvice, findChromium, installChromium } from './chromium.mjs';
 import { packageFolders, readJson, root, run, runMain, StepFailed, secondsSince } from './run.mjs';
 
@@ -14,7 +15,18 @@ export async function setup({ chromium = false } = {}) {
   assertNode();
   await step('packages', installReason(), 'npm ci', install);
   await step('program', buildReason(), 'npm run build', build);
-  return chromium ? { chromium: await browser() } : {};
+  if (!chromium) return {};
+  await sandbox();
+  return { chromium: await browser() };
+}
+
+/** For the tests of the sandbox, which print why they are skipped where there is none: so this never fails. */
+async function sandbox() {
+  if (process.platform !== 'linux' || hasBubblewrap()) return;
+  if (!canInstall()) return say(`sandbox: ${bubblewrapAdvice}\n`);
+  say('sandbox: no bubblewrap found; apt-get install -y bubblewrap ... ');
+  const { code } = await installBubblewrap();
+  process.stdout.write(code === 0 ? 'done\n' : `failed; its tests are skipped. ${bubblewrapAdvice}\n`);
 }
 
 async function browser() {

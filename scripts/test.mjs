@@ -1,28 +1,37 @@
 // npm test: sets up what is missing, runs vitest with the arguments given, and ends with the line
 // `tests: N passed, N failed, N skipped`. The line is printed here, after vitest has ended: nothing can come behind it.
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { closingLine, readCounts } from './closing-line-reporter.mjs';
+import { leftAfterRun, notChecked } from './leftovers/after-run.mjs';
 import { runMain, runTool, StepFailed } from './run.mjs';
 import { setup } from './setup.mjs';
 
 await runMain(import.meta.url, async (args) => {
-  const folder = mkdtempSync(join(tmpdir(), 'notebridge-test-'));
+  const folder = mkdtempSync(join(tmpdir(), 'nb-'));
   try {
-    return await runTests(args, join(folder, 'counts.json'));
+    return await runTests(args, folder);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 });
 
-async function runTests(args, countsFile) {
+async function runTests(args, folder) {
   const { chromium } = await ready();
   if (chromium === false) return 1;
+  const countsFile = join(folder, 'counts.json');
+  // Whatever a test, or what it started, puts into the folder for temporary files.
+  const temporary = join(folder, 'tmp');
+  mkdirSync(temporary);
   const reporters = ['--reporter=default', '--reporter=./scripts/closing-line-reporter.mjs'];
-  const env = { NOTEBRIDGE_TEST_COUNTS: countsFile, ...(chromium ? { CHROMIUM_PATH: chromium } : {}) };
+  const env = { NOTEBRIDGE_TEST_COUNTS: countsFile, TMPDIR: temporary, ...(chromium ? { CHROMIUM_PATH: chromium } : {}) };
   const { code } = await runTool('vitest', 'vitest', ['run', ...reporters, ...args], { show: true, env });
   const counts = readCounts(countsFile);
+  const left = leftAfterRun(temporary);
+  for (const each of left) process.stdout.write(`left behind by the run: ${each}\n`);
+  process.stdout.write(notChecked());
+  counts.failed += left.length;
   process.stdout.write(`${closingLine(counts)}\n`);
   return code === 0 && counts.failed > 0 ? 1 : code;
 }

@@ -1,5 +1,5 @@
 // The notebook as a person meets it: how soon its page and its Python are there, and what a page with many outputs holds.
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
 import { findChromium } from '../../scripts/chromium.mjs';
@@ -94,8 +94,8 @@ async function openNotebook(name, cells) {
     'The address of the notebook',
     new Promise((resolve) => {
       child.stderr.on('data', () => {
-        const [address] = /http:\S+#token=\S+/.exec(child.complaints) ?? [];
-        if (address !== undefined) resolve(address);
+        const [, file] = /in "([^"]+\.url)"/.exec(child.complaints) ?? [];
+        if (file !== undefined) resolve(readFileSync(file, 'utf8').trim());
       });
     }),
   );

@@ -1,4 +1,5 @@
 import type { Execution, Kernel, KernelState, Output } from './kernel/kernel.js';
+import type { Layer } from './kernel/layers.js';
 import type { Actor } from './model/cell.js';
 import type { DocumentEvent, NotebookDocument } from './model/document.js';
 import { messageOf, NotebookError } from './model/errors.js';
@@ -21,8 +22,8 @@ export type SessionEvent =
   | { readonly type: 'finished'; readonly run: Run; readonly status: RunStatus }
   /** Someone stopped, interrupted or restarted what runs. */
   | { readonly type: 'stopped' | 'interrupted' | 'restarted'; readonly by: Actor }
-  /** The version is known from the first start on. */
-  | { readonly type: 'kernel'; readonly state: KernelState; readonly version: string }
+  /** The version and the layers are known from the first start on. */
+  | { readonly type: 'kernel'; readonly state: KernelState; readonly version: string; readonly layers?: readonly Layer[] }
   | { readonly type: 'readOnly'; readonly readOnly: boolean };
 
 /** A document and a kernel, joined: what person and agent run goes through here, one cell at a time. */
@@ -52,7 +53,10 @@ export class NotebookSession {
     });
     this.#stopListening = [
       document.onChange((event) => this.#dropDeleted(event)),
-      kernel.onState((state) => this.#listeners.emit({ type: 'kernel', state, version: kernel.info.version })),
+      kernel.onState((state) => {
+        const { info, layers } = kernel;
+        this.#listeners.emit({ type: 'kernel', state, version: info.version, ...(layers ? { layers } : {}) });
+      }),
     ];
   }
 

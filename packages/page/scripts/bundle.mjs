@@ -1,7 +1,7 @@
 // Builds dist/page.min.js: the whole library as one minified module, for <script type="module"> without a build of one's own.
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
+import { build, stop } from 'esbuild';
 
 const source = fileURLToPath(new URL('../src/index.ts', import.meta.url));
 const target = fileURLToPath(new URL('../dist/page.min.js', import.meta.url));
@@ -23,5 +23,6 @@ export async function bundle() {
     banner: { js: '// @notebridge/page, Apache-2.0' },
     write: false,
   });
+  await stop();
   return outputFiles[0]?.text ?? '';
 }

@@ -223,7 +223,7 @@ export class PageSession {
   }
 
   #becomeConnected(agent: Agent): void {
-    this.#connectedAt = Date.now();
+    this.#connectedAt = performance.now();
     this.#refusals = 0;
     this.#setState({ status: 'connected', agent });
   }
@@ -232,7 +232,7 @@ export class PageSession {
     const closed = code === undefined ? {} : { code };
     if (code === busyCode) return this.#stop({ reason: 'busy', code });
     if (refusedCodes.includes(code)) return this.#stop({ reason: 'refused', ...closed });
-    if (this.#state.status === 'connected' && Date.now() - this.#connectedAt > steadyMs) this.#backoff.reset();
+    if (this.#state.status === 'connected' && performance.now() - this.#connectedAt > steadyMs) this.#backoff.reset();
     if (wasOpen) return this.#wait({ reason: 'lost', ...closed });
     const diagnosis = await this.diagnose();
     // While the browser was asked, the person may have gone on.

@@ -6,6 +6,8 @@ export interface Refusal {
   readonly status: 400 | 401 | 403 | 404 | 405 | 503;
   readonly reason: string;
   readonly failedToken: boolean;
+  /** In a word of ours, for an audit; left out for what is no attempt to get in. */
+  readonly why?: 'wrong_host' | 'wrong_origin' | 'missing' | 'unknown';
 }
 
 export interface AdmissionRules {
@@ -26,13 +28,15 @@ export const viewerSubprotocol = 'notebridge-viewer';
 export function findRefusal(request: IncomingMessage, { hosts, origins, token }: AdmissionRules): Refusal | undefined {
   if (request.method !== 'GET') return refuse(405, 'Only GET is answered here.');
   if (pathOf(request) !== viewerPath) return refuse(404, 'Nothing is served at this path.');
-  if (!namesHost(request, hosts)) return refuse(403, 'The Host header does not name this server.');
-  if (!isOwnOrigin(request, origins)) return refuse(403, 'This origin may not connect.');
+  if (repeatsHeader(request)) return refuse(400, 'The header Host or Authorization was sent twice.');
+  if (!namesHost(request, hosts)) return { ...refuse(403, 'The Host header does not name this server.'), why: 'wrong_host' };
+  if (!isOwnOrigin(request, origins)) return { ...refuse(403, 'This origin may not connect.'), why: 'wrong_origin' };
   if (!offersSubprotocol(request)) return refuse(400, `The WebSocket subprotocol "${viewerSubprotocol}" is required.`);
   const given = new URLSearchParams(request.url?.slice(viewerPath.length)).getAll('token');
-  if (given.length === 0) return refuse(401, 'A token is required. Open the whole address that Notebridge has printed.');
+  if (given.length === 0) return { ...refuse(401, 'A token is required. Open a new address of Notebridge.'), why: 'missing' };
   if (given.length > 1 || !isSameToken(given[0] ?? '', token)) {
-    return { ...refuse(403, 'The token is wrong or has ended. Open the address that Notebridge has printed last.'), failedToken: true };
+    const refusal = refuse(403, 'The token is wrong or has ended. Open a new address of Notebridge.');
+    return { ...refusal, why: 'unknown', failedToken: true };
   }
   return undefined;
 }
@@ -42,14 +46,18 @@ export function pathOf({ url = '' }: IncomingMessage): string {
   return url.split('?', 1)[0] ?? '';
 }
 
-/** True if the one `Host` header of the request is among `hosts`. */
-export function namesHost({ headersDistinct }: IncomingMessage, hosts: ReadonlySet<string>): boolean {
-  const [host, ...others] = headersDistinct.host ?? [];
-  return host !== undefined && others.length === 0 && hosts.has(host.toLowerCase());
+/** True if the `Host` header of the request is among `hosts`. */
+export function namesHost({ headers: { host } }: IncomingMessage, hosts: ReadonlySet<string>): boolean {
+  return host !== undefined && hosts.has(host.toLowerCase());
+}
+
+/** True if a header came twice that decides something: Node keeps the first, another program on the way may have read the second. */
+export function repeatsHeader({ headersDistinct: { host, authorization } }: IncomingMessage): boolean {
+  return (host?.length ?? 0) > 1 || (authorization?.length ?? 0) > 1;
 }
 
 /** A page of another port of this machine is foreign, too: an agent's own browser is on localhost. */
-function isOwnOrigin({ headersDistinct, headers: { host = '' } }: IncomingMessage, origins: ReadonlySet<string>): boolean {
+export function isOwnOrigin({ headersDistinct, headers: { host = '' } }: IncomingMessage, origins: ReadonlySet<string>): boolean {
   const [origin, ...others] = headersDistinct.origin ?? [];
   if (origin === undefined || others.length > 0) return false;
   return origin === `http://${host.toLowerCase()}` || origins.has(origin);

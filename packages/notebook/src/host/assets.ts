@@ -101,7 +101,7 @@ function policies(nonce: string | undefined): Record<string, string> {
     "form-action 'none'",
     // What an output wants to show goes through the sanitiser, or nowhere.
     "require-trusted-types-for 'script'",
-    'trusted-types dompurify',
+    'trusted-types dompurify notebridge-thread',
   ];
   return {
     'content-security-policy': content.join('; '),

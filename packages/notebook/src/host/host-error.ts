@@ -13,6 +13,10 @@ export const hostErrors = {
   bad_request: { meaning: 'A window asked for something that makes no sense.', next: 'Reload the window.' },
   not_started: { meaning: 'The host is not started, or closed.', next: 'Call `start()` first.' },
   access_unchanged: { meaning: 'Code may call tools, or not, as before.', next: 'Follow what the message says.' },
+  sandbox_unavailable: {
+    meaning: 'A sandbox is required for Python, and none works on this machine.',
+    next: 'Follow what the message says, or choose another mode of the sandbox.',
+  },
   unknown_agent: { meaning: 'That agent is not connected.', next: 'Look at the list of agents.' },
 } as const satisfies Record<string, { meaning: string; next: string }>;
 

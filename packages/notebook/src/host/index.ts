@@ -1,4 +1,7 @@
 export type { KernelTools, ToolCall, ToolCallOptions, ToolPackage } from '../kernel/kernel-tools.js';
+export { describeState, type Layer } from '../kernel/layers.js';
+export { lookAtSandbox } from '../sandbox/sandbox.js';
+export type { SandboxMode } from '../sandbox/spec.js';
 export type { ToolAccess } from '../viewer/protocol.js';
 export { HostError, type HostErrorCode, hostErrors } from './host-error.js';
 export type { Logger } from './logger.js';

@@ -7,10 +7,14 @@ import { messageOf, NotebookError } from '../model/errors.js';
 import { Listeners } from '../model/listeners.js';
 import type { NotebookLimits } from '../model/nbformat.js';
 import { nearest } from '../model/near.js';
+import { openSandbox } from '../sandbox/sandbox.js';
+import type { SandboxMode } from '../sandbox/spec.js';
 import { createNotebookSession, type NotebookSession } from '../session.js';
 import { createNotebookTools } from '../tools/notebook-tools.js';
 import type { NotebookTool, ToolContext, ToolResult } from '../tools/tool.js';
 import type { ConnectedAgent, FileState } from '../viewer/protocol.js';
+import type { Connections } from './connections.js';
+import { EntryCodes } from './entry-codes.js';
 import { FileStore } from './file-store.js';
 import { HostError } from './host-error.js';
 import { type Logger, silentLogger } from './logger.js';
@@ -38,12 +42,23 @@ export interface NotebookHostOptions {
   uiFolder?: string | undefined;
   /** Default: Python in a process of its own, begun with the first run or the first window. The host closes it. */
   kernel?: Kernel | undefined;
+  /**
+   * Whether Python of our own is in a sandbox of the operating system: `require` (else `start` rejects with `sandbox_unavailable`),
+   * `auto` (where one works) or `off`. Default `auto`. What came of it: `session.kernel.layers`.
+   */
+  sandbox?: SandboxMode | undefined;
   /** What code in the notebook may call, and what windows show of it. Whoever gives them closes them, after the host. Default: nothing. */
   tools?: NotebookTools | undefined;
   limits?: (NotebookLimits & DocumentLimits) | undefined;
   timing?: Partial<SaveTiming> | undefined;
+  /** Bounds the connections that others hold to this process. Default: 256 of this host's own that are no window. */
+  connections?: Connections | undefined;
   windowLimits?: (Partial<LinkLimits> & { maxWindows?: number; maxMessageBytes?: number }) | undefined;
   logger?: Logger | undefined;
+  /** Hears of each token when it is made, so that logs can be kept free of it. Default: nobody. */
+  onSecret?: ((secret: string) => void) | undefined;
+  /** Told why a window was not let in (`wrong_host`, `wrong_origin`, `missing` or `unknown`), and from where. Default: the log is. */
+  onRefused?: ((why: string, remoteAddress: string | undefined) => void) | undefined;
 }
 
 /** Everything that lives between start and close. */
@@ -60,6 +75,7 @@ export class NotebookHost implements AsyncDisposable {
   readonly #options: NotebookHostOptions;
   readonly #logger: Logger;
   readonly #token = createToken();
+  readonly #codes = new EntryCodes();
   readonly #disconnects = new Listeners<string>();
   #starting: Promise<Parts> | undefined;
   #parts: Parts | undefined;
@@ -68,6 +84,7 @@ export class NotebookHost implements AsyncDisposable {
   constructor(options: NotebookHostOptions) {
     this.#options = options;
     this.#logger = options.logger ?? silentLogger;
+    options.onSecret?.(this.#token);
   }
 
   /** Opens file and port. Rejects with a `HostError` or `NotebookError`, and leaves nothing behind. */
@@ -82,9 +99,15 @@ export class NotebookHost implements AsyncDisposable {
     }
   }
 
-  /** Where a window opens. Holds the token: for the person's own browser only. */
+  /**
+   * Where a window opens: for the person's own browser only. Its token opens one window, once, within 15 minutes; each reading of this
+   * property gives another one.
+   */
   get url(): string {
-    return `http://localhost:${this.#started.server.port}/#token=${this.#token}`;
+    const { port } = this.#started.server;
+    const code = this.#codes.issue();
+    this.#options.onSecret?.(code);
+    return `http://localhost:${port}/#token=${code}`;
   }
 
   get port(): number {
@@ -154,9 +177,10 @@ export class NotebookHost implements AsyncDisposable {
   async #open(): Promise<Parts> {
     const { options, logger } = { options: this.#options, logger: this.#logger };
     const { limits = {}, timing = {}, title = options.file === undefined ? 'Untitled' : basename(options.file) } = options;
+    if (options.kernel === undefined && options.sandbox === 'require') await assertSandbox();
     const file = options.file === undefined ? undefined : await FileStore.open({ path: options.file, limits, timing, logger });
     const document = file?.document ?? createDocument(undefined, limits);
-    const kernel = options.kernel ?? createNodeKernel({ tools: options.tools });
+    const kernel = options.kernel ?? createNodeKernel({ tools: options.tools, sandbox: options.sandbox });
     const session = createNotebookSession({ document, kernel, title, readOnly: options.readOnly ?? false });
     const onDisconnectAgent = async (agentId: string) => this.#disconnects.emit(agentId);
     const windows = new ViewerWindows({
@@ -181,16 +205,19 @@ export class NotebookHost implements AsyncDisposable {
   }
 
   #openServer(windows: ViewerWindows, session: NotebookSession): Promise<ViewerServer> {
-    const { port = 0, allowHosts, allowOrigins, windowLimits, uiFolder } = this.#options;
+    const { port = 0, allowHosts, allowOrigins, connections, windowLimits, uiFolder } = this.#options;
     return ViewerServer.open({
       port,
       token: this.#token,
+      codes: this.#codes,
       uiFolder: uiFolder ?? fileURLToPath(new URL('../ui/', import.meta.url)),
       allowHosts,
       allowOrigins,
+      connections,
       maxWindows: windowLimits?.maxWindows,
       maxMessageBytes: windowLimits?.maxMessageBytes,
       logger: this.#logger,
+      onRefused: this.#options.onRefused,
       onWindow: (socket) => {
         windows.add(socket);
         // Whoever looks will run something soon. Why it cannot start is told by the first run.
@@ -219,6 +246,15 @@ export class NotebookHost implements AsyncDisposable {
 /** A notebook that is open as long as its host lives, with or without a window. */
 export function createNotebookHost(options: NotebookHostOptions = {}): NotebookHost {
   return new NotebookHost(options);
+}
+
+/** Now, and not when Python is needed: nothing else is opened without it. */
+async function assertSandbox(): Promise<void> {
+  try {
+    await openSandbox('require');
+  } catch (error) {
+    throw new HostError('sandbox_unavailable', messageOf(error), { cause: error });
+  }
 }
 
 function notStarted(): HostError {

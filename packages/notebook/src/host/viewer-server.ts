@@ -2,8 +2,11 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse, S
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type ServerOptions, type WebSocket, WebSocketServer } from 'ws';
-import { findRefusal, namesHost, pathOf, type Refusal, viewerSubprotocol } from './admission.js';
+import { findRefusal, namesHost, pathOf, type Refusal, repeatsHeader, viewerSubprotocol } from './admission.js';
 import { Assets, send } from './assets.js';
+import { boundedConnections, type Connections } from './connections.js';
+import type { EntryCodes } from './entry-codes.js';
+import { answerEntry, entryPath } from './entry-door.js';
 import type { Logger } from './logger.js';
 import { bindLoopback } from './loopback.js';
 
@@ -11,6 +14,8 @@ export interface ViewerServerOptions {
   /** 0 for any free port. */
   port: number;
   token: string;
+  /** Those that are exchanged for the token. */
+  codes: EntryCodes;
   /** The folder of the UI's files. */
   uiFolder: string;
   /** Values of `Host`, besides the loopback ones, that a browser may send; with or without the port. */
@@ -21,8 +26,12 @@ export interface ViewerServerOptions {
   maxWindows?: number | undefined;
   /** Of one message of a window. Default 16 MiB. */
   maxMessageBytes?: number | undefined;
+  /** Bounds the connections. Default: 256 that are no window. */
+  connections?: Connections | undefined;
   logger: Logger;
   onWindow: (socket: WebSocket) => void;
+  /** Told why a window was not let in, and from where. Left out: the log is, of each. */
+  onRefused?: ((why: string, remoteAddress: string | undefined) => void) | undefined;
 }
 
 /** How long whoever speaks may take to come to the point. Milliseconds. */
@@ -39,6 +48,7 @@ export class ViewerServer {
   readonly #assets: Assets;
   readonly #webSockets: WebSocketServer;
   readonly #sockets = new Set<Socket>();
+  readonly #connections: Connections;
   readonly #origins: ReadonlySet<string>;
   #hosts: ReadonlySet<string> = new Set();
   #servers: Server[] = [];
@@ -50,6 +60,7 @@ export class ViewerServer {
     this.#options = options;
     this.#assets = assets;
     this.#origins = new Set(options.allowOrigins ?? []);
+    this.#connections = options.connections ?? boundedConnections(maxConnections);
     // `closeTimeout` is missing in the types of ws.
     const webSocketOptions: ServerOptions & { closeTimeout: number } = {
       noServer: true,
@@ -87,26 +98,29 @@ export class ViewerServer {
 
   #createServer(): Server {
     const limits = { headersTimeout: requestMs, requestTimeout: requestMs, connectionsCheckingInterval: 1000, maxHeaderSize: 16_384 };
-    return createServer(limits)
+    const server = createServer(limits);
+    // All of a head that fits are looked at, so that none hides behind 2,000 others.
+    server.maxHeadersCount = 0;
+    this.#connections.watch(server);
+    return server
       .on('connection', (socket: Socket) => this.#watch(socket))
       .on('request', (request, response) => this.#answer(request, response))
       .on('upgrade', (request, stream, head) => this.#upgrade(request, stream, head));
   }
 
-  /** The oldest connection makes room, unless it is a window. */
   #watch(socket: Socket): void {
     this.#sockets.add(socket);
-    const [oldest] = this.#sockets;
-    if (this.#sockets.size > maxConnections) oldest?.destroy();
     socket.once('close', () => this.#sockets.delete(socket));
   }
 
   #answer(request: IncomingMessage, response: ServerResponse): void {
     const { method = '' } = request;
+    if (repeatsHeader(request)) return send(request, response, { status: 400, body: 'The header Host or Authorization was sent twice.\n' });
     if (!namesHost(request, this.#hosts))
       return send(request, response, { status: 403, body: 'The Host header does not name this server.\n' });
     if (request.headers['sec-fetch-site'] === 'cross-site' && request.headers['sec-fetch-mode'] !== 'navigate')
       return send(request, response, { status: 403, body: 'Other sites have nothing to look for here.\n' });
+    if (method === 'POST' && pathOf(request) === entryPath) return this.#enter(request, response);
     if (method !== 'GET' && method !== 'HEAD')
       return send(request, response, {
         status: 405,
@@ -119,6 +133,15 @@ export class ViewerServer {
     });
   }
 
+  #enter(request: IncomingMessage, response: ServerResponse): void {
+    const { codes, token, logger } = this.#options;
+    const later = (answer: () => void) => this.#slowDown(answer, () => response.destroy());
+    answerEntry(request, response, { codes, token, origins: this.#origins, later }).catch((error: unknown) => {
+      logger.debug('An entry failed.', { error: String(error) });
+      response.destroy();
+    });
+  }
+
   #upgrade(request: IncomingMessage, stream: Duplex, head: Buffer): void {
     const { token, logger, maxWindows = 32 } = this.#options;
     stream.on('error', (error) => logger.debug('A connection failed.', { error: error.message }));
@@ -127,16 +150,26 @@ export class ViewerServer {
       (this.#webSockets.clients.size >= maxWindows ? tooMany(maxWindows) : undefined);
     if (refusal) return this.#refuse(stream, refusal, request);
     this.#sockets.delete(request.socket);
+    this.#connections.trust(request.socket);
     this.#webSockets.handleUpgrade(request, stream, head, (socket) => this.#options.onWindow(socket));
   }
 
   /** Slows down whoever guesses; the holder of the right token never waits. */
-  #refuse(stream: Duplex, refusal: Refusal, { headers: { origin } }: IncomingMessage): void {
-    this.#options.logger.warn('A window was refused.', { status: refusal.status, reason: refusal.reason, origin: origin?.slice(0, 200) });
+  #refuse(stream: Duplex, refusal: Refusal, { headers: { origin }, socket: { remoteAddress } }: IncomingMessage): void {
+    const { logger, onRefused } = this.#options;
+    const { status, reason, why } = refusal;
+    // Whoever counts them spares the log a line for each of a flood.
+    if (why !== undefined && onRefused !== undefined) onRefused(why, remoteAddress);
+    else logger.warn('A window was refused.', { status, reason, origin: origin?.slice(0, 200) });
     const refuse = (): void => void stream.end(toRefusalText(refusal), () => stream.destroy());
-    const extra = refusal.failedToken ? ++this.#failedTokens - freeTries : 0;
+    if (!refusal.failedToken) return refuse();
+    this.#slowDown(refuse, () => stream.destroy());
+  }
+
+  #slowDown(refuse: () => void, drop: () => void): void {
+    const extra = ++this.#failedTokens - freeTries;
     if (extra <= 0) return refuse();
-    if (this.#waitingRefusals >= maxWaitingRefusals) return void stream.destroy();
+    if (this.#waitingRefusals >= maxWaitingRefusals) return drop();
     this.#waitingRefusals++;
     setTimeout(
       () => {

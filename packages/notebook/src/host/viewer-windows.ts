@@ -75,12 +75,12 @@ export class ViewerWindows {
 
   #hello(): Hello {
     const { session, file, title, codeTools } = this.#options;
-    const { name, version } = session.kernel.info;
+    const { state, layers, info } = session.kernel;
     return {
       type: 'hello',
       title,
       document: session.document.snapshot(),
-      kernel: { state: session.kernel.state, name, version },
+      kernel: { state, name: info.name, version: info.version, ...(layers ? { layers } : {}) },
       running: session.running ?? null,
       queued: session.queued,
       journal: newest(session.journal.entries),

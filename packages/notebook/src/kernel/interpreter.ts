@@ -1,7 +1,7 @@
 /** The life of one worker: opened, ready, ended. A restart is a new one. */
 import { KernelError } from './kernel-error.js';
 import type { KernelWorker, OpenWorker } from './kernel-worker.js';
-import { parseReport, type Report } from './messages.js';
+import { type Hardened, parseReport, type Report } from './messages.js';
 
 export interface InterpreterEvents {
   onReport: (report: Report) => void;
@@ -11,15 +11,15 @@ export interface InterpreterEvents {
 
 export interface Interpreter {
   readonly worker: KernelWorker;
-  /** Answers with Python's version. */
-  readonly ready: Promise<string>;
+  /** Answers with Python's version, and with what protects the host from within the worker, if anything. */
+  readonly ready: Promise<{ version: string; hardened: Hardened | undefined }>;
   /** No event comes afterwards. */
   end(): Promise<void>;
 }
 
 export function openInterpreter(openWorker: OpenWorker, startTimeoutMs: number, events: InterpreterEvents): Interpreter {
   let phase: 'starting' | 'ready' | 'ended' = 'starting';
-  const { promise: ready, resolve, reject } = withResolvers<string>();
+  const { promise: ready, resolve, reject } = withResolvers<Awaited<Interpreter['ready']>>();
   // Whoever ends it early does not wait for it.
   ready.catch(() => {});
 
@@ -43,7 +43,7 @@ export function openInterpreter(openWorker: OpenWorker, startTimeoutMs: number, 
       else if (phase === 'starting') {
         phase = 'ready';
         clearTimeout(timer);
-        resolve(report.version);
+        resolve({ version: report.version, hardened: report.hardened });
       }
     },
   });

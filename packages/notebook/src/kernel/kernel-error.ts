@@ -1,5 +1,8 @@
-/** `kernel_start_failed`: did not begin. `kernel_died`: ended while it ran the cell. `kernel_dead`: has ended before. `kernel_closed`: by us. */
-export type KernelErrorCode = 'kernel_start_failed' | 'kernel_died' | 'kernel_dead' | 'kernel_closed';
+/**
+ * `kernel_start_failed`: did not begin. `kernel_died`: ended while it ran the cell. `kernel_dead`: has ended before. `kernel_closed`: by us.
+ * `sandbox_unavailable`: a sandbox is required, and none works here.
+ */
+export type KernelErrorCode = 'kernel_start_failed' | 'kernel_died' | 'kernel_dead' | 'kernel_closed' | 'sandbox_unavailable';
 
 export class KernelError extends Error {
   readonly code: KernelErrorCode;

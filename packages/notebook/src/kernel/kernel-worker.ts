@@ -1,7 +1,10 @@
-import type { Command } from './messages.js';
+import type { Layer } from './layers.js';
+import type { Command, Hardened } from './messages.js';
 
 /** The worker behind a kernel, as the kernel sees it: a Worker of a page, or a process of Node. */
 export interface KernelWorker {
+  /** What stands between its code and the machine, with what it said of itself when it was ready. */
+  layersWith?(hardened: Hardened | undefined): readonly Layer[] | undefined;
   send(command: Command): void;
   /** Of the execution with this count. Reaches code that computes as well as code that waits. */
   interrupt(count: number): void;

@@ -1,3 +1,5 @@
+import type { Layer } from './layers.js';
+
 /** A mime bundle: texts by mime type, and any JSON value for JSON types. */
 export type MimeBundle = { [mimeType: string]: unknown };
 
@@ -54,6 +56,8 @@ export interface ExecuteOptions {
 export interface Kernel {
   readonly state: KernelState;
   readonly info: { name: string; language: string; version: string };
+  /** What stands between the code and the machine. Undefined until the kernel has started once, and of kernels that do not know it. */
+  readonly layers?: readonly Layer[] | undefined;
   /** Rejects with a message that says what to do. */
   start(): Promise<void>;
   /** One at a time; later ones queue. Rejects when the kernel is dead, or dies. */

@@ -15,6 +15,18 @@ export interface StartCommand {
   fetchOrigins: readonly string[];
   /** See shared-signals.ts. Without it only code that waits can be interrupted. */
   signals?: SharedArrayBuffer;
+  /** The module `ses`, for a worker of Node. */
+  sesUrl?: string;
+  /** @internal For tests of the other layers: the JavaScript around Python stays as the runtime made it. */
+  hardening?: false;
+}
+
+/** What was frozen before the first code of the user ran. */
+export interface Hardened {
+  /** Names that are left in the global scope. */
+  globals: number;
+  /** Objects and functions that were frozen, and looked at once more. */
+  objects: number;
 }
 
 export type Command =
@@ -32,7 +44,8 @@ export type ToolCommand =
 
 /** `count` is the execution count of the cell, which also tells executions of one worker apart. */
 export type Report =
-  | { type: 'ready'; version: string }
+  /** `hardened` is missing where that layer is not active. */
+  | { type: 'ready'; version: string; hardened?: Hardened }
   /** `characters` is what the kernel acknowledges once it has taken the output. */
   | { type: 'output'; count: number; output: Output; characters: number; displayId?: string; update?: boolean }
   | { type: 'clear'; count: number; wait: boolean }
@@ -55,13 +68,17 @@ export type ToolReport =
 /** Code in the worker may have forged a report: what does not look right is `undefined`. */
 export function parseReport(value: unknown): Report | undefined {
   if (!isRecord(value)) return undefined;
-  return checks[value.type as Report['type']]?.(value) ? (value as Report) : undefined;
+  const { type } = value;
+  if (typeof type !== 'string' || !Object.hasOwn(checks, type) || isTooDeep(value)) return undefined;
+  return checks[type as Report['type']](value) ? (value as Report) : undefined;
 }
 
 type Fields = { [key: string]: unknown };
 
 const checks: { [type in Report['type']]: (report: Fields) => boolean } = {
-  ready: ({ version }) => typeof version === 'string',
+  ready: ({ version, hardened }) =>
+    typeof version === 'string' &&
+    (hardened === undefined || (isRecord(hardened) && isCount(hardened.globals) && isCount(hardened.objects))),
   output: ({ count, output, characters, displayId }) =>
     isCount(count) && isCount(characters) && isOutput(output) && (displayId === undefined || typeof displayId === 'string'),
   clear: ({ count, wait }) => isCount(count) && typeof wait === 'boolean',
@@ -91,6 +108,18 @@ function isOutput(output: unknown): boolean {
     default:
       return false;
   }
+}
+
+/** Deeper than any picture or table: whoever walks over it later, by calls, must not run out of stack. */
+const maxDepth = 200;
+
+function isTooDeep(value: unknown): boolean {
+  let level: unknown[] = [value];
+  for (let depth = 0; depth <= maxDepth; depth++) {
+    level = level.flatMap((one) => (typeof one === 'object' && one !== null ? Object.values(one) : []));
+    if (level.length === 0) return false;
+  }
+  return true;
 }
 
 function isRecord(value: unknown): value is Fields {

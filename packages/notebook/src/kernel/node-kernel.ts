@@ -1,26 +1,37 @@
 /** Python in a process of its own, under Node's permission model: it may read its own files, and begin nothing. */
+
+import type { SandboxMode } from '../sandbox/spec.js';
 import { type KernelFiles, openNodeProcess } from './node-process.js';
-import { findPyodide, findStandardLibrary } from './pyodide-files.js';
+import { findPyodide, findSes, findStandardLibrary } from './pyodide-files.js';
 import { PyodideKernel, type PyodideKernelOptions } from './pyodide-kernel.js';
 
 export interface NodeKernelOptions extends Omit<PyodideKernelOptions, 'openWorker'> {
-  /** The origins that Python may fetch from, as in `http://127.0.0.1:8765`. Default: none. */
+  /**
+   * The origins that Python may fetch from, as in `http://127.0.0.1:8765`. Default: none. With some, the sandbox has the machine's
+   * network, and only JavaScript holds Python to them; `sandbox: 'require'` refuses that.
+   */
   fetchOrigins?: readonly string[];
+  /** Whether Python is in a sandbox of the operating system. Default `auto`: where one works. */
+  sandbox?: SandboxMode | undefined;
   /** Where the kernel's own files are. Default: where this package was built, and where Node finds `pyodide`. */
   files?: Partial<KernelFiles>;
+  /** @internal `false` leaves the JavaScript around Python open, so that tests can attack the other layers alone. */
+  hardening?: boolean;
 }
 
-export function createNodeKernel({ fetchOrigins = [], files = {}, ...options }: NodeKernelOptions = {}): PyodideKernel {
-  const all = { ...installedFiles(files.indexUrl ?? findPyodide()), ...files };
-  return new PyodideKernel({ ...options, openWorker: openNodeProcess(all, fetchOrigins) });
+export function createNodeKernel(options: NodeKernelOptions = {}): PyodideKernel {
+  const { fetchOrigins = [], sandbox = 'auto', files = {}, hardening = true, ...others } = options;
+  const all = { ...installedFiles(files), ...files };
+  return new PyodideKernel({ ...others, openWorker: openNodeProcess({ files: all, fetchOrigins, sandbox, hardening }) });
 }
 
-function installedFiles(indexUrl: URL): KernelFiles {
+function installedFiles({ indexUrl = findPyodide(), sesUrl = findSes() }: Partial<KernelFiles>): KernelFiles {
   const stdlibUrl = findStandardLibrary(indexUrl);
   return {
     workerUrl: new URL('./worker/node-main.js', import.meta.url),
     pythonUrl: new URL('./python/', import.meta.url),
     indexUrl,
+    sesUrl,
     ...(stdlibUrl ? { stdlibUrl } : {}),
   };
 }

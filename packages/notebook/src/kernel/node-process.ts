@@ -1,8 +1,13 @@
-import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { constants } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
+import { type OpenedSandbox, openSandbox } from '../sandbox/sandbox.js';
+import type { SandboxMode, SandboxSpec } from '../sandbox/spec.js';
 import type { KernelWorker, OpenWorker, WorkerEvents } from './kernel-worker.js';
+import type { Layer } from './layers.js';
 import type { StartCommand } from './messages.js';
+import { neighboursLayer, runtimeLayer } from './node-layers.js';
 import { readLines } from './read-lines.js';
 
 export interface KernelFiles {
@@ -12,31 +17,71 @@ export interface KernelFiles {
   pythonUrl: URL;
   /** The folder of the npm package `pyodide`. */
   indexUrl: URL;
+  /** The module `ses`: one file, without imports. */
+  sesUrl: URL;
   /** See pyodide-files.ts. */
   stdlibUrl?: URL;
 }
 
-type Process = ChildProcessByStdio<Writable, Readable, Readable>;
+export interface NodeProcessOptions {
+  files: KernelFiles;
+  fetchOrigins: readonly string[];
+  sandbox: SandboxMode;
+  /** @internal See `NodeKernelOptions`. */
+  hardening: boolean;
+}
+
+type Process = ChildProcess & { stdin: Writable; stdout: Readable; stderr: Readable };
+
+interface Launched {
+  child: Process;
+  /** Of the operating system. */
+  layer: Layer;
+  /** Rejects if the process is not where it should be. No code of a notebook runs before. */
+  inspect: () => Promise<void>;
+}
 
 /** Taken output is acknowledged in portions: each is a write. Far below what may be under way, or Python would wait for ever. */
 const acknowledgeEvery = 64 * 1024;
 const endTimeoutMs = 2000;
 const maxErrorCharacters = 2000;
 
-export function openNodeProcess(files: KernelFiles, fetchOrigins: readonly string[]): OpenWorker {
+export function openNodeProcess(options: NodeProcessOptions): OpenWorker {
   return (events) => {
-    const child = begin(files, fetchOrigins);
-    const exited = watch(child, events);
-    const send = (message: object) => child.stdin.write(`${JSON.stringify(message)}\n`);
+    const { files, fetchOrigins, hardening } = options;
+    let child: Process | undefined;
+    let layer: Layer | undefined;
+    let isEnded = false;
     let taken = 0;
+    const early: string[] = [];
+    const send = (message: object) => {
+      const line = `${JSON.stringify(message)}\n`;
+      if (child) child.stdin.write(line);
+      else early.push(line);
+    };
+    const open = async () => {
+      const launched = await launch(options);
+      if (isEnded) return void launched.child.kill('SIGKILL');
+      ({ child, layer } = launched);
+      const exited = watch(child, {
+        ...events,
+        onReport: afterInspection(events, launched.inspect),
+      });
+      for (const line of early) child.stdin.write(line);
+      await exited;
+    };
+    const exited = open().catch((error: unknown) => events.onExit(error instanceof Error ? error.message : String(error)));
     send({
       type: 'start',
       indexUrl: files.indexUrl.href,
       pythonUrl: files.pythonUrl.href,
       fetchOrigins,
+      sesUrl: files.sesUrl.href,
+      ...(hardening ? {} : { hardening }),
       ...(files.stdlibUrl ? { stdlibUrl: files.stdlibUrl.href } : {}),
     } satisfies StartCommand);
     return {
+      layersWith: (hardened) => layer && [layer, runtimeLayer(hardened), neighboursLayer()],
       send,
       interrupt: (count) => send({ type: 'interrupt', count }),
       acknowledge(characters) {
@@ -45,20 +90,59 @@ export function openNodeProcess(files: KernelFiles, fetchOrigins: readonly strin
         send({ type: 'acknowledge', characters: taken });
         taken = 0;
       },
-      terminate: () => terminate(child, exited),
+      terminate() {
+        isEnded = true;
+        child?.kill('SIGKILL');
+        return atMost(endTimeoutMs, exited);
+      },
     } satisfies KernelWorker;
   };
 }
 
-function begin({ workerUrl, pythonUrl, indexUrl, stdlibUrl }: KernelFiles, fetchOrigins: readonly string[]): Process {
-  const readable = [new URL('..', workerUrl), pythonUrl, indexUrl, ...(stdlibUrl ? [stdlibUrl] : [])];
-  return spawn(process.execPath, [...flags(readable, fetchOrigins), fileURLToPath(workerUrl)], {
-    env: minimalEnvironment(),
+/** Reports are heard once the process was looked at, which is when it has loaded and before it is given code. */
+function afterInspection({ onReport, onExit }: WorkerEvents, inspect: () => Promise<void>): (report: unknown) => void {
+  let held: unknown[] | undefined;
+  let isInspected = false;
+  const pass = () => {
+    isInspected = true;
+    for (const report of held ?? []) onReport(report);
+  };
+  return (report) => {
+    if (isInspected) return onReport(report);
+    held ??= [];
+    if (held.push(report) === 1) inspect().then(pass, (error: Error) => onExit(error.message));
+  };
+}
+
+async function launch({ files, fetchOrigins, sandbox: mode }: NodeProcessOptions): Promise<Launched> {
+  const network = fetchOrigins.length > 0;
+  if (network && mode === 'require')
+    throw new Error('a sandbox is required, and there is none in which Python may fetch from servers. Leave "fetchOrigins" out');
+  const { sandbox, layerOf }: OpenedSandbox = await openSandbox(mode);
+  const spec = toSpec(files, fetchOrigins);
+  const layer = layerOf(spec);
+  if (!sandbox) return { child: spawnPlainly(spec), layer, inspect: async () => {} };
+  const sandboxed = sandbox.launch(spec);
+  const inspect = async () => {
+    const faults = await sandbox.findFaults(sandboxed, spec);
+    if (faults.length > 0) throw new Error(`its sandbox is not in force: ${faults.join(', ')}`);
+  };
+  return { child: sandboxed.child, layer, inspect };
+}
+
+function toSpec({ workerUrl, pythonUrl, indexUrl, sesUrl, stdlibUrl }: KernelFiles, fetchOrigins: readonly string[]): SandboxSpec {
+  const urls = [new URL('..', workerUrl), pythonUrl, indexUrl, sesUrl, ...(stdlibUrl ? [stdlibUrl] : [])];
+  return {
+    command: [process.execPath, ...flags(urls, fetchOrigins), fileURLToPath(workerUrl)],
+    readable: urls.map((url) => fileURLToPath(url).replace(/\/$/, '')),
     // Node 22 and 24 let a thread read the whole working directory, whatever its permissions: one that it may read anyway.
-    cwd: fileURLToPath(indexUrl),
-    stdio: ['pipe', 'pipe', 'pipe'],
-    windowsHide: true,
-  });
+    folder: fileURLToPath(indexUrl),
+    network: fetchOrigins.length > 0,
+  };
+}
+
+function spawnPlainly({ command: [command, ...args], folder }: SandboxSpec): Process {
+  return spawn(command, args, { env: minimalEnvironment(), cwd: folder, stdio: ['pipe', 'pipe', 'pipe'], windowsHide: true });
 }
 
 function flags(readable: URL[], fetchOrigins: readonly string[]): string[] {
@@ -73,6 +157,8 @@ function flags(readable: URL[], fetchOrigins: readonly string[]): string[] {
     ...(fetchOrigins.length > 0 && known.has('--allow-net') ? ['--allow-net'] : []),
     // No eval and no Function: nothing that Python gets hold of turns text into JavaScript.
     '--disallow-code-generation-from-strings',
+    // Node 20 does not know it: see worker/ignore-sigusr1.ts.
+    ...(known.has('--disable-sigusr1') ? ['--disable-sigusr1'] : []),
   ];
 }
 
@@ -97,10 +183,16 @@ function watch(child: Process, { onReport, onExit }: WorkerEvents): Promise<void
       resolve();
     });
     child.on('close', (code, signal) => {
-      onExit(`its process ended with ${signal ?? `code ${code}`}${errors()}`);
+      onExit(`its process ended with ${signal ?? describeCode(code)}${errors()}`);
       resolve();
     });
   });
+}
+
+/** Programs that ran another one, as a sandbox does, tell of its signal this way. */
+function describeCode(code: number | null): string {
+  const signal = Object.entries(constants.signals).find(([, number]) => number + 128 === code)?.[0];
+  return signal ?? `code ${code}`;
 }
 
 /** The last of what it said on stderr, for the message when it dies. */
@@ -113,12 +205,11 @@ function keepEnd(stream: Readable): () => string {
   return () => (text.trim() === '' ? '' : `: ${text.trim()}`);
 }
 
-async function terminate(child: Process, exited: Promise<void>): Promise<void> {
-  child.kill('SIGKILL');
+async function atMost(timeoutMs: number, work: Promise<void>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, endTimeoutMs);
+    timer = setTimeout(resolve, timeoutMs);
   });
-  await Promise.race([exited, timeout]);
+  await Promise.race([work, timeout]);
   clearTimeout(timer);
 }

@@ -15,6 +15,11 @@ export function findPyodide(): URL {
   return pathToFileURL(dirname(createRequire(import.meta.url).resolve('pyodide/package.json')) + sep);
 }
 
+/** The one file of the installed package `ses` that is all of it. */
+export function findSes(): URL {
+  return new URL('dist/ses.mjs', pathToFileURL(createRequire(import.meta.url).resolve('ses/package.json')));
+}
+
 /** `undefined` where the build has none for just this version of Pyodide: Python then starts from sources, right but slow. */
 export function findStandardLibrary(indexUrl: URL, folder = builtFolder): URL | undefined {
   const file = fileFor(indexUrl, folder);

@@ -4,6 +4,7 @@ import type { Execution, Kernel, KernelState, Output } from './kernel.js';
 import { KernelError } from './kernel-error.js';
 import type { KernelTools } from './kernel-tools.js';
 import type { OpenWorker } from './kernel-worker.js';
+import type { Layer } from './layers.js';
 import type { Report } from './messages.js';
 import { ToolCalls } from './tool-calls.js';
 
@@ -34,6 +35,7 @@ export class PyodideKernel implements Kernel {
   readonly #completions = new Map<number, (found: { matches: string[]; word: string }) => void>();
   #state: KernelState = 'starting';
   #version = '';
+  #layers: readonly Layer[] | undefined;
   #interpreter: Interpreter | undefined;
   #calls: ToolCalls | undefined;
   /** The start under way, or the last one. */
@@ -57,6 +59,10 @@ export class PyodideKernel implements Kernel {
   /** The version is empty until the kernel has started once. */
   get info(): { name: string; language: string; version: string } {
     return { name: 'pyodide', language: 'python', version: this.#version };
+  }
+
+  get layers(): readonly Layer[] | undefined {
+    return this.#layers;
   }
 
   onState(listener: (state: KernelState) => void): () => void {
@@ -135,7 +141,9 @@ export class PyodideKernel implements Kernel {
       this.#interpreter = interpreter;
       const { worker } = interpreter;
       if (this.#tools) this.#calls = new ToolCalls(this.#tools, (command) => worker.send(command));
-      this.#version = await interpreter.ready;
+      const { version, hardened } = await interpreter.ready;
+      this.#version = version;
+      this.#layers = worker.layersWith?.(hardened);
     } catch (error) {
       if (this.#interpreter === interpreter) this.#die(error instanceof Error ? error.message : String(error), 'kernel_start_failed');
       throw error;

@@ -19,7 +19,9 @@ export class Listeners<Event> {
   emit(event: Event): void {
     this.#waiting.push(event);
     if (this.#waiting.length > 1) return;
-    for (let next: Event | undefined = event; next !== undefined; next = this.#waiting[0]) {
+    // By their number: an event may well be `undefined`.
+    while (this.#waiting.length > 0) {
+      const next = this.#waiting[0] as Event;
       for (const listener of [...this.#listeners]) callSafely(listener, next);
       this.#waiting.shift();
     }

@@ -1,10 +1,11 @@
+import { describeLayer } from '../kernel/layers.js';
 import type { Run } from '../run-queue.js';
 import { defineTool, looks } from './tool.js';
 
 export const getNotebookInfo = defineTool<Record<string, never>>({
   name: 'get_notebook_info',
   description:
-    'Tells about the notebook: title, number of cells by type, kernel (language, version, state), the running cell and those that wait, whether agents may change it, and how many changes of agents can be undone.',
+    'Tells about the notebook: title, number of cells by type, kernel (language, version, state, and the layers between its code and the machine, known once it has started), the running cell and those that wait, whether agents may change it, and how many changes of agents can be undone.',
   properties: {},
   required: [],
   annotations: { ...looks('Tell about the notebook'), idempotentHint: true },
@@ -17,7 +18,7 @@ export const getNotebookInfo = defineTool<Record<string, never>>({
         ...(session.title === undefined ? {} : { title: session.title }),
         cells: document.cells.length,
         cell_types: { code: count('code'), markdown: count('markdown'), raw: count('raw') },
-        kernel: { ...kernel.info, state: kernel.state },
+        kernel: { ...kernel.info, state: kernel.state, ...(kernel.layers ? { layers: kernel.layers.map(describeLayer) } : {}) },
         running: running ? toView(running) : null,
         queued: queued.map(toView),
         read_only: session.readOnly,

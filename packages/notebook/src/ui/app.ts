@@ -1,4 +1,4 @@
-import { CellTools, createInserter, followGaps } from './cells/cell-tools.js';
+import { CellTools, createInserter, followGaps, switchWithLink } from './cells/cell-tools.js';
 import { NotebookView } from './cells/notebook-view.js';
 import { Commands } from './commands.js';
 import { el } from './dom.js';
@@ -13,6 +13,7 @@ import { startStatusBanners } from './frame/status-banners.js';
 import { toggleTheme } from './frame/theme.js';
 import { editorKeys, lastEditorKeys, listenToKeys } from './keys.js';
 import { Connection } from './link/connection.js';
+import { nameOf } from './names.js';
 import { AgentTrail } from './state/agent-trail.js';
 import { Drafts } from './state/drafts.js';
 import { bringBackDrafts, keepDrafts } from './state/saved-drafts.js';
@@ -84,7 +85,7 @@ export function startApp(root: HTMLElement, url: string): void {
       banners.set('orphan', undefined);
       void commands.insert(store.cells.length, 'code', 'edit', { source: event.text });
     };
-    const text = `${event.by?.name ?? 'Somebody'} deleted the cell in which you were typing.`;
+    const text = `${event.by ? nameOf(event.by) : 'Somebody'} deleted the cell in which you were typing.`;
     banners.set('orphan', { kind: 'warning', text, actions: [{ text: 'Put my text into a new cell', act: put }], closes: true });
   });
   showTools(view, selection, commands, store);
@@ -92,11 +93,9 @@ export function startApp(root: HTMLElement, url: string): void {
   announceEvents(store, announcer);
   listenToKeys(commands);
   keepDrafts(drafts, () => connection.isOpen);
-  const foot = el(
-    'div',
-    { class: 'foot' },
-    createInserter((type) => commands.insertBefore(undefined, type)),
-  );
+  const inserter = createInserter((type) => commands.insertBefore(undefined, type));
+  switchWithLink(inserter, store);
+  const foot = el('div', { class: 'foot' }, inserter);
   const main = el('main', { 'aria-label': 'Notebook' }, view.element, foot);
   root.replaceChildren(
     el('div', { class: 'top' }, bar, banners.element),
@@ -137,7 +136,10 @@ function showTools(view: NotebookView, selection: Selection, commands: Commands,
   store.on(({ type }) => {
     if (type === 'cell' || type === 'reset') show();
   });
-  followGaps(view.element, (cellId, type) => commands.insertBefore(cellId, type));
+  switchWithLink(
+    followGaps(view.element, (cellId, type) => commands.insertBefore(cellId, type)),
+    store,
+  );
 }
 
 /** A click selects; where it lands in an editor, the editor takes the keyboard and says so itself. */

@@ -2,7 +2,7 @@
 import { copyFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
+import { build, stop } from 'esbuild';
 
 const here = dirname(fileURLToPath(import.meta.url));
 
@@ -10,7 +10,7 @@ const here = dirname(fileURLToPath(import.meta.url));
 export async function buildUi(outDir) {
   await mkdir(outDir, { recursive: true });
   const { metafile } = await build({
-    entryPoints: { app: join(here, 'main.ts') },
+    entryPoints: { app: join(here, 'main.ts'), markdown: join(here, 'markdown/worker.ts') },
     outdir: outDir,
     bundle: true,
     minify: true,
@@ -30,6 +30,7 @@ export async function buildUi(outDir) {
     target: ['chrome123', 'firefox121', 'safari17.5'],
     logLevel: 'warning',
   });
+  await stop();
   for (const name of ['index.html', 'icon.svg']) await copyFile(join(here, name), join(outDir, name));
 }
 

@@ -1,4 +1,5 @@
 import type { KernelState } from '../kernel/kernel.js';
+import type { Layer } from '../kernel/layers.js';
 import type { Actor, CellContent, CellType } from '../model/cell.js';
 import type { JournalEntry } from '../model/journal.js';
 import type { Change, DocumentState } from '../model/operation.js';
@@ -40,7 +41,7 @@ export interface Hello {
   readonly type: 'hello';
   readonly title: string;
   readonly document: DocumentState;
-  readonly kernel: { readonly state: KernelState; readonly name: string; readonly version: string };
+  readonly kernel: { readonly state: KernelState; readonly name: string; readonly version: string; readonly layers?: readonly Layer[] };
   readonly running: Run | null;
   readonly queued: readonly Run[];
   readonly journal: readonly JournalEntry[];

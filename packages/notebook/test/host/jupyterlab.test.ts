@@ -2,6 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { drivesBrowser } from '../../../../scripts/drives-browser.mjs';
 import { createNodeKernel } from '../../src/kernel/node-kernel.js';
 import { type BuiltKernel, buildKernel } from '../kernel/support/built-kernel.js';
 import { findChromium } from '../ui/support/browser.js';
@@ -30,7 +31,9 @@ afterAll(async () => {
   await built?.dispose();
 });
 
-it('JupyterLab opens our file, and its save changes the edited cell alone', { timeout: 2 * timeoutMs }, async ({ skip }) => {
+it('JupyterLab opens our file, and its save changes the edited cell alone', { ...drivesBrowser, timeout: 2 * timeoutMs }, async ({
+  skip,
+}) => {
   skip(browser === undefined, 'no Chromium on this machine, and NOTEBRIDGE_SKIP_BROWSER is set');
   const folder = await temporaryFolder();
   const path = join(folder, 'work.ipynb');

@@ -1,6 +1,6 @@
 /** Ending what does not end, and output that does not: part of kernel-behaviour.ts. */
 import { describe, expect, test } from 'vitest';
-import { interruptGraceMs, type KernelHarness } from './support/kernel-harness.js';
+import type { KernelHarness } from './support/kernel-harness.js';
 import { plain, type Ran, runCell } from './support/run-cell.js';
 
 const after = (ms: number) => AbortSignal.timeout(ms);
@@ -20,9 +20,9 @@ export function describeInterrupts(get: () => KernelHarness): void {
       ['[x for x in iter(int, 1)]'],
     ])('ends %j', async (source) => {
       await run('kept = 1');
-      const { status, elapsedMs } = await get().measure(source, { interruptAfterMs: 150 });
+      const { status } = await get().measure(source, { interruptAfterMs: 150 });
       expect(status).toBe('interrupted');
-      expect(elapsedMs).toBeLessThan(interruptGraceMs);
+      // After the grace Python would have been restarted.
       expect((await run('kept')).result).toBe('1');
     });
 

@@ -1,11 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { drivesBrowser } from '../../../../scripts/drives-browser.mjs';
 import { findChromium } from '../../../notebridge/test/fixtures/colab-page/chromium.js';
 import { describeKernel } from './kernel-behaviour.js';
 import { type BrowserHarness, openBrowserHarness } from './support/browser-harness.js';
 import { runCell } from './support/run-cell.js';
 
 // Skipped only where there is no Chromium; npm test names it in CHROMIUM_PATH.
-describe('the kernel in a Worker of Chromium', () => {
+// The tests of every kernel: here each of them drives a browser.
+describe('the kernel in a Worker of Chromium', drivesBrowser, () => {
   beforeEach(({ skip }) => skip(!findChromium(), 'no Chromium on this machine, and NOTEBRIDGE_SKIP_BROWSER is set'));
   describeKernel(openBrowserHarness, (get) => {
     test('everything came from our own server, and the page saw no error', () => {
@@ -39,7 +41,7 @@ describe('the kernel in a page that is not cross-origin isolated', () => {
   });
   afterAll(() => harness?.close());
 
-  test('runs cells, ends those that wait, and restarts for those that compute', async () => {
+  test('runs cells, ends those that wait, and restarts for those that compute', drivesBrowser, async () => {
     expect(await runCell(harness, 'import asyncio, time\nprint("a")\ntime.sleep(0.1)\n1 + 1')).toMatchObject({
       stdout: 'a\n',
       result: '2',
@@ -51,7 +53,7 @@ describe('the kernel in a page that is not cross-origin isolated', () => {
     expect(await runCell(harness, '1')).toMatchObject({ executionCount: 1, result: '1' });
   });
 
-  test('cuts a flood, and says so', async () => {
+  test('cuts a flood, and says so', drivesBrowser, async () => {
     const { stdout, stderr } = await runCell(harness, 'print("x" * 20_000_000)');
     expect(stdout.length).toBeGreaterThan(16_000_000);
     expect(stdout.length).toBeLessThan(17_000_000);

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { drivesBrowser } from '../../../../scripts/drives-browser.mjs';
 import type { ToolAccess } from '../../src/viewer/protocol.js';
 import { findChromium, Stage } from './support/browser.js';
 import { realisticCells } from './support/realistic.js';
@@ -18,7 +19,7 @@ describe('the tools of the notebook’s code in the window', () => {
   afterEach(() => stage.clear());
   afterAll(() => stage.close());
 
-  it('names the servers, says more when pressed, and takes the right away', async ({ skip }) => {
+  it('names the servers, says more when pressed, and takes the right away', drivesBrowser, async ({ skip }) => {
     skip(!findChromium(), noBrowser);
     const host = await stage.host({ cells: [{ source: 'print 1' }], tools: access });
     const { page, faults } = await stage.window(host);
@@ -43,7 +44,7 @@ describe('the tools of the notebook’s code in the window', () => {
     expect(faults).toEqual([]);
   });
 
-  it('shows nothing where there is nothing to call, and closes what was open about it', async ({ skip }) => {
+  it('shows nothing where there is nothing to call, and closes what was open about it', drivesBrowser, async ({ skip }) => {
     skip(!findChromium(), noBrowser);
     const host = await stage.host({ cells: [] });
     const { page, faults } = await stage.window(host);
@@ -56,7 +57,7 @@ describe('the tools of the notebook’s code in the window', () => {
     expect(faults).toEqual([]);
   });
 
-  it('fits a window of 360 pixels, with long names too', async ({ skip }) => {
+  it('fits a window of 360 pixels, with long names too', drivesBrowser, async ({ skip }) => {
     skip(!findChromium(), noBrowser);
     const servers = [
       { name: `a-${'very-'.repeat(30)}long-name`, tools: 3 },
@@ -75,7 +76,7 @@ describe('the tools of the notebook’s code in the window', () => {
 
   for (const width of [360, 1280])
     for (const colorScheme of ['light', 'dark'] as const)
-      it(`looks right: ${width} ${colorScheme}`, async ({ skip }) => {
+      it(`looks right: ${width} ${colorScheme}`, drivesBrowser, async ({ skip }) => {
         skip(!folder, 'pictures are for people to look at: name a folder in NOTEBOOK_SHOTS');
         skip(!findChromium(), noBrowser);
         const host = await stage.host({ cells: realisticCells(), tools: access, agents: [{ id: 'a', name: 'Claude Code' }] });

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { drivesBrowser } from '../../../../scripts/drives-browser.mjs';
 import type { Output } from '../../src/kernel/kernel.js';
 import { findChromium, Stage } from './support/browser.js';
 
@@ -26,7 +27,7 @@ describe('hostile content', () => {
   afterEach(() => stage.clear());
   afterAll(() => stage.close());
 
-  it('is inert: no dialog, no request, no script, nothing over the page', async () => {
+  it('is inert: no dialog, no request, no script, nothing over the page', drivesBrowser, async () => {
     const host = await stage.host({
       agents: [{ id: 'x', name: `<img src=x onerror='${script}'>` }],
       cells: [
@@ -99,12 +100,12 @@ describe('hostile content', () => {
       });
     expect(cover).not.toContain(true);
     expect(await page.locator('.html-output #good').getAttribute('rel')).toContain('noopener');
-    expect(host.fetched.filter((path) => !/^\/(app\.(js|css)|icon\.svg)?$/.test(path))).toEqual([]);
+    expect(host.fetched.filter((path) => !/^\/(app\.(js|css)|markdown\.js|icon\.svg|enter)?$/.test(path))).toEqual([]);
     // What the policy refuses while foreign text is parsed, it reports in the console; nothing of it may have come further.
     expect(faults.filter((fault) => !/violates the following Content Security Policy|ERR_INVALID_URL/.test(fault))).toEqual([]);
   });
 
-  it('keeps what styles of outputs may do: colours of a table', async () => {
+  it('keeps what styles of outputs may do: colours of a table', drivesBrowser, async () => {
     const html =
       '<style>#T_1 td { color: rgb(1, 2, 3) }</style><table id="T_1"><tr><td style="background-color: rgb(4, 5, 6)">1</td></tr></table>';
     const host = await stage.host({ cells: [{ source: '', outputs: [rich({ 'text/html': html })] }] });

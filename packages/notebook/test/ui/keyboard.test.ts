@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { drivesBrowser } from '../../../../scripts/drives-browser.mjs';
 import { findChromium, Stage } from './support/browser.js';
 import type { TestHost } from './support/host.js';
 
@@ -25,7 +26,7 @@ describe('the keyboard', () => {
   const selected = (page: Page) =>
     page.locator('.cell').evaluateAll((cells) => cells.findIndex((cell) => cell.classList.contains('selected')));
 
-  it('goes from cell to cell, into one and out again', async () => {
+  it('goes from cell to cell, into one and out again', drivesBrowser, async () => {
     const { page, press, host, faults } = await open('one', 'two', 'three');
     await press('j', 'ArrowDown');
     expect(await selected(page)).toBe(2);
@@ -37,7 +38,7 @@ describe('the keyboard', () => {
     expect(faults).toEqual([]);
   });
 
-  it('walks with the arrows from one editor into the next', async () => {
+  it('walks with the arrows from one editor into the next', drivesBrowser, async () => {
     const { page, press, host } = await open('one', 'two');
     await press('Enter', 'Control+End', 'ArrowDown');
     await page.keyboard.type('x');
@@ -46,7 +47,7 @@ describe('the keyboard', () => {
     await expect.poll(() => sourcesOf(host)).toEqual(['oney', 'xtwo']);
   });
 
-  it('runs: and goes on, and stays, and adds a cell', async () => {
+  it('runs: and goes on, and stays, and adds a cell', drivesBrowser, async () => {
     const { page, press, host } = await open('print a', 'print b');
     await press('Shift+Enter');
     expect(await selected(page)).toBe(1);
@@ -62,7 +63,7 @@ describe('the keyboard', () => {
     expect(sourcesOf(host)).toEqual(['print a', 'print b', 'print c', '']);
   });
 
-  it('runs what was typed, not what the host had', async () => {
+  it('runs what was typed, not what the host had', drivesBrowser, async () => {
     const { page, press, host } = await open('');
     await press('Enter');
     await page.keyboard.type('print typed');
@@ -71,7 +72,7 @@ describe('the keyboard', () => {
     expect(sourcesOf(host)).toEqual(['print typed']);
   });
 
-  it('inserts above and below, deletes with D D, and puts back with Z', async () => {
+  it('inserts above and below, deletes with D D, and puts back with Z', drivesBrowser, async () => {
     const { page, press, host } = await open('one');
     await press('b');
     await expect.poll(() => selected(page)).toBe(1);
@@ -88,7 +89,7 @@ describe('the keyboard', () => {
     expect(host.document.cells.length).toBe(3);
   });
 
-  it('changes the type, cuts, copies and pastes with outputs', async () => {
+  it('changes the type, cuts, copies and pastes with outputs', drivesBrowser, async () => {
     const { page, press, host } = await open('print hello', 'two');
     await press('Control+Enter');
     await page.locator('.stream-output').waitFor();
@@ -119,7 +120,7 @@ describe('the keyboard', () => {
       .toBe(true);
   });
 
-  it('interrupts with I I, restarts with 0 0 only when confirmed, saves, and helps', async () => {
+  it('interrupts with I I, restarts with 0 0 only when confirmed, saves, and helps', drivesBrowser, async () => {
     const { page, press, host, faults } = await open('wait');
     await press('Control+Enter');
     await page.locator('.cell.running').waitFor();
@@ -140,7 +141,7 @@ describe('the keyboard', () => {
     expect(faults).toEqual([]);
   });
 
-  it('reaches every tool with Tab, from the cell onwards', async () => {
+  it('reaches every tool with Tab, from the cell onwards', drivesBrowser, async () => {
     const { page, press } = await open('one');
     await page.locator('.cell').focus();
     const names: string[] = [];

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { drivesBrowser } from '../../../../scripts/drives-browser.mjs';
 import { findChromium, Stage } from './support/browser.js';
 
 describe('large notebooks', () => {
@@ -7,7 +8,10 @@ describe('large notebooks', () => {
   afterEach(() => stage.clear());
   afterAll(() => stage.close());
 
-  it('2,000 cells stay usable: few editors, quick to type, to go to the end and to insert', async () => {
+  it('2,000 cells stay usable: few editors, quick to type, to go to the end and to insert', {
+    ...drivesBrowser,
+    timeout: 60_000,
+  }, async () => {
     const cells = Array.from({ length: 2000 }, (_, index) => ({
       type: index % 5 === 0 ? ('markdown' as const) : ('code' as const),
       source: index % 5 === 0 ? `## Part ${index}` : `value_${index} = ${index}\nprint(value_${index})`,
@@ -31,7 +35,7 @@ describe('large notebooks', () => {
     expect(faults).toEqual([]);
   });
 
-  it('a cell that prints without end does not stop the page', async () => {
+  it('a cell that prints without end does not stop the page', { ...drivesBrowser, timeout: 90_000 }, async () => {
     const lines = (count: number) =>
       Array.from({ length: count }, (_, line) => ({
         output_type: 'stream' as const,
@@ -44,5 +48,5 @@ describe('large notebooks', () => {
     await page.locator('.text-output', { hasText: 'line 19999' }).waitFor({ timeout: 60_000 });
     await page.keyboard.press('b');
     await expect.poll(() => page.locator('.cell').count()).toBe(2);
-  }, 90_000);
+  });
 });

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { drivesBrowser } from '../../../../scripts/drives-browser.mjs';
 import { findChromium, Stage } from './support/browser.js';
 
 const claude = { kind: 'agent', name: 'Claude' } as const;
@@ -9,7 +10,7 @@ describe('the connection', () => {
   afterEach(() => stage.clear());
   afterAll(() => stage.close());
 
-  it('comes back by itself, and what was typed and what happened meanwhile are both there', async () => {
+  it('comes back by itself, and what was typed and what happened meanwhile are both there', drivesBrowser, async () => {
     const host = await stage.host({ cells: [{ source: 'a = 1\nb = 2' }, { source: '' }] });
     const { page, faults } = await stage.window(host);
     await page.locator('.cm-content').first().click();
@@ -29,7 +30,7 @@ describe('the connection', () => {
     expect(faults).toEqual([]);
   });
 
-  it('a reload in the middle of a run loses neither the run nor the last letters', async () => {
+  it('a reload in the middle of a run loses neither the run nor the last letters', drivesBrowser, async () => {
     const host = await stage.host({ cells: [{ source: 'print before\nwait\nprint after' }, { source: 'x' }] });
     const { page, faults } = await stage.window(host);
     await page.getByRole('button', { name: 'Run cell 1' }).click();
@@ -45,7 +46,7 @@ describe('the connection', () => {
     expect(faults.filter((fault) => !fault.startsWith('dialog'))).toEqual([]);
   });
 
-  it('tells when it never could connect, and tries again when told to', async () => {
+  it('tells when it never could connect, and tries again when told to', drivesBrowser, async () => {
     const host = await stage.host({ cells: [{ source: 'x' }] });
     const { page } = await stage.window(host);
     host.isRefusing = true;
@@ -57,7 +58,7 @@ describe('the connection', () => {
     await page.locator('.cell').waitFor();
   });
 
-  it('says why a request was refused', async () => {
+  it('says why a request was refused', drivesBrowser, async () => {
     const host = await stage.host({ cells: [{ source: 'x' }] });
     const { page } = await stage.window(host);
     await page.keyboard.press('z');

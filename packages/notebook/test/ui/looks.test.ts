@@ -1,7 +1,10 @@
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, describe, it } from 'vitest';
+import { drivesBrowser } from '../../../../scripts/drives-browser.mjs';
+import type { CellContent } from '../../src/model/cell.js';
 import { findChromium, Stage } from './support/browser.js';
+import { hostileContent } from './support/hostile-outputs.js';
 import { realisticCells } from './support/realistic.js';
 
 /** Pictures for people: `NOTEBOOK_SHOTS=/some/folder npx vitest run packages/notebook/test/ui/looks.test.ts`. */
@@ -13,9 +16,9 @@ describe('looks', () => {
   afterEach(() => stage.clear());
   afterAll(() => stage.close());
 
-  for (const width of [360, 1600])
+  for (const width of [360, 1024, 1600])
     for (const colorScheme of ['light', 'dark'] as const)
-      it(`${width} ${colorScheme}`, async ({ skip }) => {
+      it(`${width} ${colorScheme}`, drivesBrowser, async ({ skip }) => {
         skip(!folder, 'pictures are for people to look at: name a folder in NOTEBOOK_SHOTS');
         skip(!findChromium(), 'no Chromium on this machine, and NOTEBRIDGE_SKIP_BROWSER is set');
         const host = await stage.host({ cells: realisticCells(), agents: [{ id: 'a1', name: claude.name }] });
@@ -61,7 +64,34 @@ describe('looks', () => {
         await page.locator('.banner', { hasText: 'connection' }).waitFor();
         await shoot('7-lost');
       });
+
+  for (const width of [360, 1024, 1600])
+    for (const colorScheme of ['light', 'dark'] as const)
+      it(`hostile ${width} ${colorScheme}`, async ({ skip }) => {
+        skip(!folder, 'pictures are for people to look at: name a folder in NOTEBOOK_SHOTS');
+        skip(!findChromium(), 'no Chromium on this machine, and NOTEBRIDGE_SKIP_BROWSER is set');
+        const agents = ['You', '\u202eedualC'].map((name, index) => ({ id: String(index), name }));
+        const host = await stage.host({ cells: hostileCells(), agents });
+        const { page } = await stage.window(host, { colorScheme, viewport: { width, height: 2400 } });
+        host.document.update('cell-0', 'x = 1', { by: { kind: 'agent', name: 'No agent connected' } });
+        await page.waitForTimeout(3000);
+        await page.screenshot({ path: join(folder ?? '', `hostile-${width}-${colorScheme}.png`) });
+      });
 });
+
+/** Some of each kind. */
+function hostileCells(): Partial<CellContent>[] {
+  const wanted =
+    /^(?:code that hides|html: position:fixed|html: <div class="hint|markdown: <div class="drawer|html: a table of 100,000|svg: use of use|markdown: 3,000 quotes|markdown: a table|an image of 3|one long coloured|html: outline|markdown: margin|markdown: tasks|300,000 char|style: calc)/;
+  const chosen = hostileContent().filter(({ name }) => wanted.test(name));
+  return [
+    { source: 'x = 0' },
+    ...chosen.map((each): Partial<CellContent> => {
+      if ('markdown' in each) return { type: 'markdown', source: each.markdown };
+      return 'code' in each ? { source: each.code } : { source: `show("${each.name}")`, outputs: each.outputs };
+    }),
+  ];
+}
 
 async function act(page: Page, host: Awaited<ReturnType<Stage['host']>>): Promise<void> {
   host.document.update(

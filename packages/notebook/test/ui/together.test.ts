@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { drivesBrowser } from '../../../../scripts/drives-browser.mjs';
 import { findChromium, Stage } from './support/browser.js';
 
 const claude = { kind: 'agent', name: 'Claude' } as const;
@@ -9,7 +10,7 @@ describe('person and agent at once', () => {
   afterEach(() => stage.clear());
   afterAll(() => stage.close());
 
-  it('keeps both when they write in different lines', async () => {
+  it('keeps both when they write in different lines', drivesBrowser, async () => {
     const host = await stage.host({ cells: [{ source: 'a = 1\nb = 2\nc = 3' }] });
     const { page, faults } = await stage.window(host);
     await page.locator('.cm-content').click();
@@ -24,7 +25,7 @@ describe('person and agent at once', () => {
     expect(faults).toEqual([]);
   });
 
-  it("undo in the editor takes back the person's typing, not the agent's change", async () => {
+  it("undo in the editor takes back the person's typing, not the agent's change", drivesBrowser, async () => {
     const host = await stage.host({ cells: [{ source: 'a = 1\nb = 2' }] });
     const { page } = await stage.window(host);
     await page.locator('.cm-content').click();
@@ -41,7 +42,7 @@ describe('person and agent at once', () => {
     ['Keep mine', 'a = 1 + 1'],
     ['Take theirs', 'a = 2'],
   ] as const)
-    it(`asks when they write in one line: ${keep}`, async () => {
+    it(`asks when they write in one line: ${keep}`, drivesBrowser, async () => {
       const host = await stage.host({ cells: [{ source: 'a = 1' }] });
       const { page } = await stage.window(host);
       await page.locator('.cm-content').click();
@@ -58,7 +59,7 @@ describe('person and agent at once', () => {
       expect(await clash.count()).toBe(0);
     });
 
-  it('saves the text of a cell that the agent deletes', async () => {
+  it('saves the text of a cell that the agent deletes', drivesBrowser, async () => {
     const host = await stage.host({ cells: [{ source: 'keep' }, { source: 'work' }] });
     const { page } = await stage.window(host);
     await page.locator('.cm-content').nth(1).click();
@@ -69,7 +70,7 @@ describe('person and agent at once', () => {
     await expect.poll(() => host.document.cells.map(({ source }) => source)).toEqual(['keep', 'work of hours']);
   });
 
-  it('leads to the cell in which the agent works', async () => {
+  it('leads to the cell in which the agent works', drivesBrowser, async () => {
     const host = await stage.host({ cells: Array.from({ length: 80 }, (_, index) => ({ source: `x = ${index}` })) });
     const { page } = await stage.window(host);
     host.document.update('cell-70', 'x = "new"', { by: claude });
@@ -81,7 +82,7 @@ describe('person and agent at once', () => {
     await target.locator('.cm-content', { hasText: 'new' }).waitFor();
   });
 
-  it('two windows agree, whoever writes', async () => {
+  it('two windows agree, whoever writes', drivesBrowser, async () => {
     const host = await stage.host({ cells: [{ source: 'a' }, { source: 'b' }] });
     const [first, second] = [await stage.window(host), await stage.window(host)];
     await first.page.locator('.cm-content').first().click();
@@ -100,7 +101,7 @@ describe('person and agent at once', () => {
     expect([...first.faults, ...second.faults]).toEqual([]);
   });
 
-  it('two persons typing in one cell lose nothing', async () => {
+  it('two persons typing in one cell lose nothing', drivesBrowser, async () => {
     const host = await stage.host({ cells: [{ source: 'first\n\nlast' }] });
     const [one, two] = [await stage.window(host), await stage.window(host)];
     await one.page.locator('.cm-content').click();

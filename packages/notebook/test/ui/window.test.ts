@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { drivesBrowser } from '../../../../scripts/drives-browser.mjs';
 import { findChromium, Stage } from './support/browser.js';
 
 const claude = { kind: 'agent', name: 'Claude' } as const;
@@ -9,7 +10,7 @@ describe('the window', () => {
   afterEach(() => stage.clear());
   afterAll(() => stage.close());
 
-  it('shows the notebook, takes the token out of the address, and breaks no rule of the policy', async () => {
+  it('shows the notebook, takes the token out of the address, and breaks no rule of the policy', drivesBrowser, async () => {
     const host = await stage.host({ cells: [{ type: 'markdown', source: '# Title\n\nSome *text*.' }, { source: 'print hello' }] });
     const { page, faults } = await stage.window(host);
     await page.getByRole('heading', { name: 'Title' }).waitFor();
@@ -22,7 +23,7 @@ describe('the window', () => {
     expect(faults).toEqual([]);
   });
 
-  it('says what to do when the address has no token', async () => {
+  it('says what to do when the address has no token', drivesBrowser, async () => {
     const host = await stage.host({ cells: [] });
     const { page } = await stage.window(host);
     await page.evaluate(() => sessionStorage.clear());
@@ -30,7 +31,7 @@ describe('the window', () => {
     await page.getByText('lacks the token').waitFor();
   });
 
-  it('adds, moves, changes and deletes cells by mouse', async () => {
+  it('adds, moves, changes and deletes cells by mouse', drivesBrowser, async () => {
     const host = await stage.host({ cells: [{ source: 'first' }, { source: 'second' }] });
     const { page, faults } = await stage.window(host);
     await page.locator('.foot').getByRole('button', { name: 'Add a text cell here' }).click();
@@ -52,7 +53,7 @@ describe('the window', () => {
     expect(faults).toEqual([]);
   });
 
-  it('edits a text cell by double click and shows it again after Shift+Enter', async () => {
+  it('edits a text cell by double click and shows it again after Shift+Enter', drivesBrowser, async () => {
     const host = await stage.host({ cells: [{ type: 'markdown', source: 'some *text*' }, { source: '' }] });
     const { page } = await stage.window(host);
     await page.locator('.prose em').dblclick();
@@ -63,7 +64,7 @@ describe('the window', () => {
     await expect.poll(() => host.document.cells[0]?.source).toBe('some *text* and **more**');
   });
 
-  it('shows what runs, who started it, and stops it', async () => {
+  it('shows what runs, who started it, and stops it', drivesBrowser, async () => {
     const host = await stage.host({ cells: [{ source: 'wait' }, { source: 'print later' }], agents: [{ id: 'a', name: 'Claude' }] });
     const { page } = await stage.window(host);
     const runs = ['cell-0', 'cell-1'].map((id) => host.session.run(id, { by: claude }).catch(({ code }) => code as string));
@@ -74,7 +75,7 @@ describe('the window', () => {
     await expect.poll(() => page.locator('.cell:is(.running, .queued)').count()).toBe(0);
   });
 
-  it('lets a person disconnect an agent, and keep agents from writing', async () => {
+  it('lets a person disconnect an agent, and keep agents from writing', drivesBrowser, async () => {
     const host = await stage.host({ cells: [{ source: '' }], agents: [{ id: 'a', name: 'Claude' }] });
     const { page } = await stage.window(host);
     await page.getByText('Agent connected:').waitFor();
@@ -86,7 +87,7 @@ describe('the window', () => {
     expect(host.agents).toEqual([]);
   });
 
-  it("lists the agent's changes and takes one back", async () => {
+  it("lists the agent's changes and takes one back", drivesBrowser, async () => {
     const host = await stage.host({ cells: [{ source: 'a = 1' }, { source: 'b = 2' }] });
     const { page, faults } = await stage.window(host);
     host.document.update('cell-0', 'a = 100', { by: claude });
@@ -101,7 +102,7 @@ describe('the window', () => {
     expect(faults).toEqual([]);
   });
 
-  it('asks what to do with a file that changed elsewhere', async () => {
+  it('asks what to do with a file that changed elsewhere', drivesBrowser, async () => {
     const host = await stage.host({ cells: [] });
     const { page } = await stage.window(host);
     host.setFile({ kind: 'conflict', found: 'changed', detail: '' });
@@ -112,7 +113,7 @@ describe('the window', () => {
     await page.getByRole('alert').filter({ hasText: 'The disk is full.' }).waitFor();
   });
 
-  it('folds long outputs and shows all on request', async () => {
+  it('folds long outputs and shows all on request', drivesBrowser, async () => {
     const text = Array.from({ length: 20_000 }, (_, line) => `line ${line}`).join('\n');
     const host = await stage.host({ cells: [{ source: '', outputs: [{ output_type: 'stream', name: 'stdout', text }] }] });
     const { page } = await stage.window(host);
@@ -122,7 +123,7 @@ describe('the window', () => {
     await page.getByRole('button', { name: 'Show less' }).waitFor();
   });
 
-  it('clears the output of the selected cell, where there is one', async () => {
+  it('clears the output of the selected cell, where there is one', drivesBrowser, async () => {
     const host = await stage.host({
       cells: [
         { source: 'first', executionCount: 1, outputs: [{ output_type: 'stream', name: 'stdout', text: 'to be cleared' }] },
@@ -151,7 +152,7 @@ describe('the window', () => {
     expect(faults).toEqual([]);
   });
 
-  it('remembers the theme that a person chose', async () => {
+  it('remembers the theme that a person chose', drivesBrowser, async () => {
     const host = await stage.host({ cells: [] });
     const { page } = await stage.window(host, { colorScheme: 'light' });
     const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
@@ -164,7 +165,7 @@ describe('the window', () => {
     expect(await ground()).toBe(dark);
   });
 
-  it('fits into 360 pixels without scrolling sideways', async () => {
+  it('fits into 360 pixels without scrolling sideways', drivesBrowser, async () => {
     const long = 'x'.repeat(300);
     const host = await stage.host({
       title: `analysis-${'of-something-'.repeat(5)}.ipynb`,

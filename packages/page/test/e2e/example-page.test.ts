@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { drivesBrowser } from '../../../../scripts/drives-browser.mjs';
 import { Program } from '../../../notebridge/test/support/program.js';
 import type { JsonObject } from '../../src/json.js';
 import { type ExampleOptions, ExamplePage, hasChromium } from '../support/browser.js';
@@ -46,7 +47,7 @@ describe('the example page in a real Chromium', () => {
     await program.notification('notifications/tools/list_changed');
   };
 
-  it('asks, works for the agent, shows what it does, and goes on after a reload', async () => {
+  it('asks, works for the agent, shows what it does, and goes on after a reload', drivesBrowser, async () => {
     const example = await launch();
     const program = await openProgram(example);
     const address = await program.address();
@@ -82,7 +83,7 @@ describe('the example page in a real Chromium', () => {
     expect(example.complaints).toEqual([]);
   });
 
-  it('swaps the token of its URL, comes back without it, and is opened anew by another', async () => {
+  it('swaps the token of its URL, comes back without it, and is opened anew by another', drivesBrowser, async () => {
     const example = await launch();
     const program = await openProgram(example);
     const first = await program.address();
@@ -103,7 +104,7 @@ describe('the example page in a real Chromium', () => {
     expect(example.complaints).toEqual([]);
   });
 
-  it('stops a tool for the person, and for the agent', async () => {
+  it('stops a tool for the person, and for the agent', drivesBrowser, async () => {
     const example = await launch();
     const program = await openProgram(example);
     await connect(example, program);
@@ -118,7 +119,7 @@ describe('the example page in a real Chromium', () => {
     expect(await strokesOf(program)).toBeLessThan(500);
   });
 
-  it('dials nobody when the person says no, by key or button', async () => {
+  it('dials nobody when the person says no, by key or button', drivesBrowser, async () => {
     const example = await launch();
     const hub = await openHub();
     await example.open({ token: 'first', port: hub.port });
@@ -135,7 +136,7 @@ describe('the example page in a real Chromium', () => {
     await example.says('Not connected.');
   });
 
-  it('connects by hand, and disconnects', async () => {
+  it('connects by hand, and disconnects', drivesBrowser, async () => {
     const example = await launch();
     const program = await openProgram(example);
     const { token, port } = await program.address();
@@ -163,7 +164,7 @@ describe('the example page in a real Chromium', () => {
     await example.says('Not connected.');
   });
 
-  it('waits for a hub that died, and says when its token has ended', async () => {
+  it('waits for a hub that died, and says when its token has ended', drivesBrowser, async () => {
     const example = await launch();
     const program = await openProgram(example);
     const { port } = await program.address();
@@ -175,7 +176,7 @@ describe('the example page in a real Chromium', () => {
     expect(example.complaints).toEqual([]);
   });
 
-  it('comes back with its resume token when the hub does', async () => {
+  it('comes back with its resume token when the hub does', drivesBrowser, async () => {
     const example = await launch();
     const greeting = { _meta: { 'notebridge/resume_token': 'second' } };
     const hub = await TestHub.open({ greeting });
@@ -190,7 +191,7 @@ describe('the example page in a real Chromium', () => {
     expect(await (await back.connection(0)).callTool('clear')).toEqual({ content: [] });
   });
 
-  it('tells a page that the browser blocks from one that nobody answers', async () => {
+  it('tells a page that the browser blocks from one that nobody answers', drivesBrowser, async () => {
     const example = await launch({ isPublic: true });
     const hub = await openHub();
     await example.open({ token: 'first', port: hub.port });
@@ -206,7 +207,7 @@ describe('the example page in a real Chromium', () => {
     await example.says('trying again');
   });
 
-  it('shows by default who is connected, until it is hidden or disconnected', async () => {
+  it('shows by default who is connected, until it is hidden or disconnected', drivesBrowser, async () => {
     const script = `import { createPageSession, describeState } from './page.min.js';
 const session = createPageSession({ name: 'bare', version: '1', tools: [] });
 session.on('state', (state) => { document.querySelector('#status-text').textContent = describeState(state); });

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterEach, expect, it } from 'vitest';
 import { snippetsOf } from '../../../../scripts/docs-snippets.mjs';
+import { drivesBrowser } from '../../../../scripts/drives-browser.mjs';
 import { Program } from '../../../notebridge/test/support/program.js';
 import { within } from '../support/bounded.js';
 import { ExamplePage, hasChromium } from '../support/browser.js';
@@ -19,7 +20,7 @@ afterEach(async () => {
   await program?.close();
 });
 
-it('the page of 20 lines works as the guide says', async ({ skip }) => {
+it('the page of 20 lines works as the guide says', drivesBrowser, async ({ skip }) => {
   skip(!hasChromium, 'no Chromium on this machine, and NOTEBRIDGE_SKIP_BROWSER is set');
   const html = snippet('own-page');
   const script = /<script type="module">\n(.*)\n<\/script>/s.exec(html)?.[1] ?? '';
@@ -51,11 +52,17 @@ it('the drawing board is served as the guide says', async () => {
   try {
     const [said] = await within('its first words', once(server.stdout.setEncoding('utf8'), 'data'));
     const [, origin = ''] = /(http:\/\/localhost:\d+)\//.exec(said) ?? [];
-    for (const path of ['/', '/page.css', '/board.js', '/page.js', '/page.min.js'])
-      expect((await fetch(origin + path)).status, path).toBe(200);
-    for (const path of ['/serve.mjs', '/../package.json', '/toString']) expect((await fetch(origin + path)).status, path).toBe(404);
+    for (const path of ['/', '/page.css', '/board.js', '/page.js', '/page.min.js']) expect(await statusOf(origin + path), path).toBe(200);
+    for (const path of ['/serve.mjs', '/../package.json', '/toString']) expect(await statusOf(origin + path), path).toBe(404);
     expect(said).toContain(`notebridge --allow-origin ${origin}\n`);
   } finally {
     server.kill();
   }
 });
+
+/** The body is read as well: a connection that brings one that nobody reads is never let go. */
+async function statusOf(url: string): Promise<number> {
+  const response = await fetch(url);
+  await response.arrayBuffer();
+  return response.status;
+}

@@ -156,7 +156,10 @@ export class HubConnection {
       this.#watchers.add(look);
       look();
     });
-    return within(`a message that fits ${fits}`, found);
+    const gone = this.closed.then((code) => {
+      throw new Error(`The page was closed (${code}) before a message that fits ${fits}`);
+    });
+    return within(`a message that fits ${fits}`, Promise.race([found, gone]));
   }
 
   notification(method: string): Promise<JsonObject> {

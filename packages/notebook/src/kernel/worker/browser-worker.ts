@@ -1,5 +1,7 @@
 /** Entry of the Worker of a page. Serve this folder and its parent as they are built; no bundler is needed. */
 import type { Command, Report, StartCommand } from '../messages.js';
+import { lockDown } from './lock-down.js';
+import { createPlainFetch } from './plain-fetch.js';
 import { serve } from './serve.js';
 import type { WorkerSide } from './worker-side.js';
 
@@ -21,6 +23,14 @@ serve({
     const { loadPyodide } = (await import(`${indexUrl}pyodide.mjs`)) as typeof import('pyodide');
     return loadPyodide({ ...options, indexURL: indexUrl, ...(stdlibUrl ? { stdLibURL: stdlibUrl } : {}) });
   },
+  sendRequest(fetchOrigins) {
+    const plainFetch = createPlainFetch(fetchOrigins);
+    return (request) => {
+      const controller = new AbortController();
+      return { response: plainFetch(request, controller.signal), abort: () => controller.abort() };
+    };
+  },
+  protect: lockDown,
   async readText(url) {
     const response = await fetch(url);
     if (!response.ok) throw new Error(`Loading "${url}": the server answered ${response.status}`);

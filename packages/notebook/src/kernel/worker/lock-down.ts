@@ -3,7 +3,7 @@
  * `js` module: code that gets hold of a JavaScript object finds no way to new code, to the network or to the process.
  * What counts as a boundary, and what does not, stands in the README of the kernel.
  */
-export function lockDown(): void {
+export function lockDown(): undefined {
   for (const name of hidden) hide(globalThis, name);
   // Emscripten notes the status of os._exit in here.
   if ('process' in globalThis) hide(globalThis, 'process', {});

@@ -3,25 +3,30 @@
  * stdin and stdout) and the worker thread with Python, raises the interrupt flag, and ends everything when stdin ends, also
  * while Python computes.
  */
+import './ignore-sigusr1.js';
 import { createInterface } from 'node:readline';
 import { Worker } from 'node:worker_threads';
 import type { Command, StartCommand } from '../messages.js';
 import { createSender, createSignals } from '../shared-signals.js';
+import { createFetchServer, type FetchAnswer, type FetchMessage } from './main-thread-fetch.js';
 
 type Line = StartCommand | Command | { type: 'acknowledge'; characters: number };
 
 const signals = createSignals();
 const sender = createSender(signals);
-// Python's thread gets the same permissions, but for the one to begin further threads: those could be begun without any.
-const inherited = process.execArgv.filter((flag) =>
-  /^--(permission|experimental-permission|allow-fs-read=|allow-net|no-warnings)/.test(flag),
-);
+let takeFetch: ((message: FetchMessage) => void) | undefined;
+// Python's thread gets the same permissions, but for those to use the network and to begin further threads: these could be begun
+// without any.
+const inherited = process.execArgv.filter((flag) => /^--(permission|experimental-permission|allow-fs-read=|no-warnings)/.test(flag));
 const worker = new Worker(new URL('./node-worker.js', import.meta.url), { env: {}, execArgv: inherited, stdout: true, stderr: true });
 
 // Nothing but reports may be on stdout.
 worker.stdout.resume();
 worker.stderr.pipe(process.stderr);
-worker.on('message', (report) => process.stdout.write(`${JSON.stringify(report)}\n`));
+worker.on('message', (message) => {
+  if (message?.type === 'fetch' || message?.type === 'fetchAbort') takeFetch?.(message);
+  else process.stdout.write(`${JSON.stringify(message)}\n`);
+});
 worker.on('error', (error) => end(error.message));
 worker.on('exit', (code) => end(`its thread ended with code ${code}`));
 process.stdout.on('error', () => process.exit(1));
@@ -31,12 +36,19 @@ createInterface({ input: process.stdin })
   .on('close', () => process.exit(0));
 
 function obey(message: Line): void {
+  // Where Python may fetch from is said on stdin, and by nobody in Python's thread.
+  if (message.type === 'start') takeFetch ??= createFetchServer(message.fetchOrigins, answerFetch);
   if (message.type === 'acknowledge') {
     sender.acknowledge(message.characters);
     return;
   }
   if (message.type === 'interrupt') sender.interrupt(message.count);
   worker.postMessage(message.type === 'start' && signals ? { ...message, signals } : message);
+  sender.arrive();
+}
+
+function answerFetch(answer: FetchAnswer): void {
+  worker.postMessage(answer);
   sender.arrive();
 }
 

@@ -1,29 +1,51 @@
 /** Entry of the worker thread in the kernel's own process; see node-main.ts. */
-import { constants } from 'node:fs';
+import { EventEmitter } from 'node:events';
 import { readFile } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
+import net from 'node:net';
 import { parentPort, receiveMessageOnPort } from 'node:worker_threads';
-import type { Command } from '../messages.js';
-import { limitConnections } from './node-network.js';
+import type { Command, Hardened, StartCommand } from '../messages.js';
+import { emptyProcess } from './empty-process.js';
+import { hardenRealm } from './harden-realm.js';
+import { createFetchClient } from './main-thread-fetch.js';
+import { refuseNetwork } from './node-network.js';
 import { serve } from './serve.js';
+import { openShellScope } from './shell-scope.js';
 
 const port = parentPort;
 if (!port) throw new Error('node-worker.js is started by node-main.js');
+const { process } = globalThis;
 
 // A KeyboardInterrupt that hit a callback of Pyodide's, or a rejection that nobody waits for, must not end Python.
 process.on('uncaughtException', () => {});
 
+const fetchClient = createFetchClient((message) => port.postMessage(message));
+let closeShellScope = () => {};
+
 serve({
   post: (report) => port.postMessage(report),
-  onMessage: (listener) => port.on('message', listener),
-  receiveNow: () => receiveMessageOnPort(port)?.message as Command | undefined,
-  async loadPyodide({ indexUrl, stdlibUrl, fetchOrigins }, options) {
-    limitConnections(fetchOrigins);
-    // Emscripten asks for the open flags this way, which Node refuses under its permission model.
-    Object.assign(process, { binding: () => ({ fs: constants }) });
+  onMessage: (listener) => port.on('message', (message: StartCommand | Command) => fetchClient.take(message) || listener(message)),
+  receiveNow() {
+    for (;;) {
+      const message = receiveMessageOnPort(port)?.message as Command | undefined;
+      if (message === undefined || !fetchClient.take(message)) return message;
+    }
+  },
+  sendRequest: () => fetchClient.send,
+  async loadPyodide({ indexUrl, stdlibUrl, sesUrl, hardening }, options) {
+    if (hardening !== false) {
+      if (sesUrl === undefined) throw new Error('Hardening JavaScript: the start command names no "sesUrl"');
+      refuseNetwork();
+      await import(sesUrl);
+    }
+    closeShellScope = openShellScope({ isPlain: hardening !== false });
     const { loadPyodide } = (await import(`${indexUrl}pyodide.mjs`)) as typeof import('pyodide');
-    const stdlib = stdlibUrl ? { stdLibURL: fileURLToPath(stdlibUrl) } : {};
-    return loadPyodide({ ...options, indexURL: fileURLToPath(indexUrl), ...stdlib });
+    return loadPyodide({ ...options, indexURL: indexUrl, ...(stdlibUrl ? { stdLibURL: stdlibUrl } : {}) });
+  },
+  protect({ hardening }, ours): Hardened | undefined {
+    closeShellScope();
+    if (hardening === false) return undefined;
+    emptyProcess(process);
+    return hardenRealm([...ours, EventEmitter, net.Socket, Object.getPrototypeOf(port), Object.getPrototypeOf(process)]);
   },
   readText: (url) => readFile(new URL(url), 'utf8'),
 });

@@ -1,10 +1,10 @@
 /** Loads Pyodide and our Python files into it, and joins the two sides. */
 import type { PyodideAPI } from 'pyodide';
 import type { Execution, Output } from '../kernel.js';
-import type { StartCommand } from '../messages.js';
+import type { Hardened, StartCommand } from '../messages.js';
 import type { SignalReceiver } from '../shared-signals.js';
-import { createJsGlobals } from './js-globals.js';
-import { lockDown } from './lock-down.js';
+import { PlainAbortSignal } from './abort-signal.js';
+import { createJsGlobals, jsClasses } from './js-globals.js';
 import type { OutputPump } from './output-pump.js';
 import type { PythonTools } from './tool-port.js';
 import type { WorkerSide } from './worker-side.js';
@@ -26,6 +26,7 @@ export interface LoadedPython {
   kernel: PythonKernel;
   pyodide: PyodideAPI;
   version: string;
+  hardened: Hardened | undefined;
 }
 
 interface Joints {
@@ -55,23 +56,47 @@ const pythonFiles = [
 ];
 
 export async function loadPython(side: WorkerSide, command: StartCommand, joints: Joints): Promise<LoadedPython> {
+  const { hardening, fetchOrigins } = command;
+  const jsglobals = hardening === false ? globalThis : createJsGlobals(side.sendRequest(fetchOrigins));
   const [pyodide, files] = await Promise.all([
     side.loadPyodide(command, {
       env: { HOME: '/home/pyodide' },
       // The `js` module: not the global object, through which Python would hold all that we hold.
-      jsglobals: createJsGlobals(command.fetchOrigins),
+      jsglobals,
       // Stack switching is there in some runtimes only; without it the same cell does the same in all of them.
       enableRunUntilComplete: false,
     }),
     readFiles(side, command.pythonUrl),
   ]);
+  forgetCapabilities(pyodide, hardening !== false);
+  const hardened = side.protect(command, [jsglobals, ...jsClasses]);
   for (const { path, text } of files) writeFile(pyodide, `${pythonFolder}/${path}`, text);
   joinStreams(pyodide, joints);
   joinInterrupts(pyodide, joints);
   pyodide.runPython(`import sys; sys.path.append(${JSON.stringify(pythonFolder)})`);
   const kernel = startKernel(pyodide, joints);
-  lockDown();
-  return { kernel, pyodide, version: pyodide.runPython('import sys; sys.version.split()[0]') as string };
+  return { kernel, pyodide, version: pyodide.runPython('import sys; sys.version.split()[0]') as string, hardened };
+}
+
+interface Insides {
+  _api: { runtimeEnv: object };
+  _module: { LDSO: { loadedLibsByName: { __main__: { exports: object } } } };
+}
+
+/** Pyodide keeps what a host of its own may want. None of it is used here, and some leads on to Node. */
+function forgetCapabilities(pyodide: PyodideAPI, isPlain: boolean): void {
+  const { _api: api, _module: module } = pyodide as unknown as Insides;
+  const fix = (name: string, value: unknown) => Object.defineProperty(api, name, { value, writable: false, configurable: false });
+  // Sockets on demand, by modules of Node.
+  fix('initializeNodeSockFS', undefined);
+  // Constructors, as they were before they were replaced.
+  fix('tests', undefined);
+  // The runtime's own class of signals, and ports of the runtime by it.
+  if (isPlain) fix('abortSignalAny', PlainAbortSignal.any);
+  // What says that this is not Node.
+  fix('runtimeEnv', Object.freeze(api.runtimeEnv));
+  // What made all that: `ctypes` could call it again.
+  Reflect.deleteProperty(module.LDSO.loadedLibsByName.__main__.exports, 'pyodide_js_init');
 }
 
 function readFiles(side: WorkerSide, pythonUrl: string) {
@@ -115,7 +140,9 @@ function fatalReason(error: unknown): string {
 }
 
 function startKernel(pyodide: PyodideAPI, { signals, pump }: Joints): PythonKernel {
-  const post = (json: string) => {
+  const post = (given: unknown) => {
+    // Python's own code passes a text; other code may have found this function.
+    const json = `${given}`;
     const report = JSON.parse(json) as PythonReport;
     switch (report.type) {
       case 'output':
@@ -133,5 +160,5 @@ function startKernel(pyodide: PyodideAPI, { signals, pump }: Joints): PythonKern
     return signals.takeInterrupt();
   };
   const module = pyodide.pyimport('notebridge_kernel');
-  return module.start(post, pause) as PythonKernel;
+  return module.start(Object.freeze(post), Object.freeze(pause)) as PythonKernel;
 }

@@ -21,10 +21,10 @@ async function start(side: WorkerSide, command: StartCommand, fail: (error: unkn
   try {
     const signals = new SignalReceiver(command.signals);
     const pump = new OutputPump({ post: side.post, signals });
-    const { kernel, pyodide, version } = await loadPython(side, command, { signals, pump, fail });
+    const { kernel, pyodide, version, hardened } = await loadPython(side, command, { signals, pump, fail });
     const mailbox: Mailbox = new Mailbox(side, { signals, obey: (next) => obey(next, { side, kernel, signals, pump, tools }) });
     const tools = new ToolPort({ pyodide, python: kernel, mailbox, post: side.post, flush: () => pump.flush() });
-    side.post({ type: 'ready', version });
+    side.post({ type: 'ready', version, ...(hardened ? { hardened } : {}) });
     return (next: Command) => mailbox.take(next);
   } catch (error) {
     fail(error);

@@ -50,9 +50,9 @@ export class ToolPort {
         folder,
         canWait: mailbox.canWait,
         call: (id: number, server: string, tool: string, body: string, hears: boolean) =>
-          post({ type: 'toolCall', id, server, tool, body, hears }),
-        cancel: (id: number) => post({ type: 'toolCancel', id }),
-        heard: (id: number) => post({ type: 'toolHeard', id }),
+          post({ type: 'toolCall', id: Number(id), server: `${server}`, tool: `${tool}`, body: `${body}`, hears: hears === true }),
+        cancel: (id: number) => post({ type: 'toolCancel', id: Number(id) }),
+        heard: (id: number) => post({ type: 'toolHeard', id: Number(id) }),
         wait: (id: number, ms: number) => this.#wait(id, ms),
         waitForPackage: (ms: number) => this.#waitForPackage(ms),
       }),

@@ -1,5 +1,6 @@
 import type { PyodideAPI } from 'pyodide';
-import type { Command, Report, StartCommand } from '../messages.js';
+import type { Command, Hardened, Report, StartCommand } from '../messages.js';
+import type { SendRequest } from './js-globals.js';
 
 export type LoadPyodideOptions = NonNullable<Parameters<typeof import('pyodide')['loadPyodide']>[0]>;
 
@@ -10,5 +11,9 @@ export interface WorkerSide {
   /** The next message, if one is there, which then comes no other way. Undefined: this runtime cannot, and Python cannot wait without `await`. */
   receiveNow?: () => Command | undefined;
   loadPyodide: (command: StartCommand, options: LoadPyodideOptions) => Promise<PyodideAPI>;
+  /** What sends the requests of Python's `fetch`. Asked before Pyodide is loaded. */
+  sendRequest: (fetchOrigins: readonly string[]) => SendRequest;
+  /** Closes what leads from JavaScript to the host. Called once, when Pyodide is loaded and no code of the user has run. `ours`: what Python will hold of ours. */
+  protect: (command: StartCommand, ours: readonly object[]) => Hardened | undefined;
   readText: (url: string) => Promise<string>;
 }

@@ -2,6 +2,8 @@ import type { EditorState } from '@codemirror/state';
 import { EditorView } from '@codemirror/view';
 import type { CellType } from '../../model/cell.js';
 import { el } from '../dom.js';
+import { TextOutput } from '../outputs/text-output.js';
+import { isMostlyUnseen, visible, visibleNodes } from '../visible.js';
 import { createEditor, type NotebookKeys, setLabel, setLanguage, showText } from './editor.js';
 
 export interface CellSourceOptions {
@@ -11,6 +13,9 @@ export interface CellSourceOptions {
   onEdit: (text: string) => void;
   onFocus: () => void;
 }
+
+/** Of a text that stands there until its editor does. An editor lays out what can be seen, and this one all of it. */
+const maxPlain = 5000;
 
 /** A cell's text: plain while nobody can see it, an editor while somebody can. Two thousand editors would be too many. */
 export class CellSource {
@@ -22,11 +27,14 @@ export class CellSource {
   #editor: EditorView | undefined;
   /** What a sleeping editor leaves: its undo history and its cursor. */
   #left: EditorState | undefined;
+  /** Why this text is shown and not edited. */
+  #unfit: string | undefined;
 
   constructor(options: CellSourceOptions) {
     this.#options = options;
     this.#text = options.text;
     this.#type = options.type;
+    this.#unfit = unfitness(options.text);
     this.#showPlain();
   }
 
@@ -38,8 +46,9 @@ export class CellSource {
     return this.#editor?.state.doc.toString() ?? this.#text;
   }
 
-  wake(): EditorView {
-    if (this.#editor) return this.#editor;
+  /** Undefined for a text that is only shown. */
+  wake(): EditorView | undefined {
+    if (this.#editor || this.#unfit) return this.#editor;
     const editor = this.#left ? this.#reopen(this.#left) : this.#create();
     this.#left = undefined;
     this.#editor = editor;
@@ -60,6 +69,12 @@ export class CellSource {
   show(text: string): void {
     if (text === this.text) return;
     this.#text = text;
+    this.#unfit = unfitness(text);
+    if (this.#unfit) {
+      this.#editor?.destroy();
+      this.#editor = undefined;
+      this.#left = undefined;
+    }
     if (this.#editor) showText(this.#editor, text);
     else this.#showPlain();
   }
@@ -79,8 +94,8 @@ export class CellSource {
   /** `at`: where the cursor goes when the arrow keys bring the person here from another cell. */
   focus(at?: 'start' | 'end'): void {
     const editor = this.wake();
-    editor.focus();
-    if (at) editor.dispatch({ selection: { anchor: at === 'start' ? 0 : editor.state.doc.length }, scrollIntoView: true });
+    editor?.focus();
+    if (at) editor?.dispatch({ selection: { anchor: at === 'start' ? 0 : editor.state.doc.length }, scrollIntoView: true });
   }
 
   #create(): EditorView {
@@ -98,6 +113,30 @@ export class CellSource {
   }
 
   #showPlain(): void {
-    this.element.replaceChildren(el('pre', { class: 'plain-source' }, this.#text));
+    if (this.#unfit) return this.#showOnly(this.#unfit);
+    const text = this.#text.length <= maxPlain ? this.#text : `${this.#text.slice(0, maxPlain)}…`;
+    this.element.replaceChildren(el('pre', { class: 'plain-source' }, ...visibleNodes(text)));
   }
+
+  #showOnly(reason: string): void {
+    const text = new TextOutput('only-shown');
+    text.show(visible(this.#text));
+    this.element.replaceChildren(
+      el('div', { class: 'not-loaded' }, `This source is shown, and cannot be edited here: ${reason}.`),
+      text.element,
+    );
+  }
+}
+
+const maxLine = 50_000;
+
+/** What an editor would work on for seconds. */
+function unfitness(text: string): string | undefined {
+  if (isMostlyUnseen(text)) return 'too much of it cannot be seen';
+  for (let from = 0, to = 0; from < text.length; from = to + 1) {
+    const end = text.indexOf('\n', from);
+    to = end === -1 ? text.length : end;
+    if (to - from > maxLine) return `a line of it has more than ${maxLine.toLocaleString('en')} characters`;
+  }
+  return undefined;
 }

@@ -1,6 +1,7 @@
 import type { Cell, CellType } from '../../model/cell.js';
 import { el } from '../dom.js';
 import { type IconName, icon } from '../icons.js';
+import type { Store } from '../state/store.js';
 
 export interface CellToolsOptions {
   move: (by: -1 | 1) => void;
@@ -57,13 +58,25 @@ export function createInserter(insert: (type: CellType) => void): HTMLElement {
   );
 }
 
-/** Moves one inserter into the gap over which the pointer is; the gap stands above its cell. */
-export function followGaps(cells: HTMLElement, insertBefore: (cellId: string | undefined, type: CellType) => void): void {
+/** Moves one inserter, which it answers with, into the gap over which the pointer is; the gap stands above its cell. */
+export function followGaps(cells: HTMLElement, insertBefore: (cellId: string | undefined, type: CellType) => void): HTMLElement {
   let before: string | undefined;
   const inserter = createInserter((type) => insertBefore(before, type));
   cells.addEventListener('pointerover', ({ target }) => {
     if (!(target instanceof HTMLElement) || !target.classList.contains('gap')) return;
     before = target.parentElement?.dataset.cellId;
     target.append(inserter);
+  });
+  return inserter;
+}
+
+/** Nothing is added where nobody hears of it. */
+export function switchWithLink(inserter: HTMLElement, store: Store): void {
+  store.on(({ type }) => {
+    if (type !== 'link') return;
+    for (const button of inserter.querySelectorAll('button')) {
+      button.disabled = store.offReason !== undefined;
+      button.title = store.offReason ?? '';
+    }
   });
 }

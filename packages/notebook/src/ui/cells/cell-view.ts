@@ -2,6 +2,8 @@ import type { Cell, CellType } from '../../model/cell.js';
 import type { Run } from '../../run-queue.js';
 import { el, setAttribute, setText } from '../dom.js';
 import { icon } from '../icons.js';
+import { nameOf } from '../names.js';
+import { cannotShow } from '../outputs/cannot-show.js';
 import { renderMarkdown } from '../outputs/markdown.js';
 import { OutputsView } from '../outputs/outputs-view.js';
 import type { Mark } from '../state/agent-trail.js';
@@ -34,6 +36,7 @@ export class CellView {
   readonly #badge = el('div', { class: 'badge', hidden: true });
   readonly #prose = el('div', { class: 'prose', hidden: true });
   readonly #clash = el('div', { class: 'clash-place' });
+  readonly #faults = el('div', { class: 'cell-faults' });
   #cell: Cell;
   #index = 0;
   #run: Run | undefined;
@@ -41,6 +44,8 @@ export class CellView {
   /** A text cell that shows its source, because a person edits it. */
   #isOpen = false;
   #proseOf: unknown;
+  /** Why nothing can be run. */
+  #offReason: string | undefined;
 
   constructor(cell: Cell, host: CellHost) {
     this.#cell = cell;
@@ -66,11 +71,10 @@ export class CellView {
       { class: 'cell', 'data-cell-id': id, tabindex: -1, role: 'group', 'aria-roledescription': 'cell' },
       el('div', { class: 'gap' }, this.#badge),
       el('div', { class: 'gutter' }, this.#runButton),
-      el('div', { class: 'body' }, this.#source.element, this.#prose, this.#clash, this.#outputs.element),
+      el('div', { class: 'body' }, this.#source.element, this.#prose, this.#clash, this.#faults, this.#outputs.element),
     );
     this.#prose.addEventListener('dblclick', () => this.edit());
-    this.#showCell();
-    this.showOutputs();
+    this.#guard('cell', () => this.#showCell());
   }
 
   get cell(): Cell {
@@ -89,8 +93,10 @@ export class CellView {
   /** Takes over all but the outputs, for which `showOutputs` is called. */
   show(cell: Cell): void {
     this.#cell = cell;
-    this.#source.show(this.#host.textOf(cell));
-    this.#showCell();
+    this.#guard('cell', () => {
+      this.#source.show(this.#host.textOf(cell));
+      this.#showCell();
+    });
   }
 
   /** Takes over outputs that are to be drawn with the next frame. */
@@ -103,8 +109,27 @@ export class CellView {
     this.#showProse();
   }
 
-  showOutputs(): void {
-    this.#outputs.show(this.#cell.outputs, { follows: this.#run?.state === 'running' });
+  /** Draws outputs until `endMs`; false if some are left. */
+  showOutputs(endMs: number): boolean {
+    const { outputs } = this.#cell;
+    return this.#guard('output', () => this.#outputs.show(outputs, { follows: this.#run?.state === 'running', endMs })) ?? true;
+  }
+
+  /** About how many elements its outputs have made. */
+  get weight(): number {
+    return this.#outputs.weight;
+  }
+
+  /** Lets go of drawn outputs; `showOutputs` brings them back. */
+  forgetOutputs(): void {
+    this.#outputs.forget();
+  }
+
+  /** `reason`: why nothing can be run at the moment. */
+  setOff(reason: string | undefined): void {
+    if (reason === this.#offReason) return;
+    this.#offReason = reason;
+    this.#showLabels();
   }
 
   showRun(run: Run | undefined): void {
@@ -122,7 +147,7 @@ export class CellView {
     this.element.classList.toggle('by-agent', mark !== undefined);
     this.#badge.hidden = !mark;
     if (!mark) return;
-    setText(this.#badge, `${mark.by.name} ${mark.what}`);
+    setText(this.#badge, `${nameOf(mark.by)} ${mark.what}`);
     this.#badge.classList.toggle('lasting', mark.isLasting);
   }
 
@@ -144,7 +169,7 @@ export class CellView {
   /** The cell can be seen, or soon. */
   wake(): void {
     this.#isAwake = true;
-    this.#showProse();
+    this.#guard('cell', () => this.#showProse());
   }
 
   sleep(): void {
@@ -191,13 +216,14 @@ export class CellView {
 
   #showLabels(): void {
     const { type, executionCount } = this.#cell;
-    const run = this.#run && (this.#run.state === 'running' ? `, running, started by ${this.#run.by.name}` : ', waits to run');
+    const run = this.#run && (this.#run.state === 'running' ? `, running, started by ${nameOf(this.#run.by)}` : ', waits to run');
     const count = !run && executionCount !== null ? `, run ${executionCount}` : '';
     const label = `${typeNames[type]} cell ${this.#index + 1}`;
     this.element.setAttribute('aria-label', `${label}${run ?? count}`);
     this.#source.setLabel(`Source of ${label.toLowerCase()}`);
     this.#runButton.setAttribute('aria-label', `${this.#run ? 'Stop' : 'Run'} cell ${this.#index + 1}`);
-    this.#runButton.title = this.#run ? 'Stop' : 'Run (Ctrl+Enter)';
+    this.#runButton.title = this.#offReason ?? (this.#run ? 'Stop' : 'Run (Ctrl+Enter)');
+    this.#runButton.disabled = this.#offReason !== undefined;
   }
 
   /** Editors and prose are made for what can be seen; an empty text cell has nothing to show but its editor. */
@@ -213,6 +239,19 @@ export class CellView {
     const key = JSON.stringify([this.text, this.#cell.attachments]);
     if (key === this.#proseOf) return;
     this.#proseOf = key;
-    this.#prose.replaceChildren(renderMarkdown(this.text, this.#cell.attachments));
+    // What stands there stays until the new one is laid out.
+    void renderMarkdown(this.text, this.#cell.attachments).then((body) => this.#proseOf === key && this.#prose.replaceChildren(body));
+  }
+
+  /** What cannot be drawn says so in its own place, and takes no other cell with it. */
+  #guard<Result>(part: 'cell' | 'output', draw: () => Result): Result | undefined {
+    try {
+      const result = draw();
+      if (part === 'cell') this.#faults.replaceChildren();
+      return result;
+    } catch (error) {
+      this.#faults.replaceChildren(cannotShow(part === 'cell' ? 'A part of this cell' : 'The output of this cell', error));
+      return undefined;
+    }
   }
 }

@@ -1,5 +1,7 @@
 import { el } from '../dom.js';
+import { nameOf } from '../names.js';
 import type { Clash } from '../state/drafts.js';
+import { visibleNodes } from '../visible.js';
 
 /** Two people at the same lines: both texts are kept until one is chosen. */
 export function clashBar({ theirs, by }: Clash, choose: (keep: 'mine' | 'theirs') => void): HTMLElement {
@@ -7,8 +9,8 @@ export function clashBar({ theirs, by }: Clash, choose: (keep: 'mine' | 'theirs'
   return el(
     'div',
     { class: 'clash', role: 'alert' },
-    el('p', {}, `${by.name} changed the lines that you are typing in. Your text is kept here, and not sent yet.`),
-    el('details', {}, el('summary', {}, `See the text of ${by.name}`), el('pre', {}, theirs)),
+    el('p', {}, `${nameOf(by)} changed the lines that you are typing in. Your text is kept here, and not sent yet.`),
+    el('details', {}, el('summary', {}, `See the text of ${nameOf(by)}`), el('pre', {}, ...visibleNodes(theirs))),
     el('div', { class: 'actions' }, button('mine', 'Keep mine'), button('theirs', 'Take theirs')),
   );
 }

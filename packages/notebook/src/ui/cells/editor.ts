@@ -9,10 +9,11 @@ import {
 import { defaultKeymap, history, historyKeymap, indentLess, indentMore } from '@codemirror/commands';
 import { bracketMatching, indentOnInput, indentUnit, syntaxHighlighting } from '@codemirror/language';
 import { Annotation, Compartment, EditorState, type Extension, Transaction } from '@codemirror/state';
-import { drawSelection, EditorView, type KeyBinding, keymap } from '@codemirror/view';
+import { drawSelection, EditorView, highlightSpecialChars, type KeyBinding, keymap } from '@codemirror/view';
 import { classHighlighter } from '@lezer/highlight';
 import type { CellType } from '../../model/cell.js';
 import { diffLines } from '../state/merge-lines.js';
+import { unseenCharacters, unseenMark } from '../visible.js';
 import { languageOf } from './languages.js';
 
 /** The keys of the notebook: those that go before the editor's own, and those that come behind them. */
@@ -34,6 +35,7 @@ export interface EditorOptions {
 const fromOutside = Annotation.define<boolean>();
 const language = new Compartment();
 const labelling = new Compartment();
+const maxColoured: { readonly [type in CellType]: number } = { code: 500_000, markdown: 8000, raw: 0 };
 
 /** CodeMirror adds style elements of its own; the policy of the page lets in those with the nonce that the page came with. */
 const nonce = document.querySelector<HTMLScriptElement>('script[nonce]')?.nonce ?? '';
@@ -56,6 +58,8 @@ export function createEditor({ text, type, label, keys, onEdit, onFocus }: Edito
         ]),
         history(),
         drawSelection(),
+        // Code reads as it runs: what hides or reorders text is shown.
+        highlightSpecialChars({ specialChars: unseenCharacters(), render: (code) => unseenMark(code) }),
         indentUnit.of('    '),
         indentOnInput(),
         bracketMatching(),
@@ -65,7 +69,7 @@ export function createEditor({ text, type, label, keys, onEdit, onFocus }: Edito
         syntaxHighlighting(classHighlighter),
         EditorView.lineWrapping,
         EditorState.tabSize.of(4),
-        language.of(languageOf(type)),
+        language.of(languageFor(type, text.length)),
         labelling.of(contentAttributes(label)),
         look,
         EditorView.updateListener.of((update) => {
@@ -99,7 +103,12 @@ export function showText(editor: EditorView, text: string): void {
 }
 
 export function setLanguage(editor: EditorView, type: CellType): void {
-  editor.dispatch({ effects: language.reconfigure(languageOf(type)) });
+  editor.dispatch({ effects: language.reconfigure(languageFor(type, editor.state.doc.length)) });
+}
+
+/** Colours for texts that people write: the grammar of Markdown works on a whole paragraph at once, however long that is. */
+function languageFor(type: CellType, length: number): Extension {
+  return length <= maxColoured[type] ? languageOf(type) : [];
 }
 
 export function setLabel(editor: EditorView, label: string): void {

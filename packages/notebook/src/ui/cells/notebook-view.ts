@@ -1,5 +1,6 @@
 import type { Cell } from '../../model/cell.js';
 import { el } from '../dom.js';
+import { documentBudget } from '../outputs/output-weight.js';
 import type { AgentTrail } from '../state/agent-trail.js';
 import type { Drafts } from '../state/drafts.js';
 import type { Mode, Selection } from '../state/selection.js';
@@ -17,8 +18,9 @@ export interface NotebookViewOptions {
 /** Cells stay awake up to this many; then those that nobody sees fall asleep. */
 const maxAwake = 32;
 
-/** Of one frame, for making editors. */
+/** Of one frame, for making editors, and for drawing outputs. */
 const wakingMs = 12;
+const drawingMs = 25;
 
 /** The column of cells. Cells come, go and move at once; outputs are drawn once per frame, however many changes there were. */
 export class NotebookView {
@@ -72,6 +74,9 @@ export class NotebookView {
       case 'run':
       case 'finished':
         this.find(event.run.cellId)?.showRun(this.#options.store.runOf(event.run.cellId));
+        return;
+      case 'link':
+        for (const view of this.#views.values()) view.setOff(this.#options.store.offReason);
         return;
       default:
     }
@@ -127,6 +132,7 @@ export class NotebookView {
     this.#views.set(cell.id, view);
     view.showMark(trail.markOf(cell.id));
     view.showRun(store.runOf(cell.id));
+    view.setOff(store.offReason);
     view.showClash(drafts.clashOf(cell.id));
     this.#sight.observe(view.element);
     return view;
@@ -159,6 +165,7 @@ export class NotebookView {
       else {
         this.#visible.add(view);
         this.#drowsy.add(view);
+        if (this.#dirty.has(view.cell.id)) this.#askFrame();
       }
     }
     this.#wakeSome();
@@ -185,6 +192,10 @@ export class NotebookView {
       if (this.#visible.has(view) || view.hasEditorFocus) continue;
       this.#awake.delete(view);
       view.sleep();
+      if (this.#drawnWeight() > 2 * documentBudget) {
+        view.forgetOutputs();
+        this.#dirty.add(view.cell.id);
+      }
     }
   }
 
@@ -209,8 +220,30 @@ export class NotebookView {
     const { cells } = this.#options.store;
     if (this.#areNumbersStale) for (const [index, { id }] of cells.entries()) this.#views.get(id)?.setPlace(index, cells.length);
     this.#areNumbersStale = false;
-    for (const id of this.#dirty) this.#views.get(id)?.showOutputs();
-    this.#dirty.clear();
+    if (this.#dirty.size > 0) this.#drawOutputs();
     if (this.#drowsy.size > 0) this.#wakeSome();
+  }
+
+  /** A few per frame, those that are seen first; of the others as many as a page can hold. */
+  #drawOutputs(): void {
+    const endMs = performance.now() + drawingMs;
+    const views = [...this.#dirty].flatMap((id) => this.#views.get(id) ?? []);
+    if (views.length < this.#dirty.size) for (const id of this.#dirty) if (!this.#views.has(id)) this.#dirty.delete(id);
+    const seen = views.filter((view) => this.#visible.has(view));
+    let left = documentBudget - this.#drawnWeight();
+    for (const view of [...seen, ...views.filter((other) => !this.#visible.has(other))]) {
+      if (left <= 0 && !this.#visible.has(view)) return;
+      const before = view.weight;
+      if (view.showOutputs(endMs)) this.#dirty.delete(view.cell.id);
+      left -= view.weight - before;
+      if (performance.now() > endMs) break;
+    }
+    if (this.#dirty.size > 0) this.#askFrame();
+  }
+
+  #drawnWeight(): number {
+    let sum = 0;
+    for (const view of this.#views.values()) sum += view.weight;
+    return sum;
   }
 }

@@ -1,5 +1,6 @@
 import { el, setText } from '../dom.js';
 import { icon } from '../icons.js';
+import { nameOf } from '../names.js';
 import type { AgentTrail } from '../state/agent-trail.js';
 import type { Store } from '../state/store.js';
 
@@ -26,18 +27,19 @@ export function createActivityHint({ store, trail, show, stop }: ActivityHintOpt
   const draw = () => {
     const { activity } = trail;
     const running = store.running?.by.kind === 'agent' ? store.running : undefined;
-    hint.hidden = !activity && !running;
+    // What was told last may have ended long ago when there is no host, and nothing would hear the button.
+    hint.hidden = store.offReason !== undefined || (!activity && !running);
     const by = running?.by ?? activity?.by;
     if (!by) return;
     const at = running ? store.indexOf(running.cellId) : activity?.isGone ? activity.index : store.indexOf(activity?.cellId ?? '');
-    setText(text, activity?.isGone && !running ? `${by.name} deleted cell ${at + 1}` : `${by.name} is working in cell ${at + 1}`);
+    setText(text, activity?.isGone && !running ? `${nameOf(by)} deleted cell ${at + 1}` : `${nameOf(by)} is working in cell ${at + 1}`);
     showButton.hidden = activity?.isGone ?? false;
     stopButton.hidden = !running;
     hint.classList.toggle('is-running', running !== undefined);
   };
   trail.on(draw);
   store.on(({ type }) => {
-    if (type === 'run' || type === 'finished' || type === 'reset') draw();
+    if (type === 'run' || type === 'finished' || type === 'reset' || type === 'link') draw();
   });
   return hint;
 }

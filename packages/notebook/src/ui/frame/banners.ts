@@ -1,5 +1,6 @@
 import { el } from '../dom.js';
 import { icon } from '../icons.js';
+import { visible } from '../visible.js';
 
 export interface Banner {
   readonly kind: 'info' | 'warning' | 'error';
@@ -41,7 +42,7 @@ export class Banners {
     return el(
       'div',
       { class: `banner ${kind}`, role: kind === 'info' ? 'status' : 'alert' },
-      el('p', {}, text),
+      el('p', {}, visible(text)),
       el('div', { class: 'actions' }, ...buttons, ...(closes ? [close] : [])),
     );
   }

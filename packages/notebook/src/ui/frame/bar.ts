@@ -1,8 +1,11 @@
 import type { KernelState } from '../../kernel/kernel.js';
+import { describeLayer } from '../../kernel/layers.js';
 import type { FileState } from '../../viewer/protocol.js';
 import { el, hiddenText, setText } from '../dom.js';
 import { icon } from '../icons.js';
 import type { Store } from '../state/store.js';
+import { visible } from '../visible.js';
+import { agentChips } from './agent-chips.js';
 import { createCodeTools } from './code-tools.js';
 
 export interface BarOptions {
@@ -37,7 +40,8 @@ export function createBar(options: BarOptions): HTMLElement {
   const saved = el('button', { type: 'button', class: 'save-state bare', title: 'Save now (Ctrl+S)', onclick: options.save });
   const kernelName = el('span', { class: 'kernel-name' });
   const kernelState = el('span', {});
-  const kernelText = el('span', { class: 'kernel-text' }, kernelName, kernelState);
+  const kernelLayers = el('span', { class: 'visually-hidden' });
+  const kernelText = el('span', { class: 'kernel-text' }, kernelName, kernelState, kernelLayers);
   const kernel = el('div', { class: 'kernel', role: 'group', 'aria-label': 'Kernel' }, el('span', { class: 'dot' }), kernelText);
   const interrupt = el(
     'button',
@@ -91,12 +95,24 @@ export function createBar(options: BarOptions): HTMLElement {
     saved.dataset.state = store.file.kind;
   };
   const showKernel = () => {
-    const { name, version, state } = store.kernel;
+    const { name, version, state, layers = [] } = store.kernel;
     setText(kernelName, `${[name, version].filter(Boolean).join(' ') || 'Kernel'} · `);
-    setText(kernelState, kernelTexts[state]);
+    setText(kernelState, store.link.kind === 'open' ? kernelTexts[state] : store.link.kind === 'ended' ? 'Closed' : 'Not connected');
+    kernelText.title = layers.map(describeLayer).join('\n');
+    setText(kernelLayers, layers.length > 0 ? `. Layers: ${layers.map(describeLayer).join('; ')}` : '');
     kernel.dataset.state = store.link.kind === 'open' ? state : 'unknown';
     // Interrupting what does not run has no meaning.
-    interrupt.disabled = state !== 'busy' && !store.running;
+    interrupt.disabled = store.offReason !== undefined || (state !== 'busy' && !store.running);
+  };
+  const titles = new Map([runAll, interrupt, restart, saved, readOnly].map((button) => [button, button.title]));
+  const showLink = () => {
+    const { offReason } = store;
+    for (const [button, title] of titles) {
+      button.disabled = offReason !== undefined;
+      button.title = offReason ?? title;
+    }
+    showKernel();
+    showAgents();
   };
   const showAgents = () => agents.replaceChildren(...agentChips(options));
   const showReadOnly = () => readOnly.setAttribute('aria-checked', String(store.isReadOnly));
@@ -105,14 +121,15 @@ export function createBar(options: BarOptions): HTMLElement {
     changes.replaceChildren('Changes', ...(count > 0 ? [' ', el('span', { class: 'number' }, String(count))] : []));
   };
   const showAll = () => {
-    setText(title, store.title || 'Notebook');
-    document.title = `${store.title || 'Notebook'} – Notebridge`;
-    for (const show of [showFile, showKernel, showAgents, showReadOnly, showChanges]) show();
+    setText(title, visible(store.title) || 'Notebook');
+    document.title = `${visible(store.title) || 'Notebook'} – Notebridge`;
+    for (const show of [showFile, showLink, showReadOnly, showChanges]) show();
   };
   store.on(({ type }) => {
     if (type === 'reset') showAll();
     else if (type === 'file') showFile();
-    else if (type === 'kernel' || type === 'link' || type === 'run' || type === 'finished') showKernel();
+    else if (type === 'link') showLink();
+    else if (type === 'kernel' || type === 'run' || type === 'finished') showKernel();
     else if (type === 'agents') showAgents();
     else if (type === 'readOnly') showReadOnly();
     else if (type === 'journal') showChanges();
@@ -126,23 +143,5 @@ export function createBar(options: BarOptions): HTMLElement {
     createCodeTools(options),
     agents,
     el('div', { class: 'tools' }, readOnly, changes, theme, help),
-  );
-}
-
-function agentChips({ store, disconnect }: BarOptions): HTMLElement[] {
-  if (store.agents.length === 0) return [el('span', { class: 'nobody' }, 'No agent connected')];
-  return store.agents.map(({ id, name }) =>
-    el(
-      'div',
-      { class: 'agent' },
-      el('span', { class: 'dot' }),
-      el('span', { class: 'agent-name', title: `Agent connected: ${name}` }, el('span', { class: 'prefix' }, 'Agent connected: '), name),
-      el(
-        'button',
-        { type: 'button', class: 'disconnect', 'aria-label': `Disconnect ${name}`, onclick: () => disconnect(id) },
-        el('span', { class: 'word' }, 'Disconnect'),
-        icon('close'),
-      ),
-    ),
   );
 }

@@ -1,8 +1,10 @@
 import type { JournalAction, JournalEntry } from '../../model/journal.js';
 import { el, hiddenText } from '../dom.js';
 import { icon } from '../icons.js';
+import { nameOf } from '../names.js';
 import { diffLines } from '../state/merge-lines.js';
 import type { Store } from '../state/store.js';
+import { visibleNodes } from '../visible.js';
 
 export interface ChangesDrawerOptions {
   store: Store;
@@ -23,6 +25,8 @@ const verbs: { readonly [action in JournalAction]: string } = {
 /** More are asked for with a button: the newest are the ones that matter. */
 const pageSize = 50;
 const maxDiffLines = 40;
+/** Characters of one line. */
+const maxLine = 2000;
 
 /** The journal of what agents changed, newest first, each with an undo. Drawn only while it is open. */
 export class ChangesDrawer {
@@ -48,7 +52,7 @@ export class ChangesDrawer {
       this.toggle(false);
     });
     options.store.on(({ type }) => {
-      if ((type === 'journal' || type === 'reset') && !this.element.hidden) this.#draw();
+      if ((type === 'journal' || type === 'reset' || type === 'link') && !this.element.hidden) this.#draw();
     });
   }
 
@@ -88,7 +92,14 @@ export class ChangesDrawer {
     const isOpen = !undone && !changedBy;
     const undoButton = el(
       'button',
-      { type: 'button', class: 'undo', 'aria-label': `Undo: ${by.name} ${verbs[action]} ${place}`, onclick: () => this.#options.undo(id) },
+      {
+        type: 'button',
+        class: 'undo',
+        'aria-label': `Undo: ${nameOf(by)} ${verbs[action]} ${place}`,
+        title: this.#options.store.offReason,
+        disabled: this.#options.store.offReason !== undefined,
+        onclick: () => this.#options.undo(id),
+      },
       icon('undo'),
       'Undo',
     );
@@ -96,14 +107,14 @@ export class ChangesDrawer {
       index === -1
         ? el('span', {}, place)
         : el('button', { type: 'button', class: 'link', onclick: () => this.#options.show(cellId) }, place);
-    const state = undone ? 'Undone' : changedBy ? `${changedBy.name} changed it since` : '';
+    const state = undone ? 'Undone' : changedBy ? `${nameOf(changedBy)} changed it since` : '';
     return el(
       'li',
       { class: undone ? 'change undone' : 'change' },
       el(
         'div',
         { class: 'change-head' },
-        el('span', {}, el('strong', {}, by.name), ` ${verbs[action]} `, name),
+        el('span', {}, el('strong', {}, nameOf(by)), ` ${verbs[action]} `, name),
         isOpen ? undoButton : el('span', { class: 'change-state' }, state),
       ),
       difference(entry),
@@ -123,7 +134,8 @@ function difference({ before, after, action }: JournalEntry): HTMLElement | unde
   const seen = lines.filter(([, line], at) => line !== '' || (at > 0 && at < lines.length - 1));
   if (seen.length === 0) return undefined;
   const body = el('pre', { class: 'difference', tabindex: 0, role: 'group', 'aria-label': 'Difference' });
-  for (const [kind, line] of seen.slice(0, maxDiffLines)) body.append(el(kind === 'gone' ? 'del' : 'ins', {}, line || ' '));
+  for (const [kind, line] of seen.slice(0, maxDiffLines))
+    body.append(el(kind === 'gone' ? 'del' : 'ins', {}, ...visibleNodes((line || ' ').slice(0, maxLine))));
   if (seen.length > maxDiffLines) body.append(`… ${seen.length - maxDiffLines} more lines`);
   return body;
 }

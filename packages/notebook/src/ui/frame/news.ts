@@ -1,3 +1,4 @@
+import { nameOf } from '../names.js';
 import { withoutAnsi } from '../outputs/ansi.js';
 import type { Store, StoreEvent } from '../state/store.js';
 import type { Announcer } from './announcer.js';
@@ -26,11 +27,11 @@ function textOf(event: StoreEvent, store: Store): string | undefined {
     const what = event.status === 'error' && error ? `: ${withoutAnsi(`${error.ename}: ${error.evalue}`).slice(0, 200)}` : '';
     return `Cell ${store.indexOf(event.run.cellId) + 1} ${ends[event.status]}${what}.`;
   }
-  if (event.type === 'acted') return `${event.by.name} ${acts[event.what]}.`;
+  if (event.type === 'acted') return `${nameOf(event.by)} ${acts[event.what]}.`;
   if (event.type !== 'cell' || event.change.by.kind !== 'agent') return undefined;
   const { op, by } = event.change;
   const place = `cell ${((event.after ?? event.before)?.index ?? 0) + 1}`;
-  if (op.type === 'insert') return `${by.name} added ${place}.`;
-  if (op.type === 'update') return `${by.name} edited ${place}.`;
-  return op.type === 'delete' ? `${by.name} deleted ${place}.` : undefined;
+  if (op.type === 'insert') return `${nameOf(by)} added ${place}.`;
+  if (op.type === 'update') return `${nameOf(by)} edited ${place}.`;
+  return op.type === 'delete' ? `${nameOf(by)} deleted ${place}.` : undefined;
 }

@@ -26,6 +26,11 @@ export function startStatusBanners({ store, banners, ask, reconnect, hasDrafts }
     // A new attempt looks like the pause before it: a banner that comes and goes every second helps nobody.
     if (link.kind === 'open' || (link.kind === 'connecting' && store.title === '')) return undefined;
     const actions = [{ text: 'Try now', act: reconnect }];
+    if (link.kind === 'ended') {
+      const lost = hasDrafts() ? ' What you typed last was not sent, and is kept in this window.' : '';
+      const text = `The notebook was closed, and Notebridge does not serve it any more. What you see is how it was last.${lost}`;
+      return { kind: 'warning', text, actions };
+    }
     if (link.kind === 'lost' && !link.wasOpen) {
       const text =
         'The notebook cannot be reached. If Notebridge is still running, open the link again that it printed: this one may be out of date.';

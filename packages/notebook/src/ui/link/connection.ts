@@ -2,6 +2,8 @@ import type { HostMessage, ViewerAction, ViewerMessage } from '../../viewer/prot
 
 export type LinkState =
   | { readonly kind: 'connecting' | 'open' }
+  /** The host said that it closes. It does not come back, so nothing is tried again unless a person asks for it. */
+  | { readonly kind: 'ended' }
   /** `wasOpen`: false if no connection ever came about, which a wrong token looks like too. */
   | { readonly kind: 'lost'; readonly retryAtMs: number; readonly wasOpen: boolean };
 
@@ -24,6 +26,8 @@ export class RequestFailed extends Error {
 
 const firstDelayMs = 400;
 const longestDelayMs = 15_000;
+/** "Going away": with it a host closes that ends. */
+const endedCode = 1001;
 
 interface Waiting {
   resolve: (value: unknown) => void;
@@ -40,6 +44,7 @@ export class Connection {
   #lastId = 0;
   #isGreeted = false;
   #wasOpen = false;
+  #hasEnded = false;
 
   constructor(options: ConnectionOptions) {
     this.#options = options;
@@ -62,8 +67,8 @@ export class Connection {
     socket.addEventListener('message', ({ data }) => {
       if (this.#socket === socket) this.#receive(JSON.parse(String(data)) as HostMessage);
     });
-    socket.addEventListener('close', () => {
-      if (this.#socket === socket) this.#lose();
+    socket.addEventListener('close', ({ code }) => {
+      if (this.#socket === socket) this.#lose(code === endedCode);
     });
   }
 
@@ -82,6 +87,7 @@ export class Connection {
     this.#options.onMessage(message);
     if (message.type !== 'hello') return;
     this.#isGreeted = true;
+    this.#hasEnded = false;
     this.#wasOpen = true;
     this.#attempts = 0;
     this.#options.onState({ kind: 'open' });
@@ -94,8 +100,11 @@ export class Connection {
     else waiting?.reject(new RequestFailed(answer.code, answer.message));
   }
 
-  #lose(): void {
+  #lose(hasEnded: boolean): void {
     this.#drop();
+    // Whoever tries again where a host has ended meets nobody: that it has ended stays true.
+    this.#hasEnded ||= hasEnded;
+    if (this.#hasEnded) return this.#options.onState({ kind: 'ended' });
     const delayMs = Math.min(longestDelayMs, firstDelayMs * 2 ** this.#attempts++) * (0.8 + Math.random() * 0.4);
     this.#timer = setTimeout(() => this.open(), delayMs);
     this.#options.onState({ kind: 'lost', retryAtMs: Date.now() + delayMs, wasOpen: this.#wasOpen });
@@ -112,7 +121,7 @@ export class Connection {
   }
 
   #hurry(): void {
-    if (!this.#socket) this.open();
+    if (!this.#socket && !this.#hasEnded) this.open();
   }
 }
 

@@ -1,16 +1,41 @@
 const storageKey = 'notebridge-token';
 
+/** `missing`: there is no token here. The others are why the address gave none. */
+export type EntryFault = 'missing' | 'used' | 'expired' | 'unknown' | 'unreachable';
+
 /**
- * The token that opens the notebook. It comes in the fragment, which is removed from the address at once so that it is not
- * copied, bookmarked or seen over a shoulder; the tab keeps it for reloads.
+ * The token that opens the notebook. The address brings a one-time token in its fragment, which is removed from it at once and exchanged
+ * for the one that this tab keeps for reloads: what stays in the browser's history opens nothing.
  */
-export function takeToken(): string | undefined {
-  const fragment = new URLSearchParams(location.hash.slice(1));
-  const given = fragment.get('token');
-  if (given === null) return sessionStorage.getItem(storageKey) ?? undefined;
+export async function takeToken(): Promise<{ token: string } | { fault: EntryFault }> {
+  const code = codeInAddress();
+  const kept = sessionStorage.getItem(storageKey);
+  if (code === null) return kept === null ? { fault: 'missing' } : { token: kept };
   history.replaceState(history.state, '', location.pathname + location.search);
-  sessionStorage.setItem(storageKey, given);
-  return given;
+  const entered = await exchange(code);
+  // A tab that is in already may have been sent back to the address that opened it.
+  if ('fault' in entered && kept !== null) return { token: kept };
+  if ('token' in entered) sessionStorage.setItem(storageKey, entered.token);
+  return entered;
+}
+
+export function hasCode(): boolean {
+  return codeInAddress() !== null;
+}
+
+function codeInAddress(): string | null {
+  return new URLSearchParams(location.hash.slice(1)).get('token');
+}
+
+async function exchange(code: string): Promise<{ token: string } | { fault: EntryFault }> {
+  try {
+    const answer = await fetch('enter', { method: 'POST', body: code, cache: 'no-store' });
+    const text = await answer.text();
+    if (answer.ok) return { token: text };
+    return { fault: text === 'used' || text === 'expired' ? text : 'unknown' };
+  } catch {
+    return { fault: 'unreachable' };
+  }
 }
 
 export function viewerUrl(token: string): string {

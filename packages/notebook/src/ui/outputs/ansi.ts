@@ -22,21 +22,35 @@ const plainPen: Pen = {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences begin with one.
 const sequence = /\x1b\[([0-9;:]*)([A-Za-z])|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[@-Z\\^_]/g;
 
+/** Changes of the look in one text. What comes behind the last of them is shown without colours, as one run. */
+const maxRuns = 2000;
+/** Of one sequence; nobody sets more at once. */
+const maxCodes = 32;
+
+/** Controls that mean nothing here. A browser looks in all its fonts for a picture of each. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the controls.
+const strays = /[\x00-\x08\x0e-\x1f\x7f]/g;
+
 /** Turns text with ANSI colours into text nodes and spans; the pen goes on from one piece to the next. */
 export class AnsiWriter {
   #pen = plainPen;
+  #runs = 0;
 
   write(target: Node, text: string): void {
     let from = 0;
-    for (const found of text.matchAll(sequence)) {
-      this.#put(target, text.slice(from, found.index));
-      from = found.index + found[0].length;
-      if (found[2] === 'm') this.#pen = withCodes(this.#pen, (found[1] ?? '').split(/[;:]/).map(Number));
-    }
-    this.#put(target, text.slice(from));
+    if (this.#runs < maxRuns)
+      for (const found of text.matchAll(sequence)) {
+        this.#put(target, text.slice(from, found.index));
+        from = found.index + found[0].length;
+        if (found[2] === 'm') this.#pen = withCodes(this.#pen, (found[1] ?? '').split(/[;:]/, maxCodes).map(Number));
+        if (++this.#runs >= maxRuns) break;
+      }
+    if (this.#runs >= maxRuns) this.#pen = plainPen;
+    this.#put(target, this.#runs < maxRuns ? text.slice(from) : withoutAnsi(text.slice(from)));
   }
 
-  #put(target: Node, text: string): void {
+  #put(target: Node, written: string): void {
+    const text = written.replace(strays, '');
     if (text === '') return;
     const { colour, background, isInverse } = this.#pen;
     const classes = [this.#pen.isBold && 'ansi-bold', this.#pen.isDim && 'ansi-dim', this.#pen.isItalic && 'ansi-italic'];

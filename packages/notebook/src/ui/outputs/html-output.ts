@@ -1,20 +1,38 @@
 import { el } from '../dom.js';
+import { HtmlBounder } from './bound-html.js';
 import { htmlBaseSheet } from './html-base.js';
-import { safeRules } from './safe-css.js';
+import { type Piece, showPieces } from './pieces.js';
 import { sanitised } from './sanitise.js';
 
 /**
- * Foreign HTML in a shadow tree: its styles do not reach the page, and the page's do not disturb it. Undefined if nothing to see
+ * Foreign HTML in shadow trees: its styles do not reach the page, and the page's do not disturb it. Undefined if nothing to see
  * is left of it.
  */
 export function htmlOutput(html: string): HTMLElement | undefined {
-  const styles: string[] = [];
-  const fragment = sanitised(html, { isApart: true, onStyles: (css) => styles.push(css) });
-  if (!fragment.querySelector('img, table, hr, svg') && (fragment.textContent ?? '').trim() === '') return undefined;
-  const holder = el('div', {});
-  const shadow = holder.attachShadow({ mode: 'open' });
-  shadow.adoptedStyleSheets = [htmlBaseSheet(), ...styles.map(safeRules)];
+  const bounder = new HtmlBounder(html, { isApart: true });
+  const first = drawNext(bounder);
+  if (!first.next && !first.isVisible) return undefined;
+  // The outer box is the one that contains: no style of the output reaches it.
+  const box = el('div', { class: 'html-output', role: 'group', 'aria-label': 'HTML output' });
+  showPieces(box, first);
+  return box;
+}
+
+/** A tree for each piece; the rules of the whole output hold in all that come behind them. */
+function drawNext(bounder: HtmlBounder): Piece & { isVisible: boolean } {
+  const piece = bounder.next();
+  const fragment = sanitised(piece, { isApart: true });
+  const isVisible = fragment.querySelector('img, table, hr') !== null || (fragment.textContent ?? '').trim() !== '';
+  const element = el('div', {});
+  const shadow = element.attachShadow({ mode: 'open' });
+  shadow.adoptedStyleSheets = [htmlBaseSheet(), ...piece.sheets.map(toSheet)];
   shadow.append(fragment);
-  // The outer box is the one that contains: a `:host` rule of the output could undo it on the inner one.
-  return el('div', { class: 'html-output', role: 'group', 'aria-label': 'HTML output' }, holder);
+  return { element, isVisible, progress: bounder.progress, next: bounder.hasMore ? () => drawNext(bounder) : undefined };
+}
+
+/** Made by the object model, so no nonce is needed. */
+function toSheet(css: string): CSSStyleSheet {
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(css);
+  return sheet;
 }

@@ -1,6 +1,8 @@
 import type { Output } from '../../kernel/kernel.js';
 import { toText } from '../../model/text.js';
 import { el, setText } from '../dom.js';
+import { cannotShow } from './cannot-show.js';
+import { cellBudget, weightOf } from './output-weight.js';
 import { richOutput } from './rich-output.js';
 import { TextOutput } from './text-output.js';
 
@@ -17,28 +19,78 @@ const foldHeightPx = 480;
 export class OutputsView {
   readonly element: HTMLElement;
   readonly #list = el('div', { class: 'output-list' });
+  readonly #more = el('button', { type: 'button', class: 'quiet show-more', hidden: true, onclick: () => this.#showMore() });
   readonly #fold = el('button', { type: 'button', class: 'quiet fold', hidden: true, onclick: () => this.#toggle() });
   readonly #sizes = new ResizeObserver(() => this.#measure());
   #shown: Shown[] = [];
+  #outputs: readonly Output[] = [];
+  #budget = cellBudget;
   #isOpen = false;
 
   constructor() {
-    this.element = el('div', { class: 'outputs', hidden: true, role: 'group', 'aria-label': 'Output' }, this.#list, this.#fold);
+    const role = { role: 'group', 'aria-label': 'Output' };
+    this.element = el('div', { class: 'outputs', hidden: true, ...role }, this.#list, this.#more, this.#fold);
     this.#sizes.observe(this.#list);
   }
 
-  show(outputs: readonly Output[], { follows }: { follows: boolean }): void {
-    if (outputs.length === 0) this.#isOpen = false;
+  /**
+   * Draws until `endMs` (of `performance.now()`), one output at least. False if there is more to draw: then it is called again.
+   */
+  show(outputs: readonly Output[], { follows, endMs = Infinity }: { follows: boolean; endMs?: number }): boolean {
+    if (outputs.length === 0) {
+      this.#isOpen = false;
+      this.#budget = cellBudget;
+    }
+    this.#outputs = outputs;
     this.element.hidden = outputs.length === 0;
-    for (const extra of this.#shown.splice(outputs.length)) extra.element.remove();
-    for (const [index, output] of outputs.entries()) this.#put(index, output);
+    const count = this.#countWithin(outputs);
+    for (const extra of this.#shown.splice(count)) extra.element.remove();
+    this.#showLeft(outputs.length - count);
+    for (const [index, output] of outputs.slice(0, count).entries()) {
+      if (this.#shown[index]?.output === output) continue;
+      this.#put(index, output);
+      if (performance.now() > endMs && index + 1 < count) return false;
+    }
+    this.#list.style.minHeight = '';
     // While it runs, the newest lines are the ones to see; a fold that is open scrolls with the page.
     if (follows && !this.#isOpen) this.#list.scrollTop = this.#list.scrollHeight;
+    return true;
+  }
+
+  /** About how many elements are drawn. */
+  get weight(): number {
+    return this.#shown.reduce((sum, { output }) => sum + weightOf(output), 0);
+  }
+
+  /** Lets go of what is drawn, and keeps its place. `show` draws it anew. */
+  forget(): void {
+    if (this.#shown.length === 0) return;
+    this.#list.style.minHeight = `${this.#list.offsetHeight}px`;
+    for (const { element } of this.#shown.splice(0)) element.remove();
+  }
+
+  /** The first ones that fit into what one cell may weigh; one at least. */
+  #countWithin(outputs: readonly Output[]): number {
+    let left = this.#budget;
+    for (const [index, output] of outputs.entries()) {
+      left -= weightOf(output);
+      if (left < 0) return Math.max(1, index);
+    }
+    return outputs.length;
+  }
+
+  #showLeft(left: number): void {
+    this.#more.hidden = left === 0;
+    setText(this.#more, `Show more outputs (${left.toLocaleString('en')} ${left === 1 ? 'is' : 'are'} left)`);
+  }
+
+  #showMore(): void {
+    this.#budget = this.weight + cellBudget;
+    this.show(this.#outputs, { follows: false });
   }
 
   #put(index: number, output: Output): void {
     const before = this.#shown[index];
-    if (before?.output === output) return;
     if (before?.text && output.output_type === 'stream' && isSameStream(before.output, output)) {
       before.output = output;
       return before.text.show(toText(output.text));
@@ -64,7 +116,16 @@ export class OutputsView {
   }
 }
 
+/** Each output for itself: one that cannot be drawn says so, and takes nothing else with it. */
 function draw(output: Output): Shown {
+  try {
+    return drawKind(output);
+  } catch (error) {
+    return { output, element: el('div', { class: 'output' }, cannotShow('This output', error)) };
+  }
+}
+
+function drawKind(output: Output): Shown {
   switch (output.output_type) {
     case 'stream':
       return drawText(output, `output stream-output stream-${output.name === 'stderr' ? 'stderr' : 'stdout'}`, toText(output.text));

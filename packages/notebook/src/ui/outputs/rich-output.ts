@@ -2,49 +2,64 @@ import type { MimeBundle } from '../../kernel/kernel.js';
 import { isJsonMimeType } from '../../model/outputs.js';
 import { toText } from '../../model/text.js';
 import { el } from '../dom.js';
+import { cannotShow } from './cannot-show.js';
 import { htmlOutput } from './html-output.js';
+import { safeImage, svgAddress } from './images.js';
 import { renderMarkdown } from './markdown.js';
 import { TextOutput } from './text-output.js';
 
 type Renderer = (value: unknown, type: string, bundle: MimeBundle, metadata: MimeBundle) => HTMLElement | undefined;
 
 /** Best first. A renderer that finds nothing to show (a table of scripts alone) leaves it to the next. */
-const renderers: readonly (readonly [string, Renderer])[] = [
-  ['text/html', (value) => htmlOutput(asText(value))],
-  ['image/svg+xml', svgImage],
-  ['image/png', image],
-  ['image/jpeg', image],
-  ['image/gif', image],
-  ['image/webp', image],
-  ['text/markdown', (value) => el('div', { class: 'prose' }, renderMarkdown(asText(value)))],
-  ['text/latex', (value) => el('div', { class: 'math' }, asText(value))],
+const renderers: readonly (readonly [type: string, name: string, render: Renderer])[] = [
+  ['text/html', 'The HTML of this output', (value) => htmlOutput(asText(value))],
+  ['image/svg+xml', 'This drawing', (value, type, bundle, metadata) => picture(svgAddress(asText(value)), bundle, metadata[type])],
+  ['image/png', 'This image', image],
+  ['image/jpeg', 'This image', image],
+  ['image/gif', 'This image', image],
+  ['image/webp', 'This image', image],
+  ['text/markdown', 'This text', (value) => markdown(asText(value))],
+  ['text/latex', 'This formula', (value) => text(asText(value), 'math')],
 ];
 
-/** The best form of a mime bundle that can be shown. */
+/** The best form of a mime bundle that can be shown. One that cannot be says why, and leaves it to the next. */
 export function richOutput(bundle: MimeBundle, metadata: MimeBundle): HTMLElement {
-  for (const [type, render] of renderers) {
+  const faults: HTMLElement[] = [];
+  const element = bestForm(bundle, metadata, faults) ?? otherForm(bundle);
+  if (faults.length === 0) return element ?? el('div', { class: 'not-loaded' }, `This output cannot be shown here: ${kindsOf(bundle)}`);
+  return el('div', {}, ...faults, element);
+}
+
+function bestForm(bundle: MimeBundle, metadata: MimeBundle, faults: HTMLElement[]): HTMLElement | undefined {
+  for (const [type, name, render] of renderers) {
     if (bundle[type] === undefined) continue;
-    const element = render(bundle[type], type, bundle, metadata);
-    if (element) return element;
+    try {
+      const element = render(bundle[type], type, bundle, metadata);
+      if (element) return element;
+    } catch (error) {
+      faults.push(cannotShow(name, error));
+    }
   }
-  if (bundle['text/plain'] !== undefined) return plain(asText(bundle['text/plain']));
+  return undefined;
+}
+
+function otherForm(bundle: MimeBundle): HTMLElement | undefined {
+  if (bundle['text/plain'] !== undefined) return text(asText(bundle['text/plain']), 'plain-output');
   const json = Object.keys(bundle).find((type) => isJsonMimeType(type));
-  if (json) return plain(JSON.stringify(bundle[json], null, 2));
-  return el('div', { class: 'not-loaded' }, `This output cannot be shown here: ${Object.keys(bundle).join(', ') || 'it is empty'}`);
+  return json === undefined ? undefined : text(JSON.stringify(bundle[json], null, 2), 'plain-output');
+}
+
+function kindsOf(bundle: MimeBundle): string {
+  return Object.keys(bundle).join(', ').slice(0, 300) || 'it is empty';
 }
 
 function image(value: unknown, type: string, bundle: MimeBundle, metadata: MimeBundle): HTMLElement {
-  return picture(`data:${type};base64,${asText(value).replace(/\s/g, '')}`, bundle, metadata[type]);
-}
-
-/** As an image, an SVG runs no scripts and loads nothing, whatever it holds. */
-function svgImage(value: unknown, type: string, bundle: MimeBundle, metadata: MimeBundle): HTMLElement {
-  return picture(`data:image/svg+xml;charset=utf-8,${encodeURIComponent(asText(value))}`, bundle, metadata[type]);
+  return picture(safeImage(`data:${type};base64,${asText(value).replace(/\s/g, '')}`) ?? '', bundle, metadata[type]);
 }
 
 function picture(src: string, bundle: MimeBundle, size: unknown): HTMLElement {
   const alt = typeof bundle['text/plain'] === 'string' ? bundle['text/plain'].slice(0, 300) : 'Image made by this cell';
-  const element = el('img', { class: 'image-output', src, alt });
+  const element = el('img', { class: 'image-output', src, alt, decoding: 'async' });
   const { width, height } = (size ?? {}) as { width?: unknown; height?: unknown };
   if (typeof width === 'number') element.width = width;
   if (typeof height === 'number') element.height = height;
@@ -52,9 +67,15 @@ function picture(src: string, bundle: MimeBundle, size: unknown): HTMLElement {
   return element;
 }
 
-function plain(text: string): HTMLElement {
-  const output = new TextOutput('plain-output');
-  output.show(text);
+function markdown(source: string): HTMLElement {
+  const prose = el('div', { class: 'prose' });
+  void renderMarkdown(source).then((body) => prose.append(body));
+  return prose;
+}
+
+function text(value: string, className: string): HTMLElement {
+  const output = new TextOutput(className);
+  output.show(value);
   return output.element;
 }
 

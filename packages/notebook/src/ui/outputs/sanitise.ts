@@ -1,115 +1,62 @@
 import createPurify from 'dompurify';
-import { safeStyle } from './safe-css.js';
+import { messageOf } from '../../model/errors.js';
+import type { HtmlPiece } from './bound-html.js';
+import { attributesOf, htmlTags } from './html-names.js';
+import { safeImage } from './images.js';
 
 export interface SanitiseOptions {
   /** The address to use for an image whose address is not a `data:` one. */
   imageFor?: (address: string) => string | undefined;
-  /** It goes into a shadow tree. */
+  /** It goes into a shadow tree: there, its names of classes and parts reach nothing of ours. */
   isApart?: boolean;
-  /** Where the text of style elements goes. Without it they are dropped. */
-  onStyles?: (css: string) => void;
 }
 
-/** What one call finds; the hooks belong to the one instance that the page's policy allows (`trusted-types dompurify`). */
-interface Call extends SanitiseOptions {
-  readonly styles: Map<Element, string>;
-}
-
-let call: Call = { styles: new Map() };
+/** What one call is about; the hooks belong to the one instance that the page's policy allows (`trusted-types dompurify`). */
+let call: SanitiseOptions & { styles: readonly string[] } = { styles: [] };
 const purify = createPurify(window);
 
-purify.addHook('uponSanitizeElement', (node, { tagName }) => {
-  if (tagName !== styleElement) return;
-  call.onStyles?.(node.textContent ?? '');
-  node.textContent = '';
-});
-purify.addHook('uponSanitizeAttribute', (element, attribute) => {
-  if (attribute.attrName !== styleAttribute) return;
-  call.styles.set(element, attribute.attrValue);
-  attribute.keepAttr = false;
-});
 purify.addHook('afterSanitizeAttributes', (element) => {
-  if (element.tagName === 'IMG') guardImage(element, call.imageFor);
+  const style = element.getAttribute('nb-style');
+  element.removeAttribute('nb-style');
+  // The policy refuses style attributes. What is harmless of them is set through the object model.
+  if (style !== null && element instanceof HTMLElement) element.style.cssText = call.styles[Number(style)] ?? '';
+  if (element.tagName === 'IMG') guardImage(element);
   if (element.tagName === 'A') guardLink(element);
 });
 
 /**
- * Foreign HTML as elements that can do nothing: no scripts, no handlers, no forms, no frames, nothing loaded from elsewhere. The
- * page's policy (CSP) forbids the same a second time.
+ * Foreign HTML as elements that can do nothing: no scripts, no handlers, no forms, no frames, no roles, nothing loaded from elsewhere.
+ * What comes in is bounded already (`bound-html.ts`); the page's policy (CSP) forbids the same once more.
  */
-export function sanitised(html: string, options: SanitiseOptions = {}): DocumentFragment {
-  call = { ...options, styles: new Map() };
-  const fragment = purify.sanitize(withoutStyles(html), {
+export function sanitised({ html, styles }: HtmlPiece, options: SanitiseOptions = {}): DocumentFragment {
+  call = { ...options, styles };
+  return purify.sanitize(html, {
     RETURN_DOM_FRAGMENT: true,
-    USE_PROFILES: { html: true },
-    FORBID_TAGS: forbiddenTags,
-    FORBID_ATTR: forbiddenAttributes,
+    ALLOWED_TAGS: [...htmlTags],
+    ALLOWED_ATTR: [...(options.isApart ? attributesOf.apart : attributesOf.page)],
     ALLOW_DATA_ATTR: false,
-    // In the page, an id of theirs could stand for one of ours; in a shadow tree it is out of reach, and styles need it.
-    SANITIZE_NAMED_PROPS: !options.isApart,
+    ALLOW_ARIA_ATTR: false,
+    SANITIZE_NAMED_PROPS: false,
   });
-  // The policy refuses style attributes. What is harmless of them is set through the object model.
-  for (const [element, css] of call.styles) if (element instanceof HTMLElement) safeStyle(element, css);
-  return fragment;
 }
 
-const styleElement = 'nb-style';
-const styleAttribute = 'nb-style';
-
-/**
- * Styles under names of ours: under their own, the browser would report a breach of the policy for each of them as soon as the text is
- * parsed. This only keeps the console quiet: a style that is overlooked is removed below and refused by the policy.
- */
-function withoutStyles(html: string): string {
-  return html
-    .replace(/<(\/?)style\b/gi, `<$1${styleElement}`)
-    .replace(/<[a-z][^<>]*>/gi, (tag) => tag.replace(/([\s"'])style(\s*=)/gi, `$1${styleAttribute}$2`));
-}
-
-/** Things that act, load or catch what a person types. */
-const forbiddenTags = [
-  'style',
-  'form',
-  'input',
-  'button',
-  'select',
-  'textarea',
-  'option',
-  'dialog',
-  'video',
-  'audio',
-  'source',
-  'picture',
-  'track',
-  'map',
-  'area',
-];
-
-const forbiddenAttributes = [
-  'style',
-  'srcset',
-  'background',
-  'poster',
-  'ping',
-  'autofocus',
-  'tabindex',
-  'accesskey',
-  'contenteditable',
-  'popover',
-  'popovertarget',
-  'name',
-];
-
-function guardImage(element: Element, imageFor: SanitiseOptions['imageFor']): void {
+function guardImage(element: Element): void {
   const address = element.getAttribute('src') ?? '';
-  const image = /^data:image\//i.test(address) ? address : imageFor?.(address);
-  if (image) return element.setAttribute('src', image);
+  const note = (text: string) => {
+    const span = element.ownerDocument.createElement('span');
+    span.className = 'not-loaded';
+    span.textContent = text;
+    element.replaceWith(span);
+  };
   element.removeAttribute('src');
-  // Nothing is fetched from elsewhere: whoever runs that server would learn that the notebook was opened.
-  const note = element.ownerDocument.createElement('span');
-  note.className = 'not-loaded';
-  note.textContent = `Image not loaded: ${element.getAttribute('alt') || address || 'no address'}`;
-  element.replaceWith(note);
+  try {
+    const image = safeImage(call.imageFor?.(address) ?? address);
+    if (image !== undefined) element.setAttribute('src', image);
+    // Nothing is fetched from elsewhere: whoever runs that server would learn that the notebook was opened.
+    else note(`Image not loaded: ${(element.getAttribute('alt') || address || 'no address').slice(0, 300)}`);
+  } catch (error) {
+    note(`Image not shown: ${messageOf(error)}`);
+  }
 }
 
 function guardLink(element: Element): void {

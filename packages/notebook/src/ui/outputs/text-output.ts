@@ -1,10 +1,10 @@
 import { el } from '../dom.js';
 import { AnsiWriter } from './ansi.js';
 
-/** Longer texts show their beginning and end until a person asks for all: a million characters in a page make it crawl. */
-const maxShown = 60_000;
-const shownHead = 20_000;
-const shownTail = 20_000;
+/** Longer texts show their beginning and end until a person asks for more: a million characters in a page make it crawl. */
+const firstMaxShown = 60_000;
+/** How much more each time. */
+const step = 8;
 
 /** Text with colours, that may grow while it is shown. */
 export class TextOutput {
@@ -12,7 +12,7 @@ export class TextOutput {
   readonly #body = el('pre', { class: 'text-output' });
   #writer = new AnsiWriter();
   #shown: string | undefined;
-  #showsAll = false;
+  #maxShown = firstMaxShown;
 
   constructor(className: string) {
     this.element = el('div', { class: className }, this.#body);
@@ -21,30 +21,31 @@ export class TextOutput {
   show(text: string): void {
     const before = this.#shown;
     this.#shown = text;
-    if (!this.#showsAll && text.length > maxShown) return this.#showEnds(text);
+    if (text.length > this.#maxShown) return this.#showEnds(text);
     // A stream mostly grows at its end: what stands there already stays, and with it a person's selection.
-    if (before !== undefined && before.length <= (this.#showsAll ? Infinity : maxShown) && text.startsWith(before))
+    if (before !== undefined && before.length <= this.#maxShown && text.startsWith(before))
       return this.#writer.write(this.#body, text.slice(before.length));
     this.#restart();
     this.#writer.write(this.#body, text);
   }
 
   #showEnds(text: string): void {
-    const [head, tail] = [lineEndBefore(text, shownHead), lineEndBefore(text, text.length - shownTail)];
+    const end = this.#maxShown / 3;
+    const [head, tail] = [lineEndBefore(text, end), lineEndBefore(text, text.length - end)];
     const left = text.slice(head, tail).split('\n').length - 1;
     this.#restart();
     this.#writer.write(this.#body, text.slice(0, head));
     const showAll = el(
       'button',
       { type: 'button', class: 'quiet', onclick: () => this.#expand() },
-      `Show ${left.toLocaleString('en')} more lines`,
+      left > 0 ? `Show ${left.toLocaleString('en')} more lines` : `Show ${(tail - head).toLocaleString('en')} more characters`,
     );
     this.#body.append(el('span', { class: 'left-out' }, showAll));
     this.#writer.write(this.#body, text.slice(tail));
   }
 
   #expand(): void {
-    this.#showsAll = true;
+    this.#maxShown *= step;
     const text = this.#shown ?? '';
     this.#shown = undefined;
     this.show(text);

@@ -2,6 +2,7 @@ import type { Actor, Cell } from '../../model/cell.js';
 import type { NotebookDocument } from '../../model/document.js';
 import { Listeners } from '../../model/listeners.js';
 import { RequestFailed } from '../link/connection.js';
+import { nameOf } from '../names.js';
 import { mergeLines } from './merge-lines.js';
 
 /** What a person typed in a cell, and the host does not have yet. */
@@ -89,7 +90,7 @@ export class Drafts {
     if (this.#drafts.get(cellId)?.clash) this.resolve(cellId, 'mine');
     for (let draft = this.#drafts.get(cellId); draft; draft = this.#drafts.get(cellId)) {
       if (draft.clash)
-        throw new RequestFailed('clash', `${draft.clash.by.name} changed the cell at the same time: choose a version first.`);
+        throw new RequestFailed('clash', `${nameOf(draft.clash.by)} changed the cell at the same time: choose a version first.`);
       await this.#send(cellId, draft);
     }
   }

@@ -1,4 +1,3 @@
-import type { KernelState } from '../../kernel/kernel.js';
 import type { Actor, Cell } from '../../model/cell.js';
 import { createReplica, type DocumentEvent, type NotebookDocument } from '../../model/document.js';
 import type { JournalEntry } from '../../model/journal.js';
@@ -25,7 +24,7 @@ export class Store {
   #running: Run | undefined;
   #queued: readonly Run[] = [];
   title = '';
-  kernel: { state: KernelState; name: string; version: string } = { state: 'starting', name: '', version: '' };
+  kernel: Hello['kernel'] = { state: 'starting', name: '', version: '' };
   journal: readonly JournalEntry[] = [];
   agents: readonly ConnectedAgent[] = [];
   tools: ToolAccess | null = null;
@@ -61,6 +60,12 @@ export class Store {
 
   runOf(cellId: string): Run | undefined {
     return this.#running?.cellId === cellId ? this.#running : this.#queued.find((run) => run.cellId === cellId);
+  }
+
+  /** Why nothing can be asked for at the moment, as a person shall read it. */
+  get offReason(): string | undefined {
+    if (this.link.kind === 'open') return undefined;
+    return this.link.kind === 'ended' ? 'The notebook was closed' : 'The notebook is not connected';
   }
 
   setLink(link: LinkState): void {
@@ -125,7 +130,7 @@ export class Store {
         if (this.#running?.id === event.run.id) this.#running = undefined;
         return this.#listeners.emit({ type: 'finished', run: event.run, status: event.status });
       case 'kernel':
-        this.kernel = { ...this.kernel, state: event.state, version: event.version };
+        this.kernel = { ...this.kernel, ...(event.layers ? { layers: event.layers } : {}), state: event.state, version: event.version };
         return this.#listeners.emit({ type: 'kernel' });
       case 'readOnly':
         this.isReadOnly = event.readOnly;

@@ -40,7 +40,10 @@ export async function startJupyterLab(folder: string, home: string): Promise<(fi
   await mkdir(home, { recursive: true });
   const { PATH = '' } = process.env;
   const child = spawn(await prepareJupyterLab(), ['-m', 'jupyterlab', ...options, `--ServerApp.root_dir=${folder}`], {
-    env: { PATH, HOME: home, JUPYTER_NO_CONFIG: '1', JUPYTER_RUNTIME_DIR: join(home, 'runtime'), IPYTHONDIR: join(home, 'ipython') },
+    env: {
+      ...{ PATH, HOME: home, TMPDIR: home },
+      ...{ JUPYTER_NO_CONFIG: '1', JUPYTER_RUNTIME_DIR: join(home, 'runtime'), IPYTHONDIR: join(home, 'ipython') },
+    },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   onTestFinished(() => end(child));

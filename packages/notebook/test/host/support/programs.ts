@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
+import { build, stop } from 'esbuild';
 import { onTestFinished } from 'vitest';
 
 export type Program = ChildProcessByStdio<Writable, Readable, null>;
@@ -16,6 +16,7 @@ export async function bundle(name: string): Promise<string> {
   const outfile = join(folder, 'program.mjs');
   const entry = fileURLToPath(new URL(name, import.meta.url));
   await build({ entryPoints: [entry], outfile, bundle: true, platform: 'node', format: 'esm', packages: 'external', logLevel: 'error' });
+  await stop();
   return outfile;
 }
 

@@ -65,14 +65,14 @@ export class TestWindow {
 
 /** Opens a window that has been greeted. */
 export async function openWindow(url: string): Promise<TestWindow> {
-  const window = new TestWindow(dial(url));
+  const window = new TestWindow(await dial(url));
   await until(() => window.hello ?? (window.closed && Promise.reject(new Error(`closed: ${window.closed.code}`))));
   return window;
 }
 
 /** The status with which the server refuses a socket, and what it says; 101 if it does not. */
-export function refusalOf(url: string, options: WindowOptions = {}): Promise<{ status: number; text: string }> {
-  const socket = dial(url, options);
+export async function refusalOf(url: string, options: WindowOptions = {}): Promise<{ status: number; text: string }> {
+  const socket = await dial(url, options);
   return new Promise((resolve, reject) => {
     socket.on('open', () => {
       socket.terminate();
@@ -89,10 +89,18 @@ export function refusalOf(url: string, options: WindowOptions = {}): Promise<{ s
   });
 }
 
+/** The windows' token, for the one of an address. */
+export async function enter(url: string): Promise<{ status: number; text: string }> {
+  const { hash, origin } = new URL(url);
+  const body = hash.slice('#token='.length);
+  const answer = await fetch(new URL('/enter', origin), { method: 'POST', headers: { origin }, body });
+  return { status: answer.status, text: await answer.text() };
+}
+
 /** `url` is that of the host, with its fragment. */
-export function dial(url: string, options: WindowOptions = {}): WebSocket {
-  const { hash, port, origin } = new URL(url);
-  const token = 'token' in options ? options.token : hash.slice('#token='.length);
+export async function dial(url: string, options: WindowOptions = {}): Promise<WebSocket> {
+  const { port, origin } = new URL(url);
+  const token = 'token' in options ? options.token : (await enter(url)).text;
   const path = options.path ?? '/viewer';
   const address = options.address ?? 'localhost';
   const target = `ws://${address}:${port}${path}${token === undefined ? '' : `?token=${token}`}`;

@@ -3,11 +3,13 @@ import { cpSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { build } from 'esbuild';
+import { build, stop } from 'esbuild';
 import type { KernelFiles } from '../../../src/kernel/node-process.js';
-import { compileStandardLibrary, findPyodide } from '../../../src/kernel/pyodide-files.js';
+import { compileStandardLibrary, findPyodide, findSes } from '../../../src/kernel/pyodide-files.js';
 
-const source = fileURLToPath(new URL('../../../src/kernel/', import.meta.url));
+const source = fileURLToPath(new URL('../../../src/', import.meta.url));
+/** The kernel, and what it imports of its neighbours. */
+const folders = ['kernel', 'sandbox'];
 
 /** Compiling takes seconds, and two test files want it at once: kept from run to run, as a build would. */
 const stdlibFolder = new URL('../../../../../node_modules/.cache/notebridge/', import.meta.url);
@@ -22,16 +24,19 @@ export async function buildKernel(): Promise<BuiltKernel> {
   // Node compares real paths with what it was permitted to read.
   const packageFolder = realpathSync(mkdtempSync(join(tmpdir(), 'notebridge-kernel-')));
   const target = join(packageFolder, 'dist', 'kernel');
-  const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((file) => /(?<!\.test)\.ts$/.test(file));
+  const files = folders.flatMap((name) =>
+    readdirSync(join(source, name), { recursive: true, encoding: 'utf8' }).map((file) => join(name, file)),
+  );
   await build({
-    entryPoints: files.map((file) => join(source, file)),
+    entryPoints: files.filter((file) => /(?<!\.test)\.ts$/.test(file)).map((file) => join(source, file)),
     outbase: source,
-    outdir: target,
+    outdir: join(packageFolder, 'dist'),
     format: 'esm',
     target: 'es2022',
     logLevel: 'warning',
   });
-  cpSync(join(source, 'python'), join(target, 'python'), { recursive: true });
+  await stop();
+  cpSync(join(source, 'kernel', 'python'), join(target, 'python'), { recursive: true });
   // As installed: outside of what the kernel's process may read.
   writeFileSync(join(packageFolder, 'package.json'), '{ "type": "module" }');
   const folder = pathToFileURL(target + sep);
@@ -42,6 +47,7 @@ export async function buildKernel(): Promise<BuiltKernel> {
       workerUrl: new URL('worker/node-main.js', folder),
       pythonUrl: new URL('python/', folder),
       indexUrl,
+      sesUrl: findSes(),
       stdlibUrl: await compileStandardLibrary({ indexUrl, folder: stdlibFolder }),
     },
     dispose: () => rmSync(packageFolder, { recursive: true, force: true }),

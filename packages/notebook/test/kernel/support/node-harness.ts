@@ -2,9 +2,9 @@ import { createNodeKernel, type NodeKernelOptions } from '../../../src/kernel/no
 import { buildKernel } from './built-kernel.js';
 import { interruptGraceMs, type KernelHarness, measure } from './kernel-harness.js';
 
-export async function openNodeHarness(options: NodeKernelOptions = {}): Promise<KernelHarness> {
+export async function openNodeHarness({ files, ...options }: NodeKernelOptions = {}): Promise<KernelHarness> {
   const built = await buildKernel();
-  const kernel = createNodeKernel({ files: built.files, interruptGraceMs, ...options });
+  const kernel = createNodeKernel({ interruptGraceMs, ...options, files: { ...built.files, ...files } });
   return {
     kernel,
     measure: (source, { interruptAfterMs } = {}) => measure(kernel, source, interruptAfterMs),

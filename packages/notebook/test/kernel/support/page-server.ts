@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { transform } from 'esbuild';
+import { stop, transform } from 'esbuild';
 import type { BuiltKernel } from './built-kernel.js';
 
 const types: { [extension: string]: string } = {
@@ -52,6 +52,7 @@ export async function servePage(built: BuiltKernel, { isolated = true } = {}) {
     async close() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
+      await stop();
     },
   };
 }

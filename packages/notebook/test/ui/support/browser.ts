@@ -1,7 +1,9 @@
 import { accessSync, constants } from 'node:fs';
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
-import { removeBuiltUi } from './built-ui.js';
+import { createNotebookHost, type NotebookHost } from '../../../src/host/notebook-host.js';
+import { builtUi, removeBuiltUi } from './built-ui.js';
 import { openHost, type TestHost, type TestHostOptions } from './host.js';
+import { type Scenes, ToyKernel } from './toy-kernel.js';
 
 const usualPaths = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome', '/usr/bin/google-chrome-stable'];
 
@@ -29,7 +31,7 @@ export interface TestWindow {
 export class Stage {
   #browser: Browser | undefined;
   readonly #contexts: BrowserContext[] = [];
-  readonly #hosts: TestHost[] = [];
+  readonly #hosts: { close(): Promise<void> }[] = [];
 
   async host(options: TestHostOptions): Promise<TestHost> {
     const host = await openHost(options);
@@ -37,7 +39,16 @@ export class Stage {
     return host;
   }
 
-  async window(host: TestHost, options: BrowserContextOptions = {}): Promise<TestWindow> {
+  /** The host that people use, on a file or without one, with a kernel that knows a few words. */
+  async realHost({ file, scenes }: { file: string | undefined; scenes: Scenes }): Promise<NotebookHost> {
+    const host = createNotebookHost({ file, title: 'analysis.ipynb', kernel: new ToyKernel(scenes), uiFolder: await builtUi() });
+    this.#hosts.push(host);
+    await host.start();
+    return host;
+  }
+
+  /** `begin` runs in the page before anything of it does. */
+  async window(host: { readonly url: string }, options: BrowserContextOptions = {}, begin?: () => void): Promise<TestWindow> {
     this.#browser ??= await chromium.launch({
       executablePath: findChromium() ?? '',
       args: [
@@ -45,15 +56,17 @@ export class Stage {
         '--disable-gpu',
         '--no-first-run',
         '--disable-background-networking',
-        '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
+        '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost',
       ],
     });
     const context = await this.#browser.newContext(options);
     this.#contexts.push(context);
     const page = await context.newPage();
-    page.setDefaultTimeout(8_000);
-    const faults = watch(page, new URL(host.url).origin);
-    await page.goto(host.url);
+    page.setDefaultTimeout(30_000);
+    const { url } = host;
+    const faults = watch(page, new URL(url).origin);
+    if (begin) await page.addInitScript(begin);
+    await page.goto(url);
     await page.locator('.title', { hasText: 'analysis' }).waitFor();
     return { page, faults };
   }

@@ -3,6 +3,8 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { extname, join } from 'node:path';
 import { type WebSocket, WebSocketServer } from 'ws';
+import { EntryCodes } from '../../../src/host/entry-codes.js';
+import { answerEntry } from '../../../src/host/entry-door.js';
 import type { CellContent } from '../../../src/model/cell.js';
 import { createDocument, type NotebookDocument } from '../../../src/model/document.js';
 import { messageOf, NotebookError } from '../../../src/model/errors.js';
@@ -40,7 +42,7 @@ export function policy(nonce: string): string {
     "form-action 'none'",
     "frame-ancestors 'none'",
     "require-trusted-types-for 'script'",
-    'trusted-types dompurify',
+    'trusted-types dompurify notebridge-thread',
   ].join('; ');
 }
 
@@ -57,12 +59,14 @@ export class TestHost {
   tools: ToolAccess | null;
   isRefusing = false;
   readonly #title: string;
-  readonly #server = createServer(
-    (request, response) =>
-      void this.#serve(request.url ?? '/').then(([status, type, body, csp]) => {
-        response.writeHead(status, { 'content-type': type, ...(csp ? { 'content-security-policy': csp } : {}) });
-        response.end(body);
-      }),
+  readonly #codes = new EntryCodes();
+  readonly #server = createServer((request, response) =>
+    request.method === 'POST'
+      ? void answerEntry(request, response, { codes: this.#codes, token, origins: new Set(), later: (answer) => answer() })
+      : void this.#serve(request.url ?? '/').then(([status, type, body, csp]) => {
+          response.writeHead(status, { 'content-type': type, ...(csp ? { 'content-security-policy': csp } : {}) });
+          response.end(body);
+        }),
   );
   readonly #sockets = new WebSocketServer({ noServer: true });
 
@@ -100,7 +104,7 @@ export class TestHost {
   }
 
   get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/#token=${token}`;
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/#token=${this.#codes.issue()}`;
   }
 
   get windows(): number {

@@ -1,4 +1,5 @@
 import type { ExecuteOptions, Execution, Kernel, KernelState, Output } from '../../../src/kernel/kernel.js';
+import type { Layer } from '../../../src/kernel/layers.js';
 import { Listeners } from '../../../src/model/listeners.js';
 
 /** What a test's cell does, by the word with which its source begins. */
@@ -10,6 +11,7 @@ export type Scenes = { readonly [word: string]: (rest: string) => readonly Outpu
  */
 export class ToyKernel implements Kernel {
   readonly info = { name: 'Python', language: 'python', version: '3.13' };
+  layers: readonly Layer[] | undefined;
   readonly #listeners = new Listeners<KernelState>();
   readonly #scenes: Scenes;
   #state: KernelState = 'starting';

@@ -1,0 +1,26 @@
+import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
+
+/** Bounds the connections that others hold to this process: those that have shown no good token make room. */
+export interface Connections {
+  /** Counts the connections of a server from now on. */
+  watch(server: Server): void;
+  /** The connection has carried a good token. Trusting twice is harmless. */
+  trust(socket: Socket): void;
+}
+
+/** At most so many without a good token; past it the oldest is cut. */
+export function boundedConnections(max: number): Connections {
+  const unproven = new Set<Socket>();
+  return {
+    watch: (server) => {
+      server.on('connection', (socket: Socket) => {
+        unproven.add(socket);
+        const [oldest] = unproven;
+        if (unproven.size > max) oldest?.destroy();
+        socket.once('close', () => unproven.delete(socket));
+      });
+    },
+    trust: (socket) => void unproven.delete(socket),
+  };
+}

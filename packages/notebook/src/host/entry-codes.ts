@@ -1,0 +1,45 @@
+import { createHash } from 'node:crypto';
+import { createToken } from './token.js';
+
+/** How long a code waits for its window. Milliseconds. */
+export const codeLifeMs = 15 * 60_000;
+/** Codes that wait, and those that are remembered as used or too old. The oldest goes. */
+const maxCodes = 64;
+
+export type CodeVerdict = 'good' | 'used' | 'expired' | 'unknown';
+
+/**
+ * Codes that open one window each, once. They stand in an address, and an address stays in a browser's history: what is found there later
+ * opens nothing. Only their digests are kept.
+ */
+export class EntryCodes {
+  readonly #codes = new Map<string, { expiresAtMs: number; isUsed: boolean }>();
+  readonly #now: () => number;
+
+  /** `now`: a clock that is never set back, in milliseconds. */
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now;
+  }
+
+  issue(): string {
+    const code = createToken();
+    this.#codes.set(digestOf(code), { expiresAtMs: this.#now() + codeLifeMs, isUsed: false });
+    const [oldest] = this.#codes.keys();
+    if (this.#codes.size > maxCodes && oldest !== undefined) this.#codes.delete(oldest);
+    return code;
+  }
+
+  /** A good code is used up by it. Looked up by its digest, so the time it takes tells nothing of the code. */
+  redeem(code: string): CodeVerdict {
+    const known = this.#codes.get(digestOf(code));
+    if (!known) return 'unknown';
+    if (known.isUsed) return 'used';
+    if (this.#now() > known.expiresAtMs) return 'expired';
+    known.isUsed = true;
+    return 'good';
+  }
+}
+
+function digestOf(code: string): string {
+  return createHash('sha256').update(code).digest('base64url');
+}

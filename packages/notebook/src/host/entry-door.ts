@@ -1,0 +1,45 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { isOwnOrigin } from './admission.js';
+import { send } from './assets.js';
+import type { CodeVerdict, EntryCodes } from './entry-codes.js';
+
+export const entryPath = '/enter';
+/** A code has 43 characters. */
+const maxBytes = 200;
+
+export interface EntryDoor {
+  readonly codes: EntryCodes;
+  /** Values of `Origin` besides `http://` and the request's own `Host`. */
+  readonly origins: ReadonlySet<string>;
+  /** What a good code is exchanged for. */
+  readonly token: string;
+  /** Slows down whoever guesses. */
+  readonly later: (answer: () => void) => void;
+}
+
+const refusals: { readonly [verdict in Exclude<CodeVerdict, 'good'>]: { status: 403 | 410; body: string } } = {
+  used: { status: 410, body: 'used' },
+  expired: { status: 410, body: 'expired' },
+  unknown: { status: 403, body: 'unknown' },
+};
+
+/** Exchanges the code of an address for the windows' token, for a page of our own origin only. `Host` has been checked. */
+export async function answerEntry(request: IncomingMessage, response: ServerResponse, door: EntryDoor): Promise<void> {
+  if (!isOwnOrigin(request, door.origins)) return send(request, response, { status: 403, body: 'This origin may not connect.\n' });
+  const code = await readBody(request);
+  if (code === undefined) return send(request, response, { status: 403, headers: { connection: 'close' }, body: 'unknown' });
+  const verdict = door.codes.redeem(code);
+  if (verdict === 'good') return send(request, response, { status: 200, body: door.token });
+  if (verdict === 'unknown') return door.later(() => send(request, response, refusals.unknown));
+  send(request, response, refusals[verdict]);
+}
+
+/** Undefined for one that is too long to be a code. */
+async function readBody(request: IncomingMessage): Promise<string | undefined> {
+  let text = '';
+  for await (const chunk of request.setEncoding('utf8') as AsyncIterable<string>) {
+    text += chunk;
+    if (text.length > maxBytes) return undefined;
+  }
+  return text;
+}

@@ -1,0 +1,70 @@
+import { KernelError } from '../kernel/kernel-error.js';
+import type { Layer } from '../kernel/layers.js';
+import { createBubblewrap } from './bubblewrap.js';
+import { explainFailure, notInstalled, type Unavailable } from './explain.js';
+import { findProgram } from './find-program.js';
+import { probeSandbox } from './probe.js';
+import { createSandboxExec } from './sandbox-exec.js';
+import type { Sandbox, SandboxMode, SandboxSpec } from './spec.js';
+
+/** The sandbox that a kernel starts in, and what is said of it. */
+export interface OpenedSandbox {
+  readonly sandbox?: Sandbox;
+  layerOf(spec: Pick<SandboxSpec, 'network'>): Layer;
+}
+
+/** What has worked once in this process is never done without: whoever brings it down from inside gains nothing. */
+let proven: Sandbox | undefined;
+
+/**
+ * Finds a sandbox and has a program run in it. Rejects with `sandbox_unavailable` if the mode is `require` and none works; the message
+ * says why, and what would help.
+ */
+export async function openSandbox(mode: SandboxMode): Promise<OpenedSandbox> {
+  if (mode === 'off') return without('it was switched off');
+  const tried = proven ?? (await tryOut());
+  const isUsable = 'launch' in tried;
+  if (mode === 'require' && !(isUsable && tried.isTested)) throw refusal(isUsable ? untested : tried);
+  if (!isUsable) return without(tried.reason, tried.fix);
+  proven = tried;
+  return { sandbox: tried, layerOf: (spec) => toLayer(tried, spec) };
+}
+
+/** For those who only want to know: how a kernel's layer of the operating system would stand. Never rejects. */
+export async function lookAtSandbox(mode: SandboxMode): Promise<Layer> {
+  return (await openSandbox(mode === 'require' ? 'auto' : mode)).layerOf({});
+}
+
+async function tryOut(): Promise<Sandbox | Unavailable> {
+  const found = find();
+  if ('reason' in found) return found;
+  const fault = await probeSandbox(found);
+  return fault === undefined ? found : explainFailure(fault);
+}
+
+function find(): Sandbox | Unavailable {
+  if (process.platform === 'darwin') return createSandboxExec();
+  if (process.platform !== 'linux') return { reason: `there is none for ${process.platform}`, fix: 'Run Notebridge in Linux, or in WSL.' };
+  const bubblewrap = findProgram('bwrap');
+  return bubblewrap === undefined ? notInstalled : createBubblewrap(bubblewrap);
+}
+
+const untested: Unavailable = {
+  reason: 'that of macOS is used with "auto", but untested, and nothing is to be counted on that nobody has tried',
+  fix: 'Run Notebridge in a virtual machine with Linux.',
+};
+
+function toLayer({ name, isTested }: Sandbox, { network = false }: Pick<SandboxSpec, 'network'>): Layer {
+  if (!isTested) return { name: 'operating system', active: false, text: `${name} is in use, but untested`, fix: untested.fix };
+  const reach = network ? 'the network of this machine' : 'no network';
+  const text = `${name}: ${reach}, no other processes, no files but its own, nothing to write to, bounded memory`;
+  return { name: 'operating system', active: true, text };
+}
+
+function without(reason: string, fix?: string): OpenedSandbox {
+  return { layerOf: () => ({ name: 'operating system', active: false, text: reason, ...(fix === undefined ? {} : { fix }) }) };
+}
+
+function refusal({ reason, fix }: Unavailable): KernelError {
+  return new KernelError('sandbox_unavailable', `There is no sandbox for Python, which "--sandbox=require" asks for: ${reason}. ${fix}`);
+}

@@ -1,0 +1,40 @@
+import type { ChildProcess } from 'node:child_process';
+import type { Readable, Writable } from 'node:stream';
+
+/**
+ * `require`: a kernel starts in a sandbox that was seen to work, or not at all. `auto`: in one where it works, else without, and says
+ * so. `off`: without.
+ */
+export type SandboxMode = 'require' | 'auto' | 'off';
+
+/** What a program is given in a sandbox. All else is not there: no file, no process, no device, no variable. */
+export interface SandboxSpec {
+  /** The program, by absolute path, and its arguments. The program's own file may be read. */
+  readonly command: readonly [string, ...string[]];
+  /** Files and folders that may be read, by absolute path, and are found there. */
+  readonly readable: readonly string[];
+  /** Where it begins: one of the folders in `readable`. */
+  readonly folder: string;
+  /** The machine's network, all of it. Default false: one of its own, with nothing in it. */
+  readonly network?: boolean | undefined;
+  /** Memory that it may write to, in bytes. Default: see limits.ts. */
+  readonly maxDataBytes?: number | undefined;
+}
+
+export interface SandboxedProcess {
+  /** Its end is the end of everything inside, and the other way round. Its exit code is the program's, or 128 and the signal. */
+  readonly child: ChildProcess & { stdin: Writable; stdout: Readable; stderr: Readable };
+  /** The program's process id as seen from here. Undefined where it never came to be, or is not told. */
+  readonly pid: Promise<number | undefined>;
+}
+
+/** A kind of sandbox that this machine may have. */
+export interface Sandbox {
+  /** What it is made of: a program's name. */
+  readonly name: string;
+  /** False: nobody has tried it out, so it counts for nothing. */
+  readonly isTested: boolean;
+  launch(spec: SandboxSpec): SandboxedProcess;
+  /** What is not as it has to be, once the program runs. Empty: it is in force. */
+  findFaults(sandboxed: SandboxedProcess, spec: SandboxSpec): Promise<string[]>;
+}

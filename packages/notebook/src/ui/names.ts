@@ -1,0 +1,36 @@
+import type { Actor } from '../model/cell.js';
+import { visible } from './visible.js';
+
+/** Longer names are cut. */
+const maxName = 40;
+/** A name that is told from the window's own words without help: a few plain words. */
+const plainName = /^[A-Za-z][A-Za-z0-9._+-]*(?: [A-Za-z0-9._+()-]+){0,6}$/;
+/** Words with which the window itself speaks of people and of its state. */
+const ownWords =
+  /^(?:you|your|me|i|we|no|not|none|nobody|no-one|somebody|someone|everyone|person|people|human|user|owner|admin|root|system|host|kernel|notebook|notebridge|window|browser|connected|disconnected|disconnect|connection|saved|unsaved|saving|idle|busy|dead|ended|trusted|verified|safe|read-only|error|warning|stop|run|undo|undone|changes|unknown|null|undefined)$/i;
+
+/**
+ * Who did something, as it is shown. What an agent calls itself is its own choice: only a plain name stands there as it is, anything
+ * else in quotes and as an agent's, with what cannot be seen made visible.
+ */
+export function nameOf({ kind, name }: Pick<Actor, 'kind' | 'name'>): string {
+  return kind === 'agent' ? agentName(name) : visible(name);
+}
+
+/** The same for an agent of whom no more than the name is known. */
+export function agentName(name: string): string {
+  const isPlain = name.length <= maxName && plainName.test(name) && !name.split(' ').some((word) => ownWords.test(word));
+  if (isPlain) return name;
+  if (name.trim() === '') return 'agent without a name';
+  const chars = [
+    ...visible(
+      name
+        .slice(0, 4 * maxName)
+        .replace(/[\t\n\r]/g, '⏎')
+        .replace(/["“”„‟«»]/g, "'"),
+    ),
+  ];
+  const cut = chars.length > maxName || name.length > 4 * maxName ? `${chars.slice(0, maxName).join('')}…` : chars.join('');
+  // Isolates: a name in letters that run from right to left does not turn the words around it.
+  return `agent “\u2068${cut}\u2069”`;
+}

@@ -1,0 +1,55 @@
+import { copyFileSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { createBubblewrap } from '../../../src/sandbox/bubblewrap.js';
+import { findProgram } from '../../../src/sandbox/find-program.js';
+import { lookAtSandbox } from '../../../src/sandbox/sandbox.js';
+import type { Sandbox, SandboxSpec } from '../../../src/sandbox/spec.js';
+
+/** Why the tests of the sandbox cannot run here, or undefined. To be printed with what is skipped. */
+export async function whyNoSandbox(): Promise<string | undefined> {
+  const { active, text } = await lookAtSandbox('auto');
+  if (active) return undefined;
+  console.warn(`The tests of the sandbox are skipped: ${text}`);
+  return text;
+}
+
+export function sandboxOfLinux(): Sandbox {
+  const bubblewrap = findProgram('bwrap');
+  if (bubblewrap === undefined) throw new Error('There is no bwrap');
+  return createBubblewrap(bubblewrap);
+}
+
+/** Brings a program of this folder to a place of its own, which the sandbox may then show. */
+export function bring(name: string, folder: string): string {
+  mkdirSync(folder, { recursive: true });
+  const target = join(folder, name);
+  copyFileSync(fileURLToPath(new URL(name, import.meta.url)), target);
+  return target;
+}
+
+export interface Ending {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+/** Runs to the end, with the output there was. */
+export async function runInside(spec: SandboxSpec, { atStart }: { atStart?: (pid: number | undefined) => void } = {}): Promise<Ending> {
+  const { child, pid } = sandboxOfLinux().launch(spec);
+  const ending: Ending = { code: null, stdout: '', stderr: '' };
+  child.stdout.on('data', (chunk: Buffer) => {
+    ending.stdout += chunk;
+  });
+  child.stderr.on('data', (chunk: Buffer) => {
+    ending.stderr += chunk;
+  });
+  void pid.then(atStart);
+  await new Promise<void>((resolve) =>
+    child.once('close', (code) => {
+      ending.code = code;
+      resolve();
+    }),
+  );
+  return ending;
+}
