@@ -1,4 +1,7 @@
 #!/usr/bin/env node
+// Node opens its debugger for this signal, to whoever sends it. With a listener it does not; nothing else may come first.
+process.on('SIGUSR1', () => {});
+
 // A committed stub, so that the command is linked at install, before the first build.
 import { existsSync } from 'node:fs';
 

@@ -1,4 +1,5 @@
 export { ServerTools, type ServerToolsOptions } from './catalog/server-tools.js';
+export { createToolNaming } from './catalog/tool-naming.js';
 export type { CallContext, Caller } from './core/call-context.js';
 export { BridgeError, type ErrorCode, errorTable, RemoteError } from './core/errors.js';
 export { type Logger, silentLogger } from './core/logger.js';
@@ -37,7 +38,7 @@ export { AuditLog, type AuditLogOptions } from './grants/audit-log.js';
 export { type Authority, type AuthorityOptions, createAuthority } from './grants/authority.js';
 export type { GrantDoor, GrantTerms, GrantView } from './grants/grant.js';
 export { GrantStore, type GrantStoreOptions, type IssuedGrant } from './grants/grant-store.js';
-export { createGuard, type GuardOptions } from './grants/guard.js';
+export { createGuard, type Guard, type GuardOptions } from './grants/guard.js';
 export { RotatingToken, type RotatingTokenOptions } from './grants/rotating-token.js';
 export { Hub, type HubOptions } from './hub.js';
 export { ToolInjectionMiddleware } from './middleware/tool-injection.js';

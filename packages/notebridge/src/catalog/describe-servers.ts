@@ -1,6 +1,6 @@
 import type { Tool } from '../core/mcp.js';
 import type { Exposure, ServerStatus, ToolServer, ToolServers } from '../core/tool-server.js';
-import { exposeNames } from './exposed-names.js';
+import { ToolNames } from './tool-names.js';
 
 /** How a server fares and what it has, for its owner. Printed as it is by `notebridge servers --json`. */
 export interface ServerReport {
@@ -35,11 +35,8 @@ export interface ToolReport {
 /** Describes all servers. Starts and asks nothing. */
 export function describeServers(servers: ToolServers): ServerReport[] {
   const all = servers.all();
-  const direct = all.filter(({ expose }) => expose === 'direct');
-  const exposed = exposeNames(
-    direct.flatMap((server) => (server.knownTools ?? []).map(({ name }) => ({ server: server.name, tool: name }))),
-  );
-  const agentNames = new Map([...exposed].map(([agentName, { server, tool }]) => [`${server}\0${tool}`, agentName]));
+  const { direct } = new ToolNames(servers);
+  const agentNames = new Map([...direct].map(([agentName, { server, tool }]) => [`${server}\0${tool}`, agentName]));
   return all.map((server) => toReport(server, (tool) => agentNames.get(`${server.name}\0${tool}`)));
 }
 

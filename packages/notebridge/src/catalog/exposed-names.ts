@@ -13,13 +13,13 @@ const hashLength = 6;
  * Gives every tool one name for agents: `server__tool`, with `_` for what hosts refuse. The rule, in full:
  * a name that fits is kept as it is; one that is too long is cut and ends in a hash of server and tool; of several that would
  * be the same the one that had to be changed least (then the first by server and tool) keeps it, the others end in such a hash.
- * So the same set of tools has the same names, in whatever order its servers start.
+ * So the same set of tools has the same names, in whatever order its servers start. `isTaken`: names that others have.
  */
-export function exposeNames(addresses: readonly ToolAddress[]): Map<string, ToolAddress> {
+export function exposeNames(addresses: readonly ToolAddress[], isTaken = (_name: string): boolean => false): Map<string, ToolAddress> {
   const names = new Map<string, ToolAddress>();
   const wishes = addresses.map((address) => ({ address, ...wishOf(address) })).sort((a, b) => byLeastChange(a, b));
   for (const { address, name } of wishes) {
-    const given = names.has(name) ? withHash(name, address) : name;
+    const given = names.has(name) || isTaken(name) ? withHash(name, address) : name;
     // Two equal addresses, or a hash that collides: the first keeps it.
     if (!names.has(given)) names.set(given, address);
   }

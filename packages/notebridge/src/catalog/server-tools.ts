@@ -10,6 +10,7 @@ import { isJsonObject, type JsonObject } from '../util/json.js';
 import { quote } from '../util/quote.js';
 import { exposeNames, hasPrefixOf } from './exposed-names.js';
 import { isListMethod, type ListMethod, mergeableLists, mergeLists } from './merged-lists.js';
+import { ToolNames } from './tool-names.js';
 
 export interface ServerToolsOptions {
   servers: ToolServers;
@@ -27,8 +28,7 @@ const listChanged = 'notifications/tools/list_changed';
 export class ServerTools implements Provider {
   readonly name = 'servers';
   readonly #options: ServerToolsOptions;
-  /** Who stands behind which name; undefined after a change. */
-  #tools: Map<string, ToolAddress> | undefined;
+  readonly #names: ToolNames;
   /** Names that were listed once: an agent that ignores `list_changed` may use them still. */
   #listed = new Map<string, ToolAddress>();
   /** Who stands behind the prompts that were listed last. */
@@ -38,11 +38,17 @@ export class ServerTools implements Provider {
 
   constructor(options: ServerToolsOptions) {
     this.#options = options;
+    this.#names = new ToolNames(options.servers);
   }
 
   /** What stands behind a name that agents know; undefined for a name that is not ours. */
   resolve(name: string): ToolAddress | undefined {
-    return this.#names.get(name) ?? this.#listed.get(name);
+    return this.#names.direct.get(name) ?? this.#listed.get(name);
+  }
+
+  /** The name of a tool, for agents and middlewares: see `ToolNames`. */
+  nameOf(address: ToolAddress): string {
+    return this.#names.nameOf(address);
   }
 
   /**
@@ -57,11 +63,15 @@ export class ServerTools implements Provider {
   /** Lists the server that an unknown name may belong to; undefined if there is none, or nothing to learn. Never rejects. */
   learn(name: string, context: CallContext): Promise<void> | undefined {
     const server = this.resolve(name) === undefined ? this.#ownerByPrefix(name) : undefined;
+    return server === undefined ? undefined : this.learnToolsOf(server.name, context);
+  }
+
+  /** Lists a server whose tools were never asked for; undefined if they are known, or there is no such server. Never rejects. */
+  learnToolsOf(name: string, context: CallContext): Promise<void> | undefined {
+    const server = this.#options.servers.get(name);
     if (server === undefined || server.knownTools !== undefined) return undefined;
     return this.#toolsOf(server, context).then(
-      () => {
-        this.#tools = undefined;
-      },
+      () => {},
       () => {},
     );
   }
@@ -112,13 +122,6 @@ export class ServerTools implements Provider {
     return this.#direct.filter(({ state }) => state.status === 'running' || state.status === 'starting');
   }
 
-  get #names(): Map<string, ToolAddress> {
-    this.#tools ??= exposeNames(
-      this.#direct.flatMap((server) => (server.knownTools ?? []).map(({ name }) => ({ server: server.name, tool: name }))),
-    );
-    return this.#tools;
-  }
-
   #ownerByPrefix(name: string): ToolServer | undefined {
     return this.#direct.find((server) => hasPrefixOf(name, server.name));
   }
@@ -134,23 +137,20 @@ export class ServerTools implements Provider {
         // That its tools have changed a server says as `tools`, when the new ones are known.
         return isDirect && event.notification.method !== listChanged ? [{ ...event.notification, server: event.server }] : [];
       case 'removed':
-        this.#tools = undefined;
         return [listChanged, 'notifications/prompts/list_changed', 'notifications/resources/list_changed'].map((method) => ({ method }));
       case 'added':
       case 'tools':
-        this.#tools = undefined;
         return isDirect ? [{ method: listChanged }] : [];
     }
   }
 
   async #listTools(context: CallContext): Promise<ListToolsResult> {
     const lists = await Promise.all(this.#direct.map((server) => this.#toolsOf(server, context)));
-    this.#tools = undefined;
     const tools = new Map(
       lists.flatMap(({ server, tools: own }) => own.map((tool) => [keyOf({ server, tool: tool.name }), tool] as const)),
     );
     const listed: Tool[] = [];
-    for (const [name, address] of this.#names) {
+    for (const [name, address] of this.#names.direct) {
       this.#listed.set(name, address);
       const tool = tools.get(keyOf(address));
       if (tool !== undefined) listed.push({ ...tool, name });
@@ -197,7 +197,7 @@ export class ServerTools implements Provider {
   }
 
   #unknownTool(name: string): BridgeError {
-    const meant = didYouMean(name, [...this.#names.keys()]);
+    const meant = didYouMean(name, [...this.#names.direct.keys()]);
     return new BridgeError('unknown_tool', `Unknown tool: ${quote(name)}.${meant === undefined ? '' : ` Did you mean "${meant}"?`}`);
   }
 

@@ -1,3 +1,4 @@
+import { createToolNaming } from '../catalog/tool-naming.js';
 import type { Middleware } from '../core/middleware.js';
 import { McpHost } from '../reference/mcp-host.js';
 import type { AgentServers } from './agent-servers.js';
@@ -43,12 +44,13 @@ export async function openAgentHub<Source extends NotebookSource>(
         const { maxResultBytes } = config.limits;
         return new CodeTools({ hub: host, servers: opened, openStore: audit.openStore, maxResultBytes });
       });
-    source = await openSource({ ...setup, openTools });
+    source = await openSource({ ...setup, openTools, onRefused: audit.onRefused });
     host.mount(source.provider);
     if (opened !== undefined) host.mount(opened.provider);
     // The audit sees what really came; the user's own layers see every message as the agent does.
     const wantsGuard = config.audit !== false || opened !== undefined;
-    const layers: Middleware[] = [...(wantsGuard ? [audit.middleware] : []), ...middlewares, ...source.middlewares];
+    const naming = opened === undefined ? [] : [createToolNaming(opened.provider)];
+    const layers: Middleware[] = [...(wantsGuard ? [audit.middleware] : []), ...naming, ...middlewares, ...source.middlewares];
     for (const middleware of layers) host.addMiddleware(middleware);
     return { host, source, close };
   } catch (error) {

@@ -1,7 +1,10 @@
 import type { CallContext } from '../core/call-context.js';
 import { BridgeError, messageOf } from '../core/errors.js';
-import type { Middleware } from '../core/middleware.js';
+import type { OnRefused } from '../core/refused-attempt.js';
 import type { GrantStore } from '../grants/grant-store.js';
+import type { Guard } from '../grants/guard.js';
+import { isAuditedForAll } from '../grants/guarded-methods.js';
+import type { Refusals } from '../grants/refusals.js';
 import type { OpenGuard } from './guard.js';
 import type { HubSetup } from './hub-setup.js';
 import type { ConfigServers } from './servers.js';
@@ -9,7 +12,9 @@ import { stateDir } from './state-dir.js';
 
 /** The guard of a process that serves its owner, and perhaps code with a grant. */
 export interface AuditLayer {
-  middleware: Middleware;
+  middleware: Guard;
+  /** Takes down who was not let in. */
+  onRefused: OnRefused;
   /** The grants that the guard asks. Rejects with `write_failed` if there can be none. */
   openStore(): Promise<GrantStore>;
   /** Writes the last lines. Closing twice is harmless. */
@@ -20,42 +25,50 @@ type GuardWithStore = OpenGuard & { store: GrantStore };
 
 /**
  * The guard of a hub whose only agent is its owner's: for that one it does no more than take calls down. It is loaded with the first
- * call, so that the start does not pay for it.
+ * message that it has something to do with, so that the start does not pay for it. Everybody else's messages wait for it, whatever
+ * they are: without it nothing of theirs goes on.
  */
 export function createAuditLayer(setup: HubSetup, servers: () => ConfigServers | undefined): AuditLayer {
   const isAudited = setup.config.audit !== false;
   let opening: Promise<GuardWithStore> | undefined;
-  let guard: Middleware | undefined;
+  let guard: Guard | undefined;
+  let isBroken = false;
+  let refusals: Refusals | undefined;
   const openGuarded = (): Promise<GuardWithStore> => {
     opening ??= openOwnGuard(setup, servers());
     return opening;
   };
-  const open = async (context: CallContext): Promise<Middleware> => {
+  const pass: Guard['onMessage'] = async (context, callNext) => {
     try {
       guard = (await openGuarded()).middleware;
     } catch (error) {
       // A state folder that cannot be used costs the owner the audit, not the work. It opens nothing to anybody else.
-      if (isOfGrant(context)) throw new BridgeError('denied', 'Grants cannot be looked up, so nothing is allowed.', { cause: error });
-      if (guard === undefined) setup.logger.warn('Calls are not taken down in the audit.', { error: messageOf(error) });
-      guard = refuseGrants;
+      if (!isOfOwner(context)) throw new BridgeError('denied', 'Grants cannot be looked up, so nothing is allowed.', { cause: error });
+      if (!isBroken) setup.logger.warn('Calls are not taken down in the audit.', { error: messageOf(error) });
+      isBroken = true;
+      return callNext(context);
     }
-    return guard;
+    return guard.onMessage(context, callNext);
   };
-  const isFree = (context: CallContext): boolean => !isAudited && !isOfGrant(context);
   return {
     middleware: {
       name: 'audit',
       keepsResults: true,
       // Not async: once the guard is there, a call pays for it alone.
-      onCallTool: (context, callNext) => {
-        if (isFree(context)) return callNext(context);
-        if (guard === undefined) return open(context).then((opened) => opened.onCallTool?.(context, callNext) ?? callNext(context));
-        return guard.onCallTool?.(context, callNext) ?? callNext(context);
+      onMessage: (context, callNext) => {
+        if (isOfOwner(context) && (isBroken || !isAudited || !isAuditedForAll(context))) return callNext(context);
+        return guard === undefined ? pass(context, callNext) : guard.onMessage(context, callNext);
       },
-      onRequest: (context, callNext) => {
-        if (!takenDown.has(context.method) || isFree(context)) return callNext(context);
-        return open(context).then((opened) => opened.onRequest?.(context, callNext) ?? callNext(context));
-      },
+    },
+    onRefused: (attempt) => {
+      if (refusals !== undefined) return refusals.add(attempt);
+      openGuarded().then(
+        (opened) => {
+          refusals = opened.refusals;
+          refusals.add(attempt);
+        },
+        (error: unknown) => setup.logger.debug('A refusal is not taken down.', { error: messageOf(error) }),
+      );
     },
     openStore: async () => (await openGuarded()).store,
     close: async () => {
@@ -66,19 +79,8 @@ export function createAuditLayer(setup: HubSetup, servers: () => ConfigServers |
   };
 }
 
-/** What an owner's audit has lines of besides calls of tools. */
-const takenDown = new Set(['resources/read', 'prompts/get']);
-
-const refuseGrants: Middleware = {
-  name: 'guard',
-  onCallTool(context, callNext) {
-    if (isOfGrant(context)) throw new BridgeError('denied', 'Grants cannot be looked up, so nothing is allowed.');
-    return callNext(context);
-  },
-};
-
-function isOfGrant({ caller }: CallContext): boolean {
-  return caller.principal?.kind === 'grant';
+function isOfOwner({ caller }: CallContext): boolean {
+  return caller.principal === undefined || caller.principal.kind === 'owner';
 }
 
 /** Rejects if the user's state folder cannot be used. */

@@ -3,13 +3,13 @@ import type { Config } from '../config/config.js';
 import type { CallContext } from '../core/call-context.js';
 import type { Logger } from '../core/logger.js';
 import type { Tool } from '../core/mcp.js';
-import type { Middleware } from '../core/middleware.js';
 import type { ToolAddress } from '../core/tool-address.js';
 import { Admission } from '../grants/admission.js';
 import { AuditLog } from '../grants/audit-log.js';
 import type { GrantStore } from '../grants/grant-store.js';
-import { createGuard } from '../grants/guard.js';
+import { createGuard, type Guard } from '../grants/guard.js';
 import { notebookServer } from '../grants/guarded-methods.js';
+import { Refusals } from '../grants/refusals.js';
 import type { Redactor } from '../util/redactor.js';
 import type { ConfigServers } from './servers.js';
 
@@ -28,8 +28,10 @@ export interface OpenGuardOptions {
 
 /** The outermost layer of a hub, and what it decides by. */
 export interface OpenGuard {
-  middleware: Middleware;
+  middleware: Guard;
   admission: Admission;
+  /** Where who was not let in is taken down. */
+  refusals: Refusals;
   /** Writes the last lines of the audit. Closing twice is harmless. */
   close(): void;
 }
@@ -47,7 +49,12 @@ export function openGuard(options: OpenGuardOptions): OpenGuard {
     serverOf: (kind, name) => servers?.provider.serverOf(kind, name),
     findTool: (address, context) => findTool(address, context, options),
   });
-  return { middleware, admission, close: () => audit?.close() };
+  const refusals = new Refusals({ audit, logger });
+  const close = (): void => {
+    refusals.close();
+    audit?.close();
+  };
+  return { middleware, admission, refusals, close };
 }
 
 /** The file of the audit. */

@@ -6,6 +6,7 @@ import { messageOf } from '../core/errors.js';
 import type { Logger } from '../core/logger.js';
 import type { Middleware } from '../core/middleware.js';
 import type { Provider } from '../core/provider.js';
+import type { OnRefused } from '../core/refused-attempt.js';
 import type { PagePort } from '../notebooks/pages/page-listener.js';
 import type { BrowserResult } from '../processes/browser.js';
 import { createFileLogger } from '../state/file-logger.js';
@@ -28,6 +29,8 @@ export interface HubSetup {
   serverInfo: JsonObject;
   /** Where notebook pages dial, if the hub has a port already. */
   pages?: PagePort;
+  /** Told of who was not let in by the notebook's own doors. */
+  onRefused?: OnRefused | undefined;
   /** What code in a notebook of this process may call, where there are servers. Whoever opens it closes it. */
   openTools?: (() => Promise<NotebookTools & { close(): Promise<void> }>) | undefined;
 }

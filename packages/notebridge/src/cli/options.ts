@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { SandboxMode } from '@notebridge/notebook/host';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type LogLevel, logLevels } from '../core/logger.js';
 import { stateDir } from './state-dir.js';
@@ -12,6 +13,7 @@ export interface HubCommandOptions {
   browser: boolean;
   journal: boolean;
   notebook: string;
+  sandbox: SandboxMode;
   list: 'static' | 'dynamic';
   allowHost: string[];
   allowOrigin: string[];
@@ -27,6 +29,10 @@ export const sharedOptions = {
       '--notebook <where>',
       'the notebook to work in: "colab", "local" (built in), an .ipynb file, or the URL of a Colab notebook',
     ).default('colab'),
+  sandbox: () =>
+    new Option('--sandbox <mode>', 'the built-in Python in a sandbox of the operating system: always, where one works, or never')
+      .choices(['require', 'auto', 'off'])
+      .default('auto'),
   list: () =>
     new Option('--list <mode>', "list the notebook's tools always, or only while its page is connected")
       .choices(['static', 'dynamic'])
@@ -46,8 +52,9 @@ export const sharedOptions = {
 
 /** Adds the options of a command that opens a notebook for one agent. */
 export function addHubOptions(command: Command): Command {
-  const { config, port, notebook, list, noBrowser, noJournal, allowHost, allowOrigin, logDir, logLevel, standalone } = sharedOptions;
-  const all = [config, port, notebook, list, noBrowser, noJournal, allowHost, allowOrigin, logDir, logLevel, standalone];
+  const { config, port, notebook, sandbox, list, noBrowser, noJournal, allowHost, allowOrigin, logDir, logLevel, standalone } =
+    sharedOptions;
+  const all = [config, port, notebook, sandbox, list, noBrowser, noJournal, allowHost, allowOrigin, logDir, logLevel, standalone];
   return addOptions(
     command,
     all.map((make) => make()),

@@ -96,6 +96,6 @@ export class ConfigServers implements ToolServers {
     const { sharedDir } = this.#options;
     if (sharedDir === undefined) return config.skills;
     // Code in kernels may write there: what it puts down may be read, and is not run.
-    return [...config.skills, { path: join(sharedDir, 'skills'), trusted: false, timeoutMs: 60_000, env: {} }];
+    return [...config.skills, { path: join(sharedDir, 'skills'), below: sharedDir, trusted: false, timeoutMs: 60_000, env: {} }];
   }
 }

@@ -21,7 +21,7 @@ export interface CallContext {
   /** Under which the log and the caller's error speak of the same call. */
   readonly callId: string;
   readonly caller: Caller;
-  /** What a tool call is aimed at, where the door knows it; else the name in the message decides. */
+  /** What a call of a server's tool is aimed at, by the server's own names. Left out: the name in the message decides. */
   readonly target?: ToolAddress | undefined;
   readonly cancellation: Cancellation;
   /** The cancellation as an `AbortSignal`. */

@@ -92,6 +92,11 @@ export const errorTable = {
     meaning: 'A notebook file cannot be opened: it is no notebook, of an old format, broken, too large, not readable, or open elsewhere.',
     next: 'Mend the place that the message names, or choose another file. The file was not changed.',
   },
+  sandbox_unavailable: {
+    rpcCode: -32016,
+    meaning: 'A sandbox is required for the built-in Python (`--sandbox=require`), and none works on this machine.',
+    next: 'Do what the message says; `notebridge doctor` tries it again. Or choose `--sandbox=auto`, and know what is missing.',
+  },
   nothing_to_undo: {
     rpcCode: -32602,
     meaning: 'No change of the agent is remembered that could be taken back.',
@@ -121,6 +126,11 @@ export const errorTable = {
     rpcCode: -32018,
     meaning: 'The result of a tool is larger than the limit.',
     next: 'Ask for less at once, or raise `notebridge.limits.maxResultBytes`.',
+  },
+  skills_failed: {
+    rpcCode: -32017,
+    meaning: 'The function that a program has set with `setSkillsProxyCaller` threw.',
+    next: 'Read the message: it is that of the function.',
   },
   bad_grant: {
     rpcCode: -32019,

@@ -10,6 +10,7 @@ import type {
   ToolCall,
   ToolResult,
 } from './mcp.js';
+import type { ToolAddress } from './tool-address.js';
 
 declare const answered: unique symbol;
 
@@ -44,8 +45,11 @@ export interface MiddlewareContext<Params = JsonObject> extends CallContext {
   reportProgress(progress: number, total?: number, message?: string): void;
   /** Tells the caller that its list of tools has changed. */
   sendToolListChanged(): void;
-  /** The same message with other params: `callNext(context.copy({ message }))`. */
-  copy(changes: { message: Params }): MiddlewareContext<Params>;
+  /**
+   * The same message with other params: `callNext(context.copy({ message }))`. A call under another name is aimed at what that name
+   * stands for, unless `target` is given.
+   */
+  copy(changes: { message: Params; target?: ToolAddress | undefined }): MiddlewareContext<Params>;
 }
 
 /** What a middleware may use of the hub that it was added to. */

@@ -93,9 +93,20 @@ export class RequestContext implements MiddlewareContext {
     this.#notify('notifications/tools/list_changed');
   }
 
-  copy(changes: { message: JsonObject }): RequestContext {
-    const { method, type, callId, caller, cancellation, target, timestamp } = this;
-    const copied = new RequestContext({ method, type, callId, caller, cancellation, target, timestamp, notify: this.#notify, ...changes });
+  copy({ message, target }: { message: JsonObject; target?: ToolAddress | undefined }): RequestContext {
+    const { method, type, callId, caller, cancellation, timestamp } = this;
+    const aim = target ?? (message.name === this.message.name ? this.target : undefined);
+    const copied = new RequestContext({
+      method,
+      type,
+      message,
+      callId,
+      caller,
+      cancellation,
+      target: aim,
+      timestamp,
+      notify: this.#notify,
+    });
     this.#state ??= { keys: [], values: [] };
     copied.#state = this.#state;
     return copied;

@@ -4,10 +4,10 @@ import type { Principal } from '../core/principal.js';
 import type { ProviderEvent } from '../core/provider.js';
 import type { ToolAddress } from '../core/tool-address.js';
 import { quote } from '../util/quote.js';
+import { TokenBucket } from '../util/token-bucket.js';
 import type { LiveGrant } from './grant.js';
 import { ended, type GrantStore } from './grant-store.js';
 import { notebookServer } from './guarded-methods.js';
-import { TokenBucket } from './token-bucket.js';
 
 /** The right to make one call. It is given back when the call has ended, however it ended. */
 export interface Ticket {
@@ -75,11 +75,15 @@ export class Admission {
   admitWhole(principal: Principal, server: string | undefined): Ticket | Promise<Ticket> {
     if (principal.kind !== 'grant') return free;
     const grant = this.#live(principal.grantId);
-    if (!allowsWhole(grant, server)) {
-      const what = server === undefined ? 'everything ("*:*")' : `all tools of ${quote(server)}`;
-      throw denied(grant, 'allow', `${only(grant)}, and resources and prompts need a grant for ${what}`);
-    }
+    if (!allowsWhole(grant, server)) throw deniedWhole(grant, server);
     return this.#take(grant, this.#trafficOf(grant));
+  }
+
+  /** As `admitWhole`, for what costs nothing: it takes no ticket. */
+  assertWhole(principal: Principal, server: string | undefined): void {
+    if (principal.kind !== 'grant') return;
+    const grant = this.#live(principal.grantId);
+    if (!allowsWhole(grant, server)) throw deniedWhole(grant, server);
   }
 
   /** True if a list may show the tool. */
@@ -99,10 +103,12 @@ export class Admission {
 
   /**
    * True if an agent may be told of what a server says of its own accord. That a list has changed everybody may know, since lists show
-   * to each what it may see; log lines and updates are for who may use all of the server.
+   * to each what it may see; log lines and updates are for who may use all of the server. A grant that has ended hears nothing.
    */
   mayHear(principal: Principal, { method, server = notebookServer }: ProviderEvent): boolean {
-    return principal.kind !== 'grant' || method.endsWith('/list_changed') || this.mayListWhole(principal, server);
+    if (principal.kind !== 'grant') return true;
+    const grant = this.#store.get(principal.grantId);
+    return typeof grant !== 'string' && (method.endsWith('/list_changed') || allowsWhole(grant, server));
   }
 
   /** What the owner called the grant. */
@@ -158,7 +164,7 @@ export class Admission {
     let traffic = this.#traffic.get(id);
     if (traffic === undefined) {
       if (this.#traffic.size >= maxTraffic) this.#forgetEnded();
-      const bucket = perMinute === undefined ? undefined : new TokenBucket(perMinute, this.#now());
+      const bucket = perMinute === undefined ? undefined : new TokenBucket({ capacity: perMinute, perSecond: perMinute / 60 }, this.#now());
       traffic = { running: 0, bucket, decisions: new Map() };
       this.#traffic.set(id, traffic);
     }
@@ -208,6 +214,11 @@ const only = ({ id, allow }: LiveGrant): string =>
 
 function deniedTool(grant: LiveGrant, { server, tool }: ToolAddress): BridgeError {
   return denied(grant, 'allow', `${only(grant)}, not ${quote(tool)} of ${quote(server)}`);
+}
+
+function deniedWhole(grant: LiveGrant, server: string | undefined): BridgeError {
+  const what = server === undefined ? 'everything ("*:*")' : `all tools of ${quote(server)}`;
+  return denied(grant, 'allow', `${only(grant)}, and this needs a grant for ${what}`);
 }
 
 function denied({ id }: LiveGrant, rule: string, why: string): BridgeError {

@@ -23,6 +23,26 @@ export interface AuditEntry {
   label: string | undefined;
 }
 
+/** Attempts of one kind that were refused before there was a call. */
+export interface RefusedEntry {
+  door: string;
+  reason: string;
+  /** Undefined: nobody known. */
+  grantId: string | undefined;
+  remote: 'loopback' | 'private' | 'public' | 'unknown';
+  times: number;
+  /** When the first of the kind came, and the last that is counted here. Milliseconds since the epoch. */
+  since: number;
+  endedAt: number;
+}
+
+/** The line of refused attempts, newline included. */
+export function toRefusedLine({ door, reason, grantId, remote, times, since, endedAt }: RefusedEntry): string {
+  const who = grantId === undefined ? { principal: 'unknown' } : { principal: 'grant', grant_id: grantId };
+  const count = times === 1 ? { times } : { times, since: new Date(since).toISOString() };
+  return `${JSON.stringify({ time: new Date(endedAt).toISOString(), outcome: 'refused', reason, ...who, door, remote, ...count })}\n`;
+}
+
 export interface AuditLineOptions {
   redactor: Pick<Redactor, 'redact'>;
   /** The arguments themselves, besides their hash. Default false. */

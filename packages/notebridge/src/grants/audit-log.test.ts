@@ -1,15 +1,14 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { statSync } from 'node:fs';
-import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createContext } from '../../test/support/create-context.js';
-import type { Logger } from '../core/logger.js';
 import { parseJson } from '../util/exact-json.js';
 import type { JsonObject } from '../util/json.js';
 import { Redactor } from '../util/redactor.js';
@@ -172,38 +171,6 @@ describe('AuditLog', () => {
     expect(Number(/"c(\d+)"/.exec(after)?.[1]) - Number(/"c(\d+)"/.exec(newest)?.[1])).toBe(1);
   });
 
-  it('lets calls go on when the disk is full, says so once, and tells of the gap when there is room again', async ({ skip }) => {
-    skip(process.platform !== 'linux' || process.geteuid?.() !== 0, 'only root of Linux can make a small disk');
-    const disk = join(dir, 'disk');
-    await mkdir(disk);
-    runAsRoot('mount', ['-t', 'tmpfs', '-o', 'size=16k,mode=700', 'tmpfs', disk]);
-    const said: string[] = [];
-    const say = (message: string): void => void said.push(message);
-    const logger: Logger = { debug: say, info: say, warn: say, error: say };
-    try {
-      const full = join(disk, 'audit.jsonl');
-      const audit = new AuditLog({ path: full, redactor: new Redactor(), logger });
-      await appendFile(join(disk, 'filler'), 'x'.repeat(8192));
-      for (let call = 0; call < 100; call++) {
-        audit.add(entry());
-        audit.flush();
-      }
-      expect(said).toEqual([expect.stringMatching(/cannot be written: no space is left on the disk \(ENOSPC\)\. Calls go on\./)]);
-      await rm(join(disk, 'filler'));
-      audit.add(entry({ outcome: 'after' }));
-      audit.close();
-      expect(said).toHaveLength(2);
-      const lines = await linesOf(full);
-      const whole = lines.filter((line) => line.endsWith('}')).map((line) => JSON.parse(line) as JsonObject);
-      expect(lines.length - whole.length).toBeLessThanOrEqual(1);
-      const lost = whole.find((line) => line.lost_lines_at_most !== undefined)?.lost_lines_at_most as number;
-      expect(whole.filter((line) => line.outcome === 'ok').length + lost).toBe(100);
-      expect(whole.at(-1)).toMatchObject({ outcome: 'after' });
-    } finally {
-      runAsRoot('umount', [disk]);
-    }
-  });
-
   it('goes on without a file when its folder cannot be used', async () => {
     const said: string[] = [];
     const say = (message: string): void => void said.push(message);
@@ -211,7 +178,23 @@ describe('AuditLog', () => {
     const audit = open({ path: join(dir, 'file', 'audit.jsonl'), logger: { debug: say, info: say, warn: say, error: say } });
     audit.add(entry());
     audit.close();
-    expect(said).toEqual([expect.stringContaining('cannot be written')]);
+    expect(said).toEqual([
+      expect.stringContaining('cannot be written'),
+      `Up to 1 lines are missing at the end of the audit "${join(dir, 'file', 'audit.jsonl')}".`,
+    ]);
+  });
+
+  it('tells at its end of lines that are missing, if no call came since it can be written again', async () => {
+    const file = join(dir, 'file', 'audit.jsonl');
+    await writeFile(join(dir, 'file'), '');
+    const audit = open({ path: file });
+    audit.add(entry());
+    audit.flush();
+    await rm(join(dir, 'file'));
+    audit.close();
+    expect((await linesOf(file)).map((line) => JSON.parse(line) as JsonObject)).toEqual([
+      { time: expect.any(String), lost_lines_at_most: 1 },
+    ]);
   });
 });
 
@@ -242,7 +225,8 @@ describe('the audit of several processes', () => {
     }
     expect(torn).toBeLessThanOrEqual(20);
     for (const [name, lines] of confirmed) expect(counts.get(name)).toBeGreaterThanOrEqual(lines);
-  });
+    // Twenty programs one after the other take their time on a busy machine.
+  }, 120_000);
 
   it('is rotated by one of them, and loses and doubles no line', async () => {
     const children = ['a', 'b', 'c'].map((name) => start(name, 400_000, '100'));
@@ -255,13 +239,9 @@ describe('the audit of several processes', () => {
       .map((line) => (JSON.parse(line) as JsonObject).call_id);
     expect(ids).toHaveLength(6000);
     expect(new Set(ids).size).toBe(6000);
-  });
+  }, 120_000);
 });
 
 function countOf({ session }: JsonObject, counts: ReadonlyMap<string, number>): [string, number] {
   return [String(session), (counts.get(String(session)) ?? 0) + 1];
-}
-
-function runAsRoot(command: string, args: string[]): void {
-  execFileSync(command, args);
 }

@@ -6,7 +6,7 @@ import { ensurePrivateDir } from '../state/private-file.js';
 import { RotatingFile } from '../state/rotating-file.js';
 import { reasonOf, remedyOf } from '../util/errno.js';
 import type { Redactor } from '../util/redactor.js';
-import { type AuditEntry, addAuditLine } from './audit-line.js';
+import { type AuditEntry, addAuditLine, type RefusedEntry, toRefusedLine } from './audit-line.js';
 
 export interface AuditLogOptions {
   /** Its folder is made with mode 0700 if absent. Several processes may append to one file. */
@@ -38,7 +38,7 @@ export class AuditLog {
   readonly #logger: Logger;
   #file: RotatingFile | undefined;
   /** Calls whose lines are made when they are written: made one after the other they cost half. */
-  #waiting: AuditEntry[] = [];
+  #waiting: (AuditEntry | RefusedEntry)[] = [];
   #lost = 0;
   #isScheduled = false;
   #isClosed = false;
@@ -56,6 +56,15 @@ export class AuditLog {
 
   /** Takes a call down. Never throws. */
   add(entry: AuditEntry): void {
+    this.#take(entry);
+  }
+
+  /** Takes down that somebody was not let in. Never throws. */
+  addRefused(entry: RefusedEntry): void {
+    this.#take(entry);
+  }
+
+  #take(entry: AuditEntry | RefusedEntry): void {
     if (this.#isClosed) return;
     if (this.#waiting.push(entry) >= maxWaiting) return this.flush();
     if (this.#isScheduled) return;
@@ -68,7 +77,8 @@ export class AuditLog {
   /** Writes what waits, at once. Never throws. */
   flush(): void {
     this.#isScheduled = false;
-    if (this.#waiting.length === 0) return;
+    // Lines that were lost are told of even if no call comes any more.
+    if (this.#waiting.length === 0 && this.#lost === 0) return;
     this.#writtenAt = performance.now();
     const lines = this.#waiting.length;
     const batch = this.#takeBatch();
@@ -83,8 +93,10 @@ export class AuditLog {
 
   /** Writes what waits and lets go of the file. Closing twice is harmless. */
   close(): void {
+    if (this.#isClosed) return;
     this.flush();
     this.#isClosed = true;
+    if (this.#lost > 0) this.#logger.error(`Up to ${this.#lost} lines are missing at the end of the audit "${this.#options.path}".`);
     this.#file?.close();
   }
 
@@ -94,9 +106,11 @@ export class AuditLog {
     const pieces: string[] = [];
     for (const entry of waiting) {
       try {
-        addAuditLine(pieces, entry, this.#options);
+        if ('context' in entry) addAuditLine(pieces, entry, this.#options);
+        else pieces.push(toRefusedLine(entry));
       } catch (error) {
-        this.#logger.error(`A call could not be taken down in the audit: ${messageOf(error)}`, { callId: entry.context.callId });
+        const callId = 'context' in entry ? entry.context.callId : 'none';
+        this.#logger.error(`A call could not be taken down in the audit: ${messageOf(error)}`, { callId });
       }
     }
     return this.#options.redactor.redact(pieces.join(''));

@@ -40,7 +40,7 @@ describe('createAuthority', () => {
     const { token, id } = await store.issue({ door: 'agent' });
     for (const door of ['tools', 'agent'] as const) expect(authority.authenticate(`Bearer ${ownerToken}`, door)).toEqual({ kind: 'owner' });
     expect(authority.authenticate(`bearer  ${token}`, 'agent')).toEqual({ kind: 'grant', grantId: id });
-    expect(refusal(`Bearer ${token}`, 'tools').data).toEqual({ reason: 'wrong_door' });
+    expect(refusal(`Bearer ${token}`, 'tools').data).toEqual({ reason: 'wrong_door', grant_id: id });
   });
 
   it.each([
@@ -62,12 +62,12 @@ describe('createAuthority', () => {
     const [expired, revoked] = [await store.issue({ ttlMs: 1 }), await store.issue()];
     await store.revoke(revoked.id);
     clock += 1;
-    for (const [{ token }, reason] of [
+    for (const [{ token, id }, reason] of [
       [expired, 'expired'],
       [revoked, 'revoked'],
     ] as const) {
       const error = refusal(`Bearer ${token}`);
-      expect(error.data).toEqual({ reason });
+      expect(error.data).toEqual({ reason, grant_id: id });
       expect(JSON.stringify([error.message, error.data, error.stack])).not.toContain(token.slice(4));
     }
   });

@@ -19,7 +19,8 @@ export interface Authority {
   /**
    * On whose behalf the holder of this `Authorization` header calls.
    *
-   * @throws BridgeError `bad_grant` with `data.reason`. The token is in neither message nor data.
+   * @throws BridgeError `bad_grant` with `data.reason`, and `data.grant_id` where the token is or was of a grant. The token is in
+   *   neither message nor data.
    */
   authenticate(authorization: string | undefined, door: GrantDoor): Principal;
 }
@@ -39,9 +40,7 @@ const messages: Record<Refused, string> = {
 /** Tells who calls by the token that they show. A grant opens the door that it was issued for; the owner's token opens both. */
 export function createAuthority({ store, ownerToken, noAuth = false }: AuthorityOptions): Authority {
   const ownerHash = ownerToken === undefined ? undefined : hashSecret(ownerToken);
-  const look = (authorization: string | undefined, door: GrantDoor): Principal | Refused => {
-    if (authorization === undefined || authorization === '') return 'missing';
-    const token = bearer.exec(authorization)?.[1];
+  const look = (token: string | undefined, door: GrantDoor): Principal | Refused => {
     if (token === undefined) return 'malformed';
     // Digests may be compared in any way: where two of them differ tells nothing of a token.
     if (ownerHash !== undefined && isSecret(token, 'nbo_') && hashSecret(token) === ownerHash) return owner;
@@ -51,10 +50,14 @@ export function createAuthority({ store, ownerToken, noAuth = false }: Authority
   };
   return {
     authenticate: (authorization, door) => {
-      const found = look(authorization, door);
+      const isMissing = authorization === undefined || authorization === '';
+      const token = isMissing ? undefined : bearer.exec(authorization)?.[1];
+      const found = isMissing ? 'missing' : look(token, door);
       if (typeof found !== 'string') return found;
       if (noAuth) return anonymous;
-      throw new BridgeError('bad_grant', messages[found], { data: { reason: found } });
+      const grantId = token === undefined ? undefined : store.idOf(token);
+      const data = { reason: found, ...(grantId === undefined ? {} : { grant_id: grantId }) };
+      throw new BridgeError('bad_grant', messages[found], { data });
     },
   };
 }

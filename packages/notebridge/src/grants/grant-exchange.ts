@@ -4,7 +4,7 @@ import { type Logger, silentLogger } from '../core/logger.js';
 import { isJsonObject, type JsonObject } from '../util/json.js';
 import { createGrant, type GrantTerms, type GrantView } from './grant.js';
 import type { GrantStore, IssuedGrant } from './grant-store.js';
-import { isSignedBy, parseSignedToken, type SignedToken } from './signed-token.js';
+import { findTokenFault, readSignedToken, type SignedToken } from './signed-token.js';
 
 export interface GrantExchangeOptions {
   store: GrantStore;
@@ -24,9 +24,6 @@ interface Identity {
   /** Who it is, also after a restart of the hub: the label of its grant. */
   label: string;
 }
-
-/** Clocks of two machines may differ by so much, milliseconds. */
-const leewayMs = 60_000;
 
 /**
  * Gives a grant for the token of another issuer: a pod shows the service account token that its cluster signed for us. One identity (a
@@ -58,15 +55,14 @@ export class GrantExchange {
   /** Rejects with `bad_grant` for what is no token that a rule is for. What exactly is wrong stands in the log alone. */
   async identify(authorization: string | undefined): Promise<Identity> {
     if (authorization === undefined) throw refused('missing', 'This needs a token of an issuer that the config names under `exchange`.');
-    const token = parseSignedToken(/^Bearer +(\S+)$/i.exec(authorization)?.[1] ?? '');
+    const token = await readSignedToken(/^Bearer +(\S+)$/i.exec(authorization)?.[1] ?? '');
     if (token === undefined) throw refused('malformed', 'Send a signed token (a JWT, RS256 or ES256) as `Authorization: Bearer …`.');
     const rule = this.#rules.find((candidate) => isMeant(candidate, token.claims));
     if (rule === undefined) throw this.#refuse('no rule has its issuer, audience and subject', token);
-    if (!isSignedBy(token, await this.#keysOf(rule))) throw this.#refuse(`no key in "${rule.keys}" has signed it`, token);
-    const { exp, nbf = 0 } = token.claims;
-    const now = this.#now();
-    if (typeof exp !== 'number' || typeof nbf !== 'number') throw this.#refuse('it does not say when it ends', token);
-    if (exp * 1000 <= now || nbf * 1000 > now + leewayMs) {
+    const fault = await findTokenFault(token, { keySet: await this.#keysOf(rule), nowMs: this.#now() });
+    if (fault !== undefined) {
+      const refusal = this.#refuse(fault.why, token);
+      if (fault.reason === 'unknown') throw refusal;
       throw refused('expired', 'The token has expired, or is not valid yet. Read its file again: a projected token is renewed there.');
     }
     return { rule, label: labelOf(token.claims) };

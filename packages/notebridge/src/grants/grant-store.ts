@@ -3,6 +3,7 @@ import { type Logger, silentLogger } from '../core/logger.js';
 import { ownUserId } from '../processes/own-user.js';
 import { quote } from '../util/quote.js';
 import { CallLeases } from './call-leases.js';
+import { Deadlines } from './deadlines.js';
 import { createGrant, type Grant, type GrantTerms, type GrantView, type LiveGrant, parseTtl, toLive, viewOf } from './grant.js';
 import { GrantsFile } from './grants-file.js';
 import { createSecret, hashSecret, isSecret } from './secret.js';
@@ -13,6 +14,8 @@ export interface GrantStoreOptions {
   logger?: Logger;
   /** Milliseconds since the epoch. Default: the clock. */
   now?: () => number;
+  /** Milliseconds of a clock that is never set. Default: `performance.now`. */
+  steady?: () => number;
 }
 
 /** A grant that was just issued. The token is told once and kept nowhere. */
@@ -35,14 +38,17 @@ export class GrantStore {
   readonly #file: GrantsFile;
   readonly #leases: CallLeases;
   readonly #now: () => number;
+  /** When the clock is set back, no token lives longer for it. */
+  readonly #deadlines: Deadlines;
   #byHash = new Map<string, LiveGrant>();
   #byId = new Map<string, LiveGrant>();
   #indexed: readonly Grant[] = [];
   readonly #hashes = new Map<string, string>();
   #isClosed = false;
 
-  private constructor({ dir, logger = silentLogger, now = Date.now }: GrantStoreOptions) {
+  private constructor({ dir, logger = silentLogger, now = Date.now, steady = () => performance.now() }: GrantStoreOptions) {
     this.#now = now;
+    this.#deadlines = new Deadlines({ now, steady });
     this.#file = new GrantsFile({ dir, logger, uid: ownUserId() });
     this.#leases = new CallLeases({ change: (change) => this.#file.change(now(), change), logger });
     this.#index();
@@ -70,7 +76,8 @@ export class GrantStore {
 
   /**
    * A new token for a grant, which lives `ttlMs` from now; the token before still opens for a minute, while it lived that long anyway.
-   * Everything else of the grant stays. Rejects with `bad_grant` if it has ended.
+   * Everything else of the grant stays. One that has expired may be renewed for as long as it is known, an hour: the machine may have slept
+   * or its clock been set. Rejects with `bad_grant` if it was revoked.
    */
   async renew(id: string, ttlMs?: number): Promise<IssuedGrant> {
     this.#assertOpen();
@@ -79,8 +86,7 @@ export class GrantStore {
     const renewed = await this.#file.change(this.#now(), (grants) => {
       const grant = grants.find((candidate) => candidate.id === id);
       const now = this.#now();
-      const end = grant === undefined ? 'unknown' : this.#endOf(grant);
-      if (grant === undefined || end !== undefined) throw ended(id, end ?? 'unknown');
+      if (grant === undefined || grant.revokedAt !== undefined) throw ended(id, grant === undefined ? 'unknown' : 'revoked');
       grant.previous = { hash: grant.hash, expiresAt: Math.min(grant.expiresAt, now + overlapMs) };
       grant.hash = hashSecret(token);
       grant.expiresAt = now + lifeMs;
@@ -121,8 +127,13 @@ export class GrantStore {
     if (grant === undefined) return 'unknown';
     const end = this.#endOf(grant);
     if (end !== undefined) return end;
-    const isOutlived = grant.hash !== hash && (grant.previous?.expiresAt ?? 0) <= this.#now();
+    const isOutlived = grant.hash !== hash && this.#deadlines.isOver(`${grant.id} previous`, grant.previous?.expiresAt ?? 0);
     return isOutlived ? 'expired' : grant;
+  }
+
+  /** The grant that a token is or was of; undefined for a token that is none, or ended long ago. */
+  idOf(token: string): string | undefined {
+    return isSecret(token, 'nbg_') ? this.#byHash.get(hashSecret(token))?.id : undefined;
   }
 
   /** Hashing costs more than all else that is asked of a token, and the same few come with every call. */
@@ -180,16 +191,24 @@ export class GrantStore {
       this.#byHash.set(grant.hash, live);
       if (grant.previous !== undefined) this.#byHash.set(grant.previous.hash, live);
     }
+    this.#deadlines.keepOnly(grants.flatMap(deadlinesOf));
+    // Each is looked at once, so that its time begins to run.
+    for (const deadline of grants.flatMap(deadlinesOf)) this.#deadlines.isOver(...deadline);
   }
 
-  #endOf({ revokedAt, expiresAt }: Grant): EndOfGrant | undefined {
+  #endOf({ id, revokedAt, expiresAt }: Grant): EndOfGrant | undefined {
     if (revokedAt !== undefined) return 'revoked';
-    return expiresAt <= this.#now() ? 'expired' : undefined;
+    return this.#deadlines.isOver(id, expiresAt) ? 'expired' : undefined;
   }
 
   #assertOpen(): void {
     if (this.#isClosed) throw new BridgeError('closed', 'The store of grants is closed.');
   }
+}
+
+function deadlinesOf({ id, expiresAt, previous }: Grant): [name: string, at: number][] {
+  const own: [string, number] = [id, expiresAt];
+  return previous === undefined ? [own] : [own, [`${id} previous`, previous.expiresAt]];
 }
 
 /** The error of a grant that opens nothing any more. */

@@ -217,7 +217,6 @@ describe('createGuard', () => {
       [whole, 'resources/read', { uri: '//nobody' }],
       [whole, 'resources/read', {}],
       [whole, 'completion/complete', { ref: { type: 'ref/prompt', name: 'db:x' } }],
-      [whole, 'tools/of-the-future', {}],
     ] as const) {
       await expect(request(principal, method, params)).rejects.toMatchObject({ code: 'denied', data: { rule: 'allow' } });
     }

@@ -1,13 +1,14 @@
 import type { CallContext } from '../core/call-context.js';
-import { codeOf, RemoteError } from '../core/errors.js';
+import { BridgeError, codeOf, RemoteError } from '../core/errors.js';
 import { errorCodeMetaKey, type Tool } from '../core/mcp.js';
 import type { Answered, CallNext, Middleware, MiddlewareContext } from '../core/middleware.js';
 import { owner, type Principal } from '../core/principal.js';
 import type { ToolAddress } from '../core/tool-address.js';
 import { isJsonObject, type JsonObject } from '../util/json.js';
+import { quote } from '../util/quote.js';
 import type { Admission, Ticket } from './admission.js';
 import type { AuditLog } from './audit-log.js';
-import { freeMethods, listedItems, notebookServer, serverRequests, type WhatIsNamed } from './guarded-methods.js';
+import { isAuditedForAll, type MethodRule, notebookServer, ruleOf, type WhatIsNamed } from './guarded-methods.js';
 
 /** How the guard learns what a name of the agents' doors stands for. */
 export interface GuardOptions {
@@ -28,63 +29,151 @@ export interface GuardOptions {
 }
 
 /**
- * The outermost layer: holds every request to the grant of its caller and takes each call down in the audit. For the owner it does
- * no more than the audit. `tools/list` shows what may be called. Resources and prompts of a server belong to grants that allow all of
- * its tools (`github:*`); requests that we do not know need a grant for `*:*`.
+ * A layer that has `onMessage` and nothing else. That hook wraps every message, so a method or hook of the future cannot pass beside
+ * it, and who wraps a guard has one function to hand on; a guard with another hook does not compile.
  */
-export function createGuard(options: GuardOptions): Middleware {
-  const { admission, audit, resolve } = options;
-  const addressOf = (name: unknown): ToolAddress => {
-    const tool = typeof name === 'string' ? name : '';
-    return resolve(tool) ?? { server: notebookServer, tool };
-  };
+export type Guard = Required<Pick<Middleware, 'name' | 'keepsResults' | 'onMessage'>> & {
+  readonly [Other in Exclude<keyof Middleware, 'name' | 'keepsResults' | 'onMessage'>]?: never;
+};
 
+type Step<Rule = MethodRule> = {
+  rule: Rule;
+  context: MiddlewareContext;
+  callNext: CallNext<JsonObject, JsonObject>;
+};
+type RuleOf<Kind extends MethodRule['kind']> = Extract<MethodRule, { kind: Kind }>;
+
+/**
+ * The outermost layer: holds every message to the grant of its caller and takes each call down in the audit. For the owner it does
+ * no more than the audit. `tools/list` shows what may be called. Resources and prompts of a server belong to grants that allow all of
+ * its tools (`github:*`). What it does not know is refused to everybody but the owner, whatever they may call.
+ */
+export function createGuard(options: GuardOptions): Guard {
   return {
     name: 'guard',
     keepsResults: true,
-
-    onCallTool(context, callNext) {
-      const { name, arguments: args } = context.message;
-      const isFree = isUnbound(context);
-      const call = (): ReturnType<typeof callNext> => {
-        const address = context.target ?? addressOf(name);
-        const admit = isFree ? undefined : () => admitTool(context, address, options);
-        return run({ context, callNext, address, admit, args }, options);
-      };
-      const learning = isFree || context.target !== undefined ? undefined : options.learn?.(name, context);
-      return learning === undefined ? call() : learning.then(call);
-    },
-
-    async onListTools(context, callNext) {
-      const result = await callNext(context);
-      if (isUnbound(context)) return result;
-      const principal = principalOf(context);
-      admission.assertLive(principal);
-      return {
-        ...result,
-        tools: result.tools.filter((tool) => admission.mayList(principal, context.target ?? addressOf(tool.name), tool)),
-      };
-    },
-
-    onRequest(context, callNext) {
-      const { method } = context;
-      // They have hooks of their own.
-      if (method === 'tools/call' || method === 'tools/list') return callNext(context);
-      const named = Object.hasOwn(serverRequests, method) ? serverRequests[method] : undefined;
-      if (isUnbound(context) && (named?.isAudited !== true || audit === undefined)) return callNext(context);
-      const principal = principalOf(context);
-      if (freeMethods.has(method)) {
-        admission.assertLive(principal);
-        return callNext(context);
+    onMessage: (context, callNext) => {
+      try {
+        return judge(context, callNext, options);
+      } catch (error) {
+        return refuse(context, error, options);
       }
-      if (Object.hasOwn(listedItems, method)) return listFor(principal, { context, callNext }, options);
-      const about = named?.nameIn(context.message);
-      const server = about === undefined ? undefined : options.serverOf?.(about.kind, about.name);
-      const address = server === undefined ? undefined : { server, tool: '' };
-      const admit = isUnbound(context) ? undefined : () => admission.admitWhole(principal, server);
-      return run({ context, callNext, address, admit, args: context.message }, options);
     },
   };
+}
+
+/** Not async: every call goes through here. Throws what the admission refuses before anything was begun. */
+function judge(
+  context: MiddlewareContext,
+  callNext: CallNext<JsonObject, JsonObject>,
+  options: GuardOptions,
+): Promise<Answered<JsonObject>> {
+  const rule = ruleOf(context);
+  if (rule === undefined) {
+    if (principalOf(context).kind !== 'owner') throw unknownMethod(context);
+    return callNext(context);
+  }
+  switch (rule.kind) {
+    case 'call':
+      return callTool({ rule, context, callNext }, options);
+    case 'item':
+      return requestItem({ rule, context, callNext }, options);
+    case 'tools':
+      return listTools({ rule, context, callNext }, options);
+    case 'list':
+      return listItems({ rule, context, callNext }, options);
+    case 'everything':
+      options.admission.assertWhole(principalOf(context), undefined);
+      return callNext(context);
+    case 'free':
+      options.admission.assertLive(principalOf(context));
+      return callNext(context);
+  }
+}
+
+function callTool({ context, callNext }: Step<RuleOf<'call'>>, options: GuardOptions): Promise<Answered<JsonObject>> {
+  const { name, arguments: args } = context.message;
+  const isFree = isUnbound(context);
+  const call = (): Promise<Answered<JsonObject>> => {
+    const address = context.target ?? addressOf(name, options);
+    const admit = isFree ? undefined : () => admitTool(context, address, options);
+    return run({ context, callNext, address, admit, args }, options);
+  };
+  const learning = isFree || context.target !== undefined ? undefined : options.learn?.(typeof name === 'string' ? name : '', context);
+  return learning === undefined ? call() : learning.then(call);
+}
+
+function requestItem({ rule, context, callNext }: Step<RuleOf<'item'>>, options: GuardOptions): Promise<Answered<JsonObject>> {
+  const isFree = isUnbound(context);
+  if (isFree && !isAuditedForAll(context)) return callNext(context);
+  const about = rule.nameIn(context.message);
+  const server = about === undefined ? undefined : options.serverOf?.(about.kind, about.name);
+  const address = server === undefined ? undefined : { server, tool: '' };
+  const admit = isFree ? undefined : () => options.admission.admitWhole(principalOf(context), server);
+  return run({ context, callNext, address, admit, args: context.message }, options);
+}
+
+function listTools({ context, callNext }: Step<RuleOf<'tools'>>, options: GuardOptions): Promise<Answered<JsonObject>> {
+  const maySee = (principal: Principal, tool: unknown): boolean =>
+    isJsonObject(tool) && options.admission.mayList(principal, addressOf(tool.name, options), tool as Tool);
+  return showAllowed({ context, callNext, items: 'tools', maySee }, options);
+}
+
+function listItems({ rule, context, callNext }: Step<RuleOf<'list'>>, options: GuardOptions): Promise<Answered<JsonObject>> {
+  const { about, items, key } = rule;
+  const maySee = (principal: Principal, item: unknown): boolean => {
+    const name = isJsonObject(item) ? item[key] : undefined;
+    return options.admission.mayListWhole(principal, typeof name === 'string' ? options.serverOf?.(about, name) : undefined);
+  };
+  return showAllowed({ context, callNext, items, maySee }, options);
+}
+
+interface Listing {
+  context: MiddlewareContext;
+  callNext: CallNext<JsonObject, JsonObject>;
+  items: string;
+  maySee: (principal: Principal, item: unknown) => boolean;
+}
+
+/** Has the list made, and leaves out of it what a grant may not use. */
+function showAllowed({ context, callNext, items, maySee }: Listing, { admission }: GuardOptions): Promise<Answered<JsonObject>> {
+  if (isUnbound(context)) return callNext(context);
+  const principal = principalOf(context);
+  admission.assertLive(principal);
+  return callNext(context).then((result) => {
+    const listed = result[items];
+    return Array.isArray(listed) ? { ...result, [items]: listed.filter((item) => maySee(principal, item)) } : result;
+  });
+}
+
+/** What was refused before it began is taken down as well. */
+function refuse(context: MiddlewareContext, error: unknown, { admission, audit }: GuardOptions): Promise<never> {
+  const { method, message, caller } = context;
+  const outcome = codeOf(error) ?? 'internal';
+  const label = caller.principal?.kind === 'grant' ? admission.labelOf(caller.principal.grantId) : undefined;
+  audit?.add({
+    context,
+    method,
+    address: undefined,
+    args: message,
+    result: undefined,
+    outcome,
+    durationMs: 0,
+    endedAt: Date.now(),
+    label,
+  });
+  return Promise.reject(error);
+}
+
+function unknownMethod({ caller, method }: MiddlewareContext): BridgeError {
+  const { principal } = caller;
+  const data = { rule: 'method', ...(principal?.kind === 'grant' ? { grant_id: principal.grantId } : {}) };
+  return new BridgeError('denied', `Denied: only the owner may send ${quote(method)}, since no grant says what it would allow.`, { data });
+}
+
+function addressOf(name: unknown, { resolve }: GuardOptions): ToolAddress {
+  const tool = typeof name === 'string' ? name : '';
+  return resolve(tool) ?? { server: notebookServer, tool };
 }
 
 function principalOf({ caller }: CallContext): Principal {
@@ -104,9 +193,9 @@ function admitTool(context: CallContext, address: ToolAddress, { admission, find
   return found.then((tool) => admission.admit(principal, address, tool));
 }
 
-interface Run<Params extends JsonObject, Result extends JsonObject> {
-  context: MiddlewareContext<Params>;
-  callNext: CallNext<Params, Result>;
+interface Run {
+  context: MiddlewareContext;
+  callNext: CallNext<JsonObject, JsonObject>;
   address: ToolAddress | undefined;
   /** Undefined: nothing to ask. */
   admit: (() => Ticket | Promise<Ticket>) | undefined;
@@ -114,10 +203,7 @@ interface Run<Params extends JsonObject, Result extends JsonObject> {
 }
 
 /** Admits, calls, releases, and takes it down, whatever became of it. Not async: every call goes through here. */
-function run<Params extends JsonObject, Result extends JsonObject>(
-  { context, callNext, address, admit, args }: Run<Params, Result>,
-  { admission, audit }: GuardOptions,
-): Promise<Answered<Result>> {
+function run({ context, callNext, address, admit, args }: Run, { admission, audit }: GuardOptions): Promise<Answered<JsonObject>> {
   if (audit === undefined && admit === undefined) return callNext(context);
   const startedAt = performance.now();
   const { principal } = context.caller;
@@ -129,7 +215,7 @@ function run<Params extends JsonObject, Result extends JsonObject>(
     audit?.add({ context, method: context.method, address, args, result, outcome, durationMs, endedAt: Date.now(), label });
     ticket?.release();
   };
-  const succeed = (result: Answered<Result>): Answered<Result> => {
+  const succeed = (result: Answered<JsonObject>): Answered<JsonObject> => {
     end(outcomeOf(result), result);
     return result;
   };
@@ -137,7 +223,7 @@ function run<Params extends JsonObject, Result extends JsonObject>(
     end(codeOf(error) ?? (error instanceof RemoteError ? 'remote_error' : 'internal'), undefined);
     throw error;
   };
-  const callWith = (admitted: Ticket | undefined): Promise<Answered<Result>> => {
+  const callWith = (admitted: Ticket | undefined): Promise<Answered<JsonObject>> => {
     ticket = admitted;
     return callNext(context);
   };
@@ -154,21 +240,4 @@ function outcomeOf(result: JsonObject): string {
   if (result.isError !== true) return 'ok';
   const code = isJsonObject(result._meta) ? result._meta[errorCodeMetaKey] : undefined;
   return typeof code === 'string' ? code : 'tool_error';
-}
-
-async function listFor(
-  principal: Principal,
-  { context, callNext }: { context: MiddlewareContext; callNext: CallNext<JsonObject, JsonObject> },
-  { admission, serverOf }: GuardOptions,
-): Promise<Answered<JsonObject>> {
-  admission.assertLive(principal);
-  const { items, kind, key } = listedItems[context.method] ?? { items: '', kind: 'resource', key: '' };
-  const result = await callNext(context);
-  const listed = result[items];
-  if (!Array.isArray(listed)) return result;
-  const maySee = (item: unknown): boolean => {
-    const name = isJsonObject(item) ? item[key] : undefined;
-    return admission.mayListWhole(principal, typeof name === 'string' ? serverOf?.(kind, name) : undefined);
-  };
-  return { ...result, [items]: listed.filter(maySee) };
 }

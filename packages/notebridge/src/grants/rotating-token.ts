@@ -16,6 +16,14 @@ export interface RotatingTokenOptions {
   logger?: Logger;
 }
 
+/** When a renewal is due, by each of the two clocks. */
+interface Due {
+  steady: number;
+  clock: number;
+}
+
+/** Milliseconds. */
+const lookEveryMs = 5000;
 /** A token that ends soon is tried again this often, milliseconds. */
 const longestRetryMs = 10_000;
 
@@ -99,11 +107,17 @@ export class RotatingToken implements AsyncDisposable {
     for (const ended of this.#tokens.splice(0, this.#tokens.length - 2)) this.#options.secrets?.delete(ended);
   }
 
-  #renewIn(delayMs: number): void {
+  /** A token ends by the clock, which may be set, and goes on while the machine sleeps and timers stand still: both are looked at. */
+  #renewIn(delayMs: number, due: Due = { steady: performance.now() + delayMs, clock: Date.now() + delayMs }): void {
     clearTimeout(this.#timer);
     if (this.#isClosed) return;
-    // Timers go up to 24 days; a renewal before its time does no harm.
-    this.#timer = setTimeout(() => void this.#renewOrRetry(), Math.min(delayMs, 2 ** 31 - 1)).unref();
+    const look = (): void => {
+      const leftMs = Math.min(due.steady - performance.now(), due.clock - Date.now());
+      if (leftMs <= 0) void this.#renewOrRetry();
+      // Set back, the clock alone would say that there is time.
+      else this.#renewIn(leftMs, due);
+    };
+    this.#timer = setTimeout(look, Math.min(delayMs, lookEveryMs)).unref();
   }
 
   async #renewOrRetry(): Promise<void> {
@@ -111,7 +125,7 @@ export class RotatingToken implements AsyncDisposable {
       await this.renew();
     } catch (error) {
       this.#logger.warn(`The token in "${this.#options.path}" could not be renewed: ${messageOf(error)}`, { grantId: this.#id });
-      // Who revoked it meant it.
+      // Who revoked it meant it; and one that slept for too long is not known any more.
       if (codeOf(error) !== 'bad_grant') this.#renewIn(Math.min(longestRetryMs, this.#ttlMs / 10));
     }
   }

@@ -1,65 +1,103 @@
-import { createPublicKey, type KeyObject, verify } from 'node:crypto';
+import type { CryptoKey, JSONWebKeySet, JWTPayload, JWTVerifyOptions } from 'jose';
+import { messageOf } from '../core/errors.js';
 import { isJsonObject, type JsonObject } from '../util/json.js';
 
 /** A JSON Web Token as it was sent: nobody has vouched for it yet. */
 export interface SignedToken {
-  algorithm: 'RS256' | 'ES256';
+  text: string;
   keyId: string;
   claims: JsonObject;
-  /** What the signature is of. */
-  signed: string;
-  signature: Buffer;
+}
+
+/** Why a token is not taken: `expired` may be told to the caller, `why` belongs into the log. */
+export interface TokenFault {
+  reason: 'expired' | 'unknown';
+  why: string;
+}
+
+export interface TokenProof {
+  /** What should be a JSON Web Key Set. */
+  keySet: unknown;
+  /** Milliseconds since the epoch. */
+  nowMs: number;
 }
 
 /** Tokens of a cluster have about 1,200 characters. */
 const maxLength = 16_384;
-const form = /^([\w-]+)\.([\w-]+)\.([\w-]+)$/;
 /** What Kubernetes signs with. A list of ours: what the token itself names decides nothing. */
-const keyTypes = { RS256: 'rsa', ES256: 'ec' } as const;
-const leastRsaBits = 2048;
+const algorithms = ['RS256', 'ES256'];
+/** How long a token may live, from `iat` to `exp`; kubelet renews those of a pod after 24 hours at the latest. Seconds. */
+const maxLifeS = 86_400;
+/** Clocks of two machines may differ by so much. Seconds. */
+const leewayS = 60;
+const noSuchKey = new Set(['ERR_JWKS_NO_MATCHING_KEY', 'ERR_JWKS_INVALID', 'ERR_JWS_SIGNATURE_VERIFICATION_FAILED']);
 
-/** Reads a token. Undefined for what is none, or is signed in a way that we do not take. */
-export function parseSignedToken(text: string): SignedToken | undefined {
+/** Reads a token. Undefined for what is none, or is signed or meant in a way that we do not take. */
+export async function readSignedToken(text: string): Promise<SignedToken | undefined> {
   if (text.length > maxLength) return undefined;
-  const [, head = '', body = '', signature = ''] = form.exec(text) ?? [];
-  const [header, claims] = [decode(head), decode(body)];
-  if (header === undefined || claims === undefined) return undefined;
-  const { alg, kid, crit } = header;
-  // `crit` names extensions that a reader has to understand; we know none.
-  if ((alg !== 'RS256' && alg !== 'ES256') || typeof kid !== 'string' || crit !== undefined) return undefined;
-  return { algorithm: alg, keyId: kid, claims, signed: `${head}.${body}`, signature: Buffer.from(signature, 'base64url') };
-}
-
-/** True if one of the keys of the set, which must carry the name that the token gives, has signed it. */
-export function isSignedBy({ algorithm, keyId, signed, signature }: SignedToken, keySet: unknown): boolean {
-  const keys = isJsonObject(keySet) && Array.isArray(keySet.keys) ? keySet.keys : [];
-  return keys.some((jwk: unknown) => {
-    if (!isJsonObject(jwk) || jwk.kid !== keyId) return false;
-    const key = toKey(jwk);
-    if (key === undefined || !fits(key, algorithm)) return false;
-    return verify('sha256', Buffer.from(signed), { key, dsaEncoding: 'ieee-p1363' }, signature);
-  });
-}
-
-function toKey(jwk: JsonObject): KeyObject | undefined {
+  const { decodeJwt, decodeProtectedHeader } = await import('jose');
   try {
-    return createPublicKey({ key: jwk, format: 'jwk' });
+    const { alg, kid, crit, typ } = decodeProtectedHeader(text);
+    // `crit` names extensions that a reader has to understand; we know none.
+    if (!algorithms.includes(alg ?? '') || typeof kid !== 'string' || crit !== undefined || !isPlainType(typ)) return undefined;
+    return { text, keyId: kid, claims: decodeJwt(text) };
   } catch {
     return undefined;
   }
 }
 
-function fits({ asymmetricKeyType, asymmetricKeyDetails = {} }: KeyObject, algorithm: SignedToken['algorithm']): boolean {
-  if (asymmetricKeyType !== keyTypes[algorithm]) return false;
-  const { modulusLength = 0, namedCurve } = asymmetricKeyDetails;
-  return algorithm === 'RS256' ? modulusLength >= leastRsaBits : namedCurve === 'prime256v1';
+/** Undefined if a key of the set, which must carry the name that the token gives, has signed it and it is valid now. */
+export async function findTokenFault({ text }: SignedToken, { keySet, nowMs }: TokenProof): Promise<TokenFault | undefined> {
+  const options = {
+    algorithms,
+    requiredClaims: ['exp', 'iat'],
+    clockTolerance: leewayS,
+    maxTokenAge: maxLifeS,
+    currentDate: new Date(nowMs),
+  };
+  try {
+    const { exp = 0, iat = 0 } = await verify(text, keySet as JSONWebKeySet, options);
+    if (exp * 1000 <= nowMs) return { reason: 'expired', why: 'it has expired' };
+    if (exp - iat > maxLifeS) return { reason: 'unknown', why: `it lives longer than ${maxLifeS} s: have one issued that ends sooner` };
+    return undefined;
+  } catch (error) {
+    return toFault(error);
+  }
 }
 
-function decode(part: string): JsonObject | undefined {
+/** The claims. Rejects with an error of the library's. */
+async function verify(text: string, keySet: JSONWebKeySet, options: JWTVerifyOptions): Promise<JWTPayload> {
+  const { createLocalJWKSet, jwtVerify } = await import('jose');
   try {
-    const value: unknown = JSON.parse(Buffer.from(part, 'base64url').toString('utf8'));
-    return isJsonObject(value) ? value : undefined;
-  } catch {
-    return undefined;
+    return (await jwtVerify(text, createLocalJWKSet(keySet), options)).payload;
+  } catch (error) {
+    if (!isAmbiguous(error)) throw error;
+    let last: unknown = error;
+    // Several keys have this name: whoever changes keys may keep it.
+    for await (const key of error) {
+      try {
+        return (await jwtVerify(text, key, options)).payload;
+      } catch (next) {
+        last = next;
+      }
+    }
+    throw last;
   }
+}
+
+function isAmbiguous(error: unknown): error is AsyncIterable<CryptoKey> {
+  return isJsonObject(error) && error.code === 'ERR_JWKS_MULTIPLE_MATCHING_KEYS';
+}
+
+function toFault(error: unknown): TokenFault {
+  const { code, reason } = isJsonObject(error) ? error : {};
+  if (noSuchKey.has(String(code))) return { reason: 'unknown', why: 'no key of the set has signed it' };
+  // Of claims only times are checked here, and of times only whether they fit into now.
+  const isOfTime = code === 'ERR_JWT_EXPIRED' || (code === 'ERR_JWT_CLAIM_VALIDATION_FAILED' && reason === 'check_failed');
+  return { reason: isOfTime ? 'expired' : 'unknown', why: messageOf(error) };
+}
+
+/** Kubernetes names no type; others say that it is a JWT. One for another use, such as `at+jwt`, says so. */
+function isPlainType(typ: unknown): boolean {
+  return typ === undefined || (typeof typ === 'string' && /^(application\/)?jwt$/i.test(typ));
 }

@@ -5,6 +5,11 @@ export function ownUserId(): number | undefined {
   return process.geteuid?.();
 }
 
+/** The number of this process. */
+export function ownProcessId(): number {
+  return process.pid;
+}
+
 /** True if there is a process of that number now, whoever runs it. Numbers are given again: it need not be the one that was meant. */
 export function processExists(pid: number): boolean {
   try {

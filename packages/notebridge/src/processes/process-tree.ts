@@ -13,13 +13,13 @@ export interface ProcessTree {
 export async function endTree(tree: ProcessTree, patienceMs: number): Promise<void> {
   // Of a process that is just ending the environment is gone before the process is.
   const seen = new Set<number>();
-  const startMs = Date.now();
-  // One look is not enough: of a process that is just being started the environment cannot be read yet.
+  const startMs = performance.now();
+  // One look is not enough: a process may have been started while it went on.
   for (let emptyLooks = 0; emptyLooks < 2; await pause()) {
     const told = new Set(seen);
-    const members = await livingMembers(tree, seen);
-    const waitedMs = Date.now() - startMs;
-    emptyLooks = members.length === 0 ? emptyLooks + 1 : 0;
+    const { members, isSure } = await look(tree, seen);
+    const waitedMs = performance.now() - startMs;
+    emptyLooks = members.length === 0 && (isSure || waitedMs >= startingMs) ? emptyLooks + 1 : 0;
     if (waitedMs >= patienceMs + lastWaitMs) return;
     if (waitedMs >= patienceMs) sendSignal(tree, members, 'SIGKILL');
     else
@@ -32,6 +32,10 @@ export async function endTree(tree: ProcessTree, patienceMs: number): Promise<vo
 }
 
 const pollMs = 25;
+/** A program that is being started is waited for so long, and no longer: a process may well be odd for good. */
+const startingMs = 1000;
+/** PF_KTHREAD of Linux. */
+const systemThread = 0x00200000;
 
 function pause(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, pollMs));
@@ -40,29 +44,39 @@ function pause(): Promise<void> {
 /** What SIGKILL does not end hangs in the system (a dead network drive); we don't hang with it. */
 const lastWaitMs = 2000;
 
+interface Look {
+  readonly members: readonly number[];
+  /** False while a process is just being started, of which nobody can tell yet whose it is. On a busy machine that takes its time. */
+  readonly isSure: boolean;
+}
+
 /**
  * The ids of those that live; zombies do not. Linux knows them by group, session and environment; elsewhere only the group is
  * asked, which stands as the negative id of the leader.
  */
-async function livingMembers(tree: ProcessTree, seen: Set<number>): Promise<number[]> {
+async function look(tree: ProcessTree, seen: Set<number>): Promise<Look> {
   if (process.platform === 'linux') {
     const names = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
-    const living = await Promise.all(names.map((name) => isLivingMember(name, tree, seen)));
-    const members = names.filter((_, index) => living[index]).map(Number);
+    const found = await Promise.all(names.map((name) => belongs(name, tree, seen)));
+    const members = names.filter((_, index) => found[index] === 'yes').map(Number);
     for (const member of members) seen.add(member);
-    return members;
+    return { members, isSure: !found.includes('unknown') };
   }
   const target = process.platform === 'win32' ? tree.pid : -tree.pid;
-  return trySignal(target, 0) ? [target] : [];
+  return { members: trySignal(target, 0) ? [target] : [], isSure: true };
 }
 
-async function isLivingMember(name: string, { pid, marker }: ProcessTree, seen: ReadonlySet<number>): Promise<boolean> {
+async function belongs(name: string, { pid, marker }: ProcessTree, seen: ReadonlySet<number>): Promise<'yes' | 'no' | 'unknown'> {
   const stat = await readOrEmpty(`/proc/${name}/stat`);
   // The second field is the name in parentheses, and may hold anything.
-  const [state = 'X', , group, session] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  if (state === 'Z' || state === 'X' || stat === '') return false;
-  if (Number(group) === pid || Number(session) === pid || seen.has(Number(name))) return true;
-  return (await readOrEmpty(`/proc/${name}/environ`)).includes(`${marker}\0`);
+  const [state = 'X', , group, session, , , flags] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  if (state === 'Z' || state === 'X' || stat === '') return 'no';
+  if (Number(group) === pid || Number(session) === pid || seen.has(Number(name))) return 'yes';
+  const environment = await readOrEmpty(`/proc/${name}/environ`);
+  if (environment !== '') return environment.includes(`${marker}\0`) ? 'yes' : 'no';
+  // In the middle of `exec` both are empty; of who has an empty environment for good, the command is not, but of threads of the system.
+  const isOfTheSystem = (Number(flags) & systemThread) !== 0;
+  return isOfTheSystem || (await readOrEmpty(`/proc/${name}/cmdline`)) !== '' ? 'no' : 'unknown';
 }
 
 function sendSignal({ pid }: ProcessTree, members: readonly number[], signal: NodeJS.Signals): void {

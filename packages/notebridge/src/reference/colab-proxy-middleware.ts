@@ -19,16 +19,18 @@ export interface ColabProxyMiddlewareOptions {
  */
 export class ColabProxyMiddleware implements Middleware {
   readonly keepsResults = true;
-  /** Whether the page was connected when agents were last told. */
-  lastMessageConnected = false;
+  /** Whether the page was connected when agents were last told; at first, whether it is. */
+  lastMessageConnected: boolean;
   readonly #proxyClient: ColabProxyClient;
   readonly #opener: PageOpener;
   readonly #defaultWaitSeconds: number;
   /** Silent connections up to the last page that did connect: they are not why the next one does not. */
-  #silentBefore = 0;
+  #silentBefore: number;
 
   constructor(proxyClient: ColabProxyClient, options: ColabProxyMiddlewareOptions = {}) {
     this.#proxyClient = proxyClient;
+    this.lastMessageConnected = proxyClient.isConnected();
+    this.#silentBefore = this.lastMessageConnected ? proxyClient.wss.silentConnections : 0;
     this.#opener = options.opener ?? new PageOpener();
     this.#defaultWaitSeconds = options.defaultWaitSeconds ?? UI_CONNECTION_TIMEOUT;
   }

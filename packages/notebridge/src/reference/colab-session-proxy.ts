@@ -93,7 +93,7 @@ export class ColabSessionProxy {
       () => wss.close(),
       () => client.close(),
       // First, so that the page hears that we go away, not that the conversation is over.
-      async () => wss.slot.close(),
+      async () => void wss.slot.close(),
     );
     this.proxyServer = this.#createProxyServer(wss, client);
     this.middleware = [this.#createMiddleware(client), new ToolInjectionMiddleware({ tools: [checkSessionProxyTool] })];

@@ -1,6 +1,7 @@
 import { BridgeError } from '../core/errors.js';
 import { type Logger, silentLogger } from '../core/logger.js';
 import type { MessageStream } from '../core/message-stream.js';
+import type { OnRefused } from '../core/refused-attempt.js';
 import { PageListener, type PagePort } from '../notebooks/pages/page-listener.js';
 import type { Secrets } from '../notebooks/pages/page-tokens.js';
 import { Slot } from '../notebooks/pages/slot.js';
@@ -26,6 +27,8 @@ export interface ColabWebSocketServerOptions {
   logger?: Logger | undefined;
   /** Told each token of a page as it is made and as it ends, so that no log shows it. Default: nobody is. */
   secrets?: Secrets | undefined;
+  /** Told of each connection that was refused for its Host, its Origin or its token. Default: nobody is. */
+  onRefused?: OnRefused | undefined;
 }
 
 /** The WebSocket server that one Colab page dials: a listener with a single slot. */
@@ -45,8 +48,9 @@ export class ColabWebSocketServer {
   /** Binds the port. Starting twice is harmless. Rejects with `port_in_use`, or `closed` after `close`. */
   async start(): Promise<this> {
     if (this.#closing !== undefined) throw new BridgeError('closed', 'This socket server was closed; make a new one.');
-    const { port = 0, at, allowHosts, logger, maxMessageBytes } = this.#options;
-    this.#starting ??= PageListener.open({ slots: [this.slot], port, at, allowHosts, logger, maxMessageBytes, describePortOwner });
+    const { port = 0, at, allowHosts, logger, maxMessageBytes, onRefused } = this.#options;
+    const own = { slots: [this.slot], describePortOwner };
+    this.#starting ??= PageListener.open({ ...own, port, at, allowHosts, logger, maxMessageBytes, onRefused });
     try {
       this.#listener = await this.#starting;
     } catch (error) {
@@ -89,7 +93,7 @@ export class ColabWebSocketServer {
     return this.#listener?.silentConnections ?? 0;
   }
 
-  /** Hangs up on the page and frees the port, also one that is just being bound. Closing twice is harmless. */
+  /** Hangs up on the page, ends both streams and frees the port, also one that is just being bound. Closing twice is harmless. */
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
@@ -100,9 +104,10 @@ export class ColabWebSocketServer {
   }
 
   async #close(): Promise<void> {
-    this.slot.close();
+    const gone = this.slot.close();
     const listener = await this.#starting?.catch(() => undefined);
     this.#listener = undefined;
     await listener?.close();
+    await gone;
   }
 }

@@ -30,7 +30,7 @@ describe('setSkillsProxyCaller', () => {
     expect(getSkillsProxyCaller()).toBe(caller);
     expect(currentSkillsServer(undefined)).toBe(currentSkillsServer(own));
     const result = await call(currentSkillsServer(own), 'load_skill', { skill_name: 'x' });
-    expect(result?.structuredContent).toEqual({ result: { toolName: 'load_skill', args: { skill_name: 'x' } } });
+    expect(result?.structuredContent).toEqual({ result: { toolName: 'skills__load_skill', args: { skill_name: 'x' } } });
     setSkillsProxyCaller(null);
     expect(getSkillsProxyCaller()).toBeNull();
     expect(currentSkillsServer(own)).toBe(own);
@@ -50,7 +50,7 @@ describe('skillsServerFrom', () => {
   );
 
   it('takes undefined for null, and passes tools of other names on', async () => {
-    const server = skillsServerFrom((toolName) => (toolName === 'mine' ? 'yes' : undefined));
+    const server = skillsServerFrom((toolName) => (toolName === 'skills__mine' ? 'yes' : undefined));
     expect((await call(server, 'mine'))?.structuredContent).toEqual({ result: 'yes' });
     expect((await call(server, 'list_skills'))?.structuredContent).toEqual({ result: null });
     expect(server).toMatchObject({ name: 'skills', isConfig: false, expose: 'direct' });
@@ -61,7 +61,11 @@ describe('skillsServerFrom', () => {
     const server = skillsServerFrom(async (toolName) => {
       throw new Error(`Unknown skill tool: ${toolName}`);
     });
-    expect(await call(server, 'mine')).toEqual({ content: [{ type: 'text', text: 'Unknown skill tool: mine' }], isError: true });
+    expect(await call(server, 'mine')).toEqual({
+      content: [{ type: 'text', text: 'Unknown skill tool: skills__mine' }],
+      isError: true,
+      _meta: { 'notebridge/error_code': 'skills_failed' },
+    });
   });
 
   it('does not wait for the function once the call is cancelled', async () => {

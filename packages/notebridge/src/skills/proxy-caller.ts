@@ -1,17 +1,26 @@
 import type { CallContext } from '../core/call-context.js';
-import { messageOf } from '../core/errors.js';
-import { type ToolResult, toTextResult } from '../core/mcp.js';
-import type { ToolServer } from '../core/tool-server.js';
+import { type ErrorCode, messageOf } from '../core/errors.js';
+import { errorCodeMetaKey, type ToolResult, toTextResult } from '../core/mcp.js';
+import type { ToolServer, ToolServers } from '../core/tool-server.js';
 import { printJson } from '../util/exact-json.js';
 import type { JsonObject } from '../util/json.js';
 import { BuiltInServer } from './built-in-server.js';
+import { skillsServerName } from './skill-tools.js';
 
-/** Answers the tools of the server `skills` in our stead. What it returns is the result as code in a kernel sees it; it may be a promise. */
+/**
+ * Answers the tools of the server `skills` in our stead; `toolName` is such as `skills__load_skill`. What it returns is the result as
+ * code in a kernel sees it; it may be a promise. What it throws is the error that code is told.
+ */
 export type SkillsProxyCaller = (toolName: string, args: JsonObject) => unknown;
+
+const callerFailed: ErrorCode = 'skills_failed';
 
 let registered: { caller: SkillsProxyCaller; server: ToolServer } | undefined;
 
-/** Has calls of the server `skills` go to this function from now on, whatever the config says; null ends that. One for the process. */
+/**
+ * Has calls of the server `skills` go to this function from now on, in every tool proxy of this process and whatever the config says;
+ * null ends that.
+ */
 export function setSkillsProxyCaller(caller: SkillsProxyCaller | null): void {
   registered = caller === null ? undefined : { caller, server: skillsServerFrom(caller) };
 }
@@ -26,6 +35,18 @@ export function currentSkillsServer(own: ToolServer | undefined): ToolServer | u
   return registered?.server ?? own;
 }
 
+/** The servers, with that of the caller in the place of `skills` while one is set. */
+export function withSkillsCaller(servers: ToolServers): ToolServers {
+  return {
+    all() {
+      const all = servers.all();
+      return registered === undefined ? all : [...all.filter(({ name }) => name !== skillsServerName), registered.server];
+    },
+    get: (name) => (name === skillsServerName ? registered?.server : undefined) ?? servers.get(name),
+    subscribe: (listener) => servers.subscribe(listener),
+  };
+}
+
 /** A server whose tools are answered by a function. An error that it throws is a failed call, with its message. */
 export function skillsServerFrom(caller: SkillsProxyCaller): ToolServer {
   return new BuiltInServer((tool, args, context) => callThrough(caller, { tool, args, context }));
@@ -36,11 +57,11 @@ async function callThrough(
   { tool, args, context }: { tool: string; args: JsonObject; context: CallContext },
 ): Promise<ToolResult> {
   try {
-    const value = (await caller(tool, args)) ?? null;
+    const value = (await caller(`${skillsServerName}__${tool}`, args)) ?? null;
     const text = typeof value === 'string' ? value : (printJson(value) ?? String(value));
     return { content: [{ type: 'text', text }], structuredContent: { result: value } };
   } catch (error) {
     context.log('warning', messageOf(error), 'skills');
-    return { ...toTextResult(messageOf(error)), isError: true };
+    return { ...toTextResult(messageOf(error)), isError: true, _meta: { [errorCodeMetaKey]: callerFailed } };
   }
 }

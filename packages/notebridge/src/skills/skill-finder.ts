@@ -1,3 +1,5 @@
+import { relative } from 'node:path';
+import { messageOf } from '../core/errors.js';
 import type { SkillFolder } from '../core/skill-folder.js';
 import { ContainedFolder } from '../state/contained-folder.js';
 import { parseSkillFile, type SkillHeader } from './skill-header.js';
@@ -39,9 +41,9 @@ export class SkillFinder {
   }
 
   async #findIn(source: SkillFolder, found: FoundSkills): Promise<void> {
-    const root = await ContainedFolder.open(source.path);
-    if (root === undefined) {
-      found.problems.push(`The skills folder "${source.path}" is not there.`);
+    const root = await openSource(source).catch((error: unknown) => messageOf(error));
+    if (typeof root !== 'object') {
+      found.problems.push(root ?? `The skills folder "${source.path}" is not there.`);
       return;
     }
     const skills: Skill[] = [];
@@ -97,7 +99,7 @@ export class SkillFinder {
       return undefined;
     }
     const { header } = parseSkillFile(text.text, folder.name);
-    if (version !== undefined) this.#headers.set(folder.path, { version, header });
+    this.#headers.set(folder.path, { version: text.version, header });
     return { ...header, folder, file, source };
   }
 
@@ -126,13 +128,20 @@ interface Search {
   room: number;
 }
 
+/** Who runs programs from a folder loses nothing by a file that has a second name. */
+async function openSource({ path, trusted, below }: SkillFolder): Promise<ContainedFolder | undefined> {
+  const options = { allowsHardLinks: trusted };
+  if (below === undefined) return ContainedFolder.open(path, options);
+  return (await ContainedFolder.open(below, options))?.enter(relative(below, path).replaceAll('\\', '/'));
+}
+
 /** The text of a SKILL.md. */
 export async function readInstructions(
   folder: ContainedFolder,
   file: string,
-): Promise<{ kind: 'text'; text: string } | { kind: 'fault'; why: string }> {
+): Promise<{ kind: 'text'; text: string; version: string } | { kind: 'fault'; why: string }> {
   const read = await folder.read(file, maxSkillFileBytes);
-  if (read.kind === 'read') return { kind: 'text', text: new TextDecoder().decode(read.bytes) };
+  if (read.kind === 'read') return { kind: 'text', text: new TextDecoder().decode(read.bytes), version: read.version };
   const why = read.kind === 'unreadable' ? read.why : 'cannot be read';
   return { kind: 'fault', why: `"${folder.path}/${file}" ${why}.` };
 }

@@ -1,7 +1,9 @@
 import { interpreterOf } from '../processes/interpreters.js';
 import { type ProgramRun, runProgram } from '../processes/run-program.js';
+import { findInCopy } from '../state/contained-copy.js';
 import { isJsonObject, type JsonObject } from '../util/json.js';
 import { quote } from '../util/quote.js';
+import { withPrivateCopy } from './private-copy.js';
 import { findByName, notFound, SkillFault } from './skill-fault.js';
 import { listScripts, type SkillScript, withoutSuffix } from './skill-files.js';
 import type { Skill } from './skill-finder.js';
@@ -33,7 +35,7 @@ export type ScriptResult = JsonObject & {
   error: string | null;
 };
 
-/** Runs a script of a trusted skill, in the skill's folder. A script that fails is a result; what cannot be run throws a SkillFault. */
+/** Runs a script of a trusted skill, from a private copy and in the skill's folder. A script that fails is a result; what cannot be run throws a SkillFault. */
 export async function runScript({ skill, scriptName, args, kwargs, maxOutputBytes, signal }: RunScriptOptions): Promise<ScriptResult> {
   const script = await findScript(skill, scriptName);
   const words = [...toWords(args), ...toOptions(kwargs)];
@@ -44,24 +46,25 @@ export async function runScript({ skill, scriptName, args, kwargs, maxOutputByte
         `all who can write to it, put {"path": ${JSON.stringify(skill.source.path)}, "trusted": true} into "notebridge.skills" of the config.`,
     );
   }
-  const file = await skill.folder.realPathOf(script.path);
-  const read = await skill.folder.read(script.path, longestScript);
-  const interpreter = interpreterOf(script.path, read.kind === 'read' ? read.bytes.subarray(0, 200).toString('latin1').split('\n')[0] : '');
-  if (file === undefined || interpreter === undefined) throw await unknownScript(skill, scriptName);
-  const run = await runProgram({
-    command: interpreter.command,
-    args: [...interpreter.args, file, ...words],
-    cwd: skill.folder.path,
-    // What it had printed when its time was up is not lost, and nothing is left in the skill's folder.
-    env: { PYTHONUNBUFFERED: '1', PYTHONDONTWRITEBYTECODE: '1', ...skill.source.env },
-    timeoutMs: skill.source.timeoutMs,
-    maxOutputBytes,
-    signal,
+  return withPrivateCopy(skill, async (copy) => {
+    const file = await findInCopy(copy, script.path);
+    const interpreter = file === undefined ? undefined : interpreterOf(script.path, file.head.split('\n')[0]);
+    if (file === undefined || interpreter === undefined) throw await unknownScript(skill, scriptName);
+    const program = {
+      command: interpreter.command,
+      args: [...interpreter.args, file.path, ...words],
+      // What it had printed when its time was up is not lost, and nothing is written beside it.
+      env: { PYTHONUNBUFFERED: '1', PYTHONDONTWRITEBYTECODE: '1', ...skill.source.env },
+      timeoutMs: skill.source.timeoutMs,
+      maxOutputBytes,
+      signal,
+    };
+    // It begins in the skill's folder itself, where what it writes stays. A program has its folder when `runProgram` returns.
+    const started = await skill.folder.withLocation((cwd) => ({ run: runProgram({ ...program, cwd }) }));
+    if (started === undefined) throw await unknownScript(skill, scriptName);
+    return toScriptResult(await started.run, { isPython: script.path.endsWith('.py'), timeoutMs: skill.source.timeoutMs });
   });
-  return toScriptResult(run, { isPython: script.path.endsWith('.py'), timeoutMs: skill.source.timeoutMs });
 }
-
-const longestScript = 10_485_760;
 
 async function findScript(skill: Skill, wanted: string): Promise<SkillScript> {
   const scripts = await listScripts(skill);

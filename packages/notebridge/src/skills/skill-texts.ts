@@ -1,4 +1,5 @@
 import type { JsonObject } from '../util/json.js';
+import type { ScriptDescription } from './script-description.js';
 import type { SkillScript } from './skill-files.js';
 import type { FoundSkills, Skill } from './skill-finder.js';
 
@@ -26,8 +27,8 @@ export function toListText(details: readonly SkillDetails[], { problems }: Pick<
   return `# Skills\n\n${items.join('\n')}\n\nRead one with \`load_skill\` before you use it.\n`;
 }
 
-/** The same for programs. */
-export function toListEntry({ skill, scripts, resources }: SkillDetails): JsonObject {
+/** The same for programs, with what each script says of itself. */
+export function toListEntry({ skill, scripts, resources }: SkillDetails, descriptions: readonly ScriptDescription[]): JsonObject {
   return {
     name: skill.name,
     description: skill.description,
@@ -37,8 +38,8 @@ export function toListEntry({ skill, scripts, resources }: SkillDetails): JsonOb
     metadata: skill.metadata,
     ...skill.others,
     trusted: skill.source.trusted,
-    scripts: scripts.map(({ name }) => name),
-    resources,
+    scripts: scripts.map(({ name }, index) => ({ name, ...(descriptions[index] ?? { description: '' }) })),
+    resources: resources.map((name) => ({ name })),
     problems: skill.problems,
   };
 }

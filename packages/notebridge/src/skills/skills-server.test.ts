@@ -33,7 +33,7 @@ describe('the server "skills": lists', () => {
 
   it('gives the list as Markdown, and as objects beside it', async () => {
     await place.writeSkill('pdf', 'license: MIT\nversion: 2\nallowed-tools: Read\nmetadata:\n  author: me\n');
-    await place.write('pdf/scripts/fill.py', '');
+    await place.write('pdf/scripts/fill.py', '"""Fills a form."""\nimport argparse\nargparse.ArgumentParser().add_argument("form")\n');
     await place.write('pdf/scripts/__pycache__/fill.pyc', '');
     await place.write('pdf/references/forms.md', '# Forms');
     await place.write('pdf/LICENSE.txt', '');
@@ -56,11 +56,36 @@ describe('the server "skills": lists', () => {
           version: '2',
           allowed_tools: ['Read'],
           metadata: { author: 'me' },
-          scripts: ['fill'],
-          resources: ['references/forms.md', 'LICENSE.txt'],
+          scripts: [{ name: 'fill', description: 'Fills a form.', parameters: [{ name: 'form', required: true }] }],
+          resources: [{ name: 'references/forms.md' }, { name: 'LICENSE.txt' }],
         },
       ],
     });
+  });
+
+  it('describes scripts as far as they are Python, small enough, and not too many', async () => {
+    await place.writeSkill('pdf');
+    for (const [name, text] of Object.entries({
+      'a.py': '"First."',
+      'b.sh': '# "Shell"',
+      'c.py': `"Large."\n${'#'.repeat(131_072)}`,
+      'd.py': '"Last."',
+    }))
+      await place.write(`pdf/scripts/${name}`, text);
+    expect(await listed(place.serve())).toMatchObject([
+      {
+        scripts: [
+          { name: 'a', description: 'First.' },
+          { name: 'b', description: '' },
+          { name: 'c', description: '' },
+          { name: 'd', description: 'Last.' },
+        ],
+      },
+    ]);
+    for (let index = 0; index < 40; index++) await place.write(`pdf/scripts/c${index + 10}.py`, `"Big."\n${'#'.repeat(100_000)}`);
+    const [{ scripts }] = (await listed(place.serve())) as [{ scripts: JsonObject[] }];
+    const descriptions = scripts.map(({ description }) => description);
+    expect([descriptions.length, descriptions.filter((text) => text === 'Big.').length]).toEqual([44, 20]);
   });
 
   it('finds skills in folders of folders, not in hidden ones, and not in a skill', async () => {

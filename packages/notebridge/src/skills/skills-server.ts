@@ -7,6 +7,7 @@ import type { ToolServer } from '../core/tool-server.js';
 import type { JsonObject } from '../util/json.js';
 import { quote } from '../util/quote.js';
 import { BuiltInServer } from './built-in-server.js';
+import { ScriptReader } from './script-reader.js';
 import { findByName, notFound, SkillFault } from './skill-fault.js';
 import { listResources, listScripts } from './skill-files.js';
 import { readInstructions, type Skill, SkillFinder } from './skill-finder.js';
@@ -101,7 +102,10 @@ class Shelf {
   async #list(): Promise<ToolResult> {
     const { skills, problems } = await this.#find();
     const details = await Promise.all(skills.map(toDetails));
-    return { ...toStringResult(toListText(details, { problems })), _meta: { [skillsMetaKey]: details.map(toListEntry) } };
+    const reader = new ScriptReader();
+    const entries: JsonObject[] = [];
+    for (const each of details) entries.push(toListEntry(each, await reader.describe(each.skill, each.scripts)));
+    return { ...toStringResult(toListText(details, { problems })), _meta: { [skillsMetaKey]: entries } };
   }
 
   async #load(skill: Skill): Promise<ToolResult> {

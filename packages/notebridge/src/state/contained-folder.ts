@@ -1,40 +1,88 @@
-import { constants, lstat, open, readdir, realpath, stat } from 'node:fs/promises';
-import { basename, join, relative, sep } from 'node:path';
-import { errnoOf, reasonOf } from '../util/errno.js';
+import { type FileHandle, open, readdir, realpath, stat } from 'node:fs/promises';
+import { platform } from 'node:os';
+import { basename, join } from 'node:path';
+import { BridgeError } from '../core/errors.js';
+import { reasonOf } from '../util/errno.js';
+import { Slots } from '../util/slots.js';
+import { type ContainedFind, type ContainedPlace, type ContainedWalk, kindOf } from './contained-walk.js';
+import { walkByHandles } from './handle-walk.js';
+import { walkByPath } from './path-walk.js';
+
+export interface ContainedFolderOptions {
+  /**
+   * Reads files that have more than one name, too. Such a file may be one from outside, and no path tells. Default false. For folders
+   * whose writers are all trusted: some package managers link every file.
+   */
+  allowsHardLinks?: boolean;
+  /** How paths are followed. Default: by handles on Linux, by paths elsewhere. */
+  walk?: ContainedWalk;
+}
 
 /** One entry of a folder; links are followed as long as they stay inside. */
 export interface ContainedEntry {
   name: string;
   /** From the contained folder, with `/`. */
   path: string;
-  kind: 'file' | 'folder' | 'outside' | 'other';
+  kind: ContainedFind['kind'] | 'outside';
+  /** For a link that stays inside: what it leads to, as `path`. */
+  linkTo?: string;
 }
 
-/** What came of reading a file. `why` completes the sentence "the file …". */
-export type ContainedRead =
-  | { kind: 'read'; bytes: Buffer }
+/** Why there is nothing to read. `why` completes the sentence "the file …". */
+export type ContainedRefusal =
   | { kind: 'absent' }
   | { kind: 'outside' }
   | { kind: 'folder' }
-  | { kind: 'unreadable'; why: string };
+  | { kind: 'unreadable'; why: string; isTooLarge?: true };
 
-/** A folder that others may write to: what is read through it lies in it, whatever paths and links say. */
+/** What came of reading a file. `version` is that of `versionOf`, for these very bytes. */
+export type ContainedRead = { kind: 'read'; bytes: Buffer; version: string } | ContainedRefusal;
+
+/** A file that was copied, and how many bytes. */
+export type ContainedCopy = { kind: 'copied'; bytes: number } | ContainedRefusal;
+
+const copiedAtOnce = 65_536;
+/** Each holds a handful of descriptors, and a list of skills asks for hundreds at once. */
+const slots = new Slots(32);
+
+/**
+ * A folder that others may write to: what is read through it lies in it, whatever paths and links say. On Linux that is proven by what was
+ * opened, also while somebody renames and replaces (`handle-walk.ts`); `path-walk.ts` says what holds elsewhere. Other file systems that are
+ * mounted inside belong to it: whoever may mount there is trusted.
+ */
 export class ContainedFolder {
-  /** The real path. */
-  readonly path: string;
+  readonly #place: ContainedPlace;
+  readonly #walk: ContainedWalk;
+  readonly #allowsHardLinks: boolean;
 
-  private constructor(path: string) {
-    this.path = path;
+  private constructor(place: ContainedPlace, walk: ContainedWalk, allowsHardLinks: boolean) {
+    this.#place = place;
+    this.#walk = walk;
+    this.#allowsHardLinks = allowsHardLinks;
   }
 
-  /** Undefined if there is no such folder. */
-  static async open(path: string): Promise<ContainedFolder | undefined> {
-    try {
-      const real = await realpath(path);
-      return (await stat(real)).isDirectory() ? new ContainedFolder(real) : undefined;
-    } catch {
-      return undefined;
-    }
+  /**
+   * Undefined if there is no such folder. The path itself is trusted: it may be a link.
+   *
+   * @throws BridgeError `write_failed` if this system gives no way to prove where a file lies: Linux without `/proc`.
+   */
+  static async open(path: string, options: ContainedFolderOptions = {}): Promise<ContainedFolder | undefined> {
+    const { walk = platform() === 'linux' ? walkByHandles : walkByPath, allowsHardLinks = false } = options;
+    const root = await realpath(path).catch(() => undefined);
+    if (root === undefined) return undefined;
+    const folder = new ContainedFolder({ root, inner: [] }, walk, allowsHardLinks);
+    const isFolder = await folder
+      .#at('.', async (found) => {
+        if (found.kind === 'folder') await assertHeld(found, root);
+        return found.kind === 'folder';
+      })
+      .catch(orAbsent);
+    return isFolder === true ? folder : undefined;
+  }
+
+  /** The real path. */
+  get path(): string {
+    return join(this.#place.root, ...this.#place.inner);
   }
 
   get name(): string {
@@ -43,107 +91,140 @@ export class ContainedFolder {
 
   /** A folder inside, contained in itself from then on. Undefined if there is none, or if it is outside. */
   async enter(path: string): Promise<ContainedFolder | undefined> {
-    const real = await this.#resolve(path);
-    if (real === undefined || real === 'outside') return undefined;
-    return ContainedFolder.open(real);
+    const inner = await this.#attempt(path, async (found) => (found.kind === 'folder' ? found.inner : undefined));
+    if (!Array.isArray(inner)) return undefined;
+    const { root, inner: own } = this.#place;
+    return new ContainedFolder({ root, inner: [...own, ...inner] }, this.#walk, this.#allowsHardLinks);
   }
 
   /** What is in a folder inside, in the order of names, at most `mostEntries` (default 1000); nothing if there is no such folder. */
   async list(path = '.', mostEntries = 1000): Promise<ContainedEntry[]> {
-    const real = await this.#resolve(path);
-    if (real === undefined || real === 'outside') return [];
-    const found = await readdir(real, { withFileTypes: true }).catch(() => []);
-    const names = found.sort((one, other) => (one.name < other.name ? -1 : 1)).slice(0, mostEntries);
+    const names = await this.#attempt(path, async (found) => {
+      const entries = await readdir(found.location, { withFileTypes: true });
+      return entries.sort((one, other) => (one.name < other.name ? -1 : 1)).slice(0, mostEntries);
+    });
+    if (!Array.isArray(names)) return [];
     return Promise.all(
       names.map(async (entry) => {
         const inner = path === '.' ? entry.name : `${path}/${entry.name}`;
-        const kind = entry.isSymbolicLink() ? await this.#kindOf(inner) : kindOf(entry);
-        return { name: entry.name, path: inner, kind };
+        return { name: entry.name, path: inner, ...(entry.isSymbolicLink() ? await this.#lookThrough(inner) : { kind: kindOf(entry) }) };
       }),
     );
   }
 
   /** A text that changes when the file does; undefined if there is no such file inside. */
   async versionOf(path: string): Promise<string | undefined> {
-    const real = await this.#resolve(path);
-    if (real === undefined || real === 'outside') return undefined;
-    const found = await stat(real, { bigint: true }).catch(() => undefined);
-    return found?.isFile() === true ? `${found.dev}:${found.ino}:${found.size}:${found.mtimeNs}:${found.ctimeNs}` : undefined;
+    const version = await this.#attempt(path, async (found) => (found.kind === 'file' ? { text: toVersion(found) } : undefined));
+    return typeof version === 'object' ? version.text : undefined;
   }
 
-  /** The real path of a file inside, for a program that is to open it itself. */
-  async realPathOf(path: string): Promise<string | undefined> {
-    const real = await this.#resolve(path);
-    return real === 'outside' || real === undefined || !(await isFile(real)) ? undefined : real;
+  /** Calls with a path that leads to this very folder during the call, whatever is renamed. Undefined if the folder is gone. */
+  async withLocation<Result extends object>(call: (location: string) => Result): Promise<Result | undefined> {
+    const result = await this.#attempt('.', async (found) => ({ value: call(found.location) }));
+    return typeof result === 'object' ? result.value : undefined;
   }
 
   async read(path: string, maxBytes: number): Promise<ContainedRead> {
-    const real = await this.#resolve(path);
-    if (real === undefined) return { kind: 'absent' };
-    if (real === 'outside') return { kind: 'outside' };
-    try {
-      return await this.#readReal(path, real, maxBytes);
-    } catch (error) {
-      return { kind: 'unreadable', why: `cannot be read: ${reasonOf(error)}` };
-    }
-  }
-
-  async #readReal(path: string, real: string, maxBytes: number): Promise<ContainedRead> {
-    // Neither a link put there a moment ago, nor a pipe that would hang us.
-    const file = await open(real, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
-    try {
-      const found = await file.stat();
-      if (found.isDirectory()) return { kind: 'folder' };
-      if (!found.isFile()) return { kind: 'unreadable', why: 'is not a regular file' };
-      // A folder on the way may have been swapped for a link between the check and the opening: what was opened has to be what stands there.
-      const again = await this.#resolve(path);
-      const standing = again === undefined || again === 'outside' ? undefined : await lstat(again);
-      if (standing?.ino !== found.ino || standing.dev !== found.dev) return { kind: 'outside' };
-      if (found.size > maxBytes) return { kind: 'unreadable', why: `is ${found.size} bytes large; at most ${maxBytes} are read` };
-      const bytes = Buffer.alloc(Math.min(found.size, maxBytes));
+    return this.#withFile(path, { maxBytes, what: 'read' }, async (file, found) => {
+      const bytes = Buffer.alloc(Number(found.stats.size));
       let length = 0;
       while (length < bytes.length) {
         const { bytesRead } = await file.read(bytes, length, bytes.length - length, length);
         if (bytesRead === 0) break;
         length += bytesRead;
       }
-      return { kind: 'read', bytes: bytes.subarray(0, length) };
-    } finally {
-      await file.close();
-    }
+      return { kind: 'read' as const, bytes: bytes.subarray(0, length), version: toVersion(found) };
+    });
   }
 
-  /** The real path of what stands at a path inside; undefined if nothing does. */
-  async #resolve(path: string): Promise<string | 'outside' | undefined> {
-    if (path.includes('\0')) return undefined;
+  /** Copies a file to a path where nothing stands yet, outside of the folder; it stays executable if it was. */
+  async copy(path: string, target: string, maxBytes: number): Promise<ContainedCopy> {
+    return this.#withFile(path, { maxBytes, what: 'copied' }, async (file, { stats }) => {
+      const made = await open(target, 'wx', (Number(stats.mode) & 0o100) | 0o600);
+      try {
+        const bytes = Buffer.alloc(Math.min(copiedAtOnce, Number(stats.size)));
+        let length = 0;
+        // One that grows meanwhile is copied as long as it was.
+        while (length < Number(stats.size)) {
+          const { bytesRead } = await file.read(bytes, 0, Math.min(bytes.length, Number(stats.size) - length), length);
+          if (bytesRead === 0) break;
+          await made.writeFile(bytes.subarray(0, bytesRead));
+          length += bytesRead;
+        }
+        return { kind: 'copied' as const, bytes: length };
+      } finally {
+        await made.close();
+      }
+    });
+  }
+
+  async #withFile<Result extends object>(
+    path: string,
+    { maxBytes, what }: { maxBytes: number; what: 'read' | 'copied' },
+    work: (file: FileHandle, found: ContainedFind) => Promise<Result>,
+  ): Promise<Result | ContainedRefusal> {
     try {
-      const real = await realpath(join(this.path, path));
-      return this.#holds(real) ? real : 'outside';
+      const result = await this.#at<Result | ContainedRefusal>(path, async (found) => {
+        if (found.kind === 'folder') return { kind: 'folder' };
+        return this.#refusalOf(found, { maxBytes, what }) ?? found.withReader((file) => work(file, found));
+      });
+      return typeof result === 'string' ? { kind: result } : result;
     } catch (error) {
-      // Nothing is told of what exists outside.
-      if (!this.#holds(join(this.path, path))) return 'outside';
-      return errnoOf(error) === 'ELOOP' || errnoOf(error) === 'EACCES' ? 'outside' : undefined;
+      return { kind: 'unreadable', why: `cannot be ${what}: ${reasonOf(error)}` };
     }
   }
 
-  #holds(path: string): boolean {
-    const inner = relative(this.path, path);
-    return inner === '' || (inner !== '..' && !inner.startsWith(`..${sep}`) && join(this.path, inner) === path);
+  #refusalOf({ kind, stats }: ContainedFind, { maxBytes, what }: { maxBytes: number; what: string }): ContainedRefusal | undefined {
+    if (kind !== 'file') return { kind: 'unreadable', why: 'is not a regular file' };
+    if (stats.nlink > 1n && !this.#allowsHardLinks) {
+      const why = `has ${stats.nlink} names (hard links), so it may be a file from elsewhere; put a copy in its place`;
+      return { kind: 'unreadable', why };
+    }
+    if (Number(stats.size) <= maxBytes) return undefined;
+    return { kind: 'unreadable', why: `is ${stats.size} bytes large; at most ${maxBytes} are ${what}`, isTooLarge: true };
   }
 
-  async #kindOf(path: string): Promise<ContainedEntry['kind']> {
-    const real = await this.#resolve(path);
-    if (real === 'outside') return 'outside';
-    const found = real === undefined ? undefined : await stat(real).catch(() => undefined);
-    return found === undefined ? 'other' : kindOf(found);
+  async #lookThrough(path: string): Promise<Pick<ContainedEntry, 'kind' | 'linkTo'>> {
+    const found = await this.#attempt(path, async ({ kind, inner }) => ({ kind, linkTo: inner.join('/') }));
+    if (typeof found === 'object') return found;
+    return { kind: found === 'outside' ? 'outside' : 'other' };
+  }
+
+  async #attempt<Result>(path: string, work: (found: ContainedFind) => Promise<Result>): Promise<Result | 'absent' | 'outside'> {
+    return this.#at(path, work).catch(orAbsent);
+  }
+
+  async #at<Result>(path: string, work: (found: ContainedFind) => Promise<Result>): Promise<Result | 'absent' | 'outside'> {
+    if (path.includes('\0')) return 'absent';
+    return slots.run(async () => {
+      const found = await this.#walk(this.#place, path);
+      if (typeof found === 'string') return found;
+      try {
+        return await work(found);
+      } finally {
+        await found.close();
+      }
+    });
   }
 }
 
-function kindOf(found: { isFile(): boolean; isDirectory(): boolean }): ContainedEntry['kind'] {
-  if (found.isFile()) return 'file';
-  return found.isDirectory() ? 'folder' : 'other';
+/** Without `/proc`, or with one of another process space, a path to a handle leads nowhere, or to something else. */
+async function assertHeld({ location, stats }: ContainedFind, path: string): Promise<void> {
+  const seen = await stat(join(location, '.'), { bigint: true }).catch(() => undefined);
+  if (seen?.ino === stats.ino && seen.dev === stats.dev) return;
+  throw new BridgeError(
+    'write_failed',
+    `Nothing is read from "${path}": "${location}" does not lead to it, so nothing proves where a file lies. Mount /proc of this process space.`,
+    { data: { path, reason: 'no_proc' } },
+  );
 }
 
-async function isFile(path: string): Promise<boolean> {
-  return (await stat(path).catch(() => undefined))?.isFile() === true;
+/** Where the system refuses, there is nothing; what we have to say of it ourselves is said. */
+function orAbsent(error: unknown): 'absent' {
+  if (error instanceof BridgeError) throw error;
+  return 'absent';
+}
+
+function toVersion({ stats }: ContainedFind): string {
+  return `${stats.dev}:${stats.ino}:${stats.size}:${stats.mtimeNs}:${stats.ctimeNs}`;
 }

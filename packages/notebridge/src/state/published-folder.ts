@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { lstat, mkdir, readdir, readlink, realpath, rename, rm, symlink, utimes } from 'node:fs/promises';
+import { lstat, lutimes, mkdir, readdir, readlink, realpath, rename, rm, symlink } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { BridgeError } from '../core/errors.js';
 import { errnoOf, reasonOf, remedyOf } from '../util/errno.js';
 import { type FileTree, isCache, isSameTree, readText, writeTree } from './file-tree.js';
 import { type Processes, putBack, sweep } from './published-leftovers.js';
 import { PublishedNames } from './published-names.js';
+import { removeTree } from './remove-tree.js';
 
 export interface PublishOptions {
   /** A hash of the files, in hex: it names the folder behind a link. */
@@ -27,7 +28,7 @@ export interface PublishOptions {
  */
 export async function publishFolder(path: string, files: FileTree, options: PublishOptions): Promise<'written' | 'unchanged'> {
   try {
-    const place = await lookAt(resolve(path), options.processes);
+    const place = await lookAt(resolve(path), options);
     await assertOurs(place, options);
     if (place.folder !== undefined && (await isSameTree(place.folder, files))) {
       await sweep(place.names, options.processes);
@@ -51,6 +52,9 @@ export async function publishFolder(path: string, files: FileTree, options: Publ
   }
 }
 
+/** A manifest of thousands of tools has some hundred thousand. */
+const maxMarkerBytes = 16_777_216;
+
 interface Place {
   names: PublishedNames;
   /** `link`: one of ours, to a folder beside it. */
@@ -59,7 +63,8 @@ interface Place {
   folder: string | undefined;
 }
 
-async function lookAt(path: string, processes: Processes): Promise<Place> {
+async function lookAt(path: string, options: Pick<PublishOptions, 'processes' | 'asLink'>): Promise<Place> {
+  const { processes, asLink } = options;
   const names = new PublishedNames(dirname(path), basename(path), processes.own);
   const look = () => lstat(path).catch(orNothing);
   const found = (await look()) ?? ((await putBack(names, processes)) ? await look() : undefined);
@@ -68,15 +73,17 @@ async function lookAt(path: string, processes: Processes): Promise<Place> {
   if (!found.isSymbolicLink()) throw notOurs(path, 'it is no folder');
   const aim = await readlink(path);
   if (names.isVersion(aim)) return { names, kind: 'link', folder: join(names.parent, aim) };
+  // Where kernels read, they may write as well: no link of theirs says where we do.
+  if (asLink) throw notOurs(path, 'it is a link to elsewhere');
   const real = await realpath(path).catch(() => undefined);
   if (real === undefined) throw notOurs(path, 'it is a link to nothing');
-  return lookAt(real, processes);
+  return lookAt(real, options);
 }
 
 /** An empty folder may be taken: somebody has made it for us. */
 async function assertOurs({ folder, names }: Place, { marker }: PublishOptions): Promise<void> {
   if (folder === undefined) return;
-  const text = await readText(join(folder, marker.file));
+  const text = await readText(join(folder, marker.file), maxMarkerBytes);
   if (text !== undefined && marker.isOurs(text)) return;
   const inside = await readdir(folder).catch(orNothing);
   if (inside?.some((name) => !isCache(name)) === true)
@@ -95,7 +102,7 @@ async function writeNew({ names }: Place, files: FileTree): Promise<string> {
     await writeTree(folder, files);
     return folder;
   } catch (error) {
-    await rm(folder, { recursive: true, force: true }).catch(() => {});
+    await removeTree(folder).catch(() => {});
     throw error;
   }
 }
@@ -150,15 +157,15 @@ async function publishPlainly({ names, folder: old }: Place, folder: string): Pr
     await rename(folder, names.path);
   } catch (error) {
     if (old !== undefined) await rename(aside, names.path).catch(() => {});
-    await rm(folder, { recursive: true, force: true }).catch(() => {});
+    await removeTree(folder).catch(() => {});
     throw error;
   }
-  await rm(aside, { recursive: true, force: true }).catch(() => {});
+  await removeTree(aside).catch(() => {});
 }
 
 async function touch(folder: string): Promise<void> {
   const now = new Date();
-  await utimes(folder, now, now).catch(() => {});
+  await lutimes(folder, now, now).catch(() => {});
 }
 
 function orNothing(error: unknown): undefined {

@@ -1,7 +1,8 @@
-import { lstat, readdir, readlink, rename, rm, stat } from 'node:fs/promises';
+import { lstat, readdir, readlink, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errnoOf } from '../util/errno.js';
 import type { PublishedNames } from './published-names.js';
+import { removeTree } from './remove-tree.js';
 
 export interface Processes {
   /** The number of this one. */
@@ -40,7 +41,7 @@ export async function sweep(names: PublishedNames, processes: Processes): Promis
     const temporary = names.temporaryOf(name);
     if (temporary !== undefined && isAbandoned(temporary, processes)) await remove(names, name);
     if (name !== current && names.isVersion(name)) {
-      const found = await stat(join(names.parent, name)).catch(() => undefined);
+      const found = await lstat(join(names.parent, name)).catch(() => undefined);
       if (found !== undefined) old.push({ name, changedMs: found.mtimeMs });
     }
   }
@@ -53,16 +54,13 @@ export async function sweep(names: PublishedNames, processes: Processes): Promis
 }
 
 /** True if whoever made it is gone. A process with our own number that is not us has ended: in a container all hubs have the same. */
-function isAbandoned({ pid, isOwn }: { pid: number; isOwn: boolean }, { own, exists }: Processes): boolean {
+export function isAbandoned({ pid, isOwn }: { pid: number; isOwn: boolean }, { own, exists }: Processes): boolean {
   return pid === own ? !isOwn : !exists(pid);
 }
 
 /** A name of ours that is itself a link somebody laid there is removed, not what it points to. */
 async function remove(names: PublishedNames, name: string): Promise<void> {
-  const path = join(names.parent, name);
-  const found = await lstat(path).catch(() => undefined);
-  if (found === undefined) return;
-  await rm(path, { recursive: found.isDirectory(), force: true }).catch(() => {});
+  await removeTree(join(names.parent, name)).catch(() => {});
 }
 
 async function namesIn(folder: string): Promise<string[]> {

@@ -55,7 +55,9 @@ export class ServerInstance {
   readonly #faults = new Throttle(faultIntervalMs);
   readonly #waiting = new WaitingLine<UpstreamSession>();
   #status: ServerStatus = 'stopped';
+  /** For people. Durations go by `#enteredAt`: the clock may be set. */
   #since = Date.now();
+  #enteredAt = performance.now();
   #reason: string | undefined;
   #starts = 0;
   #session: UpstreamSession | undefined;
@@ -101,7 +103,7 @@ export class ServerInstance {
     const { limits } = this.#options;
     if (this.#isClosed) return Promise.reject(this.#unavailable());
     if (this.#status === 'failed') {
-      if (Date.now() - this.#since < limits.coolDownMs) return Promise.reject(this.#unavailable());
+      if (performance.now() - this.#enteredAt < limits.coolDownMs) return Promise.reject(this.#unavailable());
       this.#policy.allowOne();
     }
     if (this.#status === 'failed' || this.#status === 'stopped') this.#begin('starting');
@@ -153,7 +155,7 @@ export class ServerInstance {
     await this.#gone;
     this.#assertCurrent(life);
     this.#stderr.clear();
-    const deadline = Date.now() + limits.startTimeoutMs;
+    const deadline = performance.now() + limits.startTimeoutMs;
     const opening = new AbortController();
     this.#opening = opening;
     const timer = setTimeout(() => opening.abort(), limits.startTimeoutMs);
@@ -174,7 +176,7 @@ export class ServerInstance {
       },
     });
     try {
-      await greet(session, { era: config.era, clientInfo, timeoutMs: Math.max(1, deadline - Date.now()) });
+      await greet(session, { era: config.era, clientInfo, timeoutMs: Math.max(1, deadline - performance.now()) });
     } catch (error) {
       session.close(unavailable(config.name, `"${config.name}" did not start.`, 'no'));
       throw error;
@@ -197,7 +199,7 @@ export class ServerInstance {
   /** It ended by itself. Its calls have failed already. */
   #lose(error: Error | undefined): void {
     const how = error instanceof BridgeError && typeof error.data.how === 'string' ? error.data.how : messageOf(error);
-    const livedMs = Date.now() - this.#since;
+    const livedMs = performance.now() - this.#enteredAt;
     this.#recover(`It ended: ${how}`, livedMs, false);
   }
 
@@ -235,6 +237,7 @@ export class ServerInstance {
   #enter(status: ServerStatus, reason?: string): void {
     this.#status = status;
     this.#since = Date.now();
+    this.#enteredAt = performance.now();
     this.#reason = reason;
     this.#options.onState();
   }

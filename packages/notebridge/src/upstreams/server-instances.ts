@@ -1,5 +1,6 @@
 import type { CallContext } from '../core/call-context.js';
 import { BridgeError } from '../core/errors.js';
+import { NotificationBrake } from '../core/notification-brake.js';
 import type { ProviderEvent } from '../core/provider.js';
 import type { ServerConfig } from '../core/server-config.js';
 import type { ServerState } from '../core/tool-server.js';
@@ -101,15 +102,16 @@ export class ServerInstances {
   }
 
   #createSeat(sessionId?: string): Seat {
-    const instance: ServerInstance = new ServerInstance({
-      ...this.#options,
-      onNotification: (event) => {
+    const brake = new NotificationBrake({
+      sender: `the server "${this.#config.name}"`,
+      pass: (event) => {
         if (instance.session === undefined) return;
         // What a program of one agent writes into its log is not for the others. Updates are: resources are watched once for all.
         const isPrivate = sessionId !== undefined && event.method === 'notifications/message';
         this.#options.onNotification(isPrivate ? { ...event, sessionId } : event, instance.session);
       },
     });
+    const instance: ServerInstance = new ServerInstance({ ...this.#options, onNotification: (event) => brake.take(event) });
     return { instance, calls: new ServerCalls(instance, this.#limits()) };
   }
 

@@ -38,7 +38,7 @@ export class ServerTools {
   #list: readonly Tool[] | undefined;
   #fetching: Promise<ToolsByName> | undefined;
   #isStale = false;
-  #fetchedAt = 0;
+  #fetchedAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: ServerToolsOptions) {
     this.#options = options;
@@ -65,7 +65,7 @@ export class ServerTools {
     if (typeof name !== 'string' || !this.#filter(name)) throw this.#unknown(name);
     // Never listed: the server itself knows best.
     if (this.#shown === undefined) return;
-    if (Date.now() - this.#fetchedAt > freshMs) {
+    if (performance.now() - this.#fetchedAt > freshMs) {
       await this.#fetch(context).catch((error: unknown) => {
         this.#options.logger.debug(`The tools of "${config.name}" were not read again.`, { error: messageOf(error) });
       });
@@ -97,7 +97,7 @@ export class ServerTools {
     const session = await ready(context);
     try {
       await (this.#fetching ?? this.#read(session, false));
-      // A reading that a later one has overtaken shows nothing: then the later one counts.
+      // A reading that failed and was overtaken shows nothing: then the later one counts.
       while (this.#list === undefined && this.#fetching !== undefined) await this.#fetching;
     } catch (error) {
       throw unavailable(config.name, `"${config.name}" did not list its tools: ${messageOf(error)}`, 'no', error);
@@ -111,9 +111,9 @@ export class ServerTools {
     this.#isStale = false;
     try {
       const tools = await fetching;
-      // A later reading counts, whichever ends first.
-      if (this.#fetching !== fetching) return tools;
-      this.#fetchedAt = Date.now();
+      // A later reading counts, whichever ends first; until there is one, an overtaken one is better than none.
+      if (this.#fetching !== fetching && this.#all !== undefined) return tools;
+      this.#fetchedAt = performance.now();
       const isNew = this.#all === undefined || !isSameList(tools, this.#all);
       this.#show(tools);
       if (isNew || isChanged) onChange();

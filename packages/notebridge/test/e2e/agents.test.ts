@@ -25,7 +25,7 @@ describe.each(agentKinds)('an agent of the kind $name', ({ open }) => {
     expect(await textOf(agent, 'get_cells', { cellIndexStart: 1 })).toBe('first get_cells {"cellIndexStart":1}');
     // Whatever was sent before this answer has been dispatched: the connection was told, and told once.
     expect(changes.count).toBe(1);
-    expect(namesOf(await agent.listTools())).toEqual([openTool, 'of_the_page']);
+    expect(namesOf(await agent.listTools())).toEqual([openTool, ...listedByPage]);
 
     await first.close();
     await changes.reach(2);
@@ -127,7 +127,7 @@ describe.each(agentKinds)('an agent of the kind $name', ({ open }) => {
       answer: echoAs('first'),
     });
     await changes.reach(1);
-    expect(namesOf(await agent.listTools())).toEqual([openTool, 'of_the_page']);
+    expect(namesOf(await agent.listTools())).toEqual([openTool, ...listedByPage]);
     await page.close();
     await changes.reach(2);
     expect(namesOf(await agent.listTools())).toEqual([openTool]);
@@ -173,10 +173,13 @@ function textResult(text: string): JsonObject {
 }
 
 /** A page with one tool that answers every call with who it is and what it was asked. */
+const listedByPage = ['of_the_page', 'get_cells', 'delete_cell'];
+
 function echoAs(who: string): (request: JsonObject) => PageAnswer {
   return ({ method, params }) => {
     const { name, arguments: args } = (params ?? {}) as JsonObject;
-    if (method === 'tools/list') return { result: { tools: [{ name: 'of_the_page', inputSchema: { type: 'object' } }] } };
+    if (method === 'tools/list')
+      return { result: { tools: listedByPage.map((tool) => ({ name: tool, inputSchema: { type: 'object' } })) } };
     return method === 'tools/call' ? textResult(`${who} ${name} ${JSON.stringify(args)}`) : undefined;
   };
 }

@@ -3,6 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { bareEnvironment } from '../support/bare-environment.js';
 import { ServedHub } from '../support/served-hub.js';
 import { fixtureServer } from '../support/upstreams.js';
 
@@ -38,7 +39,7 @@ describe('GET /bindings/*.tar.gz', () => {
     const { token } = await hub.grant('--allow', '*');
     const folder = await unpack(token);
     expect(serversIn(folder)).toEqual(['changing', 'lazy', 'values']);
-    const env = { PATH: process.env.PATH ?? '', NOTEBRIDGE_TOKEN: token };
+    const env = { ...bareEnvironment(), NOTEBRIDGE_TOKEN: token };
     const code = 'from generated.mcp.changing import first; print(first.sync())';
     const { stdout, stderr } = spawnSync('python3', ['-c', code], { cwd: folder, env, encoding: 'utf8' });
     expect([stdout, stderr]).toEqual(['1\n', '']);

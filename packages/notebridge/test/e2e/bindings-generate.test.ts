@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { JsonObject } from '../../src/util/json.js';
+import { bareEnvironment } from '../support/bare-environment.js';
 import { createHome, runProgram } from '../support/program.js';
 import { installedServer, isAlive, ServedHub, type ServersForTest } from '../support/served-hub.js';
 import { fixtureServer } from '../support/upstreams.js';
@@ -32,7 +33,7 @@ function python(code: string): string {
   const { status, stdout, stderr } = spawnSync('python3', ['-c', code], {
     cwd: folder,
     encoding: 'utf8',
-    env: { PATH: process.env.PATH ?? '' },
+    env: { ...bareEnvironment() },
   });
   if (status !== 0) throw new Error(stderr);
   return stdout.trim();

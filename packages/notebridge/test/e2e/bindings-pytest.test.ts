@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { pythonWith } from '../../../../scripts/python-env.mjs';
 import { emitPython } from '../../src/bindings/python/emit-python.js';
+import { bareEnvironment } from '../support/bare-environment.js';
 import { returnValues } from '../support/return-values.js';
 
 /** The runtime of the Python bindings has its tests in Python: each is held against the real program, or a raw socket. */
@@ -30,9 +31,9 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** Runs Python to its end; what it wrote if that was a failure. */
 async function runPython(...args: string[]): Promise<string> {
-  const { HOME, PATH } = process.env;
+  const { HOME } = process.env;
   const env = {
-    ...{ HOME, PATH, PYTHONUTF8: '1', PYTHONDONTWRITEBYTECODE: '1' },
+    ...{ ...bareEnvironment(), HOME, PYTHONUTF8: '1', PYTHONDONTWRITEBYTECODE: '1' },
     ...{ NOTEBRIDGE_TEST_PACKAGES: folder, NOTEBRIDGE_TEST_VALUES: join(folder, 'values.json'), NOTEBRIDGE_TEST_NODE: process.execPath },
   };
   const run = promisify(execFile)(python, args, { cwd: suite, env, timeout: installMs, maxBuffer: 1 << 26 });
@@ -45,12 +46,14 @@ async function runPython(...args: string[]): Promise<string> {
 const pytest = ['-m', 'pytest', '-q', '-p', 'no:cacheprovider'];
 
 it('the runtime passes its tests, with every warning an error', { timeout: installMs }, async () => {
-  expect(await runPython('-W', 'error', ...pytest, '--ignore=test_kernel.py')).toMatch(/\n\d+ passed(, \d+ skipped)? in/);
+  expect(await runPython('-W', 'error', ...pytest, '--basetemp', join(folder, 'values'), '--ignore=test_kernel.py')).toMatch(
+    /\n\d+ passed(, \d+ skipped)? in/,
+  );
 });
 
 // Apart from the others: the client of Jupyter leaves warnings of its own.
 it('an ipykernel is interrupted, and shows what tools return', { timeout: installMs }, async () => {
-  expect(await runPython(...pytest, 'test_kernel.py')).toMatch(/\n\d+ passed in/);
+  expect(await runPython(...pytest, '--basetemp', join(folder, 'kernels'), 'test_kernel.py')).toMatch(/\n\d+ passed in/);
 });
 
 it('the runtime is typed without a gap', { timeout: installMs }, async () => {

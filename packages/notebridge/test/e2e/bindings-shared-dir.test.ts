@@ -15,6 +15,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { bareEnvironment } from '../support/bare-environment.js';
 import { ServedHub, type ServersForTest } from '../support/served-hub.js';
 import { fixtureServer } from '../support/upstreams.js';
 import { Watching } from '../support/watching.js';
@@ -38,7 +39,7 @@ async function serve(servers: ServersForTest = { changing }, more: { user?: Serv
 }
 const writtenIn = (hub: ServedHub): number => hub.log().filter(({ msg }) => msg === 'Bindings written.').length;
 const become = (hub: ServedHub, version: string) => hub.call('changing', 'become', { version }, hub.ownerToken);
-const env = (): Record<string, string> => ({ PATH: process.env.PATH ?? '', PYTHONPATH: shared });
+const env = (): Record<string, string> => ({ ...bareEnvironment(), PYTHONPATH: shared });
 
 function python(code: string): string {
   const { status, stdout, stderr } = spawnSync('python3', ['-c', code], { encoding: 'utf8', env: env() });

@@ -5,7 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { drivesBrowser } from '../../../../scripts/drives-browser.mjs';
 import { findChromium } from '../fixtures/colab-page/chromium.js';
+import { bareEnvironment } from '../support/bare-environment.js';
 import { installedServer, ServedHub } from '../support/served-hub.js';
 import { typeFaults } from '../support/type-check.js';
 import { fixtureServer } from '../support/upstreams.js';
@@ -40,7 +42,7 @@ afterAll(async () => {
 async function run(code: string, env: Record<string, string> = {}): Promise<string> {
   const file = join(folder, `run-${Math.random().toString(36).slice(2)}.js`);
   writeFileSync(file, code);
-  await using process_ = new Watching(process.execPath, [file], { env: { PATH: process.env.PATH ?? '', ...env }, cwd: folder });
+  await using process_ = new Watching(process.execPath, [file], { env: { ...bareEnvironment(), ...env }, cwd: folder });
   const ending = await process_.ended;
   if (ending !== 0) throw new Error(`${ending}: ${process_.stderr}`);
   return process_.stdout.trim();
@@ -75,11 +77,17 @@ describe('TypeScript bindings of real servers', () => {
        const image = (await mcp.everything.get_tiny_image()).find((each) => each.type === 'image');
        const raw = await mcp.everything.get_structured_content.raw({ location: 'Chicago' });
        const give = (result) => mcp.values.give({ result: JSON.stringify(result) });
+       give.raw = async (result) => {
+         const { value, content, structured } = await mcp.values.give.raw({ result: JSON.stringify(result) });
+         return [value, content, structured ?? 'none'];
+       };
        console.log(JSON.stringify([
          await echo({ message: 'größe' }),
          [image.mimeType, image.data instanceof Uint8Array, [...image.data.subarray(1, 4)]],
          [typeof raw.value.temperature, raw.content[0].type, typeof raw.callId, raw.structured === raw.value],
          await give({ content: [], structuredContent: { result: ['1'] } }),
+         await give.raw({ content: [] }),
+         await give.raw({ content: [], structuredContent: { result: [] } }),
          await give({ content: [{ type: 'text', text: 'true' }] }),
          await give({ content: [] }),
          (await give({ content: [{ type: 'image', data: 'AAEC', mimeType: 'image/png' }] })).data.length,
@@ -93,8 +101,10 @@ describe('TypeScript bindings of real servers', () => {
       ['image/png', true, [80, 78, 71]],
       ['number', 'text', 'string', true],
       ['1'],
+      [[], [], 'none'],
+      [[], [{ type: 'text', text: '[]' }], []],
       'true',
-      null,
+      [],
       3,
       'x://y',
       'hello\n',
@@ -189,7 +199,7 @@ describe('TypeScript bindings of real servers', () => {
   });
 });
 
-it('are imported by a page in Chromium, from an origin that the hub allows', async ({ skip }) => {
+it('are imported by a page in Chromium, from an origin that the hub allows', drivesBrowser, async ({ skip }) => {
   const executablePath = findChromium();
   skip(executablePath === undefined, 'there is no Chromium on this machine');
   const browser = await chromium.launch({ executablePath: executablePath ?? '', args: ['--no-sandbox'] });

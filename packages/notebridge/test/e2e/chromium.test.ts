@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { drivesBrowser } from '../../../../scripts/drives-browser.mjs';
 import type { JsonObject } from '../../src/util/json.js';
 import { findChromium, launchColabBrowser } from '../fixtures/colab-page/chromium.js';
 import { serveColabPage } from '../fixtures/colab-page/serve.js';
@@ -32,7 +33,7 @@ describe('a real Chromium at https://colab.research.google.com', () => {
   const consent = (page: BrowserPage): Promise<void> =>
     page.locator('dialog.local-mcp-connect-dialog button', { hasText: 'Connect' }).click();
 
-  it('connects with the permission, works in the page, and goes on after a reload', async () => {
+  it('connects with the permission, works in the page, and goes on after a reload', drivesBrowser, async () => {
     const { url } = await program.address();
     const page = await (await launch(true)).open(url);
     const opening = program.callTool('open_colab_browser_connection', { wait_seconds: 20 });
@@ -49,7 +50,7 @@ describe('a real Chromium at https://colab.research.google.com', () => {
     expect(page.url()).not.toContain('mcpProxyToken');
   });
 
-  it('tells of the local-network permission when the browser lacks it', async () => {
+  it('tells of the local-network permission when the browser lacks it', drivesBrowser, async () => {
     const { url } = await program.address();
     const page = await (await launch(false)).open(url);
     const opening = program.callTool('open_colab_browser_connection', { wait_seconds: 3 });
@@ -59,7 +60,7 @@ describe('a real Chromium at https://colab.research.google.com', () => {
     expect(text).toContain('local-network permission');
   });
 
-  it('shows a second tab that the notebook is taken, and keeps the first', async () => {
+  it('shows a second tab that the notebook is taken, and keeps the first', drivesBrowser, async () => {
     const { url } = await program.address();
     const browser = await launch(true);
     const first = await browser.open(url);

@@ -23,6 +23,7 @@ beforeAll(() => {
     fs: installedServer('filesystem', [folder]),
     memory: installedServer('memory', [], { env: { MEMORY_FILE_PATH: join(folder, 'memory.json') } }),
     calls: { command: process.execPath, args: [fixtureServer('calls.mjs'), join(folder, 'count')] },
+    values: { command: process.execPath, args: [fixtureServer('values.mjs')] },
   };
   writeFileSync(file, JSON.stringify({ mcpServers: servers }));
   writeFileSync(join(folder, 'hello.txt'), 'hello\nworld\n');
@@ -47,6 +48,13 @@ describe('call, where no hub runs', () => {
   it('starts the server for the call, prints its text plainly, and ends it', async () => {
     expect(await call(['everything', 'echo', '{"message":"hi"}'])).toEqual({ ending: 0, stdout: 'Echo: hi\n', stderr: '' });
     expect(await call(['fs', 'read_text_file', `path=${folder}/hello.txt`])).toEqual({ ending: 0, stdout: 'hello\nworld\n', stderr: '' });
+  });
+
+  it('prints nothing for a tool that gave no blocks, and an empty list for one that gave that', async () => {
+    const give = async (result: JsonObject): Promise<string> =>
+      (await call(['values', 'give', JSON.stringify({ result: JSON.stringify(result) })])).stdout.trim();
+    expect(await give({ content: [] })).toBe('');
+    expect(await give({ content: [], structuredContent: { result: [] } })).toBe('[]');
   });
 
   it('takes arguments from words, by the types of the tool, from stdin and from a file', async () => {
@@ -89,7 +97,7 @@ describe('call, where no hub runs', () => {
   });
 
   it.each([
-    [['nope', 'x'], 1, 'There is no server "nope". There are: exact, everything, fs, memory, calls.'],
+    [['nope', 'x'], 1, 'There is no server "nope". There are: exact, everything, fs, memory, calls, values.'],
     [['everythin', 'x'], 1, 'There is no server "everythin". Did you mean "everything"?'],
     [['calls', 'ecko'], 1, '"ecko" of "calls" gave no result (tool_not_found): "calls" has no tool "ecko".'],
     [['fs', 'read_text_file', 'path=/etc/passwd'], 1, '"read_text_file" of "fs" failed: Access denied'],

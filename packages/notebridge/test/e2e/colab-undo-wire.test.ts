@@ -223,7 +223,8 @@ describe('a page is left alone', () => {
     const cellId = scene.addCell('a');
     for (const content of ['b', 'c']) await scene.program.callTool('update_cell', { cellId, content });
     expect(scene.callNames).toEqual(['update_cell', 'update_cell']);
-    expect(scene.page.messages.filter(({ method }) => method === 'tools/list')).toHaveLength(1);
+    // Once by the journal, once to know which tools may be called; never for each call.
+    expect(scene.page.messages.filter(({ method }) => method === 'tools/list')).toHaveLength(2);
   });
 
   it('that does not say what it has', async () => {

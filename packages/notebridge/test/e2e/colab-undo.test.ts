@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { drivesBrowser } from '../../../../scripts/drives-browser.mjs';
 import type { JsonObject } from '../../src/util/json.js';
 import { findChromium, launchColabBrowser } from '../fixtures/colab-page/chromium.js';
 import { createNodeColabPage } from '../fixtures/colab-page/node-page.js';
@@ -218,7 +219,7 @@ it("a user's own middleware sees the tool like any other", async () => {
   rmSync(folder, { recursive: true });
 });
 
-it('works in a real Chromium', async ({ skip }) => {
+it('works in a real Chromium', drivesBrowser, async ({ skip }) => {
   skip(findChromium() === undefined, 'no Chromium on this machine, and NOTEBRIDGE_SKIP_BROWSER is set');
   const server = await serveColabPage();
   const browser = await launchColabBrowser({ pagePort: server.port, publicAddress: true, grantLocalNetwork: true });

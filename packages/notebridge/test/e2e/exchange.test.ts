@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { pythonWith } from '../../../../scripts/python-env.mjs';
 import type { JsonObject } from '../../src/util/json.js';
+import { bareEnvironment } from '../support/bare-environment.js';
 import { ServedHub } from '../support/served-hub.js';
 import { createTokenIssuer, issuerName, subjectName } from '../support/token-issuer.js';
 import { fixtureServer } from '../support/upstreams.js';
@@ -52,8 +53,7 @@ it("the program of Jupyter's pod keeps a token in a private file, as soon as the
   const python = await pythonWith([]);
   const [source, target] = [join(hub.home, 'own'), join(hub.home, 'kept')];
   writeFileSync(source, createTokenIssuer().sign());
-  const { PATH = '' } = process.env;
-  const env = { PATH, NOTEBRIDGE_URL: hub.url, SERVICE_ACCOUNT_TOKEN_FILE: source, NOTEBRIDGE_TOKEN_FILE: target };
+  const env = { ...bareEnvironment(), NOTEBRIDGE_URL: hub.url, SERVICE_ACCOUNT_TOKEN_FILE: source, NOTEBRIDGE_TOKEN_FILE: target };
   const child = spawn(python, [program], { env, stdio: ['ignore', 'ignore', 'pipe'] });
   try {
     const lines = child.stderr.setEncoding('utf8').iterator({ destroyOnReturn: false });

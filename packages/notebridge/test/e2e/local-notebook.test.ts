@@ -1,12 +1,15 @@
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { drivesBrowser } from '../../../../scripts/drives-browser.mjs';
 import type { JsonObject } from '../../src/util/json.js';
 import { findChromium } from '../fixtures/colab-page/chromium.js';
-import { Program } from '../support/program.js';
+import { createHome, Program, programFile } from '../support/program.js';
+import { windowFileIn, windowUrlIn } from '../support/window-url.js';
 
 let folder = '';
 let file = '';
@@ -76,11 +79,46 @@ describe('the built-in notebook over stdio', () => {
 });
 
 describe('notebridge notebook', () => {
-  it('shows a window in which a person sees the agent at work, and can let it go', async ({ skip }) => {
+  it('shows the token of its window to a terminal and to nobody else: it stands in a private file, which goes with it', async () => {
+    const program = await Program.open({ args: ['notebook', file, '--headless'] });
+    await program.until(() => windowFileIn(program.stderr) !== undefined);
+    const [path = '', url] = [windowFileIn(program.stderr), windowUrlIn(program.stderr)];
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    const { origin, hash } = new URL(url);
+    expect((await fetch(origin)).status).toBe(200);
+    const answer = JSON.stringify(await program.callTool('open_notebook_window'));
+    expect(windowFileIn(answer.replaceAll('\\"', '"'))).toBe(path);
+    const logs = readdirSync(join(program.home, 'state', 'notebridge'), { recursive: true, withFileTypes: true }).filter(
+      (entry) => entry.isFile() && !entry.name.endsWith('.url'),
+    );
+    const said = [program.stderr, answer, ...logs.map(({ parentPath, name }) => readFileSync(join(parentPath, name), 'utf8'))].join();
+    expect(said).not.toContain(hash.replace(/^#\w+=/, ''));
+    program.child.stdin.end();
+    await program.ended;
+    expect(existsSync(path)).toBe(false);
+    await program.close();
+  });
+
+  it.runIf(process.platform === 'linux')('shows it to a terminal', async () => {
+    const command = [process.execPath, programFile, 'notebook', file, '--headless'].map((word) => `'${word}'`).join(' ');
+    const { home, env } = createHome();
+    const child = spawn('/usr/bin/script', ['-qec', command, '/dev/null'], { env, stdio: 'pipe' });
+    let said = '';
+    for await (const text of child.stdout.setEncoding('utf8')) {
+      said += text;
+      if (/Ctrl-C/.test(said)) break;
+    }
+    child.stdin.write('\u0003');
+    await once(child, 'close');
+    rmSync(home, { recursive: true, force: true });
+    expect(said).toMatch(/http:\/\/localhost:\d+\/#\w+=[\w-]{22,}/);
+  });
+
+  it('shows a window in which a person sees the agent at work, and can let it go', drivesBrowser, async ({ skip }) => {
     skip(findChromium() === undefined, 'no Chromium on this machine, and NOTEBRIDGE_SKIP_BROWSER is set');
     await using program = await Program.open({ args: ['notebook', file, '--headless'] });
-    await program.until(() => /#token=/.test(program.stderr));
-    const [url = ''] = /http:\S+#token=\S+/.exec(program.stderr) ?? [];
+    await program.until(() => windowFileIn(program.stderr) !== undefined);
+    const url = windowUrlIn(program.stderr);
     const browser = await chromium.launch({ executablePath: findChromium() ?? '', args: ['--no-sandbox', '--disable-gpu'] });
     try {
       const page = await browser.newPage();

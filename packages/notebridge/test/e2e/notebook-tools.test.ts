@@ -3,12 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { drivesBrowser } from '../../../../scripts/drives-browser.mjs';
 import type { JsonObject } from '../../src/util/json.js';
 import { findChromium } from '../fixtures/colab-page/chromium.js';
 import { Program, runProgram } from '../support/program.js';
 import { returnValues } from '../support/return-values.js';
 import { installedServer } from '../support/served-hub.js';
 import { fixtureServer, linesOf } from '../support/upstreams.js';
+import { windowUrlIn } from '../support/window-url.js';
 
 const node = (file: string, ...args: string[]) => ({ command: process.execPath, args: [fixtureServer(file), ...args] });
 const startMs = 90_000;
@@ -76,7 +78,7 @@ class Notebook implements AsyncDisposable {
 
   async windowUrl(): Promise<string> {
     const answer = await this.program.callTool('open_notebook_window');
-    return /http:[^\s"\\]+#token=[\w-]+/.exec(JSON.stringify(answer))?.[0] ?? '';
+    return windowUrlIn((answer as { result: { content: [{ text: string }] } }).result.content[0].text);
   }
 
   async close(): Promise<void> {
@@ -212,7 +214,7 @@ describe('code in the built-in notebook', () => {
     expect(lines).toContainEqual(expect.objectContaining({ server: 'calls', tool: 'wait', outcome: 'cancelled' }));
   });
 
-  it('shows it in the window, where a person takes it away and gives it back', { timeout: startMs }, async ({ skip }) => {
+  it('shows it in the window, where a person takes it away and gives it back', { ...drivesBrowser, timeout: startMs }, async ({ skip }) => {
     const executablePath = findChromium();
     skip(!executablePath, 'no Chromium on this machine, and NOTEBRIDGE_SKIP_BROWSER is set');
     const browser = await chromium.launch({ executablePath: executablePath ?? '', args: ['--no-sandbox', '--disable-gpu'] });

@@ -6,6 +6,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { bareEnvironment } from '../support/bare-environment.js';
 
 const run = promisify(execFile);
 const packages = fileURLToPath(new URL('../../..', import.meta.url));
@@ -65,7 +66,7 @@ it('the packed program runs Python in the built-in notebook, with nothing else i
 });
 
 it('the packed program plays its demo to the end', async () => {
-  const env = { PATH: process.env.PATH ?? '', HOME: folder };
+  const env = { ...bareEnvironment(), HOME: folder };
   const { stdout } = await run(join(folder, 'node_modules', '.bin', 'notebridge'), ['demo', '--json'], { cwd: folder, env });
   expect(JSON.parse(stdout)).toMatchObject({ ok: true });
 }, 90_000);
@@ -85,7 +86,7 @@ interface Answer {
 /** Writes all messages at once, and closes stdin when as many answers have come; gives the answers. */
 function exchange(command: string, messages: object[], args: string[] = []): Promise<Answer[]> {
   return new Promise((resolve, reject) => {
-    const env = { PATH: process.env.PATH ?? '', HOME: folder };
+    const env = { ...bareEnvironment(), HOME: folder };
     const child = spawn(command, args, { cwd: folder, env, stdio: ['pipe', 'pipe', 'inherit'] });
     const answers: Answer[] = [];
     createInterface({ input: child.stdout }).on('line', (line) => {

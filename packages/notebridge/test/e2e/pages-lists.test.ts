@@ -33,6 +33,43 @@ describe('the list of tools', () => {
     expect(await bridge.agent.toolNames()).toEqual([openTool, 'own']);
   });
 
+  it('keeps hints that nobody knows, of any type, beside those that are known', async () => {
+    await using bridge = await Bridge.open();
+    const annotations = {
+      readOnlyHint: true,
+      futureHint: 'x',
+      countHint: 3,
+      listHint: [null],
+      deepHint: { a: 1 },
+      nullHint: null,
+      Hint: 1,
+    };
+    await using _page = await RawPage.serve({ ...bridge.address, answer: listing(toolsResult({ name: 'own', inputSchema, annotations })) });
+    const { result } = await bridge.agent.request('tools/list');
+    expect(result).toMatchObject({ tools: [{ name: openTool }, { name: 'own', annotations }] });
+    for (const [Client, Transport] of [
+      [ClientV1, InMemoryV1],
+      [ClientV2, InMemoryV2],
+    ] as const) {
+      const client = new Client({ name: 'sdk', version: '1' });
+      const [here, there] = Transport.createLinkedPair();
+      await Promise.all([bridge.host.connect(there), client.connect(here)]);
+      expect((await client.listTools()).tools[1]?.annotations).toMatchObject({ readOnlyHint: true });
+      await client.close();
+    }
+  });
+
+  it.each(['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint', 'title'])(
+    'loses the annotations of a tool whose %s is of the wrong type',
+    async (key) => {
+      await using bridge = await Bridge.open();
+      const own = { name: 'own', inputSchema, annotations: { [key]: 1, readOnlyHint: key === 'readOnlyHint' ? 'yes' : true } };
+      await using _page = await RawPage.serve({ ...bridge.address, answer: listing(toolsResult(own)) });
+      const { result } = await bridge.agent.request('tools/list');
+      expect((result as { tools: unknown[] }).tools[1]).toEqual({ name: 'own', inputSchema });
+    },
+  );
+
   it('is only the open tool without a page when it is dynamic', async () => {
     await using bridge = await Bridge.open({ list: 'dynamic' });
     expect(await bridge.agent.toolNames()).toEqual([openTool]);
@@ -181,9 +218,104 @@ describe('calls', () => {
 
   it('pass to the page unchanged, unknown keys and all', async () => {
     await using bridge = await Bridge.open();
-    await using page = await RawPage.serve({ ...bridge.address, answer: listing(toolsResult()) });
+    await using page = await RawPage.serve({ ...bridge.address, answer: listing(toolsResult({ name: 'get_cells', inputSchema })) });
     const params = { name: 'get_cells', arguments: { cellIndexStart: 0, x: { y: [null, 1.5, ''] } }, 'x-top': true, _meta: { 'x/y': 1 } };
     await bridge.agent.request('tools/call', params);
     expect((await page.message('tools/call')).params).toEqual(params);
+  });
+});
+
+describe('a call of a tool that the connected page does not list', () => {
+  const unknown = { error: { code: -32602, message: 'Unknown tool: "nope".', data: { code: 'unknown_tool' } } };
+  const done = { content: [{ type: 'text', text: 'done' }] };
+  const countOf = (page: RawPage, wanted: string): number => page.messages.filter(({ method }) => method === wanted).length;
+
+  it.each(['static', 'dynamic'] as const)('is answered "Unknown tool" and does not reach the page (%s)', async (list) => {
+    await using bridge = await Bridge.open({ list });
+    await using page = await RawPage.serve({ ...bridge.address, answer: listing(toolsResult({ name: 'own', inputSchema })) });
+    // Colab's own names are no exception.
+    for (const name of ['nope', 'get_cells'])
+      expect(await bridge.agent.request('tools/call', { name })).toMatchObject({ error: { message: `Unknown tool: "${name}".` } });
+    expect(await bridge.agent.request('tools/call', { name: 'nope' })).toMatchObject(unknown);
+    expect(await bridge.agent.request('tools/call', { name: 7 })).toMatchObject({ error: { code: -32602 } });
+    expect(countOf(page, 'tools/call')).toBe(0);
+    await bridge.agent.callTool('own');
+    expect(countOf(page, 'tools/call')).toBe(1);
+  });
+
+  it('costs the page one list for any number of calls that are known', async () => {
+    await using bridge = await Bridge.open();
+    await using page = await RawPage.serve({ ...bridge.address, answer: listing(toolsResult({ name: 'own', inputSchema })) });
+    await Promise.all(Array.from({ length: 20 }, () => bridge.agent.callTool('own')));
+    await bridge.agent.callTool('own');
+    expect([countOf(page, 'tools/list'), countOf(page, 'tools/call')]).toEqual([1, 21]);
+
+    await using listed = await Bridge.open();
+    await using other = await RawPage.serve({ ...listed.address, answer: listing(toolsResult({ name: 'own', inputSchema })) });
+    await listed.agent.toolNames();
+    await listed.agent.callTool('own');
+    expect(countOf(other, 'tools/list')).toBe(1);
+  });
+
+  it('is known when the list has changed, told or not', async () => {
+    await using bridge = await Bridge.open();
+    let tools = [{ name: 'own', inputSchema }];
+    const answer = (request: JsonObject): PageAnswer => listing(toolsResult(...tools))(request);
+    await using page = await RawPage.serve({ ...bridge.address, answer });
+    expect(await bridge.agent.request('tools/call', { name: 'nope' })).toMatchObject(unknown);
+    tools = [{ name: 'nope', inputSchema }];
+    expect(await bridge.agent.callTool('nope')).toBeDefined();
+    tools = [];
+    page.send({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' });
+    await bridge.agent.until(() => bridge.agent.named('notifications/tools/list_changed').length === 2);
+    expect(await bridge.agent.request('tools/call', { name: 'nope' })).toMatchObject(unknown);
+  });
+
+  it('may stand on a later page of the list', async () => {
+    await using bridge = await Bridge.open();
+    const answer = ({ method, params }: JsonObject): PageAnswer => {
+      if (method === 'tools/call') return { result: done };
+      const isSecond = ((params ?? {}) as JsonObject).cursor === 'two';
+      if (method === 'tools/list')
+        return { result: { tools: [{ name: isSecond ? 'b' : 'a', inputSchema }], ...(isSecond ? {} : { nextCursor: 'two' }) } };
+      return undefined;
+    };
+    await using _page = await RawPage.serve({ ...bridge.address, answer });
+    await bridge.agent.toolNames();
+    expect(await bridge.agent.callTool('b')).toEqual(done);
+    expect(await bridge.agent.request('tools/call', { name: 'nope' })).toMatchObject(unknown);
+  });
+
+  it.each([
+    ['an error', { error: { code: -32601, message: 'I list nothing' } }],
+    ['no array', '"result":{"tools":{"0":{"name":"a"}}}'],
+    ['pages without end', { result: { tools: [], nextCursor: 'again' } }],
+  ] as const)('reaches a page that answers its list with %s, which is asked once', async (_kind, answered) => {
+    await using bridge = await Bridge.open();
+    const answer = ({ method }: JsonObject): PageAnswer => {
+      if (method === 'tools/list') return answered;
+      return method === 'tools/call' ? { result: done } : undefined;
+    };
+    await using page = await RawPage.serve({ ...bridge.address, answer });
+    expect(await bridge.agent.callTool('nope')).toEqual(done);
+    const asked = countOf(page, 'tools/list');
+    expect(await bridge.agent.callTool('another')).toEqual(done);
+    expect(countOf(page, 'tools/list')).toBe(asked);
+  });
+
+  it('waits for the next page when this one leaves as it is asked, and ends when it is cancelled', async () => {
+    await using bridge = await Bridge.open();
+    const never = ({ method }: JsonObject): Promise<PageAnswer> | undefined =>
+      method === 'tools/list' ? new Promise(() => {}) : undefined;
+    const leaving = await RawPage.serve({ ...bridge.address, answer: never });
+    const call = bridge.agent.request('tools/call', { name: 'own' });
+    const unheard = bridge.agent.request('tools/call', { name: 'own' }, 77);
+    await leaving.message('tools/list');
+    bridge.agent.notify('notifications/cancelled', { requestId: 77 });
+    leaving.socket.terminate();
+    await using page = await RawPage.serve({ ...bridge.address, answer: listing(toolsResult({ name: 'own', inputSchema })) });
+    expect(await call).toMatchObject({ result: { content: [{ type: 'text' }] } });
+    expect([countOf(leaving, 'tools/call'), countOf(page, 'tools/call')]).toEqual([0, 1]);
+    expect(await Promise.race([unheard, bridge.agent.request('ping')])).toMatchObject({ result: {} });
   });
 });

@@ -287,6 +287,7 @@ describe('a page that does not read', () => {
   it('fails calls that no longer fit, without a crash, and is found out by its missing pong', async () => {
     await using bridge = await Bridge.open({ maxMessageBytes: 500_000, pingMs: 300, graceMs: 0 });
     await using page = await RawPage.serve(bridge.address);
+    await bridge.agent.toolNames();
     page.socket.pause();
     const code = 'x'.repeat(400_000);
     const answers = Array.from({ length: 30 }, () =>

@@ -1,16 +1,20 @@
 // What takes its time, since waiting is what it is about: side by side, the longest first.
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { connect, createServer } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/util/json.js';
 import { Bridge } from '../support/bridge.js';
 import { Program } from '../support/program.js';
 import { dialMany, handshakeText, replyOn, shakeHands, statusOf } from '../support/raw-handshake.js';
+import { untilClosed } from '../support/raw-http.js';
 import { type PageAnswer, RawPage } from '../support/raw-page.js';
 
 const here = { content: [{ type: 'text', text: 'here' }] };
 const answer = ({ method }: JsonObject): PageAnswer => (method === 'tools/call' ? { result: here } : undefined);
+
+/** What has a limit of 5 s is over by then, however busy the machine is; without the limit it would not end within the test. */
+const soonerThanNeverMs = 20_000;
 
 async function timed<Result>(work: Promise<Result>): Promise<[Result, number]> {
   const start = performance.now();
@@ -41,9 +45,11 @@ describe.concurrent('in time', () => {
     using silent = await dialMany(port, 1);
     using slow = await dialMany(port, 1, 'GET / HTTP/1.1\r\nX: ');
     const dribble = setInterval(() => slow[0]?.write('x'), 100);
-    const [, ms] = await timed(once(slow[0] as never, 'close'));
+    // Cut in the middle of a word, the socket may well complain before it closes.
+    slow[0]?.on('error', () => {});
+    const [, ms] = await timed(untilClosed(slow[0] as Socket));
     clearInterval(dribble);
-    expect(ms).toBeLessThan(7000);
+    expect(ms).toBeLessThan(soonerThanNeverMs);
     silent[0]?.write(handshakeText({ port, token }));
     expect((await replyOn(silent[0] as never)).status).toBe(101);
   });
@@ -56,7 +62,7 @@ describe.concurrent('in time', () => {
     const [names, ms] = await timed(bridge.agent.toolNames());
     expect(names).toContain('open_colab_browser_connection');
     expect(names).toHaveLength(list === 'static' ? 8 : 1);
-    expect(ms).toBeLessThan(7000);
+    expect(ms).toBeLessThan(soonerThanNeverMs);
   });
 
   it('wrong tokens are refused ever more slowly, while the right one never waits', async () => {
@@ -73,23 +79,27 @@ describe.concurrent('in time', () => {
     expect(Math.min(...times.slice(0, 3))).toBeLessThan(90);
 
     const slow = guess();
-    const [page, ms] = await timed(RawPage.serve({ port, token }));
+    const page = RawPage.serve({ port, token });
+    expect(await Promise.race([slow.then(() => 'the wrong token'), page.then(() => 'the right one')])).toBe('the right one');
     expect((await slow)[1]).toBeGreaterThan(1500);
-    expect(ms).toBeLessThan(1000);
-    await page.close();
+    await (await page).close();
   });
 
   it('a flood of wrong tokens costs others nothing: neither the page nor other refusals', async () => {
     await using bridge = await Bridge.open();
     const { port, token } = bridge.address;
     const guesses = Promise.all(Array.from({ length: 150 }, () => statusOf({ port, token: 'wrong' })));
+    let isOver = false;
+    void guesses.then(() => {
+      isOver = true;
+    });
     const others = await Promise.all([
       statusOf({ port, token, headers: { Origin: 'https://evil.example' } }),
       statusOf({ port, token, target: '/elsewhere' }),
     ]);
     expect(others).toEqual([403, 404]);
-    const [page, ms] = await timed(RawPage.serve({ port, token, answer }));
-    expect(ms).toBeLessThan(1000);
+    const page = await RawPage.serve({ port, token, answer });
+    expect(isOver).toBe(false);
     expect(await bridge.agent.callTool('get_cells')).toEqual(here);
     await page.close();
     // Told so, or cut without a word.

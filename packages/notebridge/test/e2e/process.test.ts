@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type { JsonObject } from '../../src/util/json.js';
 import { createHome, Program, programFile, runProgram } from '../support/program.js';
 import { RawPage } from '../support/raw-page.js';
@@ -94,10 +94,12 @@ describe('standard output', () => {
     page.send('not json');
     page.send('[]');
     page.socket.send(Buffer.from([0xff, 0x00]));
-    program.write(`{"jsonrpc":"2.0","id":"named","method":"tools/call","params":{"name":${hostile},"arguments":${hostile}}}`);
+    program.write(`{"jsonrpc":"2.0","id":"named","method":"tools/call","params":{"name":"get_cells","arguments":${hostile}}}`);
     const call = await page.message('tools/call');
     page.send(`{"jsonrpc":"2.0","id":${String(call.id)},"result":{"content":${hostile}}}`);
     expect(await program.answerTo('named')).toMatchObject({ result: { content: { valueOf: 1 } } });
+    program.write(`{"jsonrpc":"2.0","id":"unnamed","method":"tools/call","params":{"name":${hostile},"arguments":{}}}`);
+    expect(await program.answerTo('unnamed')).toMatchObject({ error: { code: -32602 } });
     expect(await program.request('ping')).toMatchObject({ result: {} });
     expect(program.notifications.filter(({ id }) => id !== undefined)).toEqual([]);
     expect(program.noise).toEqual([]);
@@ -181,6 +183,7 @@ function idsIn(stdout: string): unknown[] {
 /** A program with a page that is asked and does not answer. */
 async function openWithCallInFlight(env: Record<string, string> = {}): Promise<{ program: Program; page: RawPage; port: number }> {
   const program = await Program.open({ env });
+  onTestFinished(async () => void (await program.close()));
   const address = await program.address();
   const page = await RawPage.serve(address);
   program.callTool('run_code_cell', { cellId: 'a' }).catch(() => {});

@@ -64,7 +64,7 @@ describe('ColabTransport', () => {
       clientInfo: { name: 'mine', version: '9' },
     });
     expect(notified).toEqual(['notifications/early']);
-    expect(await session.listTools()).toEqual({ tools: [] });
+    expect((await session.listTools()).tools).toHaveLength(7);
     await session.close();
     await session.close();
     expect(await page.closed).toBe(1000);
@@ -108,6 +108,55 @@ describe('ColabWebSocketServer', () => {
       expect(readStream.closed).toBe(true);
     }
     expect(streams.size).toBe(6);
+  });
+
+  async function drain(stream: AsyncIterable<unknown>): Promise<unknown[]> {
+    const items: unknown[] = [];
+    for await (const item of stream) items.push(item);
+    return items;
+  }
+
+  /** Whether both streams are closed, and whoever begins to read one of them only now comes to its end. */
+  async function expectEnded({ readStream, writeStream }: ColabWebSocketServer): Promise<void> {
+    for (const stream of [readStream, writeStream]) {
+      expect(stream.closed).toBe(true);
+      expect(await drain(stream)).toEqual([]);
+    }
+  }
+
+  it('closes both streams when it closes: before its start, without a page, with one, and after one', async () => {
+    const never = new ColabWebSocketServer();
+    await never.close();
+    await expectEnded(never);
+
+    const empty = await openServer();
+    const reading = Promise.all([empty.readStream, empty.writeStream].map((stream) => drain(stream)));
+    await empty.close();
+    expect(await reading).toEqual([[], []]);
+
+    for (const leaves of [false, true]) {
+      const wss = await openServer();
+      const page = await RawPage.connect({ port: wss.port, token: wss.token, first: ['{"method":"hello"}'] });
+      await wss.connectionLive.wait(5000);
+      const heard = drain(wss.readStream);
+      if (leaves) await page.close();
+      if (leaves) await vi.waitUntil(() => !wss.connectionLive.isSet());
+      await wss.close();
+      expect(await heard).toEqual([{ method: 'hello' }]);
+      await expectEnded(wss);
+    }
+  });
+
+  it('ends its streams with the cleanup of the session proxy, whether or not a page is there', async () => {
+    for (const comes of [false, true]) {
+      const bridge = await Bridge.open();
+      const { wss } = bridge;
+      if (comes) await RawPage.serve(bridge.address);
+      const { readStream, writeStream } = wss;
+      await bridge.session.cleanup();
+      expect([readStream.closed, writeStream.closed]).toEqual([true, true]);
+      await expectEnded(wss);
+    }
   });
 });
 

@@ -76,6 +76,24 @@ describe('ColabProxyMiddleware', () => {
     expect([middleware.lastMessageConnected, notify.mock.calls.length]).toEqual([false, 2]);
   });
 
+  it('made when the page is there already starts as the connection is, and announces only what comes after', async () => {
+    await using wss = await openServer();
+    await using client = new ColabProxyClient(wss).start();
+    const page = await RawPage.serve({ port: wss.port, token: wss.token });
+    await client.awaitProxyConnection();
+    const middleware = new ColabProxyMiddleware(client);
+    expect(middleware.lastMessageConnected).toBe(true);
+    const notify = vi.fn();
+    const send = (): Promise<unknown> => middleware.onMessage(contextOf('ping', {}, notify), async () => answer({}));
+    const sendToolListChanged = vi.fn();
+    middleware.onAdded({ sendToolListChanged });
+    await send();
+    expect([notify.mock.calls, sendToolListChanged.mock.calls]).toEqual([[], []]);
+    await page.close();
+    await vi.waitUntil(() => !client.isConnected());
+    expect([middleware.lastMessageConnected, sendToolListChanged.mock.calls.length]).toEqual([false, 1]);
+  });
+
   it('announces a change on the event to a host that it was added to, and then not with a message', async () => {
     await using bridge = await Bridge.open();
     const [middleware] = bridge.session.middleware as [ColabProxyMiddleware];

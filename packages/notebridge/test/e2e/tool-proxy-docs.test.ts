@@ -1,6 +1,7 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { chromium } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { drivesBrowser } from '../../../../scripts/drives-browser.mjs';
 import type { JsonObject } from '../../src/util/json.js';
 import { findChromium } from '../fixtures/colab-page/chromium.js';
 import { jsonOf, type OpenToolProxy, openToolProxy } from '../support/tool-proxy.js';
@@ -33,7 +34,7 @@ describe('/openapi.json', () => {
   });
 });
 
-describe('/docs', () => {
+describe('/docs', drivesBrowser, () => {
   it('shows the routes in a real Chromium, with nothing from elsewhere and nothing refused by its policy', async ({ skip }) => {
     const executablePath = findChromium();
     skip(executablePath === undefined, 'no Chromium on this machine, and NOTEBRIDGE_SKIP_BROWSER is set');

@@ -42,8 +42,32 @@ describe.each(routes)('%s', (_, request) => {
     },
   );
 
-  it('is refused with two Hosts, or none', async () => {
-    expect((await send({ host: [`localhost:${port()}`, 'evil.example'] })).status).toBe(403);
+  it.each([
+    ['Host', ['127.0.0.1', 'evil.example']],
+    ['HOST', ['evil.example', '127.0.0.1']],
+    ['authorization', ['Bearer good', 'Bearer other']],
+    ['Authorization', ['Bearer other', 'Bearer good']],
+    ['authorization', ['Bearer good', 'Bearer good']],
+    ['authorization', ['Bearer good', '']],
+    ['authorization', ['', '']],
+  ])('is refused with %s twice: %j', async (name, values) => {
+    const usual = { [name.toLowerCase()]: undefined };
+    const reply = await send({ ...usual, [name]: values.map((value) => (value === '127.0.0.1' ? `${value}:${port()}` : value)) });
+    expect([reply.status, reply.body]).toEqual([400, expect.stringContaining('twice')]);
+  });
+
+  it('is refused with a length that can be read in two ways', async () => {
+    expect((await send({ 'content-length': ['16', '0'], 'content-type': 'application/json' }, { body })).status).toBe(400);
+    expect((await send({ 'content-length': '16', 'transfer-encoding': 'chunked' }, { body: '0\r\n\r\n' })).status).toBe(400);
+    expect((await send({ 'content-length': undefined, 'transfer-encoding': 'chunked, identity' }, { body })).status).toBe(400);
+  });
+
+  it('is refused with a second token behind 3,000 other headers', async () => {
+    const many = { a: Array.from({ length: 3000 }, () => '') };
+    expect((await send({ ...many, authorization: ['Bearer good', 'Bearer other'] })).status).toBe(400);
+  });
+
+  it('is refused without a Host', async () => {
     expect((await send({ host: undefined })).status).toBe(400);
   });
 

@@ -156,7 +156,7 @@ describe('a call through the tool proxy', () => {
     open.servers.add(
       new MemoryToolServer({ name: 'a/b %2F', tools: [{ name: 'c/d', inputSchema: {}, run: async () => ({ content: [] }) }] }),
     );
-    expect(await jsonOf(rawPost('/a%2Fb%20%252F/tools/c%2Fd'))).toMatchObject({ success: true, result: null });
+    expect(await jsonOf(rawPost('/a%2Fb%20%252F/tools/c%2Fd'))).toMatchObject({ success: true, result: [] });
   });
 });
 

@@ -23,7 +23,7 @@ def text(value: str, **more: Any) -> Any:
         (text("true"), True),
         (text("NaN"), "NaN"),
         ({"content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]}, "a\nb"),
-        ({"content": []}, None),
+        ({"content": []}, []),
         (text("ignored", structuredContent={"result": [1]}), [1]),
         (text("ignored", structuredContent={"a": 1}), {"a": 1}),
         ("plain", "plain"),

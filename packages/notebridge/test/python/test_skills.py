@@ -11,7 +11,19 @@ from generated import client
 from generated.skills import list_skills, load_skill, read_skill_resource, run_skill
 from served_hub import ServedHub
 
-SCRIPT = "import sys; print('args', sys.argv[1:]); sys.exit(len(sys.argv) - 1)\n"
+SCRIPT = '''\"\"\"Counts its words.
+
+Usage: python count.py [WORD...]
+
+Environment:
+    COUNT_LIMIT  How many at most.
+\"\"\"
+import argparse
+parser = argparse.ArgumentParser(add_help=False)
+parser.add_argument("words", nargs="*", help="What is counted")
+parser.add_argument("--size", type=int, choices=["1", "2"])
+'''
+SCRIPT += "import sys; print('args', sys.argv[1:]); sys.exit(len(sys.argv) - 1)\n"
 
 
 @pytest.fixture(scope="module")
@@ -43,6 +55,19 @@ def test_they_are_listed_as_objects() -> None:
     [skill] = both(list_skills)
     assert (skill["name"], skill["description"]) == ("plotting", "Does plots.")
     assert both(list_skills, {}) == [skill]
+    assert skill["scripts"] == [
+        {
+            "name": "count",
+            "description": "Counts its words.",
+            "parameters": [
+                {"name": "words", "description": "What is counted"},
+                {"name": "size", "type": "int", "choices": "1, 2"},
+            ],
+            "usage": "python count.py [WORD...]",
+            "env_vars": ["COUNT_LIMIT"],
+        }
+    ]
+    assert skill["resources"] == [{"name": "references/colours.md"}]
 
 
 def test_their_text_is_loaded_in_every_form_of_call() -> None:

@@ -118,6 +118,16 @@ def test_a_value_with_a_picture_beside_it_keeps_both(owner: ServedHub) -> None:
     assert PNG in result._repr_mimebundle_()["text/html"]
 
 
+def test_a_tool_that_gave_no_blocks_gives_an_empty_list_that_shows_nothing(owner: ServedHub, capsys: Any) -> None:
+    nothing = give({"content": []})
+    assert (nothing.value, nothing.content, nothing.structured) == ([], [], None)
+    nothing.value._ipython_display_()
+    nothing._ipython_display_()
+    assert capsys.readouterr().out == ""
+    empty = give({"content": [], "structuredContent": {"result": []}})
+    assert (type(empty.value), empty.value, empty.structured) == (list, [], [])
+
+
 def test_content_is_there_also_where_the_value_says_it_all(owner: ServedHub) -> None:
     assert give({"content": [{"type": "text", "text": "hello"}]}).content == [{"type": "text", "text": "hello"}]
     assert give({}).content == []

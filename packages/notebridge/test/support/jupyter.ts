@@ -3,6 +3,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { pythonWith } from '../../../../scripts/python-env.mjs';
 import type { JsonObject } from '../../src/util/json.js';
+import { bareEnvironment } from './bare-environment.js';
 import type { Side } from './namespaces.js';
 
 /** A Jupyter server without its interface, and the kernel that everybody has. */
@@ -177,11 +178,10 @@ async function startServer({ side, env, isolated, script }: JupyterOptions): Pro
     ...['--no-browser', '--allow-root', '--ServerApp.ip=127.0.0.1', '--ServerApp.port=0', '--ServerApp.terminals_enabled=False'],
     ...[`--IdentityProvider.token=${token}`],
   ];
-  const { PATH = '' } = process.env;
   // Python speaks of where it was started; the shell in front is process 1, as an init is.
   const shell = ['sh', '-c', [...script, '"$@"', 'exit $?'].join('\n'), 'sh'];
   const own = ['unshare', '--mount', '--pid', '--fork', '--kill-child', '--mount-proc', ...shell];
-  return start([...side.launch, ...(isolated ? own : []), python, '-m', 'jupyter_server', ...options], { PATH, ...env });
+  return start([...side.launch, ...(isolated ? own : []), python, '-m', 'jupyter_server', ...options], { ...bareEnvironment(), ...env });
 }
 
 function start([command = '', ...args]: string[], env: NodeJS.ProcessEnv): ChildProcessWithoutNullStreams {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { JsonObject } from '../../src/util/json.js';
+import { bareEnvironment } from './bare-environment.js';
 
 /** The committed stub: tests start the program as a user does. */
 export const programFile = fileURLToPath(new URL('../../bin/notebridge.js', import.meta.url));
@@ -26,9 +27,8 @@ export type Ending = number | NodeJS.Signals;
 /** A home folder of its own, an environment that points there, and no browser that a test could open by accident. */
 export function createHome(): { home: string; env: Record<string, string> } {
   const home = mkdtempSync(join(tmpdir(), 'notebridge-test-'));
-  const { PATH = '' } = process.env;
   const xdg = { XDG_STATE_HOME: join(home, 'state'), XDG_CONFIG_HOME: join(home, 'config') };
-  return { home, env: { PATH, HOME: home, ...xdg, NOTEBRIDGE_NO_BROWSER: '1' } };
+  return { home, env: { ...bareEnvironment(), HOME: home, ...xdg, NOTEBRIDGE_NO_BROWSER: '1' } };
 }
 
 /** The real program as a child process, and a raw JSON-RPC client on its stdio that judges nothing. */

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import WebSocket from 'ws';
+import { colabProfile } from '../../src/notebooks/profiles/colab.js';
 import type { JsonObject } from '../../src/util/json.js';
 
 export const colabOrigin = 'https://colab.research.google.com';
@@ -11,7 +12,7 @@ export interface RawPageOptions {
   port: number;
   token: string;
   origin?: string;
-  /** Answers a request; undefined gives none. `initialize` and empty lists are answered without it. */
+  /** Answers a request; undefined gives none. `initialize` and the list of Colab's tools are answered without it. */
   answer?: (request: JsonObject, page: RawPage) => PageAnswer | Promise<PageAnswer>;
   /** Sent before anything was asked, as Colab does. */
   first?: string[];
@@ -76,6 +77,7 @@ export class RawPage implements AsyncDisposable {
       }, timeoutMs);
       this.#watchers.add(watch);
       watch();
+      void this.closed.then((code) => finish(() => reject(new Error(`The page was closed (${code}) before: ${condition}`))));
     });
   }
 
@@ -119,7 +121,7 @@ function defaultAnswer({ method, params }: JsonObject): JsonObject | undefined {
         },
       };
     case 'tools/list':
-      return { result: { tools: [] } };
+      return { result: { tools: [...colabProfile.tools] } };
     default:
       return undefined;
   }

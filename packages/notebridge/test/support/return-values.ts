@@ -66,7 +66,6 @@ const blocks: [name: string, content: string, result?: string][] = [
   ['an embedded blob', `[${blob}]`],
   ['text and image', `[${text('see')},${image},${text('that')}]`],
   ['a kind of block that nobody knows', '[{"type":"hologram","depth":3.0}]'],
-  ['no blocks', '[]', 'null'],
 ];
 
 export const returnValues: ReturnValue[] = [
@@ -106,5 +105,6 @@ export const returnValues: ReturnValue[] = [
     result,
     content: null,
   })),
+  { name: 'blocks: none', given: '{"content":[]}', result: '[]', content: '[]' },
   { name: 'nothing at all', given: '{}', result: 'null', content: null },
 ];

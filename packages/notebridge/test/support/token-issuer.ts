@@ -1,9 +1,11 @@
-import { createSign, generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { constants, generateKeyPairSync, type KeyObject, type SignKeyObjectInput, sign } from 'node:crypto';
 import type { JsonObject } from '../../src/util/json.js';
 
 export interface TokenIssuer {
   /** The public keys, as a cluster publishes them. */
   keySet: { keys: JsonObject[] };
+  /** What it signs with. */
+  privateKey: KeyObject;
   /** A token with these claims over those of a pod that is in order. */
   sign(claims?: JsonObject, header?: JsonObject): string;
 }
@@ -17,11 +19,14 @@ export function createTokenIssuer(algorithm: 'RS256' | 'ES256' = 'RS256', keyId 
     algorithm === 'RS256' ? generateKeyPairSync('rsa', { modulusLength }) : generateKeyPairSync('ec', { namedCurve: 'P-256' });
   return {
     keySet: { keys: [{ ...publicKey.export({ format: 'jwk' }), kid: keyId, use: 'sig', alg: algorithm }] },
-    sign: (claims = {}, header = {}) => signToken({ ...podClaims(), ...claims }, { alg: algorithm, kid: keyId, ...header }, privateKey),
+    privateKey,
+    sign: (claims = {}, header = {}) =>
+      signToken({ alg: algorithm, kid: keyId, ...header }, { ...podClaims(), ...claims }, { key: privateKey }),
   };
 }
 
-function podClaims(): JsonObject {
+/** The claims of a pod that is in order. */
+export function podClaims(): JsonObject {
   const nowS = Math.floor(Date.now() / 1000);
   const pod = { name: 'jupyter-0', uid: '6f0c1a52-0000-4000-8000-000000000001' };
   return {
@@ -35,8 +40,17 @@ function podClaims(): JsonObject {
   };
 }
 
-function signToken(claims: JsonObject, header: JsonObject, key: KeyObject): string {
-  const encode = (part: JsonObject): string => Buffer.from(JSON.stringify(part)).toString('base64url');
-  const signed = `${encode(header)}.${encode(claims)}`;
-  return `${signed}.${createSign('sha256').update(signed).sign({ key, dsaEncoding: 'ieee-p1363' }, 'base64url')}`;
+/** A token with a true signature of the key, whatever its header says. `hash`: default SHA-256; null for keys that have their own. */
+export function signToken(header: JsonObject, claims: JsonObject, { hash = 'sha256', ...key }: SigningKey): string {
+  const signed = `${encodePart(header)}.${encodePart(claims)}`;
+  return `${signed}.${sign(hash, Buffer.from(signed), { dsaEncoding: 'ieee-p1363', ...key }).toString('base64url')}`;
+}
+
+export type SigningKey = SignKeyObjectInput & { hash?: string | null };
+
+/** What makes a signature of RSA one with PSS. */
+export const pss = { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: 32 };
+
+export function encodePart(part: JsonObject): string {
+  return Buffer.from(JSON.stringify(part)).toString('base64url');
 }

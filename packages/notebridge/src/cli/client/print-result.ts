@@ -23,6 +23,8 @@ export function showResult({ result, content }: ToolCallResponse): ShownResult {
   const attachments = blocks.flatMap(toAttachment);
   if (isList) return { text: blocks.flatMap(toText).join('\n'), attachments };
   if (typeof result === 'string') return { text: result, attachments };
+  // A tool that gave no blocks has nothing to show.
+  if (Array.isArray(content) && content.length === 0) return { text: '', attachments };
   const lone = loneText(result);
   return { text: lone ?? (result === null ? '' : printPretty(result)), attachments };
 }

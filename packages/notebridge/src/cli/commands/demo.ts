@@ -1,9 +1,10 @@
 import { Command, Option } from 'commander';
 import type { DemoCommandOptions } from '../demo/tell-demo.js';
+import { addOptions, sharedOptions } from '../options.js';
 
 /** `notebridge demo`: the main job, played and checked from end to end on this machine, with no settings and no network. */
 export function demoCommand(): Command {
-  return (
+  return addOptions(
     new Command('demo')
       .description('an agent works in the built-in notebook, Python calls an MCP server, each step is checked; no network')
       .option('--browser', 'show the notebook in a window, until you press Enter')
@@ -15,6 +16,7 @@ export function demoCommand(): Command {
         // Loaded only now: the help needs none of it.
         const { tellDemo } = await import('../demo/tell-demo.js');
         await tellDemo(options);
-      })
+      }),
+    [sharedOptions.sandbox()],
   );
 }

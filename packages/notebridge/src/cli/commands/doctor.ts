@@ -5,7 +5,7 @@ import { addOptions, parsePort, sharedOptions } from '../options.js';
 
 /** `notebridge doctor`: looks at the whole set-up. */
 export function doctorCommand(): Command {
-  const { config, json, logDir } = sharedOptions;
+  const { config, json, logDir, sandbox } = sharedOptions;
   const command = new Command('doctor').description('look at the whole set-up and say how to mend each fault');
   return addOptions(command, [
     json(),
@@ -13,6 +13,7 @@ export function doctorCommand(): Command {
     new Option('--port <number>', 'the port of "notebridge serve"').default(8765).argParser(parsePort),
     new Option('--shared-dir <dir>', 'the folder shared with kernels, if there is one').argParser((dir) => resolve(dir)),
     logDir(),
+    sandbox(),
     new Option('--no-kernel', 'do not start the built-in Python, which takes some seconds'),
   ]).action(async (options: DoctorOptions) => {
     const { runDoctor } = await import('../doctor/run-doctor.js');

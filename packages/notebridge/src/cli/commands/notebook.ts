@@ -1,4 +1,5 @@
 import { Command, Option } from 'commander';
+import { messageOf } from '../../core/errors.js';
 import { openBrowser } from '../../processes/browser.js';
 import { openAgentHub } from '../agent-hub.js';
 import { type HubSetup, prepareHub, untilSignal } from '../hub-setup.js';
@@ -30,17 +31,33 @@ async function runNotebook(file: string | undefined, options: NotebookCommandOpt
   const setup = await prepareHub('notebook', { ...options, browser: options.browser !== false });
   const open = async (prepared: HubSetup): Promise<LocalSource> => {
     const source = await openLocal(prepared, { file, readOnly });
-    process.stderr.write(`${file ?? 'A notebook in memory'}: ${source.host.url}\n`);
+    process.stderr.write(`${file ?? 'A notebook in memory'}: ${await addressOf(source)}\n`);
     if (wantsWindow) await showWindow(source.host.url);
     return source;
   };
   if (!process.stdin.isTTY) return serveAgent(setup, open);
-  const { close } = await openAgentHub(setup, open);
-  process.stderr.write('Press Ctrl-C to end it; everything is saved.\n');
+  const { source, close } = await openAgentHub(setup, open);
+  process.stderr.write('Press Enter for another window, Ctrl-C to end it; everything is saved.\n');
+  const another = async (): Promise<void> => {
+    process.stderr.write(`${await addressOf(source)}\n`);
+    if (wantsWindow) await showWindow(source.host.url);
+  };
+  process.stdin.on('data', another);
   try {
     await untilSignal();
   } finally {
+    process.stdin.off('data', another).pause();
     await close();
+  }
+}
+
+/** The address holds the token: a terminal may show it, and a log or an agent's host, which keep what we write, may not. */
+async function addressOf({ host, writeAddress }: LocalSource): Promise<string> {
+  if (process.stderr.isTTY) return host.url;
+  try {
+    return `the address of its window stands in "${await writeAddress()}", which only you can read.`;
+  } catch (error) {
+    return `its window has an address that only a terminal is shown. ${messageOf(error)}`;
   }
 }
 

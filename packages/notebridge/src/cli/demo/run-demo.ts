@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import type { SandboxMode } from '@notebridge/notebook/host';
 import { ownPackageFolder } from '../../state/own-files.js';
 import { ownVersion } from '../version.js';
 import { DemoAgent } from './demo-agent.js';
@@ -15,6 +16,7 @@ export interface DemoOptions {
   browser: boolean;
   /** Where the notebook is kept. Default: nowhere. */
   keep: string | undefined;
+  sandbox: SandboxMode;
   teller: Teller;
   /** Stops the demo; while a person looks at the window, it ends the look. */
   signal: AbortSignal;
@@ -50,7 +52,7 @@ export async function runDemo(options: DemoOptions): Promise<DemoReport> {
   const place = await makePlace(options.keep, { env: process.env, servers });
   options.teller.title('Notebridge demo: an agent works in a notebook. Python comes with the package; no network, no account.');
   const program = fileURLToPath(new URL('bin/notebridge.js', ownPackageFolder()));
-  const agent = new DemoAgent(process.execPath, [program, 'stdio', '--notebook', place.notebook], {
+  const agent = new DemoAgent(process.execPath, [program, 'stdio', '--notebook', place.notebook, '--sandbox', options.sandbox], {
     env: place.env,
     onUse: options.teller.onUse,
   });

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import type { JsonObject } from '../../util/json.js';
 import { countedText, drawing, introduction, maxBars, pictureSize, rightCount, toolCalls, wrongCount } from './cells.js';
 import type { DemoAgent } from './demo-agent.js';
@@ -43,8 +44,9 @@ export function tellStory({ agent, place, filesystem, version, showsWindow, canS
 
   async function openWindow(): Promise<string> {
     const { text } = await agent.succeed('open_notebook_window');
-    const [address = ''] = /https?:\S+/.exec(text) ?? [];
-    expectThat(address.includes('#token='), 'the address of the window', text);
+    const [, file = ''] = /in "([^"]+\.url)"/.exec(text) ?? [];
+    expectThat(file !== '' && !text.includes('#'), 'where the address of the window stands, and no token', text);
+    const address = await readFile(file, 'utf8');
     const page = await fetch(address.replace(/#.*/, ''), { signal: AbortSignal.timeout(10_000) });
     expectThat(page.ok && (await page.text()).includes('<!doctype html>'), 'the page of the window', `HTTP ${page.status}`);
     return text;

@@ -1,3 +1,4 @@
+import type { SandboxMode } from '@notebridge/notebook/host';
 import { BridgeError } from '../../core/errors.js';
 import { type DemoReport, runDemo } from './run-demo.js';
 import { abortOnSignal, Stopped } from './stopping.js';
@@ -7,16 +8,17 @@ export interface DemoCommandOptions {
   browser?: boolean;
   keep?: string;
   json?: boolean;
+  sandbox: SandboxMode;
 }
 
 /** Plays the demo on this process's terminal. Rejects if a step fails, with what was expected and found. */
-export async function tellDemo({ browser = false, keep, json = false }: DemoCommandOptions): Promise<void> {
+export async function tellDemo({ browser = false, keep, json = false, sandbox }: DemoCommandOptions): Promise<void> {
   const { stdin, stdout } = process;
   const colours = stdout.isTTY && stdout.hasColors();
   const teller = json ? silentTeller : createTeller({ print: (text) => stdout.write(text), colours });
   const person = !json && stdin.isTTY && stdout.isTTY ? stdin : undefined;
   try {
-    const report = await runDemo({ browser, keep, teller, signal: abortOnSignal(), person });
+    const report = await runDemo({ browser, keep, sandbox, teller, signal: abortOnSignal(), person });
     if (json) stdout.write(`${JSON.stringify(report, undefined, 2)}\n`);
     assertGood(report);
     sayGood(report, teller);

@@ -1,3 +1,4 @@
+import type { Layer, SandboxMode } from '@notebridge/notebook/host';
 import { messageOf } from '../../core/errors.js';
 import { describeEnvironment, type Environment } from '../../processes/environment.js';
 import { type Check, fault, note, ok } from './check.js';
@@ -21,24 +22,41 @@ export function checkBrowser(env: Environment): Check {
   return note('browser', `none can be opened: ${why}`, 'Open the URL by hand that the agent is told, or set BROWSER.');
 }
 
-/** Starts Python as the built-in notebook does, and ends it again. */
-export async function checkKernel(): Promise<Check> {
+/** Has a program run in the sandbox that Python would be in. */
+export async function checkSandbox(mode: SandboxMode): Promise<Check> {
+  const { lookAtSandbox, describeState } = await import('@notebridge/notebook/host');
+  const startedAt = performance.now();
+  const layer = await lookAtSandbox(mode);
+  return toCheck(layer, describeState(layer), { mode, ms: performance.now() - startedAt });
+}
+
+/** Starts Python as the built-in notebook does, says what stands between its code and this machine, and ends it again. */
+export async function checkKernel(sandbox: SandboxMode): Promise<Check[]> {
   const startedAt = performance.now();
   try {
-    const { createNotebookHost } = await import('@notebridge/notebook/host');
-    const host = createNotebookHost({ port: 0 });
+    const { createNotebookHost, describeState } = await import('@notebridge/notebook/host');
+    // Whether there is a sandbox where one is required, checkSandbox has found out.
+    const host = createNotebookHost({ port: 0, sandbox: sandbox === 'require' ? 'auto' : sandbox });
+    let layers: readonly Layer[];
     try {
       await host.start();
       await host.session.start();
+      layers = host.session.kernel.layers ?? [];
     } finally {
       await host.close();
     }
-    return ok('built-in Python', 'starts', performance.now() - startedAt);
+    const ms = performance.now() - startedAt;
+    const others = layers.filter(({ name }) => name !== 'operating system');
+    return [ok('built-in Python', 'starts', ms), ...others.map((layer) => toCheck(layer, describeState(layer)))];
   } catch (error) {
-    return fault(
-      'built-in Python',
-      `does not start: ${messageOf(error)}`,
-      'Install Notebridge anew (npm install); its Python is a part of it.',
-    );
+    const next = 'Install Notebridge anew (npm install); its Python is a part of it.';
+    return [fault('built-in Python', `does not start: ${messageOf(error)}`, next)];
   }
+}
+
+/** A layer that is missing is a fault only to those who require it. */
+function toCheck({ name, active, fix }: Layer, found: string, { mode, ms }: { mode?: SandboxMode; ms?: number } = {}): Check {
+  if (active) return ok(name, found, ms);
+  if (mode === 'require') return fault(name, found, fix ?? 'Choose --sandbox=auto.');
+  return note(name, found, fix);
 }

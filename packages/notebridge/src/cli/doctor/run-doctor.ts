@@ -1,3 +1,4 @@
+import type { SandboxMode } from '@notebridge/notebook/host';
 import type { Config } from '../../config/config.js';
 import { Redactor } from '../../util/redactor.js';
 import { createProgressLine, type Paint, paintFor } from '../terminal.js';
@@ -5,7 +6,7 @@ import { withoutControls } from '../terminal-logger.js';
 import type { Check } from './check.js';
 import { checkConfig } from './check-config.js';
 import { checkHub, checkPort } from './check-hub.js';
-import { checkBrowser, checkKernel, checkNode } from './check-machine.js';
+import { checkBrowser, checkKernel, checkNode, checkSandbox } from './check-machine.js';
 import { checkFolder, checkStateDir } from './check-places.js';
 import { checkServers } from './check-servers.js';
 
@@ -16,6 +17,7 @@ export interface DoctorOptions {
   logDir: string;
   /** False: the built-in Python is not started. */
   kernel: boolean;
+  sandbox: SandboxMode;
   json?: boolean;
 }
 
@@ -50,7 +52,8 @@ export async function runDoctor(options: DoctorOptions): Promise<void> {
   await look('running hubs', async () => [await checkHub()]);
   await look(`port ${options.port}`, async () => [await checkPort(options.port)]);
   await look('the browser', () => [checkBrowser(process.env)]);
-  if (options.kernel) await look('the built-in notebook', async () => [await checkKernel()]);
+  await look('the sandbox', async () => [await checkSandbox(options.sandbox)]);
+  if (options.kernel) await look('the built-in notebook', () => checkKernel(options.sandbox));
   if (config !== undefined) {
     const { servers } = config;
     const loaded = config;

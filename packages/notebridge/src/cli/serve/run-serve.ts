@@ -1,7 +1,9 @@
 import { readFile } from 'node:fs/promises';
+import { createToolNaming } from '../../catalog/tool-naming.js';
 import type { CallContext } from '../../core/call-context.js';
 import { BridgeError, codeOf } from '../../core/errors.js';
 import type { Tool } from '../../core/mcp.js';
+import type { OnRefused } from '../../core/refused-attempt.js';
 import { createExchangeDoor } from '../../doors/exchange/exchange-door.js';
 import { createHttpApp } from '../../doors/http/http-app.js';
 import { type HttpListener, listenHttp } from '../../doors/http/listen.js';
@@ -88,10 +90,11 @@ async function openHub(setup: HubSetup, { options, place, openSource, closers }:
   closers.add(() => guard.close());
 
   const hub = new Hub({ serverInfo, logger, mayHear: (principal, event) => guard.admission.mayHear(principal, event) });
-  for (const middleware of [guard.middleware, ...setup.middlewares]) hub.addMiddleware(middleware);
+  for (const middleware of [guard.middleware, createToolNaming(servers.provider), ...setup.middlewares]) hub.addMiddleware(middleware);
   hub.addProvider(servers.provider);
   closers.add(() => hub.close());
 
+  const onRefused: OnRefused = (attempt) => guard.refusals.add(attempt);
   const pages = createSharedPort();
   const listener = await listen({
     setup,
@@ -103,6 +106,7 @@ async function openHub(setup: HubSetup, { options, place, openSource, closers }:
     hub,
     servers,
     admission: guard.admission,
+    onRefused,
     ownerToken,
   });
   closers.add(() => listener.close());
@@ -111,7 +115,7 @@ async function openHub(setup: HubSetup, { options, place, openSource, closers }:
     const { CodeTools } = await import('../notebook-tools/notebook-tools.js');
     return new CodeTools({ hub, servers, openStore: async () => store, maxResultBytes: config.limits.maxResultBytes });
   };
-  source = await openSource?.({ ...setup, pages: pages.at(listener.port), openTools });
+  source = await openSource?.({ ...setup, pages: pages.at(listener.port), openTools, onRefused });
   if (source !== undefined) {
     const opened = source;
     closers.add(() => opened.close());
@@ -144,15 +148,17 @@ interface Doors {
   hub: Hub;
   servers: ConfigServers;
   admission: ReturnType<typeof openGuard>['admission'];
+  onRefused: OnRefused;
   ownerToken: string;
 }
 
 /** Every door on one port. Rejects with `port_in_use`. */
 async function listen(doors: Doors): Promise<HttpListener> {
-  const { setup, options, place, pages, authority, exchange, hub, servers, admission, ownerToken } = doors;
+  const { setup, options, place, pages, authority, exchange, hub, servers, admission, onRefused, ownerToken } = doors;
   const { limits } = setup.config;
   const allowHosts = [...place.hosts, ...options.allowHost];
-  const app = createHttpApp({ allowHosts, allowOrigins: options.allowOrigin, maxBodyBytes: limits.maxBodyBytes, logger: setup.logger });
+  const { maxBodyBytes } = limits;
+  const app = createHttpApp({ allowHosts, allowOrigins: options.allowOrigin, maxBodyBytes, logger: setup.logger, onRefused });
   let port = 0;
   const asCode = (authorization: string | undefined) => authority.authenticate(authorization, 'tools');
   createToolProxy(app, {

@@ -7,7 +7,7 @@ import { browserSwitchedOff, type HubSetup, type NotebookSource } from '../hub-s
 
 /** A notebook page in the browser, of the profile. Rejects with `port_in_use`. */
 export async function openColab(
-  { options, config, logger, redactor, serverInfo, pages }: HubSetup,
+  { options, config, logger, redactor, serverInfo, pages, onRefused }: HubSetup,
   profile: PageProfile,
 ): Promise<NotebookSource> {
   const { maxInFlight: _, ...limits } = config.limits;
@@ -19,6 +19,7 @@ export async function openColab(
     clientInfo: serverInfo,
     port: options.port,
     at: pages,
+    onRefused,
     list: options.list,
     allowHosts: options.allowHost,
     allowOrigins: options.allowOrigin,

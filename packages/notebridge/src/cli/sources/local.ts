@@ -2,8 +2,11 @@ import type { NotebookHost } from '@notebridge/notebook/host';
 import { BridgeError, messageOf } from '../../core/errors.js';
 import { AgentWatchMiddleware } from '../../notebooks/local/agent-watch.js';
 import { LocalNotebook } from '../../notebooks/local/local-notebook.js';
+import { ownConnections } from '../../processes/connections.js';
 import { isJsonObject } from '../../util/json.js';
 import { browserSwitchedOff, type HubSetup, type NotebookSource } from '../hub-setup.js';
+import { stateDir } from '../state-dir.js';
+import { WindowFile } from './window-file.js';
 
 export interface LocalOptions {
   /** The notebook's file, made if it is not there; undefined for one in memory. */
@@ -14,9 +17,13 @@ export interface LocalOptions {
 /** The built-in notebook, and its host for whoever wants to show it. */
 export interface LocalSource extends NotebookSource {
   host: NotebookHost;
+  /** Writes the address of a window into a file of the user's own, and a new one each minute. Returns its path. Rejects with `write_failed`. */
+  writeAddress: () => Promise<string>;
 }
 
-/** Opens the built-in notebook on a file. Rejects with `bad_notebook` for a file that is none, `port_in_use`, `write_failed`. */
+const renewAddressMs = 60_000;
+
+/** Opens the built-in notebook on a file. Rejects with `bad_notebook` for a file that is none, `port_in_use`, `sandbox_unavailable`. */
 export async function openLocal(setup: HubSetup, { file, readOnly }: LocalOptions): Promise<LocalSource> {
   const { options, logger, redactor, pages } = setup;
   const tools = await setup.openTools?.();
@@ -24,23 +31,37 @@ export async function openLocal(setup: HubSetup, { file, readOnly }: LocalOption
   const host = createNotebookHost({
     file,
     readOnly: readOnly ?? false,
+    sandbox: options.sandbox,
     // Its windows have a port of their own; that of the hub is taken.
     port: pages === undefined ? options.port : 0,
     allowHosts: options.allowHost,
     allowOrigins: options.allowOrigin,
+    connections: ownConnections,
     logger,
     tools,
+    onSecret: (secret) => redactor.add(secret),
+    onRefused: (reason, remoteAddress) => setup.onRefused?.({ door: 'window', reason, remoteAddress }),
   });
   try {
     await host.start();
   } catch (error) {
     await tools?.close();
-    const isPort = isJsonObject(error) && error.code === 'port_in_use';
-    throw new BridgeError(isPort ? 'port_in_use' : 'bad_notebook', messageOf(error), { cause: error });
+    const code = isJsonObject(error) ? error.code : undefined;
+    const isKnown = code === 'port_in_use' || code === 'sandbox_unavailable';
+    throw new BridgeError(isKnown ? code : 'bad_notebook', messageOf(error), { cause: error });
   }
-  redactor.add(new URL(host.url).hash.replace('#token=', ''));
+  const windowFile = new WindowFile(stateDir());
+  let renewing: NodeJS.Timeout | undefined;
+  let written: Promise<string> | undefined;
+  const writeAddress = (): Promise<string> => {
+    // Each address opens one window, and for a quarter of an hour: without a terminal, the file is the only way to another one.
+    renewing ??= setInterval(() => void writeAddress().catch(() => {}), renewAddressMs).unref();
+    written = windowFile.write(host.url);
+    return written;
+  };
   const provider = new LocalNotebook({
     host,
+    writeAddress,
     hasTools: tools !== undefined,
     ...(options.browser ? {} : { openBrowser: async () => browserSwitchedOff }),
   });
@@ -49,8 +70,11 @@ export async function openLocal(setup: HubSetup, { file, readOnly }: LocalOption
     try {
       await host.close();
     } finally {
+      clearInterval(renewing);
+      await written?.catch(() => {});
+      windowFile.remove();
       await tools?.close();
     }
   };
-  return { host, provider, middlewares: [new AgentWatchMiddleware(host)], ended, close };
+  return { host, writeAddress, provider, middlewares: [new AgentWatchMiddleware(host)], ended, close };
 }

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { printMessage } from '../../core/wire.js';
 import type { GrantExchange } from '../../grants/grant-exchange.js';
-import { Authenticator } from '../http/authenticator.js';
+import { type Authenticate, Authenticator } from '../http/authenticator.js';
 import type { HttpApp } from '../http/http-app.js';
 import { isRefusal, refuse } from '../http/refusal.js';
 import { replyRefused } from '../http/reply-refused.js';
@@ -10,15 +10,16 @@ const exchangePath = '/api/v1/exchange';
 
 /** Adds the way to a grant for who holds a token of another issuer, as a pod does of its cluster. Call it before `listenHttp`. */
 export function createExchangeDoor(app: HttpApp, exchange: GrantExchange): void {
-  app.addRoutes((fastify) => addExchangeRoute(fastify, exchange));
+  app.addRoutes((fastify) => addExchangeRoute(fastify, exchange, app));
 }
 
-function addExchangeRoute(fastify: FastifyInstance, exchange: GrantExchange): void {
+function addExchangeRoute(fastify: FastifyInstance, exchange: GrantExchange, app: HttpApp): void {
   // It slows down who guesses. The token is looked at once more when it is exchanged.
-  const authenticator = new Authenticator(async (authorization) => {
+  const identify: Authenticate = async (authorization) => {
     await exchange.identify(authorization);
     return { kind: 'anonymous' };
-  });
+  };
+  const authenticator = new Authenticator(identify, { onRefused: app.refused });
 
   fastify.post(exchangePath, async (request, reply) => {
     if (!exchange.isOpen) return replyRefused(reply, refuse(404, 'No token is exchanged here: the config has no `notebridge.exchange`.'));

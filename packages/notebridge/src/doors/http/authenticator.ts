@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { BridgeError } from '../../core/errors.js';
 import type { Principal } from '../../core/principal.js';
 import { FailedTries } from '../../notebooks/pages/failed-tries.js';
+import { ownConnections } from '../../processes/connections.js';
 import { bearerChallenge, type Refusal, refuse } from './refusal.js';
 
 /**
@@ -11,33 +12,49 @@ import { bearerChallenge, type Refusal, refuse } from './refusal.js';
  */
 export type Authenticate = (authorization: string | undefined) => Principal | Promise<Principal>;
 
+export interface AuthenticatorOptions {
+  /** Told of each refusal. Default: nobody is. */
+  onRefused?: ((request: IncomingMessage, why: { reason: string; grantId?: string | undefined }) => void) | undefined;
+  /** Milliseconds since some fixed moment. Default: the clock. */
+  now?: (() => number) | undefined;
+}
+
 /** Refusals that may wait at once; past it they are told to come back later. */
 const maxWaiting = 64;
 
 /** Asks for the proof, and slows down whoever guesses tokens: refusals only, so the holder of a right one never waits. */
 export class Authenticator {
   readonly #authenticate: Authenticate;
+  readonly #onRefused: NonNullable<AuthenticatorOptions['onRefused']>;
   readonly #failedTries: FailedTries;
   #waiting = 0;
 
-  constructor(authenticate: Authenticate, now?: () => number) {
+  constructor(authenticate: Authenticate, { onRefused = () => {}, now }: AuthenticatorOptions = {}) {
     this.#authenticate = authenticate;
+    this.#onRefused = onRefused;
     this.#failedTries = new FailedTries(now);
   }
 
   /** Rejects only with faults of ours. */
-  check({ headers: { authorization } }: IncomingMessage): Principal | Promise<Principal | Refusal> {
+  check(request: IncomingMessage): Principal | Promise<Principal | Refusal> {
+    const admit = (principal: Principal): Principal => {
+      trustOnceWhole(request);
+      return principal;
+    };
     try {
-      const principal = this.#authenticate(authorization);
-      return principal instanceof Promise ? principal.catch((error: unknown) => this.#refuse(error, authorization)) : principal;
+      const principal = this.#authenticate(request.headers.authorization);
+      if (!(principal instanceof Promise)) return admit(principal);
+      return principal.then(admit).catch((error: unknown) => this.#refuse(error, request));
     } catch (error) {
-      return this.#refuse(error, authorization);
+      return this.#refuse(error, request);
     }
   }
 
-  async #refuse(error: unknown, authorization: string | undefined): Promise<Refusal> {
+  async #refuse(error: unknown, request: IncomingMessage): Promise<Refusal> {
     if (!(error instanceof BridgeError) || error.code !== 'bad_grant') throw error;
-    const wasSent = authorization !== undefined;
+    const { reason, grant_id: grantId } = error.data;
+    this.#onRefused(request, { reason: String(reason), grantId: typeof grantId === 'string' ? grantId : undefined });
+    const wasSent = request.headers.authorization !== undefined;
     const delayMs = wasSent ? this.#failedTries.add() : 0;
     if (delayMs > 0) {
       if (this.#waiting >= maxWaiting) return refuse(429, 'Too many wrong tokens. Try again later.', ['retry-after', '2']);
@@ -45,8 +62,17 @@ export class Authenticator {
       await delay(delayMs, undefined, { ref: false });
       this.#waiting--;
     }
-    const { code, message: detail, data } = error;
-    if (data.reason === 'wrong_door') return { status: 403, detail, more: { error_code: code } };
+    const { code, message: detail } = error;
+    if (reason === 'wrong_door') return { status: 403, detail, more: { error_code: code } };
     return { status: 401, detail, headers: bearerChallenge(wasSent), more: { error_code: code } };
   }
+}
+
+/** One who never sends the rest of a request has no work here, whatever was shown with its head. */
+function trustOnceWhole(request: IncomingMessage): void {
+  const { socket, headers } = request;
+  if (ownConnections.trusts(socket)) return;
+  const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+  if (!hasBody || request.complete) ownConnections.trust(socket);
+  else request.once('end', () => ownConnections.trust(socket));
 }

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import { type Logger, silentLogger } from '../../core/logger.js';
+import type { OnRefused, RefusedAttempt } from '../../core/refused-attempt.js';
 import { CallsUnderWay } from './calls-under-way.js';
 import { internalError, logFault } from './faults.js';
 import type { FastRoute } from './framework.js';
@@ -16,6 +17,8 @@ export interface HttpAppOptions {
   /** The largest body of a request, bytes. Default 64 MiB. Past it: 413. */
   maxBodyBytes?: number | undefined;
   logger?: Logger | undefined;
+  /** Told of each request that was refused for its Host, its Origin or its token. Default: nobody is. */
+  onRefused?: OnRefused | undefined;
 }
 
 /** The HTTP side of a hub: a server whose routes all keep the same rules, and what its doors share. */
@@ -24,6 +27,8 @@ export interface HttpApp {
   readonly maxBodyBytes: number;
   /** For routes that answer past the framework: what must be checked first. */
   readonly rules: RequestRules;
+  /** What doors call when they refuse a request for who sends it; `rules` does so by itself. */
+  refused(request: IncomingMessage, why: { reason: string; grantId?: string | undefined }): void;
   /** Calls that run for callers; closing the app waits for them, or cancels them. */
   readonly calls: CallsUnderWay;
   /** The headers of an answer past the framework that depend on the request: its id, and CORS. Names and values in turn. */
@@ -45,7 +50,8 @@ const defaultMaxBodyBytes = 64 * 1024 * 1024;
 
 /** Makes the app. It listens nowhere yet: see `listenHttp`. */
 export function createHttpApp(options: HttpAppOptions = {}): HttpApp {
-  const { logger = silentLogger, maxBodyBytes = defaultMaxBodyBytes, allowOrigins = [] } = options;
+  const { logger = silentLogger, maxBodyBytes = defaultMaxBodyBytes, allowOrigins = [], onRefused = () => {} } = options;
+  const rules = createRequestRules(options);
   const fastRoutes: FastRoute[] = [];
   const additions: ((fastify: FastifyInstance) => void)[] = [];
   let loading: Promise<FastifyInstance> | undefined;
@@ -60,7 +66,12 @@ export function createHttpApp(options: HttpAppOptions = {}): HttpApp {
   const app: HttpApp = {
     logger,
     maxBodyBytes,
-    rules: createRequestRules(options),
+    rules: (request) => {
+      const refusal = rules(request);
+      if (refusal !== undefined) app.refused(request, { reason: refusal.reason ?? 'malformed' });
+      return refusal;
+    },
+    refused: (request, why) => onRefused({ ...why, door: doorOf(request.url), remoteAddress: request.socket.remoteAddress }),
     calls: new CallsUnderWay(),
     headersFor: (request, requestId) => ['x-request-id', requestId, ...corsHeaders(request, allowOrigins)],
     addRoutes: (add) => void additions.push(add),
@@ -81,6 +92,19 @@ export function createHttpApp(options: HttpAppOptions = {}): HttpApp {
   };
   return app;
 }
+
+/** Which door a path belongs to, as the audit names it. */
+function doorOf(url = ''): RefusedAttempt['door'] {
+  const [path = ''] = url.split('?', 1);
+  return doors.find(([prefix]) => path === prefix || path.startsWith(`${prefix}/`))?.[1] ?? 'other';
+}
+
+const doors: [string, RefusedAttempt['door']][] = [
+  ['/api/v1/mcp/proxy', 'tool-proxy'],
+  ['/mcp', 'http'],
+  ['/api/v1/hub', 'owner'],
+  ['/api/v1/exchange', 'exchange'],
+];
 
 /** An unexpected fault of a route past the framework: the caller gets its id, the log gets the rest. */
 export function sendFault(

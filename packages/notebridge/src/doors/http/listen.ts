@@ -4,6 +4,8 @@ import type { Duplex } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { BridgeError, messageOf } from '../../core/errors.js';
 import { bindLoopback } from '../../notebooks/pages/bind.js';
+import { FaultLog } from '../../notebooks/pages/fault-log.js';
+import { ownConnections } from '../../processes/connections.js';
 import { errnoOf } from '../../util/errno.js';
 import type { HttpApp } from './http-app.js';
 
@@ -25,7 +27,7 @@ export interface ListenOptions {
 
 /** All in milliseconds. */
 export interface ListenTimeouts {
-  /** Until the headers of a request have come. Default 10 s. */
+  /** Until the headers of a request have come. Default 5 s. */
   headersMs: number;
   /** Until all of a request has come, body included. Default 60 s. */
   requestMs: number;
@@ -39,9 +41,9 @@ export interface HttpListener {
   close(): Promise<void>;
 }
 
-const defaultTimeouts: ListenTimeouts = { headersMs: 10_000, requestMs: 60_000, keepAliveMs: 300_000 };
-/** Open connections; past it new ones are cut off. */
-const maxConnections = 4096;
+const defaultTimeouts: ListenTimeouts = { headersMs: 5000, requestMs: 60_000, keepAliveMs: 300_000 };
+/** How often the clocks of requests are looked at: a time-out comes so much later at most. Milliseconds. */
+const lookEveryMs = 1000;
 /** How long running calls may still end by themselves, and how long cancelled ones may take to say so. Milliseconds. */
 const lastAnswersMs = 1200;
 const lastWordsMs = 500;
@@ -49,7 +51,13 @@ const lastWordsMs = 500;
 /** Serves the app. Rejects with `port_in_use`, naming who holds the port. */
 export async function listenHttp(app: HttpApp, options: ListenOptions): Promise<HttpListener> {
   const upgraded = new Set<Duplex>();
-  const create = (): Server => createHttpServer(app, options, upgraded);
+  const faults = new FaultLog(app.logger);
+  const onCut = (): void => faults.report('Too many connections are open: the oldest without a token was cut.');
+  const create = (): Server => {
+    const server = createHttpServer(app, options, upgraded);
+    ownConnections.watch(server, onCut);
+    return server;
+  };
   const { port, servers } =
     options.host === undefined ? await bindLoopback(create, options) : await bindHost(create(), { ...options, host: options.host });
   let closing: Promise<void> | undefined;
@@ -68,11 +76,12 @@ function createHttpServer(app: HttpApp, { onUpgrade, onConnection, timeouts }: L
     headersTimeout: headersMs,
     requestTimeout: Math.max(headersMs, requestMs),
     keepAliveTimeout: keepAliveMs,
-    connectionsCheckingInterval: Math.min(5000, headersMs),
+    connectionsCheckingInterval: Math.min(lookEveryMs, headersMs),
     maxHeaderSize: 32_768,
     noDelay: true,
   });
-  server.maxConnections = maxConnections;
+  // All of a head that fits are looked at, so that none hides behind 2,000 others.
+  server.maxHeadersCount = 0;
   server.on('request', app.handle);
   server.on('clientError', answerUnreadable);
   // Until it listens, a failure is told to who opens it.

@@ -6,6 +6,8 @@ export interface Refusal {
   detail: unknown;
   /** Names and values in turn, as `writeHead` takes them. */
   headers?: readonly string[];
+  /** For the audit, in a word of ours. */
+  reason?: string;
   /** Members beside `detail`. */
   more?: Readonly<Record<string, unknown>>;
 }

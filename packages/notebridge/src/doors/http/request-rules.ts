@@ -12,7 +12,7 @@ export interface RequestRulesOptions {
 export type RequestRules = (request: IncomingMessage) => Refusal | undefined;
 
 /**
- * What keeps web pages out, on every route: the Host must name us (DNS rebinding), a browser's Origin must be one that was
+ * What every route keeps. One Host and one Authorization. Web pages stay out: the Host must name us (DNS rebinding), a browser's Origin must be one that was
  * allowed, and a browser that sends none must say that the request comes from our own page or from a person. A loopback Origin
  * gets no bonus: an agent's own browser is on localhost too.
  */
@@ -23,9 +23,14 @@ export function createRequestRules({ allowHosts = [], allowOrigins = [] }: Reque
     const { headers, socket, url = '' } = request;
     const port = socket.localPort ?? 0;
     if (ofPort.port !== port) ofPort = { port, hosts: hostsOf(port, allowHosts) };
+    const repeated = findRepeated(request);
+    if (repeated !== undefined) return refuse(400, `The header ${repeated} was sent twice.`);
     const { host = '' } = headers;
-    if (!hasOneHost(request) || !(ofPort.hosts.has(host) || ofPort.hosts.has(host.toLowerCase())))
-      return refuse(403, 'The Host header does not name this server. Call it as localhost, or allow the name with --allow-host.');
+    if (!(ofPort.hosts.has(host) || ofPort.hosts.has(host.toLowerCase())))
+      return refuseFor(
+        'wrong_host',
+        'The Host header does not name this server. Call it as localhost, or allow the name with --allow-host.',
+      );
     const refusal = checkOrigin(headers, origins);
     if (refusal !== undefined) return refusal;
     return url.startsWith('/') ? undefined : refuse(400, 'The target of a request must be a path.');
@@ -43,10 +48,14 @@ function checkOrigin(headers: IncomingMessage['headers'], origins: ReadonlySet<s
   const { origin, 'sec-fetch-site': site } = headers;
   if (origin !== undefined) {
     if (origins.has(origin)) return undefined;
-    return refuse(403, 'Pages of this origin may not call. Allow it with --allow-origin.');
+    return refuseFor('wrong_origin', 'Pages of this origin may not call. Allow it with --allow-origin.');
   }
   if (site === undefined || site === 'same-origin' || site === 'none') return undefined;
-  return refuse(403, 'Requests from pages of other sites are not answered.');
+  return refuseFor('wrong_origin', 'Requests from pages of other sites are not answered.');
+}
+
+function refuseFor(reason: string, detail: string): Refusal {
+  return { ...refuse(403, detail), reason };
 }
 
 function hostsOf(port: number, allowed: readonly string[]): Set<string> {
@@ -57,11 +66,14 @@ function hostsOf(port: number, allowed: readonly string[]): Set<string> {
 }
 
 /** Node keeps the first of two; another program on the way may have read the second. */
-function hasOneHost({ rawHeaders }: IncomingMessage): boolean {
-  let count = 0;
+function findRepeated({ rawHeaders }: IncomingMessage): 'Host' | 'Authorization' | undefined {
+  let hosts = 0;
+  let authorizations = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at];
-    if (name !== undefined && name.length === 4 && name.toLowerCase() === 'host') count++;
+    if (name === undefined) continue;
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts++;
+    else if (name.length === 13 && name.toLowerCase() === 'authorization') authorizations++;
   }
-  return count === 1;
+  return hosts > 1 ? 'Host' : authorizations > 1 ? 'Authorization' : undefined;
 }

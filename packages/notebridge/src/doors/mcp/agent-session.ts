@@ -15,6 +15,7 @@ import { isJsonObject, type JsonObject } from '../../util/json.js';
 import { isLevelWanted, parseLogLevel, toInitializeResult } from './legacy-era.js';
 import { Listens } from './listens.js';
 import { parseEnvelope, toDiscoverResult, toModernError, toModernResult, unsupportedVersion } from './modern-era.js';
+import { UnreadNotifications } from './unread-notifications.js';
 
 export interface AgentSessionOptions {
   hub: Hub;
@@ -31,6 +32,8 @@ export interface AgentSessionOptions {
   notifyDuring?: ((request: RpcId, notification: JsonObject) => boolean) | undefined;
   /** Tells modern listens of a change that a request brought about. Left out: the listens of this connection. */
   tellListens?: ((event: ProviderEvent) => void) | undefined;
+  /** True while the agent does not read: notifications are dropped then, and `catchUp` tells of them. Default: it reads. */
+  isBehind?: (() => boolean) | undefined;
   /** Requests of this agent that may run at once. Default 1024. */
   maxInFlight?: number | undefined;
   /** The agent went away, or was let go. */
@@ -58,6 +61,7 @@ export class AgentSession {
   readonly #peer: Peer;
   readonly #listens: Listens;
   readonly #callPrefix = randomBytes(6).toString('hex');
+  readonly #unread = new UnreadNotifications();
   readonly #stopListening: () => void;
   #legacyCaller: Caller;
   #era: Era | undefined;
@@ -212,9 +216,15 @@ export class AgentSession {
     this.#listens.tell(event);
   }
 
+  /** Tells the agent, which reads again, what it was not told meanwhile. */
+  catchUp(): void {
+    for (const event of this.#unread.takeAll()) this.#tell(event);
+  }
+
   #tell(event: ProviderEvent): void {
     if (event.sessionId !== undefined && event.sessionId !== this.sessionId) return;
     if (!this.#hub.mayHear(this.#options.principal ?? owner, event)) return;
+    if (this.#options.isBehind?.()) return this.#unread.add(event.method);
     this.#listens.tell(event);
     if (this.#era === 'legacy') this.#notify(event.method, event.params, this.#logLevel);
   }
@@ -229,7 +239,8 @@ export class AgentSession {
   /** Sends to the agent; log lines only from the level up that it asked for. */
   #notify(method: string, params: JsonObject | undefined, logLevel: string | undefined, during?: RpcId): void {
     if (method === 'notifications/message' && (logLevel === undefined || !isLevelWanted(params?.level, logLevel))) return;
-    const { notifyDuring } = this.#options;
+    const { notifyDuring, isBehind } = this.#options;
+    if (isBehind?.()) return this.#unread.add(method);
     if (during !== undefined && notifyDuring?.(during, { jsonrpc: '2.0', method, ...(params === undefined ? {} : { params }) })) return;
     this.#peer.notify(method, params);
   }

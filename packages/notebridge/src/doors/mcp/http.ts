@@ -79,7 +79,7 @@ class McpHttp implements McpHttpDoor {
   ) {
     const limits = { ...defaultLimits, ...more.limits };
     this.#app = app;
-    this.#authenticator = new Authenticator(authenticate, now);
+    this.#authenticator = new Authenticator(authenticate, { onRefused: app.refused, now });
     this.#sessions = new HttpSessions({ hub, limits, now, endSession });
     this.#legacy = new HttpLegacy({ sessions: this.#sessions, limits, calls: app.calls });
     this.#modern = new HttpModern({ hub, limits, calls: app.calls, now, endSession });

@@ -22,27 +22,32 @@ export interface StdioDoor {
   close(): void;
 }
 
+/** Bytes that wait for an agent which does not read; past it notifications are dropped. Answers still wait. */
+const maxUnreadBytes = 1024 * 1024;
 /** How long answers under way may still leave after the agent has closed its end. Milliseconds. */
 const lastAnswersMs = 500;
 
 /** The MCP door over stdio, for agents of both eras. */
 export function serveStdio(hub: Hub, options: StdioOptions = {}): StdioDoor {
   let session: AgentSession;
+  const stdio = { ...ownStdio(), ...options };
+  const { output } = stdio;
   const lines = createLineChannel({
-    ...ownStdio(),
-    ...options,
+    ...stdio,
     maxMessageLength: options.maxMessageLength ?? 64 * 1024 * 1024,
     onUnreadable: (error) => session.reportUnreadable(error),
   });
   const incoming = new MessageStream<unknown>();
   const closed = new Promise<void>((resolve) => {
     const channel = { incoming, outgoing: lines.outgoing };
-    session = new AgentSession({ hub, channel, door: 'stdio', maxInFlight: options.maxInFlight, onClose: resolve });
+    const isBehind = (): boolean => output.writableLength > maxUnreadBytes;
+    session = new AgentSession({ hub, channel, door: 'stdio', isBehind, maxInFlight: options.maxInFlight, onClose: resolve });
   });
+  output.on('drain', () => session.catchUp());
   lines.incoming.consume({
     onItem: (message) => incoming.send(message),
     onClose: (error) => {
-      if (error === undefined) return closeWhenAnswered(session, incoming, Date.now() + lastAnswersMs);
+      if (error === undefined) return closeWhenAnswered(session, incoming, performance.now() + lastAnswersMs);
       hub.logger.warn('The connection with the agent broke.', { error: error.message });
       incoming.close(error);
     },
@@ -53,6 +58,6 @@ export function serveStdio(hub: Hub, options: StdioOptions = {}): StdioDoor {
 /** The agent has said all it wants: what runs may still be answered, so that `echo … | notebridge` gets its answers. */
 function closeWhenAnswered(session: AgentSession, incoming: MessageStream<unknown>, deadline: number): void {
   session.endListens();
-  if (session.inFlight === 0 || Date.now() >= deadline) incoming.close();
+  if (session.inFlight === 0 || performance.now() >= deadline) incoming.close();
   else setTimeout(closeWhenAnswered, 10, session, incoming, deadline);
 }

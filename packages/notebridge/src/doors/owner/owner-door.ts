@@ -19,15 +19,17 @@ export const ownerPrefix = '/api/v1/hub';
 
 /** Adds what only the owner may know: how each server fares, by which process, and why one failed. Call it before `listenHttp`. */
 export function createOwnerDoor(app: HttpApp, options: OwnerDoorOptions): void {
-  app.addRoutes((fastify) => addOwnerRoutes(fastify, options));
+  app.addRoutes((fastify) => addOwnerRoutes(fastify, options, app));
 }
 
-function addOwnerRoutes(fastify: FastifyInstance, { servers, authenticate }: OwnerDoorOptions): void {
-  const authenticator = new Authenticator(authenticate);
+function addOwnerRoutes(fastify: FastifyInstance, { servers, authenticate }: OwnerDoorOptions, app: HttpApp): void {
+  const authenticator = new Authenticator(authenticate, { onRefused: app.refused });
   const refusalOf = async (request: FastifyRequest): Promise<Refusal | undefined> => {
     const principal = await authenticator.check(request.raw);
     if (isRefusal(principal)) return principal;
-    return principal.kind === 'owner' ? undefined : refuse(403, 'This is for the owner of the hub alone.');
+    if (principal.kind === 'owner') return undefined;
+    app.refused(request.raw, { reason: 'wrong_door', grantId: principal.kind === 'grant' ? principal.grantId : undefined });
+    return refuse(403, 'This is for the owner of the hub alone.');
   };
 
   fastify.get(`${ownerPrefix}/servers`, async (request, reply) => {

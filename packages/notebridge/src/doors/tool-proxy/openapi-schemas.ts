@@ -15,7 +15,7 @@ const answerMembers: JsonObject = {
   result: {
     ...anything,
     description:
-      'The structured content if the tool gave it (a lone `{"result": X}` becomes X); else one text that is a JSON object or array, parsed; else texts joined by newline; with any block that is no text, the full list of blocks.',
+      'The structured content if the tool gave it (a lone `{"result": X}` becomes X); else one text that is a JSON object or array, parsed; else texts joined by newline; with any block that is no text, and without any block, the list of blocks.',
   },
   error: { ...textOrNull, description: 'Why it failed; null if it did not.' },
   is_error: { ...truth, description: 'True if the tool itself failed; false if it was not reached.' },

@@ -1,3 +1,4 @@
+import type { ToolNames } from '../../catalog/tool-names.js';
 import { Cancellation } from '../../core/cancellation.js';
 import { BridgeError, messageOf, RemoteError } from '../../core/errors.js';
 import type { MiddlewareContext } from '../../core/middleware.js';
@@ -6,6 +7,7 @@ import { RequestContext } from '../../core/request-context.js';
 import type { ToolAddress } from '../../core/tool-address.js';
 import type { ToolServer, ToolServers } from '../../core/tool-server.js';
 import { isJsonObject, type JsonObject } from '../../util/json.js';
+import { quote } from '../../util/quote.js';
 import { type ToolAnswer, toAnswer } from './to-answer.js';
 import { findServer, type ToolProxy } from './tool-proxy-context.js';
 
@@ -54,6 +56,7 @@ export function proxyToolCall(
   const succeed = (result: unknown): ToolCallResponse => {
     try {
       const answer = toAnswer(isJsonObject(result) ? result : {});
+      if (answer.error_code === 'skills_failed') return finish(failedAnswer(answer.error_code, String(answer.error)));
       if (!answer.is_error || !lacksTool(server, address.tool)) return finish(answer);
       return finish({ ...answer, is_error: false, error_code: 'tool_not_found', result: null });
     } catch (error) {
@@ -67,12 +70,17 @@ export function proxyToolCall(
   }
 }
 
-/** The last step of a call's way through the chain. One function for all calls: it reads the target off the context. */
-export function callTarget(servers: ToolServers): (context: MiddlewareContext) => Promise<JsonObject> {
+/**
+ * The last step of a call's way through the chain. One function for all calls: it reads the target off the context, or what the name
+ * stands for that a middleware has put there.
+ */
+export function callTarget(servers: ToolServers, names: ToolNames): (context: MiddlewareContext) => Promise<JsonObject> {
   return (context) => {
-    const { target } = context;
-    const server = target === undefined ? undefined : findServer(servers, target.server);
-    if (target === undefined || server === undefined)
+    const { name } = context.message;
+    const target = context.target ?? names.resolve(String(name));
+    if (target === undefined) throw new BridgeError('unknown_tool', `Unknown tool: ${quote(name)}.`);
+    const server = findServer(servers, target.server);
+    if (server === undefined)
       throw new BridgeError('upstream_unavailable', 'The server was taken out of the config while the call was on its way.');
     return server.request('tools/call', { ...context.message, name: target.tool }, context);
   };
@@ -92,7 +100,7 @@ function toContext(
   { principal, callId }: { principal: Principal; callId: string },
 ): RequestContext {
   const { onEvent } = call;
-  const name = `${target.server}__${target.tool}`;
+  const name = proxy.names.nameOf(target);
   return new RequestContext({
     method: 'tools/call',
     type: 'request',

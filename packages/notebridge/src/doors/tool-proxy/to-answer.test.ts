@@ -64,7 +64,8 @@ const table: [name: string, given: JsonObject, result: unknown, beside?: unknown
   ['a text without text', { content: [{ type: 'text' }] }, [{ type: 'text' }]],
   // Nothing, and nonsense.
   ['nothing', {}, null],
-  ['no content', { content: [] }, null],
+  ['an empty list of content', { content: [] }, [], []],
+  ['an empty list of content, structured content null', { content: [], structuredContent: null }, [], []],
   ['content null', { content: null }, null],
   ['content that is no list', { content: 'a' }, 'a'],
   ['isError false', { content: text('a'), isError: false }, 'a'],

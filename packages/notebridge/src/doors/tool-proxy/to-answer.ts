@@ -12,7 +12,7 @@ export interface ToolAnswer {
   result: unknown;
   error: string | null;
   is_error: boolean;
-  /** The blocks as they came; left out where `result` carries all of them. */
+  /** The blocks as they came; left out where `result` carries all of them. Empty where the tool gave an empty list and nothing else. */
   content?: unknown;
   /** Left out where it is `result`, or `result` is the one value in it. */
   structured_content?: unknown;
@@ -23,7 +23,7 @@ export interface ToolAnswer {
 /**
  * Turns a tool's result into the answer to code. `result` is, in this order: the structured content (a lone `{"result": X}`
  * becomes X); one text that is a JSON object or array, parsed; texts, joined by newline; with any block that is no text, the
- * full list of blocks. Without any content it is null. Only structured content is exact: a text that reads `true` stays text.
+ * full list of blocks; an empty list of blocks is itself. Without any content it is null. Only structured content is exact: a text that reads `true` stays text.
  */
 export function toAnswer(toolResult: JsonObject): ToolAnswer {
   const { content, _meta } = toolResult;
@@ -43,6 +43,9 @@ export function toAnswer(toolResult: JsonObject): ToolAnswer {
     setText(answer, 'result', joinTexts(blocks));
     if (blocks.length === 1) parseContainer(answer);
     if (!isOnlyPlainText(content)) answer.content = content;
+  } else if (Array.isArray(content)) {
+    // Beside it too, since an empty list may also be the structured content.
+    answer.result = answer.content = content;
   }
   return answer;
 }

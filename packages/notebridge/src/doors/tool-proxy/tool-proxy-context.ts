@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { ToolNames } from '../../catalog/tool-names.js';
 import type { Caller } from '../../core/call-context.js';
 import type { Logger } from '../../core/logger.js';
 import type { Tool } from '../../core/mcp.js';
@@ -6,6 +7,7 @@ import type { MiddlewareContext } from '../../core/middleware.js';
 import type { Principal } from '../../core/principal.js';
 import type { ToolAddress } from '../../core/tool-address.js';
 import type { ToolServers } from '../../core/tool-server.js';
+import { withSkillsCaller } from '../../skills/proxy-caller.js';
 import type { JsonObject } from '../../util/json.js';
 
 /** Bounds of the tool proxy. */
@@ -59,6 +61,8 @@ export interface ToolProxy {
   now(): number;
   /** A new id under which the log and the caller speak of a call. */
   nextCallId(): string;
+  /** What middlewares see as the name of a tool: the one that agents call it by. */
+  readonly names: ToolNames;
   /** Hands a call that came through the chain to the server that it is aimed at. */
   readonly terminal: (context: MiddlewareContext) => Promise<JsonObject>;
   /** Who calls, by principal: one session for each grant, so that a server with instances per agent has one for each kernel. */
@@ -66,18 +70,24 @@ export interface ToolProxy {
 }
 
 /** Makes what `proxyToolCall`, `listProxyServers` and `proxyHealth` work on. */
-export function createProxyContext(options: ToolProxyOptions, terminalOf: (servers: ToolServers) => ToolProxy['terminal']): ToolProxy {
+export function createProxyContext(
+  options: ToolProxyOptions,
+  terminalOf: (servers: ToolServers, names: ToolNames) => ToolProxy['terminal'],
+): ToolProxy {
   const prefix = randomBytes(6).toString('hex');
+  const servers = withSkillsCaller(options.servers);
+  const names = new ToolNames(servers);
   let calls = 0;
   return {
     hub: options.hub,
-    servers: options.servers,
+    servers,
     limits: { ...defaultLimits, ...options.limits },
     mayList: options.mayList ?? (() => true),
     mayListWhole: options.mayListWhole ?? (() => true),
     now: options.clock ?? (() => performance.now()),
     nextCallId: () => `${prefix}-${++calls}`,
-    terminal: terminalOf(options.servers),
+    names,
+    terminal: terminalOf(servers, names),
     callerOf: createCallers(prefix),
   };
 }

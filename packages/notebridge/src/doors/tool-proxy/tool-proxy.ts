@@ -34,7 +34,7 @@ const nonceFormat = /^[\w-]{16,256}$/;
 /** Adds the tool proxy to an app: code in kernels calls the tools of servers, without their keys. Call it before `listenHttp`. */
 export function createToolProxy(app: HttpApp, options: ToolProxyDoorOptions): ToolProxy {
   const proxy = createProxyContext(options, callTarget);
-  const authenticator = new Authenticator(options.authenticate);
+  const authenticator = new Authenticator(options.authenticate, { onRefused: app.refused });
   addCallRoutes(app, new CallDoor(app, proxy, authenticator));
   addHealthRoutes(app, options.prove);
   app.addRoutes((fastify) => {

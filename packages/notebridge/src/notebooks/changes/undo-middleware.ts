@@ -101,7 +101,7 @@ export class UndoMiddleware implements Middleware {
     call: ChangeCall,
     page: JournalledPage,
   ): Promise<Answered<ToolResult>> {
-    const deadline = Date.now() + patienceMs;
+    const deadline = performance.now() + patienceMs;
     const turn = this.#turns.take();
     let answering: Promise<Answered<ToolResult>>;
     let record: (result: ToolResult) => void;
@@ -126,10 +126,10 @@ export class UndoMiddleware implements Middleware {
     page: JournalledPage,
     deadline: number,
   ): Promise<(result: ToolResult) => void> {
-    const limits = () => ({ timeoutMs: Math.max(1, deadline - Date.now()), cancellation });
+    const limits = () => ({ timeoutMs: Math.max(1, deadline - performance.now()), cancellation });
     try {
       if (!doesFit(await page.getOffer(limits()), call)) return () => {};
-      await this.#untilAnswered(deadline - Date.now());
+      await this.#untilAnswered(deadline - performance.now());
       const before = 'cellId' in call ? await page.cells.find(call.cellId, limits()) : undefined;
       return (result) => {
         const entry = toEntry({ call, before, result, connection: page.connection, languageOf: (id) => this.#journal.languageOf(id) });

@@ -10,6 +10,8 @@ import { quote } from '../../util/quote.js';
 
 export interface LocalNotebookOptions {
   host: NotebookHost;
+  /** Writes the address of the window into a file of the user's own, for a person. Returns its path. Rejects with `write_failed`. */
+  writeAddress: () => Promise<string>;
   /** Whether code in the notebook can call MCP servers. Default false. */
   hasTools?: boolean | undefined;
   /** Opens a URL for the person. Default: the system's browser. */
@@ -27,7 +29,8 @@ const toolInstructions =
 /** Shows the notebook to the person; everything else works without a window. */
 const windowTool: Tool = {
   name: 'open_notebook_window',
-  description: 'Opens the notebook in a browser window, where a person sees what is done and can edit along. Answers with its address.',
+  description:
+    'Opens the notebook in a browser window, where a person sees what is done and can edit along. Answers where a person finds its address.',
   inputSchema: { type: 'object', properties: {}, additionalProperties: false },
   annotations: { title: 'Show the notebook', readOnlyHint: true, openWorldHint: false },
 };
@@ -86,10 +89,12 @@ export class LocalNotebook implements Provider {
   }
 
   async #openWindow(): Promise<ToolResult> {
-    const { host, openBrowser: open = openBrowser } = this.#options;
+    const { host, writeAddress, openBrowser: open = openBrowser } = this.#options;
     const outcome = await open(host.url);
     const shown = outcome.opened ? `Opened in ${outcome.by}.` : `No browser was opened: ${outcome.hint}`;
-    return toTextResult(`${shown} The address (it contains the access token: do not share it): ${host.url}`);
+    // Whoever has the token acts as the person, so an agent is not told it.
+    const path = await writeAddress();
+    return toTextResult(`${shown} The address of the window is for a person: it stands in "${path}", which only this user can read.`);
   }
 }
 

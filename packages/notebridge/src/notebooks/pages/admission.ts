@@ -5,6 +5,8 @@ import type { Slot } from './slot.js';
 export interface Refusal {
   status: 400 | 401 | 403 | 404 | 405;
   reason: string;
+  /** In a word of ours, for the audit; left out for what is no attempt to get in. */
+  why?: 'wrong_host' | 'wrong_origin' | 'missing' | 'malformed' | 'unknown';
   failedToken: boolean;
 }
 
@@ -31,15 +33,16 @@ export function admit(request: IncomingMessage, rules: AdmissionRules): Admissio
 
   if (request.method !== 'GET') return refuse(405, 'Only GET is answered here.');
   if (pathOf(request) !== '/') return refuse(404, 'Nothing is served at this path.');
-  if (!namesHost(request, rules.hosts)) return refuse(403, 'The Host header does not name this server.');
-  if (!slots.some((slot) => slot.allowsOrigin(origin))) return refuse(403, 'This origin may not connect.');
+  if (repeatsHeader(request)) return refuse(400, 'The header Host or Authorization was sent twice.');
+  if (!namesHost(request, rules.hosts)) return refuse(403, 'The Host header does not name this server.', 'wrong_host');
+  if (!slots.some((slot) => slot.allowsOrigin(origin))) return refuse(403, 'This origin may not connect.', 'wrong_origin');
   if (!offersSubprotocol(request)) return refuse(400, 'The WebSocket subprotocol "mcp" is required.');
 
   const token = tokenOf(request);
   if (typeof token !== 'string') return { refusal: token };
   const slot = slots.filter((candidate) => candidate.admits(token)).at(0);
-  if (slot === undefined) return refuse(403, 'The access token is wrong or has ended.', true);
-  return slot.allowsOrigin(origin) ? { slot, token, origin } : refuse(403, 'This origin may not connect.');
+  if (slot === undefined) return refuse(403, 'The access token is wrong or has ended.', 'unknown', true);
+  return slot.allowsOrigin(origin) ? { slot, token, origin } : refuse(403, 'This origin may not connect.', 'wrong_origin');
 }
 
 /** The target before its query, to the letter: nothing is decoded or normalised, so only one spelling of a path fits. */
@@ -47,26 +50,30 @@ export function pathOf({ url = '' }: IncomingMessage): string {
   return url.split('?', 1)[0] ?? '';
 }
 
-/** True if the one `Host` header of the request is among `hosts`. */
-export function namesHost({ headersDistinct }: IncomingMessage, hosts: ReadonlySet<string>): boolean {
-  const [host, ...others] = headersDistinct.host ?? [];
-  return host !== undefined && others.length === 0 && hosts.has(host.toLowerCase());
+/** True if the `Host` header of the request is among `hosts`. */
+export function namesHost({ headers: { host } }: IncomingMessage, hosts: ReadonlySet<string>): boolean {
+  return host !== undefined && hosts.has(host.toLowerCase());
 }
 
-function refuse(status: Refusal['status'], reason: string, failedToken = false): { refusal: Refusal } {
-  return { refusal: { status, reason, failedToken } };
+/** True if a header came twice that decides something: Node keeps the first, another program on the way may have read the second. */
+export function repeatsHeader({ headersDistinct: { host, authorization } }: IncomingMessage): boolean {
+  return (host?.length ?? 0) > 1 || (authorization?.length ?? 0) > 1;
+}
+
+function refuse(status: Refusal['status'], reason: string, why?: Refusal['why'], failedToken = false): { refusal: Refusal } {
+  return { refusal: { status, reason, failedToken, ...(why === undefined ? {} : { why }) } };
 }
 
 /** The token of the query, which is all that a page can send, else of the `Authorization` header. */
 function tokenOf(request: IncomingMessage): string | Refusal {
   const query = request.url?.slice(pathOf(request).length);
   const inQuery = new URLSearchParams(query).getAll('access_token');
-  if (inQuery.length > 1) return { status: 400, reason: 'More than one access_token was given.', failedToken: true };
+  if (inQuery.length > 1) return { status: 400, reason: 'More than one access_token was given.', why: 'malformed', failedToken: true };
   if (inQuery[0] !== undefined) return inQuery[0];
   const { authorization } = request.headers;
-  if (authorization === undefined) return { status: 401, reason: 'An access token is required.', failedToken: false };
+  if (authorization === undefined) return { status: 401, reason: 'An access token is required.', why: 'missing', failedToken: false };
   const bearer = /^Bearer +([\w.~+/-]+=*)$/i.exec(authorization)?.[1];
-  return bearer ?? { status: 400, reason: 'The Authorization header must read "Bearer <token>".', failedToken: true };
+  return bearer ?? { status: 400, reason: 'The Authorization header must read "Bearer <token>".', why: 'malformed', failedToken: true };
 }
 
 function offersSubprotocol(request: IncomingMessage): boolean {

@@ -10,10 +10,11 @@ const forgetAfterMs = 60_000;
  */
 export class FailedTries {
   #count = 0;
-  #lastAt = 0;
+  #lastAt = Number.NEGATIVE_INFINITY;
   readonly #now: () => number;
 
-  constructor(now: () => number = Date.now) {
+  /** `now`: milliseconds of a clock that is never set back. */
+  constructor(now: () => number = () => performance.now()) {
     this.#now = now;
   }
 

@@ -1,6 +1,7 @@
 import { messageOf } from '../../core/errors.js';
 import { type Logger, silentLogger } from '../../core/logger.js';
 import { type McpClient, StubClient } from '../../core/mcp-client.js';
+import { NotificationBrake } from '../../core/notification-brake.js';
 import type { RpcNotification } from '../../core/rpc.js';
 import { AsyncEvent } from '../../util/async-event.js';
 import { Listeners } from '../../util/listeners.js';
@@ -31,9 +32,14 @@ export class PageClient {
   readonly #options: PageClientOptions;
   readonly #logger: Logger;
   readonly #ready = new AsyncEvent();
+  /** Of the slot, not of a connection: a page gains nothing by coming back. */
+  readonly #brake = new NotificationBrake({
+    sender: 'the notebook page',
+    pass: (said) => this.notified.emit({ jsonrpc: '2.0', ...said }),
+  });
   #session: PageSession | undefined;
   #handshaking: PageSession | undefined;
-  #expectedUntil = 0;
+  #expectedUntil = Number.NEGATIVE_INFINITY;
   #stop: (() => void)[] = [];
 
   constructor(slot: Slot, options: PageClientOptions = {}) {
@@ -78,7 +84,7 @@ export class PageClient {
   /** How long a page is still expected: shaking hands, or lately gone. Milliseconds; 0 if none is. */
   expectedForMs(): number {
     const handshakeMs = this.#handshaking === undefined ? 0 : (this.#options.handshakeMs ?? defaultHandshakeMs);
-    return Math.max(handshakeMs, this.#expectedUntil - Date.now());
+    return Math.max(handshakeMs, this.#expectedUntil - performance.now());
   }
 
   /** Hangs up and stops serving; whoever waits for a page learns that none will come. Closing twice is harmless. */
@@ -87,8 +93,9 @@ export class PageClient {
     this.#stop = [];
     const sessions = [this.#session, this.#handshaking];
     this.#lose();
-    this.#expectedUntil = 0;
+    this.#expectedUntil = Number.NEGATIVE_INFINITY;
     this.#ready.set();
+    this.#brake.close();
     for (const session of sessions) await session?.close();
   }
 
@@ -105,7 +112,7 @@ export class PageClient {
     try {
       session = await this.#connectSession(resume, (notification) => {
         // Before the handshake is over the page may say that its tools changed; that it came says so anyway.
-        if (session !== undefined && this.#session === session) this.notified.emit(notification);
+        if (session !== undefined && this.#session === session) this.#brake.take(notification);
       });
       if (isStale()) return await session.close();
       this.#handshaking = session;
@@ -129,7 +136,7 @@ export class PageClient {
 
   #lose(): void {
     // One that left in the middle of its handshake is on its way back as well.
-    if (this.#session ?? this.#handshaking) this.#expectedUntil = Date.now() + (this.#options.graceMs ?? defaultGraceMs);
+    if (this.#session ?? this.#handshaking) this.#expectedUntil = performance.now() + (this.#options.graceMs ?? defaultGraceMs);
     this.#handshaking = undefined;
     if (this.#session === undefined) return;
     this.#session = undefined;

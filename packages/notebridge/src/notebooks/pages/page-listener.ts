@@ -4,7 +4,9 @@ import type { Duplex } from 'node:stream';
 import type { ServerOptions, WebSocket, WebSocketServer } from 'ws';
 import { BridgeError, messageOf } from '../../core/errors.js';
 import type { Logger } from '../../core/logger.js';
-import { admit, namesHost, pageSubprotocol, pathOf, type Refusal } from './admission.js';
+import type { OnRefused } from '../../core/refused-attempt.js';
+import { ownConnections } from '../../processes/connections.js';
+import { admit, namesHost, pageSubprotocol, pathOf, type Refusal, repeatsHeader } from './admission.js';
 import { type BindOptions, bindLoopback } from './bind.js';
 import { FailedTries } from './failed-tries.js';
 import { FaultLog } from './fault-log.js';
@@ -32,6 +34,8 @@ export interface PageListenerOptions extends BindOptions {
   /** Values of `Host`, besides the loopback ones, that a page may send; with or without the port. */
   allowHosts?: readonly string[] | undefined;
   maxMessageBytes: number;
+  /** Told of each connection that was refused for its Host, its Origin or its token. Default: nobody is. */
+  onRefused?: OnRefused | undefined;
 }
 
 /** Refusals that may wait at once; past it a stranger is cut off without a word. */
@@ -101,7 +105,16 @@ export class PageListener {
   }
 
   #createServer(): Server {
-    return createServer({ headersTimeout: silenceMs, requestTimeout: silenceMs, connectionsCheckingInterval: 5000, maxHeaderSize: 16_384 })
+    const server = createServer({
+      headersTimeout: silenceMs,
+      requestTimeout: silenceMs,
+      connectionsCheckingInterval: 5000,
+      maxHeaderSize: 16_384,
+    });
+    // All of a head that fits are looked at, so that none hides behind 2,000 others.
+    server.maxHeadersCount = 0;
+    ownConnections.watch(server, () => this.#faults.report('Too many connections are open: the oldest without a token was cut.'));
+    return server
       .on('connection', (socket: Socket) => this.#strangers.add(socket))
       .on('request', (request, response) => this.#answerPlainRequest(request, response))
       .on('upgrade', (request, stream, head) => this.#upgrade(request, stream, head));
@@ -113,6 +126,7 @@ export class PageListener {
     const admission = admit(request, { slots, hosts: this.#hosts });
     if ('refusal' in admission) return this.#refuse(stream, admission.refusal, request);
     this.#strangers.release(request.socket);
+    ownConnections.trust(request.socket);
     const { slot, token, origin } = admission;
     slot.accept({ token, origin, stream, open: () => this.#open(request, stream, head) }).catch((error: unknown) => {
       logger.warn('A page could not be taken in.', { error: messageOf(error) });
@@ -135,7 +149,9 @@ export class PageListener {
     });
   }
 
-  #refuse(stream: Duplex, refusal: Refusal, { headers: { origin } }: IncomingMessage): void {
+  #refuse(stream: Duplex, refusal: Refusal, { headers: { origin }, socket: { remoteAddress } }: IncomingMessage): void {
+    const { why } = refusal;
+    if (why !== undefined) this.#options.onRefused?.({ door: 'page', reason: why, remoteAddress });
     this.#faults.report('A connection was refused.', { status: refusal.status, reason: refusal.reason, origin });
     const refuse = (): void => void stream.end(toRefusalText(refusal), () => stream.destroy());
     const delayMs = refusal.failedToken ? this.#failedTries.add() : 0;
@@ -149,7 +165,7 @@ export class PageListener {
   }
 
   #answerPlainRequest(request: IncomingMessage, response: ServerResponse): void {
-    const status = namesHost(request, this.#hosts) ? (pathOf(request) === '/' ? 426 : 404) : 403;
+    const status = repeatsHeader(request) ? 400 : !namesHost(request, this.#hosts) ? 403 : pathOf(request) === '/' ? 426 : 404;
     response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8', connection: 'close', upgrade: 'websocket' });
     response.end(`${STATUS_CODES[status]}. Notebook pages connect here by WebSocket; there is nothing to see.\n`);
   }

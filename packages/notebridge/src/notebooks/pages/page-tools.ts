@@ -3,7 +3,7 @@ import { printMessage } from '../../core/wire.js';
 import { isJsonObject, type JsonObject } from '../../util/json.js';
 
 /** The longest name that MCP allows. */
-const maxNameLength = 128;
+export const maxNameLength = 128;
 /** Longest entry as JSON, in characters: agents pay for every one of them. */
 const maxToolLength = 256 * 1024;
 const maxTools = 1000;
@@ -57,9 +57,12 @@ const optionalMembers: Record<string, (value: unknown) => boolean> = {
   _meta: isJsonObject,
 };
 
+const knownHints: ReadonlySet<string> = new Set(['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint']);
+
+/** Agents check the hints that they know and pass over any other, whatever its type. */
 function isAnnotation(key: string, value: unknown): boolean {
   if (key === 'title') return isString(value);
-  return !key.endsWith('Hint') || typeof value === 'boolean';
+  return !knownHints.has(key) || typeof value === 'boolean';
 }
 
 /** Control and invisible characters can make a name look like another. */

@@ -11,9 +11,12 @@ import { Listeners } from '../../util/listeners.js';
 import { quote } from '../../util/quote.js';
 import { Throttle } from '../../util/throttle.js';
 import type { Absence } from './absence.js';
+import { ListedTools } from './listed-tools.js';
 import { toShownTools } from './page-tools.js';
 
 /** Resources that are watched over a reload. */
+/** Pages that a call may see come and go before it is refused. */
+const maxReturns = 100;
 const maxWatched = 1000;
 
 export interface ProxyServerOptions {
@@ -43,6 +46,7 @@ export class ProxyServer implements Provider {
   readonly #options: ProxyServerOptions;
   readonly #events = new Listeners<ProviderEvent>();
   readonly #changes = new Throttle(changeIntervalMs);
+  readonly #listed = new ListedTools(listPatienceMs);
   /** Resources whose updates agents have asked for. */
   readonly #watched = new Set<string>();
 
@@ -82,6 +86,7 @@ export class ProxyServer implements Provider {
 
   /** Passes an event of the page on to agents. */
   emit(event: ProviderEvent): void {
+    if (event.method === 'notifications/tools/list_changed') this.#listed.forget();
     if (event.method.endsWith('/list_changed')) this.#changes.run(event.method, () => this.#events.emit(event));
     else this.#events.emit(event);
   }
@@ -89,9 +94,21 @@ export class ProxyServer implements Provider {
   async #requestWithoutPage(absence: Absence, method: string, params: JsonObject, context: CallContext): Promise<JsonObject> {
     const listed = absence.list(method);
     if (listed !== undefined) return listed;
-    const isList = method.endsWith('/list');
-    if (!isList && !(await absence.awaitReturn(context)) && method === 'tools/call') return absence.refuseCall(quote(params.name));
+    if (method === 'tools/call') return this.#callWhenBack(absence, params, context);
+    if (!method.endsWith('/list')) await absence.awaitReturn(context);
     return this.#forward(method, params, context);
+  }
+
+  /** A page that came back may leave before it has seen the call: then the next one may have it. */
+  async #callWhenBack(absence: Absence, params: JsonObject, context: CallContext): Promise<JsonObject> {
+    for (let returns = 0; returns < maxReturns && (await absence.awaitReturn(context)); returns++) {
+      try {
+        return await this.#forward('tools/call', params, context);
+      } catch (error) {
+        if (codeOf(error) !== 'not_connected') throw error;
+      }
+    }
+    return absence.refuseCall(quote(params.name));
   }
 
   /** A page that is just leaving has not seen the call, so it may wait for the page's return like any other. */
@@ -112,6 +129,23 @@ export class ProxyServer implements Provider {
 
   #forward(method: string, params: JsonObject, context: CallContext): Promise<JsonObject> {
     const client = this.#options.clientFactory();
+    if (method === 'tools/call' && !this.#listed.includes(client, params.name)) return this.#forwardIfListed(client, params, context);
+    return this.#send(client, method, params, context);
+  }
+
+  async #forwardIfListed(client: McpClient, params: JsonObject, context: CallContext): Promise<JsonObject> {
+    const mayHave = await new Promise<boolean>((resolve, reject) => {
+      // What is cancelled meanwhile is not sent any more: the client sees to that.
+      const stop = context.cancellation.onCancel(() => resolve(true));
+      this.#listed.ask(client, params.name).then(resolve, reject).finally(stop);
+    });
+    if (!mayHave) throw new BridgeError('unknown_tool', `Unknown tool: ${quote(params.name)}.`);
+    // It has not seen the call, so the next page may have it.
+    if (this.#options.clientFactory() !== client) throw new BridgeError('not_connected', 'The notebook page is leaving.');
+    return this.#send(client, 'tools/call', params, context);
+  }
+
+  #send(client: McpClient, method: string, params: JsonObject, context: CallContext): Promise<JsonObject> {
     const options: PeerRequestOptions = { cancellation: context.cancellation };
     if (context.wantsProgress) options.onProgress = (progress) => context.forwardProgress(progress);
     if (method.endsWith('/list')) options.timeoutMs = listPatienceMs;
@@ -119,7 +153,10 @@ export class ProxyServer implements Provider {
     const answer = client.request(method, sent, options);
     if (method === 'tools/call') return answer.catch((error: unknown) => toFailedResult(error, quote(params.name)));
     if (method !== 'tools/list') return answer;
-    const shown = answer.then((result) => this.#showTools(result, params));
+    const shown = answer.then((result) => {
+      if (params.cursor === undefined && result.nextCursor === undefined) this.#listed.remember(client, result.tools);
+      return this.#showTools(result, params);
+    });
     return params.cursor === undefined ? shown.catch((error: unknown) => this.#listWithoutPage(error)) : shown;
   }
 

@@ -110,12 +110,22 @@ export class Slot {
     return turn;
   }
 
-  /** Hangs up and lets nobody in any more. */
-  close(): void {
+  /** Hangs up and lets nobody in any more. Resolves when the page is gone and the streams have ended. */
+  close(): Promise<void> {
     this.#closed = true;
     this.#tokens.close();
-    if (this.#connection !== undefined) this.#connection.close(1001, closingReason);
-    else this.#channel.incoming.close(new BridgeError('closed', 'The notebook was closed before its page came.'));
+    const connection = this.#connection;
+    if (connection === undefined) {
+      endChannel(this.#channel);
+      return Promise.resolve();
+    }
+    return new Promise((resolve) => {
+      const stop = this.disconnected.add(() => {
+        stop();
+        resolve();
+      });
+      connection.close(1001, closingReason);
+    });
   }
 
   #attach(socket: WebSocket, { stream, token, origin }: Visitor): void {
@@ -152,6 +162,7 @@ export class Slot {
     this.#connection = undefined;
     this.#resume = undefined;
     this.#channel = createChannel();
+    if (this.#closed) endChannel(this.#channel);
     this.connectionLive.clear();
     this.disconnected.emit();
   }
@@ -159,4 +170,10 @@ export class Slot {
 
 function createChannel(): Channel {
   return { incoming: new MessageStream(), outgoing: new MessageStream() };
+}
+
+/** Nobody will come to these streams any more: who reads them, or begins to, is told so. */
+function endChannel({ incoming, outgoing }: Channel): void {
+  incoming.close(new BridgeError('closed', 'The notebook was closed before its page came.'));
+  outgoing.close();
 }

@@ -1,19 +1,20 @@
 import type { Socket } from 'node:net';
 import type { FaultLog } from './fault-log.js';
 
-/** Past it the oldest is cut, so that idle ones cannot keep a page out. */
-const maxStrangers = 256;
-/** How long whoever speaks may take to come to the point. Milliseconds. */
+/** How long whoever speaks may take to come to the point, and how often that is looked at. Milliseconds. */
 const requestMs = 5000;
+const lookEveryMs = 1000;
 /** How long a silent connection is kept: a browser holds it while a person is asked for permission. Milliseconds. */
 export const silenceMs = 120_000;
 
-/** Connections that are no page (yet): how many there are, for how long, and which have never said a word. */
+/** Connections that are no page (yet): how long they may speak without coming to the point, and which have never said a word. */
 export class Strangers {
   readonly #faults: FaultLog;
-  readonly #sockets = new Set<Socket>();
+  /** When each was first seen to have spoken; undefined before. */
+  readonly #sockets = new Map<Socket, number | undefined>();
   readonly #watched = new Set<Socket>();
   #gone = 0;
+  #timer: NodeJS.Timeout | undefined;
 
   constructor(faults: FaultLog) {
     this.#faults = faults;
@@ -21,19 +22,14 @@ export class Strangers {
 
   /** Connections without a byte, past and present. */
   get silent(): number {
-    return this.#gone + [...this.#sockets, ...this.#watched].filter(isSilent).length;
+    return this.#gone + [...this.#sockets.keys(), ...this.#watched].filter(isSilent).length;
   }
 
   add(socket: Socket): void {
-    this.#sockets.add(socket);
-    const [oldest] = this.#sockets;
-    if (this.#sockets.size > maxStrangers) oldest?.destroy();
-    const timer = setInterval(() => {
-      if (!isSilent(socket) && this.#sockets.has(socket)) socket.destroy();
-    }, requestMs).unref();
+    this.#sockets.set(socket, undefined);
+    this.#timer ??= setInterval(() => this.#look(), lookEveryMs).unref();
     socket.once('close', () => {
-      clearInterval(timer);
-      this.#sockets.delete(socket);
+      this.release(socket);
       if (isSilent(socket)) this.#countSilence();
     });
   }
@@ -47,14 +43,25 @@ export class Strangers {
     });
   }
 
-  /** Lets go of one that is a page now. */
+  /** Lets go of one that is a page now. Releasing twice is harmless. */
   release(socket: Socket): void {
     this.#sockets.delete(socket);
+    if (this.#sockets.size > 0) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
   }
 
   /** Cuts all of them. */
   destroy(): void {
-    for (const socket of this.#sockets) socket.destroy();
+    for (const socket of this.#sockets.keys()) socket.destroy();
+  }
+
+  #look(): void {
+    const now = performance.now();
+    for (const [socket, spokeAt] of this.#sockets) {
+      if (spokeAt !== undefined && now - spokeAt >= requestMs) socket.destroy();
+      else if (spokeAt === undefined && !isSilent(socket)) this.#sockets.set(socket, now);
+    }
   }
 
   #countSilence(): void {

@@ -36,7 +36,7 @@ def from_caller(given: Any, server: str, tool: str) -> ToolResult:
     elif are_blocks(content):
         value = to_value(content)
     else:
-        value = _parse(text) if content else None
+        value = _parse(text) if content else to_value(content)
     return ToolResult(value, content=content, structured=structured, meta=meta if isinstance(meta, dict) else None)
 
 

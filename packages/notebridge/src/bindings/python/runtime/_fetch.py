@@ -11,6 +11,8 @@ from ._conversation import Ask, Broken, Conversation, Reply, Unreachable
 from ._values import ToolError, ToolResult
 
 OnEvent = Callable[[bytes], Awaitable[None]]
+# JavaScript takes a longer one for none.
+_longest_ms = 2**31 - 1
 
 
 async def lead_by_fetch(conversation: Conversation, on_event: Optional[OnEvent] = None) -> ToolResult:
@@ -86,12 +88,37 @@ async def _ask(ask: Ask, on_event: Optional[OnEvent]) -> Reply:
             raise Broken(str(error)) from None
 
     try:
-        return await asyncio.wait_for(exchange(), max(0.001, ask.deadline - time.monotonic()))
+        return await _in_time(exchange(), ask.deadline - time.monotonic())
     except asyncio.TimeoutError:
         raise Broken("no answer in time", is_timeout=True) from None
     finally:
         # After the end it changes nothing.
         aborting.abort()
+
+
+async def _in_time(work: Awaitable[Reply], seconds: float) -> Reply:
+    """As `asyncio.wait_for`, which would leave its timer behind for the whole time: Pyodide's event loop cannot take one back."""
+    js: Any = importlib.import_module("js")
+    ffi: Any = importlib.import_module("pyodide.ffi")
+    task = asyncio.ensure_future(work)
+    is_late = False
+
+    def give_up() -> None:
+        nonlocal is_late
+        is_late = True
+        task.cancel()
+
+    when_late = ffi.create_proxy(give_up)
+    timer = js.setTimeout(when_late, min(max(1.0, seconds * 1000), _longest_ms))
+    try:
+        return await task
+    except asyncio.CancelledError:
+        if is_late:
+            raise asyncio.TimeoutError from None
+        raise
+    finally:
+        js.clearTimeout(timer)
+        when_late.destroy()
 
 
 def _headers_of(response: Any) -> Dict[str, str]:

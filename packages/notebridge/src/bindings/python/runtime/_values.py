@@ -117,6 +117,9 @@ def from_answer(answer: Mapping[str, Any]) -> ToolResult:
     value = result
     if content is None and type(result) is list and are_blocks(result):
         content, value = result, to_value(result)
+    elif content == [] and result == []:
+        # No blocks at all. An empty list as structured content comes without blocks beside it.
+        value = to_value([])
     structured = answer.get("structured_content")
     if structured is None and value is result and not isinstance(result, str):
         structured = result

@@ -8,10 +8,12 @@ export function toResult(answer) {
   const { result, content, structured_content: structured, meta, call_id: callId, duration_ms: durationMs } = answer;
   const isBlocks = !Array.isArray(content) && areBlocks(result);
   const value = isBlocks ? toValue(result) : result;
+  // An empty list as structured content comes without blocks beside it.
+  const isData = !isBlocks && typeof result !== 'string' && !(Array.isArray(content) && content.length === 0);
   return {
     value,
     content: Array.isArray(content) ? content : isBlocks ? result : textOf(result),
-    structured: structured ?? (isBlocks || typeof result === 'string' ? undefined : (result ?? undefined)),
+    structured: structured ?? (isData ? (result ?? undefined) : undefined),
     meta: meta ?? {},
     callId,
     durationMs,

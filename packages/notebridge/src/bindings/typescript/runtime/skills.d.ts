@@ -1,8 +1,22 @@
 import type { CallOptions } from './client.js';
 
+export interface SkillScript {
+  name: string;
+  /** One line; empty if the script says nothing of itself. */
+  description: string;
+  /** What stands on its command line, as far as the script says it. */
+  parameters?: { name: string; type?: string; description?: string; choices?: string; required?: true }[];
+  returns?: string;
+  usage?: string;
+  /** Environment variables that it reads. */
+  env_vars?: string[];
+}
+
 export interface Skill {
   name: string;
   description: string;
+  scripts?: SkillScript[];
+  resources?: { name: string }[];
   [key: string]: unknown;
 }
 
@@ -17,7 +31,7 @@ export interface SkillRun {
   [key: string]: unknown;
 }
 
-/** Lists the skills: what each is for. */
+/** Lists the skills: what each is for, and its scripts and resources. */
 export function list_skills(options?: CallOptions): Promise<Skill[]>;
 
 /** Gives the instructions of a skill, with the names of its resources and scripts. */

@@ -10,7 +10,11 @@ class _ListSkills:
     """Lists the skills: what each is for, and its resources and scripts."""
 
     async def __call__(self, arguments: Optional[Mapping[str, Any]] = None) -> List[Dict[str, Any]]:
-        """The skills; `name` and `description` are in each. Raises `ToolError`."""
+        """The skills, each with `name`, `description`, `scripts` and `resources`. Raises `ToolError`.
+
+        A script has `name` and `description`, and as far as it says so `parameters` (each with `name`, and `type`, `description`,
+        `choices`, `required`), `returns`, `usage` and `env_vars`. A resource has `name`.
+        """
         return _list_in(await call("list_skills", {}))
 
     def sync(self, arguments: Optional[Mapping[str, Any]] = None) -> List[Dict[str, Any]]:

@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest';
+import { createContext } from '../../test/support/create-context.js';
+import { silentLogger } from '../core/logger.js';
+import { MemoryToolServer, MemoryToolServers } from '../core/memory-tool-server.js';
+import { answer } from '../core/middleware.js';
+import type { ToolAddress } from '../core/tool-address.js';
+import { Hub } from '../hub.js';
+import { ServerTools } from './server-tools.js';
+import { ToolNames } from './tool-names.js';
+import { createToolNaming } from './tool-naming.js';
+
+const serverOf = (name: string, ...tools: string[]): MemoryToolServer =>
+  new MemoryToolServer({ name, tools: tools.map((tool) => ({ name: tool, inputSchema: {}, run: async () => ({ content: [] }) })) });
+
+describe('ToolNames', () => {
+  it('gives each tool the name that agents see, and one that is not listed a name of its own', () => {
+    const names = new ToolNames(new MemoryToolServers([serverOf('my.srv', 'files.read'), serverOf('my_srv', 'files_read')]));
+    expect(names.nameOf({ server: 'my_srv', tool: 'files_read' })).toBe('my_srv__files_read');
+    expect(names.nameOf({ server: 'my.srv', tool: 'files.read' })).toMatch(/^my_srv__files_read_\w{6}$/);
+    const unlisted = names.nameOf({ server: 'my.srv', tool: 'files_read' });
+    expect(unlisted).toMatch(/^my_srv__files_read_\w{6}$/);
+    expect(unlisted).not.toBe(names.nameOf({ server: 'my.srv', tool: 'files.read' }));
+    for (const [name, address] of names.direct) expect([names.nameOf(address), names.resolve(name)]).toEqual([name, address]);
+  });
+
+  it('follows the servers', () => {
+    const servers = new MemoryToolServers([serverOf('a.b', 'x')]);
+    const names = new ToolNames(servers);
+    expect(names.nameOf({ server: 'a.b', tool: 'x' })).toBe('a_b__x');
+    servers.add(serverOf('a_b', 'x'));
+    expect(names.nameOf({ server: 'a.b', tool: 'x' })).not.toBe('a_b__x');
+    expect(names.resolve('a_b__x')).toEqual({ server: 'a_b', tool: 'x' });
+  });
+});
+
+describe('createToolNaming', () => {
+  it('shows the name of today for one that an agent has learnt before', async () => {
+    const servers = new MemoryToolServers([serverOf('a.b', 'x')]);
+    const tools = new ServerTools({ servers, logger: silentLogger });
+    const hub = new Hub();
+    const seen: [string, ToolAddress | undefined][] = [];
+    hub.addMiddleware(createToolNaming(tools));
+    hub.addMiddleware({
+      onCallTool: async (context) => {
+        seen.push([context.message.name, context.target]);
+        return answer({});
+      },
+    });
+    hub.addProvider(tools);
+    const call = (name: string) => hub.request(createContext('tools/call', { name }));
+    servers.add(serverOf('a_b', 'x'));
+    await hub.request(createContext('tools/list'));
+    const old = new ToolNames(servers).nameOf({ server: 'a.b', tool: 'x' });
+    servers.remove('a_b');
+    await call(old);
+    await call('a_b__x');
+    await call('get_cells');
+    const today = ['a_b__x', { server: 'a.b', tool: 'x' }];
+    expect(seen).toEqual([today, today, ['get_cells', undefined]]);
+  });
+});

@@ -1,0 +1,31 @@
+import type { ToolCall } from '../core/mcp.js';
+import type { Middleware, MiddlewareContext } from '../core/middleware.js';
+import type { ToolAddress } from '../core/tool-address.js';
+import type { ServerTools } from './server-tools.js';
+
+/**
+ * Has every layer further in see one name for one tool, whichever door a call came through and however old the name was that an agent
+ * used: the one that `tools/list` shows now. Beside it stands what the call is aimed at, `target`. It belongs right behind the guard:
+ * a server whose tools were never listed is asked for them first, which may start it.
+ */
+export function createToolNaming(tools: ServerTools): Middleware {
+  return {
+    name: 'toolNaming',
+    keepsResults: true,
+    onCallTool(context, callNext) {
+      const { target } = context;
+      const name = String(context.message.name);
+      const call = (): ReturnType<typeof callNext> => callNext(toNamed(context, target ?? tools.resolve(name), tools));
+      const learning = target === undefined ? tools.learn(name, context) : tools.learnToolsOf(target.server, context);
+      return learning === undefined ? call() : learning.then(call);
+    },
+  };
+}
+
+function toNamed(context: MiddlewareContext<ToolCall>, target: ToolAddress | undefined, tools: ServerTools): MiddlewareContext<ToolCall> {
+  // The notebook's own, or a name that nobody has.
+  if (target === undefined) return context;
+  const name = tools.nameOf(target);
+  if (name === context.message.name && context.target !== undefined) return context;
+  return context.copy({ message: { ...context.message, name }, target });
+}

@@ -1,0 +1,82 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createContext } from '../../test/support/create-context.js';
+import { classOfMethod } from '../../test/support/mcp-methods.js';
+import { loadConfig } from '../config/load-config.js';
+import { codeOf } from '../core/errors.js';
+import { silentLogger } from '../core/logger.js';
+import type { Principal } from '../core/principal.js';
+import { Hub } from '../hub.js';
+import { Redactor } from '../util/redactor.js';
+import { type AuditLayer, createAuditLayer } from './audit-layer.js';
+import type { HubSetup } from './hub-setup.js';
+
+const methods = Object.getOwnPropertyNames(classOfMethod);
+let home: string;
+let before: string | undefined;
+let layer: AuditLayer;
+let hub: Hub;
+beforeEach(async () => {
+  home = mkdtempSync(join(tmpdir(), 'notebridge-layer-'));
+  before = process.env.XDG_STATE_HOME;
+  process.env.XDG_STATE_HOME = home;
+  const config = await loadConfig({ env: { XDG_CONFIG_HOME: home } });
+  const setup = { config, logger: { ...silentLogger, close: async () => {} }, redactor: new Redactor() };
+  layer = createAuditLayer(setup as unknown as HubSetup, () => undefined);
+  hub = new Hub();
+  hub.addMiddleware(layer.middleware);
+});
+afterEach(async () => {
+  await layer.close();
+  if (before === undefined) delete process.env.XDG_STATE_HOME;
+  else process.env.XDG_STATE_HOME = before;
+  rmSync(home, { recursive: true, force: true });
+});
+
+/** The methods of which a message of the principal reached the inside, and with what the others were refused. */
+async function sendAll(principal: Principal | undefined): Promise<{ reached: string[]; codes: Set<string | undefined> }> {
+  const caller = { sessionId: 's', door: 'tool-proxy', era: 'legacy', clientInfo: undefined, ...(principal && { principal }) } as const;
+  const reached: string[] = [];
+  const codes = new Set<string | undefined>();
+  for (const method of methods) {
+    const sent = hub.request(createContext(method, { name: 'get_cells' }, { caller }), async () => {
+      reached.push(method);
+      return { tools: [] };
+    });
+    await sent.catch((error: unknown) => codes.add(codeOf(error)));
+  }
+  return { reached, codes };
+}
+
+describe('the guard of a process that serves its owner', () => {
+  it('keeps a grant that it does not know from every provider, from the first message on', async () => {
+    const { reached, codes } = await sendAll({ kind: 'grant', grantId: 'g_000000000000' });
+    expect([reached, codes]).toEqual([[], new Set(['bad_grant', 'denied'])]);
+  });
+
+  it('lets the owner through, and a grant as far as it goes until it is revoked', async () => {
+    expect((await sendAll(undefined)).reached).toEqual(methods);
+    const store = await layer.openStore();
+    const { id } = await store.issue({ allow: ['notebook:get_*'] });
+    const { reached } = await sendAll({ kind: 'grant', grantId: id });
+    expect(reached).toEqual(methods.filter((method) => ['free', 'call', 'list'].includes(classOfMethod[method] ?? '')));
+    await store.revoke(id);
+    expect((await sendAll({ kind: 'grant', grantId: id })).reached).toEqual([]);
+  });
+
+  it('refuses what it does not know to somebody who is nobody', async () => {
+    const { reached } = await sendAll({ kind: 'anonymous' });
+    expect(reached).toEqual(methods.filter((method) => classOfMethod[method] !== 'unknown'));
+  });
+
+  it('opens nothing to anybody but the owner where grants cannot be looked up', async () => {
+    mkdirSync(join(home, 'notebridge'), { mode: 0o700 });
+    writeFileSync(join(home, 'notebridge', 'grants.json'), 'broken', { mode: 0o600 });
+    for (const principal of [{ kind: 'grant', grantId: 'g_000000000000' }, { kind: 'anonymous' }] as const) {
+      expect(await sendAll(principal)).toEqual({ reached: [], codes: new Set(['denied']) });
+    }
+    expect((await sendAll({ kind: 'owner' })).reached).toEqual(methods);
+  });
+});

@@ -1,0 +1,38 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { ownUserId, processExists } from '../../processes/own-user.js';
+import { writeFileAtomic } from '../../state/atomic-file.js';
+import { ensurePrivateDir, removePrivateFile } from '../../state/private-file.js';
+
+const nameOf = (pid: number): string => `window-${pid}.url`;
+
+/**
+ * Where a person finds the address of the notebook's window if no terminal shows it: a file that only the user can read. The address
+ * holds the token, and who has it acts as the person; so neither agents nor whatever collects our output are told it.
+ */
+export class WindowFile {
+  readonly path: string;
+  readonly #dir: string;
+
+  /** `dir`: the state folder. Nothing is written yet. */
+  constructor(dir: string) {
+    this.#dir = dir;
+    this.path = join(dir, nameOf(process.pid));
+  }
+
+  /** Writes the address, and removes what processes have left that were killed. Returns the path. Rejects with `write_failed`. */
+  async write(url: string): Promise<string> {
+    ensurePrivateDir(this.#dir, { uid: ownUserId() });
+    for (const name of readdirSync(this.#dir)) {
+      const pid = Number(/^window-(\d+)\.url$/.exec(name)?.[1]);
+      if (pid > 0 && !processExists(pid)) removePrivateFile(join(this.#dir, name));
+    }
+    await writeFileAtomic(this.path, `${url}\n`, { mode: 0o600, anew: true });
+    return this.path;
+  }
+
+  /** Removing twice is harmless. */
+  remove(): void {
+    removePrivateFile(this.path);
+  }
+}

@@ -1,0 +1,110 @@
+import type { JsonObject } from '../util/json.js';
+import { Throttle } from '../util/throttle.js';
+import { TokenBucket } from '../util/token-bucket.js';
+import { printMessage } from './wire.js';
+
+/** What is said unasked: a method and its params. */
+export interface Said {
+  method: string;
+  params?: JsonObject;
+}
+
+export interface NotificationBrakeOptions {
+  /** Who sends them, as the agent is told: `the notebook page`. */
+  sender: string;
+  /** Passes one on. */
+  pass: (said: Said) => void;
+  /** Milliseconds of a clock that is never set back. Default: `performance.now`. */
+  now?: () => number;
+}
+
+/** What an agent can take of one sender without being asked. Updates of resources have a budget of their own. */
+const atOnce = 1000;
+const perSecond = 100;
+/** Characters of both kinds together. */
+const charactersAtOnce = 4 * 1024 * 1024;
+const charactersPerSecond = 1024 * 1024;
+/** A flood is over when nothing was dropped for so long; one that goes on is told of after ten times as long. Milliseconds. */
+const quietMs = 1000;
+const quietsUntilTold = 10;
+
+/** Of each list an agent hears at most once in this time that it changed. Milliseconds. */
+const changeIntervalMs = 100;
+
+const updated = 'notifications/resources/updated';
+const listChanges = new Set(['tools', 'resources', 'prompts'].map((list) => `notifications/${list}/list_changed`));
+
+/**
+ * Holds what one sender says unasked to what an agent can take. What is too much is dropped and counted, and one log line tells the
+ * agent the count. That a list has changed is told once for many, and the last time certainly. Progress never comes here.
+ */
+export class NotificationBrake {
+  readonly #options: NotificationBrakeOptions;
+  readonly #now: () => number;
+  readonly #updates: TokenBucket;
+  readonly #others: TokenBucket;
+  readonly #characters: TokenBucket;
+  readonly #changes = new Throttle(changeIntervalMs);
+  #dropped = { updates: 0, others: 0 };
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(options: NotificationBrakeOptions) {
+    this.#options = options;
+    this.#now = options.now ?? (() => performance.now());
+    const now = this.#now();
+    this.#updates = new TokenBucket({ capacity: atOnce, perSecond }, now);
+    this.#others = new TokenBucket({ capacity: atOnce, perSecond }, now);
+    this.#characters = new TokenBucket({ capacity: charactersAtOnce, perSecond: charactersPerSecond }, now);
+  }
+
+  /** Passes it on, or drops it. */
+  take(said: Said): void {
+    const { method, params } = said;
+    if (listChanges.has(method)) return this.#changes.run(method, () => this.#options.pass(said));
+    const kind = method === updated ? 'updates' : 'others';
+    const bucket = kind === 'updates' ? this.#updates : this.#others;
+    const now = this.#now();
+    if (bucket.take(now) === 0 && this.#characters.take(now, lengthOf(params)) === 0) return this.#options.pass(said);
+    this.#dropped[kind]++;
+    this.#timer ??= setInterval(this.#createWatch(), quietMs).unref();
+  }
+
+  /** Tells nothing more. Closing twice is harmless. */
+  close(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  /** Waits for the end of the flood, but not for ever. */
+  #createWatch(): () => void {
+    let before = 0;
+    let looks = 0;
+    return () => {
+      const { updates, others } = this.#dropped;
+      if (updates + others > before && ++looks < quietsUntilTold) {
+        before = updates + others;
+        return;
+      }
+      this.close();
+      this.#tell();
+    };
+  }
+
+  #tell(): void {
+    const { updates, others } = this.#dropped;
+    this.#dropped = { updates: 0, others: 0 };
+    const again = updates === 0 ? '' : ` ${updates} of them were updates of resources: read again what you watch.`;
+    const data = `Dropped ${updates + others} notifications of ${this.#options.sender}: more than ${perSecond} a second came, or more than 1 MiB.${again}`;
+    this.#options.pass({ method: 'notifications/message', params: { level: 'warning', logger: 'notebridge', data } });
+  }
+}
+
+function lengthOf(params: JsonObject | undefined): number {
+  if (params === undefined) return 0;
+  try {
+    return printMessage(params).length;
+  } catch {
+    // Nested too deeply to be sent to anybody.
+    return Number.POSITIVE_INFINITY;
+  }
+}

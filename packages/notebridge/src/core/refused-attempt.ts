@@ -1,0 +1,14 @@
+/** Somebody who was not let in: what the audit may know of it. What they showed is no part of it. */
+export interface RefusedAttempt {
+  /** Where: as `Caller.door` where callers come in there, else by its own name. */
+  door: 'tool-proxy' | 'http' | 'owner' | 'exchange' | 'page' | 'window' | 'other';
+  /** Why, in a word of ours: `missing`, `malformed`, `unknown`, `expired`, `revoked`, `wrong_door`, `wrong_host`, `wrong_origin`. */
+  reason: string;
+  /** The grant, where what was shown is the token of one. */
+  grantId?: string | undefined;
+  /** The other end of the connection. */
+  remoteAddress: string | undefined;
+}
+
+/** Is told of each. */
+export type OnRefused = (attempt: RefusedAttempt) => void;

@@ -1,0 +1,114 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createContext } from '../../test/support/create-context.js';
+import { classOfMethod, type MethodClass, methodsOfSdks } from '../../test/support/mcp-methods.js';
+import { codeOf } from '../core/errors.js';
+import type { Principal } from '../core/principal.js';
+import { Hub } from '../hub.js';
+import type { JsonObject } from '../util/json.js';
+import { Admission } from './admission.js';
+import { GrantStore } from './grant-store.js';
+import { createGuard } from './guard.js';
+
+const methods = Object.getOwnPropertyNames(classOfMethod);
+const known: MethodClass[] = ['free', 'call', 'list', 'item', 'everything'];
+/** What reaches the inside; all else is refused. */
+const reaches: Record<string, readonly MethodClass[]> = {
+  owner: [...known, 'unknown'],
+  anonymous: known,
+  'grant for everything': known,
+  'grant for one tool': ['free', 'call', 'list'],
+  'grant for a server, read-only': ['free', 'call', 'list', 'item'],
+  'grant for another server': ['free', 'list'],
+  expired: [],
+  revoked: [],
+  unknown: [],
+};
+
+/** What each method is about: a tool of `fs` that only reads, a resource and a prompt of it. */
+const params: JsonObject = { name: 'fs__read', uri: 'fs:a', ref: { type: 'ref/resource', uri: 'fs:a' } };
+
+let dir: string;
+let store: GrantStore;
+let hub: Hub;
+let reached = 0;
+const principals: Record<string, Principal> = {};
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'notebridge-methods-'));
+  let now = 0;
+  store = await GrantStore.open({ dir, now: () => now });
+  const issue = async (terms: Parameters<GrantStore['issue']>[0]): Promise<Principal> => ({
+    kind: 'grant',
+    grantId: (await store.issue(terms)).id,
+  });
+  principals.expired = await issue({ ttlMs: 1 });
+  principals.revoked = await issue({});
+  if (principals.revoked.kind === 'grant') await store.revoke(principals.revoked.grantId);
+  principals.owner = { kind: 'owner' };
+  principals.anonymous = { kind: 'anonymous' };
+  principals['grant for everything'] = await issue({ allow: ['*:*'] });
+  principals['grant for one tool'] = await issue({ allow: ['fs:read'] });
+  principals['grant for a server, read-only'] = await issue({ allow: ['fs'], readOnly: true });
+  principals['grant for another server'] = await issue({ allow: ['db'] });
+  principals.unknown = { kind: 'grant', grantId: 'g_000000000000' };
+  now = 1000;
+  hub = new Hub();
+  hub.addMiddleware(
+    createGuard({
+      admission: new Admission({ store }),
+      resolve: (name) => ({ server: 'fs', tool: name.replace('fs__', '') }),
+      findTool: () => ({ name: 'read', inputSchema: {}, annotations: { readOnlyHint: true } }),
+      serverOf: () => 'fs',
+    }),
+  );
+});
+afterAll(async () => {
+  await store.close();
+  await rm(dir, { recursive: true, force: true });
+});
+
+/** What becomes of a message: the code of its refusal, or `reached`. */
+async function send(principal: Principal, method: string, type: 'request' | 'notification'): Promise<string> {
+  const caller = { sessionId: 's', door: 'http', era: 'legacy', clientInfo: undefined, principal } as const;
+  const before = reached;
+  const sent = hub.request(createContext(method, params, { type, caller }), async () => {
+    reached++;
+    return { tools: [], resources: [], resourceTemplates: [], prompts: [] };
+  });
+  const code = await sent.then(() => 'reached', codeOf);
+  // A refusal that comes after the provider was asked would be none.
+  expect(reached - before).toBe(code === 'reached' ? 1 : 0);
+  return code ?? 'no code';
+}
+
+describe('every method of the protocol', () => {
+  it('stands in the table', () => {
+    expect(methodsOfSdks().length).toBeGreaterThan(30);
+    expect(methodsOfSdks().filter((method) => !Object.hasOwn(classOfMethod, method))).toEqual([]);
+  });
+
+  it.each(Object.keys(reaches))('is judged, sent by: %s', async (name) => {
+    const principal = principals[name] as Principal;
+    for (const method of methods) {
+      const kind = classOfMethod[method] ?? 'unknown';
+      const isMeant = reaches[name]?.includes(kind) === true;
+      const refusal = ['expired', 'revoked', 'unknown'].includes(name) && kind !== 'unknown' ? 'bad_grant' : 'denied';
+      const right = method.startsWith('notifications/') ? 'notification' : 'request';
+      expect([method, await send(principal, method, right)]).toEqual([method, isMeant ? 'reached' : refusal]);
+      // A request that is sent as a notification, or the other way round, is another message, and nobody's but the owner's.
+      const wrong = right === 'request' ? 'notification' : 'request';
+      expect([method, await send(principal, method, wrong)]).toEqual([method, name === 'owner' ? 'reached' : 'denied']);
+    }
+  });
+});
+
+describe('a grant that has ended', () => {
+  it('hears nothing that servers say', () => {
+    const admission = new Admission({ store });
+    const event = { method: 'notifications/tools/list_changed' };
+    const heard = Object.entries(principals).filter(([, principal]) => admission.mayHear(principal, event));
+    expect(heard.map(([name]) => name)).toEqual(Object.keys(principals).filter((name) => (reaches[name]?.length ?? 0) > 0));
+  });
+});

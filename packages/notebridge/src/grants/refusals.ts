@@ -1,0 +1,124 @@
+import { BlockList, isIP } from 'node:net';
+import type { Logger } from '../core/logger.js';
+import type { RefusedAttempt } from '../core/refused-attempt.js';
+import type { RefusedEntry } from './audit-line.js';
+import type { AuditLog } from './audit-log.js';
+
+export interface RefusalsOptions {
+  /** Left out: no audit, only the log. */
+  audit?: Pick<AuditLog, 'addRefused'> | undefined;
+  logger: Logger;
+  /** Milliseconds since the epoch. Default: the clock. */
+  now?: () => number;
+}
+
+/** How long attempts of one kind are counted before they are written. Milliseconds. */
+const foldMs = 60_000;
+/** Kinds that are told apart at once; what comes beyond them is counted together. Only holders of grants can make up so many. */
+const maxKinds = 256;
+
+/** Attempts that are alike, and how many of them are not in the audit yet. */
+interface Fold {
+  entry: Omit<RefusedEntry, 'times' | 'endedAt'>;
+  times: number;
+  lastAt: number;
+}
+
+/**
+ * Writes down who was not let in: the first of a kind at once, the rest as a count when the minute is over, so that a flood costs two
+ * lines a minute. The log gets one line a minute. Kinds differ by door, reason, grant and the class of the address; whatever was shown
+ * leaves nothing here.
+ */
+export class Refusals {
+  readonly #options: RefusalsOptions;
+  readonly #now: () => number;
+  readonly #folds = new Map<string, Fold>();
+  #total = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #isClosed = false;
+
+  constructor(options: RefusalsOptions) {
+    this.#options = options;
+    this.#now = options.now ?? Date.now;
+  }
+
+  /** Counts one. Never throws. */
+  add({ door, reason, grantId, remoteAddress }: RefusedAttempt): void {
+    if (this.#isClosed) return;
+    this.#total++;
+    const remote = remoteClassOf(remoteAddress);
+    const key = `${door} ${reason} ${grantId} ${remote}`;
+    const known = this.#folds.get(key) ?? (this.#folds.size < maxKinds ? undefined : this.#folds.get(beyond));
+    const now = this.#now();
+    if (known !== undefined) {
+      known.times++;
+      known.lastAt = now;
+      return;
+    }
+    const isBeyond = this.#folds.size >= maxKinds;
+    const entry = isBeyond
+      ? { door: 'other', reason: 'other', grantId: undefined, remote, since: now }
+      : { door, reason, grantId, remote, since: now };
+    this.#folds.set(isBeyond ? beyond : key, { entry, times: 0, lastAt: now });
+    this.#options.audit?.addRefused({ ...entry, times: 1, endedAt: now });
+    this.#timer ??= setTimeout(() => this.flush(), foldMs).unref();
+  }
+
+  /** Writes what was counted, and begins anew. */
+  flush(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    if (this.#total === 0) return;
+    const reasons: Record<string, number> = {};
+    for (const { entry, times, lastAt } of this.#folds.values()) {
+      reasons[entry.reason] = (reasons[entry.reason] ?? 0) + times + 1;
+      if (times > 0) this.#options.audit?.addRefused({ ...entry, times, endedAt: lastAt });
+    }
+    const what = this.#total === 1 ? 'A request was refused' : `${this.#total} requests were refused`;
+    this.#options.logger.warn(`${what} within a minute. The audit has more.`, { times: this.#total, ...reasons });
+    this.#total = 0;
+    this.#folds.clear();
+  }
+
+  /** Writes what was counted; later ones are not. Closing twice is harmless. */
+  close(): void {
+    this.flush();
+    this.#isClosed = true;
+  }
+}
+
+/** The key of what is counted together. No other has no space. */
+const beyond = 'beyond';
+
+const loopback = new BlockList();
+loopback.addSubnet('127.0.0.0', 8);
+loopback.addAddress('::1', 'ipv6');
+const local = new BlockList();
+for (const [network, bits] of [
+  ['10.0.0.0', 8],
+  ['172.16.0.0', 12],
+  ['192.168.0.0', 16],
+  ['169.254.0.0', 16],
+] as const)
+  local.addSubnet(network, bits);
+local.addSubnet('fc00::', 7, 'ipv6');
+local.addSubnet('fe80::', 10, 'ipv6');
+
+let lastAddress: string | undefined;
+let lastClass: RefusedEntry['remote'] = 'unknown';
+
+/** Where an address is: this machine, a network of ours, or anywhere. A flood comes from few; looking one up costs most of a count. */
+export function remoteClassOf(address: string | undefined): RefusedEntry['remote'] {
+  if (address !== lastAddress) lastClass = lookUpClass(address);
+  lastAddress = address;
+  return lastClass;
+}
+
+function lookUpClass(address: string | undefined): RefusedEntry['remote'] {
+  const plain = (address ?? '').replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, '');
+  const family = isIP(plain);
+  if (family === 0) return 'unknown';
+  const type = family === 6 ? 'ipv6' : 'ipv4';
+  if (loopback.check(plain, type)) return 'loopback';
+  return local.check(plain, type) ? 'private' : 'public';
+}

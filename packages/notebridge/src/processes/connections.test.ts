@@ -1,0 +1,102 @@
+import { once } from 'node:events';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import { Connections, connectionsWithin, ownDescriptorLimit } from './connections.js';
+
+const servers: Server[] = [];
+const sockets: Socket[] = [];
+afterEach(async () => {
+  for (const socket of sockets.splice(0)) socket.destroy();
+  await Promise.all(servers.splice(0).map((server) => new Promise((resolve) => server.close(resolve))));
+});
+
+async function listen(connections: Connections, onRequest: RequestListener = () => {}, onCut?: () => void): Promise<number> {
+  const server = createServer(onRequest);
+  connections.watch(server, onCut);
+  servers.push(server);
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  return (server.address() as AddressInfo).port;
+}
+
+async function dial(port: number, text = ''): Promise<Socket> {
+  const socket = connect(port, '127.0.0.1').on('error', () => {});
+  sockets.push(socket);
+  await once(socket, 'connect');
+  socket.write(text);
+  return socket;
+}
+
+const isCut = async (socket: Socket): Promise<void> => {
+  if (!socket.closed) await once(socket.resume(), 'close');
+};
+const good = 'GET /good HTTP/1.1\r\nHost: x\r\n\r\n';
+
+describe('Connections', () => {
+  it('cuts the oldest that has shown no token, over all servers together', async () => {
+    const connections = new Connections(() => 3);
+    let cut = 0;
+    const ports = [await listen(connections, undefined, () => cut++), await listen(connections, undefined, () => cut++)];
+    const [one, two] = [await dial(ports[0] ?? 0), await dial(ports[1] ?? 0)];
+    const rest = [await dial(ports[0] ?? 0), await dial(ports[1] ?? 0), await dial(ports[1] ?? 0)];
+    await Promise.all([isCut(one), isCut(two)]);
+    expect(cut).toBe(2);
+    expect(rest.map(({ closed }) => closed)).toEqual([false, false, false]);
+  });
+
+  it('cuts none that has shown one, and lets newcomers in beside them', async () => {
+    const connections = new Connections(() => 8);
+    // The answers never end: all of them have work.
+    const port = await listen(connections, ({ socket }, response) => {
+      connections.trust(socket);
+      response.write('x');
+    });
+    const busy: Socket[] = [];
+    for (let count = 0; count < 8; count++) {
+      const socket = await dial(port, good);
+      await once(socket, 'data');
+      busy.push(socket);
+    }
+    // Six is the share of those; the two that came last are like anybody.
+    const newcomers = [await dial(port), await dial(port)];
+    await Promise.all(busy.slice(6).map(isCut));
+    expect([...busy.slice(0, 6), ...newcomers].map(({ closed }) => closed)).toEqual(Array.from({ length: 8 }, () => false));
+  });
+
+  it('closes those that wait for nothing when others with a token need their place', async () => {
+    const connections = new Connections(() => 4);
+    const port = await listen(connections, ({ socket }, response) => {
+      connections.trust(socket);
+      response.end('x');
+    });
+    const idle: Socket[] = [];
+    for (let count = 0; count < 3; count++) {
+      const socket = await dial(port, good);
+      await once(socket, 'data');
+      idle.push(socket);
+    }
+    const next = await dial(port, good);
+    await once(next, 'data');
+    await Promise.all(idle.map(isCut));
+    expect(next.closed).toBe(false);
+  });
+});
+
+describe('connectionsWithin', () => {
+  it.each([
+    [1024, 768],
+    [256, 192],
+    [128, 64],
+    [40, 16],
+    [20_000, 4096],
+    [Number.POSITIVE_INFINITY, 4096],
+  ])('%d descriptors: %d', (descriptors, connections) => {
+    expect(connectionsWithin(descriptors)).toBe(connections);
+  });
+});
+
+describe('ownDescriptorLimit', () => {
+  it('knows the bound of this process', () => {
+    expect(ownDescriptorLimit()).toBeGreaterThan(100);
+  });
+});

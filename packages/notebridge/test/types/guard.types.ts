@@ -1,0 +1,17 @@
+// Compiled by `tsc --noEmit`, never run: a guard has one hook, which wraps all others.
+import type { Middleware } from '../../src/core/middleware.js';
+import type { Guard } from '../../src/grants/guard.js';
+
+const onMessage: Guard['onMessage'] = (context, callNext) => callNext(context);
+
+/** The right one, and it is a middleware. */
+export const right: Middleware = { name: 'guard', keepsResults: true, onMessage } satisfies Guard;
+
+export const wrong: Guard[] = [
+  // @ts-expect-error sees nothing
+  { name: 'guard', keepsResults: true },
+  // @ts-expect-error a hook that a layer around it would not know of
+  { name: 'guard', keepsResults: true, onMessage, onCallTool: (context, callNext) => callNext(context) },
+  // @ts-expect-error the same
+  { name: 'guard', keepsResults: true, onMessage, onNotification: onMessage },
+];
