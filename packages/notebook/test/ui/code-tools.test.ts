@@ -53,7 +53,7 @@ describe('the tools of the notebook’s code in the window', () => {
     await page.locator('.reach').click();
     host.setTools(null);
     await page.locator('.reach-dialog').waitFor({ state: 'detached' });
-    expect(await page.locator('.reach').isVisible()).toBe(false);
+    await page.locator('.reach').waitFor({ state: 'hidden' });
     expect(faults).toEqual([]);
   });
 

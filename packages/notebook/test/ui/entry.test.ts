@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { drivesBrowser } from '../../../../scripts/drives-browser.mjs';
 import { findChromium, Stage } from './support/browser.js';
 
 describe('coming in', () => {
@@ -7,28 +8,32 @@ describe('coming in', () => {
   afterEach(() => stage.clear());
   afterAll(() => stage.close());
 
-  it('an address from the history opens nothing, says why and what to do; the window that it opened stays good', async () => {
-    const host = await stage.host({ cells: [{ source: 'x' }] });
-    const { url } = host;
-    const { page } = await stage.window({ url });
-    await page.reload();
-    await page.locator('.cell').waitFor();
-    // The same tab is in already.
-    await page.goto(url);
-    await page.locator('.cell').waitFor();
-    const other = await page.context().newPage();
-    await other.goto(url);
-    await other.getByText('This link was used already').waitFor();
-    await other.getByText('ask your agent to open the notebook window').waitFor();
-    await other.goto(new URL('/#token=made-up', url).href);
-    await other.getByText('not of the notebook that is open now').waitFor();
-    await other.goto(host.url);
-    await other.locator('.cell').waitFor();
-    expect(host.windows).toBe(2);
-    expect(await other.evaluate(() => location.href + document.referrer)).not.toContain('token');
-  });
+  it(
+    'an address from the history opens nothing, says why and what to do; the window that it opened stays good',
+    drivesBrowser,
+    async () => {
+      const host = await stage.host({ cells: [{ source: 'x' }] });
+      const { url } = host;
+      const { page } = await stage.window({ url });
+      await page.reload();
+      await page.locator('.cell').waitFor();
+      // The same tab is in already.
+      await page.goto(url);
+      await page.locator('.cell').waitFor();
+      const other = await page.context().newPage();
+      await other.goto(url);
+      await other.getByText('This link was used already').waitFor();
+      await other.getByText('ask your agent to open the notebook window').waitFor();
+      await other.goto(new URL('/#token=made-up', url).href);
+      await other.getByText('not of the notebook that is open now').waitFor();
+      await other.goto(host.url);
+      await other.locator('.cell').waitFor();
+      await expect.poll(() => host.windows).toBe(2);
+      expect(await other.evaluate(() => location.href + document.referrer)).not.toContain('token');
+    },
+  );
 
-  it('says when the host has ended, and offers nothing that would not be heard', async () => {
+  it('says when the host has ended, and offers nothing that would not be heard', drivesBrowser, async () => {
     const host = await stage.realHost({ file: undefined, scenes: {} });
     host.setAgents([{ id: 'a', name: 'Claude' }]);
     const by = { kind: 'person', name: 'You' } as const;

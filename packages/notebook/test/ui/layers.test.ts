@@ -1,4 +1,5 @@
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { drivesBrowser } from '../../../../scripts/drives-browser.mjs';
 import { describeLayer, type Layer } from '../../src/kernel/layers.js';
 import { findChromium, Stage } from './support/browser.js';
 
@@ -12,7 +13,7 @@ describe('the layers around the code of the notebook, in the window', () => {
   afterEach(() => stage.clear());
   afterAll(() => stage.close());
 
-  it('are told at the name of the kernel, in the words of everywhere else, as soon as they are known', async ({ skip }) => {
+  it('are told at the name of the kernel, in the words of everywhere else, as soon as they are known', drivesBrowser, async ({ skip }) => {
     skip(!findChromium(), 'no Chromium on this machine, and NOTEBRIDGE_SKIP_BROWSER is set');
     const host = await stage.host({ cells: [] });
     const { page, faults } = await stage.window(host);

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { drivesBrowser } from '../../../../scripts/drives-browser.mjs';
 import { agentName, nameOf } from '../../src/ui/names.js';
 import { isMostlyUnseen, visible } from '../../src/ui/visible.js';
 import { findChromium, Stage } from './support/browser.js';
@@ -58,7 +59,7 @@ describe('in the window', () => {
   afterEach(() => stage.clear());
   afterAll(() => stage.close());
 
-  it('names say what they are, in the bar, the mark of a cell, the hint and the changes', async () => {
+  it('names say what they are, in the bar, the mark of a cell, the hint and the changes', drivesBrowser, async () => {
     const name = 'You\u202e';
     const host = await stage.host({
       title: 'analysis\u202e.ipynb',
@@ -68,30 +69,33 @@ describe('in the window', () => {
     const { page, faults } = await stage.window(host);
     host.document.update('cell-0', 'b', { by: { kind: 'agent', name } });
     const shown = quoted('You[U+202E]');
-    expect(await page.locator('.badge').first().innerText()).toBe(`${shown} edited this cell`);
-    expect(await page.locator('.hint-text').innerText()).toBe(`${shown} is working in cell 1`);
-    expect(await page.locator('.agent-name').allInnerTexts()).toEqual([
-      `Agent connected: ${quoted('You')}`,
-      `Agent connected: ${quoted('No agent connected')}`,
-      'Agent connected: agent without a name',
-    ]);
+    // What the agent did is on its way to the window.
+    await expect.poll(() => page.locator('.badge').first().innerText()).toBe(`${shown} edited this cell`);
+    await expect.poll(() => page.locator('.hint-text').innerText()).toBe(`${shown} is working in cell 1`);
+    await expect
+      .poll(() => page.locator('.agent-name').allInnerTexts())
+      .toEqual([
+        `Agent connected: ${quoted('You')}`,
+        `Agent connected: ${quoted('No agent connected')}`,
+        'Agent connected: agent without a name',
+      ]);
     await page.getByRole('button', { name: /^Changes/ }).click();
     expect(await page.locator('.change strong').first().innerText()).toBe(shown);
     expect(await page.locator('.title').innerText()).toBe('analysis[U+202E].ipynb');
     expect(faults).toEqual([]);
   });
 
-  it('code that hides what it does is seen through, asleep and awake, and in the changes', async () => {
+  it('code that hides what it does is seen through, asleep and awake, and in the changes', drivesBrowser, async () => {
     const source = 'if role != "user\u202e \u2066# admins only\u2069 \u2066":';
     const host = await stage.host({ cells: [{ source }, { source: '' }] });
     const { page, faults } = await stage.window(host);
     const marks = () => page.locator('.cell').first().locator('.unseen').allInnerTexts();
     const expected = ['U+202E', 'U+2066', 'U+2069', 'U+2066'];
     await page.locator('.cell').first().locator('.cm-content .unseen').first().waitFor();
-    expect(await marks()).toEqual(expected);
+    await expect.poll(marks).toEqual(expected);
     host.document.update('cell-1', source, { by: { kind: 'agent', name: 'Claude' } });
     await page.getByRole('button', { name: /^Changes/ }).click();
-    expect(await page.locator('.difference .unseen').allInnerTexts()).toEqual(expected);
+    await expect.poll(() => page.locator('.difference .unseen').allInnerTexts()).toEqual(expected);
     expect(faults).toEqual([]);
   });
 });

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { JsonObject } from '../../src/util/json.js';
 import { bareEnvironment } from '../support/bare-environment.js';
 import { createHome, runProgram } from '../support/program.js';
@@ -121,7 +121,7 @@ describe('generate, where no hub runs', () => {
     const pidFile = join(folder, 'pid');
     const noted = { command: 'sh', args: ['-c', `echo $$ > ${pidFile}; exec ${process.execPath} ${fixtureServer('changing.mjs')} 7`] };
     await using watch = Watching.program(['generate', '--out', out, '--watch', '--json', ...configOf({ s: noted })], { env, cwd: folder });
-    await watch.until(() => watch.lines().length === 1);
+    await watch.until(() => watch.lines().length >= 1);
     expect(python('import generated.mcp.s.only_7; print("seven")')).toBe('seven');
     expect(lstatSync(out).isSymbolicLink()).toBe(true);
 
@@ -134,7 +134,8 @@ describe('generate, where no hub runs', () => {
     configOf({ more: changing });
     await watch.until(() => watch.lines().at(-1)?.includes('"servers":[{"name":"more","tools":4}]') === true);
     const pid = Number(readFileSync(pidFile, 'utf8'));
-    expect(isAlive(pid)).toBe(false);
+    // The bindings follow at once; the server that left may take a moment to end.
+    await vi.waitUntil(() => !isAlive(pid), { timeout: 10_000 });
     expect(await watch.stop('SIGINT')).toBe(0);
   });
 });
@@ -177,9 +178,9 @@ describe('generate, with a hub', () => {
 
   it('follows with --watch what changes in the hub, through its restart, and then ends when told to', async () => {
     await using watch = Watching.program(['generate', '--out', out, '--watch', '--json'], { env: hub.env, cwd: folder });
-    await watch.until(() => watch.lines().length === 1);
+    await watch.until(() => watch.lines().length >= 1);
     await hub.call('changing', 'become', { version: '2' }, hub.ownerToken);
-    await watch.until(() => watch.lines().length === 2);
+    await watch.until(() => watch.lines().length >= 2);
     expect(python('import generated.mcp.changing.only_2; print("two")')).toBe('two');
 
     const { port } = hub;

@@ -36,7 +36,7 @@ export class Watching implements AsyncDisposable {
   }
 
   /** Waits until it is so; looked at whenever something came, and when it has ended. */
-  async until(isSo: () => boolean, timeoutMs = 30_000): Promise<void> {
+  async until(isSo: () => boolean, timeoutMs = 20_000): Promise<void> {
     if (isSo()) return;
     await new Promise<void>((resolve, reject) => {
       const finish = (end: () => void): void => {

@@ -36,7 +36,7 @@ export async function runGenerate(options: GenerateOptions): Promise<void> {
     while (!signal.aborted) {
       try {
         await source.changed(signal);
-        if (!signal.aborted) await write(source, options);
+        if (!signal.aborted) await write(source, options, { isRenewal: true });
       } catch (error) {
         tell(messageOf(error));
         if (codeOf(error) !== 'closed') continue;
@@ -78,12 +78,18 @@ function oncePassing(changed: ToolsSource['changed']): ToolsSource['changed'] {
   };
 }
 
-async function write(source: ToolsSource, { lang, out, watch = false, json = false }: GenerateOptions): Promise<void> {
+/** A renewal that changes nothing is not spoken of: servers also announce tools that are the same ones. */
+async function write(
+  source: ToolsSource,
+  { lang, out, watch = false, json = false }: GenerateOptions,
+  { isRenewal = false } = {},
+): Promise<void> {
   const gathered = await source.read();
   assertSome(gathered);
   const emit = await loadEmitter(lang);
   const files = await emit(gathered.input);
   const outcome = await writePackage(files, { folder: out, isLive: watch, pid: process.pid });
+  if (isRenewal && outcome === 'unchanged') return;
   const ours = [...gathered.warnings, ...nameWarnings(lang, out), ...emptyWarnings(gathered)];
   const warnings = [...ours, ...files.warnings];
   for (const warning of [...ours, ...shortened(files.warnings)]) tell(warning);
