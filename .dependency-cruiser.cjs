@@ -8,6 +8,7 @@ const layers = [
   ['hub.ts'],
   ['doors'],
   ['reference'],
+  ['assembly'],
   ['cli'],
 ];
 
@@ -128,14 +129,14 @@ module.exports = {
     only(
       'files-in-state',
       ['fs', 'fs/promises'],
-      ['state', 'config', 'processes', 'cli'],
-      'Only state/, config/, processes/ and cli/ touch files. Use state/ for files of ours (atomic, locked, 0600); else take the content as a parameter.',
+      ['state', 'config', 'processes', 'assembly', 'cli'],
+      'Only state/, config/, processes/, assembly/ and cli/ touch files. Use state/ for files of ours (atomic, locked, 0600); else take the content as a parameter.',
     ),
     only(
       'process-at-the-edges',
       ['process'],
-      ['cli', 'config', 'processes'],
-      'Only cli/, config/ and processes/ know the process we run in. Take the variable, path, stream or clock as a parameter.',
+      ['assembly', 'cli', 'config', 'processes'],
+      'Only assembly/, cli/, config/ and processes/ know the process we run in. Take the variable, path, stream or clock as a parameter.',
     ),
   ],
   options: {

@@ -1,8 +1,8 @@
 import { Command, CommanderError } from 'commander';
+import { ownVersion } from '../assembly/version.js';
 import { BridgeError, type ErrorCode, messageOf } from '../core/errors.js';
 import { didYouMean } from '../util/did-you-mean.js';
 import { stdioCommand } from './commands/stdio.js';
-import { ownVersion } from './version.js';
 
 /** Faults of whoever called us, not of the work: exit code 2. */
 const usageCodes = new Set<ErrorCode>(['bad_usage', 'bad_config', 'bad_middleware', 'bad_notebook']);

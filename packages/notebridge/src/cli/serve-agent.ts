@@ -1,18 +1,17 @@
-import { serveStdio } from '../doors/mcp/stdio.js';
-import { openAgentHub } from './agent-hub.js';
-import { type HubSetup, type NotebookSource, untilSignal } from './hub-setup.js';
+import type { Notebridge } from '../assembly/create-notebridge.js';
+import { untilSignal } from './process-life.js';
 
 /** Serves one agent on stdio until it closes its end, a signal comes, or a person ends it; then closes everything. */
-export async function serveAgent(setup: HubSetup, openSource: (setup: HubSetup) => Promise<NotebookSource>): Promise<void> {
-  const { config, logger } = setup;
-  const { host, source, close } = await openAgentHub(setup, openSource);
+export async function serveAgent(bridge: Notebridge): Promise<void> {
   try {
-    const door = serveStdio(host, { maxMessageLength: config.limits.maxMessageBytes, maxInFlight: config.limits.maxInFlight });
-    logger.info('Serving an agent over stdio.');
-    await Promise.race([door.closed, untilSignal(), ...(source.ended === undefined ? [] : [source.ended])]);
+    await bridge.start();
+    const door = bridge.serveStdio();
+    bridge.hub.logger.info('Serving an agent over stdio.');
+    const ended = bridge.notebook?.ended;
+    await Promise.race([door.closed, untilSignal(), ...(ended === undefined ? [] : [ended])]);
     door.close();
     await door.closed;
   } finally {
-    await close();
+    await bridge.close();
   }
 }

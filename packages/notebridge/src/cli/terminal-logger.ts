@@ -1,12 +1,12 @@
 import { type Logger, type LogLevel, logLevels } from '../core/logger.js';
 import { printJson } from '../util/exact-json.js';
 import type { JsonObject } from '../util/json.js';
-import type { Redactor } from '../util/redactor.js';
+import type { Redacting } from '../util/redactor.js';
 import { type Paint, plain } from './terminal.js';
 
 export interface TerminalLoggerOptions {
   level: LogLevel;
-  redactor: Redactor;
+  redactor: Redacting;
   write: (text: string) => void;
   /** `json`: an object per line, for programs; `text`: for people. */
   format: 'json' | 'text';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { messageOf } from '../core/errors.js';
 import { type Logger, type LogLevel, logLevels } from '../core/logger.js';
 import type { JsonObject } from '../util/json.js';
-import type { Redactor } from '../util/redactor.js';
+import type { Redacting } from '../util/redactor.js';
 
 export interface FileLoggerOptions {
   /** Made with mode 0700 if absent. */
@@ -12,7 +12,7 @@ export interface FileLoggerOptions {
   name: string;
   /** Lines below are dropped. */
   level: LogLevel;
-  redactor: Redactor;
+  redactor: Redacting;
   /** Told each warning and error, redacted, and once that the log itself cannot be written. */
   onWarning: (text: string) => void;
 }

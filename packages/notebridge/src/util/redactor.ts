@@ -1,3 +1,6 @@
+/** What takes secrets out of a text. */
+export type Redacting = Pick<Redactor, 'redact'>;
+
 /** Takes secrets out of whatever text leaves for a log, a terminal or a file. The one place that knows what to hide. */
 export class Redactor {
   /** Longest first: one that holds another would otherwise leave its tail behind. */

@@ -1,8 +1,8 @@
+import { stateDir } from '../../assembly/state-dir.js';
 import { type Logger, silentLogger } from '../../core/logger.js';
 import { type HubFile, isOwnHub, readHubFile } from '../../grants/hub-file.js';
 import { readOwnerToken } from '../../grants/owner-token.js';
-import type { Redactor } from '../../util/redactor.js';
-import { stateDir } from '../state-dir.js';
+import type { Redacting } from '../../util/redactor.js';
 import { paintFor } from '../terminal.js';
 import { createTerminalLogger } from '../terminal-logger.js';
 import { createHubSource } from './hub-source.js';
@@ -39,7 +39,7 @@ export async function findHub(): Promise<{ url: string; token: string; file: Hub
 }
 
 /** Nothing is logged unless it is asked for: an error says itself what went wrong. */
-export function createLogger(redactor: Redactor): Logger {
+export function createLogger(redactor: Redacting): Logger {
   if (!process.argv.includes('--verbose')) return silentLogger;
   const { stderr } = process;
   return createTerminalLogger({ level: 'debug', redactor, write: (text) => stderr.write(text), format: 'text', paint: paintFor(stderr) });

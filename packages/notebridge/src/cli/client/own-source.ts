@@ -1,54 +1,34 @@
+import { createNotebridge } from '../../assembly/create-notebridge.js';
 import { describeServers, type ServerReport } from '../../catalog/describe-servers.js';
-import { loadConfig } from '../../config/load-config.js';
-import { loadMiddlewareModules } from '../../config/load-middleware.js';
 import { Cancellation } from '../../core/cancellation.js';
 import { BridgeError } from '../../core/errors.js';
 import type { Logger } from '../../core/logger.js';
 import type { ToolAddress } from '../../core/tool-address.js';
+import type { ToolServers } from '../../core/tool-server.js';
 import { unknownServer } from '../../doors/owner/unknown-server.js';
 import { callTarget, proxyToolCall, type ToolCallResponse } from '../../doors/tool-proxy/proxy-tool-call.js';
 import { createProxyContext } from '../../doors/tool-proxy/tool-proxy-context.js';
-import { GrantStore } from '../../grants/grant-store.js';
-import { Hub } from '../../hub.js';
 import { quote } from '../../util/quote.js';
-import { Redactor } from '../../util/redactor.js';
-import { openGuard } from '../guard.js';
-import { ownServerInfo } from '../hub-setup.js';
-import { Closers } from '../serve/closers.js';
-import { ConfigServers } from '../servers.js';
-import { stateDir } from '../state-dir.js';
+import type { Redacting } from '../../util/redactor.js';
 import type { ToolSource } from './tool-source.js';
 
 export interface OwnSourceOptions {
   config: string | undefined;
-  createLogger: (redactor: Redactor) => Logger;
+  createLogger: (redactor: Redacting) => Logger;
 }
 
 /** The servers of the config in this process: each is started when it is asked for, and all end with `close`. Rejects with `bad_config`. */
-export async function createOwnSource({ config: file, createLogger }: OwnSourceOptions): Promise<ToolSource> {
-  const config = await loadConfig({ file, env: process.env });
-  const middlewares = await loadMiddlewareModules(config.middleware, config.baseDir);
-  const redactor = new Redactor();
-  const logger = createLogger(redactor);
-  const closers = new Closers();
-  const serverInfo = ownServerInfo();
-  const dir = stateDir();
-  const store = await GrantStore.open({ dir, logger });
-  closers.add(() => store.close());
-  const servers = new ConfigServers({ config, logger, redactor, serverInfo });
-  closers.add(() => servers.close());
-  const guard = openGuard({ store, servers, audit: config.audit, stateDir: dir, logger, redactor });
-  closers.add(() => guard.close());
-  const hub = new Hub({ serverInfo, logger });
-  for (const middleware of [guard.middleware, ...middlewares]) hub.addMiddleware(middleware);
-  closers.add(() => hub.close());
+export async function createOwnSource({ config, createLogger }: OwnSourceOptions): Promise<ToolSource> {
+  const bridge = await createNotebridge({ config, startServers: false, followConfig: false, createLogger });
+  await bridge.start();
+  const { hub, servers } = bridge;
   const proxy = createProxyContext({ hub, servers }, callTarget);
   const described = (name: string): ServerReport | undefined => describeServers(servers).find((report) => report.name === name);
 
   return {
     hub: undefined,
     servers: async () => {
-      await servers.start();
+      await bridge.startServers();
       await Promise.allSettled(
         servers
           .all()
@@ -82,12 +62,12 @@ export async function createOwnSource({ config: file, createLogger }: OwnSourceO
       if (signal.aborted) throw new BridgeError('cancelled', 'The call was cancelled.');
       return answer.success ? answer : withToolNamed(answer, servers, address);
     },
-    close: () => closers.close(),
+    close: () => bridge.close(),
   };
 }
 
 /** A server that was started for one call was not asked for its tools before; its own words may not say that it has no such tool. */
-async function withToolNamed(answer: ToolCallResponse, servers: ConfigServers, { server, tool }: ToolAddress): Promise<ToolCallResponse> {
+async function withToolNamed(answer: ToolCallResponse, servers: ToolServers, { server, tool }: ToolAddress): Promise<ToolCallResponse> {
   const tools = await servers
     .get(server)
     ?.listTools()

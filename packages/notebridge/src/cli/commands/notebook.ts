@@ -1,11 +1,12 @@
 import { Command, Option } from 'commander';
+import type { BuiltInNotebook } from '../../assembly/notebooks/built-in.js';
+import type { OpenNotebook } from '../../assembly/notebooks/notebook.js';
 import { messageOf } from '../../core/errors.js';
 import { openBrowser } from '../../processes/browser.js';
-import { openAgentHub } from '../agent-hub.js';
-import { type HubSetup, prepareHub, untilSignal } from '../hub-setup.js';
 import { addHubOptions, type HubCommandOptions } from '../options.js';
+import { createOwnNotebridge } from '../own-notebridge.js';
+import { untilSignal } from '../process-life.js';
 import { serveAgent } from '../serve-agent.js';
-import { type LocalSource, openLocal } from '../sources/local.js';
 
 interface NotebookCommandOptions extends Omit<HubCommandOptions, 'browser'> {
   /** `--browser`, `--no-browser`, or neither. */
@@ -27,32 +28,50 @@ export function notebookCommand(): Command {
 /** On a terminal, serves windows until Ctrl-C; started by an agent host, serves the agent too, and ends with it. */
 async function runNotebook(file: string | undefined, options: NotebookCommandOptions): Promise<void> {
   const { headless, readOnly } = options;
+  const isAttended = process.stdin.isTTY;
   const wantsWindow = options.browser ?? !headless;
-  const setup = await prepareHub('notebook', { ...options, browser: options.browser !== false });
-  const open = async (prepared: HubSetup): Promise<LocalSource> => {
-    const source = await openLocal(prepared, { file, readOnly });
-    process.stderr.write(`${file ?? 'A notebook in memory'}: ${await addressOf(source)}\n`);
-    if (wantsWindow) await showWindow(source.host.url);
-    return source;
+  const open: OpenNotebook = async (setup) => {
+    const { openBuiltIn } = await import('../../assembly/notebooks/built-in.js');
+    const notebook = await openBuiltIn(setup, { file, readOnly });
+    process.stderr.write(`${file ?? 'A notebook in memory'}: ${await addressOf(notebook)}\n`);
+    if (wantsWindow) await showWindow(notebook.host.url);
+    return isAttended ? withMoreWindows(notebook, wantsWindow) : notebook;
   };
-  if (!process.stdin.isTTY) return serveAgent(setup, open);
-  const { source, close } = await openAgentHub(setup, open);
-  process.stderr.write('Press Enter for another window, Ctrl-C to end it; everything is saved.\n');
-  const another = async (): Promise<void> => {
-    process.stderr.write(`${await addressOf(source)}\n`);
-    if (wantsWindow) await showWindow(source.host.url);
-  };
-  process.stdin.on('data', another);
+  const bridge = await createOwnNotebridge(
+    { ...options, browser: options.browser !== false },
+    {
+      command: 'notebook',
+      notebook: open,
+    },
+  );
+  if (!isAttended) return serveAgent(bridge);
   try {
+    await bridge.start();
+    process.stderr.write('Press Enter for another window, Ctrl-C to end it; everything is saved.\n');
     await untilSignal();
   } finally {
-    process.stdin.off('data', another).pause();
-    await close();
+    await bridge.close();
   }
 }
 
+/** Opens another window for each line that the person enters. */
+function withMoreWindows(notebook: BuiltInNotebook, wantsWindow: boolean): BuiltInNotebook {
+  const another = async (): Promise<void> => {
+    process.stderr.write(`${await addressOf(notebook)}\n`);
+    if (wantsWindow) await showWindow(notebook.host.url);
+  };
+  process.stdin.on('data', another);
+  return {
+    ...notebook,
+    close: async () => {
+      process.stdin.off('data', another).pause();
+      await notebook.close();
+    },
+  };
+}
+
 /** The address holds the token: a terminal may show it, and a log or an agent's host, which keep what we write, may not. */
-async function addressOf({ host, writeAddress }: LocalSource): Promise<string> {
+async function addressOf({ host, writeAddress }: BuiltInNotebook): Promise<string> {
   if (process.stderr.isTTY) return host.url;
   try {
     return `the address of its window stands in "${await writeAddress()}", which only you can read.`;

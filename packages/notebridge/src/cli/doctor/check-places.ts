@@ -1,9 +1,9 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { stateDir } from '../../assembly/state-dir.js';
 import { messageOf } from '../../core/errors.js';
 import { ownUserId } from '../../processes/own-user.js';
 import { ensurePrivateDir } from '../../state/private-file.js';
-import { stateDir } from '../state-dir.js';
 import { type Check, fault, ok } from './check.js';
 
 /** The folder of tokens and grants must be the user's own and closed to others. */

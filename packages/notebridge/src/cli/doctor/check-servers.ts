@@ -1,12 +1,12 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, isAbsolute, join, resolve } from 'node:path';
+import { ConfigServers } from '../../assembly/config-servers.js';
+import { ownServerInfo } from '../../assembly/settings.js';
 import type { Config } from '../../config/config.js';
 import { messageOf } from '../../core/errors.js';
 import { silentLogger } from '../../core/logger.js';
 import type { ServerConfig } from '../../core/server-config.js';
 import type { Redactor } from '../../util/redactor.js';
-import { ownServerInfo } from '../hub-setup.js';
-import { ConfigServers } from '../servers.js';
 import { type Check, fault, note, ok } from './check.js';
 
 /** Starts each server, all at once, and asks for its tools; then all are ended. */

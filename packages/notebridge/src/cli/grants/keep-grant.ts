@@ -1,9 +1,9 @@
+import { stateDir } from '../../assembly/state-dir.js';
 import type { Logger } from '../../core/logger.js';
 import type { GrantTerms, GrantView } from '../../grants/grant.js';
 import { GrantStore } from '../../grants/grant-store.js';
 import { RotatingToken } from '../../grants/rotating-token.js';
-import { untilSignal } from '../hub-setup.js';
-import { stateDir } from '../state-dir.js';
+import { untilSignal } from '../process-life.js';
 
 export interface KeepOptions {
   terms: GrantTerms;

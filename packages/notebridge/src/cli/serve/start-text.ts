@@ -1,17 +1,17 @@
-import type { ToolServers } from '../../core/tool-server.js';
+import { ownVersion } from '../../assembly/version.js';
+import type { ToolServer } from '../../core/tool-server.js';
 import type { Paint } from '../terminal.js';
-import { ownVersion } from '../version.js';
 
 export interface StartTextOptions {
   url: string;
   options: { auth: boolean; notebook: string };
-  servers: ToolServers;
+  servers: readonly ToolServer[];
   paint: Paint;
 }
 
 /** What a person reads who has started a hub: where it is, and how to use it. It has no secret in it. */
 export function toStartText({ url, options: { auth, notebook }, servers, paint }: StartTextOptions): string {
-  const names = servers.all().map(({ name }) => name);
+  const names = servers.map(({ name }) => name);
   const [first = 'SERVER'] = names;
   const token = (options: string): string => (auth ? `$(notebridge grant${options})` : 'none');
   const lines = [

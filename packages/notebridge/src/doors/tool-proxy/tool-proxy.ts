@@ -23,8 +23,8 @@ export const proxyPrefix = '/api/v1/mcp/proxy';
 
 export interface ToolProxyDoorOptions extends ToolProxyOptions {
   authenticate: Authenticate;
-  /** Answers the challenge of who wants to know whether this is the hub of its address file. */
-  prove?: ((nonce: string) => string | Promise<string>) | undefined;
+  /** Answers the challenge of a client that checks whether this is the hub of its address file. `port`: where it was asked. */
+  prove?: ((nonce: string, port: number) => string | Promise<string>) | undefined;
   /** Shown in the description of the routes. */
   version?: string | undefined;
 }
@@ -76,7 +76,7 @@ function addHealthRoutes(app: HttpApp, prove: ToolProxyDoorOptions['prove']): vo
       if (challenge.length > 0 && prove !== undefined) {
         const [nonce = ''] = challenge;
         if (challenge.length > 1 || !nonceFormat.test(nonce)) return sendRefusal(response, badChallenge, headers);
-        health.proof = await prove(nonce);
+        health.proof = await prove(nonce, request.socket.localPort ?? 0);
       }
       sendJson(response, 200, printMessage(health), headers);
     } catch (error) {

@@ -4,18 +4,17 @@ import { AgentWatchMiddleware } from '../../notebooks/local/agent-watch.js';
 import { LocalNotebook } from '../../notebooks/local/local-notebook.js';
 import { ownConnections } from '../../processes/connections.js';
 import { isJsonObject } from '../../util/json.js';
-import { browserSwitchedOff, type HubSetup, type NotebookSource } from '../hub-setup.js';
-import { stateDir } from '../state-dir.js';
+import { browserSwitchedOff, type NotebookSetup, type OpenedNotebook } from './notebook.js';
 import { WindowFile } from './window-file.js';
 
-export interface LocalOptions {
+export interface BuiltInOptions {
   /** The notebook's file, made if it is not there; undefined for one in memory. */
   file: string | undefined;
   readOnly?: boolean | undefined;
 }
 
 /** The built-in notebook, and its host for whoever wants to show it. */
-export interface LocalSource extends NotebookSource {
+export interface BuiltInNotebook extends OpenedNotebook {
   host: NotebookHost;
   /** Writes the address of a window into a file of the user's own, and a new one each minute. Returns its path. Rejects with `write_failed`. */
   writeAddress: () => Promise<string>;
@@ -24,23 +23,23 @@ export interface LocalSource extends NotebookSource {
 const renewAddressMs = 60_000;
 
 /** Opens the built-in notebook on a file. Rejects with `bad_notebook` for a file that is none, `port_in_use`, `sandbox_unavailable`. */
-export async function openLocal(setup: HubSetup, { file, readOnly }: LocalOptions): Promise<LocalSource> {
-  const { options, logger, redactor, pages } = setup;
+export async function openBuiltIn(setup: NotebookSetup, { file, readOnly }: BuiltInOptions): Promise<BuiltInNotebook> {
+  const { stateDir, logger, redactor, pages, pagePort, onRefused } = setup;
   const tools = await setup.openTools?.();
   const { createNotebookHost } = await import('@notebridge/notebook/host');
   const host = createNotebookHost({
     file,
     readOnly: readOnly ?? false,
-    sandbox: options.sandbox,
+    sandbox: pages.sandbox ?? 'auto',
     // Its windows have a port of their own; that of the hub is taken.
-    port: pages === undefined ? options.port : 0,
-    allowHosts: options.allowHost,
-    allowOrigins: options.allowOrigin,
+    port: pagePort === undefined ? (pages.port ?? 0) : 0,
+    allowHosts: pages.allowHosts,
+    allowOrigins: pages.allowOrigins,
     connections: ownConnections,
     logger,
     tools,
     onSecret: (secret) => redactor.add(secret),
-    onRefused: (reason, remoteAddress) => setup.onRefused?.({ door: 'window', reason, remoteAddress }),
+    onRefused: (reason, remoteAddress) => onRefused({ door: 'window', reason, remoteAddress }),
   });
   try {
     await host.start();
@@ -50,7 +49,7 @@ export async function openLocal(setup: HubSetup, { file, readOnly }: LocalOption
     const isKnown = code === 'port_in_use' || code === 'sandbox_unavailable';
     throw new BridgeError(isKnown ? code : 'bad_notebook', messageOf(error), { cause: error });
   }
-  const windowFile = new WindowFile(stateDir());
+  const windowFile = new WindowFile(stateDir);
   let renewing: NodeJS.Timeout | undefined;
   let written: Promise<string> | undefined;
   const writeAddress = (): Promise<string> => {
@@ -63,7 +62,7 @@ export async function openLocal(setup: HubSetup, { file, readOnly }: LocalOption
     host,
     writeAddress,
     hasTools: tools !== undefined,
-    ...(options.browser ? {} : { openBrowser: async () => browserSwitchedOff }),
+    ...(pages.openBrowser !== false ? {} : { openBrowser: async () => browserSwitchedOff }),
   });
   const ended = new Promise<void>((resolve) => host.onDisconnectAgent(() => resolve()));
   const close = async (): Promise<void> => {

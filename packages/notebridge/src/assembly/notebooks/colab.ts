@@ -3,13 +3,14 @@ import type { Middleware } from '../../core/middleware.js';
 import { UndoMiddleware } from '../../notebooks/changes/undo-middleware.js';
 import type { PageProfile } from '../../notebooks/profiles/profile.js';
 import { ColabSessionProxy } from '../../reference/colab-session-proxy.js';
-import { browserSwitchedOff, type HubSetup, type NotebookSource } from '../hub-setup.js';
+import { browserSwitchedOff, type NotebookSetup, type OpenedNotebook } from './notebook.js';
 
 /** A notebook page in the browser, of the profile. Rejects with `port_in_use`. */
 export async function openColab(
-  { options, config, logger, redactor, serverInfo, pages, onRefused }: HubSetup,
+  { config, logger, redactor, serverInfo, pages, pagePort, onRefused }: NotebookSetup,
   profile: PageProfile,
-): Promise<NotebookSource> {
+): Promise<OpenedNotebook> {
+  const { list = 'static' } = pages;
   const { maxInFlight: _, ...limits } = config.limits;
   const session = new ColabSessionProxy({
     ...limits,
@@ -17,20 +18,20 @@ export async function openColab(
     logger,
     secrets: redactor,
     clientInfo: serverInfo,
-    port: options.port,
-    at: pages,
+    port: pages.port ?? 0,
+    at: pagePort,
     onRefused,
-    list: options.list,
-    allowHosts: options.allowHost,
-    allowOrigins: options.allowOrigin,
-    ...(options.browser ? {} : { openBrowser: async () => browserSwitchedOff }),
+    list,
+    allowHosts: pages.allowHosts,
+    allowOrigins: pages.allowOrigins,
+    ...(pages.openBrowser !== false ? {} : { openBrowser: async () => browserSwitchedOff }),
   });
   await session.startProxyServer();
   const { client, wss, proxyServer } = session;
   if (client === null || wss === null || proxyServer === null) throw new BridgeError('not_started', 'The session proxy did not start.');
-  logger.info('Waiting for a notebook page.', { port: wss.port, list: options.list });
+  logger.info('Waiting for a notebook page.', { port: wss.port, list });
   // `dynamic` is the reference's behaviour to the letter, which has no undo.
-  const isJournalled = config.journal && options.journal && options.list === 'static';
+  const isJournalled = config.journal && pages.journal !== false && list === 'static';
   const undo: Middleware[] = isJournalled ? [new UndoMiddleware({ client, profileTools: profile.tools, logger })] : [];
   return { provider: proxyServer, middlewares: [...session.middleware, ...undo], close: () => session.cleanup() };
 }

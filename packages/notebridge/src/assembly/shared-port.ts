@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { PageDoor, PagePort } from '../../notebooks/pages/page-listener.js';
+import type { PageDoor, PagePort } from '../notebooks/pages/page-listener.js';
 
 /** The hub's one port as a notebook's pages see it. */
 export interface SharedPort {

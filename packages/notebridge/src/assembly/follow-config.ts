@@ -3,16 +3,16 @@ import type { Config } from '../config/config.js';
 import { userConfigFile } from '../config/load-config.js';
 import { type ConfigWatch, watchConfig } from '../config/watch-config.js';
 import type { Logger } from '../core/logger.js';
-import type { HubSetup } from './hub-setup.js';
+import type { Settings } from './settings.js';
 
 /** Has edits of the config taken into use. A broken one is reported, and what held before goes on. */
 export function followConfig(
-  { config, logger }: Pick<HubSetup, 'config'> & { logger: Logger },
+  { config, logger, env }: Pick<Settings, 'config' | 'env'> & { logger: Logger },
   change: (config: Config) => Promise<void>,
 ): ConfigWatch {
   return watchConfig({
-    file: config.file ?? userConfigFile(process.env),
-    env: process.env,
+    file: config.file ?? userConfigFile(env),
+    env,
     current: config,
     logger,
     onChange: async (next, previous) => {

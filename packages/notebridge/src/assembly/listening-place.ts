@@ -1,8 +1,9 @@
 import { isIPv6 } from 'node:net';
-import { BridgeError } from '../../core/errors.js';
+import { BridgeError } from '../core/errors.js';
+import type { HttpDoorOptions } from './options.js';
 
 /** Where a hub listens, and under which names it is called. */
-export interface Place {
+export interface ListeningPlace {
   /** Undefined: both loopback addresses. */
   host: string | undefined;
   /** Values of `Host` besides the loopback ones. */
@@ -12,13 +13,8 @@ export interface Place {
   warnings: string[];
 }
 
-export interface PlaceOptions {
-  host?: string;
-  auth: boolean;
-}
-
-/** Looks at `--host` and `--no-auth` together. @throws BridgeError `bad_usage` for a hub without tokens that others can reach. */
-export function toPlace({ host, auth }: PlaceOptions): Place {
+/** Looks at `host` and `auth` together. @throws BridgeError `bad_usage` for a hub without tokens that others can reach. */
+export function toListeningPlace({ host, auth = true }: Pick<HttpDoorOptions, 'host' | 'auth'>): ListeningPlace {
   const isLoopback = host === undefined || ['localhost', '::1', '[::1]'].includes(host) || /^127\.\d+\.\d+\.\d+$/.test(host);
   const noAuth = 'Nobody is asked for a token (--no-auth): every program on this machine can call every tool.';
   if (isLoopback) {

@@ -4,34 +4,26 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createContext } from '../../test/support/create-context.js';
 import { classOfMethod } from '../../test/support/mcp-methods.js';
-import { loadConfig } from '../config/load-config.js';
 import { codeOf } from '../core/errors.js';
-import { silentLogger } from '../core/logger.js';
 import type { Principal } from '../core/principal.js';
 import { Hub } from '../hub.js';
-import { Redactor } from '../util/redactor.js';
-import { type AuditLayer, createAuditLayer } from './audit-layer.js';
-import type { HubSetup } from './hub-setup.js';
+import { createLazyGuard, type LazyGuard } from './lazy-guard.js';
+import { NotebookPlace } from './notebooks/notebook.js';
+import { readSettings } from './settings.js';
 
 const methods = Object.getOwnPropertyNames(classOfMethod);
 let home: string;
-let before: string | undefined;
-let layer: AuditLayer;
+let layer: LazyGuard;
 let hub: Hub;
 beforeEach(async () => {
   home = mkdtempSync(join(tmpdir(), 'notebridge-layer-'));
-  before = process.env.XDG_STATE_HOME;
-  process.env.XDG_STATE_HOME = home;
-  const config = await loadConfig({ env: { XDG_CONFIG_HOME: home } });
-  const setup = { config, logger: { ...silentLogger, close: async () => {} }, redactor: new Redactor() };
-  layer = createAuditLayer(setup as unknown as HubSetup, () => undefined);
+  const settings = await readSettings({ env: { XDG_CONFIG_HOME: home, XDG_STATE_HOME: home } });
+  layer = createLazyGuard(settings, { servers: undefined, place: new NotebookPlace() });
   hub = new Hub();
   hub.addMiddleware(layer.middleware);
 });
 afterEach(async () => {
   await layer.close();
-  if (before === undefined) delete process.env.XDG_STATE_HOME;
-  else process.env.XDG_STATE_HOME = before;
   rmSync(home, { recursive: true, force: true });
 });
 
@@ -58,7 +50,7 @@ describe('the guard of a process that serves its owner', () => {
 
   it('lets the owner through, and a grant as far as it goes until it is revoked', async () => {
     expect((await sendAll(undefined)).reached).toEqual(methods);
-    const store = await layer.openStore();
+    const store = (await layer.open()).store;
     const { id } = await store.issue({ allow: ['notebook:get_*'] });
     const { reached } = await sendAll({ kind: 'grant', grantId: id });
     expect(reached).toEqual(methods.filter((method) => ['free', 'call', 'list'].includes(classOfMethod[method] ?? '')));

@@ -11,7 +11,8 @@ import { createGuard, type Guard } from '../grants/guard.js';
 import { notebookServer } from '../grants/guarded-methods.js';
 import { Refusals } from '../grants/refusals.js';
 import type { Redactor } from '../util/redactor.js';
-import type { ConfigServers } from './servers.js';
+import type { ConfigServers } from './config-servers.js';
+import type { NotebookPlace } from './notebooks/notebook.js';
 
 export interface OpenGuardOptions {
   store: GrantStore;
@@ -22,8 +23,8 @@ export interface OpenGuardOptions {
   stateDir: string;
   logger: Logger;
   redactor: Redactor;
-  /** The tools of the notebook with their annotations, for read-only grants. */
-  notebookTools?: ((context: CallContext) => Promise<readonly Tool[]>) | undefined;
+  /** Asked for the tools of the notebook with their annotations, for read-only grants. */
+  place: NotebookPlace;
 }
 
 /** The outermost layer of a hub, and what it decides by. */
@@ -70,9 +71,9 @@ function openAudit(settings: Exclude<Config['audit'], false>, { stateDir, logger
 async function findTool(
   { server, tool }: ToolAddress,
   context: CallContext,
-  { servers, notebookTools }: OpenGuardOptions,
+  { servers, place }: OpenGuardOptions,
 ): Promise<Tool | undefined> {
-  const found = server === notebookServer ? await notebookTools?.(context) : await toolsOf(server, context, servers);
+  const found = server === notebookServer ? await place.listTools(context) : await toolsOf(server, context, servers);
   return found?.find(({ name }) => name === tool);
 }
 

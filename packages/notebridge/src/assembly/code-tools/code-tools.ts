@@ -10,7 +10,7 @@ import { createKernelDoor, type KernelDoor } from '../../doors/kernel/kernel-doo
 import type { ToolProxyHub } from '../../doors/tool-proxy/tool-proxy-context.js';
 import type { GrantStore } from '../../grants/grant-store.js';
 import { Listeners } from '../../util/listeners.js';
-import type { ConfigServers } from '../servers.js';
+import type { ConfigServers } from '../config-servers.js';
 import { OwnGrant } from './own-grant.js';
 
 export interface CodeToolsOptions {

@@ -1,0 +1,194 @@
+import { createToolNaming } from '../catalog/tool-naming.js';
+import type { ToolServers } from '../core/tool-server.js';
+import { type StdioDoor, type StdioOptions, serveStdio } from '../doors/mcp/stdio.js';
+import { McpHost } from '../reference/mcp-host.js';
+import { Closers } from './closers.js';
+import type { ConfigServers } from './config-servers.js';
+import { followConfig } from './follow-config.js';
+import type { HttpDoors } from './http-doors.js';
+import { createLazyGuard, type LazyGuard } from './lazy-guard.js';
+import { NotebookPlace, type OpenedNotebook, type OpenNotebook } from './notebooks/notebook.js';
+import { toNotebookOpener } from './notebooks/to-opener.js';
+import type { NotebridgeOptions } from './options.js';
+import { readSettings, type Settings } from './settings.js';
+
+/** Hub, servers, notebook and doors, put together. */
+export interface Notebridge {
+  /** What the doors of a library user's own hand messages to. */
+  readonly hub: McpHost;
+  /** The servers of the config, with the skills. */
+  readonly servers: ToolServers;
+  /** The notebook; undefined before `start`, and where there is none. */
+  readonly notebook: OpenedNotebook | undefined;
+  /** Address of the HTTP doors; undefined before `start`, and where there are none. */
+  readonly url: string | undefined;
+  /**
+   * Opens everything but the stdio door. Rejects with `port_in_use`, `write_failed`, or as the notebook does; whatever was opened by then
+   * is closed with `close`.
+   */
+  start(): Promise<void>;
+  /** Starts the servers that are not lazy. Resolves when each runs or was given up. Never rejects. */
+  startServers(): Promise<void>;
+  /** Serves one agent over stdio, from now on. */
+  serveStdio(options?: Pick<StdioOptions, 'input' | 'output'>): StdioDoor;
+  /** Closes everything that was opened, in the opposite order, the log last. Closing twice is harmless. */
+  close(): Promise<void>;
+}
+
+/** Reads the config. Nothing is opened before `start`. Rejects with `bad_config`, `bad_middleware` or `bad_usage`. */
+export async function createNotebridge(options: NotebridgeOptions = {}): Promise<Notebridge> {
+  const openNotebook = toNotebookOpener(options.notebook ?? 'none');
+  const settings = await readSettings(options);
+  return new Assembly({ options, settings, openNotebook, servers: await createServers(settings, options) });
+}
+
+const noServers: ToolServers = { all: () => [], get: () => undefined, subscribe: () => () => {} };
+
+interface Parts {
+  options: NotebridgeOptions;
+  settings: Settings;
+  openNotebook: OpenNotebook | undefined;
+  servers: ConfigServers | undefined;
+}
+
+class Assembly implements Notebridge {
+  readonly hub: McpHost;
+  readonly servers: ToolServers;
+  readonly #options: NotebridgeOptions;
+  readonly #settings: Settings;
+  readonly #openNotebook: OpenNotebook | undefined;
+  readonly #configServers: ConfigServers | undefined;
+  readonly #place = new NotebookPlace();
+  readonly #guard: LazyGuard;
+  readonly #closers = new Closers();
+  #doors: HttpDoors | undefined;
+
+  constructor({ options, settings, openNotebook, servers }: Parts) {
+    this.#options = options;
+    this.#settings = settings;
+    this.#openNotebook = openNotebook;
+    this.servers = servers ?? noServers;
+    this.#configServers = servers;
+    const guard = createLazyGuard(settings, { servers, place: this.#place });
+    this.#guard = guard;
+    const { serverInfo, logger, middlewares } = settings;
+    this.hub = new McpHost({ serverInfo, logger, mayHear: (principal, event) => guard.mayHear(principal, event) });
+    // The guard sees what really came; the user's own layers see every message as the agent does.
+    this.hub.addMiddleware(guard.middleware);
+    if (servers !== undefined) this.hub.addMiddleware(createToolNaming(servers.provider));
+    for (const middleware of middlewares) this.hub.addMiddleware(middleware);
+    this.#closers.add(() => logger.close?.());
+    this.#closers.add(() => guard.close());
+    this.#closers.add(() => servers?.close());
+    this.#closers.add(() => this.hub.close());
+  }
+
+  get notebook(): OpenedNotebook | undefined {
+    return this.#place.notebook;
+  }
+
+  get url(): string | undefined {
+    return this.#doors?.url;
+  }
+
+  /** The port before the notebook and the servers: of two hubs on one port, the second starts nothing. */
+  async start(): Promise<void> {
+    await this.#openDoors();
+    await this.#attachNotebook();
+    this.#offerServers();
+    await this.#announce();
+  }
+
+  async startServers(): Promise<void> {
+    await this.#configServers?.start();
+  }
+
+  serveStdio(streams: Pick<StdioOptions, 'input' | 'output'> = {}): StdioDoor {
+    const { maxMessageBytes: maxMessageLength, maxInFlight } = this.#settings.config.limits;
+    return serveStdio(this.hub, { ...streams, maxMessageLength, maxInFlight });
+  }
+
+  close(): Promise<void> {
+    return this.#closers.close();
+  }
+
+  async #openDoors(): Promise<void> {
+    const { http } = this.#options;
+    const servers = this.#configServers;
+    if (http === undefined || servers === undefined) return;
+    const { openHttpDoors } = await import('./http-doors.js');
+    const guard = await this.#guard.open();
+    const doors = await openHttpDoors(http, { settings: this.#settings, hub: this.hub, servers, guard });
+    this.#closers.add(() => doors.close());
+    this.#doors = doors;
+  }
+
+  async #attachNotebook(): Promise<void> {
+    if (this.#openNotebook === undefined) return;
+    const servers = this.#configServers;
+    const notebook = await this.#openNotebook({
+      ...this.#settings,
+      pages: this.#options.pages ?? {},
+      pagePort: this.#doors?.pagePort,
+      onRefused: this.#guard.onRefused,
+      openTools: servers && (() => this.#openTools(servers)),
+    });
+    // Code in the notebook gives its grant back before the servers and the grants are closed.
+    this.#closers.add(() => notebook.close());
+    this.#place.attach(notebook);
+    for (const middleware of notebook.middlewares) this.hub.addMiddleware(middleware);
+    this.hub.addProvider(notebook.provider);
+  }
+
+  async #openTools(servers: ConfigServers) {
+    const { CodeTools } = await import('./code-tools/code-tools.js');
+    const { maxResultBytes } = this.#settings.config.limits;
+    const openStore = async () => (await this.#guard.open()).store;
+    return new CodeTools({ hub: this.hub, servers, openStore, maxResultBytes });
+  }
+
+  /** Does not wait until they run: a list of tools does. */
+  #offerServers(): void {
+    const servers = this.#configServers;
+    if (servers === undefined) return;
+    this.hub.addProvider(servers.provider);
+    const { startServers = true, followConfig: wantsEdits = true } = this.#options;
+    if (wantsEdits !== false) {
+      const logger = wantsEdits === true ? this.#settings.logger : wantsEdits.logger;
+      const watch = followConfig({ ...this.#settings, logger }, (changed) => servers.change(changed));
+      this.#closers.add(() => watch.close());
+    }
+    if (startServers) void this.startServers();
+  }
+
+  /** From now on kernels and the user's other commands find the hub; agents that came before hear that there is more. */
+  async #announce(): Promise<void> {
+    const { sharedDir } = this.#options;
+    if (this.#doors === undefined) return;
+    this.hub.sendToolListChanged();
+    if (sharedDir !== undefined) {
+      const { openSharedFolder } = await import('./shared-folder.js');
+      const shared = openSharedFolder({
+        dir: sharedDir,
+        servers: this.servers,
+        hubUrl: this.#doors.toolProxyUrl,
+        logger: this.#settings.logger,
+      });
+      this.#closers.add(() => shared.close());
+    }
+    const file = await this.#doors.writeAddress();
+    this.#closers.add(() => file.remove());
+  }
+}
+
+/** Loaded only where something asks for servers: without them an agent's start costs nothing more. */
+async function createServers(
+  settings: Settings,
+  { http, sharedDir, notebook = 'none' }: NotebridgeOptions,
+): Promise<ConfigServers | undefined> {
+  const { servers, skills } = settings.config;
+  const isWanted = servers.length > 0 || skills.length > 0 || http !== undefined || notebook === 'none';
+  if (!isWanted) return undefined;
+  const { ConfigServers } = await import('./config-servers.js');
+  return new ConfigServers({ ...settings, sharedDir });
+}

@@ -1,0 +1,144 @@
+import { readFile } from 'node:fs/promises';
+import { BridgeError, codeOf } from '../core/errors.js';
+import { createExchangeDoor } from '../doors/exchange/exchange-door.js';
+import { createHttpApp, type HttpApp } from '../doors/http/http-app.js';
+import { type HttpListener, listenHttp } from '../doors/http/listen.js';
+import { createMcpHttpDoor, type McpHttpDoor } from '../doors/mcp/http.js';
+import { createOwnerDoor } from '../doors/owner/owner-door.js';
+import { createToolProxy, proxyPrefix } from '../doors/tool-proxy/tool-proxy.js';
+import { type Authority, createAuthority } from '../grants/authority.js';
+import { GrantExchange } from '../grants/grant-exchange.js';
+import { isOwnHub, readHubFile, type WrittenHubFile, writeHubFile } from '../grants/hub-file.js';
+import { ensureOwnerToken, proveOwner } from '../grants/owner-token.js';
+import type { Hub } from '../hub.js';
+import type { PagePort } from '../notebooks/pages/page-listener.js';
+import { describePortOwner } from '../processes/port-owner.js';
+import type { ConfigServers } from './config-servers.js';
+import type { GuardWithStore } from './lazy-guard.js';
+import { type ListeningPlace, toListeningPlace } from './listening-place.js';
+import type { HttpDoorOptions } from './options.js';
+import type { Settings } from './settings.js';
+import { createSharedPort, type SharedPort } from './shared-port.js';
+import { ownVersion } from './version.js';
+
+/** Every HTTP door, on one port. */
+export interface HttpDoors {
+  url: string;
+  /** Where code calls tools. */
+  toolProxyUrl: string;
+  /** Where a notebook's pages dial. */
+  pagePort: PagePort;
+  /** Tells the user's other commands where the hub is. Rejects with `write_failed`. */
+  writeAddress(): Promise<WrittenHubFile>;
+  close(): Promise<void>;
+}
+
+export interface BehindHttp {
+  settings: Settings;
+  hub: Hub;
+  servers: ConfigServers;
+  guard: GuardWithStore;
+}
+
+const usualPort = 8765;
+
+/** Binds the port. Rejects with `port_in_use`, `bad_usage` or `write_failed`, leaving nothing open. */
+export async function openHttpDoors(options: HttpDoorOptions, behind: BehindHttp): Promise<HttpDoors> {
+  const { settings, guard } = behind;
+  const { stateDir, redactor, logger } = settings;
+  const place = toListeningPlace(options);
+  const ownerToken = ensureOwnerToken(stateDir);
+  redactor.add(ownerToken);
+  const authority = createAuthority({ store: guard.store, ownerToken, noAuth: options.auth === false });
+  const shared = createSharedPort();
+  const app = createApp(options, { place, behind });
+  const agents = addDoors(app, { ...behind, authority, ownerToken });
+  const listener = await bind(app, { port: options.port ?? usualPort, place, shared, settings });
+  const url = place.toUrl(listener.port);
+  for (const warning of place.warnings) logger.warn(warning);
+  return {
+    url,
+    toolProxyUrl: `${url}${proxyPrefix}`,
+    pagePort: shared.at(listener.port),
+    writeAddress: () => writeHubFile(stateDir, { url, pid: process.pid, startedAt: Date.now(), version: ownVersion() }),
+    close: async () => {
+      await agents.close();
+      await listener.close();
+    },
+  };
+}
+
+function createApp(
+  { allowHosts = [], allowOrigins = [] }: HttpDoorOptions,
+  { place, behind }: { place: ListeningPlace; behind: BehindHttp },
+): HttpApp {
+  const { config, logger } = behind.settings;
+  return createHttpApp({
+    allowHosts: [...place.hosts, ...allowHosts],
+    allowOrigins: [...allowOrigins],
+    maxBodyBytes: config.limits.maxBodyBytes,
+    logger,
+    onRefused: (attempt) => behind.guard.refusals.add(attempt),
+  });
+}
+
+function addDoors(
+  app: HttpApp,
+  { settings, hub, servers, guard, authority, ownerToken }: BehindHttp & { authority: Authority; ownerToken: string },
+): McpHttpDoor {
+  const { config, logger } = settings;
+  const { maxResultBytes, maxInFlight } = config.limits;
+  const authenticate = (authorization: string | undefined) => authority.authenticate(authorization, 'tools');
+  createToolProxy(app, {
+    hub,
+    servers,
+    authenticate,
+    mayList: (principal, address, tool) => guard.admission.mayList(principal, address, tool),
+    mayListWhole: (principal, server) => guard.admission.mayListWhole(principal, server),
+    prove: (nonce, port) => proveOwner(ownerToken, { nonce, port }),
+    limits: { maxResultBytes, maxInFlight },
+    version: ownVersion(),
+  });
+  const agents = createMcpHttpDoor(app, {
+    hub,
+    authenticate: (authorization) => authority.authenticate(authorization, 'agent'),
+    endSession: (sessionId) => void servers.endSession(sessionId),
+  });
+  createOwnerDoor(app, { servers, authenticate });
+  createExchangeDoor(
+    app,
+    new GrantExchange({ store: guard.store, rules: config.exchange, readKeys: (path) => readFile(path, 'utf8'), logger }),
+  );
+  return agents;
+}
+
+interface Binding {
+  port: number;
+  place: ListeningPlace;
+  shared: SharedPort;
+  settings: Settings;
+}
+
+async function bind(app: HttpApp, { port, place, shared, settings }: Binding): Promise<HttpListener> {
+  const { onConnection, onUpgrade } = shared;
+  try {
+    return await listenHttp(app, { port, host: place.host, describePortOwner, onConnection, onUpgrade });
+  } catch (error) {
+    await app.close();
+    throw codeOf(error) === 'port_in_use' ? await nameOwner(error, { port, stateDir: settings.stateDir }) : error;
+  }
+}
+
+/** Says so if it is the user's own hub that has the port. */
+async function nameOwner(error: unknown, { port, stateDir }: { port: number; stateDir: string }): Promise<BridgeError> {
+  const hub = readHubFile(stateDir);
+  if (hub === undefined || new URL(hub.url).port !== String(port) || !(await isOwnHub(hub.url, ensureOwnerToken(stateDir)))) {
+    const text = error instanceof Error ? error.message.replace(', or leave --port out', '') : '';
+    return new BridgeError('port_in_use', text.replace('End it, choose', 'End it, or choose'), { cause: error, data: { port } });
+  }
+  return new BridgeError(
+    'port_in_use',
+    `A hub of yours serves at ${hub.url} already (pid ${hub.pid}). Use that one, end it, or choose another --port.`,
+    { cause: error, data: { port, pid: hub.pid } },
+  );
+}

@@ -1,0 +1,99 @@
+import type { CallContext } from '../core/call-context.js';
+import { BridgeError, messageOf } from '../core/errors.js';
+import type { Principal } from '../core/principal.js';
+import type { ProviderEvent } from '../core/provider.js';
+import type { OnRefused } from '../core/refused-attempt.js';
+import type { GrantStore } from '../grants/grant-store.js';
+import type { Guard } from '../grants/guard.js';
+import { isAuditedForAll } from '../grants/guarded-methods.js';
+import type { ConfigServers } from './config-servers.js';
+import type { NotebookPlace } from './notebooks/notebook.js';
+import type { OpenGuard } from './open-guard.js';
+import type { Settings } from './settings.js';
+
+/** The guard of a hub, loaded when it is needed. */
+export interface LazyGuard {
+  middleware: Guard;
+  /** Records who was not let in. */
+  onRefused: OnRefused;
+  /** Whether an agent of this principal is told of an event. Before the guard is open: the owner alone. */
+  mayHear(principal: Principal, event: ProviderEvent): boolean;
+  /** Opens the guard now. Rejects with `write_failed` if the user's state folder cannot be used. */
+  open(): Promise<GuardWithStore>;
+  /** Writes the last lines of the audit. Closing twice is harmless. */
+  close(): Promise<void>;
+}
+
+export type GuardWithStore = OpenGuard & { store: GrantStore };
+
+/** Where the guard looks up what a name stands for. */
+export interface GuardedParts {
+  servers: ConfigServers | undefined;
+  place: NotebookPlace;
+}
+
+/**
+ * For the owner the guard only records calls. It is loaded with the first message that it has something to do with, so that the start
+ * of an agent does not pay for it. Everybody else's messages wait for it, whatever they are: without it nothing of theirs goes on.
+ */
+export function createLazyGuard(settings: Settings, parts: GuardedParts): LazyGuard {
+  const { config, logger } = settings;
+  const isAudited = config.audit !== false;
+  let opening: Promise<GuardWithStore> | undefined;
+  let opened: GuardWithStore | undefined;
+  let isBroken = false;
+  const open = (): Promise<GuardWithStore> => {
+    opening ??= openWithStore(settings, parts).then((guard) => {
+      opened = guard;
+      return guard;
+    });
+    return opening;
+  };
+  const pass: Guard['onMessage'] = async (context, callNext) => {
+    try {
+      await open();
+    } catch (error) {
+      // A state folder that cannot be used costs the owner the audit, not the work. It opens nothing to anybody else.
+      if (!isOfOwner(context)) throw new BridgeError('denied', 'Grants cannot be looked up, so nothing is allowed.', { cause: error });
+      if (!isBroken) logger.warn('Calls are not recorded in the audit.', { error: messageOf(error) });
+      isBroken = true;
+      return callNext(context);
+    }
+    return (await open()).middleware.onMessage(context, callNext);
+  };
+  return {
+    middleware: {
+      name: 'guard',
+      keepsResults: true,
+      // Not async: once the guard is there, a call pays for it alone.
+      onMessage: (context, callNext) => {
+        if (isOfOwner(context) && (isBroken || !isAudited || !isAuditedForAll(context))) return callNext(context);
+        return opened === undefined ? pass(context, callNext) : opened.middleware.onMessage(context, callNext);
+      },
+    },
+    onRefused: (attempt) => {
+      if (opened !== undefined) return opened.refusals.add(attempt);
+      open().then(
+        ({ refusals }) => refusals.add(attempt),
+        (error: unknown) => logger.debug('A refusal is not recorded.', { error: messageOf(error) }),
+      );
+    },
+    mayHear: (principal, event) => principal.kind === 'owner' || (opened?.admission.mayHear(principal, event) ?? false),
+    open,
+    close: async () => {
+      const guard = await opening?.catch(() => undefined);
+      guard?.close();
+      await guard?.store.close();
+    },
+  };
+}
+
+function isOfOwner({ caller }: CallContext): boolean {
+  return caller.principal === undefined || caller.principal.kind === 'owner';
+}
+
+async function openWithStore({ config, stateDir, logger, redactor }: Settings, parts: GuardedParts): Promise<GuardWithStore> {
+  const [{ GrantStore }, { openGuard }] = await Promise.all([import('../grants/grant-store.js'), import('./open-guard.js')]);
+  const store = await GrantStore.open({ dir: stateDir, logger });
+  return { ...openGuard({ ...parts, store, audit: config.audit, stateDir, logger, redactor }), store };
+}

@@ -1,0 +1,60 @@
+import type { NotebookTools } from '@notebridge/notebook/host';
+import type { CallContext } from '../../core/call-context.js';
+import type { Tool } from '../../core/mcp.js';
+import type { Middleware } from '../../core/middleware.js';
+import type { Provider } from '../../core/provider.js';
+import type { OnRefused } from '../../core/refused-attempt.js';
+import type { PagePort } from '../../notebooks/pages/page-listener.js';
+import type { BrowserResult } from '../../processes/browser.js';
+import type { Settings } from '../settings.js';
+import type { PageOptions } from './page-options.js';
+
+/** A notebook that agents work in. */
+export interface OpenedNotebook {
+  provider: Provider;
+  /** Added inside all others. */
+  middlewares: readonly Middleware[];
+  /** Resolves when a person asks for the end of the agent's connection. */
+  ended?: Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Opens a notebook. Rejects with what keeps it from opening, and leaves nothing open then. */
+export type OpenNotebook = (setup: NotebookSetup) => Promise<OpenedNotebook>;
+
+/** What a notebook is given when it is opened. */
+export interface NotebookSetup extends Settings {
+  pages: PageOptions;
+  /** Where its pages dial, if there is an HTTP port already. */
+  pagePort: PagePort | undefined;
+  /** Told of who was not let in by the notebook's own doors. */
+  onRefused: OnRefused;
+  /** What code in the notebook may call, where there are servers. Whoever opens it closes it. */
+  openTools: (() => Promise<NotebookTools & { close(): Promise<void> }>) | undefined;
+}
+
+/** The place of the one notebook: those who ask for its tools hold the place, before a notebook is there. */
+export class NotebookPlace {
+  #notebook: OpenedNotebook | undefined;
+
+  get notebook(): OpenedNotebook | undefined {
+    return this.#notebook;
+  }
+
+  attach(notebook: OpenedNotebook): void {
+    this.#notebook = notebook;
+  }
+
+  /** The tools with their annotations; none where no notebook is attached. */
+  async listTools(context: CallContext): Promise<readonly Tool[]> {
+    const { tools } = (await this.#notebook?.provider.request('tools/list', {}, context)) ?? {};
+    return Array.isArray(tools) ? (tools as Tool[]) : [];
+  }
+}
+
+/** What stands for a browser when opening one is switched off. */
+export const browserSwitchedOff: BrowserResult = {
+  opened: false,
+  reason: 'no_display',
+  hint: 'Opening one is switched off (--no-browser).',
+};

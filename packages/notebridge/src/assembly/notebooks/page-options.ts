@@ -1,0 +1,19 @@
+import type { SandboxMode } from '@notebridge/notebook/host';
+
+/** How a notebook and its pages are reached. */
+export interface PageOptions {
+  /** Port that notebook pages dial, where there is no HTTP port; 0 for any free one. Default 0. */
+  port?: number | undefined;
+  /** Lists the notebook's tools always, or only while its page is connected. Default `static`. */
+  list?: 'static' | 'dynamic' | undefined;
+  /** False: never opens a browser; answers name the URL to open. Default true. */
+  openBrowser?: boolean | undefined;
+  /** False: cells of a Colab page are not read before a change, and changes cannot be undone. Default: as the config says. */
+  journal?: boolean | undefined;
+  /** The operating-system sandbox of the built-in Python. Default `auto`. */
+  sandbox?: SandboxMode | undefined;
+  /** Host names that pages may dial besides loopback. Exact. */
+  allowHosts?: readonly string[] | undefined;
+  /** Origins of pages besides those of the notebook's profile. Exact. */
+  allowOrigins?: readonly string[] | undefined;
+}

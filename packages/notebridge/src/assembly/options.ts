@@ -1,0 +1,36 @@
+import type { Logger } from '../core/logger.js';
+import type { OpenNotebook } from './notebooks/notebook.js';
+import type { PageOptions } from './notebooks/page-options.js';
+import type { SettingsOptions } from './settings.js';
+
+/** What a Notebridge is made of. Everything may be left out. */
+export interface NotebridgeOptions extends SettingsOptions {
+  /**
+   * The notebook that agents work in: `colab`, `local` (built in, in memory), the path of an `.ipynb` file, the URL of a Colab notebook,
+   * `none`, or a function that opens one. Default `none`.
+   */
+  notebook?: string | OpenNotebook | undefined;
+  /** How the notebook is opened. */
+  pages?: PageOptions | undefined;
+  /** The HTTP doors, all on one port. Left out: none is opened. */
+  http?: HttpDoorOptions | undefined;
+  /** Folder shared with kernels: bindings are kept in its `generated`, skills are read from its `skills`. Absolute. */
+  sharedDir?: string | undefined;
+  /** Starts the servers of the config that are not lazy at once. Default true; otherwise each starts with the first call of it. */
+  startServers?: boolean | undefined;
+  /** Takes edits of the config into use; with `logger`, that one is told of them in place of the log. Default true. */
+  followConfig?: boolean | { logger: Logger } | undefined;
+}
+
+export interface HttpDoorOptions {
+  /** 0 for any free one. Default 8765. */
+  port?: number | undefined;
+  /** Address to listen on. Default: both loopback addresses. */
+  host?: string | undefined;
+  /** False: nobody is asked for a token, on loopback only. Default true. */
+  auth?: boolean | undefined;
+  /** Values of `Host` that are answered besides the loopback ones. Exact. */
+  allowHosts?: readonly string[] | undefined;
+  /** Origins of web pages that are answered. Exact. */
+  allowOrigins?: readonly string[] | undefined;
+}

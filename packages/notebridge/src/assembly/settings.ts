@@ -1,0 +1,57 @@
+import type { Config } from '../config/config.js';
+import { loadConfig } from '../config/load-config.js';
+import { loadMiddlewareModules } from '../config/load-middleware.js';
+import { type ClosableLogger, silentLogger } from '../core/logger.js';
+import type { Middleware } from '../core/middleware.js';
+import type { Environment } from '../processes/environment.js';
+import type { JsonObject } from '../util/json.js';
+import { type Redacting, Redactor } from '../util/redactor.js';
+import { stateDir } from './state-dir.js';
+import { ownVersion } from './version.js';
+
+/** What is read before anything is opened. */
+export interface SettingsOptions {
+  /** Path of the config file. Default: the user's own, `notebridge/mcp.json` in the XDG config folder, if it is there. */
+  config?: string | undefined;
+  /** Variables that the config may name, and where the user's own folders are. Default: those of this process. */
+  env?: Environment | undefined;
+  /** Folder of the owner's token, grants and audit. Default: `notebridge` in the user's XDG state folder. */
+  stateDir?: string | undefined;
+  /** Added inside those of the config. */
+  middlewares?: readonly Middleware[] | undefined;
+  /** Makes the log; what passes `redact` holds no secret. It is closed with the rest. Default: no log. */
+  createLogger?: ((redactor: Redacting) => ClosableLogger) | undefined;
+}
+
+/** What is known before anything is opened. */
+export interface Settings {
+  config: Config;
+  /** The user's own: of the config, then of the options. */
+  middlewares: readonly Middleware[];
+  env: Environment;
+  stateDir: string;
+  logger: ClosableLogger;
+  redactor: Redactor;
+  serverInfo: JsonObject;
+}
+
+/** Reads the config and makes the log. Rejects with `bad_config` or `bad_middleware`. */
+export async function readSettings(options: SettingsOptions): Promise<Settings> {
+  const env = options.env ?? process.env;
+  const config = await loadConfig({ file: options.config, env });
+  const ofConfig = await loadMiddlewareModules(config.middleware, config.baseDir);
+  const redactor = new Redactor();
+  return {
+    config,
+    middlewares: [...ofConfig, ...(options.middlewares ?? [])],
+    env,
+    stateDir: options.stateDir ?? stateDir(env),
+    logger: options.createLogger?.(redactor) ?? silentLogger,
+    redactor,
+    serverInfo: ownServerInfo(),
+  };
+}
+
+export function ownServerInfo(): JsonObject {
+  return { name: 'notebridge', title: 'Notebridge', version: ownVersion() };
+}

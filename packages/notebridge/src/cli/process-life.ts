@@ -1,0 +1,26 @@
+import { messageOf } from '../core/errors.js';
+import type { Logger } from '../core/logger.js';
+
+/** Faults that nobody caught go to the log: a middleware that forgets an await must not cost the agent its notebook. */
+export function logFaults(logger: Logger): void {
+  process.on('unhandledRejection', (error) => logger.error('A promise was rejected and nobody listened.', { error: stackOf(error) }));
+  process.on('uncaughtExceptionMonitor', (error) => logger.error('An unexpected fault ends the program.', { error: stackOf(error) }));
+}
+
+/** After a signal, an agent that does not read its last answers delays the end by no more than this. Milliseconds. */
+const lastWordsMs = 2000;
+
+/** Resolves with the first signal that asks us to end; what is not closed in time after it is left. */
+export function untilSignal(timeoutMs = lastWordsMs): Promise<void> {
+  return new Promise((resolve) => {
+    const obey = (): void => {
+      setTimeout(() => process.exit(), timeoutMs).unref();
+      resolve();
+    };
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, obey);
+  });
+}
+
+function stackOf(error: unknown): string {
+  return (error instanceof Error ? error.stack : undefined) ?? messageOf(error);
+}
