@@ -1,8 +1,12 @@
+export { createNotebridge, type Notebridge } from './assembly/create-notebridge.js';
+export type { NotebookSetup, OpenedNotebook, OpenNotebook } from './assembly/notebooks/notebook.js';
+export type { PageOptions } from './assembly/notebooks/page-options.js';
+export type { HttpDoorOptions, NotebridgeOptions } from './assembly/options.js';
 export { ServerTools, type ServerToolsOptions } from './catalog/server-tools.js';
 export { createToolNaming } from './catalog/tool-naming.js';
 export type { CallContext, Caller } from './core/call-context.js';
 export { BridgeError, type ErrorCode, errorTable, RemoteError } from './core/errors.js';
-export { type Logger, silentLogger } from './core/logger.js';
+export { type ClosableLogger, type Logger, silentLogger } from './core/logger.js';
 export type { ContentBlock, InitializeResult, ListToolsResult, Tool, ToolCall, ToolResult } from './core/mcp.js';
 export { McpClient } from './core/mcp-client.js';
 export { MemoryProvider, type MemoryProviderOptions, type RunnableTool } from './core/memory-provider.js';

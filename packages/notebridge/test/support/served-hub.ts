@@ -19,6 +19,8 @@ export interface ServedHubOptions {
   port?: number;
   /** What its command begins with: for a hub in a namespace. */
   launch?: readonly string[];
+  /** Another program than the command: it is given the config file and the port. */
+  program?: string;
 }
 
 /** The entry of a third-party server that is installed for tests. */
@@ -42,14 +44,18 @@ export class ServedHub implements AsyncDisposable {
   url = '';
   readonly #watchers = new Set<() => void>();
 
-  private constructor({ servers = {}, notebridge = {}, args = [], env = {}, port = 0, launch = [] }: ServedHubOptions, user?: ServedHub) {
+  private constructor(
+    { servers = {}, notebridge = {}, args = [], env = {}, port = 0, launch = [], program }: ServedHubOptions,
+    user?: ServedHub,
+  ) {
     const own = user === undefined ? createHome() : { home: user.home, env: user.env };
     this.home = own.home;
     this.env = { ...own.env, ...env };
     this.configFile = join(this.home, user === undefined ? 'mcp.json' : `mcp-${Date.now()}.json`);
     this.writeConfig(servers, notebridge);
-    const words = ['serve', '--port', String(port), '--config', this.configFile, ...args];
-    const [command = '', ...rest] = [...launch, process.execPath, programFile, ...words];
+    const serve = [programFile, 'serve', '--port', String(port), '--config', this.configFile, ...args];
+    const words = program === undefined ? serve : [program, this.configFile, String(port), ...args];
+    const [command = '', ...rest] = [...launch, process.execPath, ...words];
     this.child = spawn(command, rest, { env: this.env, stdio: 'pipe' });
     this.child.stdin.end();
     this.child.stdout.setEncoding('utf8').on('data', (text: string) => this.#hear('stdout', text));
