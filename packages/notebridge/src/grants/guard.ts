@@ -93,6 +93,8 @@ function judge(
 
 function callTool({ context, callNext }: Step<RuleOf<'call'>>, options: GuardOptions): Promise<Answered<JsonObject>> {
   const { name, arguments: args } = context.message;
+  // What stands behind it further in must be what was looked up here: a list with one text in it is printed like that text.
+  if (context.target === undefined && typeof name !== 'string') throw new BridgeError('unknown_tool', `Unknown tool: ${quote(name)}.`);
   const isFree = isUnbound(context);
   const call = (): Promise<Answered<JsonObject>> => {
     const address = context.target ?? addressOf(name, options);

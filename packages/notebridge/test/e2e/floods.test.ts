@@ -81,6 +81,30 @@ describe('a hub with 1,024 descriptors', () => {
     running.destroy();
   });
 
+  it('cuts no call of the owner for a grant that has all places, with a second request that never comes whole in each', {
+    timeout,
+  }, async () => {
+    await using hub = await ServedHub.start({ servers, launch: fewDescriptors, args: ['--notebook', 'none'] });
+    const { token } = await hub.grant('--allow', 'calls:echo');
+    await using places = new Flood({ port: hub.port, count: 600, kind: 'half seconds with a token', token });
+    await places.full();
+    // Each has its first answer.
+    await expect.poll(async () => (await places.counts()).answered, { timeout: 20_000 }).toBe(600);
+    let isCut = false;
+    const headers = { authorization: `Bearer ${hub.ownerToken}`, 'content-type': 'application/json' };
+    const running = request({ port: hub.port, method: 'POST', path: '/api/v1/mcp/proxy/calls/tools/wait', headers });
+    running.on('error', () => {
+      isCut = true;
+    });
+    running.end('{"arguments":{"key":"k"}}');
+    expect(await callAnew(hub.port, hub.ownerToken)).toMatchObject({ status: 200 });
+    await using strangers = new Flood({ port: hub.port, count: 1500, kind: 'silence' });
+    await strangers.full();
+    expect(await callAnew(hub.port, hub.ownerToken)).toMatchObject({ status: 200 });
+    expect(isCut).toBe(false);
+    running.destroy();
+  });
+
   it('cuts a head that is not there after 5 s', { timeout }, async () => {
     await using hub = await ServedHub.start({ args: ['--notebook', 'none'] });
     const startedAt = performance.now();

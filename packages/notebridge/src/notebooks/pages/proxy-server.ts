@@ -121,7 +121,8 @@ export class ProxyServer implements Provider {
 
   /** Remembers what is watched: a page that comes later, or comes back, knows nothing of it. */
   async #watch(method: string, params: JsonObject, context: CallContext): Promise<JsonObject> {
-    const uri = String(params.uri);
+    const { uri } = params;
+    if (typeof uri !== 'string') throw new BridgeError('bad_params', `Unknown resource: ${quote(uri)}.`);
     if (method === 'resources/unsubscribe') this.#watched.delete(uri);
     else if (this.#watched.size < maxWatched) this.#watched.add(uri);
     return this.#options.isConnected?.() === false ? {} : this.#forward(method, params, context);
