@@ -1,8 +1,6 @@
-import { BridgeError } from '../core/errors.js';
 import type { ToolCall } from '../core/mcp.js';
 import type { Middleware, MiddlewareContext } from '../core/middleware.js';
 import type { ToolAddress } from '../core/tool-address.js';
-import { quote } from '../util/quote.js';
 import type { ServerTools } from './server-tools.js';
 
 /**
@@ -17,7 +15,8 @@ export function createToolNaming(tools: ServerTools): Middleware {
     onCallTool(context, callNext) {
       const { target } = context;
       const { name } = context.message;
-      if (target === undefined && typeof name !== 'string') throw new BridgeError('unknown_tool', `Unknown tool: ${quote(name)}.`);
+      // What is no text names no tool of ours, also where it is printed like one.
+      if (target === undefined && typeof name !== 'string') return callNext(context);
       const call = (): ReturnType<typeof callNext> => callNext(toNamed(context, target ?? tools.resolve(name), tools));
       const learning = target === undefined ? tools.learn(name, context) : tools.learnToolsOf(target.server, context);
       return learning === undefined ? call() : learning.then(call);

@@ -122,7 +122,8 @@ export class ProxyServer implements Provider {
   /** Remembers what is watched: a page that comes later, or comes back, knows nothing of it. */
   async #watch(method: string, params: JsonObject, context: CallContext): Promise<JsonObject> {
     const { uri } = params;
-    if (typeof uri !== 'string') throw new BridgeError('bad_params', `Unknown resource: ${quote(uri)}.`);
+    // What is no text cannot be watched; the page says so itself.
+    if (typeof uri !== 'string') return this.#forward(method, params, context);
     if (method === 'resources/unsubscribe') this.#watched.delete(uri);
     else if (this.#watched.size < maxWatched) this.#watched.add(uri);
     return this.#options.isConnected?.() === false ? {} : this.#forward(method, params, context);
