@@ -15,9 +15,9 @@ import { ListedTools } from './listed-tools.js';
 import { toShownTools } from './page-tools.js';
 
 /** Resources that are watched over a reload. */
+const maxWatched = 1000;
 /** Pages that a call may see come and go before it is refused. */
 const maxReturns = 100;
-const maxWatched = 1000;
 
 export interface ProxyServerOptions {
   name?: string;
