@@ -1,4 +1,7 @@
+import { once } from 'node:events';
 import { readFileSync, statSync } from 'node:fs';
+import { connect } from 'node:net';
+import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -33,6 +36,25 @@ describe('a hub with three servers of others', () => {
       0o700, 0o600, 0o600,
     ]);
     expect(hub.stdout).toBe('');
+  });
+
+  it('listens on both loopback addresses, and on no other', async () => {
+    const outside = Object.values(networkInterfaces())
+      .flat()
+      .flatMap((each) => (each === undefined || each.internal || each.scopeid ? [] : [each.address]));
+    for (const [host, expected] of [
+      ['127.0.0.1', 'connected'],
+      ['::1', 'connected'],
+      ...outside.map((address) => [address, 'ECONNREFUSED']),
+    ]) {
+      const socket = connect(hub.port, host);
+      const found = await once(socket, 'connect').then(
+        () => 'connected',
+        ({ code }: NodeJS.ErrnoException) => code,
+      );
+      socket.destroy();
+      expect([host, found]).toEqual([host, expected]);
+    }
   });
 
   it('is found and used by the commands with no settings at all', async () => {
