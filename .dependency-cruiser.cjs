@@ -23,7 +23,7 @@ const advice = {
     'A feature does not know who uses it. Offer a function or an interface (in core/ if others have to share it); hub.ts, a door or the CLI calls it.',
   'hub.ts': 'hub.ts joins the parts and does not know how it is reached. Let the door call the hub instead.',
   doors:
-    'Doors only translate a protocol into calls of the hub. Move what is shared into the hub or core/, and let reference/ or cli/ open the door.',
+    'Doors only translate a protocol into calls of the hub. Move what is shared into the hub or core/, and let reference/ or assembly/ open the door.',
   reference: 'reference/ composes parts into the classes of the reference. What the command needs too belongs into the parts below it.',
 };
 

@@ -116,6 +116,14 @@ describe('a connection that is lost', () => {
     await stateOf(session, 'waiting');
     session.disconnect();
     expect(session.state).toEqual({ status: 'disconnected', reason: 'person' });
+
+    // Also not by a dial that was a millisecond away: another page has come and gone since.
+    const quick = await connect(hub, { reconnect: { firstMs: 1, maxMs: 1 } });
+    (await hub.connection(2)).socket.terminate();
+    await stateOf(quick, 'waiting');
+    quick.disconnect();
+    await connect(hub);
+    expect([quick.state, hub.dials.length]).toEqual([{ status: 'disconnected', reason: 'person' }, 4]);
   });
 
   it('stays lost when reconnecting is off', async () => {

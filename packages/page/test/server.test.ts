@@ -188,7 +188,7 @@ describe('what a hub asks of a page', () => {
     expect(outcomes).toEqual(['stopped']);
   });
 
-  it('aborts what runs when the connection ends', async () => {
+  it.each(['is lost', 'is ended by the person'])('aborts what runs when the connection %s', async (how) => {
     let signal: AbortSignal | undefined;
     const session = await connect({
       tools: [
@@ -196,6 +196,7 @@ describe('what a hub asks of a page', () => {
           name: 'wait',
           run: (_args, call) => {
             signal = call.signal;
+            queueMicrotask(() => (how === 'is lost' ? connection.socket.terminate() : session.disconnect()));
             return aborted(call.signal);
           },
         },
@@ -203,7 +204,6 @@ describe('what a hub asks of a page', () => {
     });
     const ended = new Promise<CallEvent>((resolve) => {
       session.on('call', (event) => {
-        if (event.type === 'began') connection.socket.terminate();
         if (event.type === 'ended') resolve(event);
       });
     });

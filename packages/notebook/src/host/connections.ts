@@ -16,9 +16,12 @@ export function boundedConnections(max: number): Connections {
     watch: (server) => {
       server.on('connection', (socket: Socket) => {
         unproven.add(socket);
-        const [oldest] = unproven;
-        if (unproven.size > max) oldest?.destroy();
         socket.once('close', () => unproven.delete(socket));
+        const [oldest] = unproven;
+        if (unproven.size <= max || oldest === undefined) return;
+        // Its descriptor is free at once, its `close` comes later: who comes in between is to cut the next one.
+        unproven.delete(oldest);
+        oldest.destroy();
       });
     },
     trust: (socket) => void unproven.delete(socket),

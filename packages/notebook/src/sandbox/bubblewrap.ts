@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import type { Duplex } from 'node:stream';
 import { setTimeout } from 'node:timers/promises';
 import { infoFd, lifeFd, seccompFd, toBubblewrapArguments } from './bubblewrap-arguments.js';
@@ -8,6 +7,7 @@ import { defaultMaxDataBytes, withLimits } from './limits.js';
 import { createSeccompFilter } from './seccomp.js';
 import { findSharedLibraries } from './shared-libraries.js';
 import type { Sandbox, SandboxedProcess } from './spec.js';
+import { startProgram } from './start-program.js';
 
 const pidTimeoutMs = 1000;
 
@@ -44,7 +44,7 @@ function spawnClean([command, ...args]: [string, ...string[]]): SandboxedProcess
   const stdio = Array.from({ length: Math.max(ours, ...leaking.map((fd) => fd + 1)) }, (_, fd) =>
     fd < ours || leaking.includes(fd) ? 'pipe' : 'ignore',
   );
-  const child = spawn(command, args, { env: {}, cwd: '/', stdio, detached: true }) as SandboxedProcess['child'];
+  const child = startProgram(command, args, { env: {}, cwd: '/', stdio, detached: true }) as SandboxedProcess['child'];
   const life = (child.stdio as (Duplex | null)[])[lifeFd];
   life?.on('error', () => {});
   child.once('exit', () => life?.destroy());

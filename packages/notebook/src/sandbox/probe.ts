@@ -36,7 +36,9 @@ export async function probeSandbox(sandbox: Sandbox): Promise<string | undefined
     child.once('error', () => {});
     child.stdin.on('error', () => {});
     for await (const line of createInterface({ input: child.stdout })) {
-      const faults = [...judge(JSON.parse(line)), ...(await sandbox.findFaults(probe, spec))];
+      const found = parse(line);
+      if (!found) return `it says "${line.slice(0, 200)}" where our program should speak`;
+      const faults = [...judge(found), ...(await sandbox.findFaults(probe, spec))];
       return faults.length === 0 ? undefined : faults.join(', ');
     }
     await ended;
@@ -48,7 +50,24 @@ export async function probeSandbox(sandbox: Sandbox): Promise<string | undefined
   }
 }
 
-function judge({ uid, reads, writes, starts }: { uid: number; reads: boolean; writes: string[]; starts: boolean }): string[] {
+interface Found {
+  uid: number;
+  reads: boolean;
+  writes: string[];
+  starts: boolean;
+}
+
+/** Undefined for what is not of our program: what stands for the sandbox may be anything. */
+function parse(line: string): Found | undefined {
+  try {
+    const found = JSON.parse(line) as Partial<Found> | null;
+    return Array.isArray(found?.writes) ? (found as Found) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function judge({ uid, reads, writes, starts }: Found): string[] {
   return [
     ...(uid === 0 ? ['it is root inside'] : []),
     ...(reads ? [`it reads "${fileOfHost}"`] : []),

@@ -1,5 +1,6 @@
-import { spawn } from 'node:child_process';
-import type { Sandbox, SandboxSpec } from './spec.js';
+import type { SpawnOptions } from 'node:child_process';
+import type { Sandbox, SandboxedProcess, SandboxSpec } from './spec.js';
+import { startProgram } from './start-program.js';
 
 /** The sandbox of macOS, by its own program. UNTESTED: nobody of us has run it, so it never counts as active. */
 export function createSandboxExec(): Sandbox {
@@ -8,7 +9,8 @@ export function createSandboxExec(): Sandbox {
     isTested: false,
     launch(spec) {
       const args = ['-p', toProfile(spec), ...spec.command];
-      const child = spawn('/usr/bin/sandbox-exec', args, { env: {}, cwd: spec.folder, stdio: ['pipe', 'pipe', 'pipe'] });
+      const options = { env: {}, cwd: spec.folder, stdio: ['pipe', 'pipe', 'pipe'] } satisfies SpawnOptions;
+      const child = startProgram('/usr/bin/sandbox-exec', args, options) as SandboxedProcess['child'];
       return { child, pid: Promise.resolve(child.pid) };
     },
     findFaults: async () => [],

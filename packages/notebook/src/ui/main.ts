@@ -1,7 +1,7 @@
 import { startApp } from './app.js';
 import { el } from './dom.js';
 import { startTheme } from './frame/theme.js';
-import { type EntryFault, hasCode, takeToken, viewerUrl } from './link/token.js';
+import { type EntryFault, hasCode, newLinkAdvice, takeToken, viewerUrl } from './link/token.js';
 
 const texts: { readonly [fault in EntryFault]: string } = {
   missing: 'This address lacks the token that opens the notebook.',
@@ -10,8 +10,7 @@ const texts: { readonly [fault in EntryFault]: string } = {
   unknown: 'This link is not of the notebook that is open now.',
   unreachable: 'The notebook cannot be reached. If Notebridge has ended, start it again.',
 };
-const next =
-  'For a new link, ask your agent to open the notebook window, or press Enter in the terminal in which Notebridge runs. A window that is open stays good, also when it is reloaded.';
+const next = `${newLinkAdvice} A window that is open stays good, also when it is reloaded.`;
 
 // Another link that is opened in this tab differs in its fragment only, for which a browser loads nothing.
 addEventListener('hashchange', () => hasCode() && location.reload());

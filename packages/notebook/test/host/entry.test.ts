@@ -44,6 +44,26 @@ describe('the address of a window', () => {
     expect((await enter(url)).status).toBe(200);
   });
 
+  it('answers what is too long for the token of an address, too', async () => {
+    const { url } = await startHost();
+    const { origin } = new URL(url);
+    const answer = await fetch(new URL('/enter', url), { method: 'POST', headers: { origin }, body: 'x'.repeat(300) });
+    expect({ status: answer.status, text: await answer.text() }).toEqual({ status: 403, text: 'unknown' });
+  });
+
+  it('leaves a trace of whoever is not let in by it', async () => {
+    const refused: string[] = [];
+    const { url } = await startHost({ onRefused: (why, remoteAddress) => refused.push(`${why} ${remoteAddress !== undefined}`) });
+    const from = (origin: string, body: string) => fetch(new URL('/enter', url), { method: 'POST', headers: { origin }, body });
+    const { origin } = new URL(url);
+    await from('https://evil.example', 'x');
+    await from(origin, 'x'.repeat(43));
+    await from(origin, 'x'.repeat(300));
+    await enter(url);
+    await enter(url);
+    expect(refused).toEqual(['wrong_origin true', 'unknown true', 'malformed true', 'expired true']);
+  });
+
   it('tells whoever keeps logs clean of each token', async () => {
     const secrets: string[] = [];
     const host = await startHost({ onSecret: (secret) => secrets.push(secret) });

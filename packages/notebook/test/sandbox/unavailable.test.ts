@@ -82,6 +82,11 @@ describe.skipIf(process.platform !== 'linux')('without a sandbox, because', () =
     expectWithout(openIn({ path }), /setting up uid map: Permission denied/, /./);
   });
 
+  test('what stands for bubblewrap says something of its own', () => {
+    const path = withProgram('chatty', '#!/bin/sh\necho hello\n');
+    expectWithout(openIn({ path }), /says "hello"/, /./);
+  });
+
   test('a bwrap runs the program, and puts it into no sandbox', () => {
     const path = withProgram('pretends', '#!/bin/sh\nwhile [ "$1" != -- ]; do shift; done\nshift\nexec "$@"\n');
     expectWithout(openIn({ path }), /reads "\/etc\/passwd"|process id/, /./);

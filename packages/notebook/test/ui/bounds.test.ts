@@ -36,6 +36,13 @@ describe('HTML that reaches a browser', () => {
     }
   });
 
+  it('finds the end of a style behind letters that are two when they are small', () => {
+    const letters = 'İ'.repeat(12);
+    const { html, sheets } = new HtmlBounder(`${letters}<STYLE>b { color: red }</Style><b>one</b>`, { isApart: true }).next();
+    expect(sheets).toEqual(['b { color: red }']);
+    expect(html).toBe(`${letters}<b>one</b>`);
+  });
+
   it('loses nothing of what is common, and goes on where it was', () => {
     const rows = Array.from({ length: 5000 }, (_, at) => `<tr><td title="a&amp;b">${at}<td>x &lt; y`).join('');
     const bounder = new HtmlBounder(`<table class="t" id="T">${rows}</table><p>end`, { isApart: true });

@@ -53,6 +53,8 @@ describe('the connection', () => {
     await page.reload();
     const banner = page.getByRole('alert').filter({ hasText: 'cannot be reached' });
     await banner.waitFor();
+    // The link that opened it is used up.
+    expect(await banner.textContent()).toContain('For a new link, ask your agent');
     host.isRefusing = false;
     await banner.getByRole('button', { name: 'Try now' }).click();
     await page.locator('.cell').waitFor();

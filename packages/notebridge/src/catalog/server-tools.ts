@@ -245,7 +245,7 @@ export class ServerTools implements Provider {
   }
 
   async #getPrompt(params: JsonObject, context: CallContext): Promise<JsonObject> {
-    const found = (await this.#promptOwners(context)).get(String(params.name));
+    const found = (await this.#promptOwners(context)).get(asText(params.name));
     if (found === undefined) throw new BridgeError('bad_params', `Unknown prompt: ${quote(params.name)}.`);
     return found.server.request('prompts/get', { ...params, name: found.item.name }, context);
   }
@@ -253,7 +253,7 @@ export class ServerTools implements Provider {
   async #complete(params: JsonObject, context: CallContext): Promise<JsonObject> {
     const ref = isJsonObject(params.ref) ? params.ref : {};
     if (ref.type !== 'ref/prompt') return this.#requestOwner('resources/templates/list', ref.uri, 'completion/complete', params, context);
-    const found = (await this.#promptOwners(context)).get(String(ref.name));
+    const found = (await this.#promptOwners(context)).get(asText(ref.name));
     if (found === undefined) throw new BridgeError('bad_params', `Unknown prompt: ${quote(ref.name)}.`);
     return found.server.request('completion/complete', { ...params, ref: { ...ref, name: found.item.name } }, context);
   }
@@ -292,4 +292,9 @@ function entryOf<Value>(name: string, value: Value | undefined): [string, Value]
 
 function unknownMethod(method: string): BridgeError {
   return new BridgeError('unknown_method', `The servers do not answer "${method}".`);
+}
+
+/** No name of ours is empty. */
+function asText(name: unknown): string {
+  return typeof name === 'string' ? name : '';
 }

@@ -14,7 +14,9 @@ export function createToolNaming(tools: ServerTools): Middleware {
     keepsResults: true,
     onCallTool(context, callNext) {
       const { target } = context;
-      const name = String(context.message.name);
+      const { name } = context.message;
+      // What is no text names no tool of ours, also where it is printed like one.
+      if (target === undefined && typeof name !== 'string') return callNext(context);
       const call = (): ReturnType<typeof callNext> => callNext(toNamed(context, target ?? tools.resolve(name), tools));
       const learning = target === undefined ? tools.learn(name, context) : tools.learnToolsOf(target.server, context);
       return learning === undefined ? call() : learning.then(call);

@@ -159,13 +159,13 @@ describe('AuditLog', () => {
   });
 
   it('keeps five full files, the newest as number one', async () => {
-    const audit = open({ maxBytes: 1000, keep: 3 });
+    const audit = open({ maxBytes: 1000 });
     for (let call = 0; call < 60; call++) {
       audit.add(entry({ context: createContext('tools/call', {}, { callId: `c${call}` }) }));
       audit.flush();
     }
     audit.close();
-    expect((await readdir(dir)).sort()).toEqual(['audit.jsonl', 'audit.jsonl.1', 'audit.jsonl.2', 'audit.jsonl.3']);
+    expect((await readdir(dir)).sort()).toEqual(['audit.jsonl', ...[1, 2, 3, 4, 5].map((number) => `audit.jsonl.${number}`)]);
     const newest = (await linesOf(`${path()}.1`)).at(-1) ?? '';
     const [after = ''] = await linesOf();
     expect(Number(/"c(\d+)"/.exec(after)?.[1]) - Number(/"c(\d+)"/.exec(newest)?.[1])).toBe(1);

@@ -122,6 +122,16 @@ describe('createGuard', () => {
     await expect(hub.request(aimed, async () => ({}))).rejects.toMatchObject({ code: 'denied' });
   });
 
+  it.each([[['fs__read_file']], [[['fs__read_file']]], [{ toString: 'fs__read_file' }], [5], [null], [undefined]])(
+    'calls no tool for a grant by a name that is no text: %j',
+    async (name) => {
+      for (const principal of [await grant({ allow: ['notebook'] }), await grant({ allow: ['*:*'] })])
+        await expect(request(principal, 'tools/call', { name, arguments: {} })).rejects.toMatchObject({ code: 'unknown_tool' });
+      expect(reached).toEqual([]);
+      expect((await auditLines()).map(({ outcome }) => outcome)).toEqual(Array(2).fill('unknown_tool'));
+    },
+  );
+
   it('holds a read-only grant to tools that are marked so, and asks of no tool that it may not call anyway', async () => {
     const reader = await grant({ allow: ['fs'], readOnly: true });
     await call(reader, 'fs__read_file');

@@ -94,6 +94,9 @@ function judge(
 function callTool({ context, callNext }: Step<RuleOf<'call'>>, options: GuardOptions): Promise<Answered<JsonObject>> {
   const { name, arguments: args } = context.message;
   const isFree = isUnbound(context);
+  // No grant says what such a name would allow. The owner's goes on as it is: what a page answers to it is the page's affair.
+  if (!isFree && context.target === undefined && typeof name !== 'string')
+    throw new BridgeError('unknown_tool', `Unknown tool: ${quote(name)}.`);
   const call = (): Promise<Answered<JsonObject>> => {
     const address = context.target ?? addressOf(name, options);
     const admit = isFree ? undefined : () => admitTool(context, address, options);

@@ -45,6 +45,14 @@ describe('Refusals', () => {
     ]);
   });
 
+  it('refers to no audit where there is none', () => {
+    const texts: string[] = [];
+    const alone = new Refusals({ logger: { ...silentLogger, warn: (text: string) => void texts.push(text) }, now: () => now });
+    alone.add({ door: 'page', reason: 'unknown', remoteAddress: undefined });
+    alone.close();
+    expect(texts).toEqual(['A request was refused within a minute.']);
+  });
+
   it('begins anew after the minute, and keeps no timer while nobody is refused', () => {
     attempt('missing');
     vi.advanceTimersByTime(60_000);

@@ -75,7 +75,8 @@ export class Refusals {
       if (times > 0) this.#options.audit?.addRefused({ ...entry, times, endedAt: lastAt });
     }
     const what = this.#total === 1 ? 'A request was refused' : `${this.#total} requests were refused`;
-    this.#options.logger.warn(`${what} within a minute. The audit has more.`, { times: this.#total, ...reasons });
+    const more = this.#options.audit === undefined ? '' : ' The audit has more.';
+    this.#options.logger.warn(`${what} within a minute.${more}`, { times: this.#total, ...reasons });
     this.#total = 0;
     this.#folds.clear();
   }

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { Connections, connectionsWithin, ownDescriptorLimit } from './connections.js';
+import { Connections, connectionsWithin, ownDescriptorLimit, ownerHolder } from './connections.js';
 
 const servers: Server[] = [];
 const sockets: Socket[] = [];
@@ -79,6 +79,74 @@ describe('Connections', () => {
     await once(next, 'data');
     await Promise.all(idle.map(isCut));
     expect(next.closed).toBe(false);
+  });
+
+  const busy = (connections: Connections) =>
+    listen(connections, ({ socket, headers }, response) => {
+      connections.trust(socket, String(headers.holder));
+      response.write('x');
+    });
+  const of = (holder: string) => `GET / HTTP/1.1\r\nHost: x\r\nHolder: ${holder}\r\n\r\n`;
+  const dialMany = async (port: number, text: string, count: number): Promise<Socket[]> => {
+    const dialled: Socket[] = [];
+    for (let number = 0; number < count; number++) {
+      const socket = await dial(port, text);
+      if (text !== '') await once(socket, 'data');
+      dialled.push(socket);
+    }
+    return dialled;
+  };
+
+  it.each([ownerHolder, 'another grant'])('cuts no call of %s for somebody whose calls take all places', async (holder) => {
+    const connections = new Connections(() => 8);
+    const port = await busy(connections);
+    const hostile = await dialMany(port, of('hostile'), 6);
+    const [call] = await dialMany(port, of(holder), 1);
+    const strangers = await dialMany(port, '', 20);
+    await Promise.all(strangers.slice(0, 17).map(isCut));
+    expect(call?.closed).toBe(false);
+    // One gave its place back, and was cut like a stranger.
+    await isCut(hostile[5] as Socket);
+    expect(hostile.slice(0, 5).every(({ closed }) => !closed)).toBe(true);
+  });
+
+  it('takes no place from the owner, and none from who holds as few', async () => {
+    const connections = new Connections(() => 8);
+    const port = await busy(connections);
+    const kept = [...(await dialMany(port, of(ownerHolder), 4)), ...(await dialMany(port, of('one'), 2))];
+    const late = await dialMany(port, of('one'), 2);
+    await dialMany(port, '', 20);
+    await Promise.all(late.map(isCut));
+    expect(kept.every(({ closed }) => !closed)).toBe(true);
+  });
+
+  it("a connection that shows the token of the owner after that of a grant is the owner's", async () => {
+    const connections = new Connections(() => 8);
+    const port = await busy(connections);
+    await dialMany(port, of('grant'), 5);
+    const [shared] = await dialMany(port, of('grant') + of(ownerHolder), 1);
+    await dialMany(port, of('another grant'), 1);
+    await dialMany(port, '', 20);
+    expect(shared?.closed).toBe(false);
+  });
+
+  it('does not take an answer that is still on its way for the end of a call', async () => {
+    const connections = new Connections(() => 4);
+    const bytes = 50_000_000;
+    const port = await listen(connections, ({ socket, url }, response) => {
+      connections.trust(socket, 'grant');
+      response.end(url === '/large' ? Buffer.alloc(bytes) : 'x');
+    });
+    const slow = await dial(port, 'GET /large HTTP/1.1\r\nHost: x\r\n\r\n');
+    await once(slow, 'readable');
+    const others = await dialMany(port, good, 4);
+    await Promise.all(others.slice(0, 2).map(isCut));
+    let got = 0;
+    for await (const chunk of slow) {
+      got += (chunk as Buffer).length;
+      if (got > bytes) break;
+    }
+    expect(got).toBeGreaterThan(bytes);
   });
 });
 

@@ -1,4 +1,4 @@
-import type { Server } from 'node:http';
+import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 /** More than this are never held, whatever the system allows: each costs memory. */
@@ -9,6 +9,11 @@ const leastReserved = 64;
 /** However few descriptors there are. */
 const fewestConnections = 16;
 
+/** Whose connections give way to nobody else's. */
+export const ownerHolder = 'owner';
+/** Of those that are known to be good without a name: pages and windows. */
+const unnamedHolder = '';
+
 /**
  * The connections that others hold to this process, over all of its listeners together. Descriptors are the process's: whoever takes
  * all of them stops the calls of everybody. So at the limit the oldest connection that has not shown a good token makes room.
@@ -17,8 +22,11 @@ export class Connections {
   readonly #limit: () => number;
   /** Oldest first. */
   readonly #unproven = new Set<Socket>();
-  readonly #proven = new Set<Socket>();
-  readonly #servers = new Set<Server>();
+  /** By who holds them. */
+  readonly #proven = new Map<string, Set<Socket>>();
+  readonly #holders = new Map<Socket, string>();
+  /** The last answer of each, if it speaks HTTP. */
+  readonly #answers = new WeakMap<Socket, ServerResponse>();
   #max: number | undefined;
 
   /** `limit`: how many there may be; asked once. */
@@ -28,38 +36,80 @@ export class Connections {
 
   /** Counts the connections of a server from now on. `onCut` is told of each that had to make room. */
   watch(server: Server, onCut?: () => void): void {
-    server.on('listening', () => this.#servers.add(server));
-    server.on('close', () => this.#servers.delete(server));
     server.on('connection', (socket: Socket) => this.#add(socket, onCut));
+    server.on('request', (request, response) => this.#answers.set(request.socket, response));
   }
 
-  /** The connection has carried a good token and a whole request: it makes room for nobody while it has work. Cheap to call with each request. */
-  trust(socket: Socket): void {
-    if (!this.#unproven.has(socket)) return;
-    // Room for newcomers stays. Their owners open those that wait for nothing again when they need them.
-    if (this.#isCrowded) for (const server of this.#servers) server.closeIdleConnections();
-    if (this.#isCrowded) return;
-    this.#unproven.delete(socket);
-    this.#proven.add(socket);
+  /**
+   * The connection has carried a good token and a whole request: it makes room for no stranger while it has work. Cheap to call with each
+   * request. `holder`: whose token it was; left out, the connection was upgraded, and always has work.
+   */
+  trust(socket: Socket, holder?: string): void {
+    if (holder === undefined) this.#answers.delete(socket);
+    if (!this.#unproven.has(socket) && (holder !== ownerHolder || !this.#holders.has(socket))) return;
+    this.#forget(socket);
+    const name = holder ?? unnamedHolder;
+    if (this.#isCrowded) this.#closeIdle(name);
+    if (this.#isCrowded && !this.#makeRoom(name)) {
+      this.#unproven.add(socket);
+      return;
+    }
+    this.#holders.set(socket, name);
+    const own = this.#proven.get(name);
+    if (own === undefined) this.#proven.set(name, new Set([socket]));
+    else own.add(socket);
   }
 
-  trusts(socket: Socket): boolean {
-    return this.#proven.has(socket);
+  /** True if `trust` has nothing more to give. */
+  trusts(socket: Socket, holder: string): boolean {
+    const known = this.#holders.get(socket);
+    return known !== undefined && (known === holder || holder !== ownerHolder);
   }
 
   get #isCrowded(): boolean {
     this.#max ??= this.#limit();
-    return this.#proven.size >= 0.75 * this.#max;
+    return this.#holders.size >= 0.75 * this.#max;
+  }
+
+  /** Room for newcomers stays. Whoever holds those that wait for nothing opens them again when they are needed; the owner need not. */
+  #closeIdle(newcomer: string): void {
+    for (const [socket, holder] of [...this.#holders]) {
+      if (holder === ownerHolder && newcomer !== ownerHolder) continue;
+      // What is on its way to a slow reader is not there yet.
+      if (this.#answers.get(socket)?.writableFinished !== true) continue;
+      this.#forget(socket);
+      socket.destroy();
+    }
+  }
+
+  /** Whoever holds the most gives the newest of them back, to the owner, or to who holds less: it counts like a stranger's then. */
+  #makeRoom(newcomer: string): boolean {
+    let most: Set<Socket> | undefined;
+    for (const [holder, sockets] of this.#proven) if (holder !== ownerHolder && sockets.size > (most?.size ?? 0)) most = sockets;
+    const held = newcomer === ownerHolder ? 0 : (this.#proven.get(newcomer)?.size ?? 0) + 1;
+    if (most === undefined || most.size <= held) return false;
+    const newest = [...most].at(-1);
+    if (newest === undefined) return false;
+    this.#forget(newest);
+    this.#unproven.add(newest);
+    return true;
+  }
+
+  #forget(socket: Socket): void {
+    this.#unproven.delete(socket);
+    const holder = this.#holders.get(socket);
+    if (holder === undefined) return;
+    this.#holders.delete(socket);
+    const others = this.#proven.get(holder);
+    others?.delete(socket);
+    if (others?.size === 0) this.#proven.delete(holder);
   }
 
   #add(socket: Socket, onCut: (() => void) | undefined): void {
     this.#max ??= this.#limit();
     this.#unproven.add(socket);
-    socket.once('close', () => {
-      this.#unproven.delete(socket);
-      this.#proven.delete(socket);
-    });
-    if (this.#unproven.size + this.#proven.size <= this.#max) return;
+    socket.once('close', () => this.#forget(socket));
+    if (this.#unproven.size + this.#holders.size <= this.#max) return;
     const [oldest] = this.#unproven;
     if (oldest === undefined) return;
     // Its descriptor is free at once, its `close` comes later.

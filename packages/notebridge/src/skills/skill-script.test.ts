@@ -155,8 +155,9 @@ describe('run_skill_script', () => {
     cancellation.cancel('enough');
     await expect(running).rejects.toMatchObject({ code: 'cancelled' });
     expect(server.state.inFlight).toBe(0);
+    // Before the server is closed, which would end it too.
+    await expect.poll(() => isAlive(id), { timeout: 10_000 }).toBe(false);
     await server.close();
-    expect(isAlive(id)).toBe(false);
   });
 
   it('ends its scripts when it is closed, twice too, and starts no more', async () => {

@@ -152,6 +152,16 @@ describe.each(walks)('ContainedFolder, $name', ({ walk }) => {
     expect((await stat(join(target, 'deep', 'a.txt'))).mode & 0o777).toBe(0o600);
   });
 
+  it('copies all of it or fails: a file that cannot be written is not left out', async () => {
+    await expect(folder.copy('deep/a.txt', join(base, 'no', 'folder'), 100)).rejects.toMatchObject({
+      code: 'write_failed',
+      message: `Cannot write "${join(base, 'no', 'folder')}": a part of the path does not exist (ENOENT). Create the folder, or name another path.`,
+    });
+    await writeFile(join(base, 'taken'), 'before');
+    await expect(folder.copy('deep/a.txt', join(base, 'taken'), 100)).rejects.toMatchObject({ code: 'write_failed' });
+    expect(await readFile(join(base, 'taken'), 'utf8')).toBe('before');
+  });
+
   it('copies no more than it may', async () => {
     await writeFile(join(base, 'in', 'b'), '12345');
     const copy = async (entries: number, bytes: number) => {
@@ -170,7 +180,7 @@ describe.each(walks)('ContainedFolder, $name', ({ walk }) => {
     await symlink('deep/a.txt', join(base, 'in', 'link'));
     const use = async (path: string) => {
       await Promise.all([folder.read(path, 100), folder.read(path, 0), folder.list(path), folder.versionOf(path), folder.enter(path)]);
-      await folder.copy(path, join(base, 'no', 'such', 'folder'), 100);
+      await folder.copy(path, join(base, 'no', 'such', 'folder'), 100).catch(() => {});
     };
     const useAll = () =>
       Promise.all(

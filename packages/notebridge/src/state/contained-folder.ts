@@ -2,7 +2,7 @@ import { type FileHandle, open, readdir, realpath, stat } from 'node:fs/promises
 import { platform } from 'node:os';
 import { basename, join } from 'node:path';
 import { BridgeError } from '../core/errors.js';
-import { reasonOf } from '../util/errno.js';
+import { errnoOf, reasonOf, remedyOf } from '../util/errno.js';
 import { Slots } from '../util/slots.js';
 import { type ContainedFind, type ContainedPlace, type ContainedWalk, kindOf } from './contained-walk.js';
 import { walkByHandles } from './handle-walk.js';
@@ -137,10 +137,14 @@ export class ContainedFolder {
     });
   }
 
-  /** Copies a file to a path where nothing stands yet, outside of the folder; it stays executable if it was. */
+  /**
+   * Copies a file to a path where nothing stands yet, outside of the folder; it stays executable if it was.
+   *
+   * @throws BridgeError `write_failed` if the copy cannot be written, as on a disk that is full.
+   */
   async copy(path: string, target: string, maxBytes: number): Promise<ContainedCopy> {
     return this.#withFile(path, { maxBytes, what: 'copied' }, async (file, { stats }) => {
-      const made = await open(target, 'wx', (Number(stats.mode) & 0o100) | 0o600);
+      const made = await open(target, 'wx', (Number(stats.mode) & 0o100) | 0o600).catch((error: unknown) => failWriting(target, error));
       try {
         const bytes = Buffer.alloc(Math.min(copiedAtOnce, Number(stats.size)));
         let length = 0;
@@ -148,7 +152,7 @@ export class ContainedFolder {
         while (length < Number(stats.size)) {
           const { bytesRead } = await file.read(bytes, 0, Math.min(bytes.length, Number(stats.size) - length), length);
           if (bytesRead === 0) break;
-          await made.writeFile(bytes.subarray(0, bytesRead));
+          await made.writeFile(bytes.subarray(0, bytesRead)).catch((error: unknown) => failWriting(target, error));
           length += bytesRead;
         }
         return { kind: 'copied' as const, bytes: length };
@@ -170,6 +174,8 @@ export class ContainedFolder {
       });
       return typeof result === 'string' ? { kind: result } : result;
     } catch (error) {
+      // Of what we write ourselves it says nothing.
+      if (error instanceof BridgeError) throw error;
       return { kind: 'unreadable', why: `cannot be ${what}: ${reasonOf(error)}` };
     }
   }
@@ -217,6 +223,14 @@ async function assertHeld({ location, stats }: ContainedFind, path: string): Pro
     `Nothing is read from "${path}": "${location}" does not lead to it, so nothing proves where a file lies. Mount /proc of this process space.`,
     { data: { path, reason: 'no_proc' } },
   );
+}
+
+/** A file that is left out, or cut off, would be taken for one that was so. */
+function failWriting(path: string, error: unknown): never {
+  throw new BridgeError('write_failed', `Cannot write "${path}": ${reasonOf(error)}. ${remedyOf(error)}`, {
+    data: { path, reason: errnoOf(error) ?? 'unknown' },
+    cause: error,
+  });
 }
 
 /** Where the system refuses, there is nothing; what we have to say of it ourselves is said. */

@@ -14,7 +14,9 @@ export class WatchedResources {
 
   /** Counts a `resources/subscribe` or `resources/unsubscribe`. True if the server must hear of it. */
   count(method: string, params: JsonObject): boolean {
-    const uri = String(params.uri);
+    const { uri } = params;
+    // Not one that can be watched: the server says so itself.
+    if (typeof uri !== 'string') return true;
     const watchers = this.#watchers.get(uri) ?? 0;
     if (method === 'resources/subscribe') {
       if (watchers > 0 || this.#watchers.size < maxWatched) this.#watchers.set(uri, watchers + 1);

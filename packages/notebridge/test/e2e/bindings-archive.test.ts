@@ -63,6 +63,14 @@ describe('GET /bindings/*.tar.gz', () => {
     }
   });
 
+  it.each(['python', 'typescript'])('holds no token in any file (%s)', async (language) => {
+    const { token } = await hub.grant('--allow', '*');
+    const entries = readdirSync(join(await unpack(token, language), 'generated'), { recursive: true, withFileTypes: true });
+    const texts = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => readFileSync(join(parentPath, name), 'utf8'));
+    expect(texts.join()).toContain(new URL(hub.url).host);
+    for (const secret of [token, hub.ownerToken]) expect(texts.join()).not.toContain(secret);
+  });
+
   it('has a tag that stays while the tools do, answers 304 to who has it, and the same bytes to others', async () => {
     const token = hub.ownerToken;
     const one = await hub.request(path(), { token });

@@ -37,6 +37,19 @@ describe('the Python bindings in Pyodide', () => {
     expect(await run('json.dumps(await client.call_tool("calls__echo", {"a": "é\\ud800"}))')).toEqual({ a: 'é\ud800' });
   });
 
+  it('call where Python has no more of JavaScript than fetch needs', async () => {
+    const called = await run(`
+import types
+whole = sys.modules["js"]
+sys.modules["js"] = types.SimpleNamespace(**{name: getattr(whole, name) for name in ("fetch", "AbortController", "Object")})
+try:
+    value = await client.call_tool("calls__echo", {"a": 1})
+finally:
+    sys.modules["js"] = whole
+json.dumps(value)`);
+    expect(called).toEqual({ a: 1 });
+  });
+
   it('get what the tools return', async () => {
     pyodide.globals.set('cases', JSON.stringify(returnValues));
     const different = await run(`

@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createHome, runProgram } from '../support/program.js';
-import { installedServer, ServedHub } from '../support/served-hub.js';
+import { installedServer, isAlive, ServedHub } from '../support/served-hub.js';
+import { fixtureServer, linesOf } from '../support/upstreams.js';
 
 interface Report {
   ok: boolean;
@@ -37,6 +38,18 @@ describe('doctor', () => {
     expect(find(report, 'server memory')).toMatchObject({ status: 'ok', found: 'starts and lists 9 tools', ms: expect.any(Number) });
     expect(find(report, 'server off')).toMatchObject({ status: 'note' });
     expect(find(report, 'Node.js')).toMatchObject({ status: 'ok' });
+  });
+
+  it('leaves nothing of a server that it started', async ({ skip }) => {
+    skip(process.platform !== 'linux', 'only Linux lets a process that left its group be found');
+    const ids = join(folder, 'ids');
+    const config = writeConfig('family.json', {
+      mcpServers: { family: { command: process.execPath, args: [fixtureServer('family.mjs'), ids] } },
+    });
+    expect(find(await doctor(['--config', config]), 'server family')).toMatchObject({ status: 'ok' });
+    const pids = linesOf(ids).map(Number);
+    expect(pids).toHaveLength(3);
+    await expect.poll(() => pids.filter(isAlive), { timeout: 10_000 }).toEqual([]);
   });
 
   it('starts the built-in Python', async () => {

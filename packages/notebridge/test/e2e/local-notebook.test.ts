@@ -79,6 +79,16 @@ describe('the built-in notebook over stdio', () => {
 });
 
 describe('notebridge notebook', () => {
+  it('--read-only lets agents look, and change or run nothing', async () => {
+    await using program = await Program.open({ args: ['notebook', file, '--headless', '--read-only'] });
+    for (const [tool, args] of [
+      ['run_code', { code: '1' }],
+      ['add_text_cell', { cellIndex: 0, content: 'x' }],
+    ] as const)
+      expect(jsonOf(await program.callTool(tool, args))).toMatchObject({ error: { code: 'read_only' } });
+    expect(jsonOf(await program.callTool('get_cells'))).toMatchObject({ cells: [] });
+  });
+
   it('shows the token of its window to a terminal and to nobody else: it stands in a private file, which goes with it', async () => {
     const program = await Program.open({ args: ['notebook', file, '--headless'] });
     await program.until(() => windowFileIn(program.stderr) !== undefined);

@@ -1,5 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -54,6 +55,19 @@ it('the packed library is imported by name, with its types', async () => {
   expect(existsSync(join(folder, 'node_modules', 'notebridge', 'dist', 'index.d.ts'))).toBe(true);
 });
 
+it('the packed library has types that compile', async () => {
+  const right =
+    "import { ColabSessionProxy } from 'notebridge';\nexport const count: number = new ColabSessionProxy().middleware.length;\n";
+  writeFileSync(join(folder, 'right.mts'), right);
+  writeFileSync(join(folder, 'wrong.mts'), right.replace('number', 'string'));
+  const compiler = createRequire(import.meta.url).resolve('typescript/bin/tsc');
+  const options = ['--noEmit', '--strict', '--skipLibCheck', '--target', 'es2022', '--module', 'nodenext'];
+  const compile = (file: string) =>
+    run(process.execPath, [compiler, ...options, file], { cwd: folder }).catch(({ stdout }) => ({ stdout }));
+  expect((await compile('right.mts')).stdout).toBe('');
+  expect((await compile('wrong.mts')).stdout).toContain("Type 'number' is not assignable to type 'string'");
+});
+
 it('the package carries its licence and readme, and no test or source', () => {
   const shipped = readdirSync(join(folder, 'node_modules', 'notebridge'));
   expect(shipped.sort()).toEqual(['LICENSE', 'README.md', 'bin', 'dist', 'package.json']);
@@ -70,6 +84,17 @@ it('the packed program plays its demo to the end', async () => {
   const { stdout } = await run(join(folder, 'node_modules', '.bin', 'notebridge'), ['demo', '--json'], { cwd: folder, env });
   expect(JSON.parse(stdout)).toMatchObject({ ok: true });
 }, 90_000);
+
+// The last one: it breaks what is installed.
+it('doctor says that the built-in Python is broken, and how to mend it', async () => {
+  rmSync(join(folder, 'node_modules', 'pyodide'), { recursive: true });
+  const env = { ...bareEnvironment(), HOME: folder };
+  const args = ['doctor', '--json', '--port', '0'];
+  const ended = await run(join(folder, 'node_modules', '.bin', 'notebridge'), args, { cwd: folder, env }).catch((error) => error);
+  const { checks } = JSON.parse(ended.stdout) as { checks: { name: string; status: string; next: string }[] };
+  const check = checks.find(({ name }) => name === 'built-in Python');
+  expect([ended.code, check]).toMatchObject([1, { status: 'fault', next: expect.stringContaining('npm install') }]);
+});
 
 /** Packs a package of the workspace. Gives the tarball's name in the folder. */
 async function pack(name: string): Promise<string> {

@@ -7,6 +7,7 @@ import { ColabProxyMiddleware, ColabSessionProxy, ColabWebSocketServer, McpHost,
 import { Bridge } from '../support/bridge.js';
 import { shakeHands } from '../support/raw-handshake.js';
 import { RawPage } from '../support/raw-page.js';
+import { soonerThanNeverMs } from '../support/sooner-than-never.js';
 
 /** What keeps this process from ending, sockets and timers above all, once all that is closing has closed. */
 async function leftovers(): Promise<string[]> {
@@ -131,7 +132,7 @@ describe('cleanup', () => {
     await bridge.session.cleanup();
     await bridge.session[Symbol.asyncDispose]();
     bridge.host.close();
-    expect(performance.now() - start).toBeLessThan(2500);
+    expect(performance.now() - start).toBeLessThan(soonerThanNeverMs);
     expect(await leftovers()).toEqual([]);
   });
 
@@ -167,7 +168,7 @@ describe('cleanup', () => {
     const [code, signal] = await once(child, 'exit');
     clearTimeout(timer);
     expect([String(chunk), code, signal]).toEqual(['cleaned up\n', 0, null]);
-    expect(performance.now() - said).toBeLessThan(1500);
+    expect(performance.now() - said).toBeLessThan(soonerThanNeverMs);
   });
 });
 

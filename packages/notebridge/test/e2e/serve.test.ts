@@ -1,4 +1,7 @@
+import { once } from 'node:events';
 import { readFileSync, statSync } from 'node:fs';
+import { connect } from 'node:net';
+import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -6,6 +9,7 @@ import type { JsonObject } from '../../src/util/json.js';
 import { addressIn, runProgram } from '../support/program.js';
 import { RawPage } from '../support/raw-page.js';
 import { installedServer, ServedHub } from '../support/served-hub.js';
+import { soonerThanNeverMs } from '../support/sooner-than-never.js';
 import { fixtureServer, linesOf } from '../support/upstreams.js';
 
 const proxy = '/api/v1/mcp/proxy';
@@ -32,6 +36,25 @@ describe('a hub with three servers of others', () => {
       0o700, 0o600, 0o600,
     ]);
     expect(hub.stdout).toBe('');
+  });
+
+  it('listens on both loopback addresses, and on no other', async () => {
+    const outside = Object.values(networkInterfaces())
+      .flat()
+      .flatMap((each) => (each === undefined || each.internal || each.scopeid ? [] : [each.address]));
+    for (const [host, expected] of [
+      ['127.0.0.1', 'connected'],
+      ['::1', 'connected'],
+      ...outside.map((address) => [address, 'ECONNREFUSED']),
+    ]) {
+      const socket = connect(hub.port, host);
+      const found = await once(socket, 'connect').then(
+        () => 'connected',
+        ({ code }: NodeJS.ErrnoException) => code,
+      );
+      socket.destroy();
+      expect([host, found]).toEqual([host, expected]);
+    }
   });
 
   it('is found and used by the commands with no settings at all', async () => {
@@ -203,7 +226,7 @@ describe('the end of a hub', () => {
       const [{ pid }] = await serversOf(hub);
       const startedAt = performance.now();
       expect(await hub.stop(signal)).toBe(0);
-      expect(performance.now() - startedAt).toBeLessThan(3500);
+      expect(performance.now() - startedAt).toBeLessThan(soonerThanNeverMs);
       expect(['cancelled', 'cut', 'closed', 'upstream_unavailable']).toContain(await outcome);
       expect(() => statSync(join(hub.stateDir, 'hub.json'))).toThrow();
       expect(() => process.kill(Number(pid), 0)).toThrow();

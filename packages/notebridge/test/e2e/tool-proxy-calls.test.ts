@@ -1,5 +1,6 @@
 import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { RunnableTool } from '../../src/core/memory-provider.js';
 import { exchange, parseReply, requestBytes, untilClosed } from '../support/raw-http.js';
 import { jsonHeaders, jsonOf, type OpenToolProxy, openToolProxy } from '../support/tool-proxy.js';
 
@@ -41,6 +42,27 @@ describe('a call that streams', () => {
         call_id: expect.any(String),
       }),
     ]);
+  });
+
+  it.each(['application/x-ndjson', 'text/event-stream'])('brings progress while the call still runs (%s)', async (accept) => {
+    let finish = (): void => {};
+    const finished = new Promise<void>((resolve) => {
+      finish = resolve;
+    });
+    const run: RunnableTool['run'] = async (_, context) => {
+      context.forwardProgress({ progress: 1 });
+      await finished;
+      return { content: [] };
+    };
+    // No heartbeat, which would take it along.
+    await using slow = await openToolProxy({ limits: { heartbeatMs: 60_000 }, tools: [{ name: 'slow', inputSchema: {}, run }] });
+    const { body } = await slow.call('slow', {}, { headers: { accept } });
+    let text = '';
+    for await (const chunk of body ?? []) {
+      text += Buffer.from(chunk).toString();
+      if (text.includes('"progress":1')) finish();
+    }
+    expect(text).toMatch(/"progress":1[^]*"success":true/);
   });
 
   it('does the same as server-sent events', async () => {

@@ -150,6 +150,28 @@ describe('a server that does not start', () => {
     expect(server().state.status).toBe('stopped');
   });
 
+  it('is waited for by no caller of another server, nor is one that hangs or prints noise', async () => {
+    const names = ['exits', 'hangs', 'noisy'];
+    const [file, works] = [temporaryPath('mended'), temporaryPath('calls')];
+    const { upstreams, server, until } = openUpstreams([
+      ...names.map((name) => fixtureConfig(`${name}.mjs`, [file], { name })),
+      fixtureConfig('calls.mjs', [works], { name: 'works' }),
+    ]);
+    const starting = upstreams.start();
+    const callWorking = (): Promise<unknown> => {
+      const context = createCall('echo', { a: 1 });
+      return server('works').request('tools/call', context.message, context);
+    };
+    expect(await callWorking()).toMatchObject({ structuredContent: { a: 1 } });
+    const { pid } = server('works').state;
+    await until(() => server('exits').state.status === 'failed' && server('noisy').state.status === 'running');
+    expect(server('hangs').state.status).toBe('starting');
+    expect(await callWorking()).toMatchObject({ structuredContent: { a: 1 } });
+    expect(server('works').state).toMatchObject({ pid, restarts: 0 });
+    await upstreams.close();
+    await starting;
+  });
+
   it('lets go of a caller who does not want to wait for it any more', async () => {
     const { call } = openUpstreams([fixtureConfig('hangs.mjs')]);
     const context = createCall('echo');

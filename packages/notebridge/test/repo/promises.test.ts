@@ -54,7 +54,7 @@ function faultsOf(page: string): string[] {
 
 function faultsOfTest(file: string, names: string[]): string[] {
   const path = join(packages, file);
-  if (!/\/(src|test)\/.*\.ts$/.test(path) || !existsSync(path)) return [`there is no test file packages/${file}`];
+  if (!/\/(src|test)\/.*\.(test|types)\.ts$/.test(path) || !existsSync(path)) return [`there is no test file packages/${file}`];
   const source = readFileSync(path, 'utf8');
   // What must not compile is held by the type check of `npm run check`.
   if (path.endsWith('.types.ts') && source.includes('@ts-expect-error')) return [];
@@ -85,7 +85,8 @@ describe('docs/promises.md', () => {
       '- **P-004** (withdrawn) in 0.2',
       '- **P-005** Its file is gone — `notebridge/test/repo/gone.test.ts`',
       `- **P-006** Its test is gone — ${there} "is no test of this file"`,
-      '- **P-007** Its file has no tests — `notebridge/src/index.ts`',
+      '- **P-007** Its file has no tests — `notebridge/test/contracts/memory-provider.test.ts`',
+      '- **P-008** Its file is run by others only — `notebook/test/kernel/interrupt-behaviour.ts`',
     ];
     expect(faultsOf(page.join('\n'))).toEqual([
       'P-002 stands there twice',
@@ -93,7 +94,8 @@ describe('docs/promises.md', () => {
       'P-002 has no test',
       'P-005: there is no test file packages/notebridge/test/repo/gone.test.ts',
       'P-006: packages/notebridge/test/repo/promises.test.ts has no test "is no test of this file"',
-      'P-007: packages/notebridge/src/index.ts has no tests',
+      'P-007: packages/notebridge/test/contracts/memory-provider.test.ts has no tests',
+      'P-008: there is no test file packages/notebook/test/kernel/interrupt-behaviour.ts',
     ]);
   });
 

@@ -9,6 +9,7 @@ export type FloodKind =
   | 'half heads, again'
   | 'half bodies'
   | 'half bodies with a token'
+  | 'half seconds with a token'
   | 'half upgrades'
   | 'wrong upgrades'
   | 'pages that say nothing'
@@ -21,6 +22,14 @@ export interface FloodOptions {
   count: number;
   kind: FloodKind;
   token?: string;
+}
+
+export interface FloodCounts {
+  opened: number;
+  cut: number;
+  failed: number;
+  /** Connections on which something came. */
+  answered: number;
 }
 
 const program = fileURLToPath(new URL('../fixtures/flood.mjs', import.meta.url));
@@ -41,9 +50,9 @@ export class Flood implements AsyncDisposable {
     await this.#lines.next();
   }
 
-  async counts(): Promise<{ opened: number; cut: number; failed: number }> {
+  async counts(): Promise<FloodCounts> {
     this.#child.stdin.write('\n');
-    return JSON.parse((await this.#lines.next()).value) as { opened: number; cut: number; failed: number };
+    return JSON.parse((await this.#lines.next()).value) as FloodCounts;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

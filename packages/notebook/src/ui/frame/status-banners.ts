@@ -1,4 +1,5 @@
 import type { ViewerAction } from '../../viewer/protocol.js';
+import { newLinkAdvice } from '../link/token.js';
 import type { Store } from '../state/store.js';
 import type { Banner, Banners } from './banners.js';
 
@@ -32,8 +33,7 @@ export function startStatusBanners({ store, banners, ask, reconnect, hasDrafts }
       return { kind: 'warning', text, actions };
     }
     if (link.kind === 'lost' && !link.wasOpen) {
-      const text =
-        'The notebook cannot be reached. If Notebridge is still running, open the link again that it printed: this one may be out of date.';
+      const text = `The notebook cannot be reached. If Notebridge is still running, this window may be of one that ended. ${newLinkAdvice}`;
       return { kind: 'error', text, actions };
     }
     const kept = hasDrafts() ? ' What you typed is kept here and sent then.' : '';

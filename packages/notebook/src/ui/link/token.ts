@@ -1,5 +1,9 @@
 const storageKey = 'notebridge-token';
 
+/** Each link opens one window, once: where the next one comes from. */
+export const newLinkAdvice =
+  'For a new link, ask your agent to open the notebook window, or press Enter in the terminal in which Notebridge runs.';
+
 /** `missing`: there is no token here. The others are why the address gave none. */
 export type EntryFault = 'missing' | 'used' | 'expired' | 'unknown' | 'unreachable';
 

@@ -20,12 +20,10 @@ const maxAttributes = 64;
  */
 export class MarkupReader {
   readonly source: string;
-  readonly #lower: string;
   at = 0;
 
   constructor(source: string) {
     this.source = source;
-    this.#lower = source.toLowerCase();
   }
 
   /** Undefined at the end. */
@@ -51,10 +49,13 @@ export class MarkupReader {
   /** The text up to the closing tag of an element whose content is no markup, and past that tag. */
   rawText(name: string): string {
     const from = this.at;
-    const end = this.#lower.indexOf(`</${name}`, from);
-    if (end === -1) this.at = this.source.length;
+    // Not in a copy in small letters, where places differ: there are letters that become two.
+    const closing = new RegExp(`</${name}`, 'gi');
+    closing.lastIndex = from;
+    const end = closing.exec(this.source)?.index;
+    if (end === undefined) this.at = this.source.length;
     else this.#passBehind('>', end);
-    return this.source.slice(from, end === -1 ? this.source.length : end);
+    return this.source.slice(from, end);
   }
 
   #text(from: number, searchFrom: number): MarkupToken {

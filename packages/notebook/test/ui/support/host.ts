@@ -62,7 +62,7 @@ export class TestHost {
   readonly #codes = new EntryCodes();
   readonly #server = createServer((request, response) =>
     request.method === 'POST'
-      ? void answerEntry(request, response, { codes: this.#codes, token, origins: new Set(), later: (answer) => answer() })
+      ? void answerEntry(request, response, { codes: this.#codes, token, origins: new Set(), later: (answer) => answer(), onRefused() {} })
       : void this.#serve(request.url ?? '/').then(([status, type, body, csp]) => {
           response.writeHead(status, { 'content-type': type, ...(csp ? { 'content-security-policy': csp } : {}) });
           response.end(body);

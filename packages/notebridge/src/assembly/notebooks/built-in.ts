@@ -51,12 +51,15 @@ export async function openBuiltIn(setup: NotebookSetup, { file, readOnly }: Buil
   }
   const windowFile = new WindowFile(stateDir);
   let renewing: NodeJS.Timeout | undefined;
-  let written: Promise<string> | undefined;
+  let written: Promise<unknown> | undefined;
+  const write = (): Promise<string> => windowFile.write(host.url);
   const writeAddress = (): Promise<string> => {
     // Each address opens one window, and for a quarter of an hour: without a terminal, the file is the only way to another one.
     renewing ??= setInterval(() => void writeAddress().catch(() => {}), renewAddressMs).unref();
-    written = windowFile.write(host.url);
-    return written;
+    // One after the other, so that closing waits for all of them. A host that is closed has no address, and says so by throwing.
+    const writing = (written ?? Promise.resolve()).then(write, write);
+    written = writing;
+    return writing;
   };
   const provider = new LocalNotebook({
     host,
@@ -66,10 +69,10 @@ export async function openBuiltIn(setup: NotebookSetup, { file, readOnly }: Buil
   });
   const ended = new Promise<void>((resolve) => host.onDisconnectAgent(() => resolve()));
   const close = async (): Promise<void> => {
+    clearInterval(renewing);
     try {
       await host.close();
     } finally {
-      clearInterval(renewing);
       await written?.catch(() => {});
       windowFile.remove();
       await tools?.close();

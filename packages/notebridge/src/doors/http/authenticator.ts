@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { BridgeError } from '../../core/errors.js';
 import type { Principal } from '../../core/principal.js';
 import { FailedTries } from '../../notebooks/pages/failed-tries.js';
-import { ownConnections } from '../../processes/connections.js';
+import { ownConnections, ownerHolder } from '../../processes/connections.js';
 import { bearerChallenge, type Refusal, refuse } from './refusal.js';
 
 /**
@@ -38,7 +38,7 @@ export class Authenticator {
   /** Rejects only with faults of ours. */
   check(request: IncomingMessage): Principal | Promise<Principal | Refusal> {
     const admit = (principal: Principal): Principal => {
-      trustOnceWhole(request);
+      trustOnceWhole(request, principal);
       return principal;
     };
     try {
@@ -69,10 +69,11 @@ export class Authenticator {
 }
 
 /** One who never sends the rest of a request has no work here, whatever was shown with its head. */
-function trustOnceWhole(request: IncomingMessage): void {
+function trustOnceWhole(request: IncomingMessage, principal: Principal): void {
   const { socket, headers } = request;
-  if (ownConnections.trusts(socket)) return;
+  const holder = principal.kind === 'owner' ? ownerHolder : principal.kind === 'grant' ? principal.grantId : principal.kind;
+  if (ownConnections.trusts(socket, holder)) return;
   const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
-  if (!hasBody || request.complete) ownConnections.trust(socket);
-  else request.once('end', () => ownConnections.trust(socket));
+  if (!hasBody || request.complete) ownConnections.trust(socket, holder);
+  else request.once('end', () => ownConnections.trust(socket, holder));
 }

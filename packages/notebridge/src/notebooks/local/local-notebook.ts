@@ -71,10 +71,11 @@ export class LocalNotebook implements Provider {
   }
 
   async #callTool(params: JsonObject, context: CallContext): Promise<ToolResult> {
-    const name = String(params.name);
+    const name = typeof params.name === 'string' ? params.name : '';
     if (name === windowTool.name) return this.#openWindow();
     const { host } = this.#options;
-    if (!host.tools.some((tool) => tool.name === name)) throw new BridgeError('unknown_tool', `The notebook has no tool ${quote(name)}.`);
+    if (!host.tools.some((tool) => tool.name === name))
+      throw new BridgeError('unknown_tool', `The notebook has no tool ${quote(params.name)}.`);
     let said = 0;
     const progress = (message: string): void => context.forwardProgress({ progress: ++said, message });
     const result = await host.callTool(name, toPlainValue(params.arguments ?? {}), {

@@ -15,9 +15,9 @@ import { ListedTools } from './listed-tools.js';
 import { toShownTools } from './page-tools.js';
 
 /** Resources that are watched over a reload. */
+const maxWatched = 1000;
 /** Pages that a call may see come and go before it is refused. */
 const maxReturns = 100;
-const maxWatched = 1000;
 
 export interface ProxyServerOptions {
   name?: string;
@@ -121,7 +121,9 @@ export class ProxyServer implements Provider {
 
   /** Remembers what is watched: a page that comes later, or comes back, knows nothing of it. */
   async #watch(method: string, params: JsonObject, context: CallContext): Promise<JsonObject> {
-    const uri = String(params.uri);
+    const { uri } = params;
+    // What is no text cannot be watched; the page says so itself.
+    if (typeof uri !== 'string') return this.#forward(method, params, context);
     if (method === 'resources/unsubscribe') this.#watched.delete(uri);
     else if (this.#watched.size < maxWatched) this.#watched.add(uri);
     return this.#options.isConnected?.() === false ? {} : this.#forward(method, params, context);

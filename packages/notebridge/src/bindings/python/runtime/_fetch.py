@@ -99,8 +99,10 @@ async def _ask(ask: Ask, on_event: Optional[OnEvent]) -> Reply:
 async def _in_time(work: Awaitable[Reply], seconds: float) -> Reply:
     """As `asyncio.wait_for`, which would leave its timer behind for the whole time: Pyodide's event loop cannot take one back."""
     js: Any = importlib.import_module("js")
-    ffi: Any = importlib.import_module("pyodide.ffi")
     task = asyncio.ensure_future(work)
+    if not hasattr(js, "setTimeout"):
+        return await _looking(task, seconds)
+    ffi: Any = importlib.import_module("pyodide.ffi")
     is_late = False
 
     def give_up() -> None:
@@ -119,6 +121,20 @@ async def _in_time(work: Awaitable[Reply], seconds: float) -> Reply:
     finally:
         js.clearTimeout(timer)
         when_late.destroy()
+
+
+async def _looking(task: "asyncio.Future[Reply]", seconds: float) -> Reply:
+    """The same where the host gives Python no more of JavaScript than `fetch` needs. No timer of it lasts longer than a second."""
+    end = time.monotonic() + seconds
+    try:
+        while not task.done():
+            left = end - time.monotonic()
+            if left <= 0:
+                raise asyncio.TimeoutError
+            await asyncio.wait({task}, timeout=min(left, 1.0))
+        return task.result()
+    finally:
+        task.cancel()
 
 
 def _headers_of(response: Any) -> Dict[str, str]:

@@ -1,0 +1,13 @@
+import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
+
+/**
+ * As `spawn`. What the system refuses Node tells a moment later, by an event that would end this process if nobody heard it; whoever
+ * listens hears it all the same. Throws if there are too few descriptors for the pipes, with which the child would have no streams.
+ */
+export function startProgram(command: string, args: readonly string[], options: SpawnOptions): ChildProcess {
+  const child = spawn(command, [...args], options);
+  child.on('error', () => {});
+  if ((child.stdio as ChildProcess['stdio'] | undefined) === undefined)
+    throw new Error(`too many files are open to start "${command}": close some programs, or raise the limit of open files`);
+  return child;
+}

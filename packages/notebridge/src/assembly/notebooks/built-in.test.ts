@@ -1,0 +1,26 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { readSettings } from '../settings.js';
+import { openBuiltIn } from './built-in.js';
+
+let base: string;
+beforeEach(() => {
+  base = mkdtempSync(join(tmpdir(), 'notebridge-local-'));
+});
+afterEach(() => rmSync(base, { recursive: true, force: true }));
+
+it('leaves no address behind when it is closed in the middle of writing, and rejects afterwards', async () => {
+  const settings = await readSettings({ env: { XDG_CONFIG_HOME: base, XDG_STATE_HOME: base } });
+  const setup = { ...settings, pages: { openBrowser: false, sandbox: 'off' as const }, pagePort: undefined, openTools: undefined };
+  const notebook = await openBuiltIn({ ...setup, onRefused: () => {} }, { file: undefined });
+  const path = await notebook.writeAddress();
+  expect(readFileSync(path, 'utf8')).toContain('#token=');
+  const writing = [notebook.writeAddress(), notebook.writeAddress(), notebook.writeAddress()];
+  await notebook.close();
+  await Promise.allSettled(writing);
+  expect(existsSync(path)).toBe(false);
+  // Not thrown: the one that renews it each minute has nobody who would catch it.
+  await expect(Promise.resolve().then(() => notebook.writeAddress().catch(() => 'rejected'))).resolves.toBe('rejected');
+});
