@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -61,6 +61,14 @@ describe('the guard of a process that serves its owner', () => {
   it('refuses what it does not know to somebody who is nobody', async () => {
     const { reached } = await sendAll({ kind: 'anonymous' });
     expect(reached).toEqual(methods.filter((method) => classOfMethod[method] !== 'unknown'));
+  });
+
+  it('opens nothing any more once it is closed', async () => {
+    await layer.close();
+    layer.onRefused({ door: 'window', reason: 'missing', remoteAddress: '127.0.0.1' });
+    await expect(layer.open()).rejects.toMatchObject({ code: 'closed' });
+    expect((await sendAll({ kind: 'anonymous' })).reached).toEqual([]);
+    expect(existsSync(join(home, 'notebridge'))).toBe(false);
   });
 
   it('opens nothing to anybody but the owner where grants cannot be looked up', async () => {

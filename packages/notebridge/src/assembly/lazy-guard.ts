@@ -42,7 +42,10 @@ export function createLazyGuard(settings: Settings, parts: GuardedParts): LazyGu
   let opening: Promise<GuardWithStore> | undefined;
   let opened: GuardWithStore | undefined;
   let isBroken = false;
+  let isClosed = false;
   const open = (): Promise<GuardWithStore> => {
+    // Nobody would close it again.
+    if (isClosed && opening === undefined) return Promise.reject(new BridgeError('closed', 'The hub has ended.'));
     opening ??= openWithStore(settings, parts).then((guard) => {
       opened = guard;
       return guard;
@@ -81,6 +84,7 @@ export function createLazyGuard(settings: Settings, parts: GuardedParts): LazyGu
     mayHear: (principal, event) => principal.kind === 'owner' || (opened?.admission.mayHear(principal, event) ?? false),
     open,
     close: async () => {
+      isClosed = true;
       const guard = await opening?.catch(() => undefined);
       guard?.close();
       await guard?.store.close();
