@@ -1,5 +1,7 @@
-/** Calls in flight that are kept in the ring; more of them, and ids that are no whole numbers, go to the map. */
-const ringSize = 256;
+/** Places of the ring at first: a request over HTTP has a table of its own, and one call in it. A power of two. */
+const firstPlaces = 8;
+/** Places of the ring once more calls are in flight; past them, and for ids that are no whole numbers, there is the map. A power of two. */
+const mostPlaces = 256;
 
 /**
  * Calls by their id. Ids of calls count upwards and live for a moment, which is the worst that can be done to a `Map`: it makes
@@ -7,8 +9,8 @@ const ringSize = 256;
  * until a full collection. A ring indexed by the id makes no garbage.
  */
 export class CallTable<Call> {
-  readonly #ids: (string | number | undefined)[] = new Array(ringSize).fill(undefined);
-  readonly #ring: (Call | undefined)[] = new Array(ringSize).fill(undefined);
+  #ids: (string | number | undefined)[] = new Array(firstPlaces).fill(undefined);
+  #ring: (Call | undefined)[] = new Array(firstPlaces).fill(undefined);
   readonly #rest = new Map<string | number, Call>();
   #inRing = 0;
 
@@ -17,13 +19,17 @@ export class CallTable<Call> {
   }
 
   get(id: string | number): Call | undefined {
-    const at = indexOf(id);
+    const at = this.#indexOf(id);
     return at >= 0 && this.#ids[at] === id ? this.#ring[at] : this.#rest.get(id);
   }
 
   /** The id must not be in the table. */
   add(id: string | number, call: Call): void {
-    const at = indexOf(id);
+    let at = this.#indexOf(id);
+    if (at >= 0 && this.#ids[at] !== undefined && this.#ids.length < mostPlaces) {
+      this.#grow();
+      at = this.#indexOf(id);
+    }
     if (at < 0 || this.#ids[at] !== undefined) {
       this.#rest.set(id, call);
       return;
@@ -35,7 +41,7 @@ export class CallTable<Call> {
 
   /** Takes a call out of the table; undefined if it is not there. */
   take(id: string | number): Call | undefined {
-    const at = indexOf(id);
+    const at = this.#indexOf(id);
     if (at < 0 || this.#ids[at] !== id) {
       const call = this.#rest.get(id);
       this.#rest.delete(id);
@@ -53,8 +59,21 @@ export class CallTable<Call> {
     const ids = [...this.#ids.filter((id) => id !== undefined), ...this.#rest.keys()];
     return ids.map((id) => this.take(id)).filter((call) => call !== undefined);
   }
-}
 
-function indexOf(id: string | number): number {
-  return typeof id === 'number' && Number.isInteger(id) ? id & (ringSize - 1) : -1;
+  /** Two ids that differ in the smaller ring differ in the larger one too. */
+  #grow(): void {
+    const [ids, ring] = [this.#ids, this.#ring];
+    this.#ids = new Array(mostPlaces).fill(undefined);
+    this.#ring = new Array(mostPlaces).fill(undefined);
+    for (const [at, id] of ids.entries()) {
+      if (id === undefined) continue;
+      const place = this.#indexOf(id);
+      this.#ids[place] = id;
+      this.#ring[place] = ring[at];
+    }
+  }
+
+  #indexOf(id: string | number): number {
+    return typeof id === 'number' && Number.isInteger(id) ? id & (this.#ids.length - 1) : -1;
+  }
 }
