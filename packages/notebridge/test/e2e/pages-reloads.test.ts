@@ -36,7 +36,7 @@ describe('a call without a page', () => {
   });
 
   it('waits through a handshake that fails, for the page behind it', async () => {
-    await using bridge = await Bridge.open({ handshakeMs: 100 });
+    await using bridge = await Bridge.open({ handshakeMs: 2000 });
     await (await RawPage.serve({ ...bridge.address, answer: named('first') })).close();
     const hanging = await RawPage.connect({ ...bridge.address, answer: () => new Promise(() => {}) });
     await hanging.message('initialize');

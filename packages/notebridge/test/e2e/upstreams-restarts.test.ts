@@ -139,9 +139,9 @@ describe('a server that does not start', () => {
   });
 
   it('fails the calls that wait for it when it does not answer in time, and can be stopped meanwhile', async () => {
-    const { call, server, upstreams, until } = openUpstreams([fixtureConfig('hangs.mjs')], { limits: { startTimeoutMs: 300 } });
+    const { call, server, upstreams, until } = openUpstreams([fixtureConfig('hangs.mjs')], { limits: { startTimeoutMs: 3000 } });
     const error: unknown = await call('echo').catch((rejected: unknown) => rejected);
-    expect(error).toMatchObject({ code: 'upstream_unavailable', message: expect.stringContaining('within 300 ms') });
+    expect(error).toMatchObject({ code: 'upstream_unavailable', message: expect.stringContaining('within 3000 ms') });
     await until(() => server().state.reason?.includes('did not answer "initialize"') === true);
     expect(server().state.reason).toContain('thinking about it');
     const waiting = call('echo').catch((rejected: unknown) => rejected);
