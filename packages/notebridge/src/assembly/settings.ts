@@ -17,6 +17,8 @@ export interface SettingsOptions {
   env?: Environment | undefined;
   /** Folder of the owner's token, grants and audit. Default: `notebridge` in the user's XDG state folder. */
   stateDir?: string | undefined;
+  /** What agents are told of this server: `name`, `version` … Default: Notebridge's own. */
+  serverInfo?: JsonObject | undefined;
   /** Added inside those of the config. */
   middlewares?: readonly Middleware[] | undefined;
   /** Makes the log; what passes `redact` holds no secret. It is closed with the rest. Default: no log. */
@@ -48,7 +50,7 @@ export async function readSettings(options: SettingsOptions): Promise<Settings> 
     stateDir: options.stateDir ?? stateDir(env),
     logger: options.createLogger?.(redactor) ?? silentLogger,
     redactor,
-    serverInfo: ownServerInfo(),
+    serverInfo: options.serverInfo ?? ownServerInfo(),
   };
 }
 
