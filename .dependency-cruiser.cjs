@@ -4,6 +4,7 @@ const layers = [
   ['util'],
   ['core'],
   ['processes', 'rpc', 'state'],
+  ['net'],
   ['bindings', 'catalog', 'config', 'grants', 'middleware', 'notebooks', 'skills', 'upstreams'],
   ['hub.ts'],
   ['doors'],
@@ -20,6 +21,7 @@ const advice = {
   processes: 'processes/ starts child processes for others and knows none of them. Let the caller pass in what differs.',
   rpc: 'rpc/ carries JSON-RPC messages over channels and knows nobody who talks. Let the door or the provider pass in the channel and the handlers.',
   state: 'state/ keeps files for others and knows none of them. Let the caller pass in the name, the shape and the data.',
+  net: 'net/ holds what every port of ours keeps, and knows none of them. Let the listener pass in what differs.',
   feature:
     'A feature does not know who uses it. Offer a function or an interface (in core/ if others have to share it); hub.ts, a door or the CLI calls it.',
   'hub.ts': 'hub.ts joins the parts and does not know how it is reached. Let the door call the hub instead.',

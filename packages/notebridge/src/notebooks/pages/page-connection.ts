@@ -2,10 +2,10 @@ import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
 import { BridgeError, messageOf } from '../../core/errors.js';
 import type { Logger } from '../../core/logger.js';
+import { FaultLog } from '../../net/fault-log.js';
 import { parseFrame, printFrame } from '../../rpc/frames.js';
 import type { Channel } from '../../rpc/message-stream.js';
 import { isJsonObject } from '../../util/json.js';
-import { FaultLog } from './fault-log.js';
 import { FrameBudget } from './frame-budget.js';
 import { TextFrames } from './text-frames.js';
 
