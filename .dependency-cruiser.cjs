@@ -4,7 +4,7 @@ const layers = [
   ['util'],
   ['core'],
   ['processes', 'rpc', 'state'],
-  ['net'],
+  ['identity', 'net'],
   ['bindings', 'catalog', 'config', 'grants', 'middleware', 'notebooks', 'skills', 'upstreams'],
   ['hub.ts'],
   ['doors'],
@@ -21,6 +21,8 @@ const advice = {
   processes: 'processes/ starts child processes for others and knows none of them. Let the caller pass in what differs.',
   rpc: 'rpc/ carries JSON-RPC messages over channels and knows nobody who talks. Let the door or the provider pass in the channel and the handlers.',
   state: 'state/ keeps files for others and knows none of them. Let the caller pass in the name, the shape and the data.',
+  identity:
+    'identity/ tells whose hub this is and where it runs; what a token allows is decided in grants/. Let grants/, a door or the CLI call it.',
   net: 'net/ holds what every port of ours keeps, and knows none of them. Let the listener pass in what differs.',
   feature:
     'A feature does not know who uses it. Offer a function or an interface (in core/ if others have to share it); hub.ts, a door or the CLI calls it.',
@@ -86,6 +88,14 @@ module.exports = {
       severity: 'error',
       from: { path: `${src}/core/`, pathNot: tests },
       to: { dependencyTypes: ['core', 'npm'] },
+    },
+    {
+      name: 'doors-know-no-provider',
+      comment:
+        'A door reaches notebooks and servers through the hub. What it shares with a listener of theirs belongs into net/, with their sessions into rpc/.',
+      severity: 'error',
+      from: { path: `${src}/doors/`, pathNot: tests },
+      to: { path: `${src}/(notebooks|upstreams)/` },
     },
     {
       name: 'index-is-the-outside',
