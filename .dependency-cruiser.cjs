@@ -3,8 +3,9 @@
 const layers = [
   ['util'],
   ['core'],
-  ['processes', 'state'],
-  ['bindings', 'broker', 'catalog', 'config', 'grants', 'middleware', 'notebooks', 'outputs', 'runs', 'skills', 'upstreams'],
+  ['processes', 'rpc', 'state'],
+  ['identity', 'net'],
+  ['bindings', 'catalog', 'config', 'grants', 'middleware', 'notebooks', 'skills', 'upstreams'],
   ['hub.ts'],
   ['doors'],
   ['reference'],
@@ -18,7 +19,11 @@ const advice = {
   util: 'util/ holds pure helpers that know nothing of Notebridge. Move the code that needs more to the part that uses it.',
   core: 'core/ holds nouns and seams, without I/O. Describe what you need as a small interface in core/, and let hub.ts hand in the thing that does it.',
   processes: 'processes/ starts child processes for others and knows none of them. Let the caller pass in what differs.',
+  rpc: 'rpc/ carries JSON-RPC messages over channels and knows nobody who talks. Let the door or the provider pass in the channel and the handlers.',
   state: 'state/ keeps files for others and knows none of them. Let the caller pass in the name, the shape and the data.',
+  identity:
+    'identity/ tells whose hub this is and where it runs; what a token allows is decided in grants/. Let grants/, a door or the CLI call it.',
+  net: 'net/ holds what every port of ours keeps, and knows none of them. Let the listener pass in what differs.',
   feature:
     'A feature does not know who uses it. Offer a function or an interface (in core/ if others have to share it); hub.ts, a door or the CLI calls it.',
   'hub.ts': 'hub.ts joins the parts and does not know how it is reached. Let the door call the hub instead.',
@@ -75,6 +80,22 @@ module.exports = {
       severity: 'error',
       from: { path: '.*' },
       to: { path: `${src}/`, pathNot: pathOf([...layers.flat(), 'index.ts']) },
+    },
+    {
+      name: 'core-without-io',
+      comment:
+        'core/ holds nouns and seams. What reads, writes, listens or waits belongs into the part that does it: rpc/, processes/, state/.',
+      severity: 'error',
+      from: { path: `${src}/core/`, pathNot: tests },
+      to: { dependencyTypes: ['core', 'npm'] },
+    },
+    {
+      name: 'doors-know-no-provider',
+      comment:
+        'A door reaches notebooks and servers through the hub. What it shares with a listener of theirs belongs into net/, with their sessions into rpc/.',
+      severity: 'error',
+      from: { path: `${src}/doors/`, pathNot: tests },
+      to: { path: `${src}/(notebooks|upstreams)/` },
     },
     {
       name: 'index-is-the-outside',

@@ -8,10 +8,8 @@ export type { CallContext, Caller } from './core/call-context.js';
 export { BridgeError, type ErrorCode, errorTable, RemoteError } from './core/errors.js';
 export { type ClosableLogger, type Logger, silentLogger } from './core/logger.js';
 export type { ContentBlock, InitializeResult, ListToolsResult, Tool, ToolCall, ToolResult } from './core/mcp.js';
-export { McpClient } from './core/mcp-client.js';
 export { MemoryProvider, type MemoryProviderOptions, type RunnableTool } from './core/memory-provider.js';
 export { MemoryToolServer, type MemoryToolServerOptions, MemoryToolServers } from './core/memory-tool-server.js';
-export { type Channel, createChannelPair, MessageStream } from './core/message-stream.js';
 export {
   type Answered,
   answer,
@@ -58,6 +56,8 @@ export { ColabWebSocketServer, type ColabWebSocketServerOptions } from './refere
 export { McpHost } from './reference/mcp-host.js';
 export { checkSessionProxyTool, checkSessionProxyToolFn } from './reference/open-tool.js';
 export { PageOpener, type PageOpenerOptions } from './reference/page-opener.js';
+export { McpClient } from './rpc/mcp-client.js';
+export { type Channel, createChannelPair, MessageStream } from './rpc/message-stream.js';
 export { getSkillsProxyCaller, type SkillsProxyCaller, setSkillsProxyCaller } from './skills/proxy-caller.js';
 export { createSkillsServer, type SkillsServer, type SkillsServerOptions } from './skills/skills-server.js';
 export { createUpstreams, type Upstreams, type UpstreamsOptions } from './upstreams/upstreams.js';

@@ -1,9 +1,9 @@
 import type { CallContext } from '../core/call-context.js';
 import { BridgeError, codeOf, messageOf } from '../core/errors.js';
-import { dropText } from '../core/kept-text.js';
 import type { Logger } from '../core/logger.js';
 import type { MiddlewareContext } from '../core/middleware.js';
 import type { Provider } from '../core/provider.js';
+import { dropText } from '../rpc/kept-text.js';
 import type { JsonObject } from '../util/json.js';
 import { quote } from '../util/quote.js';
 import { isListMethod, type ListMethod, type MergedList, mergeableLists, mergeLists } from './merged-lists.js';

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { BridgeError } from '../core/errors.js';
+import { createSecret } from '../identity/secret.js';
 import { type Authority, createAuthority } from './authority.js';
 import type { GrantDoor } from './grant.js';
 import { GrantStore } from './grant-store.js';
-import { createSecret } from './secret.js';
 
 const ownerToken = createSecret('nbo_');
 let dir: string;

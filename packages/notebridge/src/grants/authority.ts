@@ -1,8 +1,8 @@
 import { BridgeError } from '../core/errors.js';
 import { owner, type Principal } from '../core/principal.js';
+import { hashSecret, isSecret } from '../identity/secret.js';
 import type { GrantDoor } from './grant.js';
 import type { GrantStore } from './grant-store.js';
-import { hashSecret, isSecret } from './secret.js';
 
 export interface AuthorityOptions {
   store: GrantStore;

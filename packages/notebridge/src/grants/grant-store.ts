@@ -1,12 +1,12 @@
 import { BridgeError } from '../core/errors.js';
 import { type Logger, silentLogger } from '../core/logger.js';
+import { createSecret, hashSecret, isSecret } from '../identity/secret.js';
 import { ownUserId } from '../processes/own-user.js';
 import { quote } from '../util/quote.js';
 import { CallLeases } from './call-leases.js';
 import { Deadlines } from './deadlines.js';
 import { createGrant, type Grant, type GrantTerms, type GrantView, type LiveGrant, parseTtl, toLive, viewOf } from './grant.js';
 import { GrantsFile } from './grants-file.js';
-import { createSecret, hashSecret, isSecret } from './secret.js';
 
 export interface GrantStoreOptions {
   /** Where `grants.json` stands. Made with mode 0700 if absent. */

@@ -1,5 +1,5 @@
-import { keptTextOf } from '../core/kept-text.js';
-import { longStringOf } from '../core/long-strings.js';
+import { keptTextOf } from '../rpc/kept-text.js';
+import { longStringOf } from '../rpc/long-strings.js';
 
 /** About how large a value is as JSON; `isComplete` false: it is at least that large, and the rest was not looked at. */
 export interface RoughSize {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createContext } from '../../test/support/create-context.js';
-import { parseFrame, printFrame, ResultAnswer } from '../core/frames.js';
 import { type Answered, answer, type Hook, type Middleware } from '../core/middleware.js';
+import { parseFrame, printFrame, ResultAnswer } from '../rpc/frames.js';
 import type { JsonObject } from '../util/json.js';
 import { composeMiddleware, type Terminal } from './compose.js';
 

@@ -1,5 +1,5 @@
-import { dropText } from '../core/kept-text.js';
 import type { Hook, Middleware, MiddlewareContext } from '../core/middleware.js';
+import { dropText } from '../rpc/kept-text.js';
 import type { JsonObject } from '../util/json.js';
 
 type AnyHook = Hook<JsonObject, JsonObject>;

@@ -1,6 +1,5 @@
 import { BridgeError } from '../core/errors.js';
 import { type Logger, silentLogger } from '../core/logger.js';
-import type { MessageStream } from '../core/message-stream.js';
 import type { OnRefused } from '../core/refused-attempt.js';
 import { PageListener, type PagePort } from '../notebooks/pages/page-listener.js';
 import type { Secrets } from '../notebooks/pages/page-tokens.js';
@@ -8,6 +7,7 @@ import { Slot } from '../notebooks/pages/slot.js';
 import { colabProfile } from '../notebooks/profiles/colab.js';
 import type { PageProfile } from '../notebooks/profiles/profile.js';
 import { describePortOwner } from '../processes/port-owner.js';
+import type { MessageStream } from '../rpc/message-stream.js';
 import type { AsyncEvent } from '../util/async-event.js';
 
 export interface ColabWebSocketServerOptions {

@@ -1,7 +1,7 @@
 import { BridgeError, codeOf, RemoteError } from '../core/errors.js';
-import { serverInfoMetaKey } from '../core/modern-envelope.js';
 import { isLegacyVersion, isModernVersion, latestLegacyVersion, modernVersions } from '../core/protocol-versions.js';
 import type { ServerConfig } from '../core/server-config.js';
+import { serverInfoMetaKey } from '../rpc/modern-envelope.js';
 import { isJsonObject, type JsonObject } from '../util/json.js';
 import { quote } from '../util/quote.js';
 import { fromFaultAnswer } from './link.js';

@@ -1,8 +1,8 @@
 import { type BridgeError, messageOf } from '../core/errors.js';
-import { MessageStream } from '../core/message-stream.js';
 import { isModernVersion } from '../core/protocol-versions.js';
-import { classifyMessage, type RpcId } from '../core/rpc.js';
 import type { ServerConfig } from '../core/server-config.js';
+import { MessageStream } from '../rpc/message-stream.js';
+import { classifyMessage, type RpcId } from '../rpc/messages.js';
 import { isJsonObject, type JsonObject } from '../util/json.js';
 import { explainHttpFault, type HttpFault } from './http-fault.js';
 import { type Link, type LinkOptions, StartFault, toFaultAnswer } from './link.js';

@@ -1,7 +1,7 @@
 import { type BridgeError, RemoteError } from '../core/errors.js';
 import type { Logger } from '../core/logger.js';
-import type { Channel } from '../core/message-stream.js';
 import type { ServerConfig } from '../core/server-config.js';
+import type { Channel } from '../rpc/message-stream.js';
 import type { JsonObject } from '../util/json.js';
 
 /** One connection with a server, and what must be closed with it. */

@@ -1,6 +1,6 @@
 import type { CallContext } from '../core/call-context.js';
 import { BridgeError, codeOf } from '../core/errors.js';
-import type { PeerRequestOptions } from '../core/peer.js';
+import type { PeerRequestOptions } from '../rpc/peer.js';
 import type { JsonObject } from '../util/json.js';
 import { fromFaultAnswer } from './link.js';
 import type { ServerInstance } from './server-instance.js';

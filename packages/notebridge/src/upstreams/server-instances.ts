@@ -1,9 +1,9 @@
 import type { CallContext } from '../core/call-context.js';
 import { BridgeError } from '../core/errors.js';
-import { NotificationBrake } from '../core/notification-brake.js';
 import type { ProviderEvent } from '../core/provider.js';
 import type { ServerConfig } from '../core/server-config.js';
 import type { ServerState } from '../core/tool-server.js';
+import { NotificationBrake } from '../rpc/notification-brake.js';
 import { type CallLimits, ServerCalls } from './server-calls.js';
 import { ServerInstance, type ServerInstanceOptions } from './server-instance.js';
 import type { UpstreamSession } from './upstream-session.js';

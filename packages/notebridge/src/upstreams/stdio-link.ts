@@ -1,6 +1,6 @@
-import { createLineChannel } from '../core/line-channel.js';
-import { MessageStream } from '../core/message-stream.js';
 import type { ServerConfig } from '../core/server-config.js';
+import { createLineChannel } from '../rpc/line-channel.js';
+import { MessageStream } from '../rpc/message-stream.js';
 import { errnoOf } from '../util/errno.js';
 import { type Link, type LinkOptions, StartFault } from './link.js';
 import { wentAway } from './unavailable.js';

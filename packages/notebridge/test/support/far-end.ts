@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type Channel, MessageStream } from '../../src/core/message-stream.js';
 import { parseMessage, printMessage } from '../../src/core/wire.js';
+import { type Channel, MessageStream } from '../../src/rpc/message-stream.js';
 import type { JsonObject } from '../../src/util/json.js';
 
 /** The other end of a connection, played by a test: everything passes as text, as over a real wire. */

@@ -1,7 +1,7 @@
 import { expect, onTestFinished } from 'vitest';
 import type { BridgeError } from '../../src/core/errors.js';
-import { Peer, type PeerOptions } from '../../src/core/peer.js';
-import type { RpcId, RpcNotification } from '../../src/core/rpc.js';
+import type { RpcId, RpcNotification } from '../../src/rpc/messages.js';
+import { Peer, type PeerOptions } from '../../src/rpc/peer.js';
 import { FarEnd } from './far-end.js';
 
 export interface OpenedPeer {

@@ -1,8 +1,8 @@
 import type { NotebookHost } from '@notebridge/notebook/host';
 import { BridgeError, messageOf } from '../../core/errors.js';
+import { ownConnections } from '../../net/connections.js';
 import { AgentWatchMiddleware } from '../../notebooks/local/agent-watch.js';
 import { LocalNotebook } from '../../notebooks/local/local-notebook.js';
-import { ownConnections } from '../../processes/connections.js';
 import { isJsonObject } from '../../util/json.js';
 import { browserSwitchedOff, type NotebookSetup, type OpenedNotebook } from './notebook.js';
 import { WindowFile } from './window-file.js';

@@ -1,7 +1,7 @@
 import { stateDir } from '../../assembly/state-dir.js';
 import { type Logger, silentLogger } from '../../core/logger.js';
-import { type HubFile, isOwnHub, readHubFile } from '../../grants/hub-file.js';
-import { readOwnerToken } from '../../grants/owner-token.js';
+import { type HubFile, isOwnHub, readHubFile } from '../../identity/hub-file.js';
+import { readOwnerToken } from '../../identity/owner-token.js';
 import type { Redacting } from '../../util/redactor.js';
 import { paintFor } from '../terminal.js';
 import { createTerminalLogger } from '../terminal-logger.js';

@@ -1,11 +1,11 @@
 import { BridgeError, codeOf } from '../../core/errors.js';
-import { createLineChannel } from '../../core/line-channel.js';
 import type { ContentBlock, InitializeResult } from '../../core/mcp.js';
-import { McpClient } from '../../core/mcp-client.js';
-import { Peer } from '../../core/peer.js';
 import { latestLegacyVersion } from '../../core/protocol-versions.js';
 import { toPlainValue } from '../../core/wire.js';
 import { ChildProgram, type ChildProgramOptions } from '../../processes/child-program.js';
+import { createLineChannel } from '../../rpc/line-channel.js';
+import { McpClient } from '../../rpc/mcp-client.js';
+import { Peer } from '../../rpc/peer.js';
 import { isJsonObject, type JsonObject } from '../../util/json.js';
 import { mismatch } from './expect.js';
 

@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { BridgeError } from '../../core/errors.js';
 import type { Principal } from '../../core/principal.js';
-import { FailedTries } from '../../notebooks/pages/failed-tries.js';
-import { ownConnections, ownerHolder } from '../../processes/connections.js';
+import { ownConnections, ownerHolder } from '../../net/connections.js';
+import { FailedTries } from '../../net/failed-tries.js';
 import { bearerChallenge, type Refusal, refuse } from './refusal.js';
 
 /**

@@ -3,9 +3,9 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { BridgeError, messageOf } from '../../core/errors.js';
-import { bindLoopback } from '../../notebooks/pages/bind.js';
-import { FaultLog } from '../../notebooks/pages/fault-log.js';
-import { ownConnections } from '../../processes/connections.js';
+import { bindLoopback } from '../../net/bind.js';
+import { ownConnections } from '../../net/connections.js';
+import { FaultLog } from '../../net/fault-log.js';
 import { errnoOf } from '../../util/errno.js';
 import type { HttpApp } from './http-app.js';
 

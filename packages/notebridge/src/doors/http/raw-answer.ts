@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { byteLengthOf, type Printed } from '../../core/long-strings.js';
+import { byteLengthOf, type Printed } from '../../rpc/long-strings.js';
 import { printJson } from '../../util/exact-json.js';
 import type { Refusal } from './refusal.js';
 

@@ -1,8 +1,8 @@
 import { Cancellation } from '../../core/cancellation.js';
 import { BridgeError, messageOf } from '../../core/errors.js';
-import type { Printed } from '../../core/long-strings.js';
 import type { Principal } from '../../core/principal.js';
 import { printMessage } from '../../core/wire.js';
+import type { Printed } from '../../rpc/long-strings.js';
 import type { JsonObject } from '../../util/json.js';
 import { isRefusal } from '../http/refusal.js';
 import { parseCallBody } from '../tool-proxy/parse-call-body.js';

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { BridgeError, type ErrorCode, errorTable, RemoteError } from '../../core/errors.js';
-import { type RpcId, toErrorAnswer } from '../../core/rpc.js';
 import { printMessage } from '../../core/wire.js';
+import { type RpcId, toErrorAnswer } from '../../rpc/messages.js';
 import { securityHeaders, sendJson } from '../http/raw-answer.js';
 import type { Refusal } from '../http/refusal.js';
 

@@ -1,6 +1,6 @@
 import { BridgeError } from '../../core/errors.js';
 import { isLegacyVersion, legacyVersions, modernVersions } from '../../core/protocol-versions.js';
-import type { Classified, RpcId } from '../../core/rpc.js';
+import type { Classified, RpcId } from '../../rpc/messages.js';
 import type { CallsUnderWay } from '../http/calls-under-way.js';
 import { countCall, type HttpCall, headerOf, type McpHttpLimits } from './http-call.js';
 import { HttpExchange } from './http-exchange.js';

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { type BridgeError, codeOf } from '../../core/errors.js';
-import { envelopeKeys } from '../../core/modern-envelope.js';
-import type { RpcRequest } from '../../core/rpc.js';
+import type { RpcRequest } from '../../rpc/messages.js';
+import { envelopeKeys } from '../../rpc/modern-envelope.js';
 import type { JsonObject } from '../../util/json.js';
 import { quote } from '../../util/quote.js';
 import { headerOf } from './http-call.js';

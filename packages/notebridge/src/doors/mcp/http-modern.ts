@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { BridgeError, errorTable } from '../../core/errors.js';
-import { MessageStream } from '../../core/message-stream.js';
 import type { Principal } from '../../core/principal.js';
 import type { ProviderEvent } from '../../core/provider.js';
-import type { RpcNotification, RpcRequest } from '../../core/rpc.js';
 import type { Hub } from '../../hub.js';
+import { MessageStream } from '../../rpc/message-stream.js';
+import type { RpcNotification, RpcRequest } from '../../rpc/messages.js';
 import { isJsonObject, type JsonObject } from '../../util/json.js';
 import { CallsUnderWay } from '../http/calls-under-way.js';
 import { AgentSession } from './agent-session.js';

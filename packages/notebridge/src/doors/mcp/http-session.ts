@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { BridgeError } from '../../core/errors.js';
-import { MessageStream } from '../../core/message-stream.js';
 import type { Principal } from '../../core/principal.js';
-import { idKey, isRpcId, type RpcId, toErrorAnswer } from '../../core/rpc.js';
 import type { Hub } from '../../hub.js';
+import { MessageStream } from '../../rpc/message-stream.js';
+import { idKey, isRpcId, type RpcId, toErrorAnswer } from '../../rpc/messages.js';
 import { isJsonObject, type JsonObject } from '../../util/json.js';
 import { AgentSession } from './agent-session.js';
 import { HttpEventStream, type HttpEventStreamOptions } from './http-event-stream.js';

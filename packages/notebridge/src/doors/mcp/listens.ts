@@ -1,8 +1,8 @@
 import type { Cancellation } from '../../core/cancellation.js';
 import { BridgeError } from '../../core/errors.js';
-import { subscriptionIdMetaKey } from '../../core/modern-envelope.js';
 import type { ProviderEvent } from '../../core/provider.js';
-import { idKey, type RpcId } from '../../core/rpc.js';
+import { idKey, type RpcId } from '../../rpc/messages.js';
+import { subscriptionIdMetaKey } from '../../rpc/modern-envelope.js';
 import { isJsonObject, type JsonObject } from '../../util/json.js';
 
 /** The key of a listen filter for each notification that is sent only to who listens. */

@@ -1,6 +1,6 @@
 import { BridgeError, RemoteError } from '../../core/errors.js';
-import { envelopeKeys, serverInfoMetaKey } from '../../core/modern-envelope.js';
 import { isModernVersion, modernVersions } from '../../core/protocol-versions.js';
+import { envelopeKeys, serverInfoMetaKey } from '../../rpc/modern-envelope.js';
 import { isJsonObject, type JsonObject } from '../../util/json.js';
 import { parseLogLevel, type ServerIdentity, serverCapabilities } from './legacy-era.js';
 

@@ -1,8 +1,8 @@
 import type { Readable, Writable } from 'node:stream';
-import { createLineChannel } from '../../core/line-channel.js';
-import { MessageStream } from '../../core/message-stream.js';
 import type { Hub } from '../../hub.js';
 import { ownStdio } from '../../processes/own-stdio.js';
+import { createLineChannel } from '../../rpc/line-channel.js';
+import { MessageStream } from '../../rpc/message-stream.js';
 import { AgentSession } from './agent-session.js';
 
 export interface StdioOptions {

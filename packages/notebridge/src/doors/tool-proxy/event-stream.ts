@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
-import type { Printed } from '../../core/long-strings.js';
 import { printMessage } from '../../core/wire.js';
+import type { Printed } from '../../rpc/long-strings.js';
 import type { JsonObject } from '../../util/json.js';
 import { securityHeaders } from '../http/raw-answer.js';
 

@@ -1,6 +1,6 @@
 import { errorTable } from '../../core/errors.js';
-import { joinStrings, LongString, longStringOf, setLongString } from '../../core/long-strings.js';
 import { errorCodeMetaKey } from '../../core/mcp.js';
+import { joinStrings, LongString, longStringOf, setLongString } from '../../rpc/long-strings.js';
 import { parseJson } from '../../util/exact-json.js';
 import { isJsonObject, type JsonObject } from '../../util/json.js';
 import { isPrintedIn } from './is-printed-in.js';

@@ -1,6 +1,6 @@
 import { BridgeError } from '../../core/errors.js';
-import type { McpClient } from '../../core/mcp-client.js';
-import type { PeerRequestOptions } from '../../core/peer.js';
+import type { McpClient } from '../../rpc/mcp-client.js';
+import type { PeerRequestOptions } from '../../rpc/peer.js';
 import { isJsonObject } from '../../util/json.js';
 import { toAnswerValue } from './change-call.js';
 

@@ -1,6 +1,6 @@
 import { codeOf } from '../../core/errors.js';
 import type { Tool } from '../../core/mcp.js';
-import type { McpClient } from '../../core/mcp-client.js';
+import type { McpClient } from '../../rpc/mcp-client.js';
 import { CellReader, type ReadLimits } from './cell-reader.js';
 import { emptyOffer, listOffer, type PageOffer } from './page-offer.js';
 

@@ -1,5 +1,5 @@
 import type { Tool } from '../../core/mcp.js';
-import type { McpClient } from '../../core/mcp-client.js';
+import type { McpClient } from '../../rpc/mcp-client.js';
 import { isJsonObject, type JsonObject } from '../../util/json.js';
 import type { ReadLimits } from './cell-reader.js';
 

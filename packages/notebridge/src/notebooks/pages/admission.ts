@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { namesHost, pathOf, repeatsHeader } from '../../net/request-head.js';
 import type { Slot } from './slot.js';
 
 /** Why a connection was not let in. `failedToken` marks tries at guessing, which are slowed down. */
@@ -43,21 +44,6 @@ export function admit(request: IncomingMessage, rules: AdmissionRules): Admissio
   const slot = slots.filter((candidate) => candidate.admits(token)).at(0);
   if (slot === undefined) return refuse(403, 'The access token is wrong or has ended.', 'unknown', true);
   return slot.allowsOrigin(origin) ? { slot, token, origin } : refuse(403, 'This origin may not connect.', 'wrong_origin');
-}
-
-/** The target before its query, to the letter: nothing is decoded or normalised, so only one spelling of a path fits. */
-export function pathOf({ url = '' }: IncomingMessage): string {
-  return url.split('?', 1)[0] ?? '';
-}
-
-/** True if the `Host` header of the request is among `hosts`. */
-export function namesHost({ headers: { host } }: IncomingMessage, hosts: ReadonlySet<string>): boolean {
-  return host !== undefined && hosts.has(host.toLowerCase());
-}
-
-/** True if a header came twice that decides something: Node keeps the first, another program on the way may have read the second. */
-export function repeatsHeader({ headersDistinct: { host, authorization } }: IncomingMessage): boolean {
-  return (host?.length ?? 0) > 1 || (authorization?.length ?? 0) > 1;
 }
 
 function refuse(status: Refusal['status'], reason: string, why?: Refusal['why'], failedToken = false): { refusal: Refusal } {

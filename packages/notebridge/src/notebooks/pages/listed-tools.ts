@@ -1,5 +1,5 @@
 import { BridgeError, codeOf } from '../../core/errors.js';
-import type { McpClient } from '../../core/mcp-client.js';
+import type { McpClient } from '../../rpc/mcp-client.js';
 import { isJsonObject } from '../../util/json.js';
 import { maxNameLength } from './page-tools.js';
 

@@ -1,8 +1,8 @@
 import { messageOf } from '../../core/errors.js';
 import { type Logger, silentLogger } from '../../core/logger.js';
-import { type McpClient, StubClient } from '../../core/mcp-client.js';
-import { NotificationBrake } from '../../core/notification-brake.js';
-import type { RpcNotification } from '../../core/rpc.js';
+import { type McpClient, StubClient } from '../../rpc/mcp-client.js';
+import type { RpcNotification } from '../../rpc/messages.js';
+import { NotificationBrake } from '../../rpc/notification-brake.js';
 import { AsyncEvent } from '../../util/async-event.js';
 import { Listeners } from '../../util/listeners.js';
 import { defaultHandshakeMs, PageSession, type PageSessionOptions, type ResumeOffer } from './page-session.js';

@@ -1,11 +1,11 @@
 import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
 import { BridgeError, messageOf } from '../../core/errors.js';
-import { parseFrame, printFrame } from '../../core/frames.js';
 import type { Logger } from '../../core/logger.js';
-import type { Channel } from '../../core/message-stream.js';
+import { FaultLog } from '../../net/fault-log.js';
+import { parseFrame, printFrame } from '../../rpc/frames.js';
+import type { Channel } from '../../rpc/message-stream.js';
 import { isJsonObject } from '../../util/json.js';
-import { FaultLog } from './fault-log.js';
 import { FrameBudget } from './frame-budget.js';
 import { TextFrames } from './text-frames.js';
 

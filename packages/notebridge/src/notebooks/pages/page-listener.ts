@@ -5,13 +5,14 @@ import type { ServerOptions, WebSocket, WebSocketServer } from 'ws';
 import { BridgeError, messageOf } from '../../core/errors.js';
 import type { Logger } from '../../core/logger.js';
 import type { OnRefused } from '../../core/refused-attempt.js';
-import { ownConnections } from '../../processes/connections.js';
-import { admit, namesHost, pageSubprotocol, pathOf, type Refusal, repeatsHeader } from './admission.js';
-import { type BindOptions, bindLoopback } from './bind.js';
-import { FailedTries } from './failed-tries.js';
-import { FaultLog } from './fault-log.js';
+import { type BindOptions, bindLoopback } from '../../net/bind.js';
+import { ownConnections } from '../../net/connections.js';
+import { FailedTries } from '../../net/failed-tries.js';
+import { FaultLog } from '../../net/fault-log.js';
+import { hostsOf, namesHost, pathOf, repeatsHeader } from '../../net/request-head.js';
+import { Strangers, silenceMs } from '../../net/strangers.js';
+import { admit, pageSubprotocol, type Refusal } from './admission.js';
 import type { Slot } from './slot.js';
-import { Strangers, silenceMs } from './strangers.js';
 
 /** A port of somebody else's at which pages may dial as well. */
 export interface PagePort {
@@ -184,12 +185,6 @@ async function createWebSockets(maxPayload: number): Promise<WebSocketServer> {
     handleProtocols: () => pageSubprotocol,
   };
   return new ws.WebSocketServer(options);
-}
-
-/** What `Host` may say, lower case: a loopback name with our port, or what the person has allowed, to the letter or with our port. */
-function hostsOf(port: number, allowed: readonly string[]): ReadonlySet<string> {
-  const withPort = ['localhost', '127.0.0.1', '[::1]', ...allowed].map((host) => `${host}:${port}`);
-  return new Set([...withPort, ...allowed].map((host) => host.toLowerCase()));
 }
 
 function toRefusalText({ status, reason }: Refusal): string {

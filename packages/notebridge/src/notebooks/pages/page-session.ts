@@ -2,13 +2,13 @@ import type { Cancellation } from '../../core/cancellation.js';
 import { BridgeError, messageOf } from '../../core/errors.js';
 import { type Logger, silentLogger } from '../../core/logger.js';
 import type { InitializeResult } from '../../core/mcp.js';
-import { McpClient } from '../../core/mcp-client.js';
-import type { Channel } from '../../core/message-stream.js';
-import { Peer, type PeerRequestOptions } from '../../core/peer.js';
 import { isLegacyVersion, pageVersionOffered } from '../../core/protocol-versions.js';
-import type { RpcNotification, RpcRequest } from '../../core/rpc.js';
+import { FaultLog } from '../../net/fault-log.js';
+import { McpClient } from '../../rpc/mcp-client.js';
+import type { Channel } from '../../rpc/message-stream.js';
+import type { RpcNotification, RpcRequest } from '../../rpc/messages.js';
+import { Peer, type PeerRequestOptions } from '../../rpc/peer.js';
 import { isJsonObject, type JsonObject } from '../../util/json.js';
-import { FaultLog } from './fault-log.js';
 
 export const defaultHandshakeMs = 5000;
 

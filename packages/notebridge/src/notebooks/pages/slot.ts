@@ -3,7 +3,7 @@ import type { WebSocket } from 'ws';
 import { BridgeError } from '../../core/errors.js';
 import type { Logger } from '../../core/logger.js';
 import type { Tool } from '../../core/mcp.js';
-import { type Channel, MessageStream } from '../../core/message-stream.js';
+import { type Channel, MessageStream } from '../../rpc/message-stream.js';
 import { AsyncEvent } from '../../util/async-event.js';
 import { Listeners } from '../../util/listeners.js';
 import type { PageProfile } from '../profiles/profile.js';

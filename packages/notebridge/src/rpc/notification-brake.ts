@@ -1,7 +1,7 @@
+import { printMessage } from '../core/wire.js';
 import type { JsonObject } from '../util/json.js';
 import { Throttle } from '../util/throttle.js';
 import { TokenBucket } from '../util/token-bucket.js';
-import { printMessage } from './wire.js';
 
 /** What is said unasked: a method and its params. */
 export interface Said {

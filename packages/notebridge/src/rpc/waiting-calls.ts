@@ -1,12 +1,12 @@
+import type { Cancellation } from '../core/cancellation.js';
+import { BridgeError, RemoteError } from '../core/errors.js';
 import { ExactNumber } from '../util/exact-json.js';
 import { isJsonObject, type JsonObject } from '../util/json.js';
 import { quote } from '../util/quote.js';
 import { CallTable } from './call-table.js';
-import type { Cancellation } from './cancellation.js';
-import { BridgeError, RemoteError } from './errors.js';
 import { Call } from './frames.js';
+import type { RpcAnswer } from './messages.js';
 import { type Patience, Patiences } from './patience.js';
-import type { RpcAnswer } from './rpc.js';
 
 export interface PeerRequestOptions {
   /** When cancelled, the other side is told and the request fails with `cancelled`. */

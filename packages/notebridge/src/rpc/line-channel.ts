@@ -1,6 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
+import { BridgeError } from '../core/errors.js';
 import { readByteLines } from './byte-lines.js';
-import { BridgeError } from './errors.js';
 import { parseFrame, printFrame } from './frames.js';
 import { parseWithLongStrings } from './long-strings-parser.js';
 import { type Channel, MessageStream } from './message-stream.js';

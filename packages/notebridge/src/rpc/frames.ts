@@ -1,9 +1,9 @@
+import { parseMessage, printMessage } from '../core/wire.js';
 import { printJson } from '../util/exact-json.js';
 import { isJsonObject, type JsonObject } from '../util/json.js';
 import { isOutOfTheOrdinary } from '../util/odd-numbers.js';
 import { keepText, keptTextOf } from './kept-text.js';
-import type { RpcId } from './rpc.js';
-import { parseMessage, printMessage } from './wire.js';
+import type { RpcId } from './messages.js';
 
 /** An answer with a result, as we send it. */
 export class ResultAnswer implements JsonObject {

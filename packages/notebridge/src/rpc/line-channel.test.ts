@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { PassThrough, Writable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { BridgeError } from './errors.js';
+import { BridgeError } from '../core/errors.js';
 import { createLineChannel } from './line-channel.js';
 
 const maxMessageLength = 1000;

@@ -1,6 +1,6 @@
 import type { Server } from 'node:http';
-import { BridgeError, messageOf } from '../../core/errors.js';
-import { errnoOf } from '../../util/errno.js';
+import { BridgeError, messageOf } from '../core/errors.js';
+import { errnoOf } from '../util/errno.js';
 
 export interface BindOptions {
   /** 0 for any free port. */

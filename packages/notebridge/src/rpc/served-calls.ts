@@ -1,10 +1,10 @@
+import { Cancellation } from '../core/cancellation.js';
+import { BridgeError } from '../core/errors.js';
 import { isJsonObject, type JsonObject } from '../util/json.js';
 import { quote } from '../util/quote.js';
 import { CallTable } from './call-table.js';
-import { Cancellation } from './cancellation.js';
-import { BridgeError } from './errors.js';
 import { ResultAnswer } from './frames.js';
-import { idKey, isRpcId, type RpcId, type RpcRequest, toErrorAnswer } from './rpc.js';
+import { idKey, isRpcId, type RpcId, type RpcRequest, toErrorAnswer } from './messages.js';
 
 export interface ServedCallsOptions {
   /** Answers a request of the other side. `call` tells when the other side cancels it or goes away. */

@@ -1,5 +1,6 @@
 import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { ownDescriptorLimit } from '../processes/descriptor-limit.js';
 
 /** More than this are never held, whatever the system allows: each costs memory. */
 const mostConnections = 4096;
@@ -124,19 +125,6 @@ export function connectionsWithin(descriptors: number): number {
   const counted = Math.min(descriptors, reservedShare * mostConnections);
   const reserved = Math.max(leastReserved, Math.ceil(counted / reservedShare));
   return Math.max(fewestConnections, Math.min(mostConnections, counted - reserved));
-}
-
-/** The descriptors that this process may have; where the system knows no such bound, infinitely many. Takes some 10 ms. */
-export function ownDescriptorLimit(): number {
-  // The types of our oldest Node lack the switch.
-  const report: NodeJS.ProcessReport & { excludeNetwork?: boolean } = process.report;
-  // Looking up the names of its neighbours could take seconds.
-  const { excludeNetwork = false } = report;
-  report.excludeNetwork = true;
-  const { userLimits } = report.getReport() as { userLimits?: { open_files?: { soft?: number | string } } };
-  report.excludeNetwork = excludeNetwork;
-  const soft = Number(userLimits?.open_files?.soft);
-  return Number.isFinite(soft) ? soft : Number.POSITIVE_INFINITY;
 }
 
 /** Those of this process. */

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
+import { parseMessage } from '../core/wire.js';
 import { LongString, placeholderIndex, printPlaceholder, setLongString } from './long-strings.js';
-import { parseMessage } from './wire.js';
 
 /** Lines shorter than this are not worth the search. Bytes. */
 export const longLineBytes = 256 * 1024;

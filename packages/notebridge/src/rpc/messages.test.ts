@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseJson } from '../util/exact-json.js';
-import { classifyMessage, idKey, isRpcId, type RpcId } from './rpc.js';
+import { classifyMessage, idKey, isRpcId, type RpcId } from './messages.js';
 
 // What a peer does with each kind is tested with the peer.
 describe('classifyMessage', () => {

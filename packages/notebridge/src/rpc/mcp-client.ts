@@ -1,7 +1,7 @@
+import { BridgeError } from '../core/errors.js';
+import type { ListPromptsResult, ListResourcesResult, ListToolsResult, ToolResult } from '../core/mcp.js';
 import type { JsonObject } from '../util/json.js';
 import { quote } from '../util/quote.js';
-import { BridgeError } from './errors.js';
-import type { ListPromptsResult, ListResourcesResult, ListToolsResult, ToolResult } from './mcp.js';
 import type { PeerRequestOptions } from './waiting-calls.js';
 
 /** The client side of an MCP session, live or not. Results are what the server sent, unknown keys included. */

@@ -1,8 +1,8 @@
+import { BridgeError } from '../core/errors.js';
 import type { JsonObject } from '../util/json.js';
 import { quote } from '../util/quote.js';
-import { BridgeError } from './errors.js';
 import type { Channel } from './message-stream.js';
-import { type Classified, classifyMessage, type RpcId, type RpcNotification, toErrorAnswer } from './rpc.js';
+import { type Classified, classifyMessage, type RpcId, type RpcNotification, toErrorAnswer } from './messages.js';
 import { type Respond, ServedCalls, type ServedCallsOptions } from './served-calls.js';
 import { type PeerRequestOptions, WaitingCalls } from './waiting-calls.js';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { parseMessage } from '../core/wire.js';
 import { type LongString, longStringOf } from './long-strings.js';
 import { parseWithLongStrings } from './long-strings-parser.js';
-import { parseMessage } from './wire.js';
 
 /** The same numbers in each run: what fails once fails again. */
 function createRandom(seed: number): (below: number) => number {

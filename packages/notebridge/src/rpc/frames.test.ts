@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { parseMessage } from '../core/wire.js';
 import type { JsonObject } from '../util/json.js';
 import { parseFrame, printFrame, ResultAnswer } from './frames.js';
 import { dropText, keptTextOf } from './kept-text.js';
-import { parseMessage } from './wire.js';
 
 const inner = [
   '{}',

@@ -1,4 +1,4 @@
-import { BridgeError } from './errors.js';
+import { BridgeError } from '../core/errors.js';
 
 /** What a consumer of a stream is told. Both are called synchronously. */
 export interface StreamConsumer<Item> {

@@ -1,7 +1,7 @@
+import { BridgeError, toRpcError } from '../core/errors.js';
 import { ExactNumber } from '../util/exact-json.js';
 import { isJsonObject, type JsonObject } from '../util/json.js';
 import { quote } from '../util/quote.js';
-import { BridgeError, toRpcError } from './errors.js';
 
 /** A JSON-RPC id. MCP forbids null. A number may be an `ExactNumber`, so ids are compared by `idKey`. */
 export type RpcId = string | number;
