@@ -86,25 +86,29 @@ describe('a script runs from a private copy', () => {
     expect(readdirSync(temporary)).toEqual([]);
   });
 
-  it.skipIf(whyNoSwapper() !== undefined)('that holds nothing from outside while another process swaps the folder of scripts', async () => {
-    await place.write('pdf/scripts/a.sh', '. "$(dirname "$0")/near.sh"');
-    await place.write('pdf/scripts/near.sh', 'echo inside');
-    const evil = join(place.base, 'evil');
-    mkdirSync(evil);
-    for (const name of ['a.sh', 'near.sh']) writeFileSync(join(evil, name), 'echo evil');
-    symlinkSync(evil, join(place.base, 'link'));
-    const server = place.serve();
-    const outputs = new Map<string, number>();
-    await using _swapper = await Swapper.start(join(place.root, 'pdf', 'scripts'), join(place.base, 'link'));
-    for (let turn = 0; turn < 150; turn++) {
-      const result = await run(server, 'a.sh');
-      const output = result.isError === true ? 'refused' : String((result.structuredContent as JsonObject).stdout).trim();
-      outputs.set(output, (outputs.get(output) ?? 0) + 1);
-    }
-    process.stdout.write(`${JSON.stringify(Object.fromEntries(outputs))}\n`);
-    expect(outputs.get('inside')).toBeGreaterThan(0);
-    expect(outputs.get('refused')).toBeGreaterThan(0);
-    // Empty: the neighbour was out of sight while the script was copied.
-    expect([...outputs.keys()].filter((output) => !['inside', 'refused', ''].includes(output))).toEqual([]);
-  });
+  it.skipIf(whyNoSwapper() !== undefined)(
+    'that holds nothing from outside while another process swaps the folder of scripts',
+    async () => {
+      await place.write('pdf/scripts/a.sh', '. "$(dirname "$0")/near.sh"');
+      await place.write('pdf/scripts/near.sh', 'echo inside');
+      const evil = join(place.base, 'evil');
+      mkdirSync(evil);
+      for (const name of ['a.sh', 'near.sh']) writeFileSync(join(evil, name), 'echo evil');
+      symlinkSync(evil, join(place.base, 'link'));
+      const server = place.serve();
+      const outputs = new Map<string, number>();
+      await using _swapper = await Swapper.start(join(place.root, 'pdf', 'scripts'), join(place.base, 'link'));
+      for (let turn = 0; turn < 150; turn++) {
+        const result = await run(server, 'a.sh');
+        const output = result.isError === true ? 'refused' : String((result.structuredContent as JsonObject).stdout).trim();
+        outputs.set(output, (outputs.get(output) ?? 0) + 1);
+      }
+      process.stdout.write(`${JSON.stringify(Object.fromEntries(outputs))}\n`);
+      expect(outputs.get('inside')).toBeGreaterThan(0);
+      expect(outputs.get('refused')).toBeGreaterThan(0);
+      // Empty: the neighbour was out of sight while the script was copied.
+      expect([...outputs.keys()].filter((output) => !['inside', 'refused', ''].includes(output))).toEqual([]);
+    },
+    180_000,
+  );
 });

@@ -26,7 +26,7 @@ const pages = [
   'packages/notebridge/README.md',
   'packages/notebook/README.md',
   'packages/page/README.md',
-  ...readdirSync(join(root, 'docs')).map((file) => `docs/${file}`),
+  ...readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' }).map((file) => `docs/${file}`),
 ].filter((file) => file.endsWith('.md'));
 const snippets = pages.flatMap((page) => snippetsOf(join(root, page)).map((snippet) => ({ ...snippet, page })));
 const run = (file: string, args: string[], options: ExecFileOptions = {}) =>
