@@ -14,6 +14,34 @@ describe('diffLines', () => {
       }),
     );
   });
+
+  it('finds single edits in a text of any length', () => {
+    const lines = Array.from({ length: 20_000 }, (_, at) => (at % 5 === 0 ? '' : `line ${at}`));
+    const edited = ['first', ...lines.slice(0, 10_000), 'middle', ...lines.slice(10_001), 'last'];
+    expect(diffLines(lines.join('\n'), edited.join('\n'))).toEqual([
+      { start: 0, end: 0, lines: ['first'] },
+      { start: 10_000, end: 10_001, lines: ['middle'] },
+      { start: 20_000, end: 20_000, lines: ['last'] },
+    ]);
+  });
+
+  it.each<[string, (at: number) => string, (at: number) => string]>([
+    ['of one line, many times', () => '', () => ''],
+    ['with no line in common', (at) => `a${at}`, (at) => `b${at}`],
+    ['of the same few lines in another order', (at) => 'ab'[at % 2] ?? '', (at) => 'abb'[at % 3] ?? ''],
+    ['with every third line changed', (at) => `line ${at}`, (at) => (at % 3 === 0 ? `line ${at}!` : `line ${at}`)],
+  ])('keeps nobody waiting with 10,000 lines %s', (_, lineBefore, lineAfter) => {
+    const before = ['head', 'x', ...Array.from({ length: 10_000 }, (_, at) => lineBefore(at)), 'y', 'tail'];
+    const after = ['head', 'z', ...Array.from({ length: 9_990 }, (_, at) => lineAfter(at)), 'w', 'tail'];
+    const start = performance.now();
+    const hunks = diffLines(before.join('\n'), after.join('\n'));
+    expect(performance.now() - start).toBeLessThan(3000);
+    expect(hunks[0]?.start).toBe(1);
+    expect(hunks.at(-1)?.end).toBe(10_003);
+    const lines = [...before];
+    for (const { start, end, lines: added } of hunks.reverse()) lines.splice(start, end - start, ...added);
+    expect(lines).toEqual(after);
+  });
 });
 
 describe('mergeLines', () => {
@@ -24,6 +52,10 @@ describe('mergeLines', () => {
   it('leaves one line with two changes to a person', () => {
     expect(mergeLines('a', 'a!', 'a?')).toBeUndefined();
     expect(mergeLines('a\nb', 'a\nx\nb', 'a\ny\nb')).toBeUndefined();
+  });
+
+  it('keeps changes of two lines that are neighbours', () => {
+    expect(mergeLines('a\nb', 'a!\nb', 'a\nb?')).toBe('a!\nb?');
   });
 
   it('takes the same change once', () => {

@@ -6,6 +6,8 @@ describe('paintFor', () => {
   it('colours a terminal, and nothing else; NO_COLOR switches it off', () => {
     expect(paintFor({ isTTY: true }, {}).red('x')).toBe('\u001b[31mx\u001b[39m');
     expect(paintFor({ isTTY: true }, { NO_COLOR: '1' }).red('x')).toBe('x');
+    expect(paintFor({ isTTY: true }, { NO_COLOR: '' }).dim('x')).toBe('\u001b[2mx\u001b[22m');
+    expect(paintFor({ isTTY: true }, {}).bold('')).toBe('');
     expect(paintFor({ isTTY: true }, { TERM: 'dumb' }).red('x')).toBe('x');
     expect(paintFor({}, {}).red('x')).toBe('x');
   });

@@ -1,3 +1,4 @@
+import { stripVTControlCharacters, styleText } from 'node:util';
 import type { Environment } from '../processes/environment.js';
 
 /** Colours for a terminal; for anything else the text as it is. */
@@ -12,8 +13,15 @@ export interface Paint {
 const same = (text: string): string => text;
 export const plain: Paint = { bold: same, dim: same, red: same, green: same, yellow: same };
 
-const wrap = (code: number, end: number) => (text: string) => (text === '' ? '' : `\u001b[${code}m${text}\u001b[${end}m`);
-const coloured: Paint = { bold: wrap(1, 22), dim: wrap(2, 22), red: wrap(31, 39), green: wrap(32, 39), yellow: wrap(33, 39) };
+// Whether to colour is ours to say: for Node an empty NO_COLOR switches colours off, and a stream is one of its own only.
+const styled = (style: keyof Paint) => (text: string) => (text === '' ? '' : styleText(style, text, { validateStream: false }));
+const coloured: Paint = {
+  bold: styled('bold'),
+  dim: styled('dim'),
+  red: styled('red'),
+  green: styled('green'),
+  yellow: styled('yellow'),
+};
 
 /** Colours where a person sees them: on a terminal, and not against NO_COLOR (https://no-color.org). */
 export function paintFor(stream: { isTTY?: boolean | undefined }, env: Environment = process.env): Paint {
@@ -88,6 +96,5 @@ export function createProgressLine(stream: {
 }
 
 function visible(text = ''): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: our own colours
-  return text.replaceAll(/\u001b\[\d+m/g, '');
+  return stripVTControlCharacters(text);
 }

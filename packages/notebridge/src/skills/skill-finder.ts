@@ -2,7 +2,7 @@ import { relative } from 'node:path';
 import { messageOf } from '../core/errors.js';
 import type { SkillFolder } from '../core/skill-folder.js';
 import { ContainedFolder } from '../state/contained-folder.js';
-import { parseSkillFile, type SkillHeader } from './skill-header.js';
+import type { SkillHeader } from './skill-header.js';
 
 /** A skill that was found. Its instructions, scripts and resources are read when they are asked for. */
 export interface Skill extends SkillHeader {
@@ -98,6 +98,7 @@ export class SkillFinder {
       problems.push(text.why);
       return undefined;
     }
+    const { parseSkillFile } = await loadHeaderParser();
     const { header } = parseSkillFile(text.text, folder.name);
     this.#headers.set(folder.path, { version: text.version, header });
     return { ...header, folder, file, source };
@@ -133,6 +134,11 @@ async function openSource({ path, trusted, below }: SkillFolder): Promise<Contai
   const options = { allowsHardLinks: trusted };
   if (below === undefined) return ContainedFolder.open(path, options);
   return (await ContainedFolder.open(below, options))?.enter(relative(below, path).replaceAll('\\', '/'));
+}
+
+/** The library for YAML is loaded with the first skill: most starts have none. */
+export function loadHeaderParser(): Promise<typeof import('./skill-header.js')> {
+  return import('./skill-header.js');
 }
 
 /** The text of a SKILL.md. */

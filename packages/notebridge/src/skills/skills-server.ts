@@ -10,8 +10,7 @@ import { BuiltInServer } from './built-in-server.js';
 import { ScriptReader } from './script-reader.js';
 import { findByName, notFound, SkillFault } from './skill-fault.js';
 import { listResources, listScripts } from './skill-files.js';
-import { readInstructions, type Skill, SkillFinder } from './skill-finder.js';
-import { parseSkillFile } from './skill-header.js';
+import { loadHeaderParser, readInstructions, type Skill, SkillFinder } from './skill-finder.js';
 import { readResource } from './skill-resource.js';
 import { runScript } from './skill-script.js';
 import { type SkillDetails, toListEntry, toListText, toSkillText } from './skill-texts.js';
@@ -111,6 +110,7 @@ class Shelf {
   async #load(skill: Skill): Promise<ToolResult> {
     const file = await readInstructions(skill.folder, skill.file);
     if (file.kind === 'fault') throw new SkillFault('invalid_arguments', file.why);
+    const { parseSkillFile } = await loadHeaderParser();
     return toStringResult(toSkillText(await toDetails(skill), parseSkillFile(file.text, skill.folder.name).instructions));
   }
 

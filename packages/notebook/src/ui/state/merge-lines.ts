@@ -1,3 +1,5 @@
+import { diffArrays } from 'diff';
+
 /** Lines `start` to `end` of the old text become `lines`. */
 export interface Hunk {
   readonly start: number;
@@ -5,20 +7,39 @@ export interface Hunk {
   readonly lines: readonly string[];
 }
 
-/** Beyond this many comparisons a person waits; what lies between the common ends then counts as one hunk. */
-const maxComparisons = 4_000_000;
+/**
+ * With more lines that come or go a person waits: the effort grows with their square. What lies between the common ends then
+ * counts as one hunk.
+ */
+const maxEdits = 500;
 
 /** What makes the new text of the old one, in order. */
 export function diffLines(before: string, after: string): Hunk[] {
   const [from, to] = [before.split('\n'), after.split('\n')];
+  const changes = diffArrays(from, to, { maxEditLength: maxEdits });
+  if (changes === undefined) return [betweenCommonEnds(from, to)];
+  const hunks: Hunk[] = [];
+  let [start, end] = [0, 0];
+  let lines: string[] = [];
+  for (const { value, added, removed } of [...changes, lastCommon]) {
+    if (added) lines = lines.concat(value);
+    else if (removed) end += value.length;
+    else {
+      if (start < end || lines.length > 0) hunks.push({ start, end, lines });
+      [start, end, lines] = [end + value.length, end + value.length, []];
+    }
+  }
+  return hunks;
+}
+
+const lastCommon = { value: [], added: false, removed: false };
+
+function betweenCommonEnds(from: readonly string[], to: readonly string[]): Hunk {
   let head = 0;
-  while (head < from.length && head < to.length && from[head] === to[head]) head++;
+  while (from[head] === to[head]) head++;
   let tail = 0;
-  while (tail < from.length - head && tail < to.length - head && from.at(-1 - tail) === to.at(-1 - tail)) tail++;
-  const [fromEnd, toEnd] = [from.length - tail, to.length - tail];
-  if (head === fromEnd && head === toEnd) return [];
-  if ((fromEnd - head) * (toEnd - head) > maxComparisons) return [{ start: head, end: fromEnd, lines: to.slice(head, toEnd) }];
-  return toHunks(from.slice(head, fromEnd), to.slice(head, toEnd), head);
+  while (tail < Math.min(from.length, to.length) - head && from.at(-1 - tail) === to.at(-1 - tail)) tail++;
+  return { start: head, end: from.length - tail, lines: to.slice(head, to.length - tail) };
 }
 
 /**
@@ -48,29 +69,4 @@ function overlaps(first: Hunk | undefined, second: Hunk | undefined): boolean {
 function isSame(a: Hunk, b: Hunk): boolean {
   // No line and one empty line are printed alike, and are not the same.
   return a.start === b.start && a.end === b.end && a.lines.length === b.lines.length && a.lines.every((line, at) => line === b.lines[at]);
-}
-
-/** Longest common subsequence, by the table. */
-function toHunks(from: readonly string[], to: readonly string[], offset: number): Hunk[] {
-  const width = to.length + 1;
-  const lengths = new Uint32Array((from.length + 1) * width);
-  const at = (row: number, column: number) => lengths[row * width + column] ?? 0;
-  for (let row = from.length - 1; row >= 0; row--) {
-    for (let column = to.length - 1; column >= 0; column--) {
-      const isEqual = from[row] === to[column];
-      lengths[row * width + column] = isEqual ? at(row + 1, column + 1) + 1 : Math.max(at(row + 1, column), at(row, column + 1));
-    }
-  }
-  const hunks: Hunk[] = [];
-  let [row, column] = [0, 0];
-  while (row < from.length || column < to.length) {
-    const [start, startTo] = [row, column];
-    while ((row < from.length || column < to.length) && !(row < from.length && column < to.length && from[row] === to[column])) {
-      if (column >= to.length || (row < from.length && at(row + 1, column) >= at(row, column + 1))) row++;
-      else column++;
-    }
-    if (row > start || column > startTo) hunks.push({ start: start + offset, end: row + offset, lines: to.slice(startTo, column) });
-    else [row, column] = [row + 1, column + 1];
-  }
-  return hunks;
 }
