@@ -1,7 +1,7 @@
 // The rest of the build, after the compiler: bundles the program, and lays beside it what it carries.
 //   dist/cli/main.js, dist/index.js and dist/chunks/ are what runs, and what is shipped with the types. The other modules of the
 //   compiler stay for tests that look at one part. A start opens some ten files, where it opened a hundred and more.
-import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
@@ -12,8 +12,9 @@ const { dependencies } = JSON.parse(readFileSync(join(folder, 'package.json'), '
 const bundled = ['commander', 'zod'];
 
 await bundleProgram();
-writeFileSync(join(folder, 'dist/THIRD-PARTY-LICENSES.txt'), bundled.map(licenceOf).join('\n'));
+writeFileSync(join(folder, 'dist/THIRD-PARTY-LICENSES.txt'), [...bundled, 'swagger-ui-dist'].map(licenceOf).join('\n'));
 for (const language of ['python', 'typescript']) carryRuntime(language);
+carryDocsPage();
 
 async function bundleProgram() {
   rmSync(join(folder, 'dist/chunks'), { recursive: true, force: true });
@@ -78,7 +79,18 @@ function licenceOf(name) {
   // A workspace has its packages here or two folders up.
   const from = [folder, join(folder, '../..')].map((top) => join(top, 'node_modules', name)).find((path) => existsSync(path));
   const { version } = JSON.parse(readFileSync(join(from, 'package.json'), 'utf8'));
-  return `${name} ${version}\n\n${readFileSync(join(from, 'LICENSE'), 'utf8')}`;
+  const texts = ['NOTICE', 'LICENSE'].map((file) => join(from, file)).filter((path) => existsSync(path));
+  return `${name} ${version}\n\n${texts.map((path) => readFileSync(path, 'utf8')).join('\n')}`;
+}
+
+/** The files of the page that shows the routes. */
+function carryDocsPage() {
+  const from = dirname(fileURLToPath(import.meta.resolve('swagger-ui-dist/package.json')));
+  const target = join(folder, 'dist/docs-page');
+  rmSync(target, { recursive: true, force: true });
+  mkdirSync(target);
+  for (const file of ['favicon-32x32.png', 'swagger-ui-bundle.js', 'swagger-ui-bundle.js.LICENSE.txt', 'swagger-ui.css'])
+    cpSync(join(from, file), join(target, file));
 }
 
 /** What generated packages carry as it is, Python and JavaScript. The compiler sees only TypeScript. */

@@ -12,3 +12,8 @@ export type Principal =
     };
 
 export const owner: Principal = { kind: 'owner' };
+
+/** What the principal is called in ids and keys: the same for the same one. */
+export function principalKey(principal: Principal): string {
+  return principal.kind === 'grant' ? `grant:${principal.grantId}` : principal.kind;
+}

@@ -1,5 +1,6 @@
 import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { owner, principalKey } from '../core/principal.js';
 import { ownDescriptorLimit } from '../processes/descriptor-limit.js';
 
 /** More than this are never held, whatever the system allows: each costs memory. */
@@ -11,7 +12,7 @@ const leastReserved = 64;
 const fewestConnections = 16;
 
 /** Whose connections give way to nobody else's. */
-export const ownerHolder = 'owner';
+export const ownerHolder = principalKey(owner);
 /** Of those that are known to be good without a name: pages and windows. */
 const unnamedHolder = '';
 

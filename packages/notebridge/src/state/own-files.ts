@@ -23,6 +23,11 @@ export async function readOwnFiles(folder: URL, wanted: readonly string[] | ((pa
   return new Map(await Promise.all(paths.sort().map(async (path) => [path, await readFile(new URL(path, folder), 'utf8')] as const)));
 }
 
+/** A file that is part of this program, as it is. */
+export function readOwnBytes(folder: URL, path: string): Promise<Buffer> {
+  return readFile(new URL(path, folder));
+}
+
 function withSlashes(path: string): string {
   return path.replaceAll('\\', '/');
 }

@@ -20,7 +20,7 @@ const post = (request: RawRequest = {}) =>
   rawRequest(open.listener.port, { method: 'POST', target: callPath, body, ...request, headers: { ...jsonHeaders, ...request.headers } });
 const port = () => open.listener.port;
 
-// Both ways of answering: past the framework, and through it.
+// Routes with and without a body.
 const routes: [string, RawRequest][] = [
   ['a call', { method: 'POST', target: callPath, body, headers: jsonHeaders }],
   ['the list', { target: '/api/v1/mcp/proxy/servers', headers: { authorization: jsonHeaders.authorization } }],

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { BridgeError } from '../../core/errors.js';
-import type { Principal } from '../../core/principal.js';
-import { ownConnections, ownerHolder } from '../../net/connections.js';
+import { type Principal, principalKey } from '../../core/principal.js';
+import { ownConnections } from '../../net/connections.js';
 import { FailedTries } from '../../net/failed-tries.js';
 import { bearerChallenge, type Refusal, refuse } from './refusal.js';
 
@@ -71,7 +71,7 @@ export class Authenticator {
 /** One who never sends the rest of a request has no work here, whatever was shown with its head. */
 function trustOnceWhole(request: IncomingMessage, principal: Principal): void {
   const { socket, headers } = request;
-  const holder = principal.kind === 'owner' ? ownerHolder : principal.kind === 'grant' ? principal.grantId : principal.kind;
+  const holder = principalKey(principal);
   if (ownConnections.trusts(socket, holder)) return;
   const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
   if (!hasBody || request.complete) ownConnections.trust(socket, holder);

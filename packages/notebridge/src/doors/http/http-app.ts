@@ -1,13 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { FastifyInstance } from 'fastify';
 import { type Logger, silentLogger } from '../../core/logger.js';
+import type { Principal } from '../../core/principal.js';
 import type { OnRefused, RefusedAttempt } from '../../core/refused-attempt.js';
 import { CallsUnderWay } from './calls-under-way.js';
-import { internalError, logFault } from './faults.js';
-import type { FastRoute } from './framework.js';
-import { sendRefusal } from './raw-answer.js';
-import { requestIdOf } from './request-id.js';
-import { corsHeaders, createRequestRules, type RequestRules } from './request-rules.js';
+import { HttpContext } from './http-context.js';
+import { answerOptions } from './preflight.js';
+import { isRefusal, type Refusal, refuse } from './refusal.js';
+import { corsHeaders, createRequestRules } from './request-rules.js';
+import { type HttpRoute, methodsOf, type RouteMatch, RouteTable, refuseMethod } from './route-table.js';
 
 export interface HttpAppOptions {
   /** Values of `Host` that are answered besides the loopback ones; with or without the port. */
@@ -25,24 +25,15 @@ export interface HttpAppOptions {
 export interface HttpApp {
   readonly logger: Logger;
   readonly maxBodyBytes: number;
-  /** For routes that answer past the framework: what must be checked first. */
-  readonly rules: RequestRules;
-  /** What doors call when they refuse a request for who sends it; `rules` does so by itself. */
+  /** What doors call when they refuse a request for who sends it; Host, Origin and tokens of routes are told by themselves. */
   refused(request: IncomingMessage, why: { reason: string; grantId?: string | undefined }): void;
   /** Calls that run for callers; closing the app waits for them, or cancels them. */
   readonly calls: CallsUnderWay;
-  /** The headers of an answer past the framework that depend on the request: its id, and CORS. Names and values in turn. */
-  headersFor(request: IncomingMessage, requestId: string): string[];
-  /**
-   * Doors add their routes here, before `listenHttp`. The framework costs more than all else at a start, and memory after it; so it
-   * is loaded with the first request that is for none of the fast routes, and the routes are added then.
-   */
-  addRoutes(add: (fastify: FastifyInstance) => void): void;
-  /** Has requests looked at before the framework, in the order of adding: for the routes whose cost counts. */
-  addFastRoute(route: FastRoute): void;
-  /** Answers one request: what a `node:http` server hands its requests to. */
+  /** Doors add their routes here, before `listenHttp`. */
+  addRoute(route: HttpRoute): void;
+  /** Answers one request: what a `node:http` server hands its requests to. Never throws. */
   handle(request: IncomingMessage, response: ServerResponse): void;
-  /** Lets go of the framework. Closing twice is harmless. */
+  /** @deprecated The app holds nothing that has to be closed; close the listener. */
   close(): Promise<void>;
 }
 
@@ -52,50 +43,77 @@ const defaultMaxBodyBytes = 64 * 1024 * 1024;
 export function createHttpApp(options: HttpAppOptions = {}): HttpApp {
   const { logger = silentLogger, maxBodyBytes = defaultMaxBodyBytes, allowOrigins = [], onRefused = () => {} } = options;
   const rules = createRequestRules(options);
-  const fastRoutes: FastRoute[] = [];
-  const additions: ((fastify: FastifyInstance) => void)[] = [];
-  let loading: Promise<FastifyInstance> | undefined;
-  let framework: FastifyInstance | undefined;
+  const routes = new RouteTable();
+  const refused: HttpApp['refused'] = (request, why) =>
+    onRefused({ ...why, door: doorOf(request.url), remoteAddress: request.socket.remoteAddress });
 
-  const load = async (): Promise<FastifyInstance> => {
-    const { createFramework } = await import('./framework.js');
-    framework = await createFramework(app, { fastRoutes, additions });
-    return framework;
+  /** The way of every request. Nothing on it is async that need not be: each promise would cost more than the check behind it. */
+  const answer = (context: HttpContext, match: RouteMatch | undefined): void | Promise<void> => {
+    const { request } = context;
+    const { method = '', url = '' } = request;
+    const refusal = rules(request);
+    if (refusal !== undefined) {
+      refused(request, { reason: refusal.reason ?? 'malformed' });
+      return context.refuse(refusal);
+    }
+    if (match === undefined) return context.refuse(isEncoded(pathOf(url)) ? routes.refuse() : badPath);
+    const { route, params } = match;
+    if (params === undefined) return context.refuse(badPath);
+    if (!route.methods.includes(method)) {
+      if (method !== 'OPTIONS') return context.refuse(refuseMethod(method, route));
+      return answerOptions(context, { methods: methodsOf(route), requestHeaders: route.requestHeaders });
+    }
+    context.params = params;
+    if (route.authenticator === undefined) return route.handle(context);
+    const admit = (principal: Principal | Refusal): void | Promise<void> => {
+      if (isRefusal(principal)) return context.refuse(principal);
+      context.principal = principal;
+      return route.handle(context);
+    };
+    const checked = route.authenticator.check(request);
+    return checked instanceof Promise ? checked.then(admit) : admit(checked);
   };
 
-  const app: HttpApp = {
+  return {
     logger,
     maxBodyBytes,
-    rules: (request) => {
-      const refusal = rules(request);
-      if (refusal !== undefined) app.refused(request, { reason: refusal.reason ?? 'malformed' });
-      return refusal;
-    },
-    refused: (request, why) => onRefused({ ...why, door: doorOf(request.url), remoteAddress: request.socket.remoteAddress }),
+    refused,
     calls: new CallsUnderWay(),
-    headersFor: (request, requestId) => ['x-request-id', requestId, ...corsHeaders(request, allowOrigins)],
-    addRoutes: (add) => void additions.push(add),
-    addFastRoute: (route) => void fastRoutes.push(route),
+    addRoute: (route) => routes.add(route),
     handle: (request, response) => {
-      for (const { take } of fastRoutes) if (take(request, response)) return;
-      if (framework !== undefined) return framework.routing(request, response);
-      loading ??= load();
-      loading.then(
-        ({ routing }) => routing(request, response),
-        (error: unknown) => sendFault(app, request, response, { error, callId: requestIdOf(request) ?? 'none' }),
-      );
+      const match = routes.match(pathOf(request.url ?? ''));
+      const { nextId, printRefusal, exposedHeaders } = match?.route ?? {};
+      const cors = corsHeaders(request, allowOrigins, exposedHeaders);
+      const context = new HttpContext(request, response, { logger, nextId, printRefusal, corsHeaders: cors });
+      try {
+        answer(context, match)?.catch((error: unknown) => context.fail(error));
+      } catch (error) {
+        context.fail(error);
+      }
     },
-    close: async () => {
-      const loaded = await loading?.catch(() => undefined);
-      await loaded?.close();
-    },
+    close: async () => {},
   };
-  return app;
+}
+
+const badPath = refuse(400, 'The path is not percent-encoded correctly.');
+
+function pathOf(target: string): string {
+  const query = target.indexOf('?');
+  return query < 0 ? target : target.slice(0, query);
+}
+
+function isEncoded(path: string): boolean {
+  try {
+    decodeURIComponent(path);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Which door a path belongs to, as the audit names it. */
 function doorOf(url = ''): RefusedAttempt['door'] {
-  const [path = ''] = url.split('?', 1);
+  const path = pathOf(url);
   return doors.find(([prefix]) => path === prefix || path.startsWith(`${prefix}/`))?.[1] ?? 'other';
 }
 
@@ -105,15 +123,3 @@ const doors: [string, RefusedAttempt['door']][] = [
   ['/api/v1/hub', 'owner'],
   ['/api/v1/exchange', 'exchange'],
 ];
-
-/** An unexpected fault of a route past the framework: the caller gets its id, the log gets the rest. */
-export function sendFault(
-  app: HttpApp,
-  request: IncomingMessage,
-  response: ServerResponse,
-  fault: { error: unknown; callId: string },
-): void {
-  const { error, callId } = fault;
-  logFault(app.logger, callId, error);
-  sendRefusal(response, internalError(callId), app.headersFor(request, requestIdOf(request) ?? callId));
-}

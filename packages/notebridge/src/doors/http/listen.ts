@@ -139,7 +139,6 @@ async function closeServers(app: HttpApp, servers: readonly Server[], upgraded: 
   for (const server of servers) server.closeAllConnections();
   for (const socket of upgraded) socket.destroy();
   await Promise.all(closed);
-  await app.close();
 }
 
 async function callsEndWithin(app: HttpApp, ms: number): Promise<void> {

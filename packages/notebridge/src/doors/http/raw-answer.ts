@@ -1,7 +1,5 @@
 import type { ServerResponse } from 'node:http';
 import { byteLengthOf, type Printed } from '../../rpc/long-strings.js';
-import { printJson } from '../../util/exact-json.js';
-import type { Refusal } from './refusal.js';
 
 /** On every answer: what a browser must not do with it. Names and values in turn. */
 export const securityHeaders: readonly string[] = [
@@ -21,7 +19,7 @@ const jsonHeaders = [...securityHeaders, 'content-type', 'application/json; char
 
 const longText = 65_536;
 
-/** Answers with JSON past the framework. `headers`: names and values in turn. Nothing happens if the caller has left. */
+/** Answers with JSON. `headers`: names and values in turn. Nothing happens if the caller has left. */
 export function sendJson(response: ServerResponse, status: number, text: Printed, headers: readonly string[]): void {
   if (response.destroyed || response.headersSent) return;
   if (typeof text !== 'string') return sendPieces(response, status, text, headers);
@@ -39,10 +37,28 @@ function sendPieces(response: ServerResponse, status: number, pieces: readonly B
   response.end();
 }
 
-export function sendRefusal(response: ServerResponse, refusal: Refusal, headers: readonly string[]): void {
-  sendJson(response, refusal.status, printRefusal(refusal), refusal.headers === undefined ? headers : [...headers, ...refusal.headers]);
+/** Answers with a status and no body. Nothing happens if the caller has left. */
+export function sendEmpty(response: ServerResponse, status: number, headers: readonly string[]): void {
+  if (response.destroyed || response.headersSent) return;
+  const length = status === 204 || status === 304 ? [] : ['content-length', '0'];
+  response.writeHead(status, mergeHeaders([...securityHeaders, ...length, ...headers]));
+  response.end();
 }
 
-export function printRefusal({ detail, more }: Refusal): string {
-  return printJson({ detail, ...more });
+/** Answers with any other body than JSON, or with headers that stand in place of the usual ones. `headers`: names and values in turn. */
+export function sendBody(response: ServerResponse, status: number, body: string | Uint8Array, headers: readonly string[]): void {
+  if (response.destroyed || response.headersSent) return;
+  response.writeHead(status, mergeHeaders([...securityHeaders, 'content-length', String(Buffer.byteLength(body)), ...headers]));
+  response.end(body);
+}
+
+/** Each header once: the last one counts, but `vary` names all of them. */
+function mergeHeaders(list: readonly string[]): string[] {
+  const merged = new Map<string, string>();
+  for (let at = 0; at + 1 < list.length; at += 2) {
+    const [name = '', value = ''] = [list[at], list[at + 1]];
+    const known = name === 'vary' ? merged.get(name) : undefined;
+    merged.set(name, known === undefined ? value : `${known}, ${value}`);
+  }
+  return [...merged].flat();
 }

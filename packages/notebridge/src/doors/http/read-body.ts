@@ -7,13 +7,8 @@ import { type Refusal, refuse, toRefusal } from './refusal.js';
 /** A body as it came, or why it is not taken. */
 export type Body = { text: string } | Refusal;
 
-/** The body as `receiveBody` hands it over. */
-export function readBody(request: IncomingMessage, maxBytes: number): Promise<Body | undefined> {
-  return new Promise((resolve) => receiveBody(request, maxBytes, resolve));
-}
-
 /**
- * Reads a JSON body past the framework. Of a body that is too large nothing is kept; the rest of it is read away, so that the
+ * Reads a JSON body. Of a body that is too large nothing is kept; the rest of it is read away, so that the
  * caller gets to see the answer. Hands over undefined if the caller left before its end. What `take` throws is not caught.
  */
 export function receiveBody(request: IncomingMessage, maxBytes: number, take: (body: Body | undefined) => void): void {

@@ -1,4 +1,5 @@
 import { BridgeError, type ErrorCode } from '../../core/errors.js';
+import { printJson } from '../../util/exact-json.js';
 
 /** Why a request is not served: what goes back instead. `detail` is a text, or the list of what is wrong in the body. */
 export interface Refusal {
@@ -18,6 +19,10 @@ export function refuse(status: number, detail: unknown, headers?: readonly strin
 
 export function isRefusal(value: object): value is Refusal {
   return 'status' in value && 'detail' in value;
+}
+
+export function printRefusal({ detail, more }: Refusal): string {
+  return printJson({ detail, ...more });
 }
 
 /** The statuses of errors of ours; any other error is 500, and its text stays in the log. */

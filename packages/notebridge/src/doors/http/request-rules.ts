@@ -37,10 +37,13 @@ export function createRequestRules({ allowHosts = [], allowOrigins = [] }: Reque
   };
 }
 
-/** The headers with which an allowed page may read an answer; none for everybody else. */
-export function corsHeaders({ headers: { origin } }: IncomingMessage, allowOrigins: readonly string[]): string[] {
-  if (origin === undefined || !allowOrigins.includes(origin)) return [];
-  const exposed = 'etag, retry-after, www-authenticate, x-request-id, idempotency-replayed';
+const noHeaders: readonly string[] = [];
+const exposedHeaders = 'etag, retry-after, www-authenticate, x-request-id, idempotency-replayed';
+
+/** The headers with which an allowed page may read an answer; none for everybody else. `more`: headers that it may read, too. */
+export function corsHeaders({ headers: { origin } }: IncomingMessage, allowOrigins: readonly string[], more?: string): readonly string[] {
+  if (origin === undefined || !allowOrigins.includes(origin)) return noHeaders;
+  const exposed = more === undefined ? exposedHeaders : `${exposedHeaders}, ${more}`;
   return ['access-control-allow-origin', origin, 'vary', 'origin', 'access-control-expose-headers', exposed];
 }
 

@@ -1,10 +1,10 @@
 import { Cancellation } from '../../core/cancellation.js';
 import { BridgeError, messageOf } from '../../core/errors.js';
 import type { Principal } from '../../core/principal.js';
-import { printMessage } from '../../core/wire.js';
 import type { Printed } from '../../rpc/long-strings.js';
 import type { JsonObject } from '../../util/json.js';
 import { isRefusal } from '../http/refusal.js';
+import { toCallEvent } from '../tool-proxy/call-stream.js';
 import { parseCallBody } from '../tool-proxy/parse-call-body.js';
 import { printAnswer } from '../tool-proxy/print-answer.js';
 import { callTarget, failedAnswer, lateFailure, proxyToolCall } from '../tool-proxy/proxy-tool-call.js';
@@ -68,13 +68,10 @@ export function createKernelDoor(options: ToolProxyOptions): KernelDoor {
   };
 }
 
-/** Anything but progress and log lines means nothing to code. */
 function tellOf(onEvent: (line: string) => void): (method: string, params: JsonObject) => void {
   return (method, params) => {
-    const event = method === 'notifications/progress' ? 'progress' : method === 'notifications/message' ? 'log' : undefined;
-    if (event === undefined) return;
-    const { progressToken: _, _meta, event: __, ...rest } = params;
-    onEvent(printMessage({ event, ...rest }));
+    const said = toCallEvent(method, params);
+    if (said !== undefined) onEvent(said.text);
   };
 }
 

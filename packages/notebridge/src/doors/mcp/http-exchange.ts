@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import { printMessage } from '../../core/wire.js';
-import { sendJson } from '../http/raw-answer.js';
+import type { EventStream } from '../http/event-stream.js';
+import { sendEmpty, sendJson } from '../http/raw-answer.js';
 import type { Accepted } from './http-accept.js';
-import { HttpEventStream, type HttpEventStreamOptions } from './http-event-stream.js';
-import { sendEmpty } from './http-fault.js';
+import { type HttpEventStreamOptions, openEventStream, sendMessage } from './http-event-stream.js';
 
 export interface HttpExchangeOptions extends HttpEventStreamOptions {
   response: ServerResponse;
@@ -18,7 +18,7 @@ export class HttpExchange {
   readonly #options: HttpExchangeOptions;
   readonly #response: ServerResponse;
   readonly #patience: NodeJS.Timeout | undefined;
-  #stream: HttpEventStream | undefined;
+  #stream: EventStream | undefined;
 
   constructor(options: HttpExchangeOptions) {
     this.#options = options;
@@ -44,7 +44,8 @@ export class HttpExchange {
 
   /** Sends a notification ahead of the answer. Only if `takesNotifications`. */
   notify(message: unknown): void {
-    this.#open()?.send(message);
+    const stream = this.#open();
+    if (stream !== undefined) sendMessage(stream, message);
   }
 
   /** Ends it with the answer. `status`: for an answer that is plain JSON. Throws `message_too_deep`, and can be answered again. */
@@ -53,7 +54,7 @@ export class HttpExchange {
     const stream = accepted.json ? this.#stream : this.#open();
     if (stream === undefined) sendJson(this.#response, status, printMessage(message), headers);
     else {
-      stream.send(message);
+      sendMessage(stream, message);
       stream.end();
     }
   }
@@ -70,9 +71,9 @@ export class HttpExchange {
     this.#response.destroy();
   }
 
-  #open(): HttpEventStream | undefined {
+  #open(): EventStream | undefined {
     clearTimeout(this.#patience);
-    if (this.#stream === undefined && this.isOpen) this.#stream = new HttpEventStream(this.#response, this.#options);
+    if (this.#stream === undefined && this.isOpen) this.#stream = openEventStream(this.#response, this.#options);
     return this.#stream;
   }
 }

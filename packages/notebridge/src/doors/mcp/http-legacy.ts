@@ -2,9 +2,10 @@ import { BridgeError } from '../../core/errors.js';
 import { isLegacyVersion, legacyVersions, modernVersions } from '../../core/protocol-versions.js';
 import type { Classified, RpcId } from '../../rpc/messages.js';
 import type { CallsUnderWay } from '../http/calls-under-way.js';
+import { sendEmpty } from '../http/raw-answer.js';
 import { countCall, type HttpCall, headerOf, type McpHttpLimits } from './http-call.js';
 import { HttpExchange } from './http-exchange.js';
-import { fault, type HttpFault, sendEmpty, tooMany } from './http-fault.js';
+import { fault, faultOf, type HttpFault, tooMany } from './http-fault.js';
 import type { HttpSession } from './http-session.js';
 import type { HttpSessions } from './http-sessions.js';
 
@@ -87,5 +88,5 @@ function headersOf({ headers }: HttpCall, { key }: HttpSession): string[] {
 function unsupportedVersion(requested: string): HttpFault {
   const supported = [...modernVersions, ...legacyVersions];
   const error = new BridgeError('unsupported_version', 'Unsupported protocol version', { data: { supported, requested } });
-  return { status: 400, error };
+  return faultOf(400, error);
 }

@@ -5,7 +5,7 @@ import { envelopeKeys } from '../../rpc/modern-envelope.js';
 import type { JsonObject } from '../../util/json.js';
 import { quote } from '../../util/quote.js';
 import { headerOf } from './http-call.js';
-import { type HttpFault, headerMismatch } from './http-fault.js';
+import { faultOf, type HttpFault, headerMismatch } from './http-fault.js';
 import { parseEnvelope } from './modern-era.js';
 
 /** What `Mcp-Name` must repeat of the params, so that proxies can tell calls apart without reading bodies. */
@@ -33,7 +33,7 @@ export function checkModernRequest(http: IncomingMessage, request: RpcRequest, m
   try {
     parseEnvelope(method, meta);
   } catch (error) {
-    return { status: codeOf(error) === 'unknown_method' ? 404 : 400, error: error as BridgeError, id };
+    return faultOf(codeOf(error) === 'unknown_method' ? 404 : 400, error as BridgeError, id);
   }
   if (headers.version === undefined) return headerMismatch('The header MCP-Protocol-Version is missing.', id);
   if (headers.method === undefined) return headerMismatch('The header Mcp-Method is missing.', id);

@@ -1,16 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { BridgeError, errorTable } from '../../core/errors.js';
-import type { Principal } from '../../core/principal.js';
+import { type Principal, principalKey } from '../../core/principal.js';
 import type { ProviderEvent } from '../../core/provider.js';
 import type { Hub } from '../../hub.js';
 import { MessageStream } from '../../rpc/message-stream.js';
 import type { RpcNotification, RpcRequest } from '../../rpc/messages.js';
 import { isJsonObject, type JsonObject } from '../../util/json.js';
 import { CallsUnderWay } from '../http/calls-under-way.js';
+import { sendEmpty } from '../http/raw-answer.js';
 import { AgentSession } from './agent-session.js';
 import { countCall, type HttpCall, type McpHttpLimits } from './http-call.js';
 import { HttpExchange } from './http-exchange.js';
-import { fault, type HttpFault, headerMismatchCode, sendEmpty, tooMany } from './http-fault.js';
+import { fault, type HttpFault, headerMismatchCode, tooMany } from './http-fault.js';
 import { checkModernRequest } from './http-modern-headers.js';
 
 export interface HttpModernOptions {
@@ -166,7 +167,7 @@ export class HttpModern {
   }
 
   #identify(principal: Principal): Identity {
-    const key = principal.kind === 'grant' ? `grant ${principal.grantId}` : principal.kind;
+    const key = principalKey(principal);
     const identity = this.#identities.get(key) ?? { sessionId: randomUUID(), principal, lastHeard: 0, running: 0 };
     this.#identities.set(key, identity);
     identity.lastHeard = this.#options.now();

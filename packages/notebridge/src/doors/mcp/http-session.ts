@@ -6,8 +6,9 @@ import type { Hub } from '../../hub.js';
 import { MessageStream } from '../../rpc/message-stream.js';
 import { idKey, isRpcId, type RpcId, toErrorAnswer } from '../../rpc/messages.js';
 import { isJsonObject, type JsonObject } from '../../util/json.js';
+import type { EventStream } from '../http/event-stream.js';
 import { AgentSession } from './agent-session.js';
-import { HttpEventStream, type HttpEventStreamOptions } from './http-event-stream.js';
+import { type HttpEventStreamOptions, openEventStream, sendMessage } from './http-event-stream.js';
 import type { HttpExchange } from './http-exchange.js';
 import { KeptNotifications } from './kept-notifications.js';
 
@@ -41,7 +42,7 @@ export class HttpSession {
   readonly #pending = new Map<string | number, Pending>();
   readonly #kept = new KeptNotifications();
   readonly #onRefused: () => void;
-  #streams: HttpEventStream[] = [];
+  #streams: EventStream[] = [];
   #isOpened = false;
 
   constructor({ hub, principal, maxInFlight, onRefused }: HttpSessionOptions) {
@@ -86,10 +87,10 @@ export class HttpSession {
 
   /** Opens a stream for what belongs to no request, and sends what was kept for it. */
   openStream(response: ServerResponse, options: HttpEventStreamOptions): void {
-    const stream = new HttpEventStream(response, options);
+    const stream = openEventStream(response, options);
     this.#streams = [...this.#streams.filter(({ isOpen }) => isOpen), stream];
     if (this.#streams.length > maxStreams) this.#streams.shift()?.end();
-    for (const message of this.#kept.takeAll()) stream.send(message);
+    for (const message of this.#kept.takeAll()) sendMessage(stream, message);
   }
 
   /** Ends the streams; requests that run may still be answered. */
@@ -139,7 +140,7 @@ export class HttpSession {
     for (;;) {
       const stream = this.#streams.at(-1);
       if (stream === undefined) break;
-      if (stream.isOpen && !stream.isFull) return stream.send(notification);
+      if (stream.isOpen && !stream.isFull) return sendMessage(stream, notification);
       this.#streams.pop();
       // A reader that has stopped reading must not fill our memory.
       if (stream.isOpen) stream.cut();

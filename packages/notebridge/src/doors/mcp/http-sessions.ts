@@ -1,4 +1,4 @@
-import type { Principal } from '../../core/principal.js';
+import { type Principal, principalKey } from '../../core/principal.js';
 import type { Hub } from '../../hub.js';
 import type { McpHttpLimits } from './http-call.js';
 import { HttpSession } from './http-session.js';
@@ -39,7 +39,7 @@ export class HttpSessions {
   /** The session of that id, if it is the principal's own: to anybody else it does not exist. */
   find(key: string, principal: Principal): HttpSession | undefined {
     const session = this.#sessions.get(key);
-    if (session === undefined || !isSame(session.principal, principal)) return undefined;
+    if (session === undefined || principalKey(session.principal) !== principalKey(principal)) return undefined;
     if (this.#isOver(session)) return void this.end(session);
     session.lastHeard = this.#options.now();
     return session;
@@ -72,9 +72,4 @@ export class HttpSessions {
   #isOver(session: HttpSession): boolean {
     return !session.isBusy && this.#options.now() - session.lastHeard >= this.#options.limits.sessionIdleMs;
   }
-}
-
-function isSame(one: Principal, other: Principal): boolean {
-  if (one.kind === 'grant') return other.kind === 'grant' && one.grantId === other.grantId;
-  return one.kind === other.kind;
 }

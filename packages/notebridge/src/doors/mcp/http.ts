@@ -1,5 +1,3 @@
-import { randomUUID } from 'node:crypto';
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { codeOf } from '../../core/errors.js';
 import { isModernVersion } from '../../core/protocol-versions.js';
@@ -8,14 +6,13 @@ import type { Hub } from '../../hub.js';
 import { type Classified, classifyMessage, type RpcRequest } from '../../rpc/messages.js';
 import { envelopeKeys, envelopeOf } from '../../rpc/modern-envelope.js';
 import { type Authenticate, Authenticator } from '../http/authenticator.js';
-import { logFault } from '../http/faults.js';
 import type { HttpApp } from '../http/http-app.js';
-import { readBody } from '../http/read-body.js';
+import type { HttpContext } from '../http/http-context.js';
+import { type Body, receiveBody } from '../http/read-body.js';
 import { isRefusal } from '../http/refusal.js';
-import { requestIdOf } from '../http/request-id.js';
 import { parseAccept } from './http-accept.js';
 import { defaultLimits, type HttpCall, headerOf, type McpHttpLimits } from './http-call.js';
-import { fault, fromRefusal, type HttpFault, headerMismatch, sendEmpty, sendFault } from './http-fault.js';
+import { fault, faultOf, fromRefusal, type HttpFault, headerMismatch, printFault } from './http-fault.js';
 import { HttpLegacy } from './http-legacy.js';
 import { HttpModern } from './http-modern.js';
 import { HttpSessions } from './http-sessions.js';
@@ -44,7 +41,6 @@ export interface McpHttpDoor {
   close(): Promise<void>;
 }
 
-const methods = 'DELETE, GET, OPTIONS, POST';
 const requestHeaders =
   'authorization, content-type, accept, last-event-id, mcp-method, mcp-name, mcp-protocol-version, mcp-session-id, x-request-id';
 /** How long running calls may still end by themselves. Milliseconds. */
@@ -53,33 +49,31 @@ const lastAnswersMs = 1200;
 /** Adds the MCP door over Streamable HTTP to an app: agents of both eras, on one path. Call it before `listenHttp`. */
 export function createMcpHttpDoor(app: HttpApp, options: McpHttpDoorOptions): McpHttpDoor {
   const door = new McpHttp(app, options);
-  const answer = (request: IncomingMessage, response: ServerResponse): boolean => {
-    const [path] = (request.url ?? '').split('?', 1);
-    if (path !== mcpPath) return false;
-    void door.answer(request, response);
-    return true;
-  };
-  app.addFastRoute({ methods: ['POST', 'GET', 'DELETE'], urls: [mcpPath], take: answer });
+  const { authenticate, clock: now } = options;
+  app.addRoute({
+    methods: ['POST', 'GET', 'DELETE'],
+    path: mcpPath,
+    authenticator: new Authenticator(authenticate, { onRefused: app.refused, now }),
+    printRefusal: printFault,
+    requestHeaders,
+    exposedHeaders: 'mcp-session-id',
+    handle: (context) => door.answer(context),
+  });
   return door;
 }
 
 /** Reads requests and hands them to their era. */
 class McpHttp implements McpHttpDoor {
   readonly #app: HttpApp;
-  readonly #authenticator: Authenticator;
   readonly #sessions: HttpSessions;
   readonly #legacy: HttpLegacy;
   readonly #modern: HttpModern;
   readonly #sweeper: NodeJS.Timeout;
   #closing: Promise<void> | undefined;
 
-  constructor(
-    app: HttpApp,
-    { hub, authenticate, endSession = () => {}, clock: now = () => performance.now(), ...more }: McpHttpDoorOptions,
-  ) {
+  constructor(app: HttpApp, { hub, endSession = () => {}, clock: now = () => performance.now(), ...more }: McpHttpDoorOptions) {
     const limits = { ...defaultLimits, ...more.limits };
     this.#app = app;
-    this.#authenticator = new Authenticator(authenticate, { onRefused: app.refused, now });
     this.#sessions = new HttpSessions({ hub, limits, now, endSession });
     this.#legacy = new HttpLegacy({ sessions: this.#sessions, limits, calls: app.calls });
     this.#modern = new HttpModern({ hub, limits, calls: app.calls, now, endSession });
@@ -91,18 +85,10 @@ class McpHttp implements McpHttpDoor {
     return this.#sessions.size;
   }
 
-  /** Answers a request. Never rejects. */
-  async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const requestId = requestIdOf(request) ?? randomUUID();
-    const headers = this.#app.headersFor(request, requestId);
-    if (headers.includes('access-control-allow-origin')) headers.push('access-control-expose-headers', 'mcp-session-id');
-    try {
-      const refusal = await this.#serve(request, response, headers);
-      if (refusal !== undefined) sendFault(response, refusal, headers);
-    } catch (error) {
-      logFault(this.#app.logger, requestId, error);
-      sendFault(response, fault(500, 'internal', `Internal error (${requestId})`), headers);
-    }
+  /** Answers a request. Nothing on its way is async, as in the door of calls. */
+  answer(context: HttpContext): void {
+    const refusal = this.#serve(context);
+    if (refusal !== undefined) context.refuse(refusal);
   }
 
   close(): Promise<void> {
@@ -127,18 +113,12 @@ class McpHttp implements McpHttpDoor {
   }
 
   /** Returns why the request is not served, or nothing when it was answered, or will be. */
-  async #serve(request: IncomingMessage, response: ServerResponse, headers: readonly string[]): Promise<HttpFault | undefined> {
-    const refusal = this.#app.rules(request);
-    if (refusal !== undefined) return fromRefusal(refusal);
-    const { method = '' } = request;
-    if (method === 'OPTIONS') return answerOptions(request, response, headers);
-    if (method !== 'POST' && method !== 'GET' && method !== 'DELETE') return notAllowed(`${method} is not answered here.`, methods);
+  #serve(context: HttpContext): HttpFault | undefined {
     if (this.#closing !== undefined) return { ...fault(503, 'closed', 'The hub is closing.'), headers: ['retry-after', '1'] };
-    const checked = this.#authenticator.check(request);
-    const principal = checked instanceof Promise ? await checked : checked;
-    if (isRefusal(principal)) return fromRefusal(principal);
+    const { request, response, principal, headers } = context;
+    const { method } = request;
     const call: HttpCall = { request, response, principal, headers, accepted: parseAccept(request.headers.accept) };
-    if (method === 'POST') return this.#post(call);
+    if (method === 'POST') return this.#post(context, call);
     if (isModernVersion(headerOf(request, 'mcp-protocol-version')))
       return notAllowed('This protocol version has POST only: to listen, send "subscriptions/listen".', 'OPTIONS, POST');
     if (method === 'DELETE') return this.#legacy.delete(call);
@@ -146,12 +126,22 @@ class McpHttp implements McpHttpDoor {
     return fault(406, 'bad_message', 'A GET is answered with "text/event-stream" only; the Accept header does not take that.');
   }
 
-  async #post(call: HttpCall): Promise<HttpFault | undefined> {
+  #post(context: HttpContext, call: HttpCall): HttpFault | undefined {
     const { json, eventStream } = call.accepted;
     if (!json && !eventStream)
       return fault(406, 'bad_message', 'Answers are "application/json" or "text/event-stream"; the Accept header takes neither.');
-    const body = await readBody(call.request, this.#app.maxBodyBytes);
-    if (body === undefined) return undefined;
+    receiveBody(call.request, this.#app.maxBodyBytes, (body) => {
+      try {
+        const refusal = body && this.#receive(call, body);
+        if (refusal !== undefined) context.refuse(refusal);
+      } catch (error) {
+        context.fail(error);
+      }
+    });
+    return undefined;
+  }
+
+  #receive(call: HttpCall, body: Body): HttpFault | undefined {
     if (isRefusal(body)) return body.status === 400 ? fault(400, 'bad_json', String(body.detail)) : fromRefusal(body);
     let posted: unknown;
     try {
@@ -167,7 +157,7 @@ class McpHttp implements McpHttpDoor {
     const isModernHeader = isModernVersion(headerOf(call.request, 'mcp-protocol-version'));
     switch (classified.kind) {
       case 'fault':
-        return { status: 400, error: classified.error, id: classified.id };
+        return faultOf(400, classified.error, classified.id);
       case 'answer':
         return this.#legacy.post(call, posted, [classified]);
       case 'notification':
@@ -185,7 +175,7 @@ class McpHttp implements McpHttpDoor {
     const messages = posted.map(classifyMessage);
     if (messages.length === 0) return fault(400, 'bad_message', 'Not a JSON-RPC message: an empty batch.');
     for (const each of messages) {
-      if (each.kind === 'fault') return { status: 400, error: each.error, id: each.id };
+      if (each.kind === 'fault') return faultOf(400, each.error, each.id);
       if (each.kind !== 'answer' && envelopeOf(each.message.params) !== undefined)
         return fault(400, 'bad_message', 'A batch cannot hold requests of the modern era. Send each by itself.');
     }
@@ -201,18 +191,4 @@ function withoutEnvelope({ id, method }: RpcRequest): HttpFault {
 
 function notAllowed(message: string, allowed: string): HttpFault {
   return { ...fault(405, 'bad_message', message), headers: ['allow', allowed] };
-}
-
-/** A preflight of an allowed page gets what it asks for; anybody else just the methods. */
-function answerOptions({ headers: asked }: IncomingMessage, response: ServerResponse, headers: readonly string[]): undefined {
-  const isPreflight = asked.origin !== undefined && asked['access-control-request-method'] !== undefined;
-  const allowed = [
-    'access-control-allow-methods',
-    methods,
-    'access-control-allow-headers',
-    requestHeaders,
-    'access-control-max-age',
-    '600',
-  ];
-  sendEmpty(response, 204, [...headers, 'allow', methods, ...(isPreflight ? allowed : [])]);
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Socket } from 'node:net';
 import { gatherInput } from '../../bindings/input.js';
 import type { ToolServers } from '../../core/tool-server.js';
 import { printMessage } from '../../core/wire.js';
@@ -10,35 +10,35 @@ const newsMs = 25_000;
 /** Changes often come together. Milliseconds. */
 const settleMs = 100;
 
-export interface BindingsInputRouteOptions {
-  servers: ToolServers;
-  /** Answers with the value as JSON. */
-  send: (reply: FastifyReply, value: unknown) => FastifyReply;
+/** What bindings are made from, with a tag that is another one when they would change. */
+export interface BindingsInputAnswer {
+  tag: string;
+  input: unknown;
+  warnings: string[];
+  failed: number;
 }
 
 /**
- * Answers what bindings are made from, with a tag. `?after=TAG`: waits until it is another one, at most 25 s, so that a command that
- * keeps bindings up to date hears of a change at once and asks seldom.
+ * Gathers what bindings are made from. `after`: the tag that the caller has; waits until it is another one, at most 25 s, so that a
+ * command that keeps bindings up to date hears of a change at once and asks seldom.
  */
-export function createBindingsInputRoute({ servers, send }: BindingsInputRouteOptions) {
-  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    const { after } = request.query as { after?: unknown };
-    const changes = new Changes(servers);
-    const left = new Promise<void>((resolve) => request.raw.socket.once('close', resolve));
-    try {
-      let answer = await gather(servers);
-      if (answer.tag === after) {
-        await Promise.race([changes.next(newsMs), left]);
-        answer = await gather(servers);
-      }
-      return send(reply, answer);
-    } finally {
-      changes.close();
-    }
-  };
+export async function answerBindingsInput(
+  servers: ToolServers,
+  { socket, after }: { socket: Socket; after: string | null },
+): Promise<BindingsInputAnswer> {
+  const changes = new Changes(servers);
+  const left = new Promise<void>((resolve) => socket.once('close', resolve));
+  try {
+    const answer = await gather(servers);
+    if (answer.tag !== after) return answer;
+    await Promise.race([changes.next(newsMs), left]);
+    return await gather(servers);
+  } finally {
+    changes.close();
+  }
 }
 
-async function gather(servers: ToolServers): Promise<{ tag: string; input: unknown; warnings: string[]; failed: number }> {
+async function gather(servers: ToolServers): Promise<BindingsInputAnswer> {
   const { input, warnings, failed } = await gatherInput(servers, { hubUrl: undefined, patienceMs });
   const tag = createHash('sha256').update(printMessage({ input, warnings })).digest('base64url');
   return { tag, input, warnings, failed };

@@ -1,34 +1,21 @@
 import { createHash } from 'node:crypto';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { Cancellation } from '../../core/cancellation.js';
-import type { Principal } from '../../core/principal.js';
+import { type Principal, principalKey } from '../../core/principal.js';
 import type { ToolAddress } from '../../core/tool-address.js';
 import type { JsonObject } from '../../util/json.js';
-import type { Authenticator } from '../http/authenticator.js';
-import { logFault } from '../http/faults.js';
-import { type HttpApp, sendFault } from '../http/http-app.js';
-import { printRefusal, sendJson, sendRefusal } from '../http/raw-answer.js';
+import { internalError, logFault } from '../http/faults.js';
+import type { HttpApp } from '../http/http-app.js';
+import type { HttpContext } from '../http/http-context.js';
 import { receiveBody } from '../http/read-body.js';
-import { isRefusal, type Refusal, refuse, toRefusal } from '../http/refusal.js';
-import { requestIdOf } from '../http/request-id.js';
-import { EventStream, streamFormatOf } from './event-stream.js';
+import { isRefusal, printRefusal, type Refusal, refuse, toRefusal } from '../http/refusal.js';
+import { CallStream, streamFormatOf } from './call-stream.js';
+import { fits, idempotencyKeySchema } from './input-schemas.js';
 import { parseCallBody } from './parse-call-body.js';
 import { printAnswer } from './print-answer.js';
 import { lateFailure, proxyToolCall, type ToolCallOptions, type ToolCallRequest, type ToolCallResponse } from './proxy-tool-call.js';
 import { type Outcome, StoredAnswers } from './stored-answers.js';
-import { principalKey, type ToolProxy } from './tool-proxy-context.js';
-
-/** One call on its way from request to answer. */
-interface Exchange {
-  request: IncomingMessage;
-  response: ServerResponse;
-  address: ToolAddress;
-  callId: string;
-  headers: readonly string[];
-  principal: Principal;
-  /** Answers with an unexpected fault. Never throws. */
-  fail: (error: unknown) => void;
-}
+import type { ToolProxy } from './tool-proxy-context.js';
 
 interface ParsedCall {
   args: JsonObject;
@@ -38,7 +25,6 @@ interface ParsedCall {
 
 type CallOptions = ToolCallRequest & ToolCallOptions & { callId: string };
 
-const usableKey = /^[\x21-\x7e]{1,255}$/;
 /** Failures that come before the tool could run. */
 const hasNotRun: ReadonlySet<string | null> = new Set([
   'tool_not_found',
@@ -48,54 +34,29 @@ const hasNotRun: ReadonlySet<string | null> = new Set([
   'limit_reached',
 ]);
 
-/**
- * The route of calls, on Node's own request and response: it is the one route whose cost counts, and a framework around it costs
- * as much as the whole rest. The checks are those of every other route.
- */
+/** Makes the calls, once the router has found out who asks for which tool. */
 export class CallDoor {
   readonly #app: HttpApp;
   readonly #proxy: ToolProxy;
-  readonly #authenticator: Authenticator;
   readonly #stored: StoredAnswers;
 
-  constructor(app: HttpApp, proxy: ToolProxy, authenticator: Authenticator) {
+  constructor(app: HttpApp, proxy: ToolProxy) {
     this.#app = app;
     this.#proxy = proxy;
-    this.#authenticator = authenticator;
     const { storedAnswers, storedBytes, storedMs } = proxy.limits;
     this.#stored = new StoredAnswers({ maxAnswers: storedAnswers, maxBytes: storedBytes, keepMs: storedMs, now: proxy.now });
   }
 
-  /**
-   * Answers a call. Never throws. Nothing on its way is async that need not be: each promise of our own would cost more than the
-   * check behind it.
-   */
-  answer(request: IncomingMessage, response: ServerResponse, address: ToolAddress): void {
-    const callId = this.#proxy.nextCallId();
-    const fail = (error: unknown): void => sendFault(this.#app, request, response, { error, callId });
-    try {
-      const headers = this.#app.headersFor(request, requestIdOf(request) ?? callId);
-      const receive = (principal: Principal | Refusal): void =>
-        this.#receive({ request, response, address, callId, headers, fail }, principal);
-      const checked = this.#app.rules(request) ?? this.#authenticator.check(request);
-      if (checked instanceof Promise) checked.then(receive).catch(fail);
-      else receive(checked);
-    } catch (error) {
-      fail(error);
-    }
-  }
-
-  #receive(arrived: Omit<Exchange, 'principal'>, principal: Principal | Refusal): void {
-    const { request, response, headers, fail } = arrived;
-    if (isRefusal(principal)) return sendRefusal(response, principal, headers);
-    receiveBody(request, this.#app.maxBodyBytes, (body) => {
+  /** Answers a call. Nothing on its way is async that need not be: each promise of our own would cost more than the check behind it. */
+  answer(context: HttpContext): void {
+    receiveBody(context.request, this.#app.maxBodyBytes, (body) => {
       try {
         if (body === undefined) return;
-        const call = isRefusal(body) ? body : this.#parse(request, body.text);
-        if (isRefusal(call)) sendRefusal(response, call, headers);
-        else this.#call({ ...arrived, principal }, call);
+        const call = isRefusal(body) ? body : this.#parse(context.request, body.text);
+        if (isRefusal(call)) context.refuse(call);
+        else this.#call(context, call);
       } catch (error) {
-        fail(error);
+        context.fail(error);
       }
     });
   }
@@ -107,14 +68,16 @@ export class CallDoor {
     if (this.#app.calls.size >= this.#proxy.limits.maxInFlight) return tooManyCalls();
     const key = headers['idempotency-key'];
     if (key === undefined) return { args: parsed.arguments, repeatable: undefined };
-    if (typeof key !== 'string' || !usableKey.test(key)) return badKey();
+    if (typeof key !== 'string' || !fits(key, idempotencyKeySchema)) return badKey();
     return { args: parsed.arguments, repeatable: { key, text } };
   }
 
-  #call(exchange: Exchange, { args, repeatable }: ParsedCall): void {
-    const { request, response, address, callId, headers, principal, fail } = exchange;
+  #call(context: HttpContext, { args, repeatable }: ParsedCall): void {
+    const { request, response, headers, principal, id: callId } = context;
+    const [server = '', tool = ''] = context.params;
+    const address = { server, tool };
     const format = streamFormatOf(request.headers.accept);
-    const stream = format && new EventStream(response, format, { headers, heartbeatMs: this.#proxy.limits.heartbeatMs });
+    const stream = format && new CallStream(response, format, { headers, heartbeatMs: this.#proxy.limits.heartbeatMs });
     const cancellation = new Cancellation();
     const onEvent = stream && ((method: string, params: JsonObject) => stream.send(method, params));
     const options: CallOptions = { arguments: args, principal, callId, cancellation, onEvent };
@@ -125,19 +88,19 @@ export class CallDoor {
     };
     const send = (outcome: Outcome | Refusal): void => {
       try {
-        sendOutcome(exchange, outcome, stream);
+        sendOutcome(context, outcome, stream);
       } catch (error) {
-        fail(error);
+        context.fail(error);
       }
       end();
     };
     const giveUp = (error: unknown): void => {
-      fail(error);
+      context.fail(error);
       end();
     };
     const perform = (): Promise<Outcome> => this.#perform(address, options, stream);
     try {
-      const performed = repeatable === undefined ? perform() : this.#performOnce(exchange, repeatable, perform);
+      const performed = repeatable === undefined ? perform() : this.#performOnce({ address, principal }, repeatable, perform);
       performed.then(send, giveUp);
     } catch (error) {
       giveUp(error);
@@ -145,7 +108,7 @@ export class CallDoor {
   }
 
   #performOnce(
-    { address, principal }: Exchange,
+    { address, principal }: { address: ToolAddress; principal: Principal },
     { key, text }: { key: string; text: string },
     perform: () => Promise<Outcome>,
   ): Promise<Outcome | Refusal> {
@@ -157,7 +120,7 @@ export class CallDoor {
   }
 
   /** Never rejects. */
-  #perform(address: ToolAddress, options: CallOptions, stream: EventStream | undefined): Promise<Outcome> {
+  #perform(address: ToolAddress, options: CallOptions, stream: CallStream | undefined): Promise<Outcome> {
     const startedAt = this.#proxy.now();
     const fail = (error: unknown): Outcome => this.#toFailedOutcome(error, { callId: options.callId, startedAt, stream });
     const succeed = (response: ToolCallResponse): Outcome => {
@@ -172,7 +135,7 @@ export class CallDoor {
 
   #toFailedOutcome(
     error: unknown,
-    { callId, startedAt, stream }: { callId: string; startedAt: number; stream: EventStream | undefined },
+    { callId, startedAt, stream }: { callId: string; startedAt: number; stream: CallStream | undefined },
   ): Outcome {
     const refusal = toRefusal(error);
     if (refusal === undefined) logFault(this.#app.logger, callId, error);
@@ -181,7 +144,7 @@ export class CallDoor {
       const duration_ms = Math.round(this.#proxy.now() - startedAt);
       return { ...this.#toOutcome({ ...lateFailure(error), call_id: callId, duration_ms }), hasRun };
     }
-    const { status, detail, headers = noHeaders, more } = refusal ?? { status: 500, detail: 'Internal error' };
+    const { status, detail, headers = noHeaders, more } = refusal ?? internalError(callId);
     return { status, text: printRefusal({ status, detail, more: { ...more, call_id: callId } }), headers, hasRun };
   }
 
@@ -193,10 +156,10 @@ export class CallDoor {
 
 const noHeaders: readonly string[] = [];
 
-function sendOutcome({ response, headers }: Exchange, outcome: Outcome | Refusal, stream: EventStream | undefined): void {
-  if (isRefusal(outcome)) sendRefusal(response, outcome, headers);
+function sendOutcome(context: HttpContext, outcome: Outcome | Refusal, stream: CallStream | undefined): void {
+  if (isRefusal(outcome)) context.refuse(outcome);
   else if (stream !== undefined && (outcome.status === 200 || stream.hasBegun)) stream.end(outcome.text);
-  else sendJson(response, outcome.status, outcome.text, outcome.headers.length === 0 ? headers : [...headers, ...outcome.headers]);
+  else context.sendJson(outcome.status, outcome.text, outcome.headers);
 }
 
 function tooManyCalls(): Refusal {

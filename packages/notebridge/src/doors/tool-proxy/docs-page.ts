@@ -1,20 +1,67 @@
-import swagger from '@fastify/swagger';
-import swaggerUi from '@fastify/swagger-ui';
-import type { FastifyInstance } from 'fastify';
-import type { JsonObject } from '../../util/json.js';
+import { createHash } from 'node:crypto';
+import { ownPackageFolder, readOwnBytes } from '../../state/own-files.js';
+import type { HttpContext } from '../http/http-context.js';
+import { sendBody } from '../http/raw-answer.js';
+import { sendTagged } from './entity-tag.js';
+
+/** Where the page stands. */
+const docsPath = '/docs';
 
 /** Everything from this server. The page sets styles by script, and its icons are data URLs. */
 const contentSecurityPolicy =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/** Adds `/docs`: a page for people that shows an OpenAPI document, without anything from elsewhere. */
-export default async function addDocsPage(fastify: FastifyInstance, { document }: { document: JsonObject }): Promise<void> {
-  await fastify.register(swagger, { mode: 'static', specification: { document: document as never } });
-  await fastify.register(swaggerUi, {
-    routePrefix: '/docs',
-    staticCSP: contentSecurityPolicy,
-    // A browser's calls are refused unless its origin was allowed, so the page offers only what it can do: to read.
-    uiConfig: { supportedSubmitMethods: ['get'], deepLinking: false, validatorUrl: null, defaultModelsExpandDepth: 0 },
-    theme: { title: 'Notebridge: tool proxy', css: [{ filename: 'notebridge.css', content: '.swagger-ui .topbar { display: none }' }] },
-  });
+const page = `<!DOCTYPE html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <title>Notebridge: tool proxy</title>
+    <link rel="stylesheet" href="${docsPath}/static/swagger-ui.css">
+    <link rel="icon" type="image/png" href="${docsPath}/static/favicon-32x32.png" sizes="32x32">
+  </head>
+  <body>
+    <div id="swagger-ui"></div>
+    <script src="${docsPath}/static/swagger-ui-bundle.js"></script>
+    <script src="${docsPath}/static/start.js"></script>
+  </body>
+</html>
+`;
+
+/** A browser's calls are refused unless its origin was allowed, so the page offers only what it can do: to read. */
+const settings = {
+  url: '/openapi.json',
+  dom_id: '#swagger-ui',
+  supportedSubmitMethods: ['get'],
+  deepLinking: false,
+  validatorUrl: null,
+  defaultModelsExpandDepth: 0,
+};
+
+const script = 'application/javascript; charset=utf-8';
+
+/** Files of Swagger UI, which the build lays beside the program, and what they are. */
+const files = new Map([
+  ['favicon-32x32.png', 'image/png'],
+  ['swagger-ui-bundle.js', script],
+  ['swagger-ui.css', 'text/css; charset=utf-8'],
+]);
+
+/** The paths of the page and of its parts. */
+export const docsPaths = [docsPath, `${docsPath}/`, ...['start.js', ...files.keys()].map((name) => `${docsPath}/static/${name}`)];
+
+/** Answers with a page for people that shows the description of the routes, without anything from elsewhere, or with a part of it. */
+export async function answerDocs(path: string, context: HttpContext): Promise<void> {
+  const { response, headers } = context;
+  const name = path.slice(path.lastIndexOf('/') + 1);
+  const policy = ['content-security-policy', contentSecurityPolicy];
+  const type = files.get(name);
+  if (type !== undefined) {
+    const body = await readOwnBytes(ownPackageFolder(), `dist/docs-page/${name}`);
+    const tag = createHash('sha256').update(body).digest('base64url');
+    return sendTagged(context, { tag, type, body, headers: ['cache-control', 'public, max-age=0', ...policy] });
+  }
+  const [body, ownType] = name === 'start.js' ? [`SwaggerUIBundle(${JSON.stringify(settings)});\n`, script] : [page, html];
+  sendBody(response, 200, body, [...headers, ...policy, 'content-type', ownType]);
 }
+
+const html = 'text/html; charset=utf-8';

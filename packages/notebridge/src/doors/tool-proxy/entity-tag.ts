@@ -1,5 +1,19 @@
+import type { HttpContext } from '../http/http-context.js';
+import { sendBody, sendEmpty } from '../http/raw-answer.js';
+
+/** Answers with a body and its tag, or says that the caller has it already. `headers`: names and values in turn. */
+export function sendTagged(
+  { request, response, headers: own }: HttpContext,
+  { tag, type, body, headers }: { tag: string; type: string; body: string | Uint8Array; headers: readonly string[] },
+): void {
+  const entityTag = `"${tag}"`;
+  const all = [...own, 'etag', entityTag, 'cache-control', 'private, no-cache', ...headers];
+  if (isKnownTag(request.headers['if-none-match'], entityTag)) sendEmpty(response, 304, all);
+  else sendBody(response, 200, body, [...all, 'content-type', type]);
+}
+
 /** True if the `If-None-Match` of a request says that the caller has what the tag stands for. */
-export function isKnownTag(ifNoneMatch: string | undefined, tag: string): boolean {
+function isKnownTag(ifNoneMatch: string | undefined, tag: string): boolean {
   const known = ifNoneMatch?.split(',').map((each) => each.trim().replace(/^W\//, '')) ?? [];
   return known.includes(tag) || known.includes('*');
 }

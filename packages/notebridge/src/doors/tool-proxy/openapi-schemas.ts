@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../util/json.js';
+import { callSchema } from './input-schemas.js';
 
 const text: JsonObject = { type: 'string' };
 const textOrNull: JsonObject = { type: ['string', 'null'] };
@@ -51,12 +52,7 @@ const event = (name: string, members: JsonObject, required: string[] = []): Json
 
 /** The schemas of the description of the tool proxy. */
 export const schemas: JsonObject = {
-  ToolCallRequest: {
-    type: 'object',
-    properties: { arguments: { type: 'object', description: 'The arguments of the tool.' } },
-    required: ['arguments'],
-    example: { arguments: { owner: 'octocat', repo: 'hello' } },
-  },
+  ToolCallRequest: { ...callSchema, example: { arguments: { owner: 'octocat', repo: 'hello' } } },
   ToolCallResponse: { type: 'object', properties: answerMembers, required: answerRequired, example: exampleAnswer },
   StreamEvent: {
     description:

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../util/json.js';
+import { challengeSchema, idempotencyKeySchema } from './input-schemas.js';
 import { schemas } from './openapi-schemas.js';
 
 const ref = (kind: string, name: string): JsonObject => ({ $ref: `#/components/${kind}/${name}` });
@@ -73,7 +74,7 @@ function callOperation(operationId: string, summary: string): JsonObject {
         name: 'Idempotency-Key',
         in: 'header',
         description: 'The same call under the same key is made once; repetitions get its answer.',
-        schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x21-\\x7e]+$' },
+        schema: idempotencyKeySchema,
       },
     ],
     requestBody: { required: true, content: json(ref('schemas', 'ToolCallRequest')) },
@@ -141,7 +142,7 @@ function healthOperation(operationId: string): JsonObject {
         name: 'challenge',
         in: 'query',
         description: 'A random text. The hub that holds the key of its address file answers it with a proof.',
-        schema: { type: 'string', pattern: '^[A-Za-z0-9_-]{16,256}$' },
+        schema: challengeSchema,
       },
     ],
     responses: { ...refusals, 200: answer('It can.', 'Health') },

@@ -1,6 +1,7 @@
-import { isJsonObject, type JsonObject } from '../../util/json.js';
+import { isJsonObject } from '../../util/json.js';
 import { parseBody } from '../http/read-body.js';
 import { isRefusal, type Refusal, refuse } from '../http/refusal.js';
+import { callSchema, type ObjectSchema } from './input-schemas.js';
 import type { ToolCallRequest } from './proxy-tool-call.js';
 
 /** One thing that is wrong in a request, in the form that the reference's framework gives it. */
@@ -19,15 +20,26 @@ export function parseCallBody(text: string): ToolCallRequest | Refusal {
   const body = parseBody(text);
   if (isRefusal(body)) return body;
   const { value } = body;
-  const toRefusal = (fault: BodyFault, input: unknown): Refusal =>
-    refuse(422, [text.length > longestShownBody ? fault : { ...fault, input }]);
-  if (!isJsonObject(value)) {
-    const msg = 'Input should be a valid dictionary or object to extract fields from';
-    return toRefusal({ type: 'model_attributes_type', loc: ['body'], msg }, value);
-  }
-  const { arguments: args } = value as JsonObject;
-  if (args === undefined) return toRefusal({ type: 'missing', loc: ['body', 'arguments'], msg: 'Field required' }, value);
-  if (!isJsonObject(args))
-    return toRefusal({ type: 'dict_type', loc: ['body', 'arguments'], msg: 'Input should be a valid dictionary' }, args);
-  return { arguments: args };
+  const wrong = findFault(value, callSchema, ['body']);
+  if (wrong === undefined) return value as ToolCallRequest;
+  return refuse(422, [text.length > longestShownBody ? { ...wrong, input: undefined } : wrong]);
 }
+
+/** The first thing in which a value is not what its schema says. */
+function findFault(value: unknown, { required = [], properties = {} }: ObjectSchema, loc: string[]): BodyFault | undefined {
+  if (!isJsonObject(value)) {
+    const [type, msg] = loc.length === 1 ? notAModel : notADictionary;
+    return { type, loc, msg, input: value };
+  }
+  for (const name of required)
+    if (value[name] === undefined) return { type: 'missing', loc: [...loc, name], msg: 'Field required', input: value };
+  for (const name in properties) {
+    const schema = properties[name];
+    const wrong = value[name] === undefined || schema === undefined ? undefined : findFault(value[name], schema, [...loc, name]);
+    if (wrong !== undefined) return wrong;
+  }
+  return undefined;
+}
+
+const notAModel = ['model_attributes_type', 'Input should be a valid dictionary or object to extract fields from'] as const;
+const notADictionary = ['dict_type', 'Input should be a valid dictionary'] as const;

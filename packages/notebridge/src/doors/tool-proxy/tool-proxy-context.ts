@@ -4,7 +4,7 @@ import type { Caller } from '../../core/call-context.js';
 import type { Logger } from '../../core/logger.js';
 import type { Tool } from '../../core/mcp.js';
 import type { MiddlewareContext } from '../../core/middleware.js';
-import type { Principal } from '../../core/principal.js';
+import { type Principal, principalKey } from '../../core/principal.js';
 import type { ToolAddress } from '../../core/tool-address.js';
 import type { ToolServers } from '../../core/tool-server.js';
 import { withSkillsCaller } from '../../skills/proxy-caller.js';
@@ -114,9 +114,4 @@ function createCallers(prefix: string): ToolProxy['callerOf'] {
 export function findServer(servers: ToolServers, name: string): ReturnType<ToolServers['get']> {
   const server = servers.get(name);
   return server === undefined || server.expose === 'none' || server.status === 'disabled' ? undefined : server;
-}
-
-/** What the principal is called in ids and keys. */
-export function principalKey(principal: Principal): string {
-  return principal.kind === 'grant' ? `grant:${principal.grantId}` : principal.kind;
 }

@@ -1,19 +1,19 @@
-import { createHash, randomUUID } from 'node:crypto';
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { createHash } from 'node:crypto';
+import { type BindingLanguage, bindingLanguages } from '../../bindings/languages.js';
 import type { Principal } from '../../core/principal.js';
-import type { ToolAddress } from '../../core/tool-address.js';
 import { printMessage } from '../../core/wire.js';
 import type { JsonObject } from '../../util/json.js';
 import { type Authenticate, Authenticator } from '../http/authenticator.js';
-import { type HttpApp, sendFault } from '../http/http-app.js';
-import { printRefusal, sendJson, sendRefusal } from '../http/raw-answer.js';
+import type { HttpApp } from '../http/http-app.js';
+import type { HttpContext } from '../http/http-context.js';
 import { isRefusal, type Refusal, refuse } from '../http/refusal.js';
-import { requestIdOf } from '../http/request-id.js';
+import type { HttpRoute } from '../http/route-table.js';
+import type { BindingsDoor } from './bindings-door.js';
 import { CallDoor } from './call-door.js';
-import { isKnownTag } from './entity-tag.js';
+import { answerDocs, docsPaths } from './docs-page.js';
+import { sendTagged } from './entity-tag.js';
+import { challengeSchema, fits } from './input-schemas.js';
 import { listProxyServers } from './list-proxy-servers.js';
-import { createOpenApi } from './openapi.js';
 import { proxyHealth, proxyReadiness } from './proxy-health.js';
 import { callTarget } from './proxy-tool-call.js';
 import { createProxyContext, type ToolProxy, type ToolProxyOptions } from './tool-proxy-context.js';
@@ -29,130 +29,104 @@ export interface ToolProxyDoorOptions extends ToolProxyOptions {
   version?: string | undefined;
 }
 
-const nonceFormat = /^[\w-]{16,256}$/;
-
 /** Adds the tool proxy to an app: code in kernels calls the tools of servers, without their keys. Call it before `listenHttp`. */
 export function createToolProxy(app: HttpApp, options: ToolProxyDoorOptions): ToolProxy {
   const proxy = createProxyContext(options, callTarget);
   const authenticator = new Authenticator(options.authenticate, { onRefused: app.refused });
-  addCallRoutes(app, new CallDoor(app, proxy, authenticator));
+  addCallRoutes(app, proxy, authenticator);
   addHealthRoutes(app, options.prove);
-  app.addRoutes((fastify) => {
-    addListRoutes(fastify, proxy, authenticator);
-    fastify.register(import('./bindings-door.js'), { under: proxyPrefix, proxy, authenticator, logger: app.logger, sendRefused });
-    addDescription(fastify, options.version ?? '0');
-  });
+  addListRoutes(app, proxy, authenticator);
+  addBindingsRoutes(app, proxy, authenticator);
+  addDescription(app, options.version ?? '0');
   return proxy;
 }
 
-function addListRoutes(fastify: FastifyInstance, proxy: ToolProxy, authenticator: Authenticator): void {
-  fastify.get(`${proxyPrefix}/servers`, async (request, reply) => {
-    const principal = await authenticator.check(request.raw);
-    if (isRefusal(principal)) return sendRefused(reply, principal);
-    return sendTagged(request, reply, printMessage(await listProxyServers(proxy, principal)));
-  });
+const readMethods = ['GET', 'HEAD'];
+const jsonType = 'application/json; charset=utf-8';
 
-  fastify.get('/readyz', async (request, reply) => {
-    const readiness = proxyReadiness(proxy);
-    const principal = await operatorOf(request, authenticator);
-    if (principal !== undefined && isRefusal(principal)) return sendRefused(reply, principal);
-    reply.code(readiness.status === 'starting' ? 503 : 200);
-    const isOperator = principal !== undefined && principal.kind !== 'grant';
-    return isOperator ? readiness : { status: readiness.status };
-  });
+function addCallRoutes(app: HttpApp, proxy: ToolProxy, authenticator: Authenticator): void {
+  const door = new CallDoor(app, proxy);
+  const route: Omit<HttpRoute, 'path'> = {
+    methods: ['POST'],
+    authenticator,
+    nextId: proxy.nextCallId,
+    handle: (context) => door.answer(context),
+  };
+  app.addRoute({ ...route, path: `${proxyPrefix}/:server/tools/:tool` });
+  app.addRoute({ ...route, path: `${proxyPrefix}/:server/:tool` });
 }
 
-/** Asked every few seconds by whoever watches over the hub, and by commands that look for it: not worth a framework. */
+/** Asked every few seconds by whoever watches over the hub, and by commands that look for it. */
 function addHealthRoutes(app: HttpApp, prove: ToolProxyDoorOptions['prove']): void {
-  const urls = [`${proxyPrefix}/health`, '/healthz'];
-  const answer = async (request: IncomingMessage, response: ServerResponse, query: string): Promise<void> => {
-    const requestId = requestIdOf(request) ?? randomUUID();
-    const headers = app.headersFor(request, requestId);
-    try {
-      const refusal = app.rules(request);
-      if (refusal !== undefined) return sendRefusal(response, refusal, headers);
-      const challenge = new URLSearchParams(query).getAll('challenge');
-      const health: JsonObject = await proxyHealth();
-      if (challenge.length > 0 && prove !== undefined) {
-        const [nonce = ''] = challenge;
-        if (challenge.length > 1 || !nonceFormat.test(nonce)) return sendRefusal(response, badChallenge, headers);
-        health.proof = await prove(nonce, request.socket.localPort ?? 0);
-      }
-      sendJson(response, 200, printMessage(health), headers);
-    } catch (error) {
-      sendFault(app, request, response, { error, callId: requestId });
+  const handle = async (context: HttpContext): Promise<void> => {
+    const health: JsonObject = await proxyHealth();
+    const [nonce, ...more] = context.query.getAll('challenge');
+    if (nonce !== undefined && prove !== undefined) {
+      if (more.length > 0 || !fits(nonce, challengeSchema)) return context.refuse(badChallenge);
+      health.proof = await prove(nonce, context.request.socket.localPort ?? 0);
     }
+    context.sendJson(200, printMessage(health));
   };
-  const take = (request: IncomingMessage, response: ServerResponse): boolean => {
-    const [path = '', query = ''] = (request.url ?? '').split('?', 2);
-    if ((request.method !== 'GET' && request.method !== 'HEAD') || !urls.includes(path)) return false;
-    void answer(request, response, query);
-    return true;
-  };
-  app.addFastRoute({ methods: ['GET', 'HEAD'], urls, take });
+  for (const path of [`${proxyPrefix}/health`, '/healthz']) app.addRoute({ methods: readMethods, path, handle });
 }
 
 const badChallenge = refuse(400, 'A challenge is 16 to 256 letters, digits, "-" or "_".');
 
-/** Reads the address of a call off a request target. Names are decoded once; undefined for any other path. */
-function parseCallTarget(target: string): ToolAddress | undefined {
-  if (!target.startsWith(serversPath)) return undefined;
-  const query = target.indexOf('?');
-  const path = query < 0 ? target : target.slice(0, query);
-  const slash = path.indexOf('/', serversPath.length);
-  const isLong = path.startsWith('/tools/', slash) && path.length > slash + '/tools/'.length;
-  const toolAt = slash + (isLong ? '/tools/'.length : 1);
-  if (!isLong && archivePath.test(path)) return undefined;
-  if (slash <= serversPath.length || toolAt >= path.length || path.includes('/', toolAt)) return undefined;
-  try {
-    return { server: decodeName(path.slice(serversPath.length, slash)), tool: decodeName(path.slice(toolAt)) };
-  } catch {
-    return undefined;
-  }
-}
+function addListRoutes(app: HttpApp, proxy: ToolProxy, authenticator: Authenticator): void {
+  const list = async (context: HttpContext): Promise<void> =>
+    sendTaggedJson(context, printMessage(await listProxyServers(proxy, context.principal)));
+  app.addRoute({ methods: readMethods, path: `${proxyPrefix}/servers`, authenticator, handle: list });
 
-const serversPath = `${proxyPrefix}/`;
-/** No tool of a server called "bindings": that is called by its long path. */
-const archivePath = /\/bindings\/[a-z]+\.tar\.gz$/;
-
-function decodeName(name: string): string {
-  return name.includes('%') ? decodeURIComponent(name) : name;
-}
-
-function addCallRoutes(app: HttpApp, door: CallDoor): void {
-  const answer = (request: IncomingMessage, response: ServerResponse): boolean => {
-    const address = request.method === 'POST' ? parseCallTarget(request.url ?? '') : undefined;
-    if (address === undefined) return false;
-    door.answer(request, response, address);
-    return true;
+  const ready = async (context: HttpContext): Promise<void> => {
+    const readiness = proxyReadiness(proxy);
+    const principal = await operatorOf(context, authenticator);
+    if (principal !== undefined && isRefusal(principal)) return context.refuse(principal);
+    const isOperator = principal !== undefined && principal.kind !== 'grant';
+    const answer = isOperator ? readiness : { status: readiness.status };
+    context.sendJson(readiness.status === 'starting' ? 503 : 200, printMessage(answer));
   };
-  app.addFastRoute({ methods: ['POST'], urls: [`${proxyPrefix}/:server/tools/:tool`, `${proxyPrefix}/:server/:tool`], take: answer });
+  app.addRoute({ methods: readMethods, path: '/readyz', handle: ready });
 }
 
 /** Without a token nobody is an operator, unless the hub asks for none; with one it must be right. */
-async function operatorOf({ raw }: FastifyRequest, authenticator: Authenticator): Promise<Principal | Refusal | undefined> {
-  const principal = await authenticator.check(raw);
-  return isRefusal(principal) && raw.headers.authorization === undefined ? undefined : principal;
+async function operatorOf({ request }: HttpContext, authenticator: Authenticator): Promise<Principal | Refusal | undefined> {
+  const principal = await authenticator.check(request);
+  return isRefusal(principal) && request.headers.authorization === undefined ? undefined : principal;
 }
 
-function sendRefused(reply: FastifyReply, refusal: Refusal): FastifyReply {
-  const { headers = [] } = refusal;
-  for (let at = 0; at + 1 < headers.length; at += 2) reply.header(headers[at] ?? '', headers[at + 1]);
-  return reply.code(refusal.status).type('application/json; charset=utf-8').send(printRefusal(refusal));
-}
-
-/** Sends JSON with a tag of its content, or says that the caller has it already. */
-function sendTagged(request: FastifyRequest, reply: FastifyReply, text: string): FastifyReply {
-  const tag = `"${createHash('sha256').update(text).digest('base64url')}"`;
-  reply.header('etag', tag).header('cache-control', 'private, no-cache').header('vary', 'authorization');
-  if (isKnownTag(request.headers['if-none-match'], tag)) return reply.code(304).send();
-  return reply.type('application/json; charset=utf-8').send(text);
+/** What makes bindings is loaded with the first request for them. */
+function addBindingsRoutes(app: HttpApp, proxy: ToolProxy, authenticator: Authenticator): void {
+  let loading: Promise<BindingsDoor> | undefined;
+  const load = async (): Promise<BindingsDoor> => {
+    const { BindingsDoor } = await import('./bindings-door.js');
+    return new BindingsDoor({ under: proxyPrefix, proxy, logger: app.logger });
+  };
+  const handle =
+    (language: BindingLanguage) =>
+    async (context: HttpContext): Promise<void> => {
+      loading ??= load();
+      return (await loading).answer(language, context);
+    };
+  for (const language of bindingLanguages) {
+    const path = `${proxyPrefix}/bindings/${language}.tar.gz`;
+    app.addRoute({ methods: readMethods, path, authenticator, handle: handle(language) });
+  }
 }
 
 /** The description of the routes, and a page that shows it. */
-function addDescription(fastify: FastifyInstance, version: string): void {
-  const document = createOpenApi({ version, prefix: proxyPrefix });
-  const text = JSON.stringify(document);
-  fastify.get('/openapi.json', (request, reply) => sendTagged(request, reply, text));
-  fastify.register(import('./docs-page.js'), { document });
+function addDescription(app: HttpApp, version: string): void {
+  let text: string | undefined;
+  const describe = async (context: HttpContext): Promise<void> => {
+    const { createOpenApi } = await import('./openapi.js');
+    text ??= JSON.stringify(createOpenApi({ version, prefix: proxyPrefix }));
+    sendTaggedJson(context, text);
+  };
+  app.addRoute({ methods: readMethods, path: '/openapi.json', handle: describe });
+  for (const path of docsPaths)
+    app.addRoute({ methods: readMethods, path, handle: (context) => answerDocs(path, context), isHidden: true });
+}
+
+function sendTaggedJson(context: HttpContext, body: string): void {
+  const tag = createHash('sha256').update(body).digest('base64url');
+  sendTagged(context, { tag, type: jsonType, body, headers: ['vary', 'authorization'] });
 }

@@ -1,0 +1,99 @@
+import type { ServerResponse } from 'node:http';
+import type { Printed } from '../../rpc/long-strings.js';
+import { securityHeaders } from './raw-answer.js';
+
+/** One JSON text per line, or server-sent events with the same texts. */
+export type StreamFormat = 'ndjson' | 'sse';
+
+export interface EventStreamOptions {
+  /** Default `sse`. */
+  format?: StreamFormat | undefined;
+  /** Names and values in turn. */
+  headers: readonly string[];
+  /** How often the stream says that it lives, milliseconds. */
+  heartbeatMs: number;
+  /** The event that says so. Default: a comment, which only `sse` has. */
+  heartbeat?: { event: string; data: string } | undefined;
+  /** Bytes that may wait for a reader who is slow. */
+  maxUnsentBytes: number;
+}
+
+const contentTypes = { ndjson: 'application/x-ndjson; charset=utf-8', sse: 'text/event-stream; charset=utf-8' };
+
+/** Events as the body of an answer. The headers leave with the first event, or when it is opened. */
+export class EventStream {
+  readonly #response: ServerResponse;
+  readonly #format: StreamFormat;
+  readonly #headers: readonly string[];
+  readonly #maxUnsentBytes: number;
+  readonly #heartbeat: NodeJS.Timeout;
+
+  constructor(response: ServerResponse, { format = 'sse', headers, heartbeatMs, heartbeat, maxUnsentBytes }: EventStreamOptions) {
+    this.#response = response;
+    this.#format = format;
+    this.#headers = headers;
+    this.#maxUnsentBytes = maxUnsentBytes;
+    this.#heartbeat = setInterval(() => {
+      if (heartbeat === undefined) this.#write(': keep-alive\n\n');
+      else this.send(heartbeat.event, heartbeat.data);
+    }, heartbeatMs);
+    this.#heartbeat.unref();
+    response.once('close', () => this.close());
+  }
+
+  /** True once something was sent, and with it the status 200. */
+  get hasBegun(): boolean {
+    return this.#response.headersSent;
+  }
+
+  /** False when it has ended, by us or by the reader. */
+  get isOpen(): boolean {
+    return !this.#response.destroyed && !this.#response.writableEnded;
+  }
+
+  /** True if so much waits for the reader that nothing should be added. */
+  get isFull(): boolean {
+    return this.#response.writableLength > this.#maxUnsentBytes;
+  }
+
+  /** Sends the headers at once, so that the reader sees that the stream is there. */
+  open(): void {
+    this.#begin();
+    this.#response.flushHeaders();
+  }
+
+  /** Sends an event, however much waits. `data`: one JSON text. */
+  send(event: string, data: Printed): void {
+    if (!this.isOpen) return this.close();
+    const [before, behind] = this.#format === 'ndjson' ? ['', '\n'] : [`event: ${event}\ndata: `, '\n\n'];
+    if (typeof data === 'string') return this.#write(`${before}${data}${behind}`);
+    for (const piece of [Buffer.from(before), ...data, Buffer.from(behind)]) this.#write(piece);
+  }
+
+  /** Ends it after what was sent. Ending twice is harmless. */
+  end(): void {
+    this.close();
+    if (this.isOpen) this.#response.end();
+  }
+
+  /** Cuts the connection: what waits is dropped. */
+  cut(): void {
+    this.#response.destroy();
+  }
+
+  /** Has no more heartbeats. Closing twice is harmless. */
+  close(): void {
+    clearInterval(this.#heartbeat);
+  }
+
+  #write(chunk: string | Buffer): void {
+    if (!this.isOpen) return;
+    if (!this.#response.headersSent) this.#begin();
+    this.#response.write(chunk);
+  }
+
+  #begin(): void {
+    const type = ['content-type', contentTypes[this.#format], 'x-accel-buffering', 'no'];
+    this.#response.writeHead(200, [...securityHeaders, ...type, ...this.#headers]);
+  }
+}
