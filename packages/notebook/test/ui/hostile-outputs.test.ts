@@ -2,7 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { drivesBrowser } from '../../../../scripts/drives-browser.mjs';
 import type { NotebookHost } from '../../src/host/notebook-host.js';
 import type { Output } from '../../src/kernel/kernel.js';
 import { findChromium, Stage } from './support/browser.js';
@@ -32,14 +33,14 @@ describe('hostile content', () => {
   beforeEach(({ skip }) => skip(!findChromium(), 'no Chromium on this machine, and NOTEBRIDGE_SKIP_BROWSER is set'));
   const stage = new Stage();
   const folders: string[] = [];
+  afterEach(() => stage.clear());
   afterAll(async () => {
-    await stage.clear();
     await stage.close();
     for (const folder of folders) await rm(folder, { recursive: true, force: true });
   });
 
   for (const [way, fill] of ways)
-    it(`from ${way} takes nothing away from the person`, async () => {
+    it(`from ${way} takes nothing away from the person`, { ...drivesBrowser, timeout: 300_000 }, async () => {
       const folder = await mkdtemp(join(tmpdir(), 'notebook-hostile-'));
       folders.push(folder);
       const file = join(folder, 'analysis.ipynb');
@@ -76,7 +77,7 @@ describe('hostile content', () => {
       expect(await page.evaluate(() => 'pwned' in window)).toBe(false);
       await page.getByRole('button', { name: 'Disconnect Claude' }).click();
       await expect.poll(() => left).toBe('a');
-    }, 600_000);
+    });
 });
 
 /** Goes through the cells by key, as a person does, and looks at each. */
@@ -88,7 +89,7 @@ async function lookThrough(page: Page): Promise<(Look & { name: string })[]> {
     looks.push({ name, ...(await page.evaluate(lookAt, { index, mayScroll: false })) });
   }
   // Texts come when they are laid out, some of them not at all: once more, when there is nothing to wait for.
-  await page.waitForFunction(areTextsThere, undefined, { timeout: 300_000 });
+  await page.waitForFunction(areTextsThere, undefined, { timeout: 200_000 });
   for (const [index, each] of content.entries()) {
     if (!('markdown' in each)) continue;
     looks.push({ name: each.name, ...(await page.evaluate(lookAt, { index, mayScroll: true })), hasFocus: true });

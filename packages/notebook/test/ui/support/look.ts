@@ -35,7 +35,15 @@ export function areTextsThere(): boolean {
 /** Gives a cell two frames, and looks at it as a person does: at what is on top, point by point. */
 export async function lookAt({ index, mayScroll }: { index: number; mayScroll: boolean }): Promise<Look> {
   const startedAt = performance.now();
-  const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
+  // A browser that draws nothing any more is a fault with a place, not a test that hangs.
+  const frame = () =>
+    new Promise((resolve, reject) => {
+      const timer = setTimeout(() => reject(new Error(`No frame was drawn within 30 s at cell ${index}.`)), 30_000);
+      requestAnimationFrame((at) => {
+        clearTimeout(timer);
+        resolve(at);
+      });
+    });
   const cells = document.querySelectorAll<HTMLElement>('.cell');
   const cell = cells[index];
   if (!cell) return { isThere: false, covered: '', hasFocus: false, at: startedAt, ms: 0 };
