@@ -38,7 +38,10 @@ export async function lookAt({ index, mayScroll }: { index: number; mayScroll: b
   // A browser that draws nothing any more is a fault with a place, not a test that hangs.
   const frame = () =>
     new Promise((resolve, reject) => {
-      const timer = setTimeout(() => reject(new Error(`No frame was drawn within 30 s at cell ${index}.`)), 30_000);
+      const timer = setTimeout(
+        () => reject(new Error(`No frame was drawn within 30 s at cell ${index}; the page is ${document.visibilityState}.`)),
+        30_000,
+      );
       requestAnimationFrame((at) => {
         clearTimeout(timer);
         resolve(at);
