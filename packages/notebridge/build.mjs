@@ -5,12 +5,14 @@ import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } fr
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { carryKit } from '../kit/carry.mjs';
 
 const folder = dirname(fileURLToPath(import.meta.url));
 const { dependencies } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
 /** Bundled, and so no dependency of the package: of its hundred modules, half of them texts in other languages, few are needed. */
 const bundled = ['commander', 'zod'];
 
+carryKit(join(folder, 'dist'));
 await bundleProgram();
 writeFileSync(join(folder, 'dist/THIRD-PARTY-LICENSES.txt'), [...bundled, 'swagger-ui-dist'].map(licenceOf).join('\n'));
 for (const language of ['python', 'typescript']) carryRuntime(language);

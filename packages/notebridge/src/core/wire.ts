@@ -1,5 +1,6 @@
+import { messageOf } from '@notebridge/kit/message-of';
 import { parseJson, printJson, toPlainNumbers } from '../util/exact-json.js';
-import { BridgeError, messageOf } from './errors.js';
+import { BridgeError } from './errors.js';
 
 /** Parses one frame or line. Throws `bad_json`, or `message_too_deep`. */
 export function parseMessage(text: string): unknown {

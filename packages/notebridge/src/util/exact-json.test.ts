@@ -1,5 +1,6 @@
+import { ExactNumber } from '@notebridge/kit/json';
 import { describe, expect, it } from 'vitest';
-import { ExactNumber, parseJson, printJson, toPlainNumbers } from './exact-json.js';
+import { parseJson, printJson, toPlainNumbers } from './exact-json.js';
 
 describe('parseJson and printJson', () => {
   const toTheLetter = [

@@ -4,38 +4,19 @@
  * a JavaScript number cannot print back are kept as `ExactNumber`. Texts without such a number (nearly all) take the
  * engine's own fast path, at the price of one look at the text.
  */
+import { ExactNumber, exactPrinting, setMember } from '@notebridge/kit/json';
 import { hasOddNumber } from './odd-numbers.js';
-
-/** A number kept as its source text. Arithmetic sees the nearest double; printing gives the source back. */
-export class ExactNumber {
-  readonly source: string;
-
-  constructor(source: string) {
-    this.source = source;
-  }
-
-  valueOf(): number {
-    return Number(this.source);
-  }
-
-  toString(): string {
-    return this.source;
-  }
-
-  /** Only `printJson` gets the source; whoever else prints it (a log, an SDK's transport) gets a plain number. */
-  toJSON(): string | number {
-    if (!isPrinting) return this.valueOf();
-    exactNumbersPrinted++;
-    return `${marker}${this.source}`;
-  }
-}
 
 const numberPattern = /-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?/y;
 // Unguessable, so that a string of a peer can never be taken for an exact number.
 const marker = `\u0000${crypto.randomUUID()}:`;
 const markedNumber = new RegExp(`"${JSON.stringify(marker).slice(1, -1).replaceAll('\\', '\\\\')}([-+.\\deE]+)"`, 'g');
 let exactNumbersPrinted = 0;
-let isPrinting = false;
+
+function placeholderOf(source: string): string {
+  exactNumbersPrinted++;
+  return `${marker}${source}`;
+}
 
 /** Parses JSON text. Throws SyntaxError where `JSON.parse` does, RangeError for nesting deeper than the stack. */
 export function parseJson(text: string): unknown {
@@ -46,12 +27,12 @@ export function parseJson(text: string): unknown {
 /** Prints a value as JSON, exact numbers as they came. Throws RangeError for nesting deeper than the stack. */
 export function printJson(value: unknown): string {
   const before = exactNumbersPrinted;
-  isPrinting = true;
+  exactPrinting.placeholderOf = placeholderOf;
   try {
     const text = JSON.stringify(value);
     return exactNumbersPrinted === before ? text : text.replace(markedNumber, '$1');
   } finally {
-    isPrinting = false;
+    exactPrinting.placeholderOf = undefined;
   }
 }
 
@@ -71,12 +52,6 @@ export function toPlainNumbers(value: unknown): unknown {
     setMember(copy, key, plain);
   }
   return copy ?? value;
-}
-
-/** Sets an own member; by assignment `__proto__` would become the prototype. */
-function setMember(target: object, key: string, value: unknown): void {
-  if (key === '__proto__') Object.defineProperty(target, key, { value, writable: true, enumerable: true, configurable: true });
-  else (target as Record<string, unknown>)[key] = value;
 }
 
 /** True if the text is what JavaScript prints for the number it reads there. */

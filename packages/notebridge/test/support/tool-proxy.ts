@@ -1,5 +1,6 @@
+import type { JsonObject } from '@notebridge/kit/json';
+import type { Logger } from '@notebridge/kit/logger';
 import { BridgeError } from '../../src/core/errors.js';
-import type { Logger } from '../../src/core/logger.js';
 import type { RunnableTool } from '../../src/core/memory-provider.js';
 import { MemoryToolServer, MemoryToolServers } from '../../src/core/memory-tool-server.js';
 import type { Middleware } from '../../src/core/middleware.js';
@@ -11,7 +12,6 @@ import { createToolProxy, type ToolProxyDoorOptions } from '../../src/doors/tool
 import type { ToolProxy } from '../../src/doors/tool-proxy/tool-proxy-context.js';
 import { Hub } from '../../src/hub.js';
 import { parseJson } from '../../src/util/exact-json.js';
-import type { JsonObject } from '../../src/util/json.js';
 import { createTestTools, type TestTools } from './test-tools.js';
 
 export interface OpenOptions extends Partial<ToolProxyDoorOptions> {

@@ -1,5 +1,5 @@
+import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import type { Tool } from '../../core/mcp.js';
-import { isJsonObject, type JsonObject } from '../../util/json.js';
 import { docText, pythonLiteral } from './literals.js';
 import type { Parameter } from './parameters.js';
 

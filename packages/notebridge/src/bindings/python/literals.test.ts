@@ -1,5 +1,5 @@
+import { ExactNumber } from '@notebridge/kit/json';
 import { describe, expect, it } from 'vitest';
-import { ExactNumber } from '../../util/exact-json.js';
 import { docText, pythonLiteral, pythonString } from './literals.js';
 
 describe('pythonString', () => {

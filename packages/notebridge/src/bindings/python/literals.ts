@@ -1,5 +1,4 @@
-import { ExactNumber } from '../../util/exact-json.js';
-import { isJsonObject } from '../../util/json.js';
+import { ExactNumber, isJsonObject } from '@notebridge/kit/json';
 
 /** A Python string literal, in ASCII quotes, on one line. Whatever the text has in it, it cannot end the literal. */
 export function pythonString(text: string): string {

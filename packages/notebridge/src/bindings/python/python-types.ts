@@ -1,5 +1,4 @@
-import { ExactNumber } from '../../util/exact-json.js';
-import { isJsonObject, type JsonObject } from '../../util/json.js';
+import { ExactNumber, isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { docText, isBroken, pythonString } from './literals.js';
 import type { ModuleNames } from './module-names.js';
 import { isIdentifier } from './names.js';

@@ -1,5 +1,5 @@
+import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { printJson } from '../../util/exact-json.js';
-import { isJsonObject, type JsonObject } from '../../util/json.js';
 
 /** How many schemas are joined at most: `allOf` of `allOf` of … can grow without end. */
 const maxJoined = 200;

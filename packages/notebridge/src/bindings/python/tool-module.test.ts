@@ -1,5 +1,5 @@
+import type { JsonObject } from '@notebridge/kit/json';
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../util/json.js';
 import { toolModule } from './tool-module.js';
 
 /** What a parameter of this schema looks like, and the types that were made for it. */

@@ -1,5 +1,5 @@
+import { isJsonObject } from '@notebridge/kit/json';
 import type { Tool } from '../../core/mcp.js';
-import { isJsonObject } from '../../util/json.js';
 import { summaryOf, toolDocstring } from './docstrings.js';
 import { docText, pythonString } from './literals.js';
 import { ModuleNames } from './module-names.js';

@@ -1,5 +1,5 @@
+import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { toPlainValue } from '../../core/wire.js';
-import { isJsonObject, type JsonObject } from '../../util/json.js';
 import { toCommentText } from './comment-text.js';
 
 export interface CleanSchema {

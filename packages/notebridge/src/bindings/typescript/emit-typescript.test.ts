@@ -1,9 +1,9 @@
 import { join } from 'node:path';
+import type { JsonObject } from '@notebridge/kit/json';
 import { describe, expect, it } from 'vitest';
 import { folderOf, typeFaults } from '../../../test/support/type-check.js';
 import type { Tool } from '../../core/mcp.js';
 import { parseJson } from '../../util/exact-json.js';
-import type { JsonObject } from '../../util/json.js';
 import type { BindingsInput, GeneratedFiles } from '../model.js';
 import { emitTypeScript } from './emit-typescript.js';
 

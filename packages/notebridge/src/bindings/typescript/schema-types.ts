@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
+import type { JsonObject } from '@notebridge/kit/json';
 import { printMessage } from '../../core/wire.js';
-import type { JsonObject } from '../../util/json.js';
 import { type CleanSchema, cleanSchema } from './clean-schema.js';
 
 export interface SchemaTypes {

@@ -1,5 +1,5 @@
+import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import type { Tool } from '../../core/mcp.js';
-import { isJsonObject, type JsonObject } from '../../util/json.js';
 import { toComment, toCommentText } from './comment-text.js';
 import { type SchemaTypes, schemaTypes } from './schema-types.js';
 

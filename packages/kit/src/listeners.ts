@@ -3,7 +3,7 @@ export class Listeners<Event> {
   readonly #listeners = new Set<(event: Event) => void>();
   readonly #waiting: Event[] = [];
 
-  /** Answers with a function that removes the listener. */
+  /** Returns the function that removes the listener. */
   add(listener: (event: Event) => void): () => void {
     const own = (event: Event) => listener(event);
     this.#listeners.add(own);

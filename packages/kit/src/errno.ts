@@ -16,6 +16,22 @@ export function remedyOf(thrown: unknown): string {
   return errnoTable[errnoOf(thrown) ?? '']?.remedy ?? 'Look at that path and its folder, then try again.';
 }
 
+/** Why the system refused, and what a person can do about it: two sentences. */
+export function explain(thrown: unknown): string {
+  return `${reasonOf(thrown)}. ${remedyOf(thrown)}`;
+}
+
+/** Undefined for a file that is not there; everything else is thrown on. For `catch`. */
+export function ignoreMissing(error: unknown): undefined {
+  if (errnoOf(error) !== 'ENOENT') throw error;
+  return undefined;
+}
+
+/** For `catch` where a failure is no news. */
+export function ignore(): undefined {
+  return undefined;
+}
+
 const freeSpace = 'Free some space, then try again.';
 const allow = 'Give yourself permission for that path and its folder, then try again.';
 const fewer = 'Close some programs or raise the limit of open files, then try again.';
@@ -30,7 +46,7 @@ const errnoTable: Record<string, { reason: string; remedy: string }> = {
   ENOENT: { reason: 'a part of the path does not exist', remedy: 'Create the folder, or name another path.' },
   ENOTDIR: { reason: 'a part of the path is not a folder', remedy: 'Name another path, or move that file away.' },
   EISDIR: { reason: 'it is a folder', remedy: 'Name a file, or move that folder away.' },
-  ELOOP: { reason: 'its symbolic links go in a circle', remedy: 'Mend the links, or name another path.' },
+  ELOOP: { reason: 'its symbolic links go in a circle', remedy: 'Correct the links, or name another path.' },
   ENAMETOOLONG: { reason: 'the name is too long', remedy: 'Name a shorter path.' },
   EMFILE: { reason: 'this program has too many files open', remedy: fewer },
   ENFILE: { reason: 'the system has too many files open', remedy: fewer },

@@ -1,7 +1,5 @@
 import type { Server } from 'node:http';
-import { messageOf } from '../model/errors.js';
 import { errnoOf } from './errno.js';
-import { HostError } from './host-error.js';
 
 export interface BoundServers {
   port: number;
@@ -13,7 +11,7 @@ const tries = 10;
 
 /**
  * Listens on 127.0.0.1 and ::1 on the same port, 0 for any: `localhost` is either. A machine without IPv6 has only the first.
- * Rejects with `port_in_use`.
+ * Rejects with the error of the system, which is `EADDRINUSE` for a port that is taken on one of the two.
  */
 export async function bindLoopback(createServer: () => Server, port: number): Promise<BoundServers> {
   for (let attempt = 1; ; attempt++) {
@@ -24,12 +22,8 @@ export async function bindLoopback(createServer: () => Server, port: number): Pr
       return { port: bound, servers: second === undefined ? [first] : [first, second] };
     } catch (error) {
       first.close();
-      const isTaken = errnoOf(error) === 'EADDRINUSE';
-      if (isTaken && port === 0 && attempt < tries) continue;
-      const message = isTaken
-        ? `Port ${port} is taken. End the program that uses it, choose another port, or leave it out.`
-        : `Cannot listen on 127.0.0.1:${port}: ${messageOf(error)}`;
-      throw new HostError('port_in_use', message, { data: { port }, cause: error });
+      first.closeAllConnections();
+      if (errnoOf(error) !== 'EADDRINUSE' || port !== 0 || attempt >= tries) throw error;
     }
   }
 }

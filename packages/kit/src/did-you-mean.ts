@@ -1,3 +1,6 @@
+/** Longer words are never a slip of the pen, and would cost time in proportion to their square. */
+const longestWord = 64;
+
 /**
  * The candidate that was most likely meant by `word`, or undefined if none is near. Case, `-` and `_` do not count; one slip
  * (a wrong, missing, extra or swapped letter) is allowed per three letters, and a beginning of three letters or more is enough.
@@ -12,8 +15,16 @@ export function didYouMean(word: string, candidates: readonly string[]): string 
   return best?.candidate ?? candidates.find((candidate) => wanted.length >= 3 && fold(candidate).startsWith(wanted));
 }
 
-/** Longer words are never a slip of the pen, and would cost time in proportion to their square. */
-const longestWord = 64;
+/** The candidates most like a word, best first, where half of a candidate's letters may differ: for lists of what there is. */
+export function nearest(word: string, candidates: readonly string[], count: number): string[] {
+  const wanted = word.slice(0, longestWord).toLowerCase();
+  return candidates
+    .map((candidate) => ({ candidate, slips: slipsBetween(wanted, candidate.slice(0, longestWord).toLowerCase()) }))
+    .filter(({ candidate, slips }) => slips <= Math.max(2, Math.ceil(candidate.length / 2)))
+    .sort((a, b) => a.slips - b.slips)
+    .slice(0, count)
+    .map(({ candidate }) => candidate);
+}
 
 function fold(word: string): string {
   return word.slice(0, longestWord).toLowerCase().replaceAll(/[-_]/g, '');
