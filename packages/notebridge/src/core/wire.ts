@@ -1,5 +1,5 @@
+import { parseJson, printJson, toPlainNumbers } from '@notebridge/kit/exact-json';
 import { messageOf } from '@notebridge/kit/message-of';
-import { parseJson, printJson, toPlainNumbers } from '../util/exact-json.js';
 import { BridgeError } from './errors.js';
 
 /** Parses one frame or line. Throws `bad_json`, or `message_too_deep`. */

@@ -1,3 +1,4 @@
+import { parseJson } from '@notebridge/kit/exact-json';
 import type { JsonObject } from '@notebridge/kit/json';
 import type { Logger } from '@notebridge/kit/logger';
 import { BridgeError } from '../../src/core/errors.js';
@@ -11,7 +12,6 @@ import { type HttpListener, type ListenOptions, listenHttp } from '../../src/doo
 import { createToolProxy, type ToolProxyDoorOptions } from '../../src/doors/tool-proxy/tool-proxy.js';
 import type { ToolProxy } from '../../src/doors/tool-proxy/tool-proxy-context.js';
 import { Hub } from '../../src/hub.js';
-import { parseJson } from '../../src/util/exact-json.js';
 import { createTestTools, type TestTools } from './test-tools.js';
 
 export interface OpenOptions extends Partial<ToolProxyDoorOptions> {

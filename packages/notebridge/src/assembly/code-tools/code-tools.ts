@@ -1,9 +1,9 @@
+import { loadEmitter } from '@notebridge/bindings';
 import { Listeners } from '@notebridge/kit/listeners';
 import type { Logger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
 import type { NotebookTools, ToolAccess, ToolCall, ToolCallOptions, ToolPackage } from '@notebridge/notebook/host';
 import { gatherInput } from '../../bindings/input.js';
-import { loadEmitter } from '../../bindings/languages.js';
 import { Renewer } from '../../bindings/renewer.js';
 import type { Principal } from '../../core/principal.js';
 import type { ToolServer } from '../../core/tool-server.js';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
+import { type BindingLanguage, bindingLanguages } from '@notebridge/bindings';
 import type { JsonObject } from '@notebridge/kit/json';
-import { type BindingLanguage, bindingLanguages } from '../../bindings/languages.js';
 import type { Principal } from '../../core/principal.js';
 import { printMessage } from '../../core/wire.js';
 import { type Authenticate, Authenticator } from '../http/authenticator.js';

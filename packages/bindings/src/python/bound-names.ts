@@ -1,10 +1,9 @@
-import type { Tool } from '../../core/mcp.js';
-import type { BindingsInput } from '../model.js';
+import type { BindingsInput, BoundTool } from '../model.js';
 import { assignNames } from './names.js';
 
 /** A tool with its name in Python. */
 export interface NamedTool {
-  tool: Tool;
+  tool: BoundTool;
   python: string;
 }
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
+import { printJson } from '@notebridge/kit/exact-json';
 import type { JsonObject } from '@notebridge/kit/json';
-import { printMessage } from '../../core/wire.js';
 import { type CleanSchema, cleanSchema } from './clean-schema.js';
 
 export interface SchemaTypes {
@@ -28,7 +28,7 @@ export function schemaTypes(schema: unknown, options: SchemaTypesOptions): Promi
   try {
     clean = cleanSchema(schema, { root: options.root ?? schema, prefix: options.prefix });
     key = createHash('sha256')
-      .update(printMessage([options.name, clean]))
+      .update(printJson([options.name, clean]))
       .digest('base64');
   } catch {
     return Promise.resolve(untyped(options.name, 'it is nested too deeply'));

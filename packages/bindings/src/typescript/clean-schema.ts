@@ -1,5 +1,5 @@
+import { toPlainNumbers } from '@notebridge/kit/exact-json';
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
-import { toPlainValue } from '../../core/wire.js';
 import { toCommentText } from './comment-text.js';
 
 export interface CleanSchema {
@@ -27,8 +27,8 @@ const maxVariants = 200;
  * the compiler are gone, references outside the schema too, and cycles go through definitions.
  */
 export function cleanSchema(schema: unknown, { root, prefix }: CleanOptions): CleanSchema {
-  const cleaner = new Cleaner(toPlainValue(root), prefix);
-  const clean = cleaner.clean(toPlainValue(schema), 0);
+  const cleaner = new Cleaner(toPlainNumbers(root), prefix);
+  const clean = cleaner.clean(toPlainNumbers(schema), 0);
   return { schema: { ...clean, definitions: cleaner.definitions }, losses: [...cleaner.losses].sort() };
 }
 

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { ownFolder, ownPackageFolder, readOwnFiles } from '../../state/own-files.js';
+import { readRuntime, readVersion } from '../carried-files.js';
 import type { Emitter } from '../model.js';
 import { sealFiles } from '../seal-files.js';
 import { nameServers } from './bound-names.js';
@@ -43,10 +43,5 @@ export const emitPython: Emitter = async (input) => {
 /** The part of the package that is the same for all tools. It lies beside this file, as the Python that it is. */
 function runtimeFiles(withSkills: boolean): Promise<Map<string, string>> {
   const isWanted = (path: string) => path.endsWith('.py') && (withSkills || !path.startsWith('skills/'));
-  return readOwnFiles(ownFolder('bindings/python/runtime'), isWanted);
-}
-
-async function readVersion(): Promise<string> {
-  const [text = '{}'] = (await readOwnFiles(ownPackageFolder(), ['package.json'])).values();
-  return (JSON.parse(text) as { version: string }).version;
+  return readRuntime('python', isWanted);
 }

@@ -1,11 +1,11 @@
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
-import type { Tool } from '../../core/mcp.js';
+import type { BoundTool } from '../model.js';
 import { docText, pythonLiteral } from './literals.js';
 import type { Parameter } from './parameters.js';
 
 export interface Documented {
   server: string;
-  tool: Tool;
+  tool: BoundTool;
   python: string;
   parameters: readonly Parameter[];
   others: string | undefined;
@@ -27,7 +27,7 @@ export function toolDocstring({ server, tool, python, parameters, others, return
 }
 
 /** What a server says a tool does; a title of its own comes first. */
-export function descriptionOf(tool: Tool): string {
+export function descriptionOf(tool: BoundTool): string {
   const title = titleOf(tool);
   const description = cleaned(typeof tool.description === 'string' ? tool.description : '', maxDescription);
   if (title === '' || title.toLowerCase().replaceAll(/[^a-z0-9]/g, '') === tool.name.toLowerCase().replaceAll(/[^a-z0-9]/g, ''))
@@ -36,7 +36,7 @@ export function descriptionOf(tool: Tool): string {
   return description === '' ? title : `${title}.\n\n${description}`.replace('..', '.');
 }
 
-export function titleOf(tool: Tool): string {
+export function titleOf(tool: BoundTool): string {
   const title = tool.title ?? tool.annotations?.title;
   return typeof title === 'string' ? cleaned(title, 200).replaceAll('\n', ' ') : '';
 }
@@ -57,7 +57,7 @@ const maxDescription = 20_000;
 const maxNote = 2_000;
 const maxLength = 200_000;
 
-function hintsOf({ annotations }: Tool): string {
+function hintsOf({ annotations }: BoundTool): string {
   if (!isJsonObject(annotations)) return '';
   const { readOnlyHint, destructiveHint, idempotentHint, openWorldHint } = annotations;
   const hints = [
@@ -108,7 +108,7 @@ function limitsOf(schema: JsonObject): string[] {
   return list === '' ? [] : [`${list.charAt(0).toUpperCase()}${list.slice(1)}.`];
 }
 
-function returnsOf(tool: Tool, returns: string): string[] {
+function returnsOf(tool: BoundTool, returns: string): string[] {
   const { outputSchema } = tool;
   const about =
     isJsonObject(outputSchema) && typeof outputSchema.description === 'string' ? cleaned(outputSchema.description, maxNote) : '';

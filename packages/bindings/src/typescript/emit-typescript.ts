@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { printMessage } from '../../core/wire.js';
-import { ownFolder, ownPackageFolder, readOwnFiles } from '../../state/own-files.js';
+import { printJson } from '@notebridge/kit/exact-json';
+import { readRuntime, readVersion } from '../carried-files.js';
 import type { BindingsInput, BoundServer, Emitter } from '../model.js';
 import { assignNames } from '../python/names.js';
 import { sealFiles } from '../seal-files.js';
@@ -61,7 +61,7 @@ function nameServers({ servers }: BindingsInput): NamedServer[] {
 /** The part of the package that is the same for all tools. It lies beside this file, as the JavaScript that it is. */
 async function runtimeFiles({ skills, hubUrl }: BindingsInput): Promise<Map<string, string>> {
   const isWanted = (path: string) => /\.(js|d\.ts)$/.test(path) && (skills || !/^_?skills\./.test(path));
-  const files = await readOwnFiles(ownFolder('bindings/typescript/runtime'), isWanted);
+  const files = await readRuntime('typescript', isWanted);
   return files.set('_package.js', `export const hubUrl = ${hubUrl === undefined ? 'undefined' : JSON.stringify(hubUrl)};\n`);
 }
 
@@ -102,11 +102,6 @@ function manifestOf(
   return `${JSON.stringify({ generator: `notebridge ${version}`, language: 'typescript', ...url, skills, servers: listed, warnings }, null, 1)}\n`;
 }
 
-async function readVersion(): Promise<string> {
-  const files = await readOwnFiles(ownPackageFolder(), ['package.json']);
-  return (JSON.parse(files.get('package.json') ?? '{}') as { version: string }).version;
-}
-
 function quoted(name: string): string {
-  return printMessage(name.length > 100 ? `${name.slice(0, 100)}…` : name);
+  return printJson(name.length > 100 ? `${name.slice(0, 100)}…` : name);
 }

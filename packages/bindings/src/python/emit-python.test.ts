@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { hostileServers } from '../../../test/support/hostile-tools.js';
+import { hostileServers } from '../../../notebridge/test/support/hostile-tools.js';
 import type { BindingsInput } from '../model.js';
 import { emitPython } from './emit-python.js';
 

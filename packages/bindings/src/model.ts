@@ -1,11 +1,20 @@
-import type { Tool } from '../core/mcp.js';
+import type { JsonObject } from '@notebridge/kit/json';
+
+/** A tool as `tools/list` shows it. Unknown keys are of no concern. */
+export type BoundTool = JsonObject & {
+  name: string;
+  description?: string;
+  inputSchema: JsonObject;
+  outputSchema?: JsonObject;
+  annotations?: JsonObject;
+};
 
 /** A server as the bindings see it. Wire names are kept to the letter; every language makes its own names of them. */
 export interface BoundServer {
   name: string;
   description: string | undefined;
   /** Sorted by name, and each name once: what a server lists twice is bound as it was listed first. */
-  tools: readonly Tool[];
+  tools: readonly BoundTool[];
 }
 
 /** All that bindings are made from, whatever the language: same servers, same bytes. */

@@ -4,7 +4,7 @@
  * a JavaScript number cannot print back are kept as `ExactNumber`. Texts without such a number (nearly all) take the
  * engine's own fast path, at the price of one look at the text.
  */
-import { ExactNumber, exactPrinting, setMember } from '@notebridge/kit/json';
+import { ExactNumber, exactPrinting, setMember } from './json.js';
 import { hasOddNumber } from './odd-numbers.js';
 
 const numberPattern = /-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?/y;

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { printJson } from '../../util/exact-json.js';
+import { printJson } from '@notebridge/kit/exact-json';
 import type { BindingsInput } from '../model.js';
 import type { NamedServer } from './bound-names.js';
 import { descriptionOf, titleOf } from './docstrings.js';

@@ -1,20 +1,19 @@
 import { join } from 'node:path';
+import { parseJson } from '@notebridge/kit/exact-json';
 import type { JsonObject } from '@notebridge/kit/json';
 import { describe, expect, it } from 'vitest';
-import { folderOf, typeFaults } from '../../../test/support/type-check.js';
-import type { Tool } from '../../core/mcp.js';
-import { parseJson } from '../../util/exact-json.js';
-import type { BindingsInput, GeneratedFiles } from '../model.js';
+import { folderOf, typeFaults } from '../../../notebridge/test/support/type-check.js';
+import type { BindingsInput, BoundTool, GeneratedFiles } from '../model.js';
 import { emitTypeScript } from './emit-typescript.js';
 
-const inputOf = (servers: Record<string, Tool[]>, more: Partial<BindingsInput> = {}): BindingsInput => ({
+const inputOf = (servers: Record<string, BoundTool[]>, more: Partial<BindingsInput> = {}): BindingsInput => ({
   servers: Object.entries(servers).map(([name, tools]) => ({ name, description: undefined, tools })),
   skills: true,
   hubUrl: 'http://127.0.0.1:8765/api/v1/mcp/proxy',
   ...more,
 });
-const tool = (name: string, inputSchema: unknown = { type: 'object' }, more: JsonObject = {}): Tool =>
-  ({ name, inputSchema, ...more }) as Tool;
+const tool = (name: string, inputSchema: unknown = { type: 'object' }, more: JsonObject = {}): BoundTool =>
+  ({ name, inputSchema, ...more }) as BoundTool;
 /** What TypeScript says of the package, and of code that uses it. */
 function faultsIn({ files }: GeneratedFiles, use = ''): string[] {
   const folder = folderOf(new Map([...files, ['use.ts', use], ['package.json', '{"type":"module"}']]));

@@ -1,6 +1,6 @@
-import { ExactNumber } from '@notebridge/kit/json';
 import { describe, expect, it } from 'vitest';
 import { parseJson, printJson, toPlainNumbers } from './exact-json.js';
+import { ExactNumber } from './json.js';
 
 describe('parseJson and printJson', () => {
   const toTheLetter = [

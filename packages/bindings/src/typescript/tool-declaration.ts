@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
-import type { Tool } from '../../core/mcp.js';
+import type { BoundTool } from '../model.js';
 import { toComment, toCommentText } from './comment-text.js';
 import { type SchemaTypes, schemaTypes } from './schema-types.js';
 
@@ -11,7 +11,7 @@ export interface ToolDeclaration {
 }
 
 /** A tool as TypeScript sees it: a constant that can be called, and a namespace of the same name with its types. */
-export async function toolDeclaration(tool: Tool, name: string): Promise<ToolDeclaration> {
+export async function toolDeclaration(tool: BoundTool, name: string): Promise<ToolDeclaration> {
   const input = await schemaTypes(asObject(tool.inputSchema), { name: 'Arguments', prefix: '' });
   const output = await resultTypes(tool.outputSchema);
   const kind = needsArguments(tool.inputSchema) ? 'ToolFunction' : 'LenientToolFunction';
@@ -43,7 +43,7 @@ function needsArguments(schema: unknown): boolean {
   return !isPlain || (Array.isArray(schema.required) && schema.required.length > 0);
 }
 
-function docOf({ name, title, description, annotations }: Tool): string {
+function docOf({ name, title, description, annotations }: BoundTool): string {
   const heading = typeof title === 'string' && title !== name ? toCommentText(title) : '';
   const text = typeof description === 'string' ? toCommentText(description) : '';
   const parts = [heading === '' || text.startsWith(heading) ? '' : heading, text, hintsOf(annotations)];

@@ -1,5 +1,5 @@
 import { isJsonObject } from '@notebridge/kit/json';
-import type { Tool } from '../../core/mcp.js';
+import type { BoundTool } from '../model.js';
 import { summaryOf, toolDocstring } from './docstrings.js';
 import { docText, pythonString } from './literals.js';
 import { ModuleNames } from './module-names.js';
@@ -15,7 +15,7 @@ export interface ToolModule {
 }
 
 /** The module of one tool: its types, and a function with its real parameters. */
-export function toolModule(server: string, tool: Tool, python: string): ToolModule {
+export function toolModule(server: string, tool: BoundTool, python: string): ToolModule {
   const names = new ModuleNames(python);
   const argumentTypes = new PythonTypes(tool.inputSchema, names, 'argument');
   const parameters = toParameters(tool.inputSchema, argumentTypes, names);
@@ -47,12 +47,12 @@ export function toolModule(server: string, tool: Tool, python: string): ToolModu
 }
 
 /** One line on a tool, for lists. */
-export function toolSummary(tool: Tool): string {
+export function toolSummary(tool: BoundTool): string {
   return summaryOf(typeof tool.description === 'string' ? tool.description : '');
 }
 
 /** The hub gives the structured content, and of a lone `{"result": X}` X itself. */
-function resultTypeOf({ outputSchema }: Tool, types: PythonTypes, names: ModuleNames): string {
+function resultTypeOf({ outputSchema }: BoundTool, types: PythonTypes, names: ModuleNames): string {
   if (!isJsonObject(outputSchema)) return names.use('Any');
   const root = types.schemas.joined(outputSchema);
   const [first, ...more] = propertiesOf(root);
