@@ -2,9 +2,11 @@
 // kernel starts in half the time, and the window is bundled for the browser.
 import { cpSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { carryKit } from '../kit/carry.mjs';
 import { compileStandardLibrary } from './dist/kernel/pyodide-files.js';
 import { buildUi } from './src/ui/build-ui.mjs';
 
+carryKit(fileURLToPath(new URL('dist/', import.meta.url)));
 cpSync(new URL('src/kernel/python/', import.meta.url), new URL('dist/kernel/python/', import.meta.url), {
   recursive: true,
   filter: (file) => !file.includes('__pycache__'),

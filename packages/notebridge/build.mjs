@@ -5,15 +5,16 @@ import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } fr
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { carryKit } from '../kit/carry.mjs';
 
 const folder = dirname(fileURLToPath(import.meta.url));
 const { dependencies } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
 /** Bundled, and so no dependency of the package: of its hundred modules, half of them texts in other languages, few are needed. */
 const bundled = ['commander', 'zod'];
 
+carryKit(join(folder, 'dist'));
 await bundleProgram();
 writeFileSync(join(folder, 'dist/THIRD-PARTY-LICENSES.txt'), [...bundled, 'swagger-ui-dist'].map(licenceOf).join('\n'));
-for (const language of ['python', 'typescript']) carryRuntime(language);
 carryDocsPage();
 
 async function bundleProgram() {
@@ -91,12 +92,4 @@ function carryDocsPage() {
   mkdirSync(target);
   for (const file of ['favicon-32x32.png', 'swagger-ui-bundle.js', 'swagger-ui-bundle.js.LICENSE.txt', 'swagger-ui.css'])
     cpSync(join(from, file), join(target, file));
-}
-
-/** What generated packages carry as it is, Python and JavaScript. The compiler sees only TypeScript. */
-function carryRuntime(language) {
-  const [from, to] = ['src', 'dist'].map((top) => join(folder, top, 'bindings', language, 'runtime'));
-  // What was taken out of the sources must not live on.
-  rmSync(to, { recursive: true, force: true });
-  cpSync(from, to, { recursive: true, filter: (path) => !/(__pycache__|\.mypy_cache|\.pyc$|\.test\.)/.test(path) });
 }

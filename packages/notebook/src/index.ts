@@ -1,3 +1,4 @@
+export type { JsonObject } from '@notebridge/kit/json';
 export type {
   DisplayDataOutput,
   ErrorOutput,
@@ -23,7 +24,7 @@ export {
 } from './model/document.js';
 export { NotebookError, type NotebookErrorCode, notebookErrors } from './model/errors.js';
 export type { Journal, JournalAction, JournalEntry, JournalLimits, UndoOptions } from './model/journal.js';
-export { isSameJson, type JsonObject } from './model/json.js';
+export { isSameJson } from './model/json.js';
 export { type NotebookLimits, type ParsedNotebook, parseNotebook, printNotebook } from './model/nbformat.js';
 export type { Change, DocumentState, Operation } from './model/operation.js';
 export type { OutputLimits } from './model/output-budget.js';

@@ -1,10 +1,11 @@
+import { Listeners } from '@notebridge/kit/listeners';
+import { messageOf } from '@notebridge/kit/message-of';
 import type { Execution, Kernel, KernelState, Output } from './kernel/kernel.js';
 import type { Layer } from './kernel/layers.js';
 import type { Actor } from './model/cell.js';
 import type { DocumentEvent, NotebookDocument } from './model/document.js';
-import { messageOf, NotebookError } from './model/errors.js';
+import { NotebookError } from './model/errors.js';
 import { Journal, type JournalEntry, type JournalLimits, type UndoOptions } from './model/journal.js';
-import { Listeners } from './model/listeners.js';
 import { type Job, notRun, type Run, type RunOptions, RunQueue, type RunResult, type RunStatus } from './run-queue.js';
 
 export interface SessionOptions {

@@ -1,3 +1,4 @@
+import type { JsonObject } from '@notebridge/kit/json';
 import { describe, expect, it } from 'vitest';
 import { createContext } from '../test/support/create-context.js';
 import { toTextResult } from './core/mcp.js';
@@ -5,7 +6,6 @@ import { MemoryProvider } from './core/memory-provider.js';
 import { answer, type Middleware, type MiddlewareHost } from './core/middleware.js';
 import type { Provider, ProviderEvent } from './core/provider.js';
 import { Hub } from './hub.js';
-import type { JsonObject } from './util/json.js';
 
 const tool = (name: string, text = name) => ({ name, inputSchema: {}, run: async () => toTextResult(text) });
 

@@ -1,11 +1,11 @@
+import type { JsonObject } from '@notebridge/kit/json';
+import { Listeners } from '@notebridge/kit/listeners';
+import { type Logger, silentLogger } from '@notebridge/kit/logger';
 import { Catalog } from './catalog/catalog.js';
-import { type Logger, silentLogger } from './core/logger.js';
 import type { Middleware, MiddlewareContext, MiddlewareHost } from './core/middleware.js';
 import type { Principal } from './core/principal.js';
 import type { Provider, ProviderEvent } from './core/provider.js';
 import { type Chain, composeMiddleware, type Terminal } from './middleware/compose.js';
-import type { JsonObject } from './util/json.js';
-import { Listeners } from './util/listeners.js';
 
 export interface HubOptions {
   /** What agents are told: `serverInfo` of the protocol. */

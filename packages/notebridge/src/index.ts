@@ -1,3 +1,4 @@
+export { type Logger, silentLogger } from '@notebridge/kit/logger';
 export { createNotebridge, type Notebridge } from './assembly/create-notebridge.js';
 export type { NotebookSetup, OpenedNotebook, OpenNotebook } from './assembly/notebooks/notebook.js';
 export type { PageOptions } from './assembly/notebooks/page-options.js';
@@ -6,7 +7,7 @@ export { ServerTools, type ServerToolsOptions } from './catalog/server-tools.js'
 export { createToolNaming } from './catalog/tool-naming.js';
 export type { CallContext, Caller } from './core/call-context.js';
 export { BridgeError, type ErrorCode, errorTable, RemoteError } from './core/errors.js';
-export { type ClosableLogger, type Logger, silentLogger } from './core/logger.js';
+export type { ClosableLogger } from './core/logger.js';
 export type { ContentBlock, InitializeResult, ListToolsResult, Tool, ToolCall, ToolResult } from './core/mcp.js';
 export { MemoryProvider, type MemoryProviderOptions, type RunnableTool } from './core/memory-provider.js';
 export { MemoryToolServer, type MemoryToolServerOptions, MemoryToolServers } from './core/memory-tool-server.js';

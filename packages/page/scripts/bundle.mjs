@@ -1,12 +1,17 @@
 // Builds dist/page.min.js: the whole library as one minified module, for <script type="module"> without a build of one's own.
 import { writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, stop } from 'esbuild';
+import { carryKit } from '../../kit/carry.mjs';
 
 const source = fileURLToPath(new URL('../src/index.ts', import.meta.url));
 const target = fileURLToPath(new URL('../dist/page.min.js', import.meta.url));
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) writeFileSync(target, await bundle());
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  carryKit(dirname(target));
+  writeFileSync(target, await bundle());
+}
 
 /**
  * The text of the bundle, from the sources as they are now.

@@ -1,4 +1,4 @@
-import { isJsonObject } from './json.js';
+import { isJsonObject } from '@notebridge/kit/json';
 
 /** Where the program on this computer listens, and what lets a page in. */
 export interface Address {

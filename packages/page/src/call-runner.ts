@@ -1,5 +1,6 @@
+import type { JsonObject } from '@notebridge/kit/json';
+import { messageOf } from '@notebridge/kit/message-of';
 import type { Agent, PageTool } from './definitions.js';
-import { type JsonObject, messageOf } from './json.js';
 import { toFailedResult, toToolResult } from './results.js';
 import { parseArguments } from './schema.js';
 

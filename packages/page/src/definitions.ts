@@ -1,4 +1,4 @@
-import type { JsonObject } from './json.js';
+import type { JsonObject } from '@notebridge/kit/json';
 import { type JsonSchema, type Schema, type StandardSchema, toJsonSchema } from './schema.js';
 
 /** Who works in the page, as it says itself: a name to show, no proof. */

@@ -1,6 +1,6 @@
+import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import type { CallRunner } from './call-runner.js';
 import { type Agent, type Listed, listOf, type PagePrompt, type PageResource, type PageTool, toListedTool } from './definitions.js';
-import { isJsonObject, type JsonObject } from './json.js';
 import { invalidParams, invalidRequest, Peer, RpcError, unknownMethod } from './peer.js';
 import { toPromptResult, toResourceResult } from './results.js';
 

@@ -1,4 +1,5 @@
-import { isJsonObject, type JsonObject, messageOf } from './json.js';
+import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
+import { messageOf } from '@notebridge/kit/message-of';
 
 /** An answer with a JSON-RPC `error`. */
 export class RpcError extends Error {

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from './json.js';
+import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 
 /** What a tool returned, as an MCP result. */
 export function toToolResult(value: unknown): JsonObject {

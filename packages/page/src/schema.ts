@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from './json.js';
+import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { findFault } from './json-schema.js';
 
 export type JsonSchema = JsonObject;

@@ -1,6 +1,6 @@
+import type { JsonObject } from '@notebridge/kit/json';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { PageSession, PageSessionOptions, PageState } from '../src/index.js';
-import type { JsonObject } from '../src/json.js';
 import { stateOf } from './support/bounded.js';
 import { createMemoryStorage, createNodePage } from './support/node-page.js';
 import { TestHub, type TestHubOptions } from './support/test-hub.js';

@@ -1,7 +1,7 @@
+import type { JsonObject } from '@notebridge/kit/json';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { type CallEvent, defineTool, type PageSession, type PageSessionOptions, type PageTool } from '../src/index.js';
-import type { JsonObject } from '../src/json.js';
 import { within } from './support/bounded.js';
 import { createNodePage } from './support/node-page.js';
 import { type HubConnection, TestHub } from './support/test-hub.js';

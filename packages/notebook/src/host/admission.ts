@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import { isSameToken } from './token.js';
+import { namesHost, pathOf, repeatsHeader } from '@notebridge/kit/request-head';
+import { isSameToken } from '@notebridge/kit/token';
 
 /** Why a connection was not let in. `failedToken` marks tries at guessing, which are slowed down. */
 export interface Refusal {
@@ -39,21 +40,6 @@ export function findRefusal(request: IncomingMessage, { hosts, origins, token }:
     return { ...refusal, why: 'unknown', failedToken: true };
   }
   return undefined;
-}
-
-/** The target before its query, to the letter: nothing is decoded or normalised, so only one spelling of a path fits. */
-export function pathOf({ url = '' }: IncomingMessage): string {
-  return url.split('?', 1)[0] ?? '';
-}
-
-/** True if the `Host` header of the request is among `hosts`. */
-export function namesHost({ headers: { host } }: IncomingMessage, hosts: ReadonlySet<string>): boolean {
-  return host !== undefined && hosts.has(host.toLowerCase());
-}
-
-/** True if a header came twice that decides something: Node keeps the first, another program on the way may have read the second. */
-export function repeatsHeader({ headersDistinct: { host, authorization } }: IncomingMessage): boolean {
-  return (host?.length ?? 0) > 1 || (authorization?.length ?? 0) > 1;
 }
 
 /** A page of another port of this machine is foreign, too: an agent's own browser is on localhost. */

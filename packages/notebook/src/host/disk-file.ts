@@ -1,9 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto';
-import type { BigIntStats } from 'node:fs';
-import { access, constants, type FileHandle, link, lstat, open, readdir, readlink, realpath, rename, rm, stat } from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
+import type { BigIntStats, Stats } from 'node:fs';
+import { link, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { errnoOf, ignore, ignoreMissing } from '@notebridge/kit/errno';
+import { followLinks, inspectTarget, keepOwner, syncFolder } from '@notebridge/kit/replace-file';
 import { NotebookError } from '../model/errors.js';
-import { errnoOf, ignore, ignoreMissing } from './errno.js';
 
 /** What was found on disk. */
 export type Found =
@@ -23,12 +24,6 @@ interface Stamp {
   readonly modifiedNs: bigint;
   /** Tells a change whose author has set the time of modification back. */
   readonly changedNs: bigint;
-}
-
-interface OldFile {
-  readonly mode: number;
-  readonly uid: number;
-  readonly gid: number;
 }
 
 /**
@@ -121,7 +116,7 @@ export class DiskFile {
     return `.${basename(this.path).slice(0, 100)}.notebridge-`;
   }
 
-  async #replace(text: string, old: OldFile | undefined, put: (temporary: string) => Promise<boolean>): Promise<boolean> {
+  async #replace(text: string, old: Stats | undefined, put: (temporary: string) => Promise<boolean>): Promise<boolean> {
     const bytes = Buffer.from(text, 'utf8');
     const temporary = join(dirname(this.path), `${this.#temporaryStart}${randomBytes(6).toString('hex')}.tmp`);
     try {
@@ -168,31 +163,15 @@ export class DiskFile {
   }
 }
 
-/** Follows a link whose target is missing as well, so that it is not replaced. */
-async function followLinks(path: string): Promise<string> {
-  try {
-    return await realpath(path);
-  } catch (error) {
-    ignoreMissing(error);
-    const entry = await lstat(path).catch(ignore);
-    if (entry?.isSymbolicLink() !== true) return join(await realpath(dirname(resolve(path))), basename(path));
-    return followLinks(resolve(dirname(path), await readlink(path)));
-  }
-}
-
-/** Refuses folders and read-only files, which a rename in a writable folder would replace without asking. */
-async function inspect(path: string): Promise<OldFile | undefined> {
-  const found = await stat(path).catch(ignoreMissing);
-  if (!found) return undefined;
-  if (found.isDirectory()) throw Object.assign(new Error('it is a folder'), { code: 'EISDIR' });
-  await access(path, constants.W_OK);
-  // Root may write everything, but what nobody shall write is meant so.
-  if ((found.mode & 0o222) === 0) throw Object.assign(new Error('the file is read-only'), { code: 'EACCES' });
+/** Root may write everything, but what nobody shall write is meant so. */
+async function inspect(path: string): Promise<Stats | undefined> {
+  const found = await inspectTarget(path);
+  if (found && (found.mode & 0o222) === 0) throw Object.assign(new Error('the file is read-only'), { code: 'EACCES' });
   return found;
 }
 
 /** With the old file's mode and owner; a new one is as open as the person's umask makes it. */
-async function writeNew(path: string, bytes: Buffer, old: OldFile | undefined): Promise<Stamp> {
+async function writeNew(path: string, bytes: Buffer, old: Stats | undefined): Promise<Stamp> {
   const file = await open(path, 'wx', old ? 0o600 : 0o666);
   try {
     await file.writeFile(bytes);
@@ -203,19 +182,6 @@ async function writeNew(path: string, bytes: Buffer, old: OldFile | undefined): 
   } finally {
     await file.close();
   }
-}
-
-/** Matters when root mends a user's file: without it the user could no longer read it. Nobody else may give files away. */
-async function keepOwner(file: FileHandle, owner: OldFile): Promise<void> {
-  const made = await file.stat();
-  if (made.uid !== owner.uid || made.gid !== owner.gid) await file.chown(owner.uid, owner.gid).catch(ignore);
-}
-
-/** Makes the rename itself last. Some systems cannot sync a folder; the file is complete either way. */
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r').catch(ignore);
-  await handle?.sync().catch(ignore);
-  await handle?.close().catch(ignore);
 }
 
 function toStamp({ ino, size, mtimeNs, ctimeNs }: BigIntStats): Stamp {

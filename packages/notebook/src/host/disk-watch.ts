@@ -1,7 +1,7 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { basename, dirname } from 'node:path';
-import { messageOf } from '../model/errors.js';
-import type { Logger } from './logger.js';
+import type { Logger } from '@notebridge/kit/logger';
+import { messageOf } from '@notebridge/kit/message-of';
 
 /** What no system tells us of (network file systems, too many watches, a folder that was moved) is found by looking. */
 const lookMs = 3000;

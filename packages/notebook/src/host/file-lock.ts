@@ -1,10 +1,11 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { link, open, readFile, rename, rm, stat, utimes } from 'node:fs/promises';
+import { readFile, stat, utimes } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { errnoOf, explain, ignore } from './errno.js';
+import { errnoOf, explain, ignore } from '@notebridge/kit/errno';
+import { placeLockFile, removeLockFile } from '@notebridge/kit/lock-file';
 import { HostError } from './host-error.js';
 
 /** Who holds a lock, as the lock file says. */
@@ -48,11 +49,11 @@ export class FileLock {
     };
     const text = `${JSON.stringify(me)}\n`;
     for (let attempt = 0; attempt < tries; attempt++) {
-      if (await place(lockPath, text)) return new FileLock(lockPath, text);
+      if (place(lockPath, text)) return new FileLock(lockPath, text);
       const found = await read(lockPath);
       if (!found) continue;
       if (found.holder && (await isAlive(found.holder, found.touchedMs))) throw inUse({ path, lockPath, holder: found.holder });
-      await removeIfStill(lockPath, found.text);
+      remove(lockPath, found.text);
     }
     throw new HostError('file_in_use', `"${path}" is being opened by several programs at once. Try again.`, { data: { path } });
   }
@@ -61,7 +62,7 @@ export class FileLock {
     if (this.#isReleased) return;
     this.#isReleased = true;
     clearInterval(this.#timer);
-    await removeIfStill(this.#path, this.#text);
+    remove(this.#path, this.#text);
   }
 
   async #touch(): Promise<void> {
@@ -70,35 +71,10 @@ export class FileLock {
   }
 }
 
-/** Puts a whole lock file there, unless there is one. */
-async function place(lockPath: string, text: string): Promise<boolean> {
-  const temporary = `${lockPath}-${randomBytes(6).toString('hex')}`;
+function place(lockPath: string, text: string): boolean {
   try {
-    const file = await open(temporary, 'wx', 0o600);
-    try {
-      await file.writeFile(text);
-    } finally {
-      await file.close();
-    }
-    // Unlike a rename, a link never replaces, and unlike `wx` it shows nobody half a lock.
-    await link(temporary, lockPath);
-    return true;
+    return placeLockFile(lockPath, text);
   } catch (error) {
-    if (errnoOf(error) === 'EEXIST') return false;
-    return placeWithoutLink(lockPath, text);
-  } finally {
-    await rm(temporary, { force: true }).catch(ignore);
-  }
-}
-
-/** For file systems without links. */
-async function placeWithoutLink(lockPath: string, text: string): Promise<boolean> {
-  try {
-    const file = await open(lockPath, 'wx', 0o600);
-    await file.writeFile(text).finally(() => file.close());
-    return true;
-  } catch (error) {
-    if (errnoOf(error) === 'EEXIST') return false;
     throw new HostError('file_unreadable', `Cannot lock the notebook with "${lockPath}": ${explain(error)}`, {
       data: { path: lockPath, reason: errnoOf(error) ?? 'unknown' },
       cause: error,
@@ -143,22 +119,11 @@ async function isAlive(holder: Holder, touchedMs: number): Promise<boolean> {
   return holder.processStart === '' || start === undefined || start === holder.processStart;
 }
 
-/** Of two that take over the same stale lock, the second must not remove the first one's new lock. */
-async function removeIfStill(lockPath: string, text: string): Promise<void> {
-  const aside = `${lockPath}-${randomBytes(6).toString('hex')}`;
+function remove(lockPath: string, text: string): void {
   try {
-    if ((await readFile(lockPath, 'utf8')) !== text) return;
-    await rename(lockPath, aside);
-    const isMeant = (await readFile(aside, 'utf8')) === text;
-    if (!isMeant) await link(aside, lockPath).catch(ignore);
+    removeLockFile(lockPath, text);
   } catch (error) {
-    if (errnoOf(error) !== 'ENOENT')
-      throw new HostError('file_in_use', `Cannot remove the old lock "${lockPath}": ${explain(error)}`, {
-        data: { lockPath },
-        cause: error,
-      });
-  } finally {
-    await rm(aside, { force: true }).catch(ignore);
+    throw new HostError('file_in_use', `Cannot remove the old lock "${lockPath}": ${explain(error)}`, { data: { lockPath }, cause: error });
   }
 }
 

@@ -1,5 +1,6 @@
+import type { JsonObject } from '@notebridge/kit/json';
 import type { CellContent, Notebook } from '../model/cell.js';
-import { isSameJson, type JsonObject, keysOf, toObject } from '../model/json.js';
+import { isSameJson, keysOf, toObject } from '../model/json.js';
 import { mergeOrder } from './merge-order.js';
 
 /** Whose version counts where both have changed the same thing. */

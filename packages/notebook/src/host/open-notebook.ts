@@ -1,11 +1,11 @@
+import { errnoOf, explain } from '@notebridge/kit/errno';
+import type { Logger } from '@notebridge/kit/logger';
 import type { Notebook } from '../model/cell.js';
 import { NotebookError } from '../model/errors.js';
 import { defaultLimits, type NotebookLimits, parseNotebook, printNotebook } from '../model/nbformat.js';
 import { DiskFile } from './disk-file.js';
-import { errnoOf, explain } from './errno.js';
 import { FileLock } from './file-lock.js';
 import { HostError } from './host-error.js';
-import type { Logger } from './logger.js';
 
 export interface OpenedNotebook {
   readonly disk: DiskFile;

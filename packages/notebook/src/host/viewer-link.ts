@@ -1,9 +1,10 @@
+import type { Logger } from '@notebridge/kit/logger';
+import { messageOf } from '@notebridge/kit/message-of';
 import type { RawData, WebSocket } from 'ws';
 import { KernelError } from '../kernel/kernel-error.js';
-import { messageOf, NotebookError } from '../model/errors.js';
+import { NotebookError } from '../model/errors.js';
 import type { HostMessage, ViewerAction } from '../viewer/protocol.js';
 import { HostError } from './host-error.js';
-import type { Logger } from './logger.js';
 import { BadMessage, parseViewerMessage } from './viewer-request.js';
 
 export interface ViewerLinkOptions {

@@ -1,4 +1,4 @@
-import { messageOf } from '../model/errors.js';
+import { messageOf } from '@notebridge/kit/message-of';
 import type { ViewerAction, ViewerMessage } from '../viewer/protocol.js';
 import { HostError } from './host-error.js';
 

@@ -1,14 +1,15 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import type { Logger } from '@notebridge/kit/logger';
+import { namesHost, pathOf, repeatsHeader } from '@notebridge/kit/request-head';
 import { type ServerOptions, type WebSocket, WebSocketServer } from 'ws';
-import { findRefusal, namesHost, pathOf, type Refusal, repeatsHeader, viewerSubprotocol } from './admission.js';
+import { findRefusal, type Refusal, viewerSubprotocol } from './admission.js';
 import { Assets, send } from './assets.js';
 import { boundedConnections, type Connections } from './connections.js';
 import type { EntryCodes } from './entry-codes.js';
 import { answerEntry, entryPath } from './entry-door.js';
-import type { Logger } from './logger.js';
-import { bindLoopback } from './loopback.js';
+import { openPort } from './open-port.js';
 
 export interface ViewerServerOptions {
   /** 0 for any free port. */
@@ -76,7 +77,7 @@ export class ViewerServer {
   /** Binds the port. Rejects with `port_in_use`. */
   static async open(options: ViewerServerOptions): Promise<ViewerServer> {
     const server = new ViewerServer(options, await Assets.in(options.uiFolder));
-    const { port, servers } = await bindLoopback(() => server.#createServer(), options.port);
+    const { port, servers } = await openPort(() => server.#createServer(), options.port);
     server.#port = port;
     server.#servers = servers;
     server.#hosts = hostsOf(port, options.allowHosts ?? []);

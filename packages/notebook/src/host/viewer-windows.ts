@@ -1,8 +1,8 @@
+import type { Logger } from '@notebridge/kit/logger';
 import type { WebSocket } from 'ws';
 import type { JournalEntry } from '../model/journal.js';
 import type { ConnectedAgent, Hello, HostMessage } from '../viewer/protocol.js';
 import { HostError } from './host-error.js';
-import type { Logger } from './logger.js';
 import type { NotebookTools } from './notebook-tools.js';
 import { ViewerActions, type ViewerTarget } from './viewer-actions.js';
 import { type LinkLimits, ViewerLink } from './viewer-link.js';

@@ -1,9 +1,9 @@
+import { ExactNumber, type JsonObject } from '@notebridge/kit/json';
 import { describe, expect, it } from 'vitest';
 import type { Output } from '../kernel/kernel.js';
 import type { Actor } from './cell.js';
 import { createDocument, createReplica, type DocumentEvent, type NotebookDocument } from './document.js';
 import { NotebookError } from './errors.js';
-import { ExactNumber, type JsonObject } from './json.js';
 import { printJson } from './json-printer.js';
 import { toText } from './text.js';
 

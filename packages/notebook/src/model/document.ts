@@ -1,12 +1,13 @@
+import { nearest } from '@notebridge/kit/did-you-mean';
+import type { JsonObject } from '@notebridge/kit/json';
+import { Listeners } from '@notebridge/kit/listeners';
 import type { Output } from '../kernel/kernel.js';
 import { type Actor, type Cell, type CellContent, type CellType, emptyNotebook, type Notebook } from './cell.js';
 import { createCellId } from './cell-ids.js';
 import { CellPlaces } from './cell-places.js';
 import { NotebookError } from './errors.js';
-import { type JsonObject, toWellFormed } from './json.js';
-import { Listeners } from './listeners.js';
+import { toWellFormed } from './json.js';
 import { assertCell, assertMetadata, defaultLimits } from './nbformat.js';
-import { nearest } from './near.js';
 import { applyChange, type Change, cellIdOf, type DocumentState, type Operation } from './operation.js';
 import type { OutputLimits } from './output-budget.js';
 import { OutputLog } from './output-log.js';

@@ -45,8 +45,3 @@ export class NotebookError extends Error {
     this.data = options.data ?? {};
   }
 }
-
-/** The message of anything thrown. */
-export function messageOf(thrown: unknown): string {
-  return thrown instanceof Error ? thrown.message : String(thrown);
-}

@@ -1,8 +1,8 @@
+import { Listeners } from '@notebridge/kit/listeners';
 import type { Actor, Cell } from './cell.js';
 import type { DocumentEvent, NotebookDocument, PlacedCell } from './document.js';
 import { NotebookError } from './errors.js';
 import { sizeOf } from './json.js';
-import { Listeners } from './listeners.js';
 import { isContentOperation } from './operation.js';
 
 export interface JournalLimits {

@@ -1,4 +1,5 @@
-import { ExactNumber, type JsonObject, keysOf } from './json.js';
+import { ExactNumber, type JsonObject } from '@notebridge/kit/json';
+import { keysOf } from './json.js';
 
 /** A value that has been printed before, at the depth where it stands now. */
 export class PrintedJson {

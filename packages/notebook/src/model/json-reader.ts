@@ -1,4 +1,5 @@
-import { ExactNumber, toObject } from './json.js';
+import { ExactNumber } from '@notebridge/kit/json';
+import { toObject } from './json.js';
 
 /** The way from the root to a value: keys and indexes. */
 export type JsonPath = readonly (string | number)[];

@@ -1,5 +1,6 @@
+import { ExactNumber } from '@notebridge/kit/json';
 import { describe, expect, it } from 'vitest';
-import { compareCodePoints, ExactNumber, isSameJson, keysOf, toCanonical, toObject } from './json.js';
+import { compareCodePoints, isSameJson, keysOf, toCanonical, toObject } from './json.js';
 import { printJson } from './json-printer.js';
 import { offsetOf, parseJson, placeOf } from './json-reader.js';
 

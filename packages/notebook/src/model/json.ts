@@ -1,34 +1,4 @@
-/** A JSON object; keys that we do not know are kept. */
-export type JsonObject = { [key: string]: unknown };
-
-/**
- * A number kept as its source text, because a JavaScript number would print differently: 1.0, 1e5, 12345678901234567890, and
- * the NaN and Infinity that Python writes. Whoever prints it without `printJson` gets the nearest number.
- */
-export class ExactNumber {
-  readonly source: string;
-
-  constructor(source: string) {
-    this.source = source;
-  }
-
-  valueOf(): number {
-    return Number(this.source);
-  }
-
-  toString(): string {
-    return this.source;
-  }
-
-  toJSON(): number {
-    return this.valueOf();
-  }
-}
-
-/** True for a plain JSON object; arrays, null and exact numbers are not. */
-export function isJsonObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof ExactNumber);
-}
+import { ExactNumber, isJsonObject, type JsonObject, setMember } from '@notebridge/kit/json';
 
 /** The order of keys where JavaScript would use its own: keys like "10" come first there, whatever was written. */
 const keyOrders = new WeakMap<object, readonly string[]>();
@@ -106,10 +76,4 @@ export function sizeOf(value: unknown): number {
 
 function isSurrogate(code: number): boolean {
   return code >= 0xd800 && code <= 0xdfff;
-}
-
-/** By assignment, `__proto__` would become the prototype. */
-function setMember(object: JsonObject, key: string, value: unknown): void {
-  if (key === '__proto__') Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
-  else object[key] = value;
 }

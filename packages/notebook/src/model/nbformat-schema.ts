@@ -1,4 +1,4 @@
-import { isJsonObject } from './json.js';
+import { isJsonObject } from '@notebridge/kit/json';
 import {
   anyObject,
   anything,

@@ -1,9 +1,9 @@
+import type { JsonObject } from '@notebridge/kit/json';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { preparePython, pythonRewritten, pythonTimeoutMs, pythonVerdicts } from '../../test/support/nbformat.js';
 import { anyDiskNotebook } from '../../test/support/notebooks.js';
 import { NotebookError } from './errors.js';
-import type { JsonObject } from './json.js';
 import { parseNotebook, printNotebook } from './nbformat.js';
 
 const seed = 20261121;

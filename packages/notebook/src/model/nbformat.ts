@@ -1,7 +1,8 @@
+import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import type { CellContent, CellType, Notebook } from './cell.js';
 import { deriveCellId } from './cell-ids.js';
 import { NotebookError } from './errors.js';
-import { isJsonObject, type JsonObject, keysOf, toObject } from './json.js';
+import { keysOf, toObject } from './json.js';
 import { PrintedJson, printJson } from './json-printer.js';
 import { type JsonPath, JsonSyntaxError, offsetOf, parseJson, pathText, placeOf } from './json-reader.js';
 import { schemaOf } from './nbformat-schema.js';

@@ -1,5 +1,6 @@
+import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import type { MimeBundle, Output } from '../kernel/kernel.js';
-import { compareCodePoints, isJsonObject, type JsonObject, keysOf, toCanonical, toObject } from './json.js';
+import { compareCodePoints, keysOf, toCanonical, toObject } from './json.js';
 import { schemaOf } from './nbformat-schema.js';
 import { SchemaFault } from './schema-check.js';
 import { toLines, toText } from './text.js';

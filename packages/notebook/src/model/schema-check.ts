@@ -1,4 +1,5 @@
-import { ExactNumber, isJsonObject, type JsonObject, keysOf } from './json.js';
+import { ExactNumber, isJsonObject, type JsonObject } from '@notebridge/kit/json';
+import { keysOf } from './json.js';
 import type { JsonPath } from './json-reader.js';
 
 /** A place that breaks the schema. `isMissing` faults stand at the object that lacks the key. */

@@ -1,6 +1,6 @@
+import { nearest } from '@notebridge/kit/did-you-mean';
+import type { JsonObject } from '@notebridge/kit/json';
 import { NotebookError } from '../model/errors.js';
-import type { JsonObject } from '../model/json.js';
-import { nearest } from '../model/near.js';
 import { quote } from '../model/schema-check.js';
 
 /** The JSON Schema of one argument: as much of it as our tools use. */

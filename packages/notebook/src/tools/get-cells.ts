@@ -1,6 +1,6 @@
+import type { JsonObject } from '@notebridge/kit/json';
 import type { Cell } from '../model/cell.js';
 import { NotebookError } from '../model/errors.js';
-import type { JsonObject } from '../model/json.js';
 import { toLines } from '../model/text.js';
 import { cellIndex } from './cell-arguments.js';
 import { ImageCollector } from './output-content.js';

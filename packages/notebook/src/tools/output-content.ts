@@ -1,5 +1,5 @@
+import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import type { Output } from '../kernel/kernel.js';
-import { isJsonObject, type JsonObject } from '../model/json.js';
 import { splitOutput, withValues } from '../model/outputs.js';
 import type { ContentBlock, ToolOptions } from './tool.js';
 

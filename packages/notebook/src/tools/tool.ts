@@ -1,6 +1,7 @@
+import type { JsonObject } from '@notebridge/kit/json';
+import { messageOf } from '@notebridge/kit/message-of';
 import type { Actor } from '../model/cell.js';
-import { messageOf, NotebookError } from '../model/errors.js';
-import type { JsonObject } from '../model/json.js';
+import { NotebookError } from '../model/errors.js';
 import type { NotebookSession } from '../session.js';
 import { type ArgumentSchema, checkArguments, type InputSchema } from './arguments.js';
 

@@ -1,8 +1,8 @@
 import { chmod, lstat, mkdir, readdir, readFile, rm, stat, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { silentLogger } from '@notebridge/kit/logger';
 import { describe, expect, it } from 'vitest';
 import { FileStore } from '../../src/host/file-store.js';
-import { silentLogger } from '../../src/host/logger.js';
 import { parseNotebook } from '../../src/model/nbformat.js';
 import { pythonVerdicts } from '../support/nbformat.js';
 import { temporaryFolder } from './support/folder.js';

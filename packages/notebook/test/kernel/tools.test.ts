@@ -1,6 +1,6 @@
+import { Listeners } from '@notebridge/kit/listeners';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { KernelTools, ToolCall, ToolCallOptions, ToolPackage } from '../../src/kernel/kernel-tools.js';
-import { Listeners } from '../../src/model/listeners.js';
 import { until } from '../host/support/until.js';
 import type { KernelHarness } from './support/kernel-harness.js';
 import { openNodeHarness } from './support/node-harness.js';

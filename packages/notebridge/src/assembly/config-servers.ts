@@ -1,14 +1,14 @@
 import { join } from 'node:path';
+import type { JsonObject } from '@notebridge/kit/json';
+import { Listeners } from '@notebridge/kit/listeners';
+import type { Logger } from '@notebridge/kit/logger';
 import { ServerTools } from '../catalog/server-tools.js';
 import type { Config } from '../config/config.js';
-import type { Logger } from '../core/logger.js';
 import type { SkillFolder } from '../core/skill-folder.js';
 import type { ToolServer, ToolServerEvent, ToolServers } from '../core/tool-server.js';
 import { currentSkillsServer } from '../skills/proxy-caller.js';
 import { createSkillsServer, type SkillsServer } from '../skills/skills-server.js';
 import { createUpstreams, type Upstreams } from '../upstreams/upstreams.js';
-import type { JsonObject } from '../util/json.js';
-import { Listeners } from '../util/listeners.js';
 import type { Redactor } from '../util/redactor.js';
 
 export interface OpenServersOptions {

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { Logger } from '@notebridge/kit/logger';
 import type { Config } from '../config/config.js';
 import { userConfigFile } from '../config/load-config.js';
 import { type ConfigWatch, watchConfig } from '../config/watch-config.js';
-import type { Logger } from '../core/logger.js';
 import type { Settings } from './settings.js';
 
 /** Has edits of the config taken into use. A broken one is reported, and what held before goes on. */

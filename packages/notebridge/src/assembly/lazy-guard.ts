@@ -1,5 +1,6 @@
+import { messageOf } from '@notebridge/kit/message-of';
 import type { CallContext } from '../core/call-context.js';
-import { BridgeError, messageOf } from '../core/errors.js';
+import { BridgeError } from '../core/errors.js';
 import type { Principal } from '../core/principal.js';
 import type { ProviderEvent } from '../core/provider.js';
 import type { OnRefused } from '../core/refused-attempt.js';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
+import type { Logger } from '@notebridge/kit/logger';
 import type { Config } from '../config/config.js';
 import type { CallContext } from '../core/call-context.js';
-import type { Logger } from '../core/logger.js';
 import type { Tool } from '../core/mcp.js';
 import type { ToolAddress } from '../core/tool-address.js';
 import { Admission } from '../grants/admission.js';

@@ -1,4 +1,4 @@
-import type { Logger } from '../core/logger.js';
+import type { Logger } from '@notebridge/kit/logger';
 import type { OpenNotebook } from './notebooks/notebook.js';
 import type { PageOptions } from './notebooks/page-options.js';
 import type { SettingsOptions } from './settings.js';

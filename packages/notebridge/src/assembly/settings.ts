@@ -1,10 +1,11 @@
+import type { JsonObject } from '@notebridge/kit/json';
+import { silentLogger } from '@notebridge/kit/logger';
 import type { Config } from '../config/config.js';
 import { loadConfig } from '../config/load-config.js';
 import { loadMiddlewareModules } from '../config/load-middleware.js';
-import { type ClosableLogger, silentLogger } from '../core/logger.js';
+import type { ClosableLogger } from '../core/logger.js';
 import type { Middleware } from '../core/middleware.js';
 import type { Environment } from '../processes/environment.js';
-import type { JsonObject } from '../util/json.js';
 import { type Redacting, Redactor } from '../util/redactor.js';
 import { stateDir } from './state-dir.js';
 import { ownVersion } from './version.js';

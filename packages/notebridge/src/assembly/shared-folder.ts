@@ -1,13 +1,13 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { loadEmitter } from '@notebridge/bindings';
+import { reasonOf } from '@notebridge/kit/errno';
+import type { Logger } from '@notebridge/kit/logger';
+import { messageOf } from '@notebridge/kit/message-of';
 import { gatherInput } from '../bindings/input.js';
-import { loadEmitter } from '../bindings/languages.js';
 import { Renewer } from '../bindings/renewer.js';
 import { writePackage } from '../bindings/write-package.js';
-import { messageOf } from '../core/errors.js';
-import type { Logger } from '../core/logger.js';
 import type { ToolServers } from '../core/tool-server.js';
-import { reasonOf } from '../util/errno.js';
 
 export interface SharedFolderOptions {
   dir: string;

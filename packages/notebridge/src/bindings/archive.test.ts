@@ -2,9 +2,9 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { sealFiles } from '@notebridge/bindings';
 import { expect, it, onTestFinished } from 'vitest';
 import { packArchive } from './archive.js';
-import { sealFiles } from './seal-files.js';
 
 const long = `mcp/${'s'.repeat(80)}/${'t'.repeat(80)}.py`;
 const files = sealFiles(

@@ -1,6 +1,6 @@
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import type { GeneratedFiles } from './model.js';
+import type { GeneratedFiles } from '@notebridge/bindings';
 
 /** The folder that the files stand in: what it is called when it is unpacked. */
 const topFolder = 'generated';

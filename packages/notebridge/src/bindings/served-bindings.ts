@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
+import { type BindingLanguage, type BindingsInput, loadEmitter } from '@notebridge/bindings';
 import { printMessage } from '../core/wire.js';
 import { packArchive } from './archive.js';
-import { type BindingLanguage, loadEmitter } from './languages.js';
-import type { BindingsInput } from './model.js';
 
 export interface BindingsArchive {
   contentHash: string;

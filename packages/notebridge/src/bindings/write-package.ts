@@ -1,6 +1,6 @@
+import type { GeneratedFiles } from '@notebridge/bindings';
 import { processExists } from '../processes/own-user.js';
 import { publishFolder } from '../state/published-folder.js';
-import type { GeneratedFiles } from './model.js';
 
 /** The file that every package of ours has, whatever its language. */
 const manifestFile = '_manifest.json';

@@ -1,13 +1,13 @@
+import type { JsonObject } from '@notebridge/kit/json';
+import { type Logger, silentLogger } from '@notebridge/kit/logger';
 import { describe, expect, it } from 'vitest';
 import { createContext } from '../../test/support/create-context.js';
 import { BridgeError, RemoteError } from '../core/errors.js';
-import { type Logger, silentLogger } from '../core/logger.js';
 import { toTextResult } from '../core/mcp.js';
 import { MemoryProvider, type MemoryProviderOptions } from '../core/memory-provider.js';
 import type { Provider } from '../core/provider.js';
 import { parseFrame } from '../rpc/frames.js';
 import { keptTextOf } from '../rpc/kept-text.js';
-import type { JsonObject } from '../util/json.js';
 import { Catalog } from './catalog.js';
 
 /** A provider with these tools; each answers with the name of its provider. */

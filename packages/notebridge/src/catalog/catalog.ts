@@ -1,10 +1,11 @@
+import type { JsonObject } from '@notebridge/kit/json';
+import type { Logger } from '@notebridge/kit/logger';
+import { messageOf } from '@notebridge/kit/message-of';
 import type { CallContext } from '../core/call-context.js';
-import { BridgeError, codeOf, messageOf } from '../core/errors.js';
-import type { Logger } from '../core/logger.js';
+import { BridgeError, codeOf } from '../core/errors.js';
 import type { MiddlewareContext } from '../core/middleware.js';
 import type { Provider } from '../core/provider.js';
 import { dropText } from '../rpc/kept-text.js';
-import type { JsonObject } from '../util/json.js';
 import { quote } from '../util/quote.js';
 import { isListMethod, type ListMethod, type MergedList, mergeableLists, mergeLists } from './merged-lists.js';
 

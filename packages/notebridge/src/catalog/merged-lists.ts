@@ -1,7 +1,7 @@
+import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import type { CallContext } from '../core/call-context.js';
 import { codeOf, errorTable, RemoteError } from '../core/errors.js';
 import type { Provider } from '../core/provider.js';
-import { isJsonObject, type JsonObject } from '../util/json.js';
 
 /** Lists that several providers can share: their method, where the items stand, and what tells two items apart. */
 export const mergeableLists = {

@@ -1,14 +1,14 @@
+import type { JsonObject } from '@notebridge/kit/json';
+import { type Logger, silentLogger } from '@notebridge/kit/logger';
 import { describe, expect, it } from 'vitest';
 import { createContext } from '../../test/support/create-context.js';
 import { Cancellation } from '../core/cancellation.js';
 import { BridgeError, RemoteError } from '../core/errors.js';
-import { type Logger, silentLogger } from '../core/logger.js';
 import { toTextResult } from '../core/mcp.js';
 import type { RunnableTool } from '../core/memory-provider.js';
 import { MemoryToolServer, type MemoryToolServerOptions, MemoryToolServers } from '../core/memory-tool-server.js';
 import type { ProviderEvent } from '../core/provider.js';
 import type { Exposure, ServerState, ToolServer } from '../core/tool-server.js';
-import type { JsonObject } from '../util/json.js';
 import { ServerTools } from './server-tools.js';
 
 const inputSchema = { type: 'object' };

@@ -1,12 +1,13 @@
+import { didYouMean } from '@notebridge/kit/did-you-mean';
+import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
+import type { Logger } from '@notebridge/kit/logger';
+import { messageOf } from '@notebridge/kit/message-of';
 import type { CallContext } from '../core/call-context.js';
-import { BridgeError, codeOf, messageOf } from '../core/errors.js';
-import type { Logger } from '../core/logger.js';
+import { BridgeError, codeOf } from '../core/errors.js';
 import type { ListToolsResult, Tool } from '../core/mcp.js';
 import type { Provider, ProviderEvent } from '../core/provider.js';
 import type { ToolAddress } from '../core/tool-address.js';
 import type { ToolServer, ToolServerEvent, ToolServers } from '../core/tool-server.js';
-import { didYouMean } from '../util/did-you-mean.js';
-import { isJsonObject, type JsonObject } from '../util/json.js';
 import { quote } from '../util/quote.js';
 import { exposeNames, hasPrefixOf } from './exposed-names.js';
 import { isListMethod, type ListMethod, mergeableLists, mergeLists } from './merged-lists.js';

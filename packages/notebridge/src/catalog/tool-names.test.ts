@@ -1,6 +1,6 @@
+import { silentLogger } from '@notebridge/kit/logger';
 import { describe, expect, it } from 'vitest';
 import { createContext } from '../../test/support/create-context.js';
-import { silentLogger } from '../core/logger.js';
 import { MemoryToolServer, MemoryToolServers } from '../core/memory-tool-server.js';
 import { answer } from '../core/middleware.js';
 import type { ToolAddress } from '../core/tool-address.js';

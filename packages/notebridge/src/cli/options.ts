@@ -1,8 +1,8 @@
 import { join } from 'node:path';
+import { type LogLevel, logLevels } from '@notebridge/kit/logger';
 import type { SandboxMode } from '@notebridge/notebook/host';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { stateDir } from '../assembly/state-dir.js';
-import { type LogLevel, logLevels } from '../core/logger.js';
 
 /** What the commands that open a notebook have in common. */
 export interface HubCommandOptions {

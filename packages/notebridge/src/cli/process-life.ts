@@ -1,5 +1,5 @@
-import { messageOf } from '../core/errors.js';
-import type { Logger } from '../core/logger.js';
+import type { Logger } from '@notebridge/kit/logger';
+import { messageOf } from '@notebridge/kit/message-of';
 
 /** Faults that nobody caught go to the log: a middleware that forgets an await must not cost the agent its notebook. */
 export function logFaults(logger: Logger): void {

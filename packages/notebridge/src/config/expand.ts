@@ -1,5 +1,5 @@
+import { isJsonObject } from '@notebridge/kit/json';
 import type { Environment } from '../processes/environment.js';
-import { isJsonObject } from '../util/json.js';
 import type { KeyPath, Problem } from './fault.js';
 
 /**

@@ -1,5 +1,5 @@
+import type { JsonObject } from '@notebridge/kit/json';
 import { BridgeError } from '../core/errors.js';
-import type { JsonObject } from '../util/json.js';
 
 export type KeyPath = readonly (string | number)[];
 

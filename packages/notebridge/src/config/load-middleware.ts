@@ -1,10 +1,11 @@
 import { stat } from 'node:fs/promises';
 import { extname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { BridgeError, messageOf } from '../core/errors.js';
+import { didYouMean } from '@notebridge/kit/did-you-mean';
+import { isJsonObject } from '@notebridge/kit/json';
+import { messageOf } from '@notebridge/kit/message-of';
+import { BridgeError } from '../core/errors.js';
 import type { Middleware } from '../core/middleware.js';
-import { didYouMean } from '../util/did-you-mean.js';
-import { isJsonObject } from '../util/json.js';
 
 /**
  * Imports the middleware modules of a config, in their order; relative paths start from `baseDir`. A module's default export is

@@ -1,10 +1,10 @@
 import { dirname, resolve } from 'node:path';
+import { didYouMean } from '@notebridge/kit/did-you-mean';
+import { isJsonObject } from '@notebridge/kit/json';
 import type { z } from 'zod';
 import type { ExchangeRule } from '../core/exchange-rule.js';
 import type { ServerConfig, UpstreamSettings } from '../core/server-config.js';
 import type { Environment } from '../processes/environment.js';
-import { didYouMean } from '../util/did-you-mean.js';
-import { isJsonObject } from '../util/json.js';
 import { checkServers } from './check-servers.js';
 import type { Config } from './config.js';
 import { expandStrings } from './expand.js';

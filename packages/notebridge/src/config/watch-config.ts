@@ -1,9 +1,10 @@
 import { resolve } from 'node:path';
+import { errnoOf, reasonOf } from '@notebridge/kit/errno';
+import { type Logger, silentLogger } from '@notebridge/kit/logger';
+import { messageOf } from '@notebridge/kit/message-of';
 import type { FSWatcher } from 'chokidar';
-import { BridgeError, messageOf } from '../core/errors.js';
-import { type Logger, silentLogger } from '../core/logger.js';
+import { BridgeError } from '../core/errors.js';
 import type { Environment } from '../processes/environment.js';
-import { errnoOf, reasonOf } from '../util/errno.js';
 import type { Config } from './config.js';
 import { unreadableFile } from './fault.js';
 import { loadConfig, maxConfigBytes } from './load-config.js';

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../util/json.js';
+import type { JsonObject } from '@notebridge/kit/json';
 import type { Cancellation } from './cancellation.js';
 import type { Principal } from './principal.js';
 import type { Era } from './protocol-versions.js';

@@ -1,5 +1,6 @@
+import { messageOf } from '@notebridge/kit/message-of';
 import { describe, expect, it } from 'vitest';
-import { BridgeError, codeOf, type ErrorCode, errorTable, messageOf, RemoteError, toRpcError } from './errors.js';
+import { BridgeError, codeOf, type ErrorCode, errorTable, RemoteError, toRpcError } from './errors.js';
 
 describe('errorTable', () => {
   const standard = [-32700, -32600, -32601, -32602, -32603];

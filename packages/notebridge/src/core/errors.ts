@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '../util/json.js';
+import type { JsonObject } from '@notebridge/kit/json';
 
 /**
  * Every error of ours, by its code. `rpcCode` is what a protocol peer sees (ours stay in -32000 … -32019, the spec
@@ -200,10 +200,4 @@ export function toRpcError(error: unknown): JsonObject {
     return { code: errorTable[error.code].rpcCode, message: error.message, data: { ...error.data, code: error.code } };
   }
   return { code: errorTable.internal.rpcCode, message: 'Internal error', data: { code: 'internal' } };
-}
-
-/** The message of anything thrown, for logs and texts of ours. */
-export function messageOf(thrown: unknown): string {
-  if (thrown instanceof Error) return thrown.message;
-  return isJsonObject(thrown) && typeof thrown.message === 'string' ? thrown.message : String(thrown);
 }

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../util/json.js';
+import type { JsonObject } from '@notebridge/kit/json';
 
 /** A tool as `tools/list` shows it. Unknown keys pass. */
 export type Tool = JsonObject & {

@@ -1,7 +1,7 @@
+import { parseJson } from '@notebridge/kit/exact-json';
+import type { JsonObject } from '@notebridge/kit/json';
 import { describe, expect, it } from 'vitest';
 import { createContext } from '../../test/support/create-context.js';
-import { parseJson } from '../util/exact-json.js';
-import type { JsonObject } from '../util/json.js';
 import { toTextResult } from './mcp.js';
 import { MemoryProvider, type RunnableTool } from './memory-provider.js';
 

@@ -1,5 +1,5 @@
-import { isJsonObject, type JsonObject } from '../util/json.js';
-import { Listeners } from '../util/listeners.js';
+import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
+import { Listeners } from '@notebridge/kit/listeners';
 import { quote } from '../util/quote.js';
 import type { CallContext } from './call-context.js';
 import { BridgeError } from './errors.js';

@@ -1,5 +1,5 @@
-import type { JsonObject } from '../util/json.js';
-import { Listeners } from '../util/listeners.js';
+import type { JsonObject } from '@notebridge/kit/json';
+import { Listeners } from '@notebridge/kit/listeners';
 import type { CallContext } from './call-context.js';
 import type { Tool } from './mcp.js';
 import { MemoryProvider, type MemoryProviderOptions, type RunnableTool, toTool } from './memory-provider.js';

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../util/json.js';
+import type { JsonObject } from '@notebridge/kit/json';
 import type { CallContext } from './call-context.js';
 
 /** Something that a provider says of its own accord: a list changed, a resource was updated, a log line. */

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '../util/json.js';
+import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import type { Caller } from './call-context.js';
 import type { Cancellation } from './cancellation.js';
 import type { MiddlewareContext } from './middleware.js';

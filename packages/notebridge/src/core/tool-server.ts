@@ -1,4 +1,4 @@
-import type { JsonObject } from '../util/json.js';
+import type { JsonObject } from '@notebridge/kit/json';
 import type { CallContext } from './call-context.js';
 import type { Tool } from './mcp.js';
 import type { Provider, ProviderEvent } from './provider.js';

@@ -1,5 +1,6 @@
-import { parseJson, printJson, toPlainNumbers } from '../util/exact-json.js';
-import { BridgeError, messageOf } from './errors.js';
+import { parseJson, printJson, toPlainNumbers } from '@notebridge/kit/exact-json';
+import { messageOf } from '@notebridge/kit/message-of';
+import { BridgeError } from './errors.js';
 
 /** Parses one frame or line. Throws `bad_json`, or `message_too_deep`. */
 export function parseMessage(text: string): unknown {

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { ExactNumber } from '../util/exact-json.js';
+import { ExactNumber } from '@notebridge/kit/json';
 
 /** Arguments above this are hashed by their first part only. UTF-16 units of the canonical JSON. */
 const maxHashed = 65_536;

@@ -1,7 +1,7 @@
+import { printJson } from '@notebridge/kit/exact-json';
+import { isJsonObject } from '@notebridge/kit/json';
 import type { CallContext, Caller } from '../core/call-context.js';
 import type { ToolAddress } from '../core/tool-address.js';
-import { printJson } from '../util/exact-json.js';
-import { isJsonObject } from '../util/json.js';
 import type { Redactor } from '../util/redactor.js';
 import { toArgumentHash } from './argument-hash.js';
 import { roughSizeOf } from './rough-size.js';

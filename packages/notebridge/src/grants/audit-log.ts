@@ -1,10 +1,10 @@
 import { dirname } from 'node:path';
-import { messageOf } from '../core/errors.js';
-import { type Logger, silentLogger } from '../core/logger.js';
+import { reasonOf, remedyOf } from '@notebridge/kit/errno';
+import { type Logger, silentLogger } from '@notebridge/kit/logger';
+import { messageOf } from '@notebridge/kit/message-of';
 import { ownUserId } from '../processes/own-user.js';
 import { ensurePrivateDir } from '../state/private-file.js';
 import { RotatingFile } from '../state/rotating-file.js';
-import { reasonOf, remedyOf } from '../util/errno.js';
 import type { Redactor } from '../util/redactor.js';
 import { type AuditEntry, addAuditLine, type RefusedEntry, toRefusedLine } from './audit-line.js';
 

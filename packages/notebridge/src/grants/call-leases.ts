@@ -1,5 +1,5 @@
-import { messageOf } from '../core/errors.js';
-import type { Logger } from '../core/logger.js';
+import type { Logger } from '@notebridge/kit/logger';
+import { messageOf } from '@notebridge/kit/message-of';
 import type { Grant } from './grant.js';
 
 export interface CallLeasesOptions {

@@ -1,7 +1,8 @@
-import { BridgeError, messageOf } from '../core/errors.js';
+import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
+import { type Logger, silentLogger } from '@notebridge/kit/logger';
+import { messageOf } from '@notebridge/kit/message-of';
+import { BridgeError } from '../core/errors.js';
 import type { ExchangeRule } from '../core/exchange-rule.js';
-import { type Logger, silentLogger } from '../core/logger.js';
-import { isJsonObject, type JsonObject } from '../util/json.js';
 import { createGrant, type GrantTerms, type GrantView } from './grant.js';
 import type { GrantStore, IssuedGrant } from './grant-store.js';
 import { findTokenFault, readSignedToken, type SignedToken } from './signed-token.js';

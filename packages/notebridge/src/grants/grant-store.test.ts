@@ -1,8 +1,8 @@
 import { chmod, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Logger } from '@notebridge/kit/logger';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Logger } from '../core/logger.js';
 import { GrantStore } from './grant-store.js';
 
 let dir: string;

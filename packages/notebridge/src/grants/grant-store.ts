@@ -1,5 +1,5 @@
+import { type Logger, silentLogger } from '@notebridge/kit/logger';
 import { BridgeError } from '../core/errors.js';
-import { type Logger, silentLogger } from '../core/logger.js';
 import { createSecret, hashSecret, isSecret } from '../identity/secret.js';
 import { ownUserId } from '../processes/own-user.js';
 import { quote } from '../util/quote.js';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { BridgeError } from '../core/errors.js';
-import { isJsonObject, type JsonObject } from '../util/json.js';
 import { quote } from '../util/quote.js';
 import { type AllowList, parseAllowList } from './allow-list.js';
 

@@ -1,10 +1,11 @@
 import { join } from 'node:path';
-import { BridgeError, messageOf } from '../core/errors.js';
-import type { Logger } from '../core/logger.js';
+import { isJsonObject } from '@notebridge/kit/json';
+import type { Logger } from '@notebridge/kit/logger';
+import { messageOf } from '@notebridge/kit/message-of';
+import { BridgeError } from '../core/errors.js';
 import { writeFileAtomic } from '../state/atomic-file.js';
 import { withFileLock } from '../state/file-lock.js';
 import { ensurePrivateDir, fileStamp, type PrivacyRules, readPrivateFile } from '../state/private-file.js';
-import { isJsonObject } from '../util/json.js';
 import { type Grant, parseGrant } from './grant.js';
 
 export interface GrantsFileOptions extends PrivacyRules {

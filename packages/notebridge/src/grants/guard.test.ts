@@ -1,6 +1,7 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { JsonObject } from '@notebridge/kit/json';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createContext } from '../../test/support/create-context.js';
 import { BridgeError, type ErrorCode, RemoteError } from '../core/errors.js';
@@ -8,7 +9,6 @@ import type { Tool } from '../core/mcp.js';
 import { answer } from '../core/middleware.js';
 import type { Principal } from '../core/principal.js';
 import { Hub } from '../hub.js';
-import type { JsonObject } from '../util/json.js';
 import { Redactor } from '../util/redactor.js';
 import { Admission } from './admission.js';
 import { AuditLog } from './audit-log.js';

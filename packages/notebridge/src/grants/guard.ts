@@ -1,10 +1,10 @@
+import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import type { CallContext } from '../core/call-context.js';
 import { BridgeError, codeOf, RemoteError } from '../core/errors.js';
 import { errorCodeMetaKey, type Tool } from '../core/mcp.js';
 import type { Answered, CallNext, Middleware, MiddlewareContext } from '../core/middleware.js';
 import { owner, type Principal } from '../core/principal.js';
 import type { ToolAddress } from '../core/tool-address.js';
-import { isJsonObject, type JsonObject } from '../util/json.js';
 import { quote } from '../util/quote.js';
 import type { Admission, Ticket } from './admission.js';
 import type { AuditLog } from './audit-log.js';

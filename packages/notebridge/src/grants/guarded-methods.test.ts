@@ -1,13 +1,13 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { JsonObject } from '@notebridge/kit/json';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createContext } from '../../test/support/create-context.js';
 import { classOfMethod, type MethodClass, methodsOfSdks } from '../../test/support/mcp-methods.js';
 import { codeOf } from '../core/errors.js';
 import type { Principal } from '../core/principal.js';
 import { Hub } from '../hub.js';
-import type { JsonObject } from '../util/json.js';
 import { Admission } from './admission.js';
 import { GrantStore } from './grant-store.js';
 import { createGuard } from './guard.js';

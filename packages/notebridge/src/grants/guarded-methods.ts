@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '../util/json.js';
+import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 
 export type WhatIsNamed = 'resource' | 'prompt';
 

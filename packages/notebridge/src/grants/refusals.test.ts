@@ -1,6 +1,6 @@
+import type { JsonObject } from '@notebridge/kit/json';
+import { silentLogger } from '@notebridge/kit/logger';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { silentLogger } from '../core/logger.js';
-import type { JsonObject } from '../util/json.js';
 import { type RefusedEntry, toRefusedLine } from './audit-line.js';
 import { Refusals, remoteClassOf } from './refusals.js';
 

@@ -1,5 +1,5 @@
 import { BlockList, isIP } from 'node:net';
-import type { Logger } from '../core/logger.js';
+import type { Logger } from '@notebridge/kit/logger';
 import type { RefusedAttempt } from '../core/refused-attempt.js';
 import type { RefusedEntry } from './audit-line.js';
 import type { AuditLog } from './audit-log.js';

@@ -1,5 +1,6 @@
-import { codeOf, messageOf } from '../core/errors.js';
-import { type Logger, silentLogger } from '../core/logger.js';
+import { type Logger, silentLogger } from '@notebridge/kit/logger';
+import { messageOf } from '@notebridge/kit/message-of';
+import { codeOf } from '../core/errors.js';
 import { writeFileAtomic } from '../state/atomic-file.js';
 import { removePrivateFile } from '../state/private-file.js';
 import type { Redactor } from '../util/redactor.js';

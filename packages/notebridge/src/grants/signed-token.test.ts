@@ -1,7 +1,7 @@
 import { createHmac, createPublicKey, generateKeyPairSync } from 'node:crypto';
+import type { JsonObject } from '@notebridge/kit/json';
 import { describe, expect, it } from 'vitest';
 import { createTokenIssuer, encodePart, podClaims, pss, type SigningKey, signToken } from '../../test/support/token-issuer.js';
-import type { JsonObject } from '../util/json.js';
 import { findTokenFault, readSignedToken } from './signed-token.js';
 
 const rsa = createTokenIssuer();

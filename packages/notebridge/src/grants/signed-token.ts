@@ -1,6 +1,6 @@
+import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
+import { messageOf } from '@notebridge/kit/message-of';
 import type { CryptoKey, JSONWebKeySet, JWTPayload, JWTVerifyOptions } from 'jose';
-import { messageOf } from '../core/errors.js';
-import { isJsonObject, type JsonObject } from '../util/json.js';
 
 /** A JSON Web Token as it was sent: nobody has vouched for it yet. */
 export interface SignedToken {

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
+import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { ownUserId, processExists } from '../processes/own-user.js';
 import { writeFileAtomic } from '../state/atomic-file.js';
 import { ensurePrivateDir, readPrivateFile, removePrivateFile } from '../state/private-file.js';
-import { isJsonObject, type JsonObject } from '../util/json.js';
 import { verifyProof } from './owner-token.js';
 
 /** Where the running hub of this user is. It holds no secret: the owner's token has a file of its own. */

@@ -1,8 +1,9 @@
-import { codeOf, messageOf } from '../core/errors.js';
+import type { JsonObject } from '@notebridge/kit/json';
+import { messageOf } from '@notebridge/kit/message-of';
+import { codeOf } from '../core/errors.js';
 import type { ListToolsResult, ToolCall, ToolResult } from '../core/mcp.js';
 import { type RunnableTool, runTool, toTool } from '../core/memory-provider.js';
 import { type Answered, answer, type CallNext, type Middleware, type MiddlewareContext } from '../core/middleware.js';
-import type { JsonObject } from '../util/json.js';
 
 export interface ToolInjectionOptions {
   tools: RunnableTool<MiddlewareContext>[];

@@ -1,6 +1,6 @@
+import type { JsonObject } from '@notebridge/kit/json';
+import { silentLogger } from '@notebridge/kit/logger';
 import { expect, it } from 'vitest';
-import { silentLogger } from '../core/logger.js';
-import type { JsonObject } from '../util/json.js';
 import { FaultLog } from './fault-log.js';
 
 it('reports each kind of fault at the first time and at each doubling', () => {

@@ -1,5 +1,5 @@
-import type { Logger } from '../core/logger.js';
-import type { JsonObject } from '../util/json.js';
+import type { JsonObject } from '@notebridge/kit/json';
+import type { Logger } from '@notebridge/kit/logger';
 
 /**
  * Reports faults that an outsider can repeat at will: the first of its kind, then at each doubling, so that a flood fills neither

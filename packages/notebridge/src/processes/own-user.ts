@@ -1,4 +1,4 @@
-import { errnoOf } from '../util/errno.js';
+import { errnoOf } from '@notebridge/kit/errno';
 
 /** The number of the user that this process acts as; undefined where the system has none (Windows). */
 export function ownUserId(): number | undefined {

@@ -1,7 +1,7 @@
+import type { JsonObject } from '@notebridge/kit/json';
 import { BridgeError } from '../core/errors.js';
 import type { ToolCall, ToolResult } from '../core/mcp.js';
 import { type Answered, answer, type CallNext, type Middleware, type MiddlewareContext, type MiddlewareHost } from '../core/middleware.js';
-import type { JsonObject } from '../util/json.js';
 import { type ColabProxyClient, UI_CONNECTION_TIMEOUT } from './colab-proxy-client.js';
 import { toOpenAdvice } from './open-advice.js';
 import { openToolName, parseWaitSeconds, stateKeys, toBooleanResult } from './open-tool.js';

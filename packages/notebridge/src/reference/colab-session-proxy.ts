@@ -1,9 +1,9 @@
-import { type Logger, silentLogger } from '../core/logger.js';
+import type { JsonObject } from '@notebridge/kit/json';
+import { type Logger, silentLogger } from '@notebridge/kit/logger';
 import type { Middleware } from '../core/middleware.js';
 import { ToolInjectionMiddleware } from '../middleware/tool-injection.js';
 import { createStaticAbsence } from '../notebooks/pages/absence.js';
 import { ProxyServer } from '../notebooks/pages/proxy-server.js';
-import type { JsonObject } from '../util/json.js';
 import { ColabProxyClient, UI_CONNECTION_TIMEOUT } from './colab-proxy-client.js';
 import { ColabProxyMiddleware } from './colab-proxy-middleware.js';
 import { ColabWebSocketServer, type ColabWebSocketServerOptions } from './colab-web-socket-server.js';

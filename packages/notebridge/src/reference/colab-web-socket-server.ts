@@ -1,5 +1,5 @@
+import { type Logger, silentLogger } from '@notebridge/kit/logger';
 import { BridgeError } from '../core/errors.js';
-import { type Logger, silentLogger } from '../core/logger.js';
 import type { OnRefused } from '../core/refused-attempt.js';
 import { PageListener, type PagePort } from '../notebooks/pages/page-listener.js';
 import type { Secrets } from '../notebooks/pages/page-tokens.js';

@@ -1,9 +1,9 @@
+import type { JsonObject } from '@notebridge/kit/json';
 import { BridgeError } from '../core/errors.js';
 import { errorCodeMetaKey, type ToolResult, toTextResult } from '../core/mcp.js';
 import type { RunnableTool } from '../core/memory-provider.js';
 import type { MiddlewareContext } from '../core/middleware.js';
 import { toPlainValue } from '../core/wire.js';
-import type { JsonObject } from '../util/json.js';
 import { quote } from '../util/quote.js';
 import { type OpenReport, PageOpener } from './page-opener.js';
 

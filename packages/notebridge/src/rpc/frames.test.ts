@@ -1,6 +1,6 @@
+import type { JsonObject } from '@notebridge/kit/json';
 import { describe, expect, it } from 'vitest';
 import { parseMessage } from '../core/wire.js';
-import type { JsonObject } from '../util/json.js';
 import { parseFrame, printFrame, ResultAnswer } from './frames.js';
 import { dropText, keptTextOf } from './kept-text.js';
 

@@ -1,6 +1,6 @@
+import type { JsonObject } from '@notebridge/kit/json';
 import { BridgeError } from '../core/errors.js';
 import type { ListPromptsResult, ListResourcesResult, ListToolsResult, ToolResult } from '../core/mcp.js';
-import type { JsonObject } from '../util/json.js';
 import { quote } from '../util/quote.js';
 import type { PeerRequestOptions } from './waiting-calls.js';
 

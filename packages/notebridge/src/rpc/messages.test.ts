@@ -1,5 +1,5 @@
+import { parseJson } from '@notebridge/kit/exact-json';
 import { describe, expect, it } from 'vitest';
-import { parseJson } from '../util/exact-json.js';
 import { classifyMessage, idKey, isRpcId, type RpcId } from './messages.js';
 
 // What a peer does with each kind is tested with the peer.

@@ -1,6 +1,5 @@
+import { ExactNumber, isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { BridgeError, toRpcError } from '../core/errors.js';
-import { ExactNumber } from '../util/exact-json.js';
-import { isJsonObject, type JsonObject } from '../util/json.js';
 import { quote } from '../util/quote.js';
 
 /** A JSON-RPC id. MCP forbids null. A number may be an `ExactNumber`, so ids are compared by `idKey`. */

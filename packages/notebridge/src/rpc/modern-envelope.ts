@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '../util/json.js';
+import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 
 /** The keys of `_meta` that make a request of the modern era speak for itself (MCP 2026-07-28). */
 export const envelopeKeys = {

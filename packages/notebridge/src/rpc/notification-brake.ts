@@ -1,5 +1,5 @@
+import type { JsonObject } from '@notebridge/kit/json';
 import { printMessage } from '../core/wire.js';
-import type { JsonObject } from '../util/json.js';
 import { Throttle } from '../util/throttle.js';
 import { TokenBucket } from '../util/token-bucket.js';
 

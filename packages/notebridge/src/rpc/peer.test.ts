@@ -1,8 +1,8 @@
+import { parseJson } from '@notebridge/kit/exact-json';
+import type { JsonObject } from '@notebridge/kit/json';
 import { describe, expect, it } from 'vitest';
 import { openPeer, tooDeepText } from '../../test/support/open-peer.js';
 import { BridgeError } from '../core/errors.js';
-import { parseJson } from '../util/exact-json.js';
-import type { JsonObject } from '../util/json.js';
 import { createChannelPair } from './message-stream.js';
 import { Peer } from './peer.js';
 

@@ -1,5 +1,5 @@
+import type { JsonObject } from '@notebridge/kit/json';
 import { BridgeError } from '../core/errors.js';
-import type { JsonObject } from '../util/json.js';
 import { quote } from '../util/quote.js';
 import type { Channel } from './message-stream.js';
 import { type Classified, classifyMessage, type RpcId, type RpcNotification, toErrorAnswer } from './messages.js';

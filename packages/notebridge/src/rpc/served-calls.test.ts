@@ -1,9 +1,9 @@
+import { parseJson } from '@notebridge/kit/exact-json';
+import type { JsonObject } from '@notebridge/kit/json';
 import { describe, expect, it, vi } from 'vitest';
 import { openPeer, tooDeepText } from '../../test/support/open-peer.js';
 import type { Cancellation } from '../core/cancellation.js';
 import { BridgeError, RemoteError } from '../core/errors.js';
-import { parseJson } from '../util/exact-json.js';
-import type { JsonObject } from '../util/json.js';
 import type { RpcRequest } from './messages.js';
 
 /** Answers when the test says so. */

@@ -1,6 +1,6 @@
+import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { Cancellation } from '../core/cancellation.js';
 import { BridgeError } from '../core/errors.js';
-import { isJsonObject, type JsonObject } from '../util/json.js';
 import { quote } from '../util/quote.js';
 import { CallTable } from './call-table.js';
 import { ResultAnswer } from './frames.js';

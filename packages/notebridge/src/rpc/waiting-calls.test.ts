@@ -1,9 +1,9 @@
+import { parseJson, printJson } from '@notebridge/kit/exact-json';
+import type { JsonObject } from '@notebridge/kit/json';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { openPeer, tooDeepText } from '../../test/support/open-peer.js';
 import { Cancellation } from '../core/cancellation.js';
 import { BridgeError, RemoteError } from '../core/errors.js';
-import { parseJson, printJson } from '../util/exact-json.js';
-import type { JsonObject } from '../util/json.js';
 
 describe('Peer.request: the answer', () => {
   it('resolves with the result as it came, unknown keys and exact numbers included', async () => {

@@ -1,7 +1,6 @@
+import { ExactNumber, isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import type { Cancellation } from '../core/cancellation.js';
 import { BridgeError, RemoteError } from '../core/errors.js';
-import { ExactNumber } from '../util/exact-json.js';
-import { isJsonObject, type JsonObject } from '../util/json.js';
 import { quote } from '../util/quote.js';
 import { CallTable } from './call-table.js';
 import { Call } from './frames.js';

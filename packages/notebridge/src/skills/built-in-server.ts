@@ -1,8 +1,8 @@
+import type { JsonObject } from '@notebridge/kit/json';
 import type { CallContext } from '../core/call-context.js';
 import type { Tool, ToolResult } from '../core/mcp.js';
 import { MemoryProvider, runTool } from '../core/memory-provider.js';
 import type { ServerState, ToolServer } from '../core/tool-server.js';
-import type { JsonObject } from '../util/json.js';
 import { skillsDescription, skillsServerName, skillTools } from './skill-tools.js';
 
 /** Runs one call of a tool of the skills. Rejects with `unknown_tool` for a name that it does not know. */

@@ -1,10 +1,10 @@
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { link } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { JsonObject } from '@notebridge/kit/json';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { callSkills, faultOf, resultOf, useSkillsPlace } from '../../test/support/skill-folders.js';
 import { Swapper, whyNoSwapper } from '../../test/support/swapper.js';
-import type { JsonObject } from '../util/json.js';
 import type { SkillsServer } from './skills-server.js';
 
 const place = useSkillsPlace();

@@ -1,8 +1,8 @@
+import type { JsonObject } from '@notebridge/kit/json';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createContext } from '../../test/support/create-context.js';
 import { Cancellation } from '../core/cancellation.js';
 import type { ToolServer } from '../core/tool-server.js';
-import type { JsonObject } from '../util/json.js';
 import {
   currentSkillsServer,
   getSkillsProxyCaller,

@@ -1,9 +1,10 @@
+import { printJson } from '@notebridge/kit/exact-json';
+import type { JsonObject } from '@notebridge/kit/json';
+import { messageOf } from '@notebridge/kit/message-of';
 import type { CallContext } from '../core/call-context.js';
-import { type ErrorCode, messageOf } from '../core/errors.js';
+import type { ErrorCode } from '../core/errors.js';
 import { errorCodeMetaKey, type ToolResult, toTextResult } from '../core/mcp.js';
 import type { ToolServer, ToolServers } from '../core/tool-server.js';
-import { printJson } from '../util/exact-json.js';
-import type { JsonObject } from '../util/json.js';
 import { BuiltInServer } from './built-in-server.js';
 import { skillsServerName } from './skill-tools.js';
 

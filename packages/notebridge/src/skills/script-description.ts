@@ -1,4 +1,4 @@
-import type { JsonObject } from '../util/json.js';
+import type { JsonObject } from '@notebridge/kit/json';
 import { type PythonToken, toPythonTokens } from './python-tokens.js';
 
 /** What a script says of itself, in the words of the reference's list. What it does not say is left out, but for the description. */

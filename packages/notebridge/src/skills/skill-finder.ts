@@ -1,5 +1,5 @@
 import { relative } from 'node:path';
-import { messageOf } from '../core/errors.js';
+import { messageOf } from '@notebridge/kit/message-of';
 import type { SkillFolder } from '../core/skill-folder.js';
 import { ContainedFolder } from '../state/contained-folder.js';
 import type { SkillHeader } from './skill-header.js';

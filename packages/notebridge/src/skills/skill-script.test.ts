@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { JsonObject } from '@notebridge/kit/json';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { callSkills, faultOf, resultOf, useSkillsPlace } from '../../test/support/skill-folders.js';
 import { Cancellation } from '../core/cancellation.js';
-import type { JsonObject } from '../util/json.js';
 import type { SkillsServer } from './skills-server.js';
 
 const place = useSkillsPlace();

@@ -1,7 +1,7 @@
+import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { interpreterOf } from '../processes/interpreters.js';
 import { type ProgramRun, runProgram } from '../processes/run-program.js';
 import { findInCopy } from '../state/contained-copy.js';
-import { isJsonObject, type JsonObject } from '../util/json.js';
 import { quote } from '../util/quote.js';
 import { withPrivateCopy } from './private-copy.js';
 import { findByName, notFound, SkillFault } from './skill-fault.js';

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../util/json.js';
+import type { JsonObject } from '@notebridge/kit/json';
 import type { ScriptDescription } from './script-description.js';
 import type { SkillScript } from './skill-files.js';
 import type { FoundSkills, Skill } from './skill-finder.js';

@@ -1,5 +1,5 @@
+import type { JsonObject } from '@notebridge/kit/json';
 import type { Tool } from '../core/mcp.js';
-import type { JsonObject } from '../util/json.js';
 import { stringOutputSchema } from './string-result.js';
 
 /** The name of the server that the skills are, for code in kernels and in the names of tools. */

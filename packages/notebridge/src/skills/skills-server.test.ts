@@ -1,10 +1,10 @@
 import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { JsonObject } from '@notebridge/kit/json';
+import { type Logger, silentLogger } from '@notebridge/kit/logger';
 import { describe, expect, it } from 'vitest';
 import { createContext } from '../../test/support/create-context.js';
 import { callSkills, faultOf, resultOf, useSkillsPlace } from '../../test/support/skill-folders.js';
-import { type Logger, silentLogger } from '../core/logger.js';
-import type { JsonObject } from '../util/json.js';
 import { type SkillsServer, skillsMetaKey } from './skills-server.js';
 
 const place = useSkillsPlace();

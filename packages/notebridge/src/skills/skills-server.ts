@@ -1,10 +1,10 @@
+import type { JsonObject } from '@notebridge/kit/json';
+import { type Logger, silentLogger } from '@notebridge/kit/logger';
 import type { CallContext } from '../core/call-context.js';
 import { BridgeError } from '../core/errors.js';
-import { type Logger, silentLogger } from '../core/logger.js';
 import type { ToolResult } from '../core/mcp.js';
 import type { SkillFolder } from '../core/skill-folder.js';
 import type { ToolServer } from '../core/tool-server.js';
-import type { JsonObject } from '../util/json.js';
 import { quote } from '../util/quote.js';
 import { BuiltInServer } from './built-in-server.js';
 import { ScriptReader } from './script-reader.js';

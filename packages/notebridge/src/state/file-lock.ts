@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { linkSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { rmSync, statSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
+import { errnoOf, explain } from '@notebridge/kit/errno';
+import { placeLockFile, readLockFile, removeLockFile } from '@notebridge/kit/lock-file';
 import { BridgeError } from '../core/errors.js';
-import { errnoOf, reasonOf, remedyOf } from '../util/errno.js';
 
 /** Holders need milliseconds. One that is this old was left by a process that was killed. */
 const deadAfterMs = 5000;
@@ -19,7 +20,7 @@ export interface FileLock {
 export function tryFileLock(path: string): FileLock | undefined {
   const nonce = randomBytes(12).toString('hex');
   if (!place(path, nonce) && !(removeDead(path) && place(path, nonce))) return undefined;
-  const isHeld = (): boolean => read(path) === nonce;
+  const isHeld = (): boolean => readLockFile(path) === nonce;
   const release = (): void => {
     if (isHeld()) rmSync(path, { force: true });
   };
@@ -58,50 +59,22 @@ async function waitForLock(path: string, timeoutMs: number): Promise<FileLock> {
 }
 
 function place(path: string, nonce: string): boolean {
-  const temporary = `${path}-${nonce}`;
   try {
-    writeFileSync(temporary, nonce, { flag: 'wx', mode: 0o600 });
-    // A link shows nobody half a lock, and never replaces one.
-    linkSync(temporary, path);
-    return true;
+    return placeLockFile(path, nonce);
   } catch (error) {
-    if (errnoOf(error) === 'EEXIST') return false;
-    throw new BridgeError('write_failed', `Cannot make the lock "${path}": ${reasonOf(error)}. ${remedyOf(error)}`, {
+    throw new BridgeError('write_failed', `Cannot make the lock "${path}": ${explain(error)}`, {
       data: { path, reason: errnoOf(error) ?? 'unknown' },
       cause: error,
     });
-  } finally {
-    rmSync(temporary, { force: true });
   }
 }
 
-/** Of two that find the same dead lock, the second must not remove the new lock of the first: what it moved away it looks at again. */
 function removeDead(path: string): boolean {
-  const dead = read(path);
+  const dead = readLockFile(path);
   if (dead === undefined) return true;
   const age = Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0);
   // One from far in the future was made before the clock was set back. By a part of a millisecond any new one may be ahead: the time of a
   // file is finer than ours.
   if (age > -deadAfterMs && age < deadAfterMs) return false;
-  const aside = `${path}-dead-${randomBytes(6).toString('hex')}`;
-  try {
-    renameSync(path, aside);
-    if (read(aside) === dead) return true;
-    linkSync(aside, path);
-    return false;
-  } catch (error) {
-    if (errnoOf(error) === 'ENOENT' || errnoOf(error) === 'EEXIST') return false;
-    throw error;
-  } finally {
-    rmSync(aside, { force: true });
-  }
-}
-
-function read(path: string): string | undefined {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return undefined;
-    throw error;
-  }
+  return removeLockFile(path, dead);
 }

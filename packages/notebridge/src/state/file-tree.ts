@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { chmod, type FileHandle, mkdir, open, readdir } from 'node:fs/promises';
 import { platform } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { errnoOf } from '../util/errno.js';
+import { errnoOf } from '@notebridge/kit/errno';
 
 /** Texts by path, with `/`, relative to a folder. */
 export type FileTree = ReadonlyMap<string, string>;

@@ -2,7 +2,7 @@ import { type BigIntStats, closeSync, constants, fstat, open } from 'node:fs';
 import { open as openForReading, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { errnoOf } from '../util/errno.js';
+import { errnoOf } from '@notebridge/kit/errno';
 import { type ContainedFind, type ContainedWalk, kindOf } from './contained-walk.js';
 
 /** Holds a thing without opening it for reading: a pipe is not waited for, a device not woken. Linux; Node does not name it. */

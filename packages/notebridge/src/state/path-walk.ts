@@ -2,7 +2,7 @@ import { type BigIntStats, constants } from 'node:fs';
 import { type FileHandle, lstat, open, realpath } from 'node:fs/promises';
 import { platform } from 'node:os';
 import { join, relative, sep } from 'node:path';
-import { errnoOf } from '../util/errno.js';
+import { errnoOf } from '@notebridge/kit/errno';
 import { type ContainedPlace, type ContainedWalk, kindOf } from './contained-walk.js';
 
 /** macOS: refuses a link anywhere in the path, not only at its end. Not tested on a Mac. */

@@ -14,8 +14,8 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { errnoOf, reasonOf, remedyOf } from '@notebridge/kit/errno';
 import { BridgeError } from '../core/errors.js';
-import { errnoOf, reasonOf, remedyOf } from '../util/errno.js';
 import { quote } from '../util/quote.js';
 
 /** What a file of ours may be: nobody else's, and open to nobody else. */

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { lstat, lutimes, mkdir, readdir, readlink, realpath, rename, rm, symlink } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
+import { errnoOf, reasonOf, remedyOf } from '@notebridge/kit/errno';
 import { BridgeError } from '../core/errors.js';
-import { errnoOf, reasonOf, remedyOf } from '../util/errno.js';
 import { type FileTree, isCache, isSameTree, readText, writeTree } from './file-tree.js';
 import { type Processes, putBack, sweep } from './published-leftovers.js';
 import { PublishedNames } from './published-names.js';

@@ -1,6 +1,6 @@
 import { lstat, readdir, readlink, rename } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errnoOf } from '../util/errno.js';
+import { errnoOf } from '@notebridge/kit/errno';
 import type { PublishedNames } from './published-names.js';
 import { removeTree } from './remove-tree.js';
 

@@ -3,7 +3,7 @@ import { readdir, rm, rmdir, unlink } from 'node:fs/promises';
 import { platform } from 'node:os';
 import { basename, dirname } from 'node:path';
 import { promisify } from 'node:util';
-import { errnoOf } from '../util/errno.js';
+import { errnoOf } from '@notebridge/kit/errno';
 
 const hold = promisify(open);
 const folderOnly = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_DIRECTORY ?? 0);

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { lstat, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { errnoOf, reasonOf, remedyOf } from '@notebridge/kit/errno';
 import { BridgeError } from '../core/errors.js';
-import { errnoOf, reasonOf, remedyOf } from '../util/errno.js';
 import type { PrivacyRules } from './private-file.js';
 import { isAbandoned, type Processes } from './published-leftovers.js';
 

@@ -1,8 +1,8 @@
+import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { BridgeError, codeOf, RemoteError } from '../core/errors.js';
 import { isLegacyVersion, isModernVersion, latestLegacyVersion, modernVersions } from '../core/protocol-versions.js';
 import type { ServerConfig } from '../core/server-config.js';
 import { serverInfoMetaKey } from '../rpc/modern-envelope.js';
-import { isJsonObject, type JsonObject } from '../util/json.js';
 import { quote } from '../util/quote.js';
 import { fromFaultAnswer } from './link.js';
 import type { Greeting, UpstreamSession } from './upstream-session.js';

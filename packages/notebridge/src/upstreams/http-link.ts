@@ -1,9 +1,10 @@
-import { type BridgeError, messageOf } from '../core/errors.js';
+import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
+import { messageOf } from '@notebridge/kit/message-of';
+import type { BridgeError } from '../core/errors.js';
 import { isModernVersion } from '../core/protocol-versions.js';
 import type { ServerConfig } from '../core/server-config.js';
 import { MessageStream } from '../rpc/message-stream.js';
 import { classifyMessage, type RpcId } from '../rpc/messages.js';
-import { isJsonObject, type JsonObject } from '../util/json.js';
 import { explainHttpFault, type HttpFault } from './http-fault.js';
 import { type Link, type LinkOptions, StartFault, toFaultAnswer } from './link.js';
 import { unavailable, wentAway } from './unavailable.js';

@@ -1,8 +1,8 @@
+import type { JsonObject } from '@notebridge/kit/json';
+import type { Logger } from '@notebridge/kit/logger';
 import { type BridgeError, RemoteError } from '../core/errors.js';
-import type { Logger } from '../core/logger.js';
 import type { ServerConfig } from '../core/server-config.js';
 import type { Channel } from '../rpc/message-stream.js';
-import type { JsonObject } from '../util/json.js';
 
 /** One connection with a server, and what must be closed with it. */
 export interface Link {

@@ -1,7 +1,7 @@
+import type { JsonObject } from '@notebridge/kit/json';
 import type { CallContext } from '../core/call-context.js';
 import { BridgeError, codeOf } from '../core/errors.js';
 import type { PeerRequestOptions } from '../rpc/peer.js';
-import type { JsonObject } from '../util/json.js';
 import { fromFaultAnswer } from './link.js';
 import type { ServerInstance } from './server-instance.js';
 import type { UpstreamSession } from './upstream-session.js';

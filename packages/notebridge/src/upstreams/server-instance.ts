@@ -1,10 +1,11 @@
+import type { JsonObject } from '@notebridge/kit/json';
+import type { Logger } from '@notebridge/kit/logger';
+import { messageOf } from '@notebridge/kit/message-of';
 import type { Cancellation } from '../core/cancellation.js';
-import { BridgeError, codeOf, messageOf, RemoteError } from '../core/errors.js';
-import type { Logger } from '../core/logger.js';
+import { BridgeError, codeOf, RemoteError } from '../core/errors.js';
 import type { ProviderEvent } from '../core/provider.js';
 import type { ServerConfig } from '../core/server-config.js';
 import type { ServerState, ServerStatus } from '../core/tool-server.js';
-import type { JsonObject } from '../util/json.js';
 import { Throttle } from '../util/throttle.js';
 import { greet } from './greet.js';
 import { LastLines } from './last-lines.js';

@@ -1,9 +1,10 @@
+import { didYouMean } from '@notebridge/kit/did-you-mean';
+import type { Logger } from '@notebridge/kit/logger';
+import { messageOf } from '@notebridge/kit/message-of';
 import type { CallContext } from '../core/call-context.js';
-import { BridgeError, messageOf } from '../core/errors.js';
-import type { Logger } from '../core/logger.js';
+import { BridgeError } from '../core/errors.js';
 import type { Tool } from '../core/mcp.js';
 import type { ServerConfig } from '../core/server-config.js';
-import { didYouMean } from '../util/did-you-mean.js';
 import { quote } from '../util/quote.js';
 import { Throttle } from '../util/throttle.js';
 import { createToolFilter, type ToolFilter } from './tool-filter.js';

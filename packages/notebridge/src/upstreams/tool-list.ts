@@ -1,7 +1,7 @@
+import { isJsonObject } from '@notebridge/kit/json';
+import type { Logger } from '@notebridge/kit/logger';
 import { BridgeError } from '../core/errors.js';
-import type { Logger } from '../core/logger.js';
 import type { Tool } from '../core/mcp.js';
-import { isJsonObject } from '../util/json.js';
 import { quote } from '../util/quote.js';
 import type { UpstreamSession } from './upstream-session.js';
 

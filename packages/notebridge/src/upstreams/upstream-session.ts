@@ -1,10 +1,10 @@
+import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { BridgeError } from '../core/errors.js';
 import type { Era } from '../core/protocol-versions.js';
 import type { ProviderEvent } from '../core/provider.js';
 import type { RpcNotification, RpcRequest } from '../rpc/messages.js';
 import { envelopeKeys, serverInfoMetaKey, subscriptionIdMetaKey, withoutEnvelope } from '../rpc/modern-envelope.js';
 import { Peer, type PeerRequestOptions } from '../rpc/peer.js';
-import { isJsonObject, type JsonObject } from '../util/json.js';
 import type { Link } from './link.js';
 
 /** What a server said of itself when it was greeted. */

@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { JsonObject } from '@notebridge/kit/json';
+import { Listeners } from '@notebridge/kit/listeners';
 import type { CallContext } from '../core/call-context.js';
 import { BridgeError } from '../core/errors.js';
 import type { Tool } from '../core/mcp.js';
 import type { ProviderEvent } from '../core/provider.js';
 import type { ServerConfig } from '../core/server-config.js';
 import type { Exposure, ServerState, ToolServer, ToolServerEvent } from '../core/tool-server.js';
-import type { JsonObject } from '../util/json.js';
-import { Listeners } from '../util/listeners.js';
 import { type InstancesOptions, ServerInstances } from './server-instances.js';
 import { ServerTools } from './server-tools.js';
 import { unavailable } from './unavailable.js';

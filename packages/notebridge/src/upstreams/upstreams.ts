@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
-import { messageOf } from '../core/errors.js';
-import { type Logger, silentLogger } from '../core/logger.js';
+import type { JsonObject } from '@notebridge/kit/json';
+import { Listeners } from '@notebridge/kit/listeners';
+import { type Logger, silentLogger } from '@notebridge/kit/logger';
+import { messageOf } from '@notebridge/kit/message-of';
 import type { ServerConfig } from '../core/server-config.js';
 import type { ToolServerEvent, ToolServers } from '../core/tool-server.js';
-import type { JsonObject } from '../util/json.js';
-import { Listeners } from '../util/listeners.js';
 import { Redactor } from '../util/redactor.js';
 import type { OpenLink } from './link.js';
 import { openLink } from './open-link.js';

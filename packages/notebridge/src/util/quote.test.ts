@@ -1,5 +1,5 @@
+import { parseJson } from '@notebridge/kit/exact-json';
 import { describe, expect, it } from 'vitest';
-import { parseJson } from './exact-json.js';
 import { quote } from './quote.js';
 
 describe('quote', () => {

@@ -1,4 +1,4 @@
-import { printJson } from './exact-json.js';
+import { printJson } from '@notebridge/kit/exact-json';
 
 const maxLength = 80;
 

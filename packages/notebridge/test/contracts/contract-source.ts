@@ -1,6 +1,6 @@
+import { parseJson } from '@notebridge/kit/exact-json';
+import type { JsonObject } from '@notebridge/kit/json';
 import { MemoryProvider, type RunnableTool } from '../../src/core/memory-provider.js';
-import { parseJson } from '../../src/util/exact-json.js';
-import type { JsonObject } from '../../src/util/json.js';
 
 const anything = { type: 'object' };
 

@@ -1,8 +1,8 @@
+import { printJson } from '@notebridge/kit/exact-json';
+import type { JsonObject } from '@notebridge/kit/json';
 import { describe, expect, it } from 'vitest';
 import { codeOf, toRpcError } from '../../src/core/errors.js';
 import type { Provider, ProviderEvent } from '../../src/core/provider.js';
-import { printJson } from '../../src/util/exact-json.js';
-import type { JsonObject } from '../../src/util/json.js';
 import { createContext } from '../support/create-context.js';
 import { echoExtras, listedEcho } from './contract-source.js';
 

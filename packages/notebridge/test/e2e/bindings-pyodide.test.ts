@@ -1,7 +1,7 @@
 import { join } from 'node:path';
+import { emitPython } from '@notebridge/bindings/python';
 import { loadPyodide, type PyodideInterface } from 'pyodide';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { emitPython } from '../../src/bindings/python/emit-python.js';
 import { returnValues } from '../support/return-values.js';
 import { ServedHub } from '../support/served-hub.js';
 import { fixtureServer, linesOf } from '../support/upstreams.js';

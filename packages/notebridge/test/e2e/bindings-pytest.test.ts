@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { emitPython } from '@notebridge/bindings/python';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { pythonWith } from '../../../../scripts/python-env.mjs';
-import { emitPython } from '../../src/bindings/python/emit-python.js';
 import { bareEnvironment } from '../support/bare-environment.js';
 import { returnValues } from '../support/return-values.js';
 

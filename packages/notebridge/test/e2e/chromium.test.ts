@@ -1,6 +1,6 @@
+import type { JsonObject } from '@notebridge/kit/json';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { drivesBrowser } from '../../../../scripts/drives-browser.mjs';
-import type { JsonObject } from '../../src/util/json.js';
 import { findChromium, launchColabBrowser } from '../fixtures/colab-page/chromium.js';
 import { serveColabPage } from '../fixtures/colab-page/serve.js';
 import { Program } from '../support/program.js';

@@ -1,8 +1,8 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { JsonObject } from '@notebridge/kit/json';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import type { JsonObject } from '../../src/util/json.js';
 import { createHome, Program } from '../support/program.js';
 import { ServedHub } from '../support/served-hub.js';
 import { type SettableClock, settableClock, whyNoClock } from '../support/set-clock.js';

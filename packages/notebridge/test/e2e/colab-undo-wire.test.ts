@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { JsonObject } from '@notebridge/kit/json';
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../src/util/json.js';
 import { createKernel } from '../fixtures/colab-page/kernel.js';
 import { createNotebook } from '../fixtures/colab-page/notebook.js';
 import { runTool, tools } from '../fixtures/colab-page/tools.js';

@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { JsonObject } from '@notebridge/kit/json';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { drivesBrowser } from '../../../../scripts/drives-browser.mjs';
-import type { JsonObject } from '../../src/util/json.js';
 import { findChromium, launchColabBrowser } from '../fixtures/colab-page/chromium.js';
 import { createNodeColabPage } from '../fixtures/colab-page/node-page.js';
 import { serveColabPage } from '../fixtures/colab-page/serve.js';

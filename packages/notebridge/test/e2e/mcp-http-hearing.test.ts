@@ -1,5 +1,5 @@
+import type { JsonObject } from '@notebridge/kit/json';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { JsonObject } from '../../src/util/json.js';
 import { modernVersion, withEnvelope } from '../support/agents.js';
 import { EventReader, LegacySession } from '../support/mcp-http.js';
 import { ServedHub } from '../support/served-hub.js';

@@ -1,5 +1,5 @@
+import type { JsonObject } from '@notebridge/kit/json';
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../src/util/json.js';
 import { modernVersion, withEnvelope } from '../support/agents.js';
 import { createSignal, EventReader, messagesOf, type OpenMcpHttp, openMcpHttp } from '../support/mcp-http.js';
 

@@ -1,6 +1,6 @@
+import type { JsonObject } from '@notebridge/kit/json';
 import { describe, expect, it } from 'vitest';
 import { parseAccept } from '../../src/doors/mcp/http-accept.js';
-import type { JsonObject } from '../../src/util/json.js';
 import { initialize, openMcpHttp } from '../support/mcp-http.js';
 import { exchange, type RawRequest, rawRequest, requestBytes } from '../support/raw-http.js';
 

@@ -1,5 +1,5 @@
+import type { JsonObject } from '@notebridge/kit/json';
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../src/util/json.js';
 import { envelope, modernVersion, withEnvelope } from '../support/agents.js';
 import { addressIn, Program } from '../support/program.js';
 import { type PageAnswer, RawPage } from '../support/raw-page.js';

@@ -1,10 +1,10 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { JsonObject } from '@notebridge/kit/json';
 import { chromium } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { drivesBrowser } from '../../../../scripts/drives-browser.mjs';
-import type { JsonObject } from '../../src/util/json.js';
 import { findChromium } from '../fixtures/colab-page/chromium.js';
 import { Program, runProgram } from '../support/program.js';
 import { returnValues } from '../support/return-values.js';

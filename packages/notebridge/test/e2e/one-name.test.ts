@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { JsonObject } from '@notebridge/kit/json';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../src/util/json.js';
 import { openLegacyAgent, openModernAgent } from '../support/http-agent.js';
 import { Program } from '../support/program.js';
 import { ServedHub } from '../support/served-hub.js';

@@ -22,7 +22,7 @@ const initialize = {
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'notebridge-packed-'));
   // The tests run on what is built already; building again here would pull it from under their feet.
-  const tarballs = await Promise.all(['notebridge', 'notebook'].map((name) => pack(name)));
+  const tarballs = await Promise.all(['notebridge', 'notebook', 'bindings'].map((name) => pack(name)));
   writeFileSync(join(folder, 'package.json'), '{"private":true}');
   await run('npm', ['install', '--no-audit', '--no-fund', '--prefer-offline', ...tarballs], { cwd: folder });
 }, 120_000);

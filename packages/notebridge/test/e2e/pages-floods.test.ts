@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
+import type { JsonObject } from '@notebridge/kit/json';
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../src/util/json.js';
 import { Program } from '../support/program.js';
 import { RawPage } from '../support/raw-page.js';
 

@@ -1,8 +1,8 @@
 import { Client as ClientV2, InMemoryTransport as InMemoryV2 } from '@modelcontextprotocol/client';
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { InMemoryTransport as InMemoryV1 } from '@modelcontextprotocol/sdk/inMemory.js';
+import type { JsonObject } from '@notebridge/kit/json';
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../src/util/json.js';
 import { Bridge } from '../support/bridge.js';
 import { type PageAnswer, RawPage } from '../support/raw-page.js';
 

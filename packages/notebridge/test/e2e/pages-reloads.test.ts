@@ -1,5 +1,5 @@
+import type { JsonObject } from '@notebridge/kit/json';
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../src/util/json.js';
 import { Bridge } from '../support/bridge.js';
 import { Program } from '../support/program.js';
 import { colabOrigin, type PageAnswer, RawPage } from '../support/raw-page.js';

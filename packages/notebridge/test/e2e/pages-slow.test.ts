@@ -2,8 +2,8 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
+import type { JsonObject } from '@notebridge/kit/json';
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../src/util/json.js';
 import { Bridge } from '../support/bridge.js';
 import { Program } from '../support/program.js';
 import { dialMany, handshakeText, replyOn, shakeHands, statusOf } from '../support/raw-handshake.js';

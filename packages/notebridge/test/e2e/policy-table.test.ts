@@ -1,11 +1,11 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { JsonObject } from '@notebridge/kit/json';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { errorTable } from '../../src/core/errors.js';
 import type { GrantTerms } from '../../src/grants/grant.js';
 import { GrantStore } from '../../src/grants/grant-store.js';
-import type { JsonObject } from '../../src/util/json.js';
 import { type AgentReply, openLegacyAgent, openModernAgent, type SendMessage } from '../support/http-agent.js';
 import { classOfMethod, type MethodClass } from '../support/mcp-methods.js';
 import { Program } from '../support/program.js';

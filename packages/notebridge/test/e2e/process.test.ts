@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
+import type { JsonObject } from '@notebridge/kit/json';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { JsonObject } from '../../src/util/json.js';
 import { createHome, Program, programFile, runProgram } from '../support/program.js';
 import { RawPage } from '../support/raw-page.js';
 

@@ -1,3 +1,4 @@
+import type { JsonObject } from '@notebridge/kit/json';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { Cancellation } from '../../src/core/cancellation.js';
 import { RequestContext } from '../../src/core/request-context.js';
@@ -14,7 +15,6 @@ import {
   PageOpener,
   ToolInjectionMiddleware,
 } from '../../src/index.js';
-import type { JsonObject } from '../../src/util/json.js';
 import { Bridge } from '../support/bridge.js';
 import { RawPage } from '../support/raw-page.js';
 

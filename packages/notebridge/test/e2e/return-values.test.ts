@@ -1,6 +1,6 @@
+import { parseJson } from '@notebridge/kit/exact-json';
+import type { JsonObject } from '@notebridge/kit/json';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parseJson } from '../../src/util/exact-json.js';
-import type { JsonObject } from '../../src/util/json.js';
 import { rawRequest } from '../support/raw-http.js';
 import { returnValues } from '../support/return-values.js';
 import { ServedHub } from '../support/served-hub.js';

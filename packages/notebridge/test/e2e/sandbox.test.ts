@@ -2,9 +2,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { JsonObject } from '@notebridge/kit/json';
 import { describeState, lookAtSandbox } from '@notebridge/notebook/host';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../src/util/json.js';
 import { Program, runProgram } from '../support/program.js';
 
 const here = await lookAtSandbox('auto');

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { JsonObject } from '@notebridge/kit/json';
 import { describe, expect, it, vi } from 'vitest';
-import type { JsonObject } from '../../src/util/json.js';
 import { Program } from '../support/program.js';
 import { isAlive, ServedHub } from '../support/served-hub.js';
 import { fixtureServer, linesOf } from '../support/upstreams.js';

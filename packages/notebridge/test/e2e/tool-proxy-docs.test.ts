@@ -1,8 +1,8 @@
+import type { JsonObject } from '@notebridge/kit/json';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { chromium } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { drivesBrowser } from '../../../../scripts/drives-browser.mjs';
-import type { JsonObject } from '../../src/util/json.js';
 import { findChromium } from '../fixtures/colab-page/chromium.js';
 import { jsonOf, type OpenToolProxy, openToolProxy } from '../support/tool-proxy.js';
 

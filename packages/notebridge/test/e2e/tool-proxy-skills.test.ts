@@ -1,7 +1,7 @@
+import type { JsonObject } from '@notebridge/kit/json';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { MemoryToolServer } from '../../src/core/memory-tool-server.js';
 import { listProxyServers, type Middleware, proxyToolCall, setSkillsProxyCaller } from '../../src/index.js';
-import type { JsonObject } from '../../src/util/json.js';
 import { jsonHeaders, jsonOf, type OpenToolProxy, openToolProxy } from '../support/tool-proxy.js';
 
 let open: OpenToolProxy;

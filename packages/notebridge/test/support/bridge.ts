@@ -1,6 +1,6 @@
+import type { JsonObject } from '@notebridge/kit/json';
 import { AgentSession, ColabSessionProxy, type ColabSessionProxyOptions, McpHost } from '../../src/index.js';
 import { type Channel, createChannelPair } from '../../src/rpc/message-stream.js';
-import type { JsonObject } from '../../src/util/json.js';
 
 /** An agent inside the test, over a channel: requests with whole answers, and every notification that came. */
 export class LibraryAgent {

@@ -1,6 +1,6 @@
+import type { JsonObject } from '@notebridge/kit/json';
 import { Cancellation } from '../../src/core/cancellation.js';
 import { RequestContext, type RequestContextOptions } from '../../src/core/request-context.js';
-import type { JsonObject } from '../../src/util/json.js';
 
 export interface ContextForTest extends RequestContext {
   /** What the caller was told, in order. */

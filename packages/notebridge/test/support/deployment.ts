@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import type { JsonObject } from '@notebridge/kit/json';
 import { pythonWith, runPython } from '../../../../scripts/python-env.mjs';
-import type { JsonObject } from '../../src/util/json.js';
 
 export const deployFolder = fileURLToPath(new URL('../../../../deploy', import.meta.url));
 

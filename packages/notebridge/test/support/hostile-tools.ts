@@ -1,5 +1,5 @@
+import type { JsonObject } from '@notebridge/kit/json';
 import type { Tool } from '../../src/core/mcp.js';
-import type { JsonObject } from '../../src/util/json.js';
 
 /** Names that tools, servers and parameters have somewhere, and that code cannot have. */
 const oddNames = [

@@ -1,8 +1,8 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import type { JsonObject } from '@notebridge/kit/json';
 import { pythonWith } from '../../../../scripts/python-env.mjs';
-import type { JsonObject } from '../../src/util/json.js';
 import { bareEnvironment } from './bare-environment.js';
 import type { Side } from './namespaces.js';
 

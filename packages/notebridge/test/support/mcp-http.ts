@@ -1,13 +1,12 @@
+import { parseJson } from '@notebridge/kit/exact-json';
+import type { JsonObject } from '@notebridge/kit/json';
 import { onTestFinished } from 'vitest';
-import type { RunnableTool } from '../../src/core/memory-provider.js';
-import { MemoryProvider } from '../../src/core/memory-provider.js';
+import { MemoryProvider, type RunnableTool } from '../../src/core/memory-provider.js';
 import type { Provider } from '../../src/core/provider.js';
 import { createHttpApp, type HttpAppOptions } from '../../src/doors/http/http-app.js';
 import { type HttpListener, listenHttp } from '../../src/doors/http/listen.js';
 import { createMcpHttpDoor, type McpHttpDoor, type McpHttpDoorOptions } from '../../src/doors/mcp/http.js';
 import { Hub } from '../../src/hub.js';
-import { parseJson } from '../../src/util/exact-json.js';
-import type { JsonObject } from '../../src/util/json.js';
 import { modernVersion, withEnvelope } from './agents.js';
 import { RecorderProvider } from './recorder-provider.js';
 import { createTestTools, type TestTools } from './test-tools.js';

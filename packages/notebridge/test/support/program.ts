@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import type { JsonObject } from '../../src/util/json.js';
+import type { JsonObject } from '@notebridge/kit/json';
 import { bareEnvironment } from './bare-environment.js';
 
 /** The committed stub: tests start the program as a user does. */

@@ -3,9 +3,9 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import type { BindingsInput } from '@notebridge/bindings';
+import { emitPython } from '@notebridge/bindings/python';
 import { pythonWith } from '../../../../scripts/python-env.mjs';
-import type { BindingsInput } from '../../src/bindings/model.js';
-import { emitPython } from '../../src/bindings/python/emit-python.js';
 import type { Tool } from '../../src/core/mcp.js';
 
 /** A folder that holds the package `generated`, and is gone after. */

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
+import type { JsonObject } from '@notebridge/kit/json';
 import WebSocket from 'ws';
 import { colabProfile } from '../../src/notebooks/profiles/colab.js';
-import type { JsonObject } from '../../src/util/json.js';
 
 export const colabOrigin = 'https://colab.research.google.com';
 

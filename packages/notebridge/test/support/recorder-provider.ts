@@ -1,6 +1,6 @@
+import type { JsonObject } from '@notebridge/kit/json';
 import type { CallContext } from '../../src/core/call-context.js';
 import type { Provider, ProviderEvent } from '../../src/core/provider.js';
-import type { JsonObject } from '../../src/util/json.js';
 
 /** One request as it came, with what was answered once it was. */
 export interface RecordedRequest {

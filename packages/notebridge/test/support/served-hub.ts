@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import type { JsonObject } from '../../src/util/json.js';
+import type { JsonObject } from '@notebridge/kit/json';
 import { createHome, type Ending, programFile, runProgram } from './program.js';
 
 /** `mcpServers` of a config. */

@@ -1,12 +1,12 @@
 import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import type { JsonObject } from '@notebridge/kit/json';
 import { afterEach, beforeEach, expect, onTestFinished } from 'vitest';
 import { Cancellation } from '../../src/core/cancellation.js';
 import type { ToolResult } from '../../src/core/mcp.js';
 import type { SkillFolder } from '../../src/core/skill-folder.js';
 import { createSkillsServer, type SkillsServer, type SkillsServerOptions } from '../../src/skills/skills-server.js';
-import type { JsonObject } from '../../src/util/json.js';
 import { createContext } from './create-context.js';
 
 /** A folder for skills, fresh for each test, inside another one. */

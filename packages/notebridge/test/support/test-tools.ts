@@ -1,7 +1,7 @@
+import type { JsonObject } from '@notebridge/kit/json';
 import { BridgeError, RemoteError } from '../../src/core/errors.js';
 import { toTextResult } from '../../src/core/mcp.js';
 import type { RunnableTool } from '../../src/core/memory-provider.js';
-import type { JsonObject } from '../../src/util/json.js';
 
 export interface TestTools {
   tools: RunnableTool[];

@@ -1,5 +1,5 @@
 import { constants, generateKeyPairSync, type KeyObject, type SignKeyObjectInput, sign } from 'node:crypto';
-import type { JsonObject } from '../../src/util/json.js';
+import type { JsonObject } from '@notebridge/kit/json';
 
 export interface TokenIssuer {
   /** The public keys, as a cluster publishes them. */

@@ -1,5 +1,7 @@
+import { parseJson } from '@notebridge/kit/exact-json';
+import type { JsonObject } from '@notebridge/kit/json';
+import type { Logger } from '@notebridge/kit/logger';
 import { BridgeError } from '../../src/core/errors.js';
-import type { Logger } from '../../src/core/logger.js';
 import type { RunnableTool } from '../../src/core/memory-provider.js';
 import { MemoryToolServer, MemoryToolServers } from '../../src/core/memory-tool-server.js';
 import type { Middleware } from '../../src/core/middleware.js';
@@ -10,8 +12,6 @@ import { type HttpListener, type ListenOptions, listenHttp } from '../../src/doo
 import { createToolProxy, type ToolProxyDoorOptions } from '../../src/doors/tool-proxy/tool-proxy.js';
 import type { ToolProxy } from '../../src/doors/tool-proxy/tool-proxy-context.js';
 import { Hub } from '../../src/hub.js';
-import { parseJson } from '../../src/util/exact-json.js';
-import type { JsonObject } from '../../src/util/json.js';
 import { createTestTools, type TestTools } from './test-tools.js';
 
 export interface OpenOptions extends Partial<ToolProxyDoorOptions> {

@@ -2,13 +2,13 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { JsonObject } from '@notebridge/kit/json';
+import type { Logger } from '@notebridge/kit/logger';
 import { onTestFinished } from 'vitest';
-import type { Logger } from '../../src/core/logger.js';
 import type { ServerConfig } from '../../src/core/server-config.js';
 import type { ToolServerEvent } from '../../src/core/tool-server.js';
 import type { Upstream } from '../../src/upstreams/upstream.js';
 import { createUpstreams, type Upstreams, type UpstreamsOptions } from '../../src/upstreams/upstreams.js';
-import type { JsonObject } from '../../src/util/json.js';
 import { type ContextForTest, createContext } from './create-context.js';
 
 type StdioConfig = Extract<ServerConfig, { transport: 'stdio' }>;

@@ -1,7 +1,7 @@
+import type { JsonObject } from '@notebridge/kit/json';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { drivesBrowser } from '../../../../scripts/drives-browser.mjs';
 import { Program } from '../../../notebridge/test/support/program.js';
-import type { JsonObject } from '../../src/json.js';
 import { type ExampleOptions, ExamplePage, hasChromium } from '../support/browser.js';
 import { TestHub } from '../support/test-hub.js';
 

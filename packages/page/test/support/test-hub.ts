@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { JsonObject } from '@notebridge/kit/json';
 import { type WebSocket, WebSocketServer } from 'ws';
-import type { JsonObject } from '../../src/json.js';
 import { within } from './bounded.js';
 
 export interface TestHubOptions {

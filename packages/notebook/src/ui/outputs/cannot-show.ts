@@ -1,4 +1,4 @@
-import { messageOf } from '../../model/errors.js';
+import { messageOf } from '@notebridge/kit/message-of';
 import { el } from '../dom.js';
 
 /** In place of what cannot be drawn. Nothing else is lost by it. */

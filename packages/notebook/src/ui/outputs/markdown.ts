@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../model/json.js';
+import type { JsonObject } from '@notebridge/kit/json';
 import { el } from '../dom.js';
 import { toHtmlInThread } from '../markdown/markdown-thread.js';
 import { HtmlBounder } from './bound-html.js';

@@ -1,5 +1,5 @@
+import { messageOf } from '@notebridge/kit/message-of';
 import createPurify from 'dompurify';
-import { messageOf } from '../../model/errors.js';
 import type { HtmlPiece } from './bound-html.js';
 import { attributesOf, htmlTags } from './html-names.js';
 import { safeImage } from './images.js';

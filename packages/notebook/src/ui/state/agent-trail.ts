@@ -1,5 +1,5 @@
+import { Listeners } from '@notebridge/kit/listeners';
 import type { Actor } from '../../model/cell.js';
-import { Listeners } from '../../model/listeners.js';
 import { cellIdOf, isContentOperation, type Operation } from '../../model/operation.js';
 import type { Store, StoreEvent } from './store.js';
 

@@ -1,6 +1,6 @@
+import { Listeners } from '@notebridge/kit/listeners';
 import type { Actor, Cell } from '../../model/cell.js';
 import type { NotebookDocument } from '../../model/document.js';
-import { Listeners } from '../../model/listeners.js';
 import { RequestFailed } from '../link/connection.js';
 import { nameOf } from '../names.js';
 import { mergeLines } from './merge-lines.js';

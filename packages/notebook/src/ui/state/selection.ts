@@ -1,4 +1,4 @@
-import { Listeners } from '../../model/listeners.js';
+import { Listeners } from '@notebridge/kit/listeners';
 
 /** Command: keys act on cells. Edit: they write into one. */
 export type Mode = 'command' | 'edit';

@@ -1,7 +1,7 @@
+import { Listeners } from '@notebridge/kit/listeners';
 import type { Actor, Cell } from '../../model/cell.js';
 import { createReplica, type DocumentEvent, type NotebookDocument } from '../../model/document.js';
 import type { JournalEntry } from '../../model/journal.js';
-import { Listeners } from '../../model/listeners.js';
 import type { Run, RunStatus } from '../../run-queue.js';
 import type { SessionEvent } from '../../session.js';
 import type { ConnectedAgent, FileState, Hello, HostMessage, ToolAccess } from '../../viewer/protocol.js';

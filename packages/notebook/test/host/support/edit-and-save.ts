@@ -1,6 +1,7 @@
 /** A program that edits a notebook and saves it, as fast as it can, until it is killed. Says so on stdout. */
+
+import { silentLogger } from '@notebridge/kit/logger';
 import { FileStore } from '../../../src/host/file-store.js';
-import { silentLogger } from '../../../src/host/logger.js';
 
 const [path = ''] = process.argv.slice(2);
 const by = { kind: 'person', name: 'Ann' } as const;

@@ -1,6 +1,7 @@
 /** A program that makes a notebook too large for where it is, tells what becomes of it, and makes it small again. */
+
+import { silentLogger } from '@notebridge/kit/logger';
 import { FileStore } from '../../../src/host/file-store.js';
-import { silentLogger } from '../../../src/host/logger.js';
 
 // Exceeding a limit of the file size raises this signal, which would end the program.
 process.on('SIGXFSZ', () => {});

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
+import { silentLogger } from '@notebridge/kit/logger';
 import { onTestFinished } from 'vitest';
 import { FileStore, type FileStoreOptions } from '../../../src/host/file-store.js';
-import { silentLogger } from '../../../src/host/logger.js';
 import type { Actor } from '../../../src/model/cell.js';
 import { temporaryFolder } from './folder.js';
 import { until } from './until.js';

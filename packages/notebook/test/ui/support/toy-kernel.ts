@@ -1,6 +1,6 @@
+import { Listeners } from '@notebridge/kit/listeners';
 import type { ExecuteOptions, Execution, Kernel, KernelState, Output } from '../../../src/kernel/kernel.js';
 import type { Layer } from '../../../src/kernel/layers.js';
-import { Listeners } from '../../../src/model/listeners.js';
 
 /** What a test's cell does, by the word with which its source begins. */
 export type Scenes = { readonly [word: string]: (rest: string) => readonly Output[] };

@@ -1,15 +1,15 @@
+import { loadEmitter } from '@notebridge/bindings';
+import { Listeners } from '@notebridge/kit/listeners';
+import type { Logger } from '@notebridge/kit/logger';
+import { messageOf } from '@notebridge/kit/message-of';
 import type { NotebookTools, ToolAccess, ToolCall, ToolCallOptions, ToolPackage } from '@notebridge/notebook/host';
 import { gatherInput } from '../../bindings/input.js';
-import { loadEmitter } from '../../bindings/languages.js';
 import { Renewer } from '../../bindings/renewer.js';
-import { messageOf } from '../../core/errors.js';
-import type { Logger } from '../../core/logger.js';
 import type { Principal } from '../../core/principal.js';
 import type { ToolServer } from '../../core/tool-server.js';
 import { createKernelDoor, type KernelDoor } from '../../doors/kernel/kernel-door.js';
 import type { ToolProxyHub } from '../../doors/tool-proxy/tool-proxy-context.js';
 import type { GrantStore } from '../../grants/grant-store.js';
-import { Listeners } from '../../util/listeners.js';
 import type { ConfigServers } from '../config-servers.js';
 import { OwnGrant } from './own-grant.js';
 

@@ -1,9 +1,10 @@
+import { isJsonObject } from '@notebridge/kit/json';
+import { messageOf } from '@notebridge/kit/message-of';
 import type { NotebookHost } from '@notebridge/notebook/host';
-import { BridgeError, messageOf } from '../../core/errors.js';
+import { BridgeError } from '../../core/errors.js';
 import { ownConnections } from '../../net/connections.js';
 import { AgentWatchMiddleware } from '../../notebooks/local/agent-watch.js';
 import { LocalNotebook } from '../../notebooks/local/local-notebook.js';
-import { isJsonObject } from '../../util/json.js';
 import { browserSwitchedOff, type NotebookSetup, type OpenedNotebook } from './notebook.js';
 import { WindowFile } from './window-file.js';
 

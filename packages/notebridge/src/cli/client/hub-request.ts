@@ -1,7 +1,8 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http';
-import { BridgeError, type ErrorCode, errorTable, messageOf } from '../../core/errors.js';
+import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
+import { messageOf } from '@notebridge/kit/message-of';
+import { BridgeError, type ErrorCode, errorTable } from '../../core/errors.js';
 import { parseMessage, printMessage } from '../../core/wire.js';
-import { isJsonObject, type JsonObject } from '../../util/json.js';
 
 export interface HubRequest {
   path: string;

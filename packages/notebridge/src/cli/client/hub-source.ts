@@ -1,7 +1,7 @@
+import type { JsonObject } from '@notebridge/kit/json';
 import type { ServerReport } from '../../catalog/describe-servers.js';
 import { ownerPrefix } from '../../doors/owner/owner-door.js';
 import type { ToolCallResponse } from '../../doors/tool-proxy/proxy-tool-call.js';
-import type { JsonObject } from '../../util/json.js';
 import { askHub, streamFromHub } from './hub-request.js';
 import type { ToolEvent, ToolSource } from './tool-source.js';
 

@@ -1,8 +1,8 @@
+import { didYouMean } from '@notebridge/kit/did-you-mean';
+import { isJsonObject } from '@notebridge/kit/json';
 import type { ServerReport, ToolReport } from '../../catalog/describe-servers.js';
 import { BridgeError } from '../../core/errors.js';
 import { printMessage } from '../../core/wire.js';
-import { didYouMean } from '../../util/did-you-mean.js';
-import { isJsonObject } from '../../util/json.js';
 import { quote } from '../../util/quote.js';
 import { type Paint, paintFor, toTable } from '../terminal.js';
 import { withoutControls } from '../terminal-logger.js';

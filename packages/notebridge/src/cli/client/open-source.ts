@@ -1,5 +1,5 @@
+import { type Logger, silentLogger } from '@notebridge/kit/logger';
 import { stateDir } from '../../assembly/state-dir.js';
-import { type Logger, silentLogger } from '../../core/logger.js';
 import { type HubFile, isOwnHub, readHubFile } from '../../identity/hub-file.js';
 import { readOwnerToken } from '../../identity/owner-token.js';
 import type { Redacting } from '../../util/redactor.js';

@@ -1,8 +1,8 @@
+import type { Logger } from '@notebridge/kit/logger';
 import { createNotebridge } from '../../assembly/create-notebridge.js';
 import { describeServers, type ServerReport } from '../../catalog/describe-servers.js';
 import { Cancellation } from '../../core/cancellation.js';
 import { BridgeError } from '../../core/errors.js';
-import type { Logger } from '../../core/logger.js';
 import type { ToolAddress } from '../../core/tool-address.js';
 import type { ToolServers } from '../../core/tool-server.js';
 import { unknownServer } from '../../doors/owner/unknown-server.js';

@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { text as readAll } from 'node:stream/consumers';
-import { BridgeError, messageOf } from '../../core/errors.js';
+import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
+import { messageOf } from '@notebridge/kit/message-of';
+import { BridgeError } from '../../core/errors.js';
 import { parseMessage } from '../../core/wire.js';
-import { isJsonObject, type JsonObject } from '../../util/json.js';
 import { quote } from '../../util/quote.js';
 
 /** Where the arguments of a call come from besides the command line. */

@@ -1,4 +1,4 @@
-import { ExactNumber } from '../../util/exact-json.js';
+import { ExactNumber } from '@notebridge/kit/json';
 
 /** A value as JSON for people: indented, numbers to the letter. */
 export function printPretty(value: unknown, indent = ''): string {

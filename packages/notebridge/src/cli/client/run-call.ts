@@ -1,13 +1,13 @@
 import { writeFile } from 'node:fs/promises';
 import { extname } from 'node:path';
-import { BridgeError, codeOf, messageOf } from '../../core/errors.js';
+import { messageOf } from '@notebridge/kit/message-of';
+import { BridgeError, codeOf } from '../../core/errors.js';
 import type { ToolAddress } from '../../core/tool-address.js';
 import { printMessage } from '../../core/wire.js';
 import type { ToolCallResponse } from '../../doors/tool-proxy/proxy-tool-call.js';
 import { createProgressLine } from '../terminal.js';
 import { withoutControls } from '../terminal-logger.js';
-import type { SourceOptions } from './open-source.js';
-import { withSource } from './open-source.js';
+import { type SourceOptions, withSource } from './open-source.js';
 import { parseToolArguments } from './parse-arguments.js';
 import { showResult } from './print-result.js';
 import type { ToolEvent, ToolSource } from './tool-source.js';

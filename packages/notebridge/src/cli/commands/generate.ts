@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
+import { bindingLanguages } from '@notebridge/bindings';
 import { Command, Option } from 'commander';
-import { bindingLanguages } from '../../bindings/languages.js';
 import type { GenerateOptions } from '../generate/run-generate.js';
 import { addOptions, sharedOptions } from '../options.js';
 

@@ -1,7 +1,7 @@
+import { messageOf } from '@notebridge/kit/message-of';
 import { Command, Option } from 'commander';
 import type { BuiltInNotebook } from '../../assembly/notebooks/built-in.js';
 import type { OpenNotebook } from '../../assembly/notebooks/notebook.js';
-import { messageOf } from '../../core/errors.js';
 import { openBrowser } from '../../processes/browser.js';
 import { addHubOptions, type HubCommandOptions } from '../options.js';
 import { createOwnNotebridge } from '../own-notebridge.js';

@@ -1,3 +1,4 @@
+import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { BridgeError, codeOf } from '../../core/errors.js';
 import type { ContentBlock, InitializeResult } from '../../core/mcp.js';
 import { latestLegacyVersion } from '../../core/protocol-versions.js';
@@ -6,7 +7,6 @@ import { ChildProgram, type ChildProgramOptions } from '../../processes/child-pr
 import { createLineChannel } from '../../rpc/line-channel.js';
 import { McpClient } from '../../rpc/mcp-client.js';
 import { Peer } from '../../rpc/peer.js';
-import { isJsonObject, type JsonObject } from '../../util/json.js';
 import { mismatch } from './expect.js';
 
 /** A tool's answer as an agent reads it. */

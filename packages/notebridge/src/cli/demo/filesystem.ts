@@ -3,7 +3,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { ownFolder, ownPackageFolder } from '../../state/own-files.js';
+import { ownPackageFolder } from '../../state/own-files.js';
 
 /** A server of others that the demo's notebook calls, and the folder that it may look at. */
 export interface DemoFilesystem {
@@ -59,5 +59,5 @@ function findManifest(): string | undefined {
 /** The examples of a checkout; else Python files that Notebridge carries with it, wherever it is. */
 function findFolder(): string {
   const examples = fileURLToPath(new URL('../../examples', ownPackageFolder()));
-  return existsSync(examples) ? examples : fileURLToPath(ownFolder('bindings/python/runtime')).replace(/[/\\]$/, '');
+  return existsSync(examples) ? examples : dirname(createRequire(import.meta.url).resolve('@notebridge/bindings/python'));
 }

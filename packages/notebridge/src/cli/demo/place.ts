@@ -2,8 +2,8 @@ import { constants } from 'node:fs';
 import { access, lstat, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+import { reasonOf, remedyOf } from '@notebridge/kit/errno';
 import { BridgeError } from '../../core/errors.js';
-import { reasonOf, remedyOf } from '../../util/errno.js';
 
 /** Where the demo works. */
 export interface DemoPlace {

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
+import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { parseNotebook, printNotebook } from '@notebridge/notebook';
 import { ChildProgram } from '../../processes/child-program.js';
-import { isJsonObject, type JsonObject } from '../../util/json.js';
 import { expectSame, mismatch } from './expect.js';
 
 /** What an agent has read of the notebook. */

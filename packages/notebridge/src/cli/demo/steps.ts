@@ -1,4 +1,5 @@
-import { BridgeError, messageOf } from '../../core/errors.js';
+import { messageOf } from '@notebridge/kit/message-of';
+import { BridgeError } from '../../core/errors.js';
 
 /** What came of one step. `detail` says what was seen, or why the step failed. */
 export interface StepReport {

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import type { JsonObject } from '../../util/json.js';
+import type { JsonObject } from '@notebridge/kit/json';
 import { countedText, drawing, introduction, maxBars, pictureSize, rightCount, toolCalls, wrongCount } from './cells.js';
 import type { DemoAgent } from './demo-agent.js';
 import { expectSame, expectThat } from './expect.js';

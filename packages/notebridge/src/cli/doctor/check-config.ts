@@ -1,8 +1,9 @@
+import { messageOf } from '@notebridge/kit/message-of';
 import type { Config } from '../../config/config.js';
 import { describeFault, type Fault } from '../../config/fault.js';
 import { loadConfig, userConfigFile } from '../../config/load-config.js';
 import { loadMiddlewareModules } from '../../config/load-middleware.js';
-import { BridgeError, messageOf } from '../../core/errors.js';
+import { BridgeError } from '../../core/errors.js';
 import { type Check, fault, note, ok } from './check.js';
 
 /** Reads the config as every command does; each fault in it is one of ours. */

@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { errnoOf } from '@notebridge/kit/errno';
+import { messageOf } from '@notebridge/kit/message-of';
 import { stateDir } from '../../assembly/state-dir.js';
-import { messageOf } from '../../core/errors.js';
 import { isOwnHub, readHubFile } from '../../identity/hub-file.js';
 import { readOwnerToken } from '../../identity/owner-token.js';
 import { describePortOwner } from '../../processes/port-owner.js';
-import { errnoOf } from '../../util/errno.js';
 import { type Check, fault, note, ok } from './check.js';
 
 /** The hub that the user's files speak of: there, gone, or not what it claims to be. */

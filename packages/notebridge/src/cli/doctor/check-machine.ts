@@ -1,5 +1,5 @@
+import { messageOf } from '@notebridge/kit/message-of';
 import type { Layer, SandboxMode } from '@notebridge/notebook/host';
-import { messageOf } from '../../core/errors.js';
 import { describeEnvironment, type Environment } from '../../processes/environment.js';
 import { type Check, fault, note, ok } from './check.js';
 

@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { messageOf } from '@notebridge/kit/message-of';
 import { stateDir } from '../../assembly/state-dir.js';
-import { messageOf } from '../../core/errors.js';
 import { ownUserId } from '../../processes/own-user.js';
 import { ensurePrivateDir } from '../../state/private-file.js';
 import { type Check, fault, ok } from './check.js';

@@ -1,10 +1,10 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, isAbsolute, join, resolve } from 'node:path';
+import { silentLogger } from '@notebridge/kit/logger';
+import { messageOf } from '@notebridge/kit/message-of';
 import { ConfigServers } from '../../assembly/config-servers.js';
 import { ownServerInfo } from '../../assembly/settings.js';
 import type { Config } from '../../config/config.js';
-import { messageOf } from '../../core/errors.js';
-import { silentLogger } from '../../core/logger.js';
 import type { ServerConfig } from '../../core/server-config.js';
 import type { Redactor } from '../../util/redactor.js';
 import { type Check, fault, note, ok } from './check.js';

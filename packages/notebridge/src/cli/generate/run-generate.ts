@@ -1,10 +1,10 @@
 import { basename } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { type BindingLanguage, type GeneratedFiles, loadEmitter } from '@notebridge/bindings';
+import { messageOf } from '@notebridge/kit/message-of';
 import type { GatheredInput } from '../../bindings/input.js';
-import { type BindingLanguage, loadEmitter } from '../../bindings/languages.js';
-import type { GeneratedFiles } from '../../bindings/model.js';
 import { writePackage } from '../../bindings/write-package.js';
-import { BridgeError, codeOf, messageOf } from '../../core/errors.js';
+import { BridgeError, codeOf } from '../../core/errors.js';
 import { printMessage } from '../../core/wire.js';
 import { createLogger, findHub, type SourceOptions } from '../client/open-source.js';
 import { withoutControls } from '../terminal-logger.js';

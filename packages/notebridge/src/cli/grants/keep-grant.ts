@@ -1,5 +1,5 @@
+import type { Logger } from '@notebridge/kit/logger';
 import { stateDir } from '../../assembly/state-dir.js';
-import type { Logger } from '../../core/logger.js';
 import type { GrantTerms, GrantView } from '../../grants/grant.js';
 import { GrantStore } from '../../grants/grant-store.js';
 import { RotatingToken } from '../../grants/rotating-token.js';

@@ -1,9 +1,9 @@
+import type { JsonObject } from '@notebridge/kit/json';
 import { stateDir } from '../../assembly/state-dir.js';
 import { BridgeError } from '../../core/errors.js';
 import type { GrantTerms, GrantView } from '../../grants/grant.js';
 import { GrantStore } from '../../grants/grant-store.js';
 import { writeFileAtomic } from '../../state/atomic-file.js';
-import type { JsonObject } from '../../util/json.js';
 import { type Paint, paintFor, toDuration, toTable } from '../terminal.js';
 import { parseCount, parseRate, parseTime } from './parse-terms.js';
 

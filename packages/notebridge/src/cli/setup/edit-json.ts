@@ -1,5 +1,5 @@
+import { isJsonObject } from '@notebridge/kit/json';
 import { createScanner, findNodeAtLocation, type Node, parseTree } from 'jsonc-parser';
-import { isJsonObject } from '../../util/json.js';
 import { lineEndOf } from '../../util/text-position.js';
 
 /**

@@ -1,9 +1,9 @@
 import { constants, copyFile, mkdir, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { errnoOf, reasonOf, remedyOf } from '@notebridge/kit/errno';
 import { readTextFile } from '../../config/read-text-file.js';
 import { BridgeError } from '../../core/errors.js';
 import { writeFileAtomic } from '../../state/atomic-file.js';
-import { errnoOf, reasonOf, remedyOf } from '../../util/errno.js';
 
 /** Hosts keep more than servers in their files: Claude Code its whole history of projects. */
 const maxHostFileBytes = 67_108_864;

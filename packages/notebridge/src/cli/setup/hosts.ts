@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import type { JsonObject } from '@notebridge/kit/json';
 import type { Environment } from '../../processes/environment.js';
-import type { JsonObject } from '../../util/json.js';
 import { type LaunchCommand, toShellLine } from './launch-command.js';
 
 /** An agent host that can be set up. A new host is one entry of `hosts`. */

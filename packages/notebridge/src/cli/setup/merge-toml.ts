@@ -1,6 +1,6 @@
+import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { parse, stringify, TomlError } from 'smol-toml';
 import { faultyFile } from '../../config/fault.js';
-import { isJsonObject, type JsonObject } from '../../util/json.js';
 import { lineEndOf } from '../../util/text-position.js';
 import { assertMerged, type Merged, type MergeRequest, planMerge } from './merge.js';
 

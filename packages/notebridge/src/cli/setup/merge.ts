@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
+import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { BridgeError } from '../../core/errors.js';
-import { isJsonObject, type JsonObject } from '../../util/json.js';
 
 /** Our entry, and where it belongs in a host's file. */
 export interface MergeRequest {

@@ -1,5 +1,5 @@
+import { didYouMean } from '@notebridge/kit/did-you-mean';
 import { BridgeError } from '../../core/errors.js';
-import { didYouMean } from '../../util/did-you-mean.js';
 import { readHostFile, replaceHostFile } from './host-file.js';
 import { type Host, hosts, type Place } from './hosts.js';
 import { type LaunchCommand, launchCommand } from './launch-command.js';

@@ -1,4 +1,4 @@
-import type { Logger } from '../../core/logger.js';
+import type { Logger } from '@notebridge/kit/logger';
 import type { Refusal } from './refusal.js';
 
 /** Takes down what nobody expected; the caller is told no more than the id. */

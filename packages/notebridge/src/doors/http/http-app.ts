@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type Logger, silentLogger } from '../../core/logger.js';
+import { type Logger, silentLogger } from '@notebridge/kit/logger';
 import type { Principal } from '../../core/principal.js';
 import type { OnRefused, RefusedAttempt } from '../../core/refused-attempt.js';
 import { CallsUnderWay } from './calls-under-way.js';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Logger } from '../../core/logger.js';
+import type { Logger } from '@notebridge/kit/logger';
 import type { Principal } from '../../core/principal.js';
 import type { Printed } from '../../rpc/long-strings.js';
 import { internalError, logFault } from './faults.js';

@@ -2,11 +2,12 @@ import { createServer, type IncomingMessage, type Server, STATUS_CODES } from 'n
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
-import { BridgeError, messageOf } from '../../core/errors.js';
-import { bindLoopback } from '../../net/bind.js';
+import { errnoOf } from '@notebridge/kit/errno';
+import { messageOf } from '@notebridge/kit/message-of';
+import { BridgeError } from '../../core/errors.js';
+import { listenOnLoopback } from '../../net/bind.js';
 import { ownConnections } from '../../net/connections.js';
 import { FaultLog } from '../../net/fault-log.js';
-import { errnoOf } from '../../util/errno.js';
 import type { HttpApp } from './http-app.js';
 
 export type UpgradeHandler = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
@@ -59,7 +60,7 @@ export async function listenHttp(app: HttpApp, options: ListenOptions): Promise<
     return server;
   };
   const { port, servers } =
-    options.host === undefined ? await bindLoopback(create, options) : await bindHost(create(), { ...options, host: options.host });
+    options.host === undefined ? await listenOnLoopback(create, options) : await bindHost(create(), { ...options, host: options.host });
   let closing: Promise<void> | undefined;
   return {
     port,

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
-import { messageOf } from '../../core/errors.js';
+import { messageOf } from '@notebridge/kit/message-of';
 import { parseMessage } from '../../core/wire.js';
 import { type Refusal, refuse, toRefusal } from './refusal.js';
 

@@ -1,5 +1,5 @@
+import { printJson } from '@notebridge/kit/exact-json';
 import { BridgeError, type ErrorCode } from '../../core/errors.js';
-import { printJson } from '../../util/exact-json.js';
 
 /** Why a request is not served: what goes back instead. `detail` is a text, or the list of what is wrong in the body. */
 export interface Refusal {

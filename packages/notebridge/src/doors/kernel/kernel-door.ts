@@ -1,8 +1,9 @@
+import type { JsonObject } from '@notebridge/kit/json';
+import { messageOf } from '@notebridge/kit/message-of';
 import { Cancellation } from '../../core/cancellation.js';
-import { BridgeError, messageOf } from '../../core/errors.js';
+import { BridgeError } from '../../core/errors.js';
 import type { Principal } from '../../core/principal.js';
 import type { Printed } from '../../rpc/long-strings.js';
-import type { JsonObject } from '../../util/json.js';
 import { isRefusal } from '../http/refusal.js';
 import { toCallEvent } from '../tool-proxy/call-stream.js';
 import { parseCallBody } from '../tool-proxy/parse-call-body.js';

@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
+import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
+import { messageOf } from '@notebridge/kit/message-of';
 import type { Caller } from '../../core/call-context.js';
 import { Cancellation } from '../../core/cancellation.js';
-import { BridgeError, messageOf, RemoteError } from '../../core/errors.js';
+import { BridgeError, RemoteError } from '../../core/errors.js';
 import { owner, type Principal } from '../../core/principal.js';
 import type { Era } from '../../core/protocol-versions.js';
 import type { ProviderEvent } from '../../core/provider.js';
@@ -11,7 +13,6 @@ import type { Channel } from '../../rpc/message-stream.js';
 import type { RpcId, RpcNotification, RpcRequest } from '../../rpc/messages.js';
 import { envelopeOf } from '../../rpc/modern-envelope.js';
 import { Peer } from '../../rpc/peer.js';
-import { isJsonObject, type JsonObject } from '../../util/json.js';
 import { isLevelWanted, parseLogLevel, toInitializeResult } from './legacy-era.js';
 import { Listens } from './listens.js';
 import { parseEnvelope, toDiscoverResult, toModernError, toModernResult, unsupportedVersion } from './modern-era.js';

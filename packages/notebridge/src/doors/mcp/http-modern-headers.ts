@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
+import type { JsonObject } from '@notebridge/kit/json';
 import { type BridgeError, codeOf } from '../../core/errors.js';
 import type { RpcRequest } from '../../rpc/messages.js';
 import { envelopeKeys } from '../../rpc/modern-envelope.js';
-import type { JsonObject } from '../../util/json.js';
 import { quote } from '../../util/quote.js';
 import { headerOf } from './http-call.js';
 import { faultOf, type HttpFault, headerMismatch } from './http-fault.js';

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
+import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { BridgeError, errorTable } from '../../core/errors.js';
 import { type Principal, principalKey } from '../../core/principal.js';
 import type { ProviderEvent } from '../../core/provider.js';
 import type { Hub } from '../../hub.js';
 import { MessageStream } from '../../rpc/message-stream.js';
 import type { RpcNotification, RpcRequest } from '../../rpc/messages.js';
-import { isJsonObject, type JsonObject } from '../../util/json.js';
 import { CallsUnderWay } from '../http/calls-under-way.js';
 import { sendEmpty } from '../http/raw-answer.js';
 import { AgentSession } from './agent-session.js';

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
+import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { BridgeError } from '../../core/errors.js';
 import type { Principal } from '../../core/principal.js';
 import type { Hub } from '../../hub.js';
 import { MessageStream } from '../../rpc/message-stream.js';
 import { idKey, isRpcId, type RpcId, toErrorAnswer } from '../../rpc/messages.js';
-import { isJsonObject, type JsonObject } from '../../util/json.js';
 import type { EventStream } from '../http/event-stream.js';
 import { AgentSession } from './agent-session.js';
 import { type HttpEventStreamOptions, openEventStream, sendMessage } from './http-event-stream.js';

@@ -1,5 +1,5 @@
+import type { JsonObject } from '@notebridge/kit/json';
 import { expect, it } from 'vitest';
-import type { JsonObject } from '../../util/json.js';
 import { KeptNotifications } from './kept-notifications.js';
 
 const log = (data: unknown): JsonObject => ({ jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data } });

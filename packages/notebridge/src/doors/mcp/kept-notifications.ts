@@ -1,5 +1,5 @@
+import type { JsonObject } from '@notebridge/kit/json';
 import { printMessage } from '../../core/wire.js';
-import type { JsonObject } from '../../util/json.js';
 
 /** Notifications that are kept for one agent, and their characters together; of more the oldest are dropped. */
 const maxKept = 100;

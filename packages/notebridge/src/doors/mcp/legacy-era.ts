@@ -1,6 +1,6 @@
+import type { JsonObject } from '@notebridge/kit/json';
 import { BridgeError } from '../../core/errors.js';
 import { isLegacyVersion, latestLegacyVersion } from '../../core/protocol-versions.js';
-import type { JsonObject } from '../../util/json.js';
 
 /** Declared at once and for good: capabilities cannot grow after `initialize`, and a page may come later. */
 export const serverCapabilities = {

@@ -1,9 +1,9 @@
+import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import type { Cancellation } from '../../core/cancellation.js';
 import { BridgeError } from '../../core/errors.js';
 import type { ProviderEvent } from '../../core/provider.js';
 import { idKey, type RpcId } from '../../rpc/messages.js';
 import { subscriptionIdMetaKey } from '../../rpc/modern-envelope.js';
-import { isJsonObject, type JsonObject } from '../../util/json.js';
 
 /** The key of a listen filter for each notification that is sent only to who listens. */
 const filterKeys: Record<string, string> = {

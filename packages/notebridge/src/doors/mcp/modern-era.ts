@@ -1,7 +1,7 @@
+import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { BridgeError, RemoteError } from '../../core/errors.js';
 import { isModernVersion, modernVersions } from '../../core/protocol-versions.js';
 import { envelopeKeys, serverInfoMetaKey } from '../../rpc/modern-envelope.js';
-import { isJsonObject, type JsonObject } from '../../util/json.js';
 import { parseLogLevel, type ServerIdentity, serverCapabilities } from './legacy-era.js';
 
 /** What each request of the modern era says of itself. */

@@ -1,6 +1,6 @@
+import { didYouMean } from '@notebridge/kit/did-you-mean';
 import { BridgeError } from '../../core/errors.js';
 import type { ToolServers } from '../../core/tool-server.js';
-import { didYouMean } from '../../util/did-you-mean.js';
 import { quote } from '../../util/quote.js';
 
 /** The error that says which servers there are. */

@@ -1,7 +1,7 @@
+import type { BindingLanguage } from '@notebridge/bindings';
+import type { Logger } from '@notebridge/kit/logger';
 import { gatherInput } from '../../bindings/input.js';
-import type { BindingLanguage } from '../../bindings/languages.js';
 import { ServedBindings } from '../../bindings/served-bindings.js';
-import type { Logger } from '../../core/logger.js';
 import type { Principal } from '../../core/principal.js';
 import type { HttpContext } from '../http/http-context.js';
 import { sendTagged } from './entity-tag.js';

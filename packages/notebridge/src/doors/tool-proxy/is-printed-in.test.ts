@@ -1,5 +1,5 @@
+import { parseJson } from '@notebridge/kit/exact-json';
 import { describe, expect, it } from 'vitest';
-import { parseJson } from '../../util/exact-json.js';
 import { isPrintedIn } from './is-printed-in.js';
 
 const value = { a: [1, -2.5, 'x "y"\n', true, null, {}, []], 'b c': { d: 'é' } };

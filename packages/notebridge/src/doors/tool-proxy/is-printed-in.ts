@@ -1,4 +1,4 @@
-import { ExactNumber } from '../../util/exact-json.js';
+import { ExactNumber } from '@notebridge/kit/json';
 
 /**
  * True if the text is the value as JSON, whatever its white space, with members in the same order. Compared in one pass over the

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../util/json.js';
+import type { JsonObject } from '@notebridge/kit/json';
 import { callSchema } from './input-schemas.js';
 
 const text: JsonObject = { type: 'string' };

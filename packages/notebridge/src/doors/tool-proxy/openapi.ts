@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../util/json.js';
+import type { JsonObject } from '@notebridge/kit/json';
 import { challengeSchema, idempotencyKeySchema } from './input-schemas.js';
 import { schemas } from './openapi-schemas.js';
 

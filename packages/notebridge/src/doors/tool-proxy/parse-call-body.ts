@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../util/json.js';
+import { isJsonObject } from '@notebridge/kit/json';
 import { parseBody } from '../http/read-body.js';
 import { isRefusal, type Refusal, refuse } from '../http/refusal.js';
 import { callSchema, type ObjectSchema } from './input-schemas.js';

@@ -1,5 +1,5 @@
+import { parseJson } from '@notebridge/kit/exact-json';
 import { describe, expect, it } from 'vitest';
-import { parseJson } from '../../util/exact-json.js';
 import { printAnswer } from './print-answer.js';
 import type { ToolCallResponse } from './proxy-tool-call.js';
 

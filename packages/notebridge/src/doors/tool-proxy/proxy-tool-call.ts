@@ -1,12 +1,13 @@
+import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
+import { messageOf } from '@notebridge/kit/message-of';
 import type { ToolNames } from '../../catalog/tool-names.js';
 import { Cancellation } from '../../core/cancellation.js';
-import { BridgeError, messageOf, RemoteError } from '../../core/errors.js';
+import { BridgeError, RemoteError } from '../../core/errors.js';
 import type { MiddlewareContext } from '../../core/middleware.js';
 import { owner, type Principal } from '../../core/principal.js';
 import { RequestContext } from '../../core/request-context.js';
 import type { ToolAddress } from '../../core/tool-address.js';
 import type { ToolServer, ToolServers } from '../../core/tool-server.js';
-import { isJsonObject, type JsonObject } from '../../util/json.js';
 import { quote } from '../../util/quote.js';
 import { type ToolAnswer, toAnswer } from './to-answer.js';
 import { findServer, type ToolProxy } from './tool-proxy-context.js';

@@ -1,6 +1,6 @@
+import { parseJson, printJson } from '@notebridge/kit/exact-json';
+import type { JsonObject } from '@notebridge/kit/json';
 import { describe, expect, it } from 'vitest';
-import { parseJson, printJson } from '../../util/exact-json.js';
-import type { JsonObject } from '../../util/json.js';
 import { toAnswer } from './to-answer.js';
 
 const text = (...texts: string[]): JsonObject[] => texts.map((each) => ({ type: 'text', text: each }));

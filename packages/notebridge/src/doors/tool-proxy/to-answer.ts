@@ -1,8 +1,8 @@
+import { parseJson } from '@notebridge/kit/exact-json';
+import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { errorTable } from '../../core/errors.js';
 import { errorCodeMetaKey } from '../../core/mcp.js';
 import { joinStrings, LongString, longStringOf, setLongString } from '../../rpc/long-strings.js';
-import { parseJson } from '../../util/exact-json.js';
-import { isJsonObject, type JsonObject } from '../../util/json.js';
 import { isPrintedIn } from './is-printed-in.js';
 
 /** What a tool's result becomes for code: the members that the result decides. */

@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto';
+import type { JsonObject } from '@notebridge/kit/json';
+import type { Logger } from '@notebridge/kit/logger';
 import { ToolNames } from '../../catalog/tool-names.js';
 import type { Caller } from '../../core/call-context.js';
-import type { Logger } from '../../core/logger.js';
 import type { Tool } from '../../core/mcp.js';
 import type { MiddlewareContext } from '../../core/middleware.js';
 import { type Principal, principalKey } from '../../core/principal.js';
 import type { ToolAddress } from '../../core/tool-address.js';
 import type { ToolServers } from '../../core/tool-server.js';
 import { withSkillsCaller } from '../../skills/proxy-caller.js';
-import type { JsonObject } from '../../util/json.js';
 
 /** Bounds of the tool proxy. */
 export interface ToolProxyLimits {

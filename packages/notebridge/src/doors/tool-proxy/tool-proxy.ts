@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { type BindingLanguage, bindingLanguages } from '../../bindings/languages.js';
+import { type BindingLanguage, bindingLanguages } from '@notebridge/bindings';
+import type { JsonObject } from '@notebridge/kit/json';
 import type { Principal } from '../../core/principal.js';
 import { printMessage } from '../../core/wire.js';
-import type { JsonObject } from '../../util/json.js';
 import { type Authenticate, Authenticator } from '../http/authenticator.js';
 import type { HttpApp } from '../http/http-app.js';
 import type { HttpContext } from '../http/http-context.js';

@@ -1,7 +1,7 @@
+import { isJsonObject } from '@notebridge/kit/json';
 import { BridgeError } from '../../core/errors.js';
 import type { McpClient } from '../../rpc/mcp-client.js';
 import type { PeerRequestOptions } from '../../rpc/peer.js';
-import { isJsonObject } from '../../util/json.js';
 import { toAnswerValue } from './change-call.js';
 
 /** Where a cell stands, and between which others. */

@@ -1,4 +1,4 @@
-import { Listeners } from '../../util/listeners.js';
+import { Listeners } from '@notebridge/kit/listeners';
 import type { Place, PlacedCell } from './cell-reader.js';
 
 /** One change that an agent made, with what taking it back needs: what was there before, and what the agent left. */

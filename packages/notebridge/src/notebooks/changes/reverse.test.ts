@@ -1,5 +1,6 @@
+import { messageOf } from '@notebridge/kit/message-of';
 import { describe, expect, it } from 'vitest';
-import { codeOf, messageOf } from '../../core/errors.js';
+import { codeOf } from '../../core/errors.js';
 import type { PlacedCell } from './cell-reader.js';
 import type { ChangeEntry } from './change-journal.js';
 import { assertAsLeft, toReverseCall } from './reverse.js';

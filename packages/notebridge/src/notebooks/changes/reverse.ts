@@ -1,5 +1,5 @@
+import type { JsonObject } from '@notebridge/kit/json';
 import { BridgeError } from '../../core/errors.js';
-import type { JsonObject } from '../../util/json.js';
 import { quote } from '../../util/quote.js';
 import type { Place, PlacedCell } from './cell-reader.js';
 import type { ChangeEntry } from './change-journal.js';

@@ -1,7 +1,8 @@
+import type { JsonObject } from '@notebridge/kit/json';
+import { messageOf } from '@notebridge/kit/message-of';
 import type { Cancellation } from '../../core/cancellation.js';
-import { BridgeError, codeOf, messageOf } from '../../core/errors.js';
+import { BridgeError, codeOf } from '../../core/errors.js';
 import { type ToolResult, toTextResult } from '../../core/mcp.js';
-import type { JsonObject } from '../../util/json.js';
 import type { PlacedCell } from './cell-reader.js';
 import { toAnswerValue } from './change-call.js';
 import type { ChangeEntry, ChangeJournal } from './change-journal.js';

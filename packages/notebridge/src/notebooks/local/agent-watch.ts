@@ -1,6 +1,6 @@
+import type { JsonObject } from '@notebridge/kit/json';
 import type { NotebookHost } from '@notebridge/notebook/host';
 import type { Answered, CallNext, Middleware, MiddlewareContext } from '../../core/middleware.js';
-import type { JsonObject } from '../../util/json.js';
 import { agentName } from './local-notebook.js';
 
 /** Shows the notebook's windows which agents are connected, under the names they gave themselves. */

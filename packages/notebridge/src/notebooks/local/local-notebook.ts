@@ -1,3 +1,4 @@
+import type { JsonObject } from '@notebridge/kit/json';
 import type { NotebookHost } from '@notebridge/notebook/host';
 import type { CallContext } from '../../core/call-context.js';
 import { BridgeError } from '../../core/errors.js';
@@ -5,7 +6,6 @@ import { type Tool, type ToolResult, toTextResult } from '../../core/mcp.js';
 import type { Provider, ProviderEvent } from '../../core/provider.js';
 import { toPlainValue } from '../../core/wire.js';
 import { type BrowserResult, openBrowser } from '../../processes/browser.js';
-import type { JsonObject } from '../../util/json.js';
 import { quote } from '../../util/quote.js';
 
 export interface LocalNotebookOptions {

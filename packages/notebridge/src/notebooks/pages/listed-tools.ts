@@ -1,6 +1,6 @@
+import { isJsonObject } from '@notebridge/kit/json';
 import { BridgeError, codeOf } from '../../core/errors.js';
 import type { McpClient } from '../../rpc/mcp-client.js';
-import { isJsonObject } from '../../util/json.js';
 import { maxNameLength } from './page-tools.js';
 
 interface Known {

@@ -1,10 +1,10 @@
-import { messageOf } from '../../core/errors.js';
-import { type Logger, silentLogger } from '../../core/logger.js';
+import { Listeners } from '@notebridge/kit/listeners';
+import { type Logger, silentLogger } from '@notebridge/kit/logger';
+import { messageOf } from '@notebridge/kit/message-of';
 import { type McpClient, StubClient } from '../../rpc/mcp-client.js';
 import type { RpcNotification } from '../../rpc/messages.js';
 import { NotificationBrake } from '../../rpc/notification-brake.js';
 import { AsyncEvent } from '../../util/async-event.js';
-import { Listeners } from '../../util/listeners.js';
 import { defaultHandshakeMs, PageSession, type PageSessionOptions, type ResumeOffer } from './page-session.js';
 import type { Slot } from './slot.js';
 

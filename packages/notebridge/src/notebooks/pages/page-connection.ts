@@ -1,11 +1,12 @@
 import type { Duplex } from 'node:stream';
+import { isJsonObject } from '@notebridge/kit/json';
+import type { Logger } from '@notebridge/kit/logger';
+import { messageOf } from '@notebridge/kit/message-of';
 import type { WebSocket } from 'ws';
-import { BridgeError, messageOf } from '../../core/errors.js';
-import type { Logger } from '../../core/logger.js';
+import { BridgeError } from '../../core/errors.js';
 import { FaultLog } from '../../net/fault-log.js';
 import { parseFrame, printFrame } from '../../rpc/frames.js';
 import type { Channel } from '../../rpc/message-stream.js';
-import { isJsonObject } from '../../util/json.js';
 import { FrameBudget } from './frame-budget.js';
 import { TextFrames } from './text-frames.js';
 

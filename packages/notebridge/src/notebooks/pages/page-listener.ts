@@ -1,15 +1,16 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import type { Logger } from '@notebridge/kit/logger';
+import { messageOf } from '@notebridge/kit/message-of';
+import { hostsOf, namesHost, pathOf, repeatsHeader } from '@notebridge/kit/request-head';
 import type { ServerOptions, WebSocket, WebSocketServer } from 'ws';
-import { BridgeError, messageOf } from '../../core/errors.js';
-import type { Logger } from '../../core/logger.js';
+import { BridgeError } from '../../core/errors.js';
 import type { OnRefused } from '../../core/refused-attempt.js';
-import { type BindOptions, bindLoopback } from '../../net/bind.js';
+import { type BindOptions, listenOnLoopback } from '../../net/bind.js';
 import { ownConnections } from '../../net/connections.js';
 import { FailedTries } from '../../net/failed-tries.js';
 import { FaultLog } from '../../net/fault-log.js';
-import { hostsOf, namesHost, pathOf, repeatsHeader } from '../../net/request-head.js';
 import { Strangers, silenceMs } from '../../net/strangers.js';
 import { admit, pageSubprotocol, type Refusal } from './admission.js';
 import type { Slot } from './slot.js';
@@ -68,7 +69,7 @@ export class PageListener {
   static async open(options: PageListenerOptions): Promise<PageListener> {
     const listener = new PageListener(options);
     if (options.at !== undefined) return listener.#attach(options.at);
-    const { port, servers } = await bindLoopback(() => listener.#createServer(), options);
+    const { port, servers } = await listenOnLoopback(() => listener.#createServer(), options);
     listener.#port = port;
     listener.#servers = servers;
     listener.#hosts = hostsOf(port, options.allowHosts ?? []);

@@ -1,6 +1,8 @@
+import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
+import { type Logger, silentLogger } from '@notebridge/kit/logger';
+import { messageOf } from '@notebridge/kit/message-of';
 import type { Cancellation } from '../../core/cancellation.js';
-import { BridgeError, messageOf } from '../../core/errors.js';
-import { type Logger, silentLogger } from '../../core/logger.js';
+import { BridgeError } from '../../core/errors.js';
 import type { InitializeResult } from '../../core/mcp.js';
 import { isLegacyVersion, pageVersionOffered } from '../../core/protocol-versions.js';
 import { FaultLog } from '../../net/fault-log.js';
@@ -8,7 +10,6 @@ import { McpClient } from '../../rpc/mcp-client.js';
 import type { Channel } from '../../rpc/message-stream.js';
 import type { RpcNotification, RpcRequest } from '../../rpc/messages.js';
 import { Peer, type PeerRequestOptions } from '../../rpc/peer.js';
-import { isJsonObject, type JsonObject } from '../../util/json.js';
 
 export const defaultHandshakeMs = 5000;
 

@@ -1,5 +1,5 @@
+import { createToken, isSameToken } from '@notebridge/kit/token';
 import type { Redactor } from '../../util/redactor.js';
-import { createToken, isSameToken } from './token.js';
 
 /** Told each token in the moment it is made, and in the moment it ends. */
 export type Secrets = Pick<Redactor, 'add' | 'delete'>;

@@ -1,6 +1,6 @@
+import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import type { ListToolsResult, Tool } from '../../core/mcp.js';
 import { printMessage } from '../../core/wire.js';
-import { isJsonObject, type JsonObject } from '../../util/json.js';
 
 /** The longest name that MCP allows. */
 export const maxNameLength = 128;

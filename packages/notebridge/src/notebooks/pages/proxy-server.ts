@@ -1,13 +1,14 @@
+import type { JsonObject } from '@notebridge/kit/json';
+import { Listeners } from '@notebridge/kit/listeners';
+import { type Logger, silentLogger } from '@notebridge/kit/logger';
+import { messageOf } from '@notebridge/kit/message-of';
 import type { CallContext } from '../../core/call-context.js';
-import { BridgeError, codeOf, messageOf } from '../../core/errors.js';
-import { type Logger, silentLogger } from '../../core/logger.js';
+import { BridgeError, codeOf } from '../../core/errors.js';
 import { errorCodeMetaKey, type ListToolsResult, type Tool, type ToolResult, toTextResult } from '../../core/mcp.js';
 import type { Provider, ProviderEvent } from '../../core/provider.js';
 import type { McpClient } from '../../rpc/mcp-client.js';
 import { withoutEnvelope } from '../../rpc/modern-envelope.js';
 import type { PeerRequestOptions } from '../../rpc/peer.js';
-import type { JsonObject } from '../../util/json.js';
-import { Listeners } from '../../util/listeners.js';
 import { quote } from '../../util/quote.js';
 import { Throttle } from '../../util/throttle.js';
 import type { Absence } from './absence.js';

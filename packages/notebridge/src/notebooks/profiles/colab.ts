@@ -1,5 +1,5 @@
+import type { JsonObject } from '@notebridge/kit/json';
 import type { Tool } from '../../core/mcp.js';
-import type { JsonObject } from '../../util/json.js';
 import type { PageProfile } from './profile.js';
 
 const cellIndex = { type: 'integer', minimum: 0, description: 'Position of the cell in the notebook, from 0.' };

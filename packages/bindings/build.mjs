@@ -1,0 +1,11 @@
+// What the compiler does not do: generated packages carry the files of `runtime/` as they are, Python and JavaScript.
+import { cpSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { carryKit } from '../kit/carry.mjs';
+
+carryKit(fileURLToPath(new URL('dist/', import.meta.url)));
+for (const language of ['python', 'typescript'])
+  cpSync(new URL(`src/${language}/runtime/`, import.meta.url), new URL(`dist/${language}/runtime/`, import.meta.url), {
+    recursive: true,
+    filter: (path) => !/(__pycache__|\.mypy_cache|\.pyc$|\.test\.)/.test(path),
+  });

@@ -1,0 +1,3 @@
+export { type BindingLanguage, bindingLanguages, loadEmitter } from './languages.js';
+export type { BindingsInput, BoundServer, BoundTool, Emitter, GeneratedFiles } from './model.js';
+export { sealFiles } from './seal-files.js';

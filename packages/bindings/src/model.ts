@@ -1,0 +1,41 @@
+import type { JsonObject } from '@notebridge/kit/json';
+
+/** A tool as `tools/list` shows it. Unknown keys are of no concern. */
+export type BoundTool = JsonObject & {
+  name: string;
+  description?: string;
+  inputSchema: JsonObject;
+  outputSchema?: JsonObject;
+  annotations?: JsonObject;
+};
+
+/** A server as the bindings see it. Wire names are kept to the letter; every language makes its own names of them. */
+export interface BoundServer {
+  name: string;
+  description: string | undefined;
+  /** Sorted by name, and each name once: what a server lists twice is bound as it was listed first. */
+  tools: readonly BoundTool[];
+}
+
+/** All that bindings are made from, whatever the language: same servers, same bytes. */
+export interface BindingsInput {
+  /** Sorted by name. */
+  servers: readonly BoundServer[];
+  /** True if the hub has the pseudo-server `skills`: then the skills functions are written too. */
+  skills: boolean;
+  /** Written to the manifest, so that code finds the hub: `http://127.0.0.1:8765/api/v1/mcp/proxy`. Never a token. */
+  hubUrl: string | undefined;
+}
+
+/** What an emitter makes. Nothing is written yet. */
+export interface GeneratedFiles {
+  /** Text by path, with `/`, relative to the folder of the package; sorted. */
+  files: ReadonlyMap<string, string>;
+  /** SHA-256 of paths and texts, in hex. The same input gives the same. */
+  contentHash: string;
+  /** What a person should know: a name that had to be changed, a schema that could not be typed. One line each, sorted. */
+  warnings: readonly string[];
+}
+
+/** One language: `python/emit-python.ts`, `typescript/emit-typescript.ts`. */
+export type Emitter = (input: BindingsInput) => Promise<GeneratedFiles>;

@@ -1,0 +1,107 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { printJson } from '@notebridge/kit/exact-json';
+import { readRuntime, readVersion } from '../carried-files.js';
+import type { BindingsInput, BoundServer, Emitter } from '../model.js';
+import { assignNames } from '../python/names.js';
+import { sealFiles } from '../seal-files.js';
+import { toComment, toCommentText } from './comment-text.js';
+import { toJavaScriptName, toModuleName } from './javascript-names.js';
+import { toolDeclaration } from './tool-declaration.js';
+
+/** Tools between which the hub answers others. */
+const toolsPerTurn = 10;
+
+interface NamedServer extends BoundServer {
+  module: string;
+  /** The name of each tool's function, in the order of the tools. */
+  functions: string[];
+}
+
+/**
+ * ES modules with their types beside them: what Node, Deno, bundlers and browsers import as they are, without a build. One module per
+ * server, a function per tool.
+ */
+export const emitTypeScript: Emitter = async (input) => {
+  const servers = nameServers(input);
+  const files = await runtimeFiles(input);
+  const warnings: string[] = [];
+  for (const server of servers) {
+    if (server.module !== server.name) warnings.push(`The server ${quoted(server.name)} is called ${server.module} in TypeScript.`);
+    files.set(`mcp/${server.module}.js`, moduleOf(server));
+    files.set(`mcp/${server.module}.d.ts`, await typesOf(server, warnings));
+  }
+  const list = servers.map(({ module }) => `export * as ${module} from './${module}.js';\n`).join('');
+  files.set('mcp/index.js', `// @ts-self-types="./index.d.ts"\n${list || 'export {};\n'}`);
+  files.set('mcp/index.d.ts', list || 'export {};\n');
+  for (const file of ['index.js', 'index.d.ts']) {
+    const head = file.endsWith('.js') ? '// @ts-self-types="./index.d.ts"\n' : '';
+    files.set(file, `${head}export * from './client.js';\nexport * as mcp from './mcp/index.js';\n${input.skills ? skillsExport : ''}`);
+  }
+  warnings.sort();
+  files.set('_manifest.json', manifestOf(input, servers, { warnings, version: await readVersion() }));
+  return sealFiles(files, warnings);
+};
+
+const skillsExport = "export * as skills from './skills.js';\n";
+
+function nameServers({ servers }: BindingsInput): NamedServer[] {
+  const modules = assignNames(
+    servers.map(({ name }) => name),
+    { ignoreCase: true, kind: 'server', toName: toModuleName },
+  );
+  return servers.map((server, index) => {
+    const names = assignNames(
+      server.tools.map(({ name }) => name),
+      { ignoreCase: false, kind: 'tool', toName: toJavaScriptName },
+    );
+    return { ...server, module: modules[index]?.python ?? server.name, functions: names.map(({ python }) => python) };
+  });
+}
+
+/** The part of the package that is the same for all tools. It lies beside this file, as the JavaScript that it is. */
+async function runtimeFiles({ skills, hubUrl }: BindingsInput): Promise<Map<string, string>> {
+  const isWanted = (path: string) => /\.(js|d\.ts)$/.test(path) && (skills || !/^_?skills\./.test(path));
+  const files = await readRuntime('typescript', isWanted);
+  return files.set('_package.js', `export const hubUrl = ${hubUrl === undefined ? 'undefined' : JSON.stringify(hubUrl)};\n`);
+}
+
+function moduleOf({ name, module, tools, functions }: NamedServer): string {
+  const lines = tools.map((tool, at) => {
+    return `export const ${functions[at]} = /* @__PURE__ */ $client.defineTool(${JSON.stringify(name)}, ${JSON.stringify(tool.name)});\n`;
+  });
+  return `// @ts-self-types="./${module}.d.ts"\nimport * as $client from '../client.js';\n\n${lines.join('')}`;
+}
+
+async function typesOf({ name, description, tools, functions }: NamedServer, warnings: string[]): Promise<string> {
+  const about = toComment(toCommentText(description ?? `The tools of the MCP server ${name}.`));
+  const parts = [`${about}import type * as $client from '../client.js';\n`];
+  for (const [at, tool] of tools.entries()) {
+    const wanted = functions[at] ?? '';
+    const { types, losses } = await toolDeclaration(tool, wanted);
+    parts.push(types);
+    const of = `The tool ${quoted(tool.name)} of the server ${quoted(name)}`;
+    if (wanted !== tool.name) warnings.push(`${of} is called ${wanted} in TypeScript.`);
+    for (const loss of losses) warnings.push(`${of} has a part without a type: ${loss}.`);
+    if (at % toolsPerTurn === toolsPerTurn - 1) await nextTurn();
+  }
+  return parts.join('\n');
+}
+
+/** What the package was made from. No times, so that the same tools give the same bytes; and never a token. */
+function manifestOf(
+  { hubUrl, skills }: BindingsInput,
+  servers: readonly NamedServer[],
+  { warnings, version }: { warnings: string[]; version: string },
+): string {
+  const listed = servers.map(({ name, module, tools, functions }) => ({
+    name,
+    module,
+    tools: tools.map((tool, at) => ({ name: tool.name, function: functions[at] })),
+  }));
+  const url = hubUrl === undefined ? {} : { url: hubUrl };
+  return `${JSON.stringify({ generator: `notebridge ${version}`, language: 'typescript', ...url, skills, servers: listed, warnings }, null, 1)}\n`;
+}
+
+function quoted(name: string): string {
+  return printJson(name.length > 100 ? `${name.slice(0, 100)}…` : name);
+}

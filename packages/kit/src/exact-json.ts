@@ -1,0 +1,138 @@
+/**
+ * JSON that survives a round trip to the letter of its numbers. `JSON.parse` turns 12345678901234567890 into another number,
+ * 1.0 into 1 and 1e400 into Infinity (printed as null); a bridge that does so corrupts what a Python peer sent. Numbers that
+ * a JavaScript number cannot print back are kept as `ExactNumber`. Texts without such a number (nearly all) take the
+ * engine's own fast path, at the price of one look at the text.
+ */
+import { ExactNumber, exactPrinting, setMember } from './json.js';
+import { hasOddNumber } from './odd-numbers.js';
+
+const numberPattern = /-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?/y;
+// Unguessable, so that a string of a peer can never be taken for an exact number.
+const marker = `\u0000${crypto.randomUUID()}:`;
+const markedNumber = new RegExp(`"${JSON.stringify(marker).slice(1, -1).replaceAll('\\', '\\\\')}([-+.\\deE]+)"`, 'g');
+let exactNumbersPrinted = 0;
+
+function placeholderOf(source: string): string {
+  exactNumbersPrinted++;
+  return `${marker}${source}`;
+}
+
+/** Parses JSON text. Throws SyntaxError where `JSON.parse` does, RangeError for nesting deeper than the stack. */
+export function parseJson(text: string): unknown {
+  const value: unknown = JSON.parse(text);
+  return hasOddNumber(text) ? readExactly(text) : value;
+}
+
+/** Prints a value as JSON, exact numbers as they came. Throws RangeError for nesting deeper than the stack. */
+export function printJson(value: unknown): string {
+  const before = exactNumbersPrinted;
+  exactPrinting.placeholderOf = placeholderOf;
+  try {
+    const text = JSON.stringify(value);
+    return exactNumbersPrinted === before ? text : text.replace(markedNumber, '$1');
+  } finally {
+    exactPrinting.placeholderOf = undefined;
+  }
+}
+
+/**
+ * The value with plain numbers in place of exact ones, for code of this process that asks `typeof`. The same value, uncopied,
+ * if it has none. Throws RangeError for nesting deeper than the stack.
+ */
+export function toPlainNumbers(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (value instanceof ExactNumber) return value.valueOf();
+  const members = value as Record<string, unknown>;
+  let copy: object | undefined;
+  for (const key of Object.keys(members)) {
+    const plain = toPlainNumbers(members[key]);
+    if (plain === members[key]) continue;
+    copy ??= Array.isArray(value) ? [...value] : { ...value };
+    setMember(copy, key, plain);
+  }
+  return copy ?? value;
+}
+
+/** True if the text is what JavaScript prints for the number it reads there. */
+function isExact(source: string): boolean {
+  return String(Number(source)) === source;
+}
+
+/** True if an odd number of backslashes stands before the character. */
+function isEscaped(text: string, at: number): boolean {
+  let before = at;
+  while (text.charCodeAt(before - 1) === 0x5c) before--;
+  return (at - before) % 2 === 1;
+}
+
+/** Reads a text that `JSON.parse` has accepted, so only structure is followed. Of equal keys the last one counts, as there. */
+function readExactly(text: string): unknown {
+  let at = 0;
+
+  const next = (): string | undefined => {
+    while (text.charCodeAt(at) <= 0x20) at++;
+    return text[at];
+  };
+  const readString = (): string => {
+    const start = at;
+    do at = text.indexOf('"', at + 1);
+    while (isEscaped(text, at));
+    const source = text.slice(start, ++at);
+    return source.includes('\\') ? JSON.parse(source) : source.slice(1, -1);
+  };
+  const readNumber = (): unknown => {
+    numberPattern.lastIndex = at;
+    const source = numberPattern.exec(text)?.[0] ?? '';
+    at += source.length;
+    return isExact(source) ? Number(source) : new ExactNumber(source);
+  };
+  const readArray = (): unknown[] => {
+    const items: unknown[] = [];
+    at++;
+    while (next() !== ']') {
+      if (text[at] === ',') at++;
+      items.push(readValue());
+    }
+    at++;
+    return items;
+  };
+  const readObject = (): object => {
+    const members = {};
+    at++;
+    while (next() !== '}') {
+      if (text[at] === ',') at++;
+      next();
+      const key = readString();
+      next();
+      at++; // the colon
+      setMember(members, key, readValue());
+    }
+    at++;
+    return members;
+  };
+  const readWord = (length: number, value: unknown): unknown => {
+    at += length;
+    return value;
+  };
+  const readValue = (): unknown => {
+    switch (next()) {
+      case '{':
+        return readObject();
+      case '[':
+        return readArray();
+      case '"':
+        return readString();
+      case 't':
+        return readWord(4, true);
+      case 'f':
+        return readWord(5, false);
+      case 'n':
+        return readWord(4, null);
+      default:
+        return readNumber();
+    }
+  };
+
+  return readValue();
+}

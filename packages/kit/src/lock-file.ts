@@ -1,0 +1,64 @@
+import { randomBytes } from 'node:crypto';
+import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { errnoOf } from './errno.js';
+
+/**
+ * Puts a lock file there with this text, which has to be unlike all others; false if there is one. Nobody sees half a lock. Throws the
+ * error of the system.
+ */
+export function placeLockFile(path: string, text: string): boolean {
+  const temporary = `${path}-${randomBytes(6).toString('hex')}`;
+  try {
+    writeFileSync(temporary, text, { flag: 'wx', mode: 0o600 });
+    return place(path, text, temporary);
+  } finally {
+    rmSync(temporary, { force: true });
+  }
+}
+
+/** Unlike a rename, a link never replaces, and unlike `wx` it shows nobody half a lock. Some file systems have none. */
+function place(path: string, text: string, temporary: string): boolean {
+  try {
+    linkSync(temporary, path);
+    return true;
+  } catch (error) {
+    if (errnoOf(error) === 'EEXIST') return false;
+  }
+  try {
+    writeFileSync(path, text, { flag: 'wx', mode: 0o600 });
+    return true;
+  } catch (error) {
+    if (errnoOf(error) === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+/** The text of the lock file; undefined if there is none. Throws the error of the system. */
+export function readLockFile(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Removes the lock file if it still has this text; true if it did. Of two that find the same dead lock, the second must not remove the
+ * new lock of the first: what was moved aside is looked at again. Throws the error of the system.
+ */
+export function removeLockFile(path: string, text: string): boolean {
+  if (readLockFile(path) !== text) return false;
+  const aside = `${path}-${randomBytes(6).toString('hex')}`;
+  try {
+    renameSync(path, aside);
+    if (readLockFile(aside) === text) return true;
+    linkSync(aside, path);
+    return false;
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT' || errnoOf(error) === 'EEXIST') return false;
+    throw error;
+  } finally {
+    rmSync(aside, { force: true });
+  }
+}
