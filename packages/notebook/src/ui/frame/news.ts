@@ -22,7 +22,7 @@ export function announceEvents(store: Store, announcer: Announcer): void {
 
 function textOf(event: StoreEvent, store: Store): string | undefined {
   if (event.type === 'finished') {
-    const cell = store.cells.find(({ id }) => id === event.run.cellId);
+    const cell = store.document.find(event.run.cellId);
     const error = cell?.outputs.findLast((output) => output.output_type === 'error');
     const what = event.status === 'error' && error ? `: ${withoutAnsi(`${error.ename}: ${error.evalue}`).slice(0, 200)}` : '';
     return `Cell ${store.indexOf(event.run.cellId) + 1} ${ends[event.status]}${what}.`;
