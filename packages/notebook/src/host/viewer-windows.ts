@@ -4,7 +4,7 @@ import type { ConnectedAgent, Hello, HostMessage } from '../viewer/protocol.js';
 import { HostError } from './host-error.js';
 import type { Logger } from './logger.js';
 import type { NotebookTools } from './notebook-tools.js';
-import { ViewerActions, type ViewerTarget } from './viewer-actions.js';
+import { createActions, type ViewerTarget } from './viewer-actions.js';
 import { type LinkLimits, ViewerLink } from './viewer-link.js';
 
 export interface ViewerWindowsOptions extends Pick<ViewerTarget, 'session' | 'file'> {
@@ -56,9 +56,8 @@ export class ViewerWindows {
   /** A window begins with everything there is, and hears of each change that follows. */
   add(socket: WebSocket): void {
     const { session, file, logger, limits, codeTools } = this.#options;
-    const actions = new ViewerActions({ session, file, codeTools, disconnectAgent: (id) => this.#disconnect(id) });
     const link: ViewerLink = new ViewerLink(socket, {
-      perform: (action) => actions.perform(action),
+      perform: createActions({ session, file, codeTools, disconnectAgent: (id) => this.#disconnect(id) }),
       onClose: () => this.#links.delete(link),
       logger,
       limits,
