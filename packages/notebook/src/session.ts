@@ -5,7 +5,7 @@ import type { DocumentEvent, NotebookDocument } from './model/document.js';
 import { messageOf, NotebookError } from './model/errors.js';
 import { Journal, type JournalEntry, type JournalLimits, type UndoOptions } from './model/journal.js';
 import { Listeners } from './model/listeners.js';
-import { type Job, notRun, type Run, type RunOptions, RunQueue, type RunResult, type RunStatus } from './run-queue.js';
+import { type Job, notRun, type Run, type RunEvent, type RunOptions, RunQueue, type RunResult } from './run-queue.js';
 
 export interface SessionOptions {
   document: NotebookDocument;
@@ -18,8 +18,7 @@ export interface SessionOptions {
 }
 
 export type SessionEvent =
-  | { readonly type: 'queued' | 'started'; readonly run: Run }
-  | { readonly type: 'finished'; readonly run: Run; readonly status: RunStatus }
+  | RunEvent
   /** Someone stopped, interrupted or restarted what runs. */
   | { readonly type: 'stopped' | 'interrupted' | 'restarted'; readonly by: Actor }
   /** The version and the layers are known from the first start on. */
@@ -47,9 +46,7 @@ export class NotebookSession {
     this.#readOnly = readOnly;
     this.#queue = new RunQueue({
       execute: (job) => this.#execute(job),
-      onQueued: (run) => this.#listeners.emit({ type: 'queued', run }),
-      onStarted: (run) => this.#listeners.emit({ type: 'started', run }),
-      onFinished: (run, status) => this.#listeners.emit({ type: 'finished', run, status }),
+      onEvent: (event) => this.#listeners.emit(event),
     });
     this.#stopListening = [
       document.onChange((event) => this.#dropDeleted(event)),

@@ -1,7 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
-import type { BigIntStats } from 'node:fs';
+import type { BigIntStats, Stats } from 'node:fs';
 import { access, constants, type FileHandle, link, lstat, open, readdir, readlink, realpath, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { NotebookError } from '../model/errors.js';
 import { errnoOf, ignore, ignoreMissing } from './errno.js';
 
@@ -17,19 +18,10 @@ export interface FoundText {
   readonly hash: string;
 }
 
-interface Stamp {
-  readonly inode: bigint;
-  readonly bytes: bigint;
-  readonly modifiedNs: bigint;
-  /** Tells a change whose author has set the time of modification back. */
-  readonly changedNs: bigint;
-}
+/** `ctimeNs` tells a change whose author has set the time of modification back. */
+type Stamp = Readonly<Pick<BigIntStats, 'ino' | 'size' | 'mtimeNs' | 'ctimeNs'>>;
 
-interface OldFile {
-  readonly mode: number;
-  readonly uid: number;
-  readonly gid: number;
-}
+type OldFile = Readonly<Pick<Stats, 'mode' | 'uid' | 'gid'>>;
 
 /**
  * One text file that other programs may change too: remembers how it was last seen, and replaces it only if it still is so.
@@ -57,8 +49,8 @@ export class DiskFile {
     const found = await stat(this.path, { bigint: true }).catch(ignoreMissing);
     if (!found) return { kind: this.#known ? 'removed' : 'same' };
     const stamp = toStamp(found);
-    if (this.#known && isSameStamp(stamp, this.#known.stamp)) return { kind: 'same' };
-    if (this.#pending && isSameStamp(stamp, this.#pending.stamp)) return this.#pending;
+    if (this.#known && isDeepStrictEqual(stamp, this.#known.stamp)) return { kind: 'same' };
+    if (this.#pending && isDeepStrictEqual(stamp, this.#pending.stamp)) return this.#pending;
     const bytes = await this.#read(found);
     const hash = hashOf(bytes);
     if (hash === this.#known?.hash) {
@@ -103,7 +95,7 @@ export class DiskFile {
     return this.#replace(text, old, async (temporary) => {
       // As late as can be: what another program writes between here and the rename is lost.
       const now = await stat(this.path, { bigint: true }).catch(ignoreMissing);
-      const isExpected = now ? this.#known !== undefined && isSameStamp(toStamp(now), this.#known.stamp) : this.#known === undefined;
+      const isExpected = now ? this.#known !== undefined && isDeepStrictEqual(toStamp(now), this.#known.stamp) : this.#known === undefined;
       if (isExpected) await rename(temporary, this.path);
       return isExpected;
     });
@@ -143,7 +135,7 @@ export class DiskFile {
   async #remember(written: Stamp, hash: string): Promise<void> {
     const found = await stat(this.path, { bigint: true }).catch(ignore);
     const now = found && toStamp(found);
-    const isOurs = now && now.inode === written.inode && now.bytes === written.bytes && now.modifiedNs === written.modifiedNs;
+    const isOurs = now && isDeepStrictEqual({ ...now, ctimeNs: written.ctimeNs }, written);
     this.#know({ stamp: isOurs ? now : written, hash });
   }
 
@@ -219,13 +211,7 @@ async function syncFolder(folder: string): Promise<void> {
 }
 
 function toStamp({ ino, size, mtimeNs, ctimeNs }: BigIntStats): Stamp {
-  return { inode: ino, bytes: size, modifiedNs: mtimeNs, changedNs: ctimeNs };
-}
-
-function isSameStamp(left: Stamp, right: Stamp): boolean {
-  return (
-    left.inode === right.inode && left.bytes === right.bytes && left.modifiedNs === right.modifiedNs && left.changedNs === right.changedNs
-  );
+  return { ino, size, mtimeNs, ctimeNs };
 }
 
 function hashOf(bytes: Buffer): string {

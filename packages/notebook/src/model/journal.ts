@@ -3,7 +3,7 @@ import { type DocumentEvent, type NotebookDocument, type PlacedCell, placeAmong 
 import { NotebookError } from './errors.js';
 import { sizeOf } from './json.js';
 import { Listeners } from './listeners.js';
-import { isContentOperation } from './operation.js';
+import { type ContentOperation, isContentOperation } from './operation.js';
 
 export interface JournalLimits {
   /** Default 500. */
@@ -12,7 +12,7 @@ export interface JournalLimits {
   maxCharacters?: number;
 }
 
-export type JournalAction = 'insert' | 'update' | 'move' | 'delete' | 'setType' | 'setMetadata' | 'restore';
+export type JournalAction = ContentOperation['type'];
 
 /** One change of an agent, as a UI lists it. */
 export interface JournalEntry {
@@ -132,7 +132,7 @@ export class Journal {
     const cell = places.after?.cell ?? places.before?.cell;
     if (version === this.#undoVersion || !cell || !isContentOperation(op)) return;
     if (by.kind === 'person') this.#markTouched(cell.id, by);
-    else this.#record({ by, action: op.type as JournalAction, cellId: cell.id, ...places });
+    else this.#record({ by, action: op.type, cellId: cell.id, ...places });
   }
 
   #markTouched(cellId: string, by: Actor): void {

@@ -41,8 +41,10 @@ export function cellIdOf(op: Operation): string | undefined {
   return op.type === 'insert' || op.type === 'restore' ? op.cell.id : op.id;
 }
 
-/** True for an operation that makes a new revision of its cell: all but what a run does. */
-export function isContentOperation(op: Operation): boolean {
+/** Makes a new revision of its cell: all but what a run does. */
+export type ContentOperation = Exclude<Operation, { type: 'setOutputs' | 'setExecutionCount' | 'editOutputs' }>;
+
+export function isContentOperation(op: Operation): op is ContentOperation {
   return op.type !== 'setOutputs' && op.type !== 'setExecutionCount' && op.type !== 'editOutputs';
 }
 

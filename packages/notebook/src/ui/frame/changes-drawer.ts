@@ -1,21 +1,11 @@
-import type { JournalAction, JournalEntry } from '../../model/journal.js';
+import type { JournalEntry } from '../../model/journal.js';
 import type { Commands } from '../commands.js';
 import { button, el, hiddenText } from '../dom.js';
 import { icon } from '../icons.js';
-import { nameOf } from '../names.js';
+import { nameOf, verbs } from '../names.js';
 import { diffLines } from '../state/merge-lines.js';
 import type { Store } from '../state/store.js';
 import { visibleNodes } from '../visible.js';
-
-const verbs: { readonly [action in JournalAction]: string } = {
-  insert: 'added',
-  update: 'edited',
-  move: 'moved',
-  delete: 'deleted',
-  setType: 'changed the type of',
-  setMetadata: 'changed the metadata of',
-  restore: 'restored',
-};
 
 /** More are asked for with a button: the newest are the ones that matter. */
 const pageSize = 50;
