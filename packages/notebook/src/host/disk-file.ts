@@ -123,12 +123,10 @@ export class DiskFile {
         await this.#remember(written, hashOf(bytes));
         return true;
       }
-    } catch (error) {
+      return false;
+    } finally {
       await rm(temporary, { force: true }).catch(ignore);
-      throw error;
     }
-    await rm(temporary, { force: true }).catch(ignore);
-    return false;
   }
 
   /** The rename has changed one of the times. If it is not our file any more, the next look finds that out. */

@@ -6,7 +6,7 @@ import type { KernelTools } from './kernel-tools.js';
 import type { OpenWorker } from './kernel-worker.js';
 import type { Layer } from './layers.js';
 import type { Report } from './messages.js';
-import { ToolCalls } from './tool-calls.js';
+import { openToolCalls, type ToolCalls } from './tool-calls.js';
 import { within } from './within.js';
 
 export interface PyodideKernelOptions {
@@ -141,7 +141,7 @@ export class PyodideKernel implements Kernel {
       });
       this.#interpreter = interpreter;
       const { worker } = interpreter;
-      if (this.#tools) this.#calls = new ToolCalls(this.#tools, (command) => worker.send(command));
+      if (this.#tools) this.#calls = openToolCalls(this.#tools, (command) => worker.send(command));
       const { version, hardened } = await interpreter.ready;
       this.#version = version;
       this.#layers = worker.layersWith?.(hardened);

@@ -9,7 +9,7 @@ import { createBar } from './frame/bar.js';
 import { ChangesDrawer } from './frame/changes-drawer.js';
 import { announceEvents } from './frame/news.js';
 import { startStatusBanners } from './frame/status-banners.js';
-import { editorKeys, lastEditorKeys, listenToKeys } from './keys.js';
+import { editorKeys, listenToKeys } from './keys.js';
 import { Connection } from './link/connection.js';
 import { nameOf } from './names.js';
 import { AgentTrail } from './state/agent-trail.js';
@@ -39,7 +39,7 @@ export function startApp(root: HTMLElement, url: string): void {
     host: {
       drafts,
       selection,
-      keys: { first: editorKeys(() => commands), last: lastEditorKeys(() => commands) },
+      keys: editorKeys(() => commands),
       run: (cellId) => void commands.run(cellId),
       stop: () => commands.stop(),
     },
