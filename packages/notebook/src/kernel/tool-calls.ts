@@ -1,4 +1,3 @@
-import { messageOf } from '../model/errors.js';
 import type { KernelTools, ToolPackage } from './kernel-tools.js';
 import type { ToolCommand, ToolReport } from './messages.js';
 
@@ -44,7 +43,7 @@ export function openToolCalls(tools: KernelTools, send: (command: ToolCommand) =
     };
     tools.call({ server, tool, body }, { signal: running.abort.signal, onEvent }).then(
       (text) => end({ type: 'toolAnswer', id, text }),
-      (error: unknown) => end(failure(id, 'internal', messageOf(error))),
+      (error: unknown) => end(failure(id, 'internal', error instanceof Error ? error.message : String(error))),
     );
   };
 
