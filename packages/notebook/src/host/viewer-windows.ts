@@ -1,4 +1,5 @@
 import type { WebSocket } from 'ws';
+import type { PlacedCell } from '../model/document.js';
 import type { JournalEntry } from '../model/journal.js';
 import type { ConnectedAgent, Hello, HostMessage } from '../viewer/protocol.js';
 import { HostError } from './host-error.js';
@@ -125,9 +126,6 @@ function newest(entries: readonly JournalEntry[]): JournalEntry[] {
 /** A window shows what an agent changed, which outputs never are; they may be many megabytes. */
 function withoutOutputs(entry: JournalEntry): JournalEntry {
   const { before, after } = entry;
-  const strip = <Placed extends NonNullable<JournalEntry['before']>>(placed: Placed): Placed => ({
-    ...placed,
-    cell: { ...placed.cell, outputs: [] },
-  });
+  const strip = (placed: PlacedCell): PlacedCell => ({ ...placed, cell: { ...placed.cell, outputs: [] } });
   return { ...entry, ...(before ? { before: strip(before) } : {}), ...(after ? { after: strip(after) } : {}) };
 }

@@ -46,14 +46,14 @@ export function startApp(root: HTMLElement, url: string): void {
   });
   const commands: Commands = createCommands({ store, drafts, selection, view, connection, complain });
   const drawer = new ChangesDrawer(store, commands);
-  const bar = createBar({ store, commands, toggleChanges: () => drawer.toggle() });
+  const bar = createBar(store, commands, () => drawer.toggle());
   const changesButton = bar.querySelector<HTMLButtonElement>('.changes-button');
   drawer.onToggle((isOpen) => {
     changesButton?.setAttribute('aria-expanded', String(isOpen));
     document.body.classList.toggle('with-drawer', isOpen);
     if (!isOpen) changesButton?.focus();
   });
-  const hint = createActivityHint({ store, trail, commands });
+  const hint = createActivityHint(store, trail, commands);
   startStatusBanners({ store, banners, commands, connection, drafts });
   drafts.on((event) => {
     if (event.type === 'refused') complain(event.message);

@@ -44,7 +44,7 @@ export function createCommands({ store, drafts, selection, view, connection, com
     async run(cellId = selection.cellId): Promise<void> {
       const cell = store.document.find(cellId ?? '');
       if (!cell) return;
-      if (cell.type !== 'code') return view.find(cell.id)?.render();
+      if (cell.type !== 'code') return view.find(cell.id)?.setOpen(false);
       try {
         await drafts.flush(cell.id);
       } catch (error) {
@@ -124,7 +124,7 @@ export function createCommands({ store, drafts, selection, view, connection, com
       const cell = selected();
       if (!cell) return;
       // A text cell that was code shows its source: what it looks like as text is for the person to ask for.
-      if (cellType === 'markdown') view.find(cell.id)?.open();
+      if (cellType === 'markdown') view.find(cell.id)?.setOpen(true);
       void commands.ask({ do: 'setType', cellId: cell.id, cellType });
     },
 

@@ -2,6 +2,7 @@ import type { Cell, CellType } from '../../model/cell.js';
 import { button, el } from '../dom.js';
 import { type IconName, icon } from '../icons.js';
 import type { Store } from '../state/store.js';
+import { typeNames } from './cell-view.js';
 
 export interface CellToolsOptions {
   move: (by: -1 | 1) => void;
@@ -17,9 +18,7 @@ export class CellTools {
   readonly #clear: HTMLButtonElement;
 
   constructor({ move, remove, clearOutputs, setType }: CellToolsOptions) {
-    const options = (['code', 'markdown', 'raw'] as const).map((type) =>
-      el('option', { value: type }, { code: 'Code', markdown: 'Text', raw: 'Raw' }[type]),
-    );
+    const options = Object.entries(typeNames).map(([type, name]) => el('option', { value: type }, name));
     this.#type = el('select', { 'aria-label': 'Type of the cell', onchange: () => setType(this.#type.value as CellType) }, ...options);
     this.#clear = toolButton('clear', 'Clear output', clearOutputs);
     this.element = el(

@@ -22,7 +22,7 @@ export interface CellHost {
   stop: () => void;
 }
 
-const typeNames: { readonly [type in CellType]: string } = { code: 'Code', markdown: 'Text', raw: 'Raw' };
+export const typeNames: { readonly [type in CellType]: string } = { code: 'Code', markdown: 'Text', raw: 'Raw' };
 
 /** One cell as a person sees it. */
 export class CellView {
@@ -182,15 +182,9 @@ export class CellView {
     this.#source.focus(at);
   }
 
-  /** A text cell shows its source from now on. */
-  open(): void {
-    this.#isOpen = true;
-    this.#showProse();
-  }
-
-  /** Shows a text cell as text again. */
-  render(): void {
-    this.#isOpen = false;
+  /** Whether a text cell shows its source from now on, or the text. */
+  setOpen(isOpen: boolean): void {
+    this.#isOpen = isOpen;
     this.#showProse();
   }
 

@@ -5,14 +5,8 @@ import { nameOf } from '../names.js';
 import type { AgentTrail } from '../state/agent-trail.js';
 import type { Store } from '../state/store.js';
 
-export interface ActivityHintOptions {
-  store: Store;
-  trail: AgentTrail;
-  commands: Commands;
-}
-
 /** "Claude is working in cell 7": where to look, and how to stop it. */
-export function createActivityHint({ store, trail, commands }: ActivityHintOptions): HTMLElement {
+export function createActivityHint(store: Store, trail: AgentTrail, commands: Commands): HTMLElement {
   const text = el('span', { class: 'hint-text' });
   const showButton = button({ onclick: () => trail.activity && commands.show(trail.activity.cellId) }, 'Show');
   const stopButton = button({ class: 'stop', onclick: commands.stop }, icon('stop'), 'Stop');

@@ -11,12 +11,6 @@ import { createCodeTools } from './code-tools.js';
 import { showHelp } from './dialogs.js';
 import { toggleTheme } from './theme.js';
 
-export interface BarOptions {
-  store: Store;
-  commands: Commands;
-  toggleChanges: () => void;
-}
-
 const fileTexts: { readonly [kind in FileState['kind']]: string } = {
   saved: 'Saved',
   saving: 'Saving…',
@@ -29,7 +23,7 @@ const fileTexts: { readonly [kind in FileState['kind']]: string } = {
 const kernelTexts: { readonly [state in KernelState]: string } = { starting: 'Starting', idle: 'Idle', busy: 'Busy', dead: 'Dead' };
 
 /** The bar at the top: the file, the kernel, who is here. */
-export function createBar({ store, commands, toggleChanges }: BarOptions): HTMLElement {
+export function createBar(store: Store, commands: Commands, toggleChanges: () => void): HTMLElement {
   const title = el('h1', { class: 'title' });
   const saved = button({ class: 'save-state bare', title: 'Save now (Ctrl+S)', onclick: () => void commands.save() });
   const kernelName = el('span', { class: 'kernel-name' });
