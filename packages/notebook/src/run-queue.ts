@@ -37,14 +37,16 @@ export interface Job {
   isStopped: boolean;
 }
 
+export type RunStatus = Execution['status'] | 'cancelled' | 'failed';
+
+export type RunEvent =
+  | { readonly type: 'queued' | 'started'; readonly run: Run }
+  | { readonly type: 'finished'; readonly run: Run; readonly status: RunStatus };
+
 export interface RunQueueHooks {
   execute: (job: Job) => Promise<RunResult>;
-  onQueued: (run: Run) => void;
-  onStarted: (run: Run) => void;
-  onFinished: (run: Run, status: RunStatus) => void;
+  onEvent: (event: RunEvent) => void;
 }
-
-export type RunStatus = Execution['status'] | 'cancelled' | 'failed';
 
 interface Waiting {
   job: Job;
@@ -80,7 +82,7 @@ export class RunQueue {
       const abort = () => this.#abort(job);
       signal?.addEventListener('abort', abort, { once: true });
       this.#waiting.push({ job, resolve, reject, stopListening: () => signal?.removeEventListener('abort', abort) });
-      this.#hooks.onQueued(toRun(job));
+      this.#hooks.onEvent({ type: 'queued', run: toRun(job) });
       this.#startNext();
     });
   }
@@ -109,7 +111,7 @@ export class RunQueue {
     const { job } = waiting;
     this.#running = job;
     job.state = 'running';
-    this.#hooks.onStarted(toRun(job));
+    this.#hooks.onEvent({ type: 'started', run: toRun(job) });
     void this.#carryOut(waiting);
   }
 
@@ -132,7 +134,7 @@ export class RunQueue {
   #finish({ job, stopListening }: Waiting, status: RunStatus, settle: () => void): void {
     stopListening();
     settle();
-    this.#hooks.onFinished(toRun(job), status);
+    this.#hooks.onEvent({ type: 'finished', run: toRun(job), status });
   }
 }
 

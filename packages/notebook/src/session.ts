@@ -6,7 +6,8 @@ import type { Actor } from './model/cell.js';
 import type { DocumentEvent, NotebookDocument } from './model/document.js';
 import { NotebookError } from './model/errors.js';
 import { Journal, type JournalEntry, type JournalLimits, type UndoOptions } from './model/journal.js';
-import { type Job, notRun, type Run, type RunOptions, RunQueue, type RunResult, type RunStatus } from './run-queue.js';
+import { Listeners } from './model/listeners.js';
+import { type Job, notRun, type Run, type RunEvent, type RunOptions, RunQueue, type RunResult } from './run-queue.js';
 
 export interface SessionOptions {
   document: NotebookDocument;
@@ -19,8 +20,7 @@ export interface SessionOptions {
 }
 
 export type SessionEvent =
-  | { readonly type: 'queued' | 'started'; readonly run: Run }
-  | { readonly type: 'finished'; readonly run: Run; readonly status: RunStatus }
+  | RunEvent
   /** Someone stopped, interrupted or restarted what runs. */
   | { readonly type: 'stopped' | 'interrupted' | 'restarted'; readonly by: Actor }
   /** The version and the layers are known from the first start on. */
@@ -48,9 +48,7 @@ export class NotebookSession {
     this.#readOnly = readOnly;
     this.#queue = new RunQueue({
       execute: (job) => this.#execute(job),
-      onQueued: (run) => this.#listeners.emit({ type: 'queued', run }),
-      onStarted: (run) => this.#listeners.emit({ type: 'started', run }),
-      onFinished: (run, status) => this.#listeners.emit({ type: 'finished', run, status }),
+      onEvent: (event) => this.#listeners.emit(event),
     });
     this.#stopListening = [
       document.onChange((event) => this.#dropDeleted(event)),
@@ -163,7 +161,7 @@ export class NotebookSession {
 
   async #execute(job: Job): Promise<RunResult> {
     const { options } = job;
-    const sink = new CellSink(this.document, job);
+    const sink = createCellSink(this.document, job);
     try {
       if (this.#started && this.kernel.state === 'dead')
         throw new NotebookError('kernel_dead', 'The kernel has died; restart it. Its variables are gone.');
@@ -220,70 +218,49 @@ export function createNotebookSession(options: SessionOptions): NotebookSession 
 }
 
 /** Writes what a run gives into its cell, as long as the cell is there. */
-class CellSink {
-  readonly #document: NotebookDocument;
-  readonly #job: Job;
-  readonly #by: Actor;
-  #outputs: readonly Output[] = [];
-  #clearsWithNext = false;
-
-  constructor(document: NotebookDocument, job: Job) {
-    this.#document = document;
-    this.#job = job;
-    this.#by = job.options.by;
-  }
-
-  begin(): void {
-    this.#write((id) => this.#document.clear(id, { by: this.#by }));
-  }
-
-  put(output: Output): void {
-    this.#write((id) => {
-      if (this.#clearsWithNext) this.#document.setOutputs(id, [], { by: this.#by });
-      this.#clearsWithNext = false;
-      this.#document.appendOutput(id, output, { by: this.#by });
-    });
-    this.#job.options.onOutput?.(output);
-  }
-
-  clear(wait: boolean): void {
-    this.#clearsWithNext = wait;
-    if (!wait) this.#write((id) => this.#document.setOutputs(id, [], { by: this.#by }));
-  }
-
-  finish({ status, executionCount }: Execution): RunResult {
-    const { cellId } = this.#job;
-    const count = executionCount > 0 ? executionCount : null;
-    this.#write((id) => {
-      this.#document.finishOutputs(id, { by: this.#by });
-      this.#document.setExecutionCount(id, count, { by: this.#by });
-    });
-    if (!this.#document.find(cellId)) throw deletedCell(cellId, 'while it ran', this.#outputs);
-    return { status, executionCount: count, outputs: this.#outputs };
-  }
-
-  /** What the kernel says is shown in the cell too: a person sees no tool results. */
-  fail(error: NotebookError): NotebookError {
-    if (error.code === 'kernel_dead' || error.code === 'kernel_failed') {
-      const { message } = error;
-      this.#write((id) => {
-        this.#document.appendOutput(
-          id,
-          { output_type: 'error', ename: 'KernelError', evalue: message, traceback: [message] },
-          { by: this.#by },
-        );
-        this.#document.finishOutputs(id, { by: this.#by });
+function createCellSink(document: NotebookDocument, { cellId, options: { by, onOutput } }: Job) {
+  let outputs: readonly Output[] = [];
+  let clearsWithNext = false;
+  const write = (change: () => void): void => {
+    if (document.find(cellId)?.type !== 'code') return;
+    change();
+    outputs = document.find(cellId)?.outputs ?? outputs;
+  };
+  return {
+    begin: () => write(() => document.clear(cellId, { by })),
+    put(output: Output): void {
+      write(() => {
+        if (clearsWithNext) document.setOutputs(cellId, [], { by });
+        clearsWithNext = false;
+        document.appendOutput(cellId, output, { by });
       });
-    }
-    return error;
-  }
-
-  #write(change: (id: string) => void): void {
-    const { cellId } = this.#job;
-    if (this.#document.find(cellId)?.type !== 'code') return;
-    change(cellId);
-    this.#outputs = this.#document.find(cellId)?.outputs ?? this.#outputs;
-  }
+      onOutput?.(output);
+    },
+    clear(wait: boolean): void {
+      clearsWithNext = wait;
+      if (!wait) write(() => document.setOutputs(cellId, [], { by }));
+    },
+    finish({ status, executionCount }: Execution): RunResult {
+      const count = executionCount > 0 ? executionCount : null;
+      write(() => {
+        document.finishOutputs(cellId, { by });
+        document.setExecutionCount(cellId, count, { by });
+      });
+      if (!document.find(cellId)) throw deletedCell(cellId, 'while it ran', outputs);
+      return { status, executionCount: count, outputs };
+    },
+    /** What the kernel says is shown in the cell too: a person sees no tool results. */
+    fail(error: NotebookError): NotebookError {
+      const { code, message } = error;
+      const shown: Output = { output_type: 'error', ename: 'KernelError', evalue: message, traceback: [message] };
+      if (code === 'kernel_dead' || code === 'kernel_failed')
+        write(() => {
+          document.appendOutput(cellId, shown, { by });
+          document.finishOutputs(cellId, { by });
+        });
+      return error;
+    },
+  };
 }
 
 function deletedCell(cellId: string, when: string, outputs: readonly Output[] = []): NotebookError {

@@ -71,19 +71,19 @@ export class AddressKeeper {
   }
 
   keep(address: Address): void {
-    try {
-      this.#storage?.setItem(this.#key, JSON.stringify(address));
-    } catch {
-      // Full or forbidden: the page works on until it is reloaded.
-    }
+    ifAllowed(() => this.#storage?.setItem(this.#key, JSON.stringify(address)));
   }
 
   forget(): void {
-    try {
-      this.#storage?.removeItem(this.#key);
-    } catch {
-      // As above.
-    }
+    ifAllowed(() => this.#storage?.removeItem(this.#key));
+  }
+}
+
+function ifAllowed(write: () => void): void {
+  try {
+    write();
+  } catch {
+    // Full or forbidden: the page works on until it is reloaded.
   }
 }
 

@@ -33,31 +33,27 @@ export interface CallRequest {
   sendProgress: (progress: { progress: number; total?: number; message?: string }) => void;
 }
 
+/** Resolves to an MCP result, also of a tool that fails; a tool that ignores its signal is not waited for. */
+export type RunCall = (request: CallRequest) => Promise<JsonObject>;
+
 /** Runs tools, so that whoever watches sees each call begin and end, and can stop it. */
-export class CallRunner {
-  readonly #onEvent: (event: CallEvent) => void;
-  #lastId = 0;
-
-  constructor(onEvent: (event: CallEvent) => void) {
-    this.#onEvent = onEvent;
-  }
-
-  /** Resolves to an MCP result, also of a tool that fails; a tool that ignores its signal is not waited for. */
-  async run({ tool, args, agent, signal, sendProgress }: CallRequest): Promise<JsonObject> {
+export function createCallRunner(onEvent: (event: CallEvent) => void): RunCall {
+  let lastId = 0;
+  return async ({ tool, args, agent, signal, sendProgress }) => {
     const controller = new AbortController();
     const cancel = (): void => controller.abort(signal.reason);
     signal.addEventListener('abort', cancel, { once: true });
     let outcome: CallOutcome | undefined;
     const stop = (): void => controller.abort(new DOMException(`The person at the page stopped "${tool.name}".`, 'AbortError'));
-    const call: PageCall = { id: ++this.#lastId, tool: tool.name, args, agent, stop };
+    const call: PageCall = { id: ++lastId, tool: tool.name, args, agent, stop };
     const progress = (value: number, total?: number, message?: string): void => {
       if (outcome !== undefined) return;
       const told = { progress: value, ...(total === undefined ? {} : { total }), ...(message === undefined ? {} : { message }) };
       sendProgress(told);
-      this.#onEvent({ type: 'progress', call, ...told });
+      onEvent({ type: 'progress', call, ...told });
     };
 
-    this.#onEvent({ type: 'began', call });
+    onEvent({ type: 'began', call });
     try {
       const work = async (): Promise<JsonObject> => {
         const parsed = (await parseArguments(tool.inputSchema, args)) as JsonObject;
@@ -72,9 +68,9 @@ export class CallRunner {
       return toFailedResult(messageOf(error));
     } finally {
       signal.removeEventListener('abort', cancel);
-      this.#onEvent({ type: 'ended', call, outcome: outcome ?? 'failed' });
+      onEvent({ type: 'ended', call, outcome: outcome ?? 'failed' });
     }
-  }
+  };
 }
 
 function rejectWhenAborted(signal: AbortSignal): Promise<never> {

@@ -97,27 +97,23 @@ function showAgent(session: ConsentRequest['session']): void {
     hide();
     if (state.status === 'asking' || state.status === 'disconnected') return stop();
     if (state.status !== 'connected' || hidden === state.agent.name) return;
-    shown = createNotice(state.agent, {
-      disconnect: () => session.disconnect(),
-      hide: () => {
-        hidden = state.agent.name;
-        hide();
-      },
-    });
+    const hideForGood = (): void => {
+      hidden = state.agent.name;
+      hide();
+    };
+    const buttons = createButtons([
+      ['Disconnect', () => session.disconnect()],
+      ['Hide', hideForGood],
+    ]);
+    shown = createNotice(state.agent, buttons);
   });
 }
 
-function createNotice(agent: Agent, actions: { disconnect: () => void; hide: () => void }): HTMLDialogElement {
+function createNotice(agent: Agent, buttons: HTMLElement): HTMLDialogElement {
   const text = createElement('p', `${describeAgent(agent)} is connected: it can read, change and run this page’s tools.`);
   // An alert is read out when it appears, unlike a status.
   text.setAttribute('role', 'alert');
-  const dialog = createDialog([
-    text,
-    createButtons([
-      ['Disconnect', actions.disconnect],
-      ['Hide', actions.hide],
-    ]),
-  ]);
+  const dialog = createDialog([text, buttons]);
   dialog.className = 'notice';
   dialog.setAttribute('aria-label', 'Connected agent');
   // Not `show`, which would take the focus from whatever the person does.

@@ -49,19 +49,16 @@ function findBoundFault(schema: JsonObject, size: number, at: string, [least, mo
   return undefined;
 }
 
+/** Where `typeof` says something else. */
+const isOf = new Map<unknown, (value: unknown) => boolean>([
+  ['null', (value) => value === null],
+  ['array', Array.isArray],
+  ['object', isJsonObject],
+  ['integer', Number.isInteger],
+]);
+
 function isOfType(value: unknown, type: unknown): boolean {
-  switch (type) {
-    case 'null':
-      return value === null;
-    case 'array':
-      return Array.isArray(value);
-    case 'object':
-      return isJsonObject(value);
-    case 'integer':
-      return Number.isInteger(value);
-    default:
-      return typeof value === type;
-  }
+  return isOf.get(type)?.(value) ?? typeof value === type;
 }
 
 function isSame(one: unknown, other: unknown): boolean {

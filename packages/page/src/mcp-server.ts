@@ -1,5 +1,4 @@
-import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
-import type { CallRunner } from './call-runner.js';
+import type { RunCall } from './call-runner.js';
 import { type Agent, type Listed, listOf, type PagePrompt, type PageResource, type PageTool, toListedTool } from './definitions.js';
 import { invalidParams, invalidRequest, Peer, RpcError, unknownMethod } from './peer.js';
 import { toPromptResult, toResourceResult } from './results.js';
@@ -18,7 +17,7 @@ export interface PageDefinition {
 export interface McpServerOptions {
   /** Asked anew for each request. */
   definition: () => PageDefinition;
-  runner: CallRunner;
+  runCall: RunCall;
   send: (frame: string) => void;
   /** Told of `initialize`, before it is answered: the answer promises that the token is kept. */
   onGreeting: (agent: Agent, resumeToken: string | undefined) => void;
@@ -150,7 +149,7 @@ export class McpServer {
   #callTool({ name, arguments: given, _meta }: JsonObject, signal: AbortSignal): Promise<JsonObject> {
     const tool = find(this.#definition.tools, 'name', name, 'tool');
     const progressToken = isJsonObject(_meta) ? _meta.progressToken : undefined;
-    return this.#options.runner.run({
+    return this.#options.runCall({
       tool,
       // Whatever it is, the tool's schema judges it.
       args: (given ?? {}) as JsonObject,

@@ -1,6 +1,6 @@
 import { type Address, AddressKeeper, type PageHistory, type PageLocation, type PageStorage, parseEntry, takeFragment } from './address.js';
 import { Backoff, type ReconnectOptions } from './backoff.js';
-import { type CallEvent, CallRunner } from './call-runner.js';
+import { type CallEvent, createCallRunner } from './call-runner.js';
 import { Connection, type ConnectionEnd, type PageSocketConstructor } from './connection.js';
 import { askInDialog, type ConsentRequest } from './consent-dialog.js';
 import { type Agent, checkTools, type PageTool } from './definitions.js';
@@ -49,7 +49,7 @@ export function createPageSession(options: PageSessionOptions): PageSession {
 export class PageSession {
   readonly #options: PageSessionOptions;
   readonly #events = new Emitter<SessionEvents>();
-  readonly #runner = new CallRunner((event) => this.#events.emit('call', event));
+  readonly #runCall = createCallRunner((event) => this.#events.emit('call', event));
   readonly #keeper: AddressKeeper;
   readonly #backoff: Backoff;
   #tools: readonly PageTool[];
@@ -203,7 +203,7 @@ export class PageSession {
     const connection = new Connection({
       address,
       WebSocket,
-      runner: this.#runner,
+      runCall: this.#runCall,
       definition: () => ({ ...this.#options, tools: this.#tools }),
       onGreeting: (agent, resumeToken) => this.#keepGreeting(agent, resumeToken),
       onReady: (agent) => this.#becomeConnected(agent),

@@ -29,6 +29,13 @@ export type PageState =
   /** `code` is the WebSocket's close code. */
   | { readonly status: 'disconnected'; readonly reason: DisconnectReason; readonly code?: number; readonly diagnosis?: Diagnosis };
 
+const underWay = {
+  idle: 'Not connected.',
+  asking: 'Waiting for your answer …',
+  connecting: 'Connecting …',
+  waiting: 'The connection was lost; trying again …',
+};
+
 const blocked =
   'Not connected: the browser keeps this page from programs on this computer. Allow “local network access” in the site settings, beside the address, and connect again.';
 
@@ -43,20 +50,9 @@ const reasons: Record<DisconnectReason, string> = {
 
 /** One line for the person, in English. */
 export function describeState(state: PageState): string {
-  switch (state.status) {
-    case 'idle':
-      return 'Not connected.';
-    case 'asking':
-      return 'Waiting for your answer …';
-    case 'connecting':
-      return 'Connecting …';
-    case 'connected':
-      return `Connected to ${describeAgent(state.agent)}.`;
-    case 'waiting':
-      return 'The connection was lost; trying again …';
-    case 'disconnected':
-      return state.diagnosis === 'blocked' ? blocked : reasons[state.reason];
-  }
+  if (state.status === 'connected') return `Connected to ${describeAgent(state.agent)}.`;
+  if (state.status !== 'disconnected') return underWay[state.status];
+  return state.diagnosis === 'blocked' ? blocked : reasons[state.reason];
 }
 
 export function describeAgent({ name, version }: Agent): string {

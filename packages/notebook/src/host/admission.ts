@@ -1,6 +1,20 @@
 import type { IncomingMessage } from 'node:http';
-import { namesHost, pathOf, repeatsHeader } from '@notebridge/kit/request-head';
-import { isSameToken } from '@notebridge/kit/token';
+import type { Connections } from './connections.js';
+import { isSameToken } from './token.js';
+
+/** How windows come in. */
+export interface WindowAccess {
+  /** Where windows connect, on 127.0.0.1 and ::1. Default 0: any free port. */
+  port?: number | undefined;
+  /** Values of `Host`, besides the loopback ones, that a browser may send; with or without the port. */
+  allowHosts?: readonly string[] | undefined;
+  /** Origins, besides the host's own, that a window may come from, to the letter. */
+  allowOrigins?: readonly string[] | undefined;
+  /** Bounds the connections that others hold to this process. Default: 256 of this host's own that are no window. */
+  connections?: Connections | undefined;
+  /** Told why a window was not let in (`wrong_host`, `wrong_origin`, `missing`, `malformed`, `expired` or `unknown`), and from where. Default: the log is. */
+  onRefused?: ((why: string, remoteAddress: string | undefined) => void) | undefined;
+}
 
 /** Why a connection was not let in. `failedToken` marks tries at guessing, which are slowed down. */
 export interface Refusal {

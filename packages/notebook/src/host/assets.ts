@@ -25,28 +25,22 @@ const noncePlaceholder = '__NONCE__';
 /** Without the UI nobody could tell why the window stays empty. */
 const missing = 'The notebook’s window is not built. Run: npm run build\n';
 
+/** Answers a GET or HEAD whose `Host` has been checked. */
+export type AnswerAsset = (request: IncomingMessage, response: ServerResponse, path: string) => Promise<void>;
+
 /** The files of the UI. Only what was there when it was listed is ever served, so no path can lead out of the folder. */
-export class Assets {
-  readonly #files: ReadonlyMap<string, string>;
-  readonly #read = new Map<string, Promise<{ bytes: Buffer; etag: string }>>();
-
-  private constructor(files: ReadonlyMap<string, string>) {
-    this.#files = files;
-  }
-
-  static async in(folder: string): Promise<Assets> {
-    const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
-    // Links may lead anywhere, and what has no known type nobody has meant to be served.
-    const files = entries.filter((entry) => entry.isFile() && extname(entry.name) in types);
-    const paths = files.map((entry) => join(entry.parentPath, entry.name));
-    return new Assets(new Map(paths.map((path) => [`/${relative(folder, path).split(sep).join('/')}`, path])));
-  }
-
-  /** Answers a GET or HEAD whose `Host` has been checked. */
-  async answer(request: IncomingMessage, response: ServerResponse, path: string): Promise<void> {
+export async function serveAssets(folder: string): Promise<AnswerAsset> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
+  // Links may lead anywhere, and what has no known type nobody has meant to be served.
+  const paths = entries
+    .filter((entry) => entry.isFile() && extname(entry.name) in types)
+    .map((entry) => join(entry.parentPath, entry.name));
+  const files = new Map(paths.map((path) => [`/${relative(folder, path).split(sep).join('/')}`, path]));
+  const load = keepRead();
+  return async (request, response, path) => {
     const isIndex = path === '/' || path === '/index.html';
-    const file = this.#files.get(isIndex ? '/index.html' : path);
-    const asset = file === undefined ? undefined : await this.#load(file).catch(ignore);
+    const file = files.get(isIndex ? '/index.html' : path);
+    const asset = file === undefined ? undefined : await load(file).catch(ignore);
     if (file === undefined || !asset)
       return void send(request, response, { status: isIndex ? 503 : 404, body: isIndex ? missing : 'Not found\n' });
     const type = types[extname(file)] ?? 'application/octet-stream';
@@ -54,17 +48,20 @@ export class Assets {
     const headers = { 'content-type': type, etag: asset.etag, 'cache-control': 'no-cache', ...policies(undefined) };
     const isKnown = request.headers['if-none-match']?.split(',').some((etag) => etag.trim() === asset.etag);
     send(request, response, isKnown ? { status: 304, headers } : { status: 200, headers, body: asset.bytes });
-  }
+  };
+}
 
-  /** Read when it is wanted first, and kept: a build in the meantime shall not mix two versions. */
-  #load(file: string): Promise<{ bytes: Buffer; etag: string }> {
-    const known = this.#read.get(file);
+/** Read when it is wanted first, and kept: a build in the meantime shall not mix two versions. */
+function keepRead(): (file: string) => Promise<{ bytes: Buffer; etag: string }> {
+  const read = new Map<string, Promise<{ bytes: Buffer; etag: string }>>();
+  return (file) => {
+    const known = read.get(file);
     if (known !== undefined) return known;
     const loading = readFile(file).then((bytes) => ({ bytes, etag: `"${createHash('sha256').update(bytes).digest('base64url')}"` }));
-    this.#read.set(file, loading);
-    loading.catch(() => this.#read.delete(file));
+    read.set(file, loading);
+    loading.catch(() => read.delete(file));
     return loading;
-  }
+  };
 }
 
 interface Answer {

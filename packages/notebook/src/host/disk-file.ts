@@ -1,9 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { BigIntStats, Stats } from 'node:fs';
-import { link, open, readdir, rename, rm, stat } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
-import { errnoOf, ignore, ignoreMissing } from '@notebridge/kit/errno';
-import { followLinks, inspectTarget, keepOwner, syncFolder } from '@notebridge/kit/replace-file';
+import { access, constants, type FileHandle, link, lstat, open, readdir, readlink, realpath, rename, rm, stat } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { NotebookError } from '../model/errors.js';
 
 /** What was found on disk. */
@@ -18,13 +17,10 @@ export interface FoundText {
   readonly hash: string;
 }
 
-interface Stamp {
-  readonly inode: bigint;
-  readonly bytes: bigint;
-  readonly modifiedNs: bigint;
-  /** Tells a change whose author has set the time of modification back. */
-  readonly changedNs: bigint;
-}
+/** `ctimeNs` tells a change whose author has set the time of modification back. */
+type Stamp = Readonly<Pick<BigIntStats, 'ino' | 'size' | 'mtimeNs' | 'ctimeNs'>>;
+
+type OldFile = Readonly<Pick<Stats, 'mode' | 'uid' | 'gid'>>;
 
 /**
  * One text file that other programs may change too: remembers how it was last seen, and replaces it only if it still is so.
@@ -52,8 +48,8 @@ export class DiskFile {
     const found = await stat(this.path, { bigint: true }).catch(ignoreMissing);
     if (!found) return { kind: this.#known ? 'removed' : 'same' };
     const stamp = toStamp(found);
-    if (this.#known && isSameStamp(stamp, this.#known.stamp)) return { kind: 'same' };
-    if (this.#pending && isSameStamp(stamp, this.#pending.stamp)) return this.#pending;
+    if (this.#known && isDeepStrictEqual(stamp, this.#known.stamp)) return { kind: 'same' };
+    if (this.#pending && isDeepStrictEqual(stamp, this.#pending.stamp)) return this.#pending;
     const bytes = await this.#read(found);
     const hash = hashOf(bytes);
     if (hash === this.#known?.hash) {
@@ -98,7 +94,7 @@ export class DiskFile {
     return this.#replace(text, old, async (temporary) => {
       // As late as can be: what another program writes between here and the rename is lost.
       const now = await stat(this.path, { bigint: true }).catch(ignoreMissing);
-      const isExpected = now ? this.#known !== undefined && isSameStamp(toStamp(now), this.#known.stamp) : this.#known === undefined;
+      const isExpected = now ? this.#known !== undefined && isDeepStrictEqual(toStamp(now), this.#known.stamp) : this.#known === undefined;
       if (isExpected) await rename(temporary, this.path);
       return isExpected;
     });
@@ -126,19 +122,17 @@ export class DiskFile {
         await this.#remember(written, hashOf(bytes));
         return true;
       }
-    } catch (error) {
+      return false;
+    } finally {
       await rm(temporary, { force: true }).catch(ignore);
-      throw error;
     }
-    await rm(temporary, { force: true }).catch(ignore);
-    return false;
   }
 
   /** The rename has changed one of the times. If it is not our file any more, the next look finds that out. */
   async #remember(written: Stamp, hash: string): Promise<void> {
     const found = await stat(this.path, { bigint: true }).catch(ignore);
     const now = found && toStamp(found);
-    const isOurs = now && now.inode === written.inode && now.bytes === written.bytes && now.modifiedNs === written.modifiedNs;
+    const isOurs = now && isDeepStrictEqual({ ...now, ctimeNs: written.ctimeNs }, written);
     this.#know({ stamp: isOurs ? now : written, hash });
   }
 
@@ -185,13 +179,7 @@ async function writeNew(path: string, bytes: Buffer, old: Stats | undefined): Pr
 }
 
 function toStamp({ ino, size, mtimeNs, ctimeNs }: BigIntStats): Stamp {
-  return { inode: ino, bytes: size, modifiedNs: mtimeNs, changedNs: ctimeNs };
-}
-
-function isSameStamp(left: Stamp, right: Stamp): boolean {
-  return (
-    left.inode === right.inode && left.bytes === right.bytes && left.modifiedNs === right.modifiedNs && left.changedNs === right.changedNs
-  );
+  return { ino, size, mtimeNs, ctimeNs };
 }
 
 function hashOf(bytes: Buffer): string {

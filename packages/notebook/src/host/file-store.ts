@@ -8,7 +8,8 @@ import { NotebookError } from '../model/errors.js';
 import { type NotebookLimits, parseNotebook, printNotebook } from '../model/nbformat.js';
 import type { FileState } from '../viewer/protocol.js';
 import type { DiskFile, Found, FoundText } from './disk-file.js';
-import { DiskWatch } from './disk-watch.js';
+import { watchDisk } from './disk-watch.js';
+import { errnoOf, explain } from './errno.js';
 import type { FileLock } from './file-lock.js';
 import { changedText, invalidText, removedText } from './file-texts.js';
 import { HostError } from './host-error.js';
@@ -51,9 +52,8 @@ export class FileStore {
   readonly #logger: Logger;
   readonly #synced: SyncedNotebook;
   readonly #timer: SaveTimer;
-  readonly #watch: DiskWatch;
   readonly #listeners = new Listeners<FileState>();
-  readonly #stopListening: () => void;
+  readonly #stopListening: readonly (() => void)[];
   /** One thing at a time happens to the file. */
   #queue: Promise<unknown> = Promise.resolve();
   #conflict: Conflict | undefined;
@@ -74,8 +74,7 @@ export class FileStore {
     this.#logger = options.logger;
     this.#synced = new SyncedNotebook(this.document);
     this.#timer = new SaveTimer(() => this.#saveByItself(), options.timing);
-    this.#watch = new DiskWatch(disk.path, () => this.#checkSoon(), options.logger);
-    this.#stopListening = this.document.onChange(() => this.#hearChange());
+    this.#stopListening = [watchDisk(disk.path, () => this.#checkSoon(), options.logger), this.document.onChange(() => this.#hearChange())];
   }
 
   /**
@@ -253,9 +252,8 @@ export class FileStore {
   }
 
   async #close(): Promise<void> {
-    this.#stopListening();
+    for (const stop of this.#stopListening) stop();
     this.#timer.close();
-    this.#watch.close();
     try {
       if (!this.#isDetached) await this.#inTurn(() => this.#save());
     } catch (error) {

@@ -1,3 +1,5 @@
+import { CodedError } from '../model/errors.js';
+
 /** Every error of the host, by its code: what it means, and what to do. What the notebook itself refuses is a `NotebookError`. */
 export const hostErrors = {
   file_in_use: { meaning: 'Another Notebridge has the notebook open.', next: 'Use its window, or end it.' },
@@ -22,16 +24,7 @@ export const hostErrors = {
 
 export type HostErrorCode = keyof typeof hostErrors;
 
-/** An error of the host: recognised by `code`, never by its text. */
-export class HostError extends Error {
-  readonly code: HostErrorCode;
-  /** Plain JSON for programs: the values that the message speaks of. */
-  readonly data: { [key: string]: unknown };
-
-  constructor(code: HostErrorCode, message: string, options: { data?: { [key: string]: unknown }; cause?: unknown } = {}) {
-    super(message, options.cause === undefined ? undefined : { cause: options.cause });
-    this.name = 'HostError';
-    this.code = code;
-    this.data = options.data ?? {};
-  }
+/** An error of the host. */
+export class HostError extends CodedError<HostErrorCode> {
+  override name = 'HostError';
 }

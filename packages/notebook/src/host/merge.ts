@@ -26,12 +26,8 @@ interface Versions<T> {
 export function mergeNotebooks(base: Notebook, mine: Notebook, theirs: Notebook, prefer: Preference = 'mine'): Merge {
   const merger = new Merger(prefer);
   const cells = merger.cells({ base: base.cells, mine: mine.cells, theirs: theirs.cells });
-  const metadata = merger.object('the metadata of the notebook', {
-    base: base.metadata,
-    mine: mine.metadata,
-    theirs: theirs.metadata,
-  });
-  const extra = merger.object('the notebook', { base: base.extra, mine: mine.extra, theirs: theirs.extra });
+  const metadata = merger.object('the metadata of the notebook', partOf({ base, mine, theirs }, 'metadata'));
+  const extra = merger.object('the notebook', partOf({ base, mine, theirs }, 'extra'));
   const minor = Math.max(mine.minor, theirs.minor);
   const notebook = { metadata, minor, cells, ...(keysOf(extra).length > 0 ? { extra } : {}) };
   return { notebook, overlaps: merger.overlaps };
@@ -94,19 +90,18 @@ class Merger {
     return versions[from];
   }
 
-  #parts(id: string, { base }: Versions<CellContent>, mine: CellContent, theirs: CellContent): CellContent {
+  #parts(id: string, versions: Versions<CellContent>, mine: CellContent, theirs: CellContent): CellContent {
     const part = (keys: readonly CellKey[], what: string) => {
       const same = (left: CellContent | undefined, right: CellContent | undefined) =>
         left !== undefined && right !== undefined && keys.every((key) => isSameJson(left[key], right[key]));
-      const { from, overlaps } = pick({ base, mine, theirs }, same, this.#prefer);
+      const { from, overlaps } = pick(versions, same, this.#prefer);
       if (overlaps) this.overlaps.push(`${what} of the cell "${id}"`);
       return from === 'mine' ? mine : theirs;
     };
     const text = part(textKeys, 'the text');
     const run = text.type === 'code' ? part(runKeys, 'the outputs') : undefined;
-    const cellName = `the metadata of the cell "${id}"`;
-    const metadata = this.object(cellName, { base: base?.metadata, mine: mine.metadata, theirs: theirs.metadata });
-    const extra = this.object(`the cell "${id}"`, { base: base?.extra, mine: mine.extra, theirs: theirs.extra });
+    const metadata = this.object(`the metadata of the cell "${id}"`, partOf(versions, 'metadata'));
+    const extra = this.object(`the cell "${id}"`, partOf(versions, 'extra'));
     return {
       id,
       type: text.type,
@@ -129,6 +124,13 @@ function pick<T>(
   if (isSame(mine, theirs) || isSame(base, theirs)) return { from: 'mine', overlaps: false };
   if (isSame(base, mine)) return { from: 'theirs', overlaps: false };
   return { from: prefer, overlaps: true };
+}
+
+function partOf(
+  { base, mine, theirs }: Versions<Pick<CellContent, 'metadata' | 'extra'>>,
+  key: 'metadata' | 'extra',
+): Versions<JsonObject> {
+  return { base: base?.[key], mine: mine?.[key], theirs: theirs?.[key] };
 }
 
 function toMap(cells: readonly CellContent[] = []): Map<string, CellContent> {

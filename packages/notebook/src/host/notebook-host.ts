@@ -16,7 +16,7 @@ import { createNotebookSession, type NotebookSession } from '../session.js';
 import { createNotebookTools } from '../tools/notebook-tools.js';
 import type { NotebookTool, ToolContext, ToolResult } from '../tools/tool.js';
 import type { ConnectedAgent, FileState } from '../viewer/protocol.js';
-import type { Connections } from './connections.js';
+import type { WindowAccess } from './admission.js';
 import { EntryCodes } from './entry-codes.js';
 import { FileStore } from './file-store.js';
 import { HostError } from './host-error.js';
@@ -26,19 +26,13 @@ import type { LinkLimits } from './viewer-link.js';
 import { ViewerServer } from './viewer-server.js';
 import { ViewerWindows } from './viewer-windows.js';
 
-export interface NotebookHostOptions {
+export interface NotebookHostOptions extends WindowAccess {
   /** The notebook's file, made if it is not there. Without one the notebook lives in memory only. */
   file?: string | undefined;
   /** What people call the notebook. Default: the name of the file. */
   title?: string | undefined;
   /** Agents may look only, until a person allows more. Default false. */
   readOnly?: boolean | undefined;
-  /** Where windows connect, on 127.0.0.1 and ::1. Default 0: any free port. */
-  port?: number | undefined;
-  /** Values of `Host`, besides the loopback ones, that a browser may send; with or without the port. */
-  allowHosts?: readonly string[] | undefined;
-  /** Origins, besides the host's own, that a window may come from, to the letter. */
-  allowOrigins?: readonly string[] | undefined;
   /** The folder of the built UI. Default: `ui` beside this package's built code. */
   uiFolder?: string | undefined;
   /** Default: Python in a process of its own, begun with the first run or the first window. The host closes it. */
@@ -52,14 +46,10 @@ export interface NotebookHostOptions {
   tools?: NotebookTools | undefined;
   limits?: (NotebookLimits & DocumentLimits) | undefined;
   timing?: Partial<SaveTiming> | undefined;
-  /** Bounds the connections that others hold to this process. Default: 256 of this host's own that are no window. */
-  connections?: Connections | undefined;
   windowLimits?: (Partial<LinkLimits> & { maxWindows?: number; maxMessageBytes?: number }) | undefined;
   logger?: Logger | undefined;
   /** Hears of each token when it is made, so that logs can be kept free of it. Default: nobody. */
   onSecret?: ((secret: string) => void) | undefined;
-  /** Told why a window was not let in (`wrong_host`, `wrong_origin`, `missing`, `malformed`, `expired` or `unknown`), and from where. Default: the log is. */
-  onRefused?: ((why: string, remoteAddress: string | undefined) => void) | undefined;
 }
 
 /** Everything that lives between start and close. */
@@ -206,19 +196,14 @@ export class NotebookHost implements AsyncDisposable {
   }
 
   #openServer(windows: ViewerWindows, session: NotebookSession): Promise<ViewerServer> {
-    const { port = 0, allowHosts, allowOrigins, connections, windowLimits, uiFolder } = this.#options;
+    const { uiFolder = fileURLToPath(new URL('../ui/', import.meta.url)), windowLimits } = this.#options;
     return ViewerServer.open({
-      port,
+      ...this.#options,
+      ...windowLimits,
       token: this.#token,
       codes: this.#codes,
-      uiFolder: uiFolder ?? fileURLToPath(new URL('../ui/', import.meta.url)),
-      allowHosts,
-      allowOrigins,
-      connections,
-      maxWindows: windowLimits?.maxWindows,
-      maxMessageBytes: windowLimits?.maxMessageBytes,
+      uiFolder,
       logger: this.#logger,
-      onRefused: this.#options.onRefused,
       onWindow: (socket) => {
         windows.add(socket);
         // Whoever looks will run something soon. Why it cannot start is told by the first run.

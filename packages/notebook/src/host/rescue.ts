@@ -1,7 +1,7 @@
-import { mkdtemp, open, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, extname, join } from 'node:path';
-import { ignore } from '@notebridge/kit/errno';
+import { errnoOf, ignore } from './errno.js';
 
 /**
  * Puts a notebook that cannot be saved into a new file: beside its own, else into a folder for temporary files that only this
@@ -20,16 +20,12 @@ export async function rescue(path: string, text: string): Promise<string | undef
 }
 
 async function write(path: string, text: string): Promise<string> {
-  const file = await open(path, 'wx', 0o600);
   try {
-    await file.writeFile(text);
-    await file.sync();
+    await writeFile(path, text, { flag: 'wx', mode: 0o600, flush: true });
     return path;
   } catch (error) {
     // Half a notebook is of no use to anybody.
-    await rm(path, { force: true });
+    if (errnoOf(error) !== 'EEXIST') await rm(path, { force: true });
     throw error;
-  } finally {
-    await file.close();
   }
 }

@@ -1,6 +1,5 @@
-import { messageOf } from '@notebridge/kit/message-of';
-import type { PlacedCell } from '../model/document.js';
-import { NotebookError } from '../model/errors.js';
+import { type PlacedCell, placeAmong } from '../model/document.js';
+import { messageOf, NotebookError } from '../model/errors.js';
 import type { NotebookSession } from '../session.js';
 import { person, type ViewerAction } from '../viewer/protocol.js';
 import type { FileStore } from './file-store.js';
@@ -20,96 +19,66 @@ export interface ViewerTarget {
 const by = person;
 const maxRemembered = 100;
 
+/** Answers with what the window may want to know of it. Throws what the person shall read. */
+export type PerformAction = (action: ViewerAction) => Promise<unknown>;
+
+type Performers = { readonly [Do in ViewerAction['do']]: (action: Extract<ViewerAction, { do: Do }>) => unknown };
+
 /** Carries out what the person at one window asks for. */
-export class ViewerActions {
-  readonly #target: ViewerTarget;
+export function createActions({ session, file, codeTools, disconnectAgent }: ViewerTarget): PerformAction {
+  const { document } = session;
   /** What this window deleted, the last one last. */
-  readonly #deleted: PlacedCell[] = [];
+  const deleted: PlacedCell[] = [];
 
-  constructor(target: ViewerTarget) {
-    this.#target = target;
-  }
-
-  /** Answers with what the window may want to know of it. Throws what the person shall read. */
-  async perform(action: ViewerAction): Promise<unknown> {
-    const { session } = this.#target;
-    const { document } = session;
-    switch (action.do) {
-      case 'insert':
-        return { cellId: document.insert(action.index, { type: action.cellType, source: action.source }, { by }).id };
-      case 'update':
-        return document.update(action.cellId, action.source, { by, expectedRev: action.expectedRev });
-      case 'move':
-        return document.move(action.cellId, action.index, { by });
-      case 'delete':
-        return this.#delete(action.cellId);
-      case 'setType':
-        return document.setType(action.cellId, action.cellType, { by });
-      case 'clearOutputs':
-        return document.clear(action.cellId, { by });
-      case 'undoDelete':
-        return this.#undoDelete();
-      case 'run': {
-        const { status, executionCount } = await session.run(action.cellId, { by });
-        return { status, executionCount };
+  const performers: Performers = {
+    insert: ({ index, cellType, source }) => ({ cellId: document.insert(index, { type: cellType, source }, { by }).id }),
+    update: ({ cellId, source, expectedRev }) => document.update(cellId, source, { by, expectedRev }),
+    move: ({ cellId, index }) => document.move(cellId, index, { by }),
+    setType: ({ cellId, cellType }) => document.setType(cellId, cellType, { by }),
+    clearOutputs: ({ cellId }) => document.clear(cellId, { by }),
+    delete({ cellId }) {
+      const placed = document.get(cellId);
+      document.delete(cellId, { by });
+      deleted.push(placed);
+      if (deleted.length > maxRemembered) deleted.shift();
+    },
+    undoDelete() {
+      for (let last = deleted.pop(); last; last = deleted.pop()) {
+        const { cell } = last;
+        // Somebody else has put it back already.
+        if (document.find(cell.id)) continue;
+        document.restore({ cell, index: placeAmong(document.cells, last) }, { by });
+        return { cellId: cell.id };
       }
-      case 'stop':
-        return session.stop({ by });
-      case 'interrupt':
-        return void (await session.interrupt({ by }));
-      case 'restart':
-        return session.restart({ by });
-      case 'undo':
-        return void session.undo(action.entryId, { by });
-      case 'setReadOnly':
-        session.readOnly = action.readOnly;
-        return;
-      case 'setToolAccess':
-        return this.#setToolAccess(action.allowed);
-      case 'disconnectAgent':
-        return this.#target.disconnectAgent(action.agentId);
-      case 'save':
-        return this.#file().save();
-      case 'resolveConflict':
-        return this.#file().resolve(action.keep);
-    }
-  }
+      throw new NotebookError('nothing_to_undo', 'This window has deleted no cell that could be put back.');
+    },
+    async run({ cellId }) {
+      const { status, executionCount } = await session.run(cellId, { by });
+      return { status, executionCount };
+    },
+    stop: () => session.stop({ by }),
+    interrupt: async () => void (await session.interrupt({ by })),
+    restart: () => session.restart({ by }),
+    undo: ({ entryId }) => void session.undo(entryId, { by }),
+    setReadOnly({ readOnly }) {
+      session.readOnly = readOnly;
+    },
+    async setToolAccess({ allowed }) {
+      if (!codeTools) throw new HostError('bad_request', 'There are no tools that code in this notebook could call. Reload the window.');
+      try {
+        await codeTools.setAllowed(allowed);
+      } catch (error) {
+        throw new HostError('access_unchanged', `Whether code may call tools was not changed: ${messageOf(error)}`, { cause: error });
+      }
+    },
+    disconnectAgent: ({ agentId }) => disconnectAgent(agentId),
+    save: () => assertFile(file).save(),
+    resolveConflict: ({ keep }) => assertFile(file).resolve(keep),
+  };
+  return async (action) => (performers[action.do] as (action: ViewerAction) => unknown)(action);
+}
 
-  #delete(cellId: string): void {
-    const { document } = this.#target.session;
-    const placed = document.get(cellId);
-    document.delete(cellId, { by });
-    this.#deleted.push(placed);
-    if (this.#deleted.length > maxRemembered) this.#deleted.shift();
-  }
-
-  /** Behind the cell that stood above it; the old index if that one is gone. */
-  #undoDelete(): { cellId: string } {
-    const { document } = this.#target.session;
-    for (let last = this.#deleted.pop(); last; last = this.#deleted.pop()) {
-      const { cell, index, previousId } = last;
-      // Somebody else has put it back already.
-      if (document.find(cell.id)) continue;
-      const previous = document.cells.findIndex(({ id }) => id === previousId);
-      document.restore({ cell, index: previous === -1 ? index : previous + 1 }, { by });
-      return { cellId: cell.id };
-    }
-    throw new NotebookError('nothing_to_undo', 'This window has deleted no cell that could be put back.');
-  }
-
-  async #setToolAccess(allowed: boolean): Promise<void> {
-    const { codeTools } = this.#target;
-    if (!codeTools) throw new HostError('bad_request', 'There are no tools that code in this notebook could call. Reload the window.');
-    try {
-      await codeTools.setAllowed(allowed);
-    } catch (error) {
-      throw new HostError('access_unchanged', `Whether code may call tools was not changed: ${messageOf(error)}`, { cause: error });
-    }
-  }
-
-  #file(): FileStore {
-    const { file } = this.#target;
-    if (!file) throw new HostError('no_file', 'This notebook has no file, so it cannot be saved. Start Notebridge with a file name.');
-    return file;
-  }
+function assertFile(file: FileStore | undefined): FileStore {
+  if (!file) throw new HostError('no_file', 'This notebook has no file, so it cannot be saved. Start Notebridge with a file name.');
+  return file;
 }

@@ -4,35 +4,25 @@ import type { Duplex } from 'node:stream';
 import type { Logger } from '@notebridge/kit/logger';
 import { namesHost, pathOf, repeatsHeader } from '@notebridge/kit/request-head';
 import { type ServerOptions, type WebSocket, WebSocketServer } from 'ws';
-import { findRefusal, type Refusal, viewerSubprotocol } from './admission.js';
-import { Assets, send } from './assets.js';
+import { findRefusal, namesHost, pathOf, type Refusal, repeatsHeader, viewerSubprotocol, type WindowAccess } from './admission.js';
+import { type AnswerAsset, send, serveAssets } from './assets.js';
 import { boundedConnections, type Connections } from './connections.js';
 import type { EntryCodes } from './entry-codes.js';
 import { answerEntry, entryPath } from './entry-door.js';
 import { openPort } from './open-port.js';
 
-export interface ViewerServerOptions {
-  /** 0 for any free port. */
-  port: number;
+export interface ViewerServerOptions extends WindowAccess {
   token: string;
   /** Those that are exchanged for the token. */
   codes: EntryCodes;
   /** The folder of the UI's files. */
   uiFolder: string;
-  /** Values of `Host`, besides the loopback ones, that a browser may send; with or without the port. */
-  allowHosts?: readonly string[] | undefined;
-  /** Origins, besides our own, that a window may come from, to the letter. */
-  allowOrigins?: readonly string[] | undefined;
   /** Default 32. */
   maxWindows?: number | undefined;
   /** Of one message of a window. Default 16 MiB. */
   maxMessageBytes?: number | undefined;
-  /** Bounds the connections. Default: 256 that are no window. */
-  connections?: Connections | undefined;
   logger: Logger;
   onWindow: (socket: WebSocket) => void;
-  /** Told why a window was not let in, and from where. Left out: the log is, of each. */
-  onRefused?: ((why: string, remoteAddress: string | undefined) => void) | undefined;
 }
 
 /** How long whoever speaks may take to come to the point. Milliseconds. */
@@ -46,7 +36,7 @@ const maxWaitingRefusals = 64;
 /** Serves the UI, and lets windows in that know the token. */
 export class ViewerServer {
   readonly #options: ViewerServerOptions;
-  readonly #assets: Assets;
+  readonly #answerAsset: AnswerAsset;
   readonly #webSockets: WebSocketServer;
   readonly #sockets = new Set<Socket>();
   readonly #connections: Connections;
@@ -57,9 +47,9 @@ export class ViewerServer {
   #failedTokens = 0;
   #waitingRefusals = 0;
 
-  private constructor(options: ViewerServerOptions, assets: Assets) {
+  private constructor(options: ViewerServerOptions, answerAsset: AnswerAsset) {
     this.#options = options;
-    this.#assets = assets;
+    this.#answerAsset = answerAsset;
     this.#origins = new Set(options.allowOrigins ?? []);
     this.#connections = options.connections ?? boundedConnections(maxConnections);
     // `closeTimeout` is missing in the types of ws.
@@ -76,8 +66,8 @@ export class ViewerServer {
 
   /** Binds the port. Rejects with `port_in_use`. */
   static async open(options: ViewerServerOptions): Promise<ViewerServer> {
-    const server = new ViewerServer(options, await Assets.in(options.uiFolder));
-    const { port, servers } = await openPort(() => server.#createServer(), options.port);
+    const server = new ViewerServer(options, await serveAssets(options.uiFolder));
+    const { port, servers } = await bindLoopback(() => server.#createServer(), options.port ?? 0);
     server.#port = port;
     server.#servers = servers;
     server.#hosts = hostsOf(port, options.allowHosts ?? []);
@@ -128,7 +118,7 @@ export class ViewerServer {
         headers: { allow: 'GET, HEAD', connection: 'close' },
         body: 'Only GET is answered here.\n',
       });
-    this.#assets.answer(request, response, pathOf(request)).catch((error: unknown) => {
+    this.#answerAsset(request, response, pathOf(request)).catch((error: unknown) => {
       this.#options.logger.error('A file of the UI could not be served.', { path: pathOf(request), error: String(error) });
       response.destroy();
     });

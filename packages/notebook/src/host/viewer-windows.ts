@@ -1,10 +1,11 @@
 import type { Logger } from '@notebridge/kit/logger';
 import type { WebSocket } from 'ws';
+import type { PlacedCell } from '../model/document.js';
 import type { JournalEntry } from '../model/journal.js';
 import type { ConnectedAgent, Hello, HostMessage } from '../viewer/protocol.js';
 import { HostError } from './host-error.js';
 import type { NotebookTools } from './notebook-tools.js';
-import { ViewerActions, type ViewerTarget } from './viewer-actions.js';
+import { createActions, type ViewerTarget } from './viewer-actions.js';
 import { type LinkLimits, ViewerLink } from './viewer-link.js';
 
 export interface ViewerWindowsOptions extends Pick<ViewerTarget, 'session' | 'file'> {
@@ -56,9 +57,8 @@ export class ViewerWindows {
   /** A window begins with everything there is, and hears of each change that follows. */
   add(socket: WebSocket): void {
     const { session, file, logger, limits, codeTools } = this.#options;
-    const actions = new ViewerActions({ session, file, codeTools, disconnectAgent: (id) => this.#disconnect(id) });
     const link: ViewerLink = new ViewerLink(socket, {
-      perform: (action) => actions.perform(action),
+      perform: createActions({ session, file, codeTools, disconnectAgent: (id) => this.#disconnect(id) }),
       onClose: () => this.#links.delete(link),
       logger,
       limits,
@@ -126,9 +126,6 @@ function newest(entries: readonly JournalEntry[]): JournalEntry[] {
 /** A window shows what an agent changed, which outputs never are; they may be many megabytes. */
 function withoutOutputs(entry: JournalEntry): JournalEntry {
   const { before, after } = entry;
-  const strip = <Placed extends NonNullable<JournalEntry['before']>>(placed: Placed): Placed => ({
-    ...placed,
-    cell: { ...placed.cell, outputs: [] },
-  });
+  const strip = (placed: PlacedCell): PlacedCell => ({ ...placed, cell: { ...placed.cell, outputs: [] } });
   return { ...entry, ...(before ? { before: strip(before) } : {}), ...(after ? { after: strip(after) } : {}) };
 }

@@ -4,12 +4,13 @@ import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { type OpenedSandbox, openSandbox } from '../sandbox/sandbox.js';
 import type { SandboxMode, SandboxSpec } from '../sandbox/spec.js';
-import { startProgram } from '../sandbox/start-program.js';
+import { keepEnd, startProgram } from '../sandbox/start-program.js';
 import type { KernelWorker, OpenWorker, WorkerEvents } from './kernel-worker.js';
 import type { Layer } from './layers.js';
 import type { StartCommand } from './messages.js';
 import { neighboursLayer, runtimeLayer } from './node-layers.js';
 import { readLines } from './read-lines.js';
+import { within } from './within.js';
 
 export interface KernelFiles {
   /** The built `kernel/worker/node-main.js`. It and what is beside and above it may be read by the process. */
@@ -94,7 +95,7 @@ export function openNodeProcess(options: NodeProcessOptions): OpenWorker {
       terminate() {
         isEnded = true;
         child?.kill('SIGKILL');
-        return atMost(endTimeoutMs, exited);
+        return within(endTimeoutMs, exited);
       },
     } satisfies KernelWorker;
   };
@@ -172,7 +173,7 @@ function minimalEnvironment(): Record<string, string> {
 
 /** Answers with a promise of its end. */
 function watch(child: Process, { onReport, onExit }: WorkerEvents): Promise<void> {
-  const errors = keepEnd(child.stderr);
+  const errors = keepEnd(child.stderr, maxErrorCharacters);
   // It went away while we wrote: `close` says so.
   child.stdin.on('error', () => {});
   readLines(child.stdout, onReport, (reason) => {
@@ -185,7 +186,7 @@ function watch(child: Process, { onReport, onExit }: WorkerEvents): Promise<void
       resolve();
     });
     child.on('close', (code, signal) => {
-      onExit(`its process ended with ${signal ?? describeCode(code)}${errors()}`);
+      onExit(`its process ended with ${signal ?? describeCode(code)}${errors() && `: ${errors()}`}`);
       resolve();
     });
   });
@@ -195,23 +196,4 @@ function watch(child: Process, { onReport, onExit }: WorkerEvents): Promise<void
 function describeCode(code: number | null): string {
   const signal = Object.entries(constants.signals).find(([, number]) => number + 128 === code)?.[0];
   return signal ?? `code ${code}`;
-}
-
-/** The last of what it said on stderr, for the message when it dies. */
-function keepEnd(stream: Readable): () => string {
-  let text = '';
-  stream.setEncoding('utf8');
-  stream.on('data', (chunk: string) => {
-    text = (text + chunk).slice(-maxErrorCharacters);
-  });
-  return () => (text.trim() === '' ? '' : `: ${text.trim()}`);
-}
-
-async function atMost(timeoutMs: number, work: Promise<void>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, timeoutMs);
-  });
-  await Promise.race([work, timeout]);
-  clearTimeout(timer);
 }

@@ -6,7 +6,8 @@ import type { KernelTools } from './kernel-tools.js';
 import type { OpenWorker } from './kernel-worker.js';
 import type { Layer } from './layers.js';
 import type { Report } from './messages.js';
-import { ToolCalls } from './tool-calls.js';
+import { openToolCalls, type ToolCalls } from './tool-calls.js';
+import { within } from './within.js';
 
 export interface PyodideKernelOptions {
   openWorker: OpenWorker;
@@ -140,7 +141,7 @@ export class PyodideKernel implements Kernel {
       });
       this.#interpreter = interpreter;
       const { worker } = interpreter;
-      if (this.#tools) this.#calls = new ToolCalls(this.#tools, (command) => worker.send(command));
+      if (this.#tools) this.#calls = openToolCalls(this.#tools, (command) => worker.send(command));
       const { version, hardened } = await interpreter.ready;
       this.#version = version;
       this.#layers = worker.layersWith?.(hardened);
@@ -252,17 +253,4 @@ export class PyodideKernel implements Kernel {
 function restartedOutput(graceMs: number): Output {
   const evalue = `The code did not end within ${graceMs / 1000} s of the interrupt, so Python was restarted. Its variables are gone`;
   return { output_type: 'error', ename: 'KernelRestarted', evalue, traceback: [`\x1b[31mKernelRestarted\x1b[39m: ${evalue}`] };
-}
-
-/** The value, or `undefined` when it takes longer. */
-async function within<T>(timeoutMs: number, work: Promise<T>): Promise<T | undefined> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const timeout = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), timeoutMs);
-  });
-  try {
-    return await Promise.race([work, timeout]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -13,62 +13,56 @@ const maxCalls = 1024;
 const maxUnheard = 256;
 
 /** The calls of one worker: handed to the tools as they come, answered in any order, and ended with the worker. */
-export class ToolCalls {
-  readonly #tools: KernelTools;
-  readonly #send: (command: ToolCommand) => void;
-  readonly #running = new Map<number, Running>();
-  readonly #stopListening: () => void;
-
-  constructor(tools: KernelTools, send: (command: ToolCommand) => void) {
-    this.#tools = tools;
-    this.#send = send;
-    this.#stopListening = tools.onPackage((next) => this.#offer(next));
-    this.#offer(tools.package);
-    tools.start();
-  }
-
-  take(report: ToolReport): void {
-    const running = this.#running.get(report.id);
-    if (report.type === 'toolCall') this.#begin(report);
-    else if (report.type === 'toolHeard') {
-      if (running) running.unheard = Math.max(0, running.unheard - 1);
-    } else running?.abort.abort();
-  }
-
+export interface ToolCalls {
+  take(report: ToolReport): void;
   /** Nobody waits for answers any more. Closing twice is harmless. */
-  close(): void {
-    this.#stopListening();
-    for (const { abort } of this.#running.values()) abort.abort();
-    this.#running.clear();
-  }
+  close(): void;
+}
 
-  #offer(next: ToolPackage): void {
-    this.#send({ type: 'toolPackage', package: next.state === 'there' ? { ...next, files: [...next.files] } : next });
-  }
+export function openToolCalls(tools: KernelTools, send: (command: ToolCommand) => void): ToolCalls {
+  const allRunning = new Map<number, Running>();
+  const offer = (next: ToolPackage) =>
+    send({ type: 'toolPackage', package: next.state === 'there' ? { ...next, files: [...next.files] } : next });
 
-  #begin({ id, server, tool, body, hears }: Extract<ToolReport, { type: 'toolCall' }>): void {
+  const tell = (id: number, running: Running, text: string): void => {
+    if (allRunning.get(id) !== running || running.unheard >= maxUnheard) return;
+    running.unheard++;
+    send({ type: 'toolEvent', id, text });
+  };
+  const begin = ({ id, server, tool, body, hears }: Extract<ToolReport, { type: 'toolCall' }>): void => {
     // Forged, or gone wrong: an answer must not reach another call.
-    if (this.#running.has(id)) return;
-    if (this.#running.size >= maxCalls) return this.#send(failure(id, 'limit_reached', `${maxCalls} calls are under way already.`));
+    if (allRunning.has(id)) return;
+    if (allRunning.size >= maxCalls) return send(failure(id, 'limit_reached', `${maxCalls} calls are under way already.`));
     const running: Running = { abort: new AbortController(), unheard: 0 };
-    this.#running.set(id, running);
-    const onEvent = hears ? (text: string) => this.#tell(id, running, text) : undefined;
+    allRunning.set(id, running);
+    const onEvent = hears ? (text: string) => tell(id, running, text) : undefined;
     const end = (command: ToolCommand) => {
-      if (this.#running.get(id) !== running) return;
-      this.#running.delete(id);
-      this.#send(command);
+      if (allRunning.get(id) !== running) return;
+      allRunning.delete(id);
+      send(command);
     };
-    this.#tools.call({ server, tool, body }, { signal: running.abort.signal, onEvent }).then(
+    tools.call({ server, tool, body }, { signal: running.abort.signal, onEvent }).then(
       (text) => end({ type: 'toolAnswer', id, text }),
       (error: unknown) => end(failure(id, 'internal', error instanceof Error ? error.message : String(error))),
     );
-  }
+  };
 
-  #tell(id: number, running: Running, text: string): void {
-    if (this.#running.get(id) !== running || running.unheard >= maxUnheard) return;
-    running.unheard++;
-    this.#send({ type: 'toolEvent', id, text });
-  }
+  const stopListening = tools.onPackage(offer);
+  offer(tools.package);
+  tools.start();
+  return {
+    take(report) {
+      const running = allRunning.get(report.id);
+      if (report.type === 'toolCall') begin(report);
+      else if (report.type === 'toolCancel') running?.abort.abort();
+      else if (running) running.unheard = Math.max(0, running.unheard - 1);
+    },
+    close() {
+      stopListening();
+      for (const { abort } of allRunning.values()) abort.abort();
+      allRunning.clear();
+    },
+  };
 }
 
 function failure(id: number, code: string, error: string): ToolCommand {

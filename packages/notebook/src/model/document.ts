@@ -272,6 +272,12 @@ export function createReplica(snapshot: DocumentState, limits: DocumentLimits = 
   return new NotebookDocument(snapshot, limits);
 }
 
+/** Where a cell comes that is put back: behind the one that stood above it; the old index if that one is gone. */
+export function placeAmong(cells: readonly Cell[], { cell, index, previousId }: PlacedCell): number {
+  const previous = cells.filter(({ id }) => id !== cell.id).findIndex(({ id }) => id === previousId);
+  return previous === -1 ? index : previous + 1;
+}
+
 function staleCell({ cell, index }: PlacedCell, expectedRev: number): NotebookError {
   const who = cell.changedBy ? `${cell.changedBy.kind === 'person' ? '' : 'the agent '}${cell.changedBy.name}` : 'the file';
   const message = `The cell "${cell.id}" has changed since revision ${expectedRev}: revision ${cell.rev} is by ${who}. Look at the current source, then decide again.`;

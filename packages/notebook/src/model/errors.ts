@@ -32,16 +32,25 @@ export const notebookErrors = {
 
 export type NotebookErrorCode = keyof typeof notebookErrors;
 
-/** An error of this package: recognised by `code`, never by its text. */
-export class NotebookError extends Error {
-  readonly code: NotebookErrorCode;
+/** An error that is recognised by its `code`, never by its text. */
+export class CodedError<Code extends string> extends Error {
+  readonly code: Code;
   /** Plain JSON for programs: the values that the message speaks of. */
   readonly data: { [key: string]: unknown };
 
-  constructor(code: NotebookErrorCode, message: string, options: { data?: { [key: string]: unknown }; cause?: unknown } = {}) {
+  constructor(code: Code, message: string, options: { data?: { [key: string]: unknown }; cause?: unknown } = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
-    this.name = 'NotebookError';
     this.code = code;
     this.data = options.data ?? {};
   }
+}
+
+/** An error of this package. */
+export class NotebookError extends CodedError<NotebookErrorCode> {
+  override name = 'NotebookError';
+}
+
+/** The message of anything thrown. */
+export function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
 }

@@ -1,9 +1,10 @@
 import { Listeners } from '@notebridge/kit/listeners';
 import type { Actor, Cell } from './cell.js';
-import type { DocumentEvent, NotebookDocument, PlacedCell } from './document.js';
+import { type DocumentEvent, type NotebookDocument, type PlacedCell, placeAmong } from './document.js';
 import { NotebookError } from './errors.js';
 import { sizeOf } from './json.js';
-import { isContentOperation } from './operation.js';
+import { Listeners } from './listeners.js';
+import { type ContentOperation, isContentOperation } from './operation.js';
 
 export interface JournalLimits {
   /** Default 500. */
@@ -12,7 +13,7 @@ export interface JournalLimits {
   maxCharacters?: number;
 }
 
-export type JournalAction = 'insert' | 'update' | 'move' | 'delete' | 'setType' | 'setMetadata' | 'restore';
+export type JournalAction = ContentOperation['type'];
 
 /** One change of an agent, as a UI lists it. */
 export interface JournalEntry {
@@ -103,7 +104,7 @@ export class Journal {
 
   #revert({ before, cellId }: Entry, by: Actor): void {
     if (!before) this.#document.delete(cellId, { by });
-    else this.#document.restore({ cell: before.cell, index: this.#placeOf(before) }, { by });
+    else this.#document.restore({ cell: before.cell, index: placeAmong(this.#document.cells, before) }, { by });
   }
 
   /** The cell is again what the change before this one made of it, under a new revision. */
@@ -111,13 +112,6 @@ export class Journal {
     const rev = this.#document.find(undone.cellId)?.rev ?? 0;
     const before = undone.before?.cell.rev ?? 0;
     for (const entry of this.#entries) if (entry !== undone && entry.cellId === undone.cellId && entry.rev === before) entry.rev = rev;
-  }
-
-  /** Behind the cell that stood above it; the old index if that one is gone. */
-  #placeOf({ cell, index, previousId }: PlacedCell): number {
-    const others = this.#document.cells.map(({ id }) => id).filter((id) => id !== cell.id);
-    const previous = previousId === undefined ? -1 : others.indexOf(previousId);
-    return previous === -1 ? index : previous + 1;
   }
 
   #assertUntouched(entry: Entry): void {
@@ -135,12 +129,11 @@ export class Journal {
     });
   }
 
-  #hear({ change, before, after }: DocumentEvent): void {
-    const { op, by, version } = change;
-    const cell = after?.cell ?? before?.cell;
+  #hear({ change: { op, by, version }, ...places }: DocumentEvent): void {
+    const cell = places.after?.cell ?? places.before?.cell;
     if (version === this.#undoVersion || !cell || !isContentOperation(op)) return;
     if (by.kind === 'person') this.#markTouched(cell.id, by);
-    else this.#record({ by, action: op.type as JournalAction, cellId: cell.id, before, after });
+    else this.#record({ by, action: op.type, cellId: cell.id, ...places });
   }
 
   #markTouched(cellId: string, by: Actor): void {
@@ -149,10 +142,10 @@ export class Journal {
     if (touched.length > 0) this.#listeners.emit(this.#entries);
   }
 
-  #record({ before, after, ...what }: Recorded): void {
+  #record(what: Pick<JournalEntry, 'by' | 'action' | 'cellId' | 'before' | 'after'>): void {
+    const { before, after } = what;
     const size = sizeOf(before?.cell) + sizeOf(after?.cell.source);
-    const places = { ...(before ? { before } : {}), ...(after ? { after } : {}) };
-    this.#entries = [...this.#entries, { ...what, ...places, id: this.#nextId++, undone: false, rev: after?.cell.rev ?? 0, size }];
+    this.#entries = [...this.#entries, { ...what, id: this.#nextId++, undone: false, rev: after?.cell.rev ?? 0, size }];
     this.#characters += size;
     this.#forgetOldest();
     this.#listeners.emit(this.#entries);
@@ -165,8 +158,6 @@ export class Journal {
     }
   }
 }
-
-type Recorded = Pick<JournalEntry, 'by' | 'action' | 'cellId'> & { before: PlacedCell | undefined; after: PlacedCell | undefined };
 
 function refusal(entry: Entry, current: Cell | undefined, later: Entry | undefined): string {
   const start = `The ${entry.action} of the cell "${entry.cellId}" by ${entry.by.name} cannot be undone:`;

@@ -61,7 +61,7 @@ const cellMetadata = {
 
 const notebookMetadata = object({
   keys: {
-    kernelspec: object({ required: ['name', 'display_name'], keys: { name: string, display_name: string } }),
+    kernelspec: object(allOf({ name: string, display_name: string })),
     language_info: object({
       required: ['name'],
       keys: {
@@ -78,19 +78,10 @@ const notebookMetadata = object({
 });
 
 const outputRules: { readonly [type: string]: ObjectRules } = {
-  stream: { required: ['output_type', 'name', 'text'], keys: { output_type: anything, name: string, text: multilineString } },
-  display_data: {
-    required: ['output_type', 'data', 'metadata'],
-    keys: { output_type: anything, data: mimeBundle, metadata: anyObject },
-  },
-  execute_result: {
-    required: ['output_type', 'data', 'metadata', 'execution_count'],
-    keys: { output_type: anything, data: mimeBundle, metadata: anyObject, execution_count: executionCount },
-  },
-  error: {
-    required: ['output_type', 'ename', 'evalue', 'traceback'],
-    keys: { output_type: anything, ename: string, evalue: string, traceback: arrayOf(string) },
-  },
+  stream: allOf({ output_type: anything, name: string, text: multilineString }),
+  display_data: allOf({ output_type: anything, data: mimeBundle, metadata: anyObject }),
+  execute_result: allOf({ output_type: anything, data: mimeBundle, metadata: anyObject, execution_count: executionCount }),
+  error: allOf({ output_type: anything, ename: string, evalue: string, traceback: arrayOf(string) }),
 };
 
 const textCell = { attachments: object({ others: mimeBundle }) };
@@ -124,6 +115,11 @@ const future = createSchema(true);
 
 export function schemaOf(minor: number): NotebookSchema {
   return minor > 5 ? future : current;
+}
+
+/** All of these keys are required. */
+function allOf(keys: { readonly [key: string]: Check }): ObjectRules {
+  return { required: Object.keys(keys), keys };
 }
 
 /** The rules of the type that an object says it has. */

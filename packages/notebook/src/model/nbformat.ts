@@ -145,13 +145,14 @@ function readVersion(root: unknown): number {
 
 /** What nbformat drops on reading and writing: it belongs to a session, and `trusted` must never come from a file. */
 function stripTransient(file: JsonObject): JsonObject {
-  const metadata = without(file.metadata, ['orig_nbformat', 'orig_nbformat_minor', 'signature']);
-  const cells = !Array.isArray(file.cells)
-    ? file.cells
-    : file.cells.map((cell) =>
-        isJsonObject(cell) && isJsonObject(cell.metadata) ? replace(cell, 'metadata', without(cell.metadata, ['trusted'])) : cell,
-      );
-  return replace(replace(file, 'metadata', metadata), 'cells', cells);
+  const cells = Array.isArray(file.cells) ? file.cells.map((cell) => strip(cell, ['trusted'])) : file.cells;
+  return replace(strip(file, ['orig_nbformat', 'orig_nbformat_minor', 'signature']), 'cells', cells);
+}
+
+/** Takes keys out of the metadata, where there are any. */
+function strip<T>(holder: T, keys: readonly string[]): T {
+  if (!isJsonObject(holder) || !isJsonObject(holder.metadata)) return holder;
+  return replace(holder, 'metadata', without(holder.metadata, keys)) as T;
 }
 
 /** Ids for cells that have none, and other ids where two cells have the same, as nbformat does when it validates. */
@@ -198,13 +199,13 @@ function toCell(cell: JsonObject): CellContent {
 
 /** The members that the schema does not know, if there are any. */
 function othersOf(object: JsonObject, known: readonly string[]): { extra?: JsonObject } {
-  const others = keysOf(object).filter((key) => !known.includes(key));
-  return others.length === 0 ? {} : { extra: toObject(others.map((key) => [key, object[key]] as const)) };
+  const extra = without(object, known);
+  return keysOf(extra).length === 0 ? {} : { extra };
 }
 
-function without(value: unknown, keys: readonly string[]): unknown {
-  if (!isJsonObject(value) || !keys.some((key) => Object.hasOwn(value, key))) return value;
-  return toObject(keysOf(value).flatMap((key) => (keys.includes(key) ? [] : [[key, value[key]] as const])));
+function without(object: JsonObject, keys: readonly string[]): JsonObject {
+  if (!keys.some((key) => Object.hasOwn(object, key))) return object;
+  return toObject(keysOf(object).flatMap((key) => (keys.includes(key) ? [] : [[key, object[key]] as const])));
 }
 
 /** The same object with another value for one key; a value that is undefined leaves a missing key missing. */

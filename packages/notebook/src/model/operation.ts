@@ -41,8 +41,10 @@ export function cellIdOf(op: Operation): string | undefined {
   return op.type === 'insert' || op.type === 'restore' ? op.cell.id : op.id;
 }
 
-/** True for an operation that makes a new revision of its cell: all but what a run does. */
-export function isContentOperation(op: Operation): boolean {
+/** Makes a new revision of its cell: all but what a run does. */
+export type ContentOperation = Exclude<Operation, { type: 'setOutputs' | 'setExecutionCount' | 'editOutputs' }>;
+
+export function isContentOperation(op: Operation): op is ContentOperation {
   return op.type !== 'setOutputs' && op.type !== 'setExecutionCount' && op.type !== 'editOutputs';
 }
 
@@ -72,20 +74,11 @@ function applyToCells(cells: readonly Cell[], { version, by, op }: Change, at: n
 type CellOperation = Exclude<Operation, { type: 'insert' | 'restore' | 'delete' | 'move' }>;
 
 function applyToCell(cell: Cell, op: CellOperation): Cell {
-  switch (op.type) {
-    case 'update':
-      return { ...cell, source: op.source };
-    case 'setType':
-      return toType(cell, op.cellType);
-    case 'setMetadata':
-      return { ...cell, metadata: op.metadata };
-    case 'setOutputs':
-      return { ...cell, outputs: op.outputs, executionCount: op.executionCount };
-    case 'setExecutionCount':
-      return { ...cell, executionCount: op.executionCount };
-    case 'editOutputs':
-      return { ...cell, outputs: editOutputs(cell.outputs, op.edit) };
-  }
+  if (op.type === 'setType') return toType(cell, op.cellType);
+  if (op.type === 'editOutputs') return { ...cell, outputs: editOutputs(cell.outputs, op.edit) };
+  // The others name what they set as a cell does.
+  const { type: _type, id: _id, ...members } = op;
+  return { ...cell, ...members };
 }
 
 /** A text cell has no outputs, and a code cell no attachments. */

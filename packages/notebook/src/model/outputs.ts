@@ -53,16 +53,16 @@ export function splitOutput(output: Output): JsonObject {
 
 /** Bundles of text cells' attachments, by file name. */
 export function joinAttachments(attachments: JsonObject): JsonObject {
-  return toObject(keysOf(attachments).map((name) => [name, joinBundle(attachments[name] as MimeBundle)] as const));
+  return mapValues(attachments, (bundle) => joinBundle(bundle as MimeBundle));
 }
 
 export function splitAttachments(attachments: JsonObject): JsonObject {
-  return toObject(keysOf(attachments).map((name) => [name, splitBundle(attachments[name] as MimeBundle)] as const));
+  return mapValues(attachments, (bundle) => splitBundle(bundle as MimeBundle));
 }
 
 /** The same object with other values for some of its keys; key order stays. */
 export function withValues(object: JsonObject, values: JsonObject): JsonObject {
-  return toObject(keysOf(object).map((key) => [key, Object.hasOwn(values, key) ? values[key] : object[key]] as const));
+  return mapValues(object, (value, key) => (Object.hasOwn(values, key) ? values[key] : value));
 }
 
 /** Only the keys of the object itself; what is inside keeps its order. */
@@ -75,14 +75,14 @@ export function isJsonMimeType(type: string): boolean {
 }
 
 function joinBundle(bundle: MimeBundle): MimeBundle {
-  const isLines = (type: string, data: unknown) => Array.isArray(data) && !isJsonMimeType(type);
-  return toObject(
-    keysOf(bundle).map((type) => [type, isLines(type, bundle[type]) ? toText(bundle[type] as string[]) : bundle[type]] as const),
-  );
+  return mapValues(bundle, (data, type) => (Array.isArray(data) && !isJsonMimeType(type) ? toText(data) : data));
 }
 
 function splitBundle(bundle: MimeBundle): MimeBundle {
   const isSplit = (type: string) => type.startsWith('text/') || type === 'application/javascript' || type === 'image/svg+xml';
-  const split = (type: string, data: unknown) => (typeof data === 'string' && isSplit(type) ? toLines(data) : data);
-  return toObject(keysOf(bundle).map((type) => [type, split(type, bundle[type])] as const));
+  return mapValues(bundle, (data, type) => (typeof data === 'string' && isSplit(type) ? toLines(data) : data));
+}
+
+function mapValues(object: JsonObject, change: (value: unknown, key: string) => unknown): JsonObject {
+  return toObject(keysOf(object).map((key) => [key, change(object[key], key)] as const));
 }

@@ -1,7 +1,9 @@
 import { createInterface } from 'node:readline';
 import type { Sandbox, SandboxedProcess, SandboxSpec } from './spec.js';
+import { keepEnd } from './start-program.js';
 
 const timeoutMs = 10_000;
+const maxErrorCharacters = 500;
 /** There on every machine that has this kind of sandbox. */
 const fileOfHost = '/etc/passwd';
 
@@ -32,7 +34,7 @@ export async function probeSandbox(sandbox: Sandbox): Promise<string | undefined
   const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
   const timer = setTimeout(() => child.kill('SIGKILL'), timeoutMs);
   try {
-    const errors = collect(child.stderr);
+    const errors = keepEnd(child.stderr, maxErrorCharacters);
     child.once('error', () => {});
     child.stdin.on('error', () => {});
     for await (const line of createInterface({ input: child.stdout })) {
@@ -74,13 +76,4 @@ function judge({ uid, reads, writes, starts }: Found): string[] {
     ...writes.map((path) => `it writes to "${path}"`),
     ...(starts ? ['it starts programs'] : []),
   ];
-}
-
-function collect(stream: NodeJS.ReadableStream): () => string {
-  let text = '';
-  stream.setEncoding('utf8');
-  stream.on('data', (chunk: string) => {
-    text = (text + chunk).slice(-500);
-  });
-  return () => text.trim();
 }

@@ -1,4 +1,5 @@
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
+import type { Readable } from 'node:stream';
 
 /**
  * As `spawn`. What the system refuses Node tells a moment later, by an event that would end this process if nobody heard it; whoever
@@ -10,4 +11,14 @@ export function startProgram(command: string, args: readonly string[], options: 
   if ((child.stdio as ChildProcess['stdio'] | undefined) === undefined)
     throw new Error(`too many files are open to start "${command}": close some programs, or raise the limit of open files`);
   return child;
+}
+
+/** The last of what a program says on its stderr, for the message when it dies. */
+export function keepEnd(stderr: Readable, maxCharacters: number): () => string {
+  let text = '';
+  stderr.setEncoding('utf8');
+  stderr.on('data', (chunk: string) => {
+    text = (text + chunk).slice(-maxCharacters);
+  });
+  return () => text.trim();
 }

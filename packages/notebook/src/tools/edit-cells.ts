@@ -11,9 +11,7 @@ export const addCodeCell = defineTool<{ cellIndex: number; language: string; cod
     language: { type: 'string', enum: ['python', 'r', 'julia'], description: "The language of the code, which has to be the kernel's." },
     code: { type: 'string', description: 'The source of the cell.' },
   },
-  required: ['cellIndex', 'language', 'code'],
   annotations: adds('Add a code cell'),
-  writes: true,
   answer({ session, args, by }) {
     const { language } = session.kernel.info;
     if (args.language !== language) {
@@ -31,9 +29,7 @@ export const addTextCell = defineTool<{ cellIndex: number; content: string }>({
   name: 'add_text_cell',
   description: 'Adds a text cell (Markdown) to the notebook; the cells from there on move down. Answers {"newCellId"}.',
   properties: { cellIndex, content: { type: 'string', description: 'The text, in Markdown.' } },
-  required: ['cellIndex', 'content'],
   annotations: adds('Add a text cell'),
-  writes: true,
   answer({ session, args, by }) {
     const { id } = session.document.insert(args.cellIndex, { type: 'markdown', source: args.content }, { by });
     return { value: { newCellId: id } };
@@ -46,7 +42,6 @@ export const updateCell = defineTool<{ cellId: string; content: string; expected
   properties: { cellId, content: { type: 'string', description: 'The whole new content.' }, expected_rev: expectedRev },
   required: ['cellId', 'content'],
   annotations: { ...replaces('Replace the content of a cell'), idempotentHint: true },
-  writes: true,
   answer(call) {
     call.session.document.update(call.args.cellId, call.args.content, editOptions(call));
     return { value: {} };
@@ -59,7 +54,6 @@ export const moveCell = defineTool<{ cellId: string; cellIndex: number; expected
   properties: { cellId, cellIndex, expected_rev: expectedRev },
   required: ['cellId', 'cellIndex'],
   annotations: { ...adds('Move a cell'), idempotentHint: true },
-  writes: true,
   answer(call) {
     call.session.document.move(call.args.cellId, call.args.cellIndex, editOptions(call));
     return { value: {} };
@@ -72,7 +66,6 @@ export const deleteCell = defineTool<{ cellId: string; expected_rev?: number }>(
   properties: { cellId, expected_rev: expectedRev },
   required: ['cellId'],
   annotations: replaces('Delete a cell'),
-  writes: true,
   answer(call) {
     call.session.document.delete(call.args.cellId, editOptions(call));
     return { value: {} };

@@ -3,7 +3,7 @@ import type { Cell } from '../model/cell.js';
 import { NotebookError } from '../model/errors.js';
 import { toLines } from '../model/text.js';
 import { cellIndex } from './cell-arguments.js';
-import { ImageCollector } from './output-content.js';
+import { createImageCollector } from './output-content.js';
 import { defineTool, looks } from './tool.js';
 
 export const getCells = defineTool<{ cellIndexStart?: number; cellIndexEnd?: number; includeOutputs?: boolean }>({
@@ -17,7 +17,6 @@ export const getCells = defineTool<{ cellIndexStart?: number; cellIndexEnd?: num
   },
   required: [],
   annotations: { ...looks('Read cells'), idempotentHint: true },
-  writes: false,
   answer({ session, args, options }) {
     const { cells } = session.document;
     const { cellIndexStart = 0, cellIndexEnd = Math.max(cellIndexStart, cells.length), includeOutputs = false } = args;
@@ -27,13 +26,13 @@ export const getCells = defineTool<{ cellIndexStart?: number; cellIndexEnd?: num
         `Invalid arguments for get_cells: cellIndexEnd (${cellIndexEnd}) is before cellIndexStart (${cellIndexStart}).`,
       );
     }
-    const images = new ImageCollector(options);
-    const read = cells.slice(cellIndexStart, cellIndexEnd + 1).map((cell) => toView(cell, includeOutputs ? images : undefined));
+    const images = createImageCollector(options);
+    const read = cells.slice(cellIndexStart, cellIndexEnd + 1).map((cell) => toView(cell, includeOutputs ? images.collect : undefined));
     return { value: { cells: read }, images: images.blocks };
   },
 });
 
-function toView({ type, id, source, rev, outputs }: Cell, images: ImageCollector | undefined): JsonObject {
-  const shown = images && type === 'code' ? { outputs: images.collect(outputs) } : {};
+function toView({ type, id, source, rev, outputs }: Cell, collect?: (outputs: Cell['outputs']) => JsonObject[]): JsonObject {
+  const shown = collect && type === 'code' ? { outputs: collect(outputs) } : {};
   return { cell_type: type, id, source: toLines(source), rev, ...shown };
 }

@@ -4,10 +4,7 @@ export const interruptExecution = defineTool<Record<string, never>>({
   name: 'interrupt_execution',
   description:
     'Interrupts the cell that is running, whoever started it; variables stay, and cells that wait go on. Answers {"interrupted": cell id or null}.',
-  properties: {},
-  required: [],
   annotations: { ...runs('Interrupt the running cell'), openWorldHint: false },
-  writes: true,
   async answer({ session, by }) {
     const run = await session.interrupt({ by });
     return { value: { interrupted: run?.cellId ?? null } };
@@ -18,10 +15,7 @@ export const restartKernel = defineTool<Record<string, never>>({
   name: 'restart_kernel',
   description:
     'Restarts the kernel: all variables are gone, the running cell is interrupted, cells that wait are forgotten; cells and outputs stay. Answers {"restarted": true, "kernel"}.',
-  properties: {},
-  required: [],
   annotations: { ...runs('Restart the kernel'), openWorldHint: false },
-  writes: true,
   async answer({ session, by }) {
     await session.restart({ by });
     return { value: { restarted: true, kernel: { ...session.kernel.info, state: session.kernel.state } } };

@@ -6,10 +6,7 @@ export const getNotebookInfo = defineTool<Record<string, never>>({
   name: 'get_notebook_info',
   description:
     'Tells about the notebook: title, number of cells by type, kernel (language, version, state, and the layers between its code and the machine, known once it has started), the running cell and those that wait, whether agents may change it, and how many changes of agents can be undone.',
-  properties: {},
-  required: [],
   annotations: { ...looks('Tell about the notebook'), idempotentHint: true },
-  writes: false,
   answer({ session }) {
     const { document, kernel, journal, running, queued } = session;
     const count = (type: string) => document.cells.filter((cell) => cell.type === type).length;

@@ -2,7 +2,7 @@ import { NotebookError } from '../model/errors.js';
 import type { RunResult } from '../run-queue.js';
 import { cellId, cellIndex } from './cell-arguments.js';
 import { createLineProgress } from './last-line.js';
-import { ImageCollector } from './output-content.js';
+import { createImageCollector } from './output-content.js';
 import { defineTool, runs, type ToolCall } from './tool.js';
 
 export const runCodeCell = defineTool<{ cellId: string }>({
@@ -10,12 +10,10 @@ export const runCodeCell = defineTool<{ cellId: string }>({
   description:
     'Runs a code cell and waits until it has finished. Answers {"outputs"} in nbformat; code that fails gives an output of type "error". PNG and JPEG images come as image blocks.',
   properties: { cellId },
-  required: ['cellId'],
   annotations: runs('Run a code cell'),
-  writes: true,
   async answer(call) {
     const { outputs } = await runCell(call, call.args.cellId);
-    const images = new ImageCollector(call.options);
+    const images = createImageCollector(call.options);
     return { value: { outputs: images.collect(outputs) }, images: images.blocks };
   },
 });
@@ -30,12 +28,11 @@ export const runCode = defineTool<{ code: string; cellIndex?: number }>({
   },
   required: ['code'],
   annotations: runs('Run code in a new cell'),
-  writes: true,
   async answer(call) {
     const { session, args, by, options } = call;
     const { id } = session.document.insert(args.cellIndex ?? session.document.cells.length, { type: 'code', source: args.code }, { by });
     const { status, executionCount, outputs } = await withCellId(id, runCell(call, id));
-    const images = new ImageCollector(options);
+    const images = createImageCollector(options);
     return { value: { newCellId: id, status, execution_count: executionCount, outputs: images.collect(outputs) }, images: images.blocks };
   },
 });

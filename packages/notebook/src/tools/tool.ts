@@ -70,11 +70,12 @@ export interface ToolAnswer {
 export interface ToolDefinition {
   name: string;
   description: string;
-  properties: { readonly [name: string]: ArgumentSchema };
-  required: readonly string[];
+  /** Default: it takes no arguments. */
+  properties?: { readonly [name: string]: ArgumentSchema };
+  /** Default: all of them. */
+  required?: readonly string[];
+  /** What is no `readOnlyHint` is refused while the notebook is read-only. */
   annotations: ToolAnnotations;
-  /** Refused while the notebook is read-only. */
-  writes: boolean;
   // The arguments have passed the schema, and only the definition knows their type.
   answer(call: ToolCall<never>): ToolAnswer | Promise<ToolAnswer>;
 }
@@ -88,11 +89,11 @@ export function defineTool<Args>(
 
 /** The tool, for one session. */
 export function bindTool(definition: ToolDefinition, session: NotebookSession, options: ToolOptions): NotebookTool {
-  const { name, description, properties, required, annotations } = definition;
+  const { name, description, properties = {}, required = Object.keys(properties), annotations } = definition;
   const inputSchema: InputSchema = { type: 'object', properties, required, additionalProperties: false };
   const run = async (given: unknown, context: ToolContext = {}): Promise<ToolResult> => {
     try {
-      if (definition.writes && session.readOnly) throw readOnlyError(name);
+      if (!annotations.readOnlyHint && session.readOnly) throw readOnlyError(name);
       const args = checkArguments(name, inputSchema, given) as never;
       const by: Actor = { kind: 'agent', name: context.agent ?? 'agent' };
       return toResult(await definition.answer({ session, args, by, context, options }));

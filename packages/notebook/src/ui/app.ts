@@ -1,17 +1,15 @@
 import { CellTools, createInserter, followGaps, switchWithLink } from './cells/cell-tools.js';
 import { NotebookView } from './cells/notebook-view.js';
-import { Commands } from './commands.js';
+import { type Commands, createCommands } from './commands.js';
 import { el } from './dom.js';
 import { createActivityHint } from './frame/activity-hint.js';
 import { Announcer } from './frame/announcer.js';
 import { Banners } from './frame/banners.js';
 import { createBar } from './frame/bar.js';
 import { ChangesDrawer } from './frame/changes-drawer.js';
-import { showHelp } from './frame/dialogs.js';
 import { announceEvents } from './frame/news.js';
 import { startStatusBanners } from './frame/status-banners.js';
-import { toggleTheme } from './frame/theme.js';
-import { editorKeys, lastEditorKeys, listenToKeys } from './keys.js';
+import { editorKeys, listenToKeys } from './keys.js';
 import { Connection } from './link/connection.js';
 import { nameOf } from './names.js';
 import { AgentTrail } from './state/agent-trail.js';
@@ -37,47 +35,26 @@ export function startApp(root: HTMLElement, url: string): void {
   const complain = (text: string) => banners.set('complaint', { kind: 'error', text, closes: true });
   const view: NotebookView = new NotebookView({
     store,
-    drafts,
     trail,
-    selection,
     host: {
-      keys: { first: editorKeys(() => commands), last: lastEditorKeys(() => commands) },
-      textOf: (cell) => drafts.textOf(cell),
-      edited: (cellId, text) => drafts.edited(cellId, text),
-      selected: (cellId, mode) => selection.set(cellId, mode),
+      drafts,
+      selection,
+      keys: editorKeys(() => commands),
       run: (cellId) => void commands.run(cellId),
       stop: () => commands.stop(),
-      resolve: (cellId, keep) => drafts.resolve(cellId, keep),
     },
   });
-  const commands: Commands = new Commands({ store, drafts, selection, view, connection, complain });
-  const ask = (action: Parameters<Commands['ask']>[0]) => void commands.ask(action);
-  const drawer = new ChangesDrawer({
-    store,
-    undo: (entryId) => ask({ do: 'undo', entryId }),
-    show: (cellId) => view.goTo(cellId, 'command'),
-  });
-  const bar = createBar({
-    store,
-    save: () => void commands.save(),
-    runAll: () => void commands.runAll(),
-    interrupt: () => commands.interrupt(),
-    restart: () => void commands.restart(),
-    disconnect: (agentId) => ask({ do: 'disconnectAgent', agentId }),
-    setReadOnly: (readOnly) => ask({ do: 'setReadOnly', readOnly }),
-    setToolAccess: (allowed) => ask({ do: 'setToolAccess', allowed }),
-    toggleChanges: () => drawer.toggle(),
-    toggleTheme,
-    help: showHelp,
-  });
+  const commands: Commands = createCommands({ store, drafts, selection, view, connection, complain });
+  const drawer = new ChangesDrawer(store, commands);
+  const bar = createBar(store, commands, () => drawer.toggle());
   const changesButton = bar.querySelector<HTMLButtonElement>('.changes-button');
   drawer.onToggle((isOpen) => {
     changesButton?.setAttribute('aria-expanded', String(isOpen));
     document.body.classList.toggle('with-drawer', isOpen);
     if (!isOpen) changesButton?.focus();
   });
-  const hint = createActivityHint({ store, trail, show: (cellId) => view.goTo(cellId, 'command'), stop: () => commands.stop() });
-  startStatusBanners({ store, banners, ask, reconnect: () => connection.open(), hasDrafts: () => !drafts.isEmpty });
+  const hint = createActivityHint(store, trail, commands);
+  startStatusBanners({ store, banners, commands, connection, drafts });
   drafts.on((event) => {
     if (event.type === 'refused') complain(event.message);
     if (event.type !== 'orphan') return;
@@ -122,24 +99,14 @@ function followStore(store: Store, drafts: Drafts): void {
 
 /** The selected cell carries the tools. */
 function showTools(view: NotebookView, selection: Selection, commands: Commands, store: Store): void {
-  const tools = new CellTools({
-    move: (by) => commands.move(by),
-    remove: () => void commands.remove(),
-    clearOutputs: () => commands.clearOutputs(),
-    setType: (type) => commands.setType(type),
-  });
+  const tools = new CellTools(commands);
   const show = () => {
     const selected = view.find(selection.cellId);
     tools.showIn(selected?.element, selected?.cell);
   };
   selection.on(show);
-  store.on(({ type }) => {
-    if (type === 'cell' || type === 'reset') show();
-  });
-  switchWithLink(
-    followGaps(view.element, (cellId, type) => commands.insertBefore(cellId, type)),
-    store,
-  );
+  store.follow(['cell', 'reset'], show);
+  switchWithLink(followGaps(view.element, commands.insertBefore), store);
 }
 
 /** A click selects; where it lands in an editor, the editor takes the keyboard and says so itself. */

@@ -17,6 +17,11 @@ export function el<Name extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
+/** It does what it is told and nothing else: without its type, a button sends a form. */
+export function button(attributes: Attributes, ...children: readonly (Node | string | undefined)[]): HTMLButtonElement {
+  return el('button', { type: 'button', ...attributes }, ...children);
+}
+
 /** Sets or removes: `undefined` and `false` mean that the attribute is not there. */
 export function setAttribute(element: Element, name: string, value: AttributeValue): void {
   if (typeof value === 'function') element.addEventListener(name.slice(2), value as EventListener);

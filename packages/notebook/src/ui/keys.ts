@@ -1,12 +1,13 @@
 import type { EditorView, KeyBinding } from '@codemirror/view';
+import type { NotebookKeys } from './cells/editor.js';
 import type { Commands } from './commands.js';
 import { showHelp } from './frame/dialogs.js';
 
 /** Two presses of one key count as one command within this time. */
 const doublePressMs = 700;
 
-/** Keys that work in an editor. They are asked before the editor's own. */
-export function editorKeys(commands: () => Commands): KeyBinding[] {
+/** Keys that work in an editor. */
+export function editorKeys(commands: () => Commands): NotebookKeys {
   const key = (name: string, act: (commands: Commands) => unknown): KeyBinding => ({
     key: name,
     preventDefault: true,
@@ -20,7 +21,7 @@ export function editorKeys(commands: () => Commands): KeyBinding[] {
     commands().stepEditing(by);
     return true;
   };
-  return [
+  const first = [
     key('Shift-Enter', (notebook) => notebook.runAndAdvance()),
     key('Mod-Enter', (notebook) => notebook.runHere()),
     key('Ctrl-Enter', (notebook) => notebook.runHere()),
@@ -29,19 +30,12 @@ export function editorKeys(commands: () => Commands): KeyBinding[] {
     { key: 'ArrowUp', run: atEdge(-1) },
     { key: 'ArrowDown', run: atEdge(1) },
   ];
-}
-
-/** Escape leaves the editor, but closes a list of completions first: so it is asked after the editor's own keys. */
-export function lastEditorKeys(commands: () => Commands): KeyBinding[] {
-  return [
-    {
-      key: 'Escape',
-      run: () => {
-        commands().leave();
-        return true;
-      },
-    },
-  ];
+  const leave = () => {
+    commands().leave();
+    return true;
+  };
+  // Escape leaves the editor, but closes a list of completions first.
+  return { first, last: [{ key: 'Escape', run: leave }] };
 }
 
 function isAtEdge({ state }: EditorView, by: -1 | 1): boolean {

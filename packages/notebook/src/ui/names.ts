@@ -1,5 +1,17 @@
 import type { Actor } from '../model/cell.js';
+import type { JournalAction } from '../model/journal.js';
 import { visible } from './visible.js';
+
+/** What somebody did to a cell, before its name. */
+export const verbs: { readonly [action in JournalAction]: string } = {
+  insert: 'added',
+  update: 'edited',
+  move: 'moved',
+  delete: 'deleted',
+  setType: 'changed the type of',
+  setMetadata: 'changed the metadata of',
+  restore: 'restored',
+};
 
 /** Longer names are cut. */
 const maxName = 40;

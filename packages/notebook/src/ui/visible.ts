@@ -1,3 +1,5 @@
+import { el } from './dom.js';
+
 /**
  * What cannot be seen, or turns the order of what stands beside it: control and format characters, bidi marks, tags, fillers, lone
  * surrogates, what no font knows. Not: tab and line break, and what joins the parts of one emoji.
@@ -51,9 +53,5 @@ export function visibleNodes(text: string): (Node | string)[] {
 
 /** The box that stands in place of one such character, in the editor too. */
 export function unseenMark(code: number): HTMLElement {
-  const mark = document.createElement('span');
-  mark.className = 'unseen';
-  mark.textContent = nameOfCharacter(code);
-  mark.title = 'A character that cannot be seen';
-  return mark;
+  return el('span', { class: 'unseen', title: 'A character that cannot be seen' }, nameOfCharacter(code));
 }

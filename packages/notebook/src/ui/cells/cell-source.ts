@@ -4,15 +4,9 @@ import type { CellType } from '../../model/cell.js';
 import { el } from '../dom.js';
 import { TextOutput } from '../outputs/text-output.js';
 import { isMostlyUnseen, visible, visibleNodes } from '../visible.js';
-import { createEditor, type NotebookKeys, setLabel, setLanguage, showText } from './editor.js';
+import { createEditor, type EditorOptions, setLabel, setLanguage, showText } from './editor.js';
 
-export interface CellSourceOptions {
-  type: CellType;
-  text: string;
-  keys: NotebookKeys;
-  onEdit: (text: string) => void;
-  onFocus: () => void;
-}
+export type CellSourceOptions = Omit<EditorOptions, 'label'>;
 
 /** Of a text that stands there until its editor does. An editor lays out what can be seen, and this one all of it. */
 const maxPlain = 5000;
@@ -99,8 +93,7 @@ export class CellSource {
   }
 
   #create(): EditorView {
-    const { keys, onEdit, onFocus } = this.#options;
-    return createEditor({ text: this.#text, type: this.#type, label: this.#label, keys, onEdit, onFocus });
+    return createEditor({ ...this.#options, text: this.#text, type: this.#type, label: this.#label });
   }
 
   /** Text, type and number may have changed while it slept. */

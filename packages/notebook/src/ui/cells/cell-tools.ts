@@ -1,7 +1,8 @@
 import type { Cell, CellType } from '../../model/cell.js';
-import { el } from '../dom.js';
+import { button, el } from '../dom.js';
 import { type IconName, icon } from '../icons.js';
 import type { Store } from '../state/store.js';
+import { typeNames } from './cell-view.js';
 
 export interface CellToolsOptions {
   move: (by: -1 | 1) => void;
@@ -17,9 +18,7 @@ export class CellTools {
   readonly #clear: HTMLButtonElement;
 
   constructor({ move, remove, clearOutputs, setType }: CellToolsOptions) {
-    const options = (['code', 'markdown', 'raw'] as const).map((type) =>
-      el('option', { value: type }, { code: 'Code', markdown: 'Text', raw: 'Raw' }[type]),
-    );
+    const options = Object.entries(typeNames).map(([type, name]) => el('option', { value: type }, name));
     this.#type = el('select', { 'aria-label': 'Type of the cell', onchange: () => setType(this.#type.value as CellType) }, ...options);
     this.#clear = toolButton('clear', 'Clear output', clearOutputs);
     this.element = el(
@@ -43,18 +42,18 @@ export class CellTools {
 }
 
 function toolButton(name: IconName, label: string, act: () => void): HTMLButtonElement {
-  return el('button', { type: 'button', class: 'bare', title: label, 'aria-label': label, onclick: act }, icon(name));
+  return button({ class: 'bare', title: label, 'aria-label': label, onclick: act }, icon(name));
 }
 
 /** "+ Code + Text": between two cells where the pointer is, and for good behind the last one. */
 export function createInserter(insert: (type: CellType) => void): HTMLElement {
-  const button = (type: CellType, text: string, label: string) =>
-    el('button', { type: 'button', class: 'insert', 'aria-label': label, onclick: () => insert(type) }, icon('add'), text);
+  const inserting = (type: CellType, text: string, label: string) =>
+    button({ class: 'insert', 'aria-label': label, onclick: () => insert(type) }, icon('add'), text);
   return el(
     'div',
     { class: 'inserter', role: 'group', 'aria-label': 'Add a cell' },
-    button('code', 'Code', 'Add a code cell here'),
-    button('markdown', 'Text', 'Add a text cell here'),
+    inserting('code', 'Code', 'Add a code cell here'),
+    inserting('markdown', 'Text', 'Add a text cell here'),
   );
 }
 
@@ -72,11 +71,10 @@ export function followGaps(cells: HTMLElement, insertBefore: (cellId: string | u
 
 /** Nothing is added where nobody hears of it. */
 export function switchWithLink(inserter: HTMLElement, store: Store): void {
-  store.on(({ type }) => {
-    if (type !== 'link') return;
-    for (const button of inserter.querySelectorAll('button')) {
-      button.disabled = store.offReason !== undefined;
-      button.title = store.offReason ?? '';
+  store.follow(['link'], () => {
+    for (const each of inserter.querySelectorAll('button')) {
+      each.disabled = store.offReason !== undefined;
+      each.title = store.offReason ?? '';
     }
   });
 }

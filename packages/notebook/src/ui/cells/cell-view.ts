@@ -1,29 +1,28 @@
 import type { Cell, CellType } from '../../model/cell.js';
 import type { Run } from '../../run-queue.js';
-import { el, setAttribute, setText } from '../dom.js';
+import { button, el, setAttribute, setText } from '../dom.js';
 import { icon } from '../icons.js';
 import { nameOf } from '../names.js';
 import { cannotShow } from '../outputs/cannot-show.js';
 import { renderMarkdown } from '../outputs/markdown.js';
 import { OutputsView } from '../outputs/outputs-view.js';
 import type { Mark } from '../state/agent-trail.js';
-import type { Clash } from '../state/drafts.js';
+import type { Clash, Drafts } from '../state/drafts.js';
+import type { Mode, Selection } from '../state/selection.js';
 import { CellSource } from './cell-source.js';
 import { clashBar } from './clash-bar.js';
 import type { NotebookKeys } from './editor.js';
 
-/** What a cell tells the notebook. */
+/** What a cell has of its notebook. */
 export interface CellHost {
+  drafts: Drafts;
+  selection: Selection;
   keys: NotebookKeys;
-  textOf: (cell: Cell) => string;
-  edited: (cellId: string, text: string) => void;
-  selected: (cellId: string, mode: 'command' | 'edit') => void;
   run: (cellId: string) => void;
   stop: () => void;
-  resolve: (cellId: string, keep: 'mine' | 'theirs') => void;
 }
 
-const typeNames: { readonly [type in CellType]: string } = { code: 'Code', markdown: 'Text', raw: 'Raw' };
+export const typeNames: { readonly [type in CellType]: string } = { code: 'Code', markdown: 'Text', raw: 'Raw' };
 
 /** One cell as a person sees it. */
 export class CellView {
@@ -53,19 +52,13 @@ export class CellView {
     const { id } = cell;
     this.#source = new CellSource({
       type: cell.type,
-      text: host.textOf(cell),
+      text: host.drafts.textOf(cell),
       keys: host.keys,
-      onEdit: (text) => host.edited(id, text),
-      onFocus: () => host.selected(id, 'edit'),
+      onEdit: (text) => host.drafts.edited(id, text),
+      onFocus: () => host.selection.set(id, 'edit'),
     });
     const act = () => (this.#run ? host.stop() : host.run(id));
-    this.#runButton = el(
-      'button',
-      { type: 'button', class: 'run-button', tabindex: -1, onclick: act },
-      this.#count,
-      icon('run'),
-      icon('stop'),
-    );
+    this.#runButton = button({ class: 'run-button', tabindex: -1, onclick: act }, this.#count, icon('run'), icon('stop'));
     this.element = el(
       'section',
       { class: 'cell', 'data-cell-id': id, tabindex: -1, role: 'group', 'aria-roledescription': 'cell' },
@@ -94,7 +87,7 @@ export class CellView {
   show(cell: Cell): void {
     this.#cell = cell;
     this.#guard('cell', () => {
-      this.#source.show(this.#host.textOf(cell));
+      this.#source.show(this.#host.drafts.textOf(cell));
       this.#showCell();
     });
   }
@@ -139,7 +132,7 @@ export class CellView {
 
   showClash(clash: Clash | undefined): void {
     this.#clash.replaceChildren();
-    if (clash) this.#clash.append(clashBar(clash, (keep) => this.#host.resolve(this.#cell.id, keep)));
+    if (clash) this.#clash.append(clashBar(clash, (keep) => this.#host.drafts.resolve(this.#cell.id, keep)));
   }
 
   /** Who did what here lately. */
@@ -158,7 +151,7 @@ export class CellView {
     this.#showLabels();
   }
 
-  setSelected(isSelected: boolean, mode: 'command' | 'edit'): void {
+  setSelected(isSelected: boolean, mode: Mode): void {
     this.element.classList.toggle('selected', isSelected);
     this.element.classList.toggle('editing', isSelected && mode === 'edit');
     this.element.tabIndex = isSelected ? 0 : -1;
@@ -189,15 +182,9 @@ export class CellView {
     this.#source.focus(at);
   }
 
-  /** A text cell shows its source from now on. */
-  open(): void {
-    this.#isOpen = true;
-    this.#showProse();
-  }
-
-  /** Shows a text cell as text again. */
-  render(): void {
-    this.#isOpen = false;
+  /** Whether a text cell shows its source from now on, or the text. */
+  setOpen(isOpen: boolean): void {
+    this.#isOpen = isOpen;
     this.#showProse();
   }
 

@@ -2,16 +2,13 @@ import type { Cell } from '../../model/cell.js';
 import { el } from '../dom.js';
 import { documentBudget } from '../outputs/output-weight.js';
 import type { AgentTrail } from '../state/agent-trail.js';
-import type { Drafts } from '../state/drafts.js';
-import type { Mode, Selection } from '../state/selection.js';
+import type { Mode } from '../state/selection.js';
 import type { Store, StoreEvent } from '../state/store.js';
 import { type CellHost, CellView } from './cell-view.js';
 
 export interface NotebookViewOptions {
   store: Store;
-  drafts: Drafts;
   trail: AgentTrail;
-  selection: Selection;
   host: CellHost;
 }
 
@@ -39,7 +36,8 @@ export class NotebookView {
   constructor(options: NotebookViewOptions) {
     this.#options = options;
     this.#sight = new IntersectionObserver((entries) => this.#see(entries), { rootMargin: '400px 0px' });
-    const { store, drafts, trail, selection } = options;
+    const { store, trail } = options;
+    const { drafts, selection } = options.host;
     store.on((event) => this.#hear(event));
     drafts.on((event) => {
       if (event.type === 'text') this.find(event.cellId)?.showText(event.text);
@@ -60,7 +58,7 @@ export class NotebookView {
   goTo(cellId: string | undefined, mode: Mode, at?: 'start' | 'end'): void {
     const view = this.find(cellId);
     if (!view) return;
-    this.#options.selection.set(cellId, mode);
+    this.#options.host.selection.set(cellId, mode);
     if (mode === 'edit') view.edit(at);
     else view.focus();
   }
@@ -83,7 +81,7 @@ export class NotebookView {
   }
 
   #reset(): void {
-    const { store, selection } = this.#options;
+    const { store, host } = this.#options;
     const wanted = new Set(store.cells.map(({ id }) => id));
     for (const [id, view] of this.#views) if (!wanted.has(id)) this.#remove(view);
     let next: Element | null = this.element.firstElementChild;
@@ -95,7 +93,8 @@ export class NotebookView {
       if (view.element === next) next = next.nextElementSibling;
       else this.element.insertBefore(view.element, next);
     }
-    if (selection.cellId === undefined || !wanted.has(selection.cellId)) selection.set(store.cells[0]?.id, 'command');
+    const { cellId } = host.selection;
+    if (cellId === undefined || !wanted.has(cellId)) host.selection.set(store.cells[0]?.id, 'command');
     this.#renumber();
   }
 
@@ -114,26 +113,26 @@ export class NotebookView {
   }
 
   #delete(cell: Cell, index: number): void {
-    const { store, selection } = this.#options;
+    const { store, host } = this.#options;
     const view = this.#views.get(cell.id);
     if (!view) return;
     const hadFocus = view.element.contains(document.activeElement);
     this.#remove(view);
     this.#renumber();
-    if (selection.cellId !== cell.id) return;
+    if (host.selection.cellId !== cell.id) return;
     const neighbour = store.cells[Math.min(index, store.cells.length - 1)]?.id;
-    selection.set(neighbour, 'command');
+    host.selection.set(neighbour, 'command');
     if (hadFocus) this.find(neighbour)?.focus();
   }
 
   #create(cell: Cell): CellView {
-    const { host, trail, drafts, store } = this.#options;
+    const { host, trail, store } = this.#options;
     const view = new CellView(cell, host);
     this.#views.set(cell.id, view);
     view.showMark(trail.markOf(cell.id));
     view.showRun(store.runOf(cell.id));
     view.setOff(store.offReason);
-    view.showClash(drafts.clashOf(cell.id));
+    view.showClash(host.drafts.clashOf(cell.id));
     this.#sight.observe(view.element);
     return view;
   }

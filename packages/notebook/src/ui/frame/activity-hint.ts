@@ -1,24 +1,18 @@
-import { el, setText } from '../dom.js';
+import type { Commands } from '../commands.js';
+import { button, el, setText } from '../dom.js';
 import { icon } from '../icons.js';
 import { nameOf } from '../names.js';
 import type { AgentTrail } from '../state/agent-trail.js';
 import type { Store } from '../state/store.js';
 
-export interface ActivityHintOptions {
-  store: Store;
-  trail: AgentTrail;
-  show: (cellId: string) => void;
-  stop: () => void;
-}
-
 /** "Claude is working in cell 7": where to look, and how to stop it. */
-export function createActivityHint({ store, trail, show, stop }: ActivityHintOptions): HTMLElement {
+export function createActivityHint(store: Store, trail: AgentTrail, commands: Commands): HTMLElement {
   const text = el('span', { class: 'hint-text' });
-  const showButton = el('button', { type: 'button', onclick: () => trail.activity && show(trail.activity.cellId) }, 'Show');
-  const stopButton = el('button', { type: 'button', class: 'stop', onclick: stop }, icon('stop'), 'Stop');
+  const showButton = button({ onclick: () => trail.activity && commands.show(trail.activity.cellId) }, 'Show');
+  const stopButton = button({ class: 'stop', onclick: commands.stop }, icon('stop'), 'Stop');
   const hint = el(
     'div',
-    { class: 'hint', role: 'group', 'aria-label': 'What the agent does', hidden: true },
+    { class: 'hint', role: 'group', 'aria-label': 'What the agent does' },
     el('span', { class: 'dot' }),
     text,
     showButton,
@@ -38,8 +32,6 @@ export function createActivityHint({ store, trail, show, stop }: ActivityHintOpt
     hint.classList.toggle('is-running', running !== undefined);
   };
   trail.on(draw);
-  store.on(({ type }) => {
-    if (type === 'run' || type === 'finished' || type === 'reset' || type === 'link') draw();
-  });
+  store.follow(['run', 'finished', 'reset', 'link'], draw);
   return hint;
 }

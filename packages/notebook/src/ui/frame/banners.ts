@@ -1,4 +1,4 @@
-import { el } from '../dom.js';
+import { button, el } from '../dom.js';
 import { icon } from '../icons.js';
 import { visible } from '../visible.js';
 
@@ -31,14 +31,8 @@ export class Banners {
   }
 
   #draw(key: string, { kind, text, actions = [], closes = false }: Banner): HTMLElement {
-    const buttons = actions.map(({ text: name, act, isMain }) =>
-      el('button', { type: 'button', class: isMain ? 'main' : undefined, onclick: act }, name),
-    );
-    const close = el(
-      'button',
-      { type: 'button', class: 'bare', 'aria-label': 'Dismiss', onclick: () => this.set(key, undefined) },
-      icon('close'),
-    );
+    const buttons = actions.map(({ text: name, act, isMain }) => button({ class: isMain ? 'main' : undefined, onclick: act }, name));
+    const close = button({ class: 'bare', 'aria-label': 'Dismiss', onclick: () => this.set(key, undefined) }, icon('close'));
     return el(
       'div',
       { class: `banner ${kind}`, role: kind === 'info' ? 'status' : 'alert' },

@@ -1,26 +1,11 @@
-import type { JournalAction, JournalEntry } from '../../model/journal.js';
-import { el, hiddenText } from '../dom.js';
+import type { JournalEntry } from '../../model/journal.js';
+import type { Commands } from '../commands.js';
+import { button, el, hiddenText } from '../dom.js';
 import { icon } from '../icons.js';
-import { nameOf } from '../names.js';
+import { nameOf, verbs } from '../names.js';
 import { diffLines } from '../state/merge-lines.js';
 import type { Store } from '../state/store.js';
 import { visibleNodes } from '../visible.js';
-
-export interface ChangesDrawerOptions {
-  store: Store;
-  undo: (entryId: number) => void;
-  show: (cellId: string) => void;
-}
-
-const verbs: { readonly [action in JournalAction]: string } = {
-  insert: 'added',
-  update: 'edited',
-  move: 'moved',
-  delete: 'deleted',
-  setType: 'changed the type of',
-  setMetadata: 'changed the metadata of',
-  restore: 'restored',
-};
 
 /** More are asked for with a button: the newest are the ones that matter. */
 const pageSize = 50;
@@ -31,19 +16,16 @@ const maxLine = 2000;
 /** The journal of what agents changed, newest first, each with an undo. Drawn only while it is open. */
 export class ChangesDrawer {
   readonly element: HTMLElement;
-  readonly #options: ChangesDrawerOptions;
+  readonly #store: Store;
+  readonly #commands: Commands;
   readonly #list = el('ol', { class: 'changes' });
-  readonly #close = el(
-    'button',
-    { type: 'button', class: 'bare', onclick: () => this.toggle(false) },
-    icon('close'),
-    hiddenText('Close changes'),
-  );
+  readonly #close = button({ class: 'bare', onclick: () => this.toggle(false) }, icon('close'), hiddenText('Close changes'));
   #count = pageSize;
   #onToggle: (isOpen: boolean) => void = () => {};
 
-  constructor(options: ChangesDrawerOptions) {
-    this.#options = options;
+  constructor(store: Store, commands: Commands) {
+    this.#store = store;
+    this.#commands = commands;
     const head = el('div', { class: 'drawer-head' }, el('h2', {}, 'Changes by agents'), this.#close);
     this.element = el('aside', { class: 'drawer', id: 'changes', 'aria-label': 'Changes by agents', hidden: true }, head, this.#list);
     this.element.addEventListener('keydown', (event) => {
@@ -51,9 +33,7 @@ export class ChangesDrawer {
       event.stopPropagation();
       this.toggle(false);
     });
-    options.store.on(({ type }) => {
-      if ((type === 'journal' || type === 'reset' || type === 'link') && !this.element.hidden) this.#draw();
-    });
+    store.follow(['journal', 'reset', 'link'], () => this.element.hidden || this.#draw());
   }
 
   onToggle(listener: (isOpen: boolean) => void): void {
@@ -71,12 +51,12 @@ export class ChangesDrawer {
   }
 
   #draw(): void {
-    const newest = this.#options.store.journal.toReversed();
+    const newest = this.#store.journal.toReversed();
     const items = newest.slice(0, this.#count).map((entry) => this.#item(entry));
     if (newest.length === 0)
       items.push(el('li', { class: 'empty' }, 'Nothing yet. What an agent changes is listed here, and can be taken back.'));
     if (newest.length > this.#count)
-      items.push(el('li', {}, el('button', { type: 'button', class: 'quiet', onclick: () => this.#more() }, 'Show older changes')));
+      items.push(el('li', {}, button({ class: 'quiet', onclick: () => this.#more() }, 'Show older changes')));
     this.#list.replaceChildren(...items);
   }
 
@@ -87,26 +67,22 @@ export class ChangesDrawer {
 
   #item(entry: JournalEntry): HTMLLIElement {
     const { id, by, action, cellId, undone, changedBy } = entry;
-    const index = this.#options.store.indexOf(cellId);
+    const index = this.#store.indexOf(cellId);
     const place = index === -1 ? 'a cell' : `cell ${index + 1}`;
     const isOpen = !undone && !changedBy;
-    const undoButton = el(
-      'button',
+    const { offReason } = this.#store;
+    const undoButton = button(
       {
-        type: 'button',
         class: 'undo',
         'aria-label': `Undo: ${nameOf(by)} ${verbs[action]} ${place}`,
-        title: this.#options.store.offReason,
-        disabled: this.#options.store.offReason !== undefined,
-        onclick: () => this.#options.undo(id),
+        title: offReason,
+        disabled: offReason !== undefined,
+        onclick: () => void this.#commands.ask({ do: 'undo', entryId: id }),
       },
       icon('undo'),
       'Undo',
     );
-    const name =
-      index === -1
-        ? el('span', {}, place)
-        : el('button', { type: 'button', class: 'link', onclick: () => this.#options.show(cellId) }, place);
+    const name = index === -1 ? el('span', {}, place) : button({ class: 'link', onclick: () => this.#commands.show(cellId) }, place);
     const state = undone ? 'Undone' : changedBy ? `${nameOf(changedBy)} changed it since` : '';
     return el(
       'li',

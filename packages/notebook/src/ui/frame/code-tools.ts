@@ -1,62 +1,48 @@
 import type { ToolAccess } from '../../viewer/protocol.js';
-import { el, hiddenText, setAttribute, setText } from '../dom.js';
+import type { Commands } from '../commands.js';
+import { button, el, hiddenText, setAttribute, setText } from '../dom.js';
 import { icon } from '../icons.js';
 import type { Store } from '../state/store.js';
 import { openDialog } from './dialogs.js';
 
-export interface CodeToolsOptions {
-  store: Store;
-  setToolAccess: (isAllowed: boolean) => void;
-}
-
 /** What code in this notebook may call, in the bar; pressed, it says more, and takes the right away. Hidden where there is nothing. */
-export function createCodeTools({ store, setToolAccess }: CodeToolsOptions): HTMLElement {
+export function createCodeTools(store: Store, commands: Commands): HTMLElement {
   const label = el('span', { class: 'reach-label' });
   const names = el('span', { class: 'reach-names' });
   // In place of both where there is little room.
   const short = el('span', { class: 'reach-short' });
-  const button = el(
-    'button',
-    { type: 'button', class: 'reach', 'aria-haspopup': 'dialog', hidden: true, onclick: () => showCodeTools({ store, setToolAccess }) },
+  const opener = button(
+    { class: 'reach', 'aria-haspopup': 'dialog', onclick: () => showCodeTools(store, commands) },
     icon('tools'),
     label,
     names,
     short,
   );
-  const draw = () => {
+  store.follow(['tools', 'reset'], () => {
     const { tools } = store;
-    button.hidden = tools === null;
+    opener.hidden = tools === null;
     if (tools === null) return;
     const list = tools.servers.map(({ name }) => name).join(', ');
-    button.dataset.allowed = String(tools.allowed);
-    button.title = tools.allowed
+    opener.dataset.allowed = String(tools.allowed);
+    opener.title = tools.allowed
       ? `Python here may call: ${list} (grant ${tools.grant})`
       : 'Python here may call no tools: you have taken that away';
-    setAttribute(button, 'aria-label', tools.allowed ? `Tools: ${list}` : 'Tools: off');
+    setAttribute(opener, 'aria-label', tools.allowed ? `Tools: ${list}` : 'Tools: off');
     setText(short, tools.allowed ? String(tools.servers.length) : 'off');
     setText(label, tools.allowed ? 'Tools: ' : 'Tools: off');
     setText(names, tools.allowed ? list : '');
-  };
-  store.on(({ type }) => {
-    if (type === 'tools' || type === 'reset') draw();
   });
-  draw();
-  return button;
+  return opener;
 }
 
 /** The whole of it, as long as the dialog is open. */
-function showCodeTools({ store, setToolAccess }: CodeToolsOptions): void {
-  const close = el(
-    'button',
-    { type: 'button', class: 'bare', autofocus: true, onclick: () => dialog.close() },
-    icon('close'),
-    hiddenText('Close'),
-  );
+function showCodeTools(store: Store, commands: Commands): void {
+  const close = button({ class: 'bare', autofocus: true, onclick: () => dialog.close() }, icon('close'), hiddenText('Close'));
   const state = el('p', { class: 'reach-state' });
   const list = el('ul', { class: 'reach-list' });
-  const toggle = el(
-    'button',
-    { type: 'button', class: 'switch', role: 'switch', onclick: () => setToolAccess(store.tools?.allowed !== true) },
+  const setAllowed = () => void commands.ask({ do: 'setToolAccess', allowed: store.tools?.allowed !== true });
+  const toggle = button(
+    { class: 'switch', role: 'switch', onclick: setAllowed },
     el('span', { class: 'knob' }),
     el('span', {}, 'Python here may call tools'),
   );
@@ -68,17 +54,13 @@ function showCodeTools({ store, setToolAccess }: CodeToolsOptions): void {
     state,
     toggle,
   );
-  const draw = () => {
+  const forget = store.follow(['tools', 'reset'], () => {
     const { tools } = store;
     if (tools === null) return dialog.close();
     list.replaceChildren(...tools.servers.map((server) => item(server)));
     state.replaceChildren(...describe(tools));
     toggle.setAttribute('aria-checked', String(tools.allowed));
-  };
-  const forget = store.on(({ type }) => {
-    if (type === 'tools' || type === 'reset') draw();
   });
-  draw();
   openDialog(dialog, forget);
 }
 

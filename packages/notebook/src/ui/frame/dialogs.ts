@@ -1,4 +1,4 @@
-import { el } from '../dom.js';
+import { button, el } from '../dom.js';
 
 /** Asks before something that cannot be taken back. */
 export function confirm(question: string, { yes, detail }: { yes: string; detail: string }): Promise<boolean> {
@@ -7,8 +7,8 @@ export function confirm(question: string, { yes, detail }: { yes: string; detail
       resolve(isYes);
       dialog.close();
     };
-    const cancel = el('button', { type: 'button', onclick: () => answer(false) }, 'Cancel');
-    const accept = el('button', { type: 'button', class: 'main', autofocus: true, onclick: () => answer(true) }, yes);
+    const cancel = button({ onclick: () => answer(false) }, 'Cancel');
+    const accept = button({ class: 'main', autofocus: true, onclick: () => answer(true) }, yes);
     const dialog = el(
       'dialog',
       { class: 'dialog', role: 'alertdialog', 'aria-labelledby': 'dialog-title', 'aria-describedby': 'dialog-detail' },
@@ -20,52 +20,43 @@ export function confirm(question: string, { yes, detail }: { yes: string; detail
   });
 }
 
-const sections: readonly (readonly [string, readonly (readonly [string, string])[]])[] = [
-  [
-    'Always',
-    [
-      ['Shift Enter', 'Run, go to the next cell'],
-      ['Ctrl Enter', 'Run, stay'],
-      ['Alt Enter', 'Run, add a cell below'],
-      ['Ctrl S', 'Save'],
-    ],
-  ],
-  [
-    'In a cell',
-    [
-      ['Esc', 'Leave it: keys act on cells'],
-      ['Tab', 'Complete, or indent'],
-      ['Ctrl Z', 'Undo typing'],
-    ],
-  ],
-  [
-    'On cells',
-    [
-      ['Enter', 'Edit'],
-      ['↑ K · ↓ J', 'Go up, down'],
-      ['A · B', 'Add a cell above, below'],
-      ['M · Y · R', 'Make it text, code, raw'],
-      ['X · C · V', 'Cut, copy, paste below'],
-      ['D D', 'Delete'],
-      ['Z', 'Put back what was deleted'],
-      ['Ctrl Shift ↑↓', 'Move up, down'],
-      ['I I', 'Interrupt the kernel'],
-      ['0 0', 'Restart the kernel'],
-      ['?', 'This help'],
-    ],
-  ],
-];
+const sections: { readonly [name: string]: { readonly [keys: string]: string } } = {
+  Always: {
+    'Shift Enter': 'Run, go to the next cell',
+    'Ctrl Enter': 'Run, stay',
+    'Alt Enter': 'Run, add a cell below',
+    'Ctrl S': 'Save',
+  },
+  'In a cell': {
+    Esc: 'Leave it: keys act on cells',
+    Tab: 'Complete, or indent',
+    'Ctrl Z': 'Undo typing',
+  },
+  'On cells': {
+    Enter: 'Edit',
+    '↑ K · ↓ J': 'Go up, down',
+    'A · B': 'Add a cell above, below',
+    'M · Y · R': 'Make it text, code, raw',
+    'X · C · V': 'Cut, copy, paste below',
+    'D D': 'Delete',
+    Z: 'Put back what was deleted',
+    'Ctrl Shift ↑↓': 'Move up, down',
+    'I I': 'Interrupt the kernel',
+    '0 0': 'Restart the kernel',
+    '?': 'This help',
+  },
+};
 
 export function showHelp(): void {
-  const groups = sections.map(([name, keys]) =>
+  const groups = Object.entries(sections).map(([name, keys]) =>
     el(
       'section',
       {},
       el('h3', {}, name),
-      el('dl', {}, ...keys.map(([key, what]) => el('div', {}, el('dt', {}, ...keyCaps(key)), el('dd', {}, what)))),
+      el('dl', {}, ...Object.entries(keys).map(([key, what]) => el('div', {}, el('dt', {}, ...keyCaps(key)), el('dd', {}, what)))),
     ),
   );
-  const close = el('button', { type: 'button', autofocus: true, onclick: () => dialog.close() }, 'Close');
+  const close = button({ autofocus: true, onclick: () => dialog.close() }, 'Close');
   const dialog = el(
     'dialog',
     { class: 'dialog help', 'aria-labelledby': 'help-title' },

@@ -1,4 +1,4 @@
-import { nameOf } from '../names.js';
+import { nameOf, verbs } from '../names.js';
 import { withoutAnsi } from '../outputs/ansi.js';
 import type { Store, StoreEvent } from '../state/store.js';
 import type { Announcer } from './announcer.js';
@@ -22,7 +22,7 @@ export function announceEvents(store: Store, announcer: Announcer): void {
 
 function textOf(event: StoreEvent, store: Store): string | undefined {
   if (event.type === 'finished') {
-    const cell = store.cells.find(({ id }) => id === event.run.cellId);
+    const cell = store.document.find(event.run.cellId);
     const error = cell?.outputs.findLast((output) => output.output_type === 'error');
     const what = event.status === 'error' && error ? `: ${withoutAnsi(`${error.ename}: ${error.evalue}`).slice(0, 200)}` : '';
     return `Cell ${store.indexOf(event.run.cellId) + 1} ${ends[event.status]}${what}.`;
@@ -31,7 +31,6 @@ function textOf(event: StoreEvent, store: Store): string | undefined {
   if (event.type !== 'cell' || event.change.by.kind !== 'agent') return undefined;
   const { op, by } = event.change;
   const place = `cell ${((event.after ?? event.before)?.index ?? 0) + 1}`;
-  if (op.type === 'insert') return `${nameOf(by)} added ${place}.`;
-  if (op.type === 'update') return `${nameOf(by)} edited ${place}.`;
-  return op.type === 'delete' ? `${nameOf(by)} deleted ${place}.` : undefined;
+  const isNews = op.type === 'insert' || op.type === 'update' || op.type === 'delete';
+  return isNews ? `${nameOf(by)} ${verbs[op.type]} ${place}.` : undefined;
 }

@@ -1,34 +1,33 @@
-import type { ViewerAction } from '../../viewer/protocol.js';
+import type { Commands } from '../commands.js';
+import type { Connection } from '../link/connection.js';
 import { newLinkAdvice } from '../link/token.js';
+import type { Drafts } from '../state/drafts.js';
 import type { Store } from '../state/store.js';
 import type { Banner, Banners } from './banners.js';
 
 export interface StatusBannersOptions {
   store: Store;
   banners: Banners;
-  ask: (action: ViewerAction) => void;
-  reconnect: () => void;
-  hasDrafts: () => boolean;
+  commands: Commands;
+  connection: Connection;
+  drafts: Drafts;
 }
 
 const found = { changed: 'was changed by another program', removed: 'was removed', invalid: 'is no notebook any more' } as const;
 
 /** Connection, file and kernel: what a person has to know or decide before the work can go on. */
-export function startStatusBanners({ store, banners, ask, reconnect, hasDrafts }: StatusBannersOptions): void {
-  const showLink = () => banners.set('link', linkBanner());
-  store.on(({ type }) => {
-    if (type === 'link' || type === 'reset') showLink();
-    if (type === 'file' || type === 'reset') banners.set('file', fileBanner(store, ask));
-    if (type === 'kernel' || type === 'reset') banners.set('kernel', kernelBanner(store, ask));
-  });
+export function startStatusBanners({ store, banners, commands, connection, drafts }: StatusBannersOptions): void {
+  store.follow(['reset', 'link'], () => banners.set('link', linkBanner()));
+  store.follow(['reset', 'file'], () => banners.set('file', fileBanner(store, commands)));
+  store.follow(['reset', 'kernel'], () => banners.set('kernel', kernelBanner(store, commands)));
 
   function linkBanner(): Banner | undefined {
     const { link } = store;
     // A new attempt looks like the pause before it: a banner that comes and goes every second helps nobody.
     if (link.kind === 'open' || (link.kind === 'connecting' && store.title === '')) return undefined;
-    const actions = [{ text: 'Try now', act: reconnect }];
+    const actions = [{ text: 'Try now', act: () => connection.open() }];
     if (link.kind === 'ended') {
-      const lost = hasDrafts() ? ' What you typed last was not sent, and is kept in this window.' : '';
+      const lost = drafts.isEmpty ? '' : ' What you typed last was not sent, and is kept in this window.';
       const text = `The notebook was closed, and Notebridge does not serve it any more. What you see is how it was last.${lost}`;
       return { kind: 'warning', text, actions };
     }
@@ -36,32 +35,32 @@ export function startStatusBanners({ store, banners, ask, reconnect, hasDrafts }
       const text = `The notebook cannot be reached. If Notebridge is still running, this window may be of one that ended. ${newLinkAdvice}`;
       return { kind: 'error', text, actions };
     }
-    const kept = hasDrafts() ? ' What you typed is kept here and sent then.' : '';
+    const kept = drafts.isEmpty ? '' : ' What you typed is kept here and sent then.';
     return { kind: 'warning', text: `The connection to the notebook is lost; trying again.${kept}`, actions };
   }
 }
 
-function fileBanner({ file, title }: Store, ask: StatusBannersOptions['ask']): Banner | undefined {
+function fileBanner({ file, title }: Store, commands: Commands): Banner | undefined {
   if (file.kind === 'failed') {
     return {
       kind: 'error',
       text: `The notebook could not be saved: ${file.detail}`,
-      actions: [{ text: 'Save again', act: () => ask({ do: 'save' }) }],
+      actions: [{ text: 'Save again', act: () => void commands.ask({ do: 'save' }) }],
     };
   }
   if (file.kind !== 'conflict') return undefined;
   const text = `The file ${title} ${found[file.found]} while there were changes here. ${file.detail}`.trim();
-  const mine = { text: 'Keep mine', act: () => ask({ do: 'resolveConflict', keep: 'mine' }), isMain: true };
-  const theirs = { text: 'Take theirs', act: () => ask({ do: 'resolveConflict', keep: 'theirs' }) };
+  const mine = { text: 'Keep mine', act: () => void commands.ask({ do: 'resolveConflict', keep: 'mine' }), isMain: true };
+  const theirs = { text: 'Take theirs', act: () => void commands.ask({ do: 'resolveConflict', keep: 'theirs' }) };
   // There is nothing to take where the file is gone or broken.
   return { kind: 'warning', text, actions: file.found === 'changed' ? [mine, theirs] : [mine] };
 }
 
-function kernelBanner({ kernel }: Store, ask: StatusBannersOptions['ask']): Banner | undefined {
+function kernelBanner({ kernel }: Store, commands: Commands): Banner | undefined {
   if (kernel.state !== 'dead') return undefined;
   return {
     kind: 'error',
     text: 'The kernel has died; its variables are gone.',
-    actions: [{ text: 'Restart kernel', act: () => ask({ do: 'restart' }), isMain: true }],
+    actions: [{ text: 'Restart kernel', act: () => void commands.ask({ do: 'restart' }), isMain: true }],
   };
 }

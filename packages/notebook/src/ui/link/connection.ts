@@ -1,3 +1,4 @@
+import { CodedError } from '../../model/errors.js';
 import type { HostMessage, ViewerAction, ViewerMessage } from '../../viewer/protocol.js';
 
 export type LinkState =
@@ -14,14 +15,8 @@ export interface ConnectionOptions {
 }
 
 /** A request that the host refused, or that got no answer (`connection_lost`). */
-export class RequestFailed extends Error {
-  readonly code: string;
-
-  constructor(code: string, message: string) {
-    super(message);
-    this.name = 'RequestFailed';
-    this.code = code;
-  }
+export class RequestFailed extends CodedError<string> {
+  override name = 'RequestFailed';
 }
 
 const firstDelayMs = 400;

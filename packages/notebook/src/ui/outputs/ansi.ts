@@ -2,21 +2,18 @@
 interface Pen {
   colour: string | undefined;
   background: string | undefined;
-  isBold: boolean;
-  isDim: boolean;
-  isItalic: boolean;
-  isUnderlined: boolean;
-  isInverse: boolean;
+  styles: readonly Style[];
 }
 
-const plainPen: Pen = {
-  colour: undefined,
-  background: undefined,
-  isBold: false,
-  isDim: false,
-  isItalic: false,
-  isUnderlined: false,
-  isInverse: false,
+type Style = 'bold' | 'dim' | 'italic' | 'underlined' | 'inverse';
+
+const plainPen: Pen = { colour: undefined, background: undefined, styles: [] };
+const switchedOn: { readonly [code: number]: Style } = { 1: 'bold', 2: 'dim', 3: 'italic', 4: 'underlined', 7: 'inverse' };
+const switchedOff: { readonly [code: number]: readonly Style[] } = {
+  22: ['bold', 'dim'],
+  23: ['italic'],
+  24: ['underlined'],
+  27: ['inverse'],
 };
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences begin with one.
@@ -52,12 +49,11 @@ export class AnsiWriter {
   #put(target: Node, written: string): void {
     const text = written.replace(strays, '');
     if (text === '') return;
-    const { colour, background, isInverse } = this.#pen;
-    const classes = [this.#pen.isBold && 'ansi-bold', this.#pen.isDim && 'ansi-dim', this.#pen.isItalic && 'ansi-italic'];
-    classes.push(this.#pen.isUnderlined && 'ansi-underlined', isInverse && 'ansi-inverse');
+    const { colour, background, styles } = this.#pen;
+    const classes = styles.map((style) => `ansi-${style}`);
     if (colour && !colour.startsWith('rgb')) classes.push(`ansi-fg-${colour}`);
     if (background && !background.startsWith('rgb')) classes.push(`ansi-bg-${background}`);
-    const names = classes.filter(Boolean).join(' ');
+    const names = classes.join(' ');
     if (!names && !colour && !background) return void target.appendChild(document.createTextNode(text));
     const span = document.createElement('span');
     span.className = names;
@@ -75,18 +71,13 @@ export function withoutAnsi(text: string): string {
 
 function withCodes(before: Pen, codes: readonly number[]): Pen {
   let pen = { ...before };
+  const without = (styles: readonly Style[]) => pen.styles.filter((style) => !styles.includes(style));
   for (let at = 0; at < codes.length; at++) {
     const code = codes[at] ?? 0;
+    const [style, ended] = [switchedOn[code], switchedOff[code]];
     if (code === 0) pen = { ...plainPen };
-    else if (code === 1) pen.isBold = true;
-    else if (code === 2) pen.isDim = true;
-    else if (code === 3) pen.isItalic = true;
-    else if (code === 4) pen.isUnderlined = true;
-    else if (code === 7) pen.isInverse = true;
-    else if (code === 22) pen.isBold = pen.isDim = false;
-    else if (code === 23) pen.isItalic = false;
-    else if (code === 24) pen.isUnderlined = false;
-    else if (code === 27) pen.isInverse = false;
+    else if (style) pen.styles = [...without([style]), style];
+    else if (ended) pen.styles = without(ended);
     else if (code === 38 || code === 48) {
       const { colour, used } = extended(codes.slice(at + 1));
       if (code === 38) pen.colour = colour;

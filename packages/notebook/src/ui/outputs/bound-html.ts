@@ -164,19 +164,13 @@ export class HtmlBounder {
 
   #endImplied(name: string): void {
     const implied = impliedEnds[name];
-    if (implied)
-      this.#closeUpTo(
-        this.#open.findLastIndex((each) => implied.ends.includes(each.name)),
-        implied.within,
-      );
-    if (endsParagraph.has(name))
-      this.#closeUpTo(
-        this.#open.findLastIndex((each) => each.name === 'p'),
-        ['table'],
-      );
+    if (implied) this.#closeLast(implied.ends, implied.within);
+    if (endsParagraph.has(name)) this.#closeLast(['p'], ['table']);
   }
 
-  #closeUpTo(index: number, within: readonly string[]): void {
+  /** Closes the last one open of these names, and what is open in it, but not out of one of `within`. */
+  #closeLast(names: readonly string[], within: readonly string[]): void {
+    const index = this.#open.findLastIndex((each) => names.includes(each.name));
     if (index === -1 || this.#open.slice(index).some((each) => within.includes(each.name))) return;
     while (this.#open.length > index) this.#out.push(`</${this.#open.pop()?.name}>`);
   }
@@ -185,9 +179,8 @@ export class HtmlBounder {
     const name = plainBoxes.has(written) ? 'div' : written;
     const over = this.#passedOver.get(name) ?? 0;
     if (over > 0) return void this.#passedOver.set(name, over - 1);
-    const index = this.#open.findLastIndex((each) => each.name === name);
     // What ends something outside the table's cell that it stands in is a mistake.
-    this.#closeUpTo(index, tableParts.has(name) ? [] : ['td', 'th']);
+    this.#closeLast([name], tableParts.has(name) ? [] : ['td', 'th']);
   }
 
   #countOpen(name: string): number {

@@ -1,6 +1,6 @@
 import type { Output } from '../../kernel/kernel.js';
 import { toText } from '../../model/text.js';
-import { el, setText } from '../dom.js';
+import { button, el, setText } from '../dom.js';
 import { cannotShow } from './cannot-show.js';
 import { cellBudget, weightOf } from './output-weight.js';
 import { richOutput } from './rich-output.js';
@@ -19,8 +19,8 @@ const foldHeightPx = 480;
 export class OutputsView {
   readonly element: HTMLElement;
   readonly #list = el('div', { class: 'output-list' });
-  readonly #more = el('button', { type: 'button', class: 'quiet show-more', hidden: true, onclick: () => this.#showMore() });
-  readonly #fold = el('button', { type: 'button', class: 'quiet fold', hidden: true, onclick: () => this.#toggle() });
+  readonly #more = button({ class: 'quiet show-more', hidden: true, onclick: () => this.#showMore() });
+  readonly #fold = button({ class: 'quiet fold', hidden: true, onclick: () => this.#toggle() });
   readonly #sizes = new ResizeObserver(() => this.#measure());
   #shown: Shown[] = [];
   #outputs: readonly Output[] = [];

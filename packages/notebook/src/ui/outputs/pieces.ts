@@ -1,4 +1,4 @@
-import { el } from '../dom.js';
+import { button } from '../dom.js';
 import { cannotShow } from './cannot-show.js';
 
 /** A part of an output that can be drawn at once, and how to come to the next one. */
@@ -13,20 +13,19 @@ export interface Piece {
 export function showPieces(holder: HTMLElement, { element, progress, next }: Piece): void {
   holder.append(element);
   if (!next) return;
-  const button = el(
-    'button',
-    { type: 'button', class: 'quiet show-more', onclick: () => void more() },
+  const asking = button(
+    { class: 'quiet show-more', onclick: () => void more() },
     `Show more (${Math.min(99, Math.max(1, Math.floor(progress * 100)))} % of it is shown)`,
   );
   const more = async () => {
-    button.disabled = true;
+    asking.disabled = true;
     try {
       const piece = await next();
-      button.remove();
+      asking.remove();
       showPieces(holder, piece);
     } catch (error) {
-      button.replaceWith(cannotShow('The rest', error));
+      asking.replaceWith(cannotShow('The rest', error));
     }
   };
-  holder.append(button);
+  holder.append(asking);
 }

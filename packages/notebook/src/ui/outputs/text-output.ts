@@ -1,4 +1,4 @@
-import { el } from '../dom.js';
+import { button, el } from '../dom.js';
 import { AnsiWriter } from './ansi.js';
 
 /** Longer texts show their beginning and end until a person asks for more: a million characters in a page make it crawl. */
@@ -35,9 +35,8 @@ export class TextOutput {
     const left = text.slice(head, tail).split('\n').length - 1;
     this.#restart();
     this.#writer.write(this.#body, text.slice(0, head));
-    const showAll = el(
-      'button',
-      { type: 'button', class: 'quiet', onclick: () => this.#expand() },
+    const showAll = button(
+      { class: 'quiet', onclick: () => this.#expand() },
       left > 0 ? `Show ${left.toLocaleString('en')} more lines` : `Show ${(tail - head).toLocaleString('en')} more characters`,
     );
     this.#body.append(el('span', { class: 'left-out' }, showAll));

@@ -1,6 +1,8 @@
 import { Listeners } from '@notebridge/kit/listeners';
 import type { Actor } from '../../model/cell.js';
-import { cellIdOf, isContentOperation, type Operation } from '../../model/operation.js';
+import { Listeners } from '../../model/listeners.js';
+import { cellIdOf, isContentOperation } from '../../model/operation.js';
+import { verbs } from '../names.js';
 import type { Store, StoreEvent } from './store.js';
 
 /** What an agent did, or does, in a cell. */
@@ -21,16 +23,6 @@ export interface Activity extends Mark {
 
 const markMs = 15_000;
 const activityMs = 6_000;
-
-const deeds: { readonly [type in Operation['type']]?: string } = {
-  insert: 'added this cell',
-  update: 'edited this cell',
-  move: 'moved this cell',
-  delete: 'deleted this cell',
-  setType: 'changed the type of this cell',
-  setMetadata: 'changed the metadata of this cell',
-  restore: 'restored this cell',
-};
 
 /** Remembers for a while where agents worked, so that a person sees it happen. */
 export class AgentTrail {
@@ -63,10 +55,9 @@ export class AgentTrail {
     if (event.type === 'cell') {
       const { op, by } = event.change;
       const cellId = cellIdOf(op);
-      const what = deeds[op.type];
       const index = (event.after ?? event.before)?.index ?? 0;
-      if (by.kind === 'agent' && cellId !== undefined && what && isContentOperation(op))
-        this.#note({ by, what, cellId, index, isLasting: false, isGone: !event.after });
+      if (by.kind === 'agent' && cellId !== undefined && isContentOperation(op))
+        this.#note({ by, what: `${verbs[op.type]} this cell`, cellId, index, isLasting: false, isGone: !event.after });
       return;
     }
     if (event.type !== 'run' && event.type !== 'finished') return;

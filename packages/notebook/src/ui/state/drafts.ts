@@ -36,13 +36,12 @@ export interface DraftsOptions {
   document: () => NotebookDocument;
   /** Rejects with `RequestFailed`. */
   update: (cellId: string, source: string, expectedRev: number) => Promise<unknown>;
-  /** Default 250. */
-  delayMs?: number;
 }
 
 /** A draft as it survives a reload. */
 export type SavedDraft = Pick<Draft, 'base' | 'rev' | 'text'> & { readonly cellId: string };
 
+const delayMs = 250;
 const somebody: Actor = { kind: 'person', name: 'Somebody' };
 
 /** Keeps the texts of person and others apart until they are one again. A cell without a draft shows the document's source. */
@@ -150,7 +149,7 @@ export class Drafts {
 
   #schedule(cellId: string, draft: Draft): void {
     clearTimeout(draft.timer);
-    draft.timer = setTimeout(() => void this.#send(cellId, draft).catch(() => {}), this.#options.delayMs ?? 250);
+    draft.timer = setTimeout(() => void this.#send(cellId, draft).catch(() => {}), delayMs);
   }
 
   /** One update at a time: the next one needs the revision that this one makes. */

@@ -20,8 +20,8 @@ export type StoreEvent =
 export class Store {
   readonly #listeners = new Listeners<StoreEvent>();
   readonly #beginAnew: () => void;
-  #document: NotebookDocument = createReplica({ version: 0, minor: 5, metadata: {}, cells: [] });
-  #running: Run | undefined;
+  document: NotebookDocument = createReplica({ version: 0, minor: 5, metadata: {}, cells: [] });
+  running: Run | undefined;
   #queued: readonly Run[] = [];
   title = '';
   kernel: Hello['kernel'] = { state: 'starting', name: '', version: '' };
@@ -37,16 +37,8 @@ export class Store {
     this.#beginAnew = beginAnew;
   }
 
-  get document(): NotebookDocument {
-    return this.#document;
-  }
-
   get cells(): readonly Cell[] {
-    return this.#document.cells;
-  }
-
-  get running(): Run | undefined {
-    return this.#running;
+    return this.document.cells;
   }
 
   /** Answers with a function that removes the listener. */
@@ -54,12 +46,20 @@ export class Store {
     return this.#listeners.add(listener);
   }
 
+  /** Shows something now, and again after each event of these types. Answers with a function that ends it. */
+  follow(types: readonly StoreEvent['type'][], show: () => void): () => void {
+    show();
+    return this.on(({ type }) => {
+      if (types.includes(type)) show();
+    });
+  }
+
   indexOf(cellId: string): number {
     return this.cells.findIndex(({ id }) => id === cellId);
   }
 
   runOf(cellId: string): Run | undefined {
-    return this.#running?.cellId === cellId ? this.#running : this.#queued.find((run) => run.cellId === cellId);
+    return this.running?.cellId === cellId ? this.running : this.#queued.find((run) => run.cellId === cellId);
   }
 
   /** Why nothing can be asked for at the moment, as a person shall read it. */
@@ -82,35 +82,28 @@ export class Store {
       case 'session':
         return this.#hear(message.event);
       case 'journal':
-        this.journal = message.journal;
-        break;
       case 'agents':
-        this.agents = message.agents;
-        break;
       case 'tools':
-        this.tools = message.tools;
-        break;
-      case 'file':
-        this.file = message.file;
-        break;
-      default:
-        return;
+      case 'file': {
+        const { type, ...told } = message;
+        Object.assign(this, told);
+        return this.#listeners.emit({ type });
+      }
     }
-    this.#listeners.emit({ type: message.type });
   }
 
   #reset({ document, title, kernel, running, queued, journal, agents, tools, file, readOnly }: Hello): void {
-    this.#document = createReplica(document);
-    this.#document.onChange((event) => this.#listeners.emit({ type: 'cell', ...event }));
+    this.document = createReplica(document);
+    this.document.onChange((event) => this.#listeners.emit({ type: 'cell', ...event }));
     Object.assign(this, { title, kernel, journal, agents, tools, file, isReadOnly: readOnly });
-    this.#running = running ?? undefined;
+    this.running = running ?? undefined;
     this.#queued = queued;
     this.#listeners.emit({ type: 'reset' });
   }
 
   #apply(change: DocumentEvent['change']): void {
     try {
-      this.#document.apply(change);
+      this.document.apply(change);
     } catch {
       this.#beginAnew();
     }
@@ -123,11 +116,11 @@ export class Store {
         return this.#listeners.emit({ type: 'run', run: event.run });
       case 'started':
         this.#queued = this.#queued.filter(({ id }) => id !== event.run.id);
-        this.#running = event.run;
+        this.running = event.run;
         return this.#listeners.emit({ type: 'run', run: event.run });
       case 'finished':
         this.#queued = this.#queued.filter(({ id }) => id !== event.run.id);
-        if (this.#running?.id === event.run.id) this.#running = undefined;
+        if (this.running?.id === event.run.id) this.running = undefined;
         return this.#listeners.emit({ type: 'finished', run: event.run, status: event.status });
       case 'kernel':
         this.kernel = { ...this.kernel, ...(event.layers ? { layers: event.layers } : {}), state: event.state, version: event.version };
