@@ -9,7 +9,7 @@ import { type BindOptions, bindLoopback } from '../../net/bind.js';
 import { ownConnections } from '../../net/connections.js';
 import { FailedTries } from '../../net/failed-tries.js';
 import { FaultLog } from '../../net/fault-log.js';
-import { hostsOf, namesHost, pathOf, repeatsHeader } from '../../net/request-head.js';
+import { findHeadFault, hostsOf, pathOf } from '../../net/request-head.js';
 import { Strangers, silenceMs } from '../../net/strangers.js';
 import { admit, pageSubprotocol, type Refusal } from './admission.js';
 import type { Slot } from './slot.js';
@@ -71,7 +71,7 @@ export class PageListener {
     const { port, servers } = await bindLoopback(() => listener.#createServer(), options);
     listener.#port = port;
     listener.#servers = servers;
-    listener.#hosts = hostsOf(port, options.allowHosts ?? []);
+    listener.#hosts = hostsOf(port, options.allowHosts);
     for (const server of servers)
       server.on('error', (error) => options.logger.warn('The port for pages failed.', { error: error.message }));
     return listener;
@@ -97,7 +97,7 @@ export class PageListener {
 
   #attach(at: PagePort): this {
     this.#port = at.port;
-    this.#hosts = hostsOf(at.port, this.#options.allowHosts ?? []);
+    this.#hosts = hostsOf(at.port, this.#options.allowHosts);
     this.#detach = at.attach({
       connected: (socket) => this.#strangers.watch(socket),
       upgrade: (request, stream, head) => this.#upgrade(request, stream, head),
@@ -166,7 +166,8 @@ export class PageListener {
   }
 
   #answerPlainRequest(request: IncomingMessage, response: ServerResponse): void {
-    const status = repeatsHeader(request) ? 400 : !namesHost(request, this.#hosts) ? 403 : pathOf(request) === '/' ? 426 : 404;
+    const fault = findHeadFault(request, { hosts: this.#hosts, allowsOrigin: () => true });
+    const status = fault === 'wrong_host' ? 403 : fault !== undefined ? 400 : pathOf(request) === '/' ? 426 : 404;
     response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8', connection: 'close', upgrade: 'websocket' });
     response.end(`${STATUS_CODES[status]}. Notebook pages connect here by WebSocket; there is nothing to see.\n`);
   }
