@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../util/json.js';
+import type { JsonObject } from '@notebridge/notebook';
 import type { StepListener } from './steps.js';
 
 /** Tells a person what goes on. */
