@@ -13,13 +13,13 @@ import { isOwnHub, readHubFile, type WrittenHubFile, writeHubFile } from '../ide
 import { ensureOwnerToken, proveOwner } from '../identity/owner-token.js';
 import type { PagePort } from '../notebooks/pages/page-listener.js';
 import { describePortOwner } from '../processes/port-owner.js';
+import { ownVersion } from '../state/own-files.js';
 import type { ConfigServers } from './config-servers.js';
 import type { GuardWithStore } from './lazy-guard.js';
 import { type ListeningPlace, toListeningPlace } from './listening-place.js';
 import type { HttpDoorOptions } from './options.js';
 import type { Settings } from './settings.js';
 import { createSharedPort, type SharedPort } from './shared-port.js';
-import { ownVersion } from './version.js';
 
 /** Every HTTP door, on one port. */
 export interface HttpDoors {

@@ -1,6 +1,6 @@
 import { Command, CommanderError } from 'commander';
-import { ownVersion } from '../assembly/version.js';
 import { BridgeError, type ErrorCode, messageOf } from '../core/errors.js';
+import { ownVersion } from '../state/own-files.js';
 import { didYouMean } from '../util/did-you-mean.js';
 import { stdioCommand } from './commands/stdio.js';
 

@@ -1,6 +1,6 @@
 import type { CallContext } from '../core/call-context.js';
-import { type ErrorCode, messageOf } from '../core/errors.js';
-import { errorCodeMetaKey, type ToolResult, toTextResult } from '../core/mcp.js';
+import { messageOf } from '../core/errors.js';
+import { type ToolResult, toFailedResult } from '../core/mcp.js';
 import type { ToolServer, ToolServers } from '../core/tool-server.js';
 import { printJson } from '../util/exact-json.js';
 import type { JsonObject } from '../util/json.js';
@@ -12,8 +12,6 @@ import { skillsServerName } from './skill-tools.js';
  * code in a kernel sees it; it may be a promise. What it throws is the error that code is told.
  */
 export type SkillsProxyCaller = (toolName: string, args: JsonObject) => unknown;
-
-const callerFailed: ErrorCode = 'skills_failed';
 
 let registered: { caller: SkillsProxyCaller; server: ToolServer } | undefined;
 
@@ -62,6 +60,6 @@ async function callThrough(
     return { content: [{ type: 'text', text }], structuredContent: { result: value } };
   } catch (error) {
     context.log('warning', messageOf(error), 'skills');
-    return { ...toTextResult(messageOf(error)), isError: true, _meta: { [errorCodeMetaKey]: callerFailed } };
+    return toFailedResult('skills_failed', messageOf(error));
   }
 }

@@ -1,5 +1,5 @@
 import type { ErrorCode } from '../core/errors.js';
-import { errorCodeMetaKey, type ToolResult, toTextResult } from '../core/mcp.js';
+import { type ToolResult, toFailedResult } from '../core/mcp.js';
 import { didYouMean } from '../util/did-you-mean.js';
 import { quote } from '../util/quote.js';
 
@@ -14,7 +14,7 @@ export class SkillFault extends Error {
   }
 
   toResult(): ToolResult {
-    return { ...toTextResult(this.message), isError: true, _meta: { [errorCodeMetaKey]: this.code } };
+    return toFailedResult(this.code, this.message);
   }
 }
 

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { access, constants, type FileHandle, lstat, open, readlink, realpath, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { BridgeError } from '../core/errors.js';
-import { errnoOf, reasonOf, remedyOf } from '../util/errno.js';
+import { errnoOf } from '../util/errno.js';
+import { systemFault } from './system-fault.js';
 
 export interface WriteFileAtomicOptions {
   /** Permission bits of a file that does not exist yet. Default 0o600. An existing file keeps the bits it has. */
@@ -34,10 +34,7 @@ export async function writeFileAtomic(path: string, text: string, options: Write
     }
     await syncFolder(dirname(target));
   } catch (error) {
-    throw new BridgeError('write_failed', `Cannot write "${path}": ${reasonOf(error)}. ${remedyOf(error)}`, {
-      data: { path, reason: errnoOf(error) ?? 'unknown' },
-      cause: error,
-    });
+    throw systemFault(`Cannot write "${path}"`, path, error);
   }
 }
 

@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { linkSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { BridgeError } from '../core/errors.js';
-import { errnoOf, reasonOf, remedyOf } from '../util/errno.js';
+import { errnoOf } from '../util/errno.js';
+import { systemFault } from './system-fault.js';
 
 /** Holders need milliseconds. One that is this old was left by a process that was killed. */
 const deadAfterMs = 5000;
@@ -66,10 +67,7 @@ function place(path: string, nonce: string): boolean {
     return true;
   } catch (error) {
     if (errnoOf(error) === 'EEXIST') return false;
-    throw new BridgeError('write_failed', `Cannot make the lock "${path}": ${reasonOf(error)}. ${remedyOf(error)}`, {
-      data: { path, reason: errnoOf(error) ?? 'unknown' },
-      cause: error,
-    });
+    throw systemFault(`Cannot make the lock "${path}"`, path, error);
   } finally {
     rmSync(temporary, { force: true });
   }

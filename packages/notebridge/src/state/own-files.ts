@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
@@ -5,6 +6,12 @@ import { pathToFileURL } from 'node:url';
 /** The folder of this package, from source, as built and as bundled alike: a package may name itself. */
 export function ownPackageFolder(): URL {
   return new URL('./', pathToFileURL(createRequire(import.meta.url).resolve('notebridge/package.json')));
+}
+
+/** The version in the package's own package.json. */
+export function ownVersion(): string {
+  const { version } = JSON.parse(readFileSync(new URL('package.json', ownPackageFolder()), 'utf8')) as { version: string };
+  return version;
 }
 
 /** A folder that the program carries with it, by its path in the sources: the build copies it. */

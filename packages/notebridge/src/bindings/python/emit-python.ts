@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { ownFolder, ownPackageFolder, readOwnFiles } from '../../state/own-files.js';
+import { ownFolder, ownVersion, readOwnFiles } from '../../state/own-files.js';
 import type { Emitter } from '../model.js';
 import { sealFiles } from '../seal-files.js';
 import { nameServers } from './bound-names.js';
@@ -35,7 +35,7 @@ export const emitPython: Emitter = async (input) => {
   files.set('servers/__init__.py', serversPackage(servers));
   files.set('_aliases.py', aliases(servers));
   files.set('_index.json', indexFile(entries));
-  files.set('_manifest.json', manifestFile(input, servers, warnings, await readVersion()));
+  files.set('_manifest.json', manifestFile(input, servers, warnings, ownVersion()));
   files.set('py.typed', '');
   return sealFiles(files, warnings);
 };
@@ -44,9 +44,4 @@ export const emitPython: Emitter = async (input) => {
 function runtimeFiles(withSkills: boolean): Promise<Map<string, string>> {
   const isWanted = (path: string) => path.endsWith('.py') && (withSkills || !path.startsWith('skills/'));
   return readOwnFiles(ownFolder('bindings/python/runtime'), isWanted);
-}
-
-async function readVersion(): Promise<string> {
-  const [text = '{}'] = (await readOwnFiles(ownPackageFolder(), ['package.json'])).values();
-  return (JSON.parse(text) as { version: string }).version;
 }

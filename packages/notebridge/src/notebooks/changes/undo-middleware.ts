@@ -10,6 +10,7 @@ import {
   type MiddlewareHost,
 } from '../../core/middleware.js';
 import type { JsonObject } from '../../util/json.js';
+import { settlesWithin } from '../../util/settles-within.js';
 import type { PageClient } from '../pages/page-client.js';
 import { type ChangeCall, parseChangeCall, reverseTools } from './change-call.js';
 import { ChangeJournal } from './change-journal.js';
@@ -151,16 +152,8 @@ export class UndoMiddleware implements Middleware {
   /** Rejects with `timeout` if changes that went before are not answered in time: reading now would show a state in between. */
   async #untilAnswered(timeoutMs: number): Promise<void> {
     if (this.#unanswered.size === 0) return;
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<never>((_, reject) => {
-      const error = new BridgeError('timeout', 'An earlier change is not answered yet.');
-      timer = setTimeout(() => reject(error), Math.max(1, timeoutMs));
-    });
-    try {
-      await Promise.race([Promise.all(this.#unanswered), late]);
-    } finally {
-      clearTimeout(timer);
-    }
+    if (await settlesWithin(Promise.all(this.#unanswered), Math.max(1, timeoutMs))) return;
+    throw new BridgeError('timeout', 'An earlier change is not answered yet.');
   }
 
   async #undo(context: MiddlewareContext<ToolCall>, callNext: CallHook): Promise<Answered<ToolResult>> {

@@ -1,5 +1,5 @@
 import { BridgeError } from '../../core/errors.js';
-import { errorCodeMetaKey, type Tool, type ToolResult, toTextResult } from '../../core/mcp.js';
+import { type Tool, type ToolResult, toFailedResult } from '../../core/mcp.js';
 import { isJsonObject } from '../../util/json.js';
 import { quote } from '../../util/quote.js';
 
@@ -20,6 +20,5 @@ export function assertNoArguments(args: unknown = {}): void {
 
 /** An error as the built-in notebook answers it: JSON, so that a program can read the code. */
 export function toErrorResult({ code, message, data }: BridgeError): ToolResult {
-  const text = JSON.stringify({ error: { code, message, ...data } });
-  return { ...toTextResult(text), isError: true, _meta: { [errorCodeMetaKey]: code } };
+  return toFailedResult(code, JSON.stringify({ error: { code, message, ...data } }));
 }
