@@ -2,7 +2,6 @@ import { basename } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { GatheredInput } from '../../bindings/input.js';
 import { type BindingLanguage, loadEmitter } from '../../bindings/languages.js';
-import type { GeneratedFiles } from '../../bindings/model.js';
 import { writePackage } from '../../bindings/write-package.js';
 import { BridgeError, codeOf, messageOf } from '../../core/errors.js';
 import { printMessage } from '../../core/wire.js';
@@ -93,7 +92,18 @@ async function write(
   const ours = [...gathered.warnings, ...nameWarnings(lang, out), ...emptyWarnings(gathered)];
   const warnings = [...ours, ...files.warnings];
   for (const warning of [...ours, ...shortened(files.warnings)]) tell(warning);
-  const report = toReport({ lang, out, outcome, gathered, files, warnings });
+  const { servers, skills, hubUrl } = gathered.input;
+  const report: Report = {
+    language: lang,
+    folder: out,
+    written: outcome === 'written',
+    content_hash: files.contentHash,
+    files: files.files.size,
+    servers: servers.map(({ name, tools }) => ({ name, tools: tools.length })),
+    skills,
+    hub: hubUrl ?? null,
+    warnings,
+  };
   process.stdout.write(json ? `${printMessage(report)}\n` : toText(report));
 }
 
@@ -132,29 +142,6 @@ interface Report {
   /** Where the package finds the hub; null: it has to be told. */
   hub: string | null;
   warnings: string[];
-}
-
-interface Written {
-  lang: BindingLanguage;
-  out: string;
-  outcome: 'written' | 'unchanged';
-  gathered: GatheredInput;
-  files: GeneratedFiles;
-  warnings: string[];
-}
-
-function toReport({ lang, out, outcome, gathered: { input }, files, warnings }: Written): Report {
-  return {
-    language: lang,
-    folder: out,
-    written: outcome === 'written',
-    content_hash: files.contentHash,
-    files: files.files.size,
-    servers: input.servers.map(({ name, tools }) => ({ name, tools: tools.length })),
-    skills: input.skills,
-    hub: input.hubUrl ?? null,
-    warnings,
-  };
 }
 
 function toText({ folder, written, servers, hub }: Report): string {
