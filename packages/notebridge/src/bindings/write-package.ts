@@ -1,5 +1,7 @@
 import { processExists } from '../processes/own-user.js';
 import { publishFolder } from '../state/published-folder.js';
+import { isJsonObject } from '../util/json.js';
+import { tryJson } from '../util/try-json.js';
 import type { GeneratedFiles } from './model.js';
 
 /** The file that every package of ours has, whatever its language. */
@@ -33,10 +35,6 @@ export function writePackage(
 }
 
 function isManifest(text: string): boolean {
-  try {
-    const { generator } = JSON.parse(text) as { generator?: unknown };
-    return typeof generator === 'string' && generator.startsWith('notebridge');
-  } catch {
-    return false;
-  }
+  const manifest = tryJson(text);
+  return isJsonObject(manifest) && typeof manifest.generator === 'string' && manifest.generator.startsWith('notebridge');
 }

@@ -6,6 +6,7 @@ import { writePackage } from '../../bindings/write-package.js';
 import { BridgeError, codeOf, messageOf } from '../../core/errors.js';
 import { printMessage } from '../../core/wire.js';
 import { createLogger, findHub, type SourceOptions } from '../client/open-source.js';
+import { abortOnSignal } from '../process-life.js';
 import { withoutControls } from '../terminal-logger.js';
 import { createHubTools } from './hub-tools.js';
 import type { ToolsSource } from './tools-source.js';
@@ -31,7 +32,7 @@ export async function runGenerate(options: GenerateOptions): Promise<void> {
   try {
     await write(source, options);
     if (options.watch !== true) return;
-    const signal = untilSignalled();
+    const signal = abortOnSignal();
     while (!signal.aborted) {
       try {
         await source.changed(signal);
@@ -157,10 +158,4 @@ function count(number: number, noun: string): string {
 
 function tell(text: string): void {
   process.stderr.write(`notebridge: ${withoutControls(text).trimEnd()}\n`);
-}
-
-function untilSignalled(): AbortSignal {
-  const ending = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => ending.abort());
-  return ending.signal;
 }

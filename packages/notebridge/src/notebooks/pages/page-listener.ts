@@ -39,8 +39,6 @@ export interface PageListenerOptions extends BindOptions {
   onRefused?: OnRefused | undefined;
 }
 
-/** Refusals that may wait at once; past it a stranger is cut off without a word. */
-const maxWaitingRefusals = 64;
 /** How long a page may take to agree to a close. Milliseconds. */
 const closeTimeoutMs = 1000;
 
@@ -55,7 +53,6 @@ export class PageListener {
   #servers: Server[] = [];
   /** Empty, so that nobody is let in, until the port is known. */
   #hosts: ReadonlySet<string> = new Set();
-  #waitingRefusals = 0;
   #detach = (): void => {};
 
   private constructor(options: PageListenerOptions) {
@@ -155,14 +152,9 @@ export class PageListener {
     if (why !== undefined) this.#options.onRefused?.({ door: 'page', reason: why, remoteAddress });
     this.#faults.report('A connection was refused.', { status: refusal.status, reason: refusal.reason, origin });
     const refuse = (): void => void stream.end(toRefusalText(refusal), () => stream.destroy());
-    const delayMs = refusal.failedToken ? this.#failedTries.add() : 0;
-    if (delayMs === 0) return refuse();
-    if (this.#waitingRefusals >= maxWaitingRefusals) return void stream.destroy();
-    this.#waitingRefusals++;
-    setTimeout(() => {
-      this.#waitingRefusals--;
-      refuse();
-    }, delayMs).unref();
+    if (!refusal.failedToken) return refuse();
+    // Too many that guess wait already: it is cut off without a word.
+    void this.#failedTries.wait().then((mayAnswer) => (mayAnswer ? refuse() : stream.destroy()));
   }
 
   #answerPlainRequest(request: IncomingMessage, response: ServerResponse): void {
