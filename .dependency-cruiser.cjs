@@ -112,6 +112,13 @@ module.exports = {
       to: { path: `${src}/cli/` },
     },
     {
+      name: 'demo-is-a-user',
+      comment: 'The demo works with the package as a user does. Talk to the program, or import what index.ts exports.',
+      severity: 'error',
+      from: { path: '^packages/notebridge/demo/' },
+      to: { path: `${src}/`, pathNot: `${src}/index\\.ts$` },
+    },
+    {
       name: 'src-without-tests',
       comment: 'The program never imports tests or their fixtures. Move what both need into src/, and import it from the test.',
       severity: 'error',

@@ -4,7 +4,7 @@ import LongestFirst from './scripts/longest-first.mjs';
 
 export default defineConfig({
   test: {
-    include: ['packages/*/{src,test}/**/*.test.ts'],
+    include: ['packages/*/{src,demo,test}/**/*.test.ts'],
     // Fails the file that leaves a process, a port, a temporary file, a timer or another handle behind.
     setupFiles: ['scripts/leftovers/setup.mjs'],
     // Real processes: a test that leaves a child or a socket behind can't harm its neighbours.

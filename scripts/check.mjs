@@ -22,7 +22,9 @@ await runMain(import.meta.url, async (args) => {
     ),
     part('types', () => built.then(() => all(tsconfigs().map(typeCheck)))),
     part('import rules', () =>
-      afterBuild(() => runTool('dependency-cruiser', 'depcruise', ['packages/notebridge/src', '--output-type', 'err-long'])),
+      afterBuild(() =>
+        runTool('dependency-cruiser', 'depcruise', ['packages/notebridge/src', 'packages/notebridge/demo', '--output-type', 'err-long']),
+      ),
     ),
     part('dead code', () => runTool('knip', 'knip', ['--no-progress'])),
     part('package shape', () => afterBuild(() => all(publishedFolders().map((folder) => () => packageShape(folder))))),

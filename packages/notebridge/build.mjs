@@ -1,6 +1,6 @@
 // The rest of the build, after the compiler: bundles the program, and lays beside it what it carries.
-//   dist/cli/main.js, dist/index.js and dist/chunks/ are what runs, and what is shipped with the types. The other modules of the
-//   compiler stay for tests that look at one part. A start opens some ten files, where it opened a hundred and more.
+//   dist/cli/main.js, dist/index.js, dist/chunks/ and dist/demo/main.js are what runs, and what is shipped with the types. The other
+//   modules of the compiler stay for tests that look at one part. A start opens some ten files, where it opened a hundred and more.
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,9 +11,21 @@ const folder = dirname(fileURLToPath(import.meta.url));
 const { dependencies } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
 /** Bundled, and so no dependency of the package: of its hundred modules, half of them texts in other languages, few are needed. */
 const bundled = ['commander', 'zod'];
+const settings = {
+  absWorkingDir: folder,
+  outdir: 'dist',
+  bundle: true,
+  format: 'esm',
+  platform: 'node',
+  target: 'node20.19',
+  external: Object.keys(dependencies).flatMap((name) => [name, `${name}/*`]),
+  legalComments: 'none',
+  logLevel: 'warning',
+};
 
 carryKit(join(folder, 'dist'));
 await bundleProgram();
+await build({ ...settings, entryPoints: { 'demo/main': 'demo/main.ts' } });
 writeFileSync(join(folder, 'dist/THIRD-PARTY-LICENSES.txt'), [...bundled, 'swagger-ui-dist'].map(licenceOf).join('\n'));
 carryDocsPage();
 
@@ -25,20 +37,12 @@ async function bundleProgram() {
 
 function bundle(more) {
   return build({
-    absWorkingDir: folder,
+    ...settings,
     entryPoints: { 'cli/main': 'src/cli/main.ts', index: 'src/index.ts' },
-    outdir: 'dist',
     chunkNames: 'chunks/[name]-[hash]',
-    bundle: true,
     splitting: true,
-    format: 'esm',
-    platform: 'node',
-    target: 'node20.19',
-    external: Object.keys(dependencies).flatMap((name) => [name, `${name}/*`]),
     // What is bundled may be CommonJS, and asks for Node's own modules by this name.
     banner: { js: "import { createRequire as $createRequire } from 'node:module';\nconst require = $createRequire(import.meta.url);" },
-    legalComments: 'none',
-    logLevel: 'warning',
     metafile: true,
     ...more,
   });

@@ -2,21 +2,47 @@ import type { IncomingMessage } from 'node:http';
 
 /** The target before its query, to the letter: nothing is decoded or normalised, so only one spelling of a path fits. */
 export function pathOf({ url = '' }: IncomingMessage): string {
-  return url.split('?', 1)[0] ?? '';
+  const query = url.indexOf('?');
+  return query < 0 ? url : url.slice(0, query);
 }
 
-/** True if the `Host` header of the request is among `hosts`. */
-export function namesHost({ headers: { host } }: IncomingMessage, hosts: ReadonlySet<string>): boolean {
-  return host !== undefined && hosts.has(host.toLowerCase());
+/** What every port asks of the head of a request before anything else. */
+export interface HeadRules {
+  /** What `Host` may say: see `hostsOf`. Any other may be a name that an attacker made to point at us (DNS rebinding). */
+  hosts: ReadonlySet<string>;
+  /** Undefined: the request names no origin. A loopback origin gets no bonus: an agent's own browser is on localhost too. */
+  allowsOrigin(origin: string | undefined, headers: IncomingMessage['headers']): boolean;
 }
 
-/** True if a header came twice that decides something: Node keeps the first, another program on the way may have read the second. */
-export function repeatsHeader({ headersDistinct: { host, authorization } }: IncomingMessage): boolean {
-  return (host?.length ?? 0) > 1 || (authorization?.length ?? 0) > 1;
+export type HeadFault = 'repeated_host' | 'repeated_authorization' | 'wrong_host' | 'wrong_origin';
+
+/** Which rule a request breaks, the first of them; undefined if none. */
+export function findHeadFault(request: IncomingMessage, { hosts, allowsOrigin }: HeadRules): HeadFault | undefined {
+  const { headers } = request;
+  const { host = '', origin } = headers;
+  const repeated = findRepeated(request);
+  if (repeated !== undefined) return repeated;
+  if (!(hosts.has(host) || hosts.has(host.toLowerCase()))) return 'wrong_host';
+  return allowsOrigin(origin, headers) ? undefined : 'wrong_origin';
 }
 
 /** What `Host` may say, lower case: a loopback name with our port, or what the person has allowed, to the letter or with our port. */
-export function hostsOf(port: number, allowed: readonly string[]): ReadonlySet<string> {
-  const withPort = ['localhost', '127.0.0.1', '[::1]', ...allowed].map((host) => `${host}:${port}`);
-  return new Set([...withPort, ...allowed].map((host) => host.toLowerCase()));
+export function hostsOf(port: number, allowed: readonly string[] = []): ReadonlySet<string> {
+  const loopback = ['localhost', '127.0.0.1', '[::1]'];
+  const withPort = [...loopback, ...allowed].map((host) => `${host}:${port}`);
+  // A client leaves out the port of its scheme.
+  return new Set([...withPort, ...(port === 80 ? loopback : []), ...allowed].map((host) => host.toLowerCase()));
+}
+
+/** A header that decides something came twice: Node keeps the first, another program on the way may have read the second. */
+function findRepeated({ rawHeaders }: IncomingMessage): 'repeated_host' | 'repeated_authorization' | undefined {
+  let hosts = 0;
+  let authorizations = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at];
+    if (name === undefined) continue;
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts++;
+    else if (name.length === 13 && name.toLowerCase() === 'authorization') authorizations++;
+  }
+  return hosts > 1 ? 'repeated_host' : authorizations > 1 ? 'repeated_authorization' : undefined;
 }

@@ -253,19 +253,10 @@ export function toClassName(text: string): string {
 }
 
 /** Keys that say something of the type. */
+const telling = new Set('type properties items prefixItems enum const additionalProperties patternProperties anyOf oneOf'.split(' '));
+
 function isTelling(key: string): boolean {
-  return [
-    'type',
-    'properties',
-    'items',
-    'prefixItems',
-    'enum',
-    'const',
-    'additionalProperties',
-    'patternProperties',
-    'anyOf',
-    'oneOf',
-  ].includes(key);
+  return telling.has(key);
 }
 
 function impliedType(schema: JsonObject): string | undefined {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
-import { printJson } from '@notebridge/kit/exact-json';
-import type { JsonObject } from '@notebridge/kit/json';
+import { printMessage } from '../../core/wire.js';
+import type { JsonObject } from '../../util/json.js';
+import { keepLatest } from '../../util/keep-latest.js';
 import { type CleanSchema, cleanSchema } from './clean-schema.js';
 
 export interface SchemaTypes {
@@ -34,12 +35,7 @@ export function schemaTypes(schema: unknown, options: SchemaTypesOptions): Promi
     return Promise.resolve(untyped(options.name, 'it is nested too deeply'));
   }
   const known = kept.get(key) ?? compileTypes(clean, options.name);
-  kept.delete(key);
-  kept.set(key, known);
-  for (const oldest of kept.keys()) {
-    if (kept.size <= maxKept) break;
-    kept.delete(oldest);
-  }
+  keepLatest(kept, [key, known], maxKept);
   return known;
 }
 

@@ -54,24 +54,19 @@ interface Parts {
 class Assembly implements Notebridge {
   readonly hub: McpHost;
   readonly servers: ToolServers;
-  readonly #options: NotebridgeOptions;
-  readonly #settings: Settings;
-  readonly #openNotebook: OpenNotebook | undefined;
-  readonly #configServers: ConfigServers | undefined;
+  readonly #parts: Parts;
   readonly #place = new NotebookPlace();
   readonly #guard: LazyGuard;
   readonly #closers = new Closers();
   #doors: HttpDoors | undefined;
 
-  constructor({ options, settings, openNotebook, servers }: Parts) {
-    this.#options = options;
-    this.#settings = settings;
-    this.#openNotebook = openNotebook;
-    this.servers = servers ?? noServers;
-    this.#configServers = servers;
-    const guard = createLazyGuard(settings, { servers, place: this.#place });
-    this.#guard = guard;
+  constructor(parts: Parts) {
+    const { settings, servers } = parts;
     const { serverInfo, logger, middlewares } = settings;
+    const guard = createLazyGuard(settings, { servers, place: this.#place });
+    this.#parts = parts;
+    this.#guard = guard;
+    this.servers = servers ?? noServers;
     this.hub = new McpHost({ serverInfo, logger, mayHear: (principal, event) => guard.mayHear(principal, event) });
     // The guard sees what really came; the user's own layers see every message as the agent does.
     this.hub.addMiddleware(guard.middleware);
@@ -100,11 +95,11 @@ class Assembly implements Notebridge {
   }
 
   async startServers(): Promise<void> {
-    await this.#configServers?.start();
+    await this.#parts.servers?.start();
   }
 
   serveStdio(streams: Pick<StdioOptions, 'input' | 'output'> = {}): StdioDoor {
-    const { maxMessageBytes: maxMessageLength, maxInFlight } = this.#settings.config.limits;
+    const { maxMessageBytes: maxMessageLength, maxInFlight } = this.#parts.settings.config.limits;
     return serveStdio(this.hub, { ...streams, maxMessageLength, maxInFlight });
   }
 
@@ -113,22 +108,21 @@ class Assembly implements Notebridge {
   }
 
   async #openDoors(): Promise<void> {
-    const { http } = this.#options;
-    const servers = this.#configServers;
-    if (http === undefined || servers === undefined) return;
+    const { options, settings, servers } = this.#parts;
+    if (options.http === undefined || servers === undefined) return;
     const { openHttpDoors } = await import('./http-doors.js');
     const guard = await this.#guard.open();
-    const doors = await openHttpDoors(http, { settings: this.#settings, hub: this.hub, servers, guard });
+    const doors = await openHttpDoors(options.http, { settings, hub: this.hub, servers, guard });
     this.#closers.add(() => doors.close());
     this.#doors = doors;
   }
 
   async #attachNotebook(): Promise<void> {
-    if (this.#openNotebook === undefined) return;
-    const servers = this.#configServers;
-    const notebook = await this.#openNotebook({
-      ...this.#settings,
-      pages: this.#options.pages ?? {},
+    const { options, settings, openNotebook, servers } = this.#parts;
+    if (openNotebook === undefined) return;
+    const notebook = await openNotebook({
+      ...settings,
+      pages: options.pages ?? {},
       pagePort: this.#doors?.pagePort,
       onRefused: this.#guard.onRefused,
       openTools: servers && (() => this.#openTools(servers)),
@@ -142,20 +136,20 @@ class Assembly implements Notebridge {
 
   async #openTools(servers: ConfigServers) {
     const { CodeTools } = await import('./code-tools/code-tools.js');
-    const { maxResultBytes } = this.#settings.config.limits;
+    const { maxResultBytes } = this.#parts.settings.config.limits;
     const openStore = async () => (await this.#guard.open()).store;
     return new CodeTools({ hub: this.hub, servers, openStore, maxResultBytes });
   }
 
   /** Does not wait until they run: a list of tools does. */
   #offerServers(): void {
-    const servers = this.#configServers;
+    const { options, settings, servers } = this.#parts;
     if (servers === undefined) return;
     this.hub.addProvider(servers.provider);
-    const { startServers = true, followConfig: wantsEdits = true } = this.#options;
+    const { startServers = true, followConfig: wantsEdits = true } = options;
     if (wantsEdits !== false) {
-      const logger = wantsEdits === true ? this.#settings.logger : wantsEdits.logger;
-      const watch = followConfig({ ...this.#settings, logger }, (changed) => servers.change(changed));
+      const logger = wantsEdits === true ? settings.logger : wantsEdits.logger;
+      const watch = followConfig({ ...settings, logger }, (changed) => servers.change(changed));
       this.#closers.add(() => watch.close());
     }
     if (startServers) void this.startServers();
@@ -163,17 +157,13 @@ class Assembly implements Notebridge {
 
   /** From now on kernels and the user's other commands find the hub; agents that came before hear that there is more. */
   async #announce(): Promise<void> {
-    const { sharedDir } = this.#options;
+    const { options, settings } = this.#parts;
     if (this.#doors === undefined) return;
     this.hub.sendToolListChanged();
-    if (sharedDir !== undefined) {
+    if (options.sharedDir !== undefined) {
       const { openSharedFolder } = await import('./shared-folder.js');
-      const shared = openSharedFolder({
-        dir: sharedDir,
-        servers: this.servers,
-        hubUrl: this.#doors.toolProxyUrl,
-        logger: this.#settings.logger,
-      });
+      const { toolProxyUrl: hubUrl } = this.#doors;
+      const shared = openSharedFolder({ dir: options.sharedDir, servers: this.servers, hubUrl, logger: settings.logger });
       this.#closers.add(() => shared.close());
     }
     const file = await this.#doors.writeAddress();

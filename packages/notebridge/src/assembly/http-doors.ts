@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { BridgeError, codeOf } from '../core/errors.js';
 import { createExchangeDoor } from '../doors/exchange/exchange-door.js';
 import { createHttpApp, type HttpApp } from '../doors/http/http-app.js';
-import { type HttpListener, listenHttp } from '../doors/http/listen.js';
+import { listenHttp } from '../doors/http/listen.js';
 import { createMcpHttpDoor, type McpHttpDoor } from '../doors/mcp/http.js';
 import { createOwnerDoor } from '../doors/owner/owner-door.js';
 import { createToolProxy, proxyPrefix } from '../doors/tool-proxy/tool-proxy.js';
@@ -13,13 +13,13 @@ import { isOwnHub, readHubFile, type WrittenHubFile, writeHubFile } from '../ide
 import { ensureOwnerToken, proveOwner } from '../identity/owner-token.js';
 import type { PagePort } from '../notebooks/pages/page-listener.js';
 import { describePortOwner } from '../processes/port-owner.js';
+import { ownVersion } from '../state/own-files.js';
 import type { ConfigServers } from './config-servers.js';
 import type { GuardWithStore } from './lazy-guard.js';
 import { type ListeningPlace, toListeningPlace } from './listening-place.js';
 import type { HttpDoorOptions } from './options.js';
 import type { Settings } from './settings.js';
-import { createSharedPort, type SharedPort } from './shared-port.js';
-import { ownVersion } from './version.js';
+import { createSharedPort } from './shared-port.js';
 
 /** Every HTTP door, on one port. */
 export interface HttpDoors {
@@ -53,7 +53,11 @@ export async function openHttpDoors(options: HttpDoorOptions, behind: BehindHttp
   const shared = createSharedPort();
   const app = createApp(options, { place, behind });
   const agents = addDoors(app, { ...behind, authority, ownerToken });
-  const listener = await bind(app, { port: options.port ?? usualPort, place, shared, settings });
+  const { port = usualPort } = options;
+  const { onConnection, onUpgrade } = shared;
+  const listener = await listenHttp(app, { port, host: place.host, describePortOwner, onConnection, onUpgrade }).catch(async (error) => {
+    throw codeOf(error) === 'port_in_use' ? await nameOwner(error, { port, stateDir }) : error;
+  });
   const url = place.toUrl(listener.port);
   for (const warning of place.warnings) logger.warn(warning);
   return {
@@ -110,23 +114,6 @@ function addDoors(
     new GrantExchange({ store: guard.store, rules: config.exchange, readKeys: (path) => readFile(path, 'utf8'), logger }),
   );
   return agents;
-}
-
-interface Binding {
-  port: number;
-  place: ListeningPlace;
-  shared: SharedPort;
-  settings: Settings;
-}
-
-async function bind(app: HttpApp, { port, place, shared, settings }: Binding): Promise<HttpListener> {
-  const { onConnection, onUpgrade } = shared;
-  try {
-    return await listenHttp(app, { port, host: place.host, describePortOwner, onConnection, onUpgrade });
-  } catch (error) {
-    await app.close();
-    throw codeOf(error) === 'port_in_use' ? await nameOwner(error, { port, stateDir: settings.stateDir }) : error;
-  }
 }
 
 /** Says so if it is the user's own hub that has the port. */

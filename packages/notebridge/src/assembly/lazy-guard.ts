@@ -7,9 +7,7 @@ import type { OnRefused } from '../core/refused-attempt.js';
 import type { GrantStore } from '../grants/grant-store.js';
 import type { Guard } from '../grants/guard.js';
 import { isAuditedForAll } from '../grants/guarded-methods.js';
-import type { ConfigServers } from './config-servers.js';
-import type { NotebookPlace } from './notebooks/notebook.js';
-import type { OpenGuard } from './open-guard.js';
+import type { GuardedParts, OpenGuard } from './open-guard.js';
 import type { Settings } from './settings.js';
 
 /** The guard of a hub, loaded when it is needed. */
@@ -26,12 +24,6 @@ export interface LazyGuard {
 }
 
 export type GuardWithStore = OpenGuard & { store: GrantStore };
-
-/** Where the guard looks up what a name stands for. */
-export interface GuardedParts {
-  servers: ConfigServers | undefined;
-  place: NotebookPlace;
-}
 
 /**
  * For the owner the guard only records calls. It is loaded with the first message that it has something to do with, so that the start
@@ -97,8 +89,8 @@ function isOfOwner({ caller }: CallContext): boolean {
   return caller.principal === undefined || caller.principal.kind === 'owner';
 }
 
-async function openWithStore({ config, stateDir, logger, redactor }: Settings, parts: GuardedParts): Promise<GuardWithStore> {
+async function openWithStore(settings: Settings, parts: GuardedParts): Promise<GuardWithStore> {
   const [{ GrantStore }, { openGuard }] = await Promise.all([import('../grants/grant-store.js'), import('./open-guard.js')]);
-  const store = await GrantStore.open({ dir: stateDir, logger });
-  return { ...openGuard({ ...parts, store, audit: config.audit, stateDir, logger, redactor }), store };
+  const store = await GrantStore.open({ dir: settings.stateDir, logger: settings.logger });
+  return { ...openGuard(settings, parts, store), store };
 }

@@ -1,6 +1,4 @@
 import { join } from 'node:path';
-import type { Logger } from '@notebridge/kit/logger';
-import type { Config } from '../config/config.js';
 import type { CallContext } from '../core/call-context.js';
 import type { Tool } from '../core/mcp.js';
 import type { ToolAddress } from '../core/tool-address.js';
@@ -10,19 +8,13 @@ import type { GrantStore } from '../grants/grant-store.js';
 import { createGuard, type Guard } from '../grants/guard.js';
 import { notebookServer } from '../grants/guarded-methods.js';
 import { Refusals } from '../grants/refusals.js';
-import type { Redactor } from '../util/redactor.js';
 import type { ConfigServers } from './config-servers.js';
 import type { NotebookPlace } from './notebooks/notebook.js';
+import type { Settings } from './settings.js';
 
-export interface OpenGuardOptions {
-  store: GrantStore;
-  /** Undefined where there are none. */
-  servers?: ConfigServers | undefined;
-  audit: Config['audit'];
-  /** Of this user: where the audit stands unless the config says otherwise. */
-  stateDir: string;
-  logger: Logger;
-  redactor: Redactor;
+/** Where the guard looks up what a name stands for. */
+export interface GuardedParts {
+  servers: ConfigServers | undefined;
   /** Asked for the tools of the notebook with their annotations, for read-only grants. */
   place: NotebookPlace;
 }
@@ -38,17 +30,18 @@ export interface OpenGuard {
 }
 
 /** Joins grants, audit and names into the layer that every message passes first. */
-export function openGuard(options: OpenGuardOptions): OpenGuard {
-  const { store, servers, audit: settings, logger, redactor } = options;
+export function openGuard(settings: Settings, parts: GuardedParts, store: GrantStore): OpenGuard {
+  const { logger } = settings;
+  const { servers } = parts;
   const admission = new Admission({ store });
-  const audit = settings === false ? undefined : openAudit(settings, { ...options, logger, redactor });
+  const audit = openAudit(settings);
   const middleware = createGuard({
     admission,
     audit,
     resolve: (name) => servers?.provider.addressOf(name),
     learn: (name, context) => servers?.provider.learn(name, context),
     serverOf: (kind, name) => servers?.provider.serverOf(kind, name),
-    findTool: (address, context) => findTool(address, context, options),
+    findTool: (address, context) => findTool(address, context, parts),
   });
   const refusals = new Refusals({ audit, logger });
   const close = (): void => {
@@ -58,21 +51,12 @@ export function openGuard(options: OpenGuardOptions): OpenGuard {
   return { middleware, admission, refusals, close };
 }
 
-/** The file of the audit. */
-function auditFile(audit: Exclude<Config['audit'], false>, stateDir: string): string {
-  return audit.file ?? join(stateDir, 'audit.jsonl');
+/** Of this user, unless the config names another file. */
+function openAudit({ config: { audit }, stateDir, redactor, logger }: Settings): AuditLog | undefined {
+  return audit === false ? undefined : new AuditLog({ ...audit, path: audit.file ?? join(stateDir, 'audit.jsonl'), redactor, logger });
 }
 
-function openAudit(settings: Exclude<Config['audit'], false>, { stateDir, logger, redactor }: OpenGuardOptions): AuditLog {
-  const { logArguments, maxBytes } = settings;
-  return new AuditLog({ path: auditFile(settings, stateDir), redactor, logger, logArguments, maxBytes });
-}
-
-async function findTool(
-  { server, tool }: ToolAddress,
-  context: CallContext,
-  { servers, place }: OpenGuardOptions,
-): Promise<Tool | undefined> {
+async function findTool({ server, tool }: ToolAddress, context: CallContext, { servers, place }: GuardedParts): Promise<Tool | undefined> {
   const found = server === notebookServer ? await place.listTools(context) : await toolsOf(server, context, servers);
   return found?.find(({ name }) => name === tool);
 }

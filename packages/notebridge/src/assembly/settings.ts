@@ -6,9 +6,10 @@ import { loadMiddlewareModules } from '../config/load-middleware.js';
 import type { ClosableLogger } from '../core/logger.js';
 import type { Middleware } from '../core/middleware.js';
 import type { Environment } from '../processes/environment.js';
+import { ownVersion } from '../state/own-files.js';
+import type { JsonObject } from '../util/json.js';
 import { type Redacting, Redactor } from '../util/redactor.js';
 import { stateDir } from './state-dir.js';
-import { ownVersion } from './version.js';
 
 /** What is read before anything is opened. */
 export interface SettingsOptions {

@@ -7,7 +7,10 @@ import { messageOf } from '@notebridge/kit/message-of';
 import { gatherInput } from '../bindings/input.js';
 import { Renewer } from '../bindings/renewer.js';
 import { writePackage } from '../bindings/write-package.js';
-import type { ToolServers } from '../core/tool-server.js';
+import { messageOf } from '../core/errors.js';
+import type { Logger } from '../core/logger.js';
+import { onToolsChanged, type ToolServers } from '../core/tool-server.js';
+import { reasonOf } from '../util/errno.js';
 
 export interface SharedFolderOptions {
   dir: string;
@@ -37,9 +40,7 @@ export function openSharedFolder(options: SharedFolderOptions): { close(): Promi
     waitMs,
     retryMs,
   });
-  const unsubscribe = servers.subscribe(({ kind }) => {
-    if (kind === 'tools' || kind === 'added' || kind === 'removed') renewer.ask();
-  });
+  const unsubscribe = onToolsChanged(servers, () => renewer.ask());
   renewer.ask(0);
   const made = makeSkills(join(dir, 'skills'), logger);
   return {

@@ -1,9 +1,8 @@
-import { setTimeout as delay } from 'node:timers/promises';
-import type { BindingsInput, BoundServer } from '@notebridge/bindings';
-import { messageOf } from '@notebridge/kit/message-of';
-import { BridgeError } from '../core/errors.js';
+import { BridgeError, messageOf } from '../core/errors.js';
 import type { Tool } from '../core/mcp.js';
 import type { ToolServer, ToolServers } from '../core/tool-server.js';
+import { settlesWithin } from '../util/settles-within.js';
+import type { BindingsInput, BoundServer } from './model.js';
 
 export interface GatherOptions {
   hubUrl: string | undefined;
@@ -64,21 +63,9 @@ async function look(server: ToolServer, { patienceMs, signal, mayShow = () => tr
 }
 
 async function withPatience(server: ToolServer, patienceMs: number, signal?: AbortSignal): Promise<readonly Tool[]> {
-  const waiting = new AbortController();
-  const late = async (): Promise<never> => {
-    await delay(patienceMs, undefined, { signal: signal === undefined ? waiting.signal : AbortSignal.any([waiting.signal, signal]) });
-    throw new BridgeError('timeout', `it did not list its tools within ${patienceMs / 1000} s.`);
-  };
   const listed = server.listTools();
-  const tooLate = late();
-  try {
-    return await Promise.race([listed, tooLate]);
-  } finally {
-    waiting.abort();
-    // Whichever of the two lost is nobody's fault any more.
-    listed.catch(() => {});
-    tooLate.catch(() => {});
-  }
+  if (await settlesWithin(listed, patienceMs, signal)) return listed;
+  throw new BridgeError('timeout', `it did not list its tools within ${patienceMs / 1000} s.`);
 }
 
 /** By code units: the same order on every machine. */

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type BindingLanguage, type BindingsInput, loadEmitter } from '@notebridge/bindings';
 import { printMessage } from '../core/wire.js';
+import { keepLatest } from '../util/keep-latest.js';
 import { packArchive } from './archive.js';
 
 export interface BindingsArchive {
@@ -22,14 +23,8 @@ export class ServedBindings {
       .digest('hex');
     const known = this.#kept.get(key);
     const archive = known ?? make(language, input);
-    // Who is asked for last stays longest.
-    this.#kept.delete(key);
-    this.#kept.set(key, archive);
+    keepLatest(this.#kept, [key, archive], maxKept);
     if (known === undefined) archive.catch(() => this.#kept.delete(key));
-    for (const oldest of this.#kept.keys()) {
-      if (this.#kept.size <= maxKept) break;
-      this.#kept.delete(oldest);
-    }
     return archive;
   }
 }

@@ -1,6 +1,9 @@
 import type { GeneratedFiles } from '@notebridge/bindings';
 import { processExists } from '../processes/own-user.js';
 import { publishFolder } from '../state/published-folder.js';
+import { isJsonObject } from '../util/json.js';
+import { tryJson } from '../util/try-json.js';
+import type { GeneratedFiles } from './model.js';
 
 /** The file that every package of ours has, whatever its language. */
 const manifestFile = '_manifest.json';
@@ -33,10 +36,6 @@ export function writePackage(
 }
 
 function isManifest(text: string): boolean {
-  try {
-    const { generator } = JSON.parse(text) as { generator?: unknown };
-    return typeof generator === 'string' && generator.startsWith('notebridge');
-  } catch {
-    return false;
-  }
+  const manifest = tryJson(text);
+  return isJsonObject(manifest) && typeof manifest.generator === 'string' && manifest.generator.startsWith('notebridge');
 }

@@ -17,8 +17,15 @@ export function untilSignal(timeoutMs = lastWordsMs): Promise<void> {
       setTimeout(() => process.exit(), timeoutMs).unref();
       resolve();
     };
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, obey);
+    abortOnSignal().addEventListener('abort', obey);
   });
+}
+
+/** Aborts with the first signal that asks us to end. */
+export function abortOnSignal(): AbortSignal {
+  const ending = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => ending.abort());
+  return ending.signal;
 }
 
 function stackOf(error: unknown): string {

@@ -1,6 +1,6 @@
-import { printJson } from '@notebridge/kit/exact-json';
-import type { JsonObject } from '@notebridge/kit/json';
-import { type Logger, type LogLevel, logLevels } from '@notebridge/kit/logger';
+import { isAtLeast, type Logger, type LogLevel, toLogger } from '../core/logger.js';
+import { printJson } from '../util/exact-json.js';
+import type { JsonObject } from '../util/json.js';
 import type { Redacting } from '../util/redactor.js';
 import { type Paint, plain } from './terminal.js';
 
@@ -16,13 +16,9 @@ export interface TerminalLoggerOptions {
 /** A log on stderr. What a server of the config prints there stands under its name. */
 export function createTerminalLogger({ level: lowest, redactor, write, format, paint = plain }: TerminalLoggerOptions): Logger {
   const toLine = format === 'json' ? toJsonLine : (line: Line) => toTextLine(line, paint);
-  const logAt =
-    (level: LogLevel) =>
-    (message: string, fields: JsonObject = {}): void => {
-      if (logLevels.indexOf(level) < logLevels.indexOf(lowest)) return;
-      write(`${redactor.redact(toLine({ level, message, fields, time: new Date() }))}\n`);
-    };
-  return { debug: logAt('debug'), info: logAt('info'), warn: logAt('warn'), error: logAt('error') };
+  return toLogger((level, message, fields) => {
+    if (isAtLeast(level, lowest)) write(`${redactor.redact(toLine({ level, message, fields, time: new Date() }))}\n`);
+  });
 }
 
 interface Line {

@@ -21,24 +21,24 @@ export function checkServers(config: unknown): Problem[] {
 
 function checkServer(path: KeyPath, server: unknown): Problem[] {
   if (!isJsonObject(server)) return [];
-  const problem = nameProblem(path) ?? transportProblem(path, server) ?? strayKeyProblem(path, server) ?? selfProblem(path, server);
-  return problem === undefined ? [] : [problem];
+  const found = nameProblem(path) ?? transportProblem(path, server) ?? strayKeyProblem(path, server) ?? selfProblem(path, server);
+  return found === undefined ? [] : [found];
 }
 
 /** Names are a part of URLs and of the names of tools; the parts that are built in have taken some. */
 function nameProblem(path: KeyPath): Problem | undefined {
   const name = String(path.at(-1));
-  const problem = (found: string, next: string): Problem => ({ path, at: 'key', found, next });
-  if (name.trim() === '') return problem('is a server without a name', 'Give it a name.');
-  if (reservedNames.includes(name)) return problem('is a name that Notebridge itself uses', 'Give the server another name.');
+  const ofKey = (found: string, next: string): Problem => problem(path, 'key', found, next);
+  if (name.trim() === '') return ofKey('is a server without a name', 'Give it a name.');
+  if (reservedNames.includes(name)) return ofKey('is a name that Notebridge itself uses', 'Give the server another name.');
   if (name.length > longestName) {
-    return problem(`has ${name.length} characters; at most ${longestName} are allowed`, 'Give the server a shorter name.');
+    return ofKey(`has ${name.length} characters; at most ${longestName} are allowed`, 'Give the server a shorter name.');
   }
-  if (name === '.' || name === '..') return problem('would change the path of a URL', 'Give the server another name.');
+  if (name === '.' || name === '..') return ofKey('would change the path of a URL', 'Give the server another name.');
   const odd = /[/\\\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u.exec(name)?.[0];
   if (odd === undefined) return undefined;
   const what = /[/\\]/.test(odd) ? `"${odd}"` : 'a control character';
-  return problem(
+  return ofKey(
     `has ${what} in its name, which cannot stand in a URL`,
     'Give the server another name: letters, digits, "-", "_" and "." are fine.',
   );
@@ -48,38 +48,27 @@ const reservedNames = ['skills', 'notebook'];
 const longestName = 64;
 
 function transportProblem(path: KeyPath, { type, command, url }: Record<string, unknown>): Problem | undefined {
-  if (command === undefined && url === undefined) {
-    return {
-      path,
-      at: 'value',
-      found: 'has neither "command" nor "url"',
-      next: 'Give it a "command" to start, or the "url" of a running server.',
-    };
-  }
+  if (command === undefined && url === undefined)
+    return problem(path, 'value', 'has neither "command" nor "url"', 'Give it a "command" to start, or the "url" of a running server.');
   if (command !== undefined && url !== undefined) {
-    return {
-      path: [...path, 'url'],
-      at: 'key',
-      found: 'stands beside "command"',
-      next: 'Keep one of the two: a server is started or called, not both.',
-    };
+    const next = 'Keep one of the two: a server is started or called, not both.';
+    return problem([...path, 'url'], 'key', 'stands beside "command"', next);
   }
   const local = command !== undefined;
   if (type === undefined || (type === 'stdio') === local) return undefined;
   const next = local ? 'Write "stdio", or leave "type" out.' : 'Write "http" or "sse", or leave "type" out.';
-  return { path: [...path, 'type'], at: 'value', found: `does not go with "${local ? 'command' : 'url'}"`, next };
+  return problem([...path, 'type'], 'value', `does not go with "${local ? 'command' : 'url'}"`, next);
 }
 
 function strayKeyProblem(path: KeyPath, server: Record<string, unknown>): Problem | undefined {
   const [stray, owner] = server.command === undefined ? [['args', 'env', 'cwd'], 'command'] : [['headers'], 'url'];
   const key = stray.find((candidate) => Object.hasOwn(server, candidate));
   if (key === undefined) return undefined;
-  return {
-    path: [...path, key],
-    at: 'key',
-    found: `has no meaning without "${owner}"`,
-    next: `Delete it, or give the server a "${owner}".`,
-  };
+  return problem([...path, key], 'key', `has no meaning without "${owner}"`, `Delete it, or give the server a "${owner}".`);
+}
+
+function problem(path: KeyPath, at: Problem['at'], found: string, next: string): Problem {
+  return { path, at, found, next };
 }
 
 function selfProblem(path: KeyPath, { command, args, disabled }: Record<string, unknown>): Problem | undefined {

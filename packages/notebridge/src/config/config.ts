@@ -3,59 +3,46 @@ import type { ServerConfig } from '../core/server-config.js';
 import type { SkillFolder } from '../core/skill-folder.js';
 
 /** Bounds of the hub. Every one is a whole number; times are in milliseconds. */
-export interface Limits {
+export const defaultLimits = {
   /** How long a tool call may take before it is given up. Default one hour. */
-  callTimeoutMs: number;
-  /** How long a call waits for a page that dropped to come back. 0 does not wait. Default 30 s. */
-  graceMs: number;
-  /** The largest message that is read or sent. Default 64 MiB. */
-  maxMessageBytes: number;
-  /** Calls under way at once; one more is refused. Default 1024. */
-  maxInFlight: number;
-  /** How long a page may take for its handshake. Default 5 s. */
-  handshakeMs: number;
-  /** How often a silent page is asked whether it lives. Default 20 s. */
-  pingMs: number;
-  /** The largest result of a tool that code in a kernel is given. Default 64 MiB. */
-  maxResultBytes: number;
-  /** The largest body of a request to an HTTP door. Default 16 MiB. */
-  maxBodyBytes: number;
-  /** How long a server of the config may take to start and answer `initialize`. Default 30 s. */
-  startTimeoutMs: number;
-  /** A `lazy` server is ended after so long without a call; the next call starts it anew. 0 keeps it, which is the default. */
-  idleStopMs: number;
-}
-
-export const defaultLimits: Readonly<Limits> = {
   callTimeoutMs: 3_600_000,
+  /** How long a call waits for a page that dropped to come back. 0 does not wait. Default 30 s. */
   graceMs: 30_000,
+  /** The largest message that is read or sent. Default 64 MiB. */
   maxMessageBytes: 67_108_864,
+  /** Calls under way at once; one more is refused. Default 1024. */
   maxInFlight: 1024,
+  /** How long a page may take for its handshake. Default 5 s. */
   handshakeMs: 5000,
+  /** How often a silent page is asked whether it lives. Default 20 s. */
   pingMs: 20_000,
+  /** The largest result of a tool that code in a kernel is given. Default 64 MiB. */
   maxResultBytes: 67_108_864,
+  /** The largest body of a request to an HTTP door. Default 16 MiB. */
   maxBodyBytes: 16_777_216,
+  /** How long a server of the config may take to start and answer `initialize`. Default 30 s. */
   startTimeoutMs: 30_000,
+  /** A `lazy` server is ended after so long without a call; the next call starts it anew. 0 keeps it, which is the default. */
   idleStopMs: 0,
 };
 
+export type Limits = typeof defaultLimits;
+
 /** How calls are recorded. */
-export interface AuditSettings {
+export const defaultAudit = {
   /** Absolute. Undefined: a file in the user's state folder. */
-  file: string | undefined;
+  file: undefined as string | undefined,
   /** Arguments as they are; else only their hash. Default false: they may hold secrets. */
-  logArguments: boolean;
+  logArguments: false,
   /** A file that has grown to this size is put aside, and a new one begun. Default 10 MiB. */
-  maxBytes: number;
-}
+  maxBytes: 10_485_760,
+};
 
 /** How long a script of a skill may run unless the config says otherwise. Milliseconds. */
 export const defaultScriptTimeoutMs = 60_000;
 
 /** How long a grant lives that was given for a token of another issuer. Milliseconds. */
 export const defaultExchangedTtlMs = 900_000;
-
-export const defaultAudit: Readonly<AuditSettings> = { file: undefined, logArguments: false, maxBytes: 10_485_760 };
 
 export interface Config {
   /** The file that was read, absolute; undefined if there is none. */
@@ -69,7 +56,7 @@ export interface Config {
   journal: boolean;
   skills: SkillFolder[];
   /** False: calls are not recorded. */
-  audit: AuditSettings | false;
+  audit: typeof defaultAudit | false;
   /** Whose tokens are taken for a grant. Default: nobody's. */
   exchange: ExchangeRule[];
   limits: Limits;

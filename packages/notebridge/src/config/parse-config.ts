@@ -2,8 +2,7 @@ import { dirname, resolve } from 'node:path';
 import { didYouMean } from '@notebridge/kit/did-you-mean';
 import { isJsonObject } from '@notebridge/kit/json';
 import type { z } from 'zod';
-import type { ExchangeRule } from '../core/exchange-rule.js';
-import type { ServerConfig, UpstreamSettings } from '../core/server-config.js';
+import type { ServerConfig } from '../core/server-config.js';
 import type { Environment } from '../processes/environment.js';
 import { checkServers } from './check-servers.js';
 import type { Config } from './config.js';
@@ -100,25 +99,14 @@ function toConfig(file: string, { mcpServers, servers, notebridge }: CheckedConf
     journal: notebridge.journal,
     skills: notebridge.skills.map((folder) => ({ ...folder, path: resolve(baseDir, folder.path) })),
     audit: audit && { ...audit, file: audit.file === undefined ? undefined : resolve(baseDir, audit.file) },
-    exchange: notebridge.exchange.map((rule) => toExchangeRule(rule, baseDir)),
+    exchange: notebridge.exchange.map((rule) => ({ ...rule, keys: resolve(baseDir, rule.keys) })),
     limits: notebridge.limits,
   };
 }
 
-function toExchangeRule(rule: CheckedConfig['notebridge']['exchange'][number], baseDir: string): ExchangeRule {
-  const { calls, perMinute, concurrent } = rule;
-  return { ...rule, calls, perMinute, concurrent, keys: resolve(baseDir, rule.keys) };
-}
-
 function toServer(name: string, server: CheckedServer, baseDir: string): ServerConfig {
   const { type, command, args, env, cwd, url, headers, ...rest } = server;
-  const settings: UpstreamSettings = {
-    ...rest,
-    name,
-    timeoutMs: rest.timeoutMs,
-    description: rest.description,
-    tools: { ...rest.tools, allow: rest.tools.allow },
-  };
+  const settings = { ...rest, name };
   if (command !== undefined) {
     return { ...settings, transport: 'stdio', command, args, env, cwd: cwd === undefined ? undefined : resolve(baseDir, cwd) };
   }

@@ -29,14 +29,6 @@ export interface WatchConfigOptions {
   polling?: boolean;
 }
 
-/** Watches a config file until it is closed, and keeps the process alive so long. */
-export interface ConfigWatch {
-  /** Resolves when it watches: from then on no edit is missed. Never rejects. */
-  readonly ready: Promise<void>;
-  /** Nothing is called any more. Closing twice is harmless. */
-  close(): Promise<void>;
-}
-
 /** Events come in swarms: the file is read so long after the first of one. Milliseconds. */
 const settleMs = 100;
 /** A file that is gone or broken may be about to be written: it is looked at once more after this. Milliseconds. */
@@ -45,11 +37,13 @@ const pollMs = 2000;
 
 /** Follows the edits of a config file, however they are made: in place, by rename, through links, and of a file yet to come. */
 export function watchConfig(options: WatchConfigOptions): ConfigWatch {
-  const watcher = new ConfigWatcher(options);
-  return { ready: watcher.look(), close: () => watcher.close() };
+  return new ConfigWatch(options);
 }
 
-class ConfigWatcher implements Omit<ConfigWatch, 'ready'> {
+/** Watches a config file until it is closed, and keeps the process alive so long. */
+export class ConfigWatch {
+  /** Resolves when it watches: from then on no edit is missed. Never rejects. */
+  readonly ready: Promise<void>;
   readonly #options: WatchConfigOptions;
   readonly #file: string;
   readonly #logger: Logger;
@@ -74,8 +68,10 @@ class ConfigWatcher implements Omit<ConfigWatch, 'ready'> {
     this.#logger = options.logger ?? silentLogger;
     this.#current = options.current;
     this.#polling = options.polling ?? false;
+    this.ready = this.#look();
   }
 
+  /** Nothing is called any more. Closing twice is harmless. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#endWaiting();
@@ -84,7 +80,7 @@ class ConfigWatcher implements Omit<ConfigWatch, 'ready'> {
   }
 
   /** Watches what has to be watched now, then reads. One at a time: an edit meanwhile is looked at afterwards. */
-  async look(): Promise<void> {
+  async #look(): Promise<void> {
     this.#timer = undefined;
     if (this.#looking) {
       this.#lookAgain = true;
@@ -106,7 +102,7 @@ class ConfigWatcher implements Omit<ConfigWatch, 'ready'> {
 
   #schedule(delayMs: number): void {
     if (this.#closed || this.#timer !== undefined) return;
-    this.#timer = setTimeout(() => void this.look(), delayMs);
+    this.#timer = setTimeout(() => void this.#look(), delayMs);
   }
 
   /** Before reading: what changes after the read is then heard of. */

@@ -11,7 +11,7 @@ export interface ExchangeRule {
   allow: string[];
   readOnly: boolean;
   ttlMs: number;
-  calls: number | undefined;
-  perMinute: number | undefined;
-  concurrent: number | undefined;
+  calls?: number | undefined;
+  perMinute?: number | undefined;
+  concurrent?: number | undefined;
 }

@@ -1,4 +1,5 @@
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '../util/json.js';
+import type { ErrorCode } from './errors.js';
 
 /** A tool as `tools/list` shows it. Unknown keys pass. */
 export type Tool = JsonObject & {
@@ -33,6 +34,11 @@ export type InitializeResult = JsonObject & {
 /** A tool result of text blocks. */
 export function toTextResult(...texts: string[]): ToolResult {
   return { content: texts.map((text) => ({ type: 'text', text })) };
+}
+
+/** The result of a tool that failed, for an agent to read. */
+export function toFailedResult(code: ErrorCode, text: string): ToolResult {
+  return { ...toTextResult(text), isError: true, _meta: { [errorCodeMetaKey]: code } };
 }
 
 /** The key of a result's `_meta` under which a failed result of ours carries its error code. */

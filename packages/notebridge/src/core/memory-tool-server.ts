@@ -3,7 +3,6 @@ import { Listeners } from '@notebridge/kit/listeners';
 import type { CallContext } from './call-context.js';
 import type { Tool } from './mcp.js';
 import { MemoryProvider, type MemoryProviderOptions, type RunnableTool, toTool } from './memory-provider.js';
-import type { Provider, ProviderEvent } from './provider.js';
 import type { Exposure, ServerState, ToolServer, ToolServerEvent, ToolServers } from './tool-server.js';
 
 export interface MemoryToolServerOptions extends MemoryProviderOptions {
@@ -14,26 +13,19 @@ export interface MemoryToolServerOptions extends MemoryProviderOptions {
 }
 
 /** A server whose tools are functions in this process: it always runs. */
-export class MemoryToolServer implements ToolServer {
-  readonly name: string;
+export class MemoryToolServer extends MemoryProvider implements ToolServer {
   readonly description: string | undefined;
   readonly isConfig = false;
   readonly expose: Exposure;
   readonly #since = Date.now();
-  readonly #provider: MemoryProvider;
   #tools: readonly Tool[];
   #inFlight = 0;
 
   constructor(options: MemoryToolServerOptions) {
-    this.name = options.name;
+    super(options);
     this.description = options.description;
     this.expose = options.expose ?? 'direct';
-    this.#provider = new MemoryProvider(options);
     this.#tools = (options.tools ?? []).map(toTool);
-  }
-
-  get instructions(): string | undefined {
-    return this.#provider.instructions;
   }
 
   get status(): ServerState['status'] {
@@ -52,25 +44,18 @@ export class MemoryToolServer implements ToolServer {
     return this.#tools;
   }
 
-  /** Replaces the tools and says so. */
-  setTools(tools: RunnableTool[]): void {
+  override setTools(tools: RunnableTool[]): void {
     this.#tools = tools.map(toTool);
-    this.#provider.setTools(tools);
+    super.setTools(tools);
   }
 
-  async request(method: string, params: JsonObject, context: CallContext): Promise<JsonObject> {
+  override async request(method: string, params: JsonObject, context: CallContext): Promise<JsonObject> {
     this.#inFlight++;
     try {
-      return await this.#provider.request(method, params, context);
+      return await super.request(method, params, context);
     } finally {
       this.#inFlight--;
     }
-  }
-
-  notify: Provider['notify'] = () => this.#provider.notify();
-
-  subscribe(listener: (event: ProviderEvent) => void): () => void {
-    return this.#provider.subscribe(listener);
   }
 }
 

@@ -6,11 +6,11 @@ export interface UpstreamSettings {
   name: string;
   disabled: boolean;
   /** Undefined: `limits.callTimeoutMs`. */
-  timeoutMs: number | undefined;
-  tools: { allow: string[] | undefined; deny: string[] };
+  timeoutMs?: number | undefined;
+  tools: { allow?: string[] | undefined; deny: string[] };
   expose: Exposure;
   lazy: boolean;
-  description: string | undefined;
+  description?: string | undefined;
   instances: 'shared' | 'per-agent';
   era: 'auto' | Era;
   maxInFlight: number;

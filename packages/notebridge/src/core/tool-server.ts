@@ -51,6 +51,13 @@ export type ToolServerEvent =
   | { server: string; kind: 'added' | 'removed' | 'state' | 'tools' }
   | { server: string; kind: 'notification'; notification: ProviderEvent };
 
+/** Calls when there may be other tools: of a server, or by a server that came or went. Returns the way to stop. */
+export function onToolsChanged(servers: ToolServers, listener: () => void): () => void {
+  return servers.subscribe(({ kind }) => {
+    if (kind === 'tools' || kind === 'added' || kind === 'removed') listener();
+  });
+}
+
 /** All servers by name. The set changes when the config does. */
 export interface ToolServers {
   all(): readonly ToolServer[];

@@ -6,6 +6,8 @@ import { BridgeError } from '../core/errors.js';
 import { writeFileAtomic } from '../state/atomic-file.js';
 import { withFileLock } from '../state/file-lock.js';
 import { ensurePrivateDir, fileStamp, type PrivacyRules, readPrivateFile } from '../state/private-file.js';
+import { isJsonObject } from '../util/json.js';
+import { tryJson } from '../util/try-json.js';
 import { type Grant, parseGrant } from './grant.js';
 
 export interface GrantsFileOptions extends PrivacyRules {
@@ -108,12 +110,7 @@ export class GrantsFile {
 
 /** All or nothing: of a file with one odd entry, nobody knows what else was done to it. */
 function parseFile(text: string): Grant[] | undefined {
-  let file: unknown;
-  try {
-    file = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  const file = tryJson(text);
   if (!isJsonObject(file) || file.version !== 1 || !Array.isArray(file.grants)) return undefined;
   const grants = file.grants.map(parseGrant);
   return grants.every((grant) => grant !== undefined) ? grants : undefined;

@@ -4,6 +4,8 @@ import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { ownUserId, processExists } from '../processes/own-user.js';
 import { writeFileAtomic } from '../state/atomic-file.js';
 import { ensurePrivateDir, readPrivateFile, removePrivateFile } from '../state/private-file.js';
+import { isJsonObject, type JsonObject } from '../util/json.js';
+import { tryJson } from '../util/try-json.js';
 import { verifyProof } from './owner-token.js';
 
 /** Where the running hub of this user is. It holds no secret: the owner's token has a file of its own. */
@@ -76,18 +78,13 @@ async function proofIn(answer: Response): Promise<unknown> {
     text += decoder.decode(chunk as Uint8Array, { stream: true });
     if (text.length > maxProofBytes) return undefined;
   }
-  const body: unknown = JSON.parse(text);
+  const body = tryJson(text);
   return isJsonObject(body) ? body.proof : undefined;
 }
 
 function parse(text: string | undefined): (HubFile & JsonObject) | undefined {
   if (text === undefined) return undefined;
-  let found: unknown;
-  try {
-    found = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  const found = tryJson(text);
   if (!isJsonObject(found)) return undefined;
   const { url, pid, startedAt, version } = found;
   const isHub =

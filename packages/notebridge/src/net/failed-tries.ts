@@ -1,3 +1,7 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
+/** Refusals that may wait at once; whoever comes beyond them is turned away without a wait. */
+const maxWaiting = 64;
 /** Wrong tokens in a row that cost nothing: a stale tab tries once or twice. */
 const freeTries = 3;
 const firstDelayMs = 100;
@@ -11,11 +15,23 @@ const forgetAfterMs = 60_000;
 export class FailedTries {
   #count = 0;
   #lastAt = Number.NEGATIVE_INFINITY;
+  #waiting = 0;
   readonly #now: () => number;
 
   /** `now`: milliseconds of a clock that is never set back. */
   constructor(now: () => number = () => performance.now()) {
     this.#now = now;
+  }
+
+  /** Counts a wrong token, and waits as long as its refusal has to. False if too many wait already. */
+  async wait(): Promise<boolean> {
+    const delayMs = this.add();
+    if (delayMs === 0) return true;
+    if (this.#waiting >= maxWaiting) return false;
+    this.#waiting++;
+    await delay(delayMs, undefined, { ref: false });
+    this.#waiting--;
+    return true;
   }
 
   /** Counts a wrong token. Returns how long its refusal waits, in milliseconds. */

@@ -1,5 +1,6 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
+import { settlesWithin } from '../util/settles-within.js';
 import { baseEnvironment } from './base-environment.js';
 import { endTree } from './process-tree.js';
 import { guardTree, markerOf } from './tree-guard.js';
@@ -42,7 +43,8 @@ const lastOutputMs = 500;
  */
 export async function runProgram(options: RunProgramOptions): Promise<ProgramRun> {
   const { timeoutMs, maxOutputBytes, signal } = options;
-  if (signal?.aborted === true) return notStarted('it was cancelled before it began');
+  const isCancelled = (): boolean => signal?.aborted === true;
+  if (isCancelled()) return notStarted('it was cancelled before it began');
   const tree = guardTree();
   const child = start(options, tree.env);
   if (child instanceof Error) {
@@ -52,7 +54,8 @@ export async function runProgram(options: RunProgramOptions): Promise<ProgramRun
   if (child.pid !== undefined) tree.watch(child.pid);
   const [stdout, stderr] = [new CappedOutput(child.stdout, maxOutputBytes), new CappedOutput(child.stderr, maxOutputBytes)];
   const ended = endOf(child);
-  const outcome = await withinTime(ended, timeoutMs, signal);
+  const hasEnded = await settlesWithin(ended, timeoutMs, signal);
+  const timedOut = !hasEnded && !isCancelled();
   if (child.pid !== undefined) await endTree({ pid: child.pid, marker: markerOf(tree) }, patienceMs);
   tree.release();
   const { exitCode, endSignal, startFailure } = await ended;
@@ -63,7 +66,7 @@ export async function runProgram(options: RunProgramOptions): Promise<ProgramRun
     droppedBytes: stdout.droppedBytes + stderr.droppedBytes,
     exitCode,
     signal: endSignal,
-    timedOut: outcome === 'time is up',
+    timedOut,
     startFailure,
   };
 }
@@ -106,20 +109,6 @@ function explain({ code, path, message }: NodeJS.ErrnoException): string {
   return code === 'EACCES' ? `"${path ?? ''}" may not be run (EACCES)` : message;
 }
 
-function withinTime(ended: Promise<unknown>, timeoutMs: number, signal: AbortSignal | undefined): Promise<'time is up' | undefined> {
-  return new Promise((resolve) => {
-    const finish = (outcome?: 'time is up'): void => {
-      clearTimeout(timer);
-      signal?.removeEventListener('abort', onAbort);
-      resolve(outcome);
-    };
-    const onAbort = (): void => finish();
-    const timer = setTimeout(finish, timeoutMs, 'time is up');
-    signal?.addEventListener('abort', onAbort, { once: true });
-    void ended.then(() => finish());
-  });
-}
-
 /** The beginning of an output as text; a character that the bound cuts in two is left out. */
 class CappedOutput {
   droppedBytes = 0;
@@ -147,12 +136,7 @@ class CappedOutput {
 
   /** Waits for what is still on its way. */
   async finish(): Promise<void> {
-    let timer: NodeJS.Timeout | undefined;
-    const patience = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, lastOutputMs);
-    });
-    await Promise.race([this.#closed, patience]);
-    clearTimeout(timer);
+    await settlesWithin(this.#closed, lastOutputMs);
     this.#stream.destroy();
   }
 }

@@ -2,6 +2,7 @@ import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { statSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import spawn from 'cross-spawn';
+import { settlesWithin } from '../util/settles-within.js';
 import { baseEnvironment } from './base-environment.js';
 import { createLineSplitter } from './line-splitter.js';
 import { endTree } from './process-tree.js';
@@ -91,7 +92,7 @@ export class ServerProcess {
   async #stop(): Promise<void> {
     this.input.end();
     const wasAlive = !this.#isEnded;
-    if (wasAlive) await within(ownEndMs, this.ended);
+    if (wasAlive) await settlesWithin(this.ended, ownEndMs);
     if (this.pid !== undefined) await endTree({ pid: this.pid, marker: markerOf(this.#tree) }, wasAlive ? politeMs : orphansMs);
     this.#tree.release();
   }
@@ -103,14 +104,4 @@ function explain(error: NodeJS.ErrnoException, command: string, cwd: string | un
   if (error.code === 'ENOENT') return `there is no program "${command}" (ENOENT)`;
   if (error.code === 'EACCES') return `"${command}" may not be run (EACCES)`;
   return error.message;
-}
-
-function within(timeoutMs: number, promise: Promise<unknown>): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, timeoutMs);
-    void promise.then(() => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
 }

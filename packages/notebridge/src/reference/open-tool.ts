@@ -1,6 +1,6 @@
 import type { JsonObject } from '@notebridge/kit/json';
 import { BridgeError } from '../core/errors.js';
-import { errorCodeMetaKey, type ToolResult, toTextResult } from '../core/mcp.js';
+import { type ToolResult, toFailedResult, toTextResult } from '../core/mcp.js';
 import type { RunnableTool } from '../core/memory-provider.js';
 import type { MiddlewareContext } from '../core/middleware.js';
 import { toPlainValue } from '../core/wire.js';
@@ -67,7 +67,7 @@ export const checkSessionProxyTool: RunnableTool<MiddlewareContext> = {
       return toBooleanResult(await checkSessionProxyToolFn(context, args));
     } catch (error) {
       if (!(error instanceof BridgeError)) throw error;
-      return { ...toTextResult(error.message), isError: true, _meta: { [errorCodeMetaKey]: error.code } };
+      return toFailedResult(error.code, error.message);
     }
   },
 };

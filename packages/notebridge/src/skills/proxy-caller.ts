@@ -2,8 +2,8 @@ import { printJson } from '@notebridge/kit/exact-json';
 import type { JsonObject } from '@notebridge/kit/json';
 import { messageOf } from '@notebridge/kit/message-of';
 import type { CallContext } from '../core/call-context.js';
-import type { ErrorCode } from '../core/errors.js';
-import { errorCodeMetaKey, type ToolResult, toTextResult } from '../core/mcp.js';
+import { messageOf } from '../core/errors.js';
+import { type ToolResult, toFailedResult } from '../core/mcp.js';
 import type { ToolServer, ToolServers } from '../core/tool-server.js';
 import { BuiltInServer } from './built-in-server.js';
 import { skillsServerName } from './skill-tools.js';
@@ -13,8 +13,6 @@ import { skillsServerName } from './skill-tools.js';
  * code in a kernel sees it; it may be a promise. What it throws is the error that code is told.
  */
 export type SkillsProxyCaller = (toolName: string, args: JsonObject) => unknown;
-
-const callerFailed: ErrorCode = 'skills_failed';
 
 let registered: { caller: SkillsProxyCaller; server: ToolServer } | undefined;
 
@@ -63,6 +61,6 @@ async function callThrough(
     return { content: [{ type: 'text', text }], structuredContent: { result: value } };
   } catch (error) {
     context.log('warning', messageOf(error), 'skills');
-    return { ...toTextResult(messageOf(error)), isError: true, _meta: { [errorCodeMetaKey]: callerFailed } };
+    return toFailedResult('skills_failed', messageOf(error));
   }
 }

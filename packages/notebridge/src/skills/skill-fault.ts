@@ -1,6 +1,7 @@
 import { didYouMean } from '@notebridge/kit/did-you-mean';
 import type { ErrorCode } from '../core/errors.js';
-import { errorCodeMetaKey, type ToolResult, toTextResult } from '../core/mcp.js';
+import { type ToolResult, toFailedResult } from '../core/mcp.js';
+import { didYouMean } from '../util/did-you-mean.js';
 import { quote } from '../util/quote.js';
 
 /** Why a tool of the skills failed, in words for whoever called it. Becomes a result marked as failed. */
@@ -14,7 +15,7 @@ export class SkillFault extends Error {
   }
 
   toResult(): ToolResult {
-    return { ...toTextResult(this.message), isError: true, _meta: { [errorCodeMetaKey]: this.code } };
+    return toFailedResult(this.code, this.message);
   }
 }
 

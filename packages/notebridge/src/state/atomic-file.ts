@@ -2,9 +2,8 @@ import { randomBytes } from 'node:crypto';
 import type { Stats } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { errnoOf, explain, ignore } from '@notebridge/kit/errno';
-import { followLinks, inspectTarget, keepOwner, syncFolder } from '@notebridge/kit/replace-file';
-import { BridgeError } from '../core/errors.js';
+import { errnoOf } from '../util/errno.js';
+import { systemFault } from './system-fault.js';
 
 export interface WriteFileAtomicOptions {
   /** Permission bits of a file that does not exist yet. Default 0o600. An existing file keeps the bits it has. */
@@ -36,10 +35,7 @@ export async function writeFileAtomic(path: string, text: string, options: Write
     }
     await syncFolder(dirname(target));
   } catch (error) {
-    throw new BridgeError('write_failed', `Cannot write "${path}": ${explain(error)}`, {
-      data: { path, reason: errnoOf(error) ?? 'unknown' },
-      cause: error,
-    });
+    throw systemFault(`Cannot write "${path}"`, path, error);
   }
 }
 

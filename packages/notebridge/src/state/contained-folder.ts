@@ -3,10 +3,12 @@ import { platform } from 'node:os';
 import { basename, join } from 'node:path';
 import { errnoOf, reasonOf, remedyOf } from '@notebridge/kit/errno';
 import { BridgeError } from '../core/errors.js';
+import { reasonOf } from '../util/errno.js';
 import { Slots } from '../util/slots.js';
 import { type ContainedFind, type ContainedPlace, type ContainedWalk, kindOf } from './contained-walk.js';
 import { walkByHandles } from './handle-walk.js';
 import { walkByPath } from './path-walk.js';
+import { systemFault } from './system-fault.js';
 
 export interface ContainedFolderOptions {
   /**
@@ -227,10 +229,7 @@ async function assertHeld({ location, stats }: ContainedFind, path: string): Pro
 
 /** A file that is left out, or cut off, would be taken for one that was so. */
 function failWriting(path: string, error: unknown): never {
-  throw new BridgeError('write_failed', `Cannot write "${path}": ${reasonOf(error)}. ${remedyOf(error)}`, {
-    data: { path, reason: errnoOf(error) ?? 'unknown' },
-    cause: error,
-  });
+  throw systemFault(`Cannot write "${path}"`, path, error);
 }
 
 /** Where the system refuses, there is nothing; what we have to say of it ourselves is said. */

@@ -1,8 +1,8 @@
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { JsonObject } from '@notebridge/kit/json';
-import { type Logger, type LogLevel, logLevels } from '@notebridge/kit/logger';
-import { messageOf } from '@notebridge/kit/message-of';
+import { messageOf } from '../core/errors.js';
+import { isAtLeast, type Logger, type LogLevel, toLogger } from '../core/logger.js';
+import type { JsonObject } from '../util/json.js';
 import type { Redacting } from '../util/redactor.js';
 
 export interface FileLoggerOptions {
@@ -54,21 +54,16 @@ export function createFileLogger(options: FileLoggerOptions): FileLogger {
   const timer = setTimeout(() => {
     opening ??= open();
   }, loadAfterMs).unref();
-  const logAt =
-    (level: LogLevel) =>
-    (message: string, fields: JsonObject = {}): void => {
-      if (logLevels.indexOf(level) >= logLevels.indexOf('warn')) onWarning(redactor.redact(`${message}${toSuffix(fields)}`));
-      if (logLevels.indexOf(level) < logLevels.indexOf(lowest)) return;
-      const line = { level, message, fields, time: Date.now() };
-      if (write === undefined) waiting.push(line);
-      else write(line);
-    };
+  const logger = toLogger((level, message, fields) => {
+    if (isAtLeast(level, 'warn')) onWarning(redactor.redact(`${message}${toSuffix(fields)}`));
+    if (!isAtLeast(level, lowest)) return;
+    const line = { level, message, fields, time: Date.now() };
+    if (write === undefined) waiting.push(line);
+    else write(line);
+  });
 
   return {
-    debug: logAt('debug'),
-    info: logAt('info'),
-    warn: logAt('warn'),
-    error: logAt('error'),
+    ...logger,
     async close() {
       clearTimeout(timer);
       if (waiting.length > 0) opening ??= open();

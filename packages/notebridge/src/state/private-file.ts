@@ -16,7 +16,9 @@ import {
 import { dirname, join } from 'node:path';
 import { errnoOf, reasonOf, remedyOf } from '@notebridge/kit/errno';
 import { BridgeError } from '../core/errors.js';
+import { errnoOf } from '../util/errno.js';
 import { quote } from '../util/quote.js';
+import { systemFault } from './system-fault.js';
 
 /** What a file of ours may be: nobody else's, and open to nobody else. */
 export interface PrivacyRules {
@@ -112,9 +114,4 @@ function assertPrivate(path: string, found: Stats, { uid, mode }: PrivacyRules &
 
 function fault(found: string, next: string, { path }: { path: string }): BridgeError {
   return new BridgeError('write_failed', `${found}. ${next}`, { data: { path, reason: 'not_private' } });
-}
-
-function systemFault(what: string, path: string, cause: unknown): BridgeError {
-  const reason = errnoOf(cause) ?? 'unknown';
-  return new BridgeError('write_failed', `${what}: ${reasonOf(cause)}. ${remedyOf(cause)}`, { data: { path, reason }, cause });
 }

@@ -2,10 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { lstat, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { errnoOf, reasonOf, remedyOf } from '@notebridge/kit/errno';
-import { BridgeError } from '../core/errors.js';
 import type { PrivacyRules } from './private-file.js';
 import { isAbandoned, type Processes } from './published-leftovers.js';
+import { systemFault } from './system-fault.js';
 
 /** A folder in the system's one for temporary files that nobody else can look into, under a name that nobody can guess. */
 export interface ScratchFolder {
@@ -27,10 +26,7 @@ export async function makeScratchFolder(processes: Processes, rules: PrivacyRule
     const path = await mkdtemp(join(parent, `notebridge-scratch-${processes.own}-${ownMark}-`));
     return { path, remove: () => rm(path, { recursive: true, force: true }).catch(() => {}) };
   } catch (error) {
-    throw new BridgeError('write_failed', `Cannot make a folder in "${parent}": ${reasonOf(error)}. ${remedyOf(error)}`, {
-      data: { path: parent, reason: errnoOf(error) ?? 'unknown' },
-      cause: error,
-    });
+    throw systemFault(`Cannot make a folder in "${parent}"`, parent, error);
   }
 }
 

@@ -1,6 +1,7 @@
-import { errnoOf } from '@notebridge/kit/errno';
-import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
-import { messageOf } from '@notebridge/kit/message-of';
+import { messageOf } from '../core/errors.js';
+import { errnoOf } from '../util/errno.js';
+import { isJsonObject, type JsonObject } from '../util/json.js';
+import { tryJson } from '../util/try-json.js';
 import type { Ran } from './unavailable.js';
 
 /** What it means that an HTTP request of ours failed. */
@@ -77,10 +78,6 @@ function statusOf(error: unknown): { status: number | undefined; text: string } 
 }
 
 function toErrorObject(text: string): JsonObject | undefined {
-  try {
-    const parsed: unknown = JSON.parse(text);
-    return isJsonObject(parsed) && isJsonObject(parsed.error) && typeof parsed.error.code === 'number' ? parsed.error : undefined;
-  } catch {
-    return undefined;
-  }
+  const parsed = tryJson(text);
+  return isJsonObject(parsed) && isJsonObject(parsed.error) && typeof parsed.error.code === 'number' ? parsed.error : undefined;
 }

@@ -5,6 +5,8 @@ import { isModernVersion } from '../core/protocol-versions.js';
 import type { ServerConfig } from '../core/server-config.js';
 import { MessageStream } from '../rpc/message-stream.js';
 import { classifyMessage, type RpcId } from '../rpc/messages.js';
+import { isJsonObject, type JsonObject } from '../util/json.js';
+import { settlesWithin } from '../util/settles-within.js';
 import { explainHttpFault, type HttpFault } from './http-fault.js';
 import { type Link, type LinkOptions, StartFault, toFaultAnswer } from './link.js';
 import { unavailable, wentAway } from './unavailable.js';
@@ -91,14 +93,9 @@ class HttpLink implements Link {
   }
 
   async #close(): Promise<void> {
-    let timer: NodeJS.Timeout | undefined;
-    const patience = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, goodByeMs);
-    });
     // Who is gone, or has forgotten us, needs no good-bye.
     if (this.#transport.sessionId !== undefined && !this.channel.incoming.closed)
-      await Promise.race([this.#transport.terminateSession?.().catch(() => {}), patience]);
-    clearTimeout(timer);
+      await settlesWithin(Promise.resolve(this.#transport.terminateSession?.()), goodByeMs);
     await this.#transport.close().catch(() => {});
   }
 

@@ -12,23 +12,15 @@ import { LastLines } from './last-lines.js';
 import { fromFaultAnswer, type Link, type OpenLink, StartFault } from './link.js';
 import { RestartPolicy } from './restart-policy.js';
 import { unavailable } from './unavailable.js';
+import type { UpstreamLimits } from './upstream-limits.js';
 import { UpstreamSession } from './upstream-session.js';
 import { WaitingLine } from './waiting-line.js';
-
-export interface InstanceLimits {
-  /** How long a start may take, `initialize` included, and how long a call waits for one. Milliseconds. */
-  startTimeoutMs: number;
-  /** How long a server that was given up is left alone before a call may try it again. Milliseconds. */
-  coolDownMs: number;
-  /** Longest message, in UTF-16 units. */
-  maxMessageBytes: number;
-}
 
 export interface ServerInstanceOptions {
   config: ServerConfig;
   openLink: OpenLink;
   clientInfo: JsonObject;
-  limits: InstanceLimits;
+  limits: UpstreamLimits;
   logger: Logger;
   redact: (text: string) => string;
   /** Nothing is started before: what had this name ends first. */
@@ -273,7 +265,7 @@ function startFaultOf(error: unknown): StartFault | undefined {
 }
 
 /** Why a start failed, as the rest of a sentence. */
-function explain(error: unknown, { startTimeoutMs }: InstanceLimits): string {
+function explain(error: unknown, { startTimeoutMs }: UpstreamLimits): string {
   if (error instanceof RemoteError) return `it refused to be initialized: ${error.message}`;
   if (codeOf(error) === 'timeout' || (error instanceof DOMException && error.name === 'AbortError'))
     return `it did not answer "initialize" within ${startTimeoutMs} ms`;

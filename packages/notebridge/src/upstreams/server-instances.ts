@@ -9,12 +9,6 @@ import { ServerInstance, type ServerInstanceOptions } from './server-instance.js
 import type { UpstreamSession } from './upstream-session.js';
 
 export interface InstancesOptions extends Omit<ServerInstanceOptions, 'onNotification'> {
-  /** How long a call may take where the config says nothing. Milliseconds. */
-  callTimeoutMs: number;
-  /** How long a server that is started on first use lives without calls. Milliseconds. */
-  lazyIdleMs: number;
-  /** Programs that the agents of one server may have of their own. */
-  maxOwnInstances: number;
   onNotification: (event: ProviderEvent, session: UpstreamSession) => void;
 }
 
@@ -58,7 +52,7 @@ export class ServerInstances {
       this.#own.set(sessionId, own);
       return own;
     }
-    if (this.#own.size >= this.#options.maxOwnInstances && !this.#giveUpIdle()) {
+    if (this.#own.size >= this.#options.limits.maxOwnInstances && !this.#giveUpIdle()) {
       throw new BridgeError(
         'limit_reached',
         `"${this.#config.name}" runs ${this.#own.size} times, once for each session, and all are at work; wait for one of them.`,
@@ -117,10 +111,7 @@ export class ServerInstances {
 
   #limits(): CallLimits {
     const { maxInFlight, timeoutMs, lazy } = this.#config;
-    return {
-      maxInFlight,
-      timeoutMs: timeoutMs ?? this.#options.callTimeoutMs,
-      idleMs: lazy ? this.#options.lazyIdleMs : undefined,
-    };
+    const { callTimeoutMs, lazyIdleMs } = this.#options.limits;
+    return { maxInFlight, timeoutMs: timeoutMs ?? callTimeoutMs, idleMs: lazy ? lazyIdleMs : undefined };
   }
 }

@@ -9,22 +9,8 @@ import { Redactor } from '../util/redactor.js';
 import type { OpenLink } from './link.js';
 import { openLink } from './open-link.js';
 import { addSecrets } from './server-secrets.js';
-import { Upstream, type UpstreamOptions } from './upstream.js';
-
-export interface UpstreamLimits {
-  /** How long a call may take where its server's config says nothing. Milliseconds. Default one hour. */
-  callTimeoutMs: number;
-  /** How long a server may take to start, and a call waits for it. Milliseconds. Default 30 s. */
-  startTimeoutMs: number;
-  /** The longest message of a server, in UTF-16 units. Default 64 Mi. */
-  maxMessageBytes: number;
-  /** How long a server that was given up is left alone before a call may try it again. Milliseconds. Default 5 s. */
-  coolDownMs: number;
-  /** How long a `lazy` server lives without calls. Milliseconds. Default 10 min. */
-  lazyIdleMs: number;
-  /** Instances of one `per-agent` server at once; one more takes the place of the one that was idle longest. Default 64. */
-  maxOwnInstances: number;
-}
+import { Upstream } from './upstream.js';
+import { defaultLimits, type UpstreamLimits } from './upstream-limits.js';
 
 export interface UpstreamsOptions {
   servers: readonly ServerConfig[];
@@ -37,15 +23,6 @@ export interface UpstreamsOptions {
   /** How servers are reached. Default: as their config says. */
   openLink?: OpenLink;
 }
-
-const defaultLimits: UpstreamLimits = {
-  callTimeoutMs: 3_600_000,
-  startTimeoutMs: 30_000,
-  maxMessageBytes: 67_108_864,
-  coolDownMs: 5000,
-  lazyIdleMs: 600_000,
-  maxOwnInstances: 64,
-};
 
 /** The MCP servers of a config. Nothing runs before `start`, or a call. */
 export function createUpstreams(options: UpstreamsOptions): Upstreams {
@@ -151,13 +128,10 @@ export class Upstreams implements ToolServers {
   /** In the place of one of the same name, if there is one; `after` it has ended. */
   #add(config: ServerConfig, after?: Promise<void>): void {
     addSecrets(this.#redactor, config);
-    const options: UpstreamOptions = {
+    const upstream: Upstream = new Upstream(config, {
       openLink: this.#options.openLink ?? openLink,
       clientInfo: this.#options.clientInfo ?? { name: 'notebridge', version: '0' },
       limits: this.#limits,
-      callTimeoutMs: this.#limits.callTimeoutMs,
-      lazyIdleMs: this.#limits.lazyIdleMs,
-      maxOwnInstances: this.#limits.maxOwnInstances,
       logger: this.#logger,
       redact: (text) => this.#redactor.redact(text),
       after,
@@ -165,8 +139,7 @@ export class Upstreams implements ToolServers {
         // One that was replaced has nothing more to say.
         if (this.#servers.get(config.name) === upstream) this.#tell(event);
       },
-    };
-    const upstream: Upstream = new Upstream(config, options);
+    });
     this.#configs.set(config.name, config);
     this.#servers.set(config.name, upstream);
   }

@@ -6,7 +6,7 @@ import type { NotebookTools, ToolAccess, ToolCall, ToolCallOptions, ToolPackage 
 import { gatherInput } from '../../bindings/input.js';
 import { Renewer } from '../../bindings/renewer.js';
 import type { Principal } from '../../core/principal.js';
-import type { ToolServer } from '../../core/tool-server.js';
+import { onToolsChanged, type ToolServer } from '../../core/tool-server.js';
 import { createKernelDoor, type KernelDoor } from '../../doors/kernel/kernel-door.js';
 import type { ToolProxyHub } from '../../doors/tool-proxy/tool-proxy-context.js';
 import type { GrantStore } from '../../grants/grant-store.js';
@@ -71,9 +71,7 @@ export class CodeTools implements NotebookTools {
 
   start(): void {
     if (this.#unsubscribe !== undefined || this.#closing.signal.aborted) return;
-    this.#unsubscribe = this.#options.servers.subscribe(({ kind }) => {
-      if (kind === 'tools' || kind === 'added' || kind === 'removed') this.#renewer.ask();
-    });
+    this.#unsubscribe = onToolsChanged(this.#options.servers, () => this.#renewer.ask());
     this.#renewer.ask(0);
   }
 

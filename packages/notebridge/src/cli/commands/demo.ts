@@ -1,6 +1,21 @@
+import { constants } from 'node:fs';
+import { access, lstat, stat } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import type { SandboxMode } from '@notebridge/notebook/host';
 import { Command, Option } from 'commander';
-import type { DemoCommandOptions } from '../demo/tell-demo.js';
+import { BridgeError } from '../../core/errors.js';
+import { ownProcessId, ownUserId, processExists } from '../../processes/own-user.js';
+import { ownPackageFolder } from '../../state/own-files.js';
+import { makeScratchFolder } from '../../state/scratch-folder.js';
+import { reasonOf, remedyOf } from '../../util/errno.js';
 import { addOptions, sharedOptions } from '../options.js';
+
+interface DemoCommandOptions {
+  browser?: boolean;
+  keep?: string;
+  json?: boolean;
+  sandbox: SandboxMode;
+}
 
 /** `notebridge demo`: the main job, played and checked from end to end on this machine, with no settings and no network. */
 export function demoCommand(): Command {
@@ -12,11 +27,36 @@ export function demoCommand(): Command {
       .option('--json', 'print a JSON object {ok, steps}, for scripts')
       // Named like the option of the other commands, and there is one such place so far.
       .addOption(new Option('--notebook <where>', 'the notebook to play in').choices(['local']).default('local'))
-      .action(async (options: DemoCommandOptions) => {
-        // Loaded only now: the help needs none of it.
-        const { tellDemo } = await import('../demo/tell-demo.js');
-        await tellDemo(options);
-      }),
+      .action(playDemo),
     [sharedOptions.sandbox()],
   );
+}
+
+/** The demo is a user of the package, and no part of this program. */
+async function playDemo({ keep, ...options }: DemoCommandOptions): Promise<void> {
+  if (keep !== undefined) await assertFree(resolve(keep));
+  const { tellDemo } = await import(new URL('dist/demo/main.js', ownPackageFolder()).href);
+  const folder = await makeScratchFolder({ own: ownProcessId(), exists: processExists }, { uid: ownUserId() });
+  try {
+    await tellDemo({ ...options, keep, folder: folder.path });
+  } finally {
+    await folder.remove();
+  }
+}
+
+async function assertFree(file: string): Promise<void> {
+  if (!file.endsWith('.ipynb')) throw refusal(file, 'that is no name of a notebook. Name a file that ends in .ipynb.');
+  const found = await lstat(file).catch(() => undefined);
+  if (found !== undefined) throw refusal(file, 'something is there already, and the demo overwrites nothing. Name a new file.');
+  try {
+    const folder = await stat(dirname(file));
+    if (!folder.isDirectory()) throw Object.assign(new Error('not a folder'), { code: 'ENOTDIR' });
+    await access(dirname(file), constants.W_OK | constants.X_OK);
+  } catch (error) {
+    throw refusal(file, `no file can be made there: ${reasonOf(error)}. ${remedyOf(error)}`);
+  }
+}
+
+function refusal(file: string, why: string): BridgeError {
+  return new BridgeError('bad_usage', `Cannot keep the notebook as "${file}": ${why}`);
 }

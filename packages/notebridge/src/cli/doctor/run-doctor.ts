@@ -1,5 +1,4 @@
 import type { SandboxMode } from '@notebridge/notebook/host';
-import type { Config } from '../../config/config.js';
 import { Redactor } from '../../util/redactor.js';
 import { createProgressLine, type Paint, paintFor } from '../terminal.js';
 import { withoutControls } from '../terminal-logger.js';
@@ -40,12 +39,8 @@ export async function runDoctor(options: DoctorOptions): Promise<void> {
   };
 
   await look('Node', () => [checkNode(process.versions.node)]);
-  let config: Config | undefined;
-  await look('the config', async () => {
-    const { config: loaded, checks: found } = await checkConfig(options.config);
-    config = loaded;
-    return found;
-  });
+  const { config, checks: ofConfig } = await checkConfig(options.config);
+  await look('the config', () => ofConfig);
   await look('your state folder', () => [checkStateDir(), checkFolder('log folder', options.logDir, '--log-dir')]);
   if (options.sharedDir !== undefined)
     await look('the shared folder', () => [checkFolder('shared folder', options.sharedDir ?? '', '--shared-dir')]);
@@ -54,11 +49,8 @@ export async function runDoctor(options: DoctorOptions): Promise<void> {
   await look('the browser', () => [checkBrowser(process.env)]);
   await look('the sandbox', async () => [await checkSandbox(options.sandbox)]);
   if (options.kernel) await look('the built-in notebook', () => checkKernel(options.sandbox));
-  if (config !== undefined) {
-    const { servers } = config;
-    const loaded = config;
-    if (servers.length > 0) await look(`${servers.length} servers`, () => checkServers(loaded, redactor));
-  }
+  const count = config?.servers.length ?? 0;
+  if (config !== undefined && count > 0) await look(`${count} servers`, () => checkServers(config, redactor));
   finish(checks, options.json === true);
 }
 
@@ -73,14 +65,8 @@ function toText({ name, status, found, next, ms }: Check, paint: Paint): string 
   const mark = { ok: paint.green('ok   '), note: paint.yellow('note '), fault: paint.red('FAULT') }[status];
   const [first = '', ...others] = withoutControls(found).trimEnd().split('\n');
   const time = ms === undefined ? '' : paint.dim(` (${ms} ms)`);
-  const more = [
-    ...others,
-    ...(next === undefined
-      ? []
-      : withoutControls(next)
-          .split('\n')
-          .map((line) => `→ ${line}`)),
-  ];
+  const advice = next === undefined ? [] : withoutControls(next).split('\n');
+  const more = [...others, ...advice.map((line) => `→ ${line}`)];
   return `${mark} ${paint.bold(name)}: ${first}${time}\n${more.map((line) => `        ${line}\n`).join('')}`;
 }
 

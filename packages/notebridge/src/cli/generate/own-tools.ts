@@ -1,6 +1,8 @@
 import { type Logger, silentLogger } from '@notebridge/kit/logger';
 import { createNotebridge } from '../../assembly/create-notebridge.js';
 import { gatherInput } from '../../bindings/input.js';
+import { type Logger, silentLogger } from '../../core/logger.js';
+import { onToolsChanged } from '../../core/tool-server.js';
 import { AsyncEvent } from '../../util/async-event.js';
 import type { Redacting } from '../../util/redactor.js';
 import type { ToolsSource } from './tools-source.js';
@@ -26,9 +28,7 @@ export async function createOwnTools({ config, watch, tell, createLogger }: OwnT
     createLogger,
   });
   const changes = new AsyncEvent();
-  const unsubscribe = bridge.servers.subscribe(({ kind }) => {
-    if (kind === 'tools' || kind === 'added' || kind === 'removed') changes.set();
-  });
+  const unsubscribe = onToolsChanged(bridge.servers, () => changes.set());
   await bridge.start();
   return {
     read: () => {

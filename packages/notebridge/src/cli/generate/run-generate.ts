@@ -3,10 +3,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type BindingLanguage, type GeneratedFiles, loadEmitter } from '@notebridge/bindings';
 import { messageOf } from '@notebridge/kit/message-of';
 import type { GatheredInput } from '../../bindings/input.js';
+import { type BindingLanguage, loadEmitter } from '../../bindings/languages.js';
 import { writePackage } from '../../bindings/write-package.js';
 import { BridgeError, codeOf } from '../../core/errors.js';
 import { printMessage } from '../../core/wire.js';
 import { createLogger, findHub, type SourceOptions } from '../client/open-source.js';
+import { abortOnSignal } from '../process-life.js';
 import { withoutControls } from '../terminal-logger.js';
 import { createHubTools } from './hub-tools.js';
 import type { ToolsSource } from './tools-source.js';
@@ -32,7 +34,7 @@ export async function runGenerate(options: GenerateOptions): Promise<void> {
   try {
     await write(source, options);
     if (options.watch !== true) return;
-    const signal = untilSignalled();
+    const signal = abortOnSignal();
     while (!signal.aborted) {
       try {
         await source.changed(signal);
@@ -93,7 +95,18 @@ async function write(
   const ours = [...gathered.warnings, ...nameWarnings(lang, out), ...emptyWarnings(gathered)];
   const warnings = [...ours, ...files.warnings];
   for (const warning of [...ours, ...shortened(files.warnings)]) tell(warning);
-  const report = toReport({ lang, out, outcome, gathered, files, warnings });
+  const { servers, skills, hubUrl } = gathered.input;
+  const report: Report = {
+    language: lang,
+    folder: out,
+    written: outcome === 'written',
+    content_hash: files.contentHash,
+    files: files.files.size,
+    servers: servers.map(({ name, tools }) => ({ name, tools: tools.length })),
+    skills,
+    hub: hubUrl ?? null,
+    warnings,
+  };
   process.stdout.write(json ? `${printMessage(report)}\n` : toText(report));
 }
 
@@ -134,29 +147,6 @@ interface Report {
   warnings: string[];
 }
 
-interface Written {
-  lang: BindingLanguage;
-  out: string;
-  outcome: 'written' | 'unchanged';
-  gathered: GatheredInput;
-  files: GeneratedFiles;
-  warnings: string[];
-}
-
-function toReport({ lang, out, outcome, gathered: { input }, files, warnings }: Written): Report {
-  return {
-    language: lang,
-    folder: out,
-    written: outcome === 'written',
-    content_hash: files.contentHash,
-    files: files.files.size,
-    servers: input.servers.map(({ name, tools }) => ({ name, tools: tools.length })),
-    skills: input.skills,
-    hub: input.hubUrl ?? null,
-    warnings,
-  };
-}
-
 function toText({ folder, written, servers, hub }: Report): string {
   const tools = servers.reduce((sum, server) => sum + server.tools, 0);
   const what = `${count(tools, 'tool')} of ${count(servers.length, 'server')}`;
@@ -170,10 +160,4 @@ function count(number: number, noun: string): string {
 
 function tell(text: string): void {
   process.stderr.write(`notebridge: ${withoutControls(text).trimEnd()}\n`);
-}
-
-function untilSignalled(): AbortSignal {
-  const ending = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => ending.abort());
-  return ending.signal;
 }

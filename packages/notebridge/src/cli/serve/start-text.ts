@@ -1,5 +1,5 @@
-import { ownVersion } from '../../assembly/version.js';
 import type { ToolServer } from '../../core/tool-server.js';
+import { ownVersion } from '../../state/own-files.js';
 import type { Paint } from '../terminal.js';
 
 export interface StartTextOptions {

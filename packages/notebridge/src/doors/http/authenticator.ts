@@ -1,5 +1,4 @@
 import type { IncomingMessage } from 'node:http';
-import { setTimeout as delay } from 'node:timers/promises';
 import { BridgeError } from '../../core/errors.js';
 import { type Principal, principalKey } from '../../core/principal.js';
 import { ownConnections } from '../../net/connections.js';
@@ -19,15 +18,11 @@ export interface AuthenticatorOptions {
   now?: (() => number) | undefined;
 }
 
-/** Refusals that may wait at once; past it they are told to come back later. */
-const maxWaiting = 64;
-
 /** Asks for the proof, and slows down whoever guesses tokens: refusals only, so the holder of a right one never waits. */
 export class Authenticator {
   readonly #authenticate: Authenticate;
   readonly #onRefused: NonNullable<AuthenticatorOptions['onRefused']>;
   readonly #failedTries: FailedTries;
-  #waiting = 0;
 
   constructor(authenticate: Authenticate, { onRefused = () => {}, now }: AuthenticatorOptions = {}) {
     this.#authenticate = authenticate;
@@ -55,13 +50,7 @@ export class Authenticator {
     const { reason, grant_id: grantId } = error.data;
     this.#onRefused(request, { reason: String(reason), grantId: typeof grantId === 'string' ? grantId : undefined });
     const wasSent = request.headers.authorization !== undefined;
-    const delayMs = wasSent ? this.#failedTries.add() : 0;
-    if (delayMs > 0) {
-      if (this.#waiting >= maxWaiting) return refuse(429, 'Too many wrong tokens. Try again later.', ['retry-after', '2']);
-      this.#waiting++;
-      await delay(delayMs, undefined, { ref: false });
-      this.#waiting--;
-    }
+    if (wasSent && !(await this.#failedTries.wait())) return refuse(429, 'Too many wrong tokens. Try again later.', ['retry-after', '2']);
     const { code, message: detail } = error;
     if (reason === 'wrong_door') return { status: 403, detail, more: { error_code: code } };
     return { status: 401, detail, headers: bearerChallenge(wasSent), more: { error_code: code } };

@@ -23,16 +23,13 @@ const contentTypes = { ndjson: 'application/x-ndjson; charset=utf-8', sse: 'text
 /** Events as the body of an answer. The headers leave with the first event, or when it is opened. */
 export class EventStream {
   readonly #response: ServerResponse;
-  readonly #format: StreamFormat;
-  readonly #headers: readonly string[];
-  readonly #maxUnsentBytes: number;
+  readonly #options: EventStreamOptions;
   readonly #heartbeat: NodeJS.Timeout;
 
-  constructor(response: ServerResponse, { format = 'sse', headers, heartbeatMs, heartbeat, maxUnsentBytes }: EventStreamOptions) {
+  constructor(response: ServerResponse, options: EventStreamOptions) {
+    const { heartbeat, heartbeatMs } = options;
     this.#response = response;
-    this.#format = format;
-    this.#headers = headers;
-    this.#maxUnsentBytes = maxUnsentBytes;
+    this.#options = options;
     this.#heartbeat = setInterval(() => {
       if (heartbeat === undefined) this.#write(': keep-alive\n\n');
       else this.send(heartbeat.event, heartbeat.data);
@@ -53,7 +50,7 @@ export class EventStream {
 
   /** True if so much waits for the reader that nothing should be added. */
   get isFull(): boolean {
-    return this.#response.writableLength > this.#maxUnsentBytes;
+    return this.#response.writableLength > this.#options.maxUnsentBytes;
   }
 
   /** Sends the headers at once, so that the reader sees that the stream is there. */
@@ -65,7 +62,7 @@ export class EventStream {
   /** Sends an event, however much waits. `data`: one JSON text. */
   send(event: string, data: Printed): void {
     if (!this.isOpen) return this.close();
-    const [before, behind] = this.#format === 'ndjson' ? ['', '\n'] : [`event: ${event}\ndata: `, '\n\n'];
+    const [before, behind] = this.#options.format === 'ndjson' ? ['', '\n'] : [`event: ${event}\ndata: `, '\n\n'];
     if (typeof data === 'string') return this.#write(`${before}${data}${behind}`);
     for (const piece of [Buffer.from(before), ...data, Buffer.from(behind)]) this.#write(piece);
   }
@@ -93,7 +90,8 @@ export class EventStream {
   }
 
   #begin(): void {
-    const type = ['content-type', contentTypes[this.#format], 'x-accel-buffering', 'no'];
-    this.#response.writeHead(200, [...securityHeaders, ...type, ...this.#headers]);
+    const { format = 'sse', headers } = this.#options;
+    const type = ['content-type', contentTypes[format], 'x-accel-buffering', 'no'];
+    this.#response.writeHead(200, [...securityHeaders, ...type, ...headers]);
   }
 }

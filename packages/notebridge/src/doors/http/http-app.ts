@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Logger, silentLogger } from '@notebridge/kit/logger';
 import type { Principal } from '../../core/principal.js';
 import type { OnRefused, RefusedAttempt } from '../../core/refused-attempt.js';
+import { pathOf } from '../../net/request-head.js';
 import { CallsUnderWay } from './calls-under-way.js';
 import { HttpContext } from './http-context.js';
 import { answerOptions } from './preflight.js';
@@ -45,18 +46,18 @@ export function createHttpApp(options: HttpAppOptions = {}): HttpApp {
   const rules = createRequestRules(options);
   const routes = new RouteTable();
   const refused: HttpApp['refused'] = (request, why) =>
-    onRefused({ ...why, door: doorOf(request.url), remoteAddress: request.socket.remoteAddress });
+    onRefused({ ...why, door: doorOf(request), remoteAddress: request.socket.remoteAddress });
 
   /** The way of every request. Nothing on it is async that need not be: each promise would cost more than the check behind it. */
   const answer = (context: HttpContext, match: RouteMatch | undefined): void | Promise<void> => {
     const { request } = context;
-    const { method = '', url = '' } = request;
+    const { method = '' } = request;
     const refusal = rules(request);
     if (refusal !== undefined) {
       refused(request, { reason: refusal.reason ?? 'malformed' });
       return context.refuse(refusal);
     }
-    if (match === undefined) return context.refuse(isEncoded(pathOf(url)) ? routes.refuse() : badPath);
+    if (match === undefined) return context.refuse(isEncoded(pathOf(request)) ? routes.refuse() : badPath);
     const { route, params } = match;
     if (params === undefined) return context.refuse(badPath);
     if (!route.methods.includes(method)) {
@@ -81,7 +82,7 @@ export function createHttpApp(options: HttpAppOptions = {}): HttpApp {
     calls: new CallsUnderWay(),
     addRoute: (route) => routes.add(route),
     handle: (request, response) => {
-      const match = routes.match(pathOf(request.url ?? ''));
+      const match = routes.match(pathOf(request));
       const { nextId, printRefusal, exposedHeaders } = match?.route ?? {};
       const cors = corsHeaders(request, allowOrigins, exposedHeaders);
       const context = new HttpContext(request, response, { logger, nextId, printRefusal, corsHeaders: cors });
@@ -97,11 +98,6 @@ export function createHttpApp(options: HttpAppOptions = {}): HttpApp {
 
 const badPath = refuse(400, 'The path is not percent-encoded correctly.');
 
-function pathOf(target: string): string {
-  const query = target.indexOf('?');
-  return query < 0 ? target : target.slice(0, query);
-}
-
 function isEncoded(path: string): boolean {
   try {
     decodeURIComponent(path);
@@ -112,8 +108,8 @@ function isEncoded(path: string): boolean {
 }
 
 /** Which door a path belongs to, as the audit names it. */
-function doorOf(url = ''): RefusedAttempt['door'] {
-  const path = pathOf(url);
+function doorOf(request: IncomingMessage): RefusedAttempt['door'] {
+  const path = pathOf(request);
   return doors.find(([prefix]) => path === prefix || path.startsWith(`${prefix}/`))?.[1] ?? 'other';
 }
 

@@ -1,13 +1,12 @@
 import { createServer, type IncomingMessage, type Server, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { setTimeout as delay } from 'node:timers/promises';
-import { errnoOf } from '@notebridge/kit/errno';
-import { messageOf } from '@notebridge/kit/message-of';
-import { BridgeError } from '../../core/errors.js';
-import { listenOnLoopback } from '../../net/bind.js';
+import { BridgeError, messageOf } from '../../core/errors.js';
+import { bindLoopback } from '../../net/bind.js';
 import { ownConnections } from '../../net/connections.js';
 import { FaultLog } from '../../net/fault-log.js';
+import { errnoOf } from '../../util/errno.js';
+import { settlesWithin } from '../../util/settles-within.js';
 import type { HttpApp } from './http-app.js';
 
 export type UpgradeHandler = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
@@ -132,18 +131,12 @@ function answerUnreadable(error: Error & { code?: string }, socket: Duplex): voi
 async function closeServers(app: HttpApp, servers: readonly Server[], upgraded: ReadonlySet<Duplex>): Promise<void> {
   const closed = servers.map((server) => new Promise<void>((resolve) => server.close(() => resolve())));
   for (const server of servers) server.closeIdleConnections();
-  await callsEndWithin(app, lastAnswersMs);
+  await settlesWithin(app.calls.none(), lastAnswersMs);
   app.calls.cancelAll('The hub is closing.');
-  await callsEndWithin(app, lastWordsMs);
+  await settlesWithin(app.calls.none(), lastWordsMs);
   // What was answered last is handed to the system before its connection is cut.
   await new Promise((resolve) => setImmediate(resolve));
   for (const server of servers) server.closeAllConnections();
   for (const socket of upgraded) socket.destroy();
   await Promise.all(closed);
-}
-
-async function callsEndWithin(app: HttpApp, ms: number): Promise<void> {
-  const waiting = new AbortController();
-  await Promise.race([app.calls.none(), delay(ms, undefined, { signal: waiting.signal }).catch(() => undefined)]);
-  waiting.abort();
 }

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { findHeadFault, type HeadFault, hostsOf } from '../../net/request-head.js';
 import { type Refusal, refuse } from './refusal.js';
 
 export interface RequestRulesOptions {
@@ -12,27 +13,20 @@ export interface RequestRulesOptions {
 export type RequestRules = (request: IncomingMessage) => Refusal | undefined;
 
 /**
- * What every route keeps. One Host and one Authorization. Web pages stay out: the Host must name us (DNS rebinding), a browser's Origin must be one that was
- * allowed, and a browser that sends none must say that the request comes from our own page or from a person. A loopback Origin
- * gets no bonus: an agent's own browser is on localhost too.
+ * What every route keeps, besides the rules of every port. Web pages stay out: a browser's Origin must be one that was allowed, and a
+ * browser that sends none must say that the request comes from our own page or from a person.
  */
-export function createRequestRules({ allowHosts = [], allowOrigins = [] }: RequestRulesOptions): RequestRules {
+export function createRequestRules({ allowHosts, allowOrigins = [] }: RequestRulesOptions): RequestRules {
   const origins = new Set(allowOrigins);
-  let ofPort = { port: -1, hosts: new Set<string>() };
+  const allowsOrigin = (origin: string | undefined, { 'sec-fetch-site': site }: IncomingMessage['headers']): boolean =>
+    origin === undefined ? site === undefined || site === 'same-origin' || site === 'none' : origins.has(origin);
+  let ofPort = { port: -1, rules: { hosts: hostsOf(-1), allowsOrigin } };
   return (request) => {
     const { headers, socket, url = '' } = request;
     const port = socket.localPort ?? 0;
-    if (ofPort.port !== port) ofPort = { port, hosts: hostsOf(port, allowHosts) };
-    const repeated = findRepeated(request);
-    if (repeated !== undefined) return refuse(400, `The header ${repeated} was sent twice.`);
-    const { host = '' } = headers;
-    if (!(ofPort.hosts.has(host) || ofPort.hosts.has(host.toLowerCase())))
-      return refuseFor(
-        'wrong_host',
-        'The Host header does not name this server. Call it as localhost, or allow the name with --allow-host.',
-      );
-    const refusal = checkOrigin(headers, origins);
-    if (refusal !== undefined) return refusal;
+    if (ofPort.port !== port) ofPort = { port, rules: { hosts: hostsOf(port, allowHosts), allowsOrigin } };
+    const fault = findHeadFault(request, ofPort.rules);
+    if (fault !== undefined) return headRefusals[headers.origin === undefined && fault === 'wrong_origin' ? 'wrong_site' : fault];
     return url.startsWith('/') ? undefined : refuse(400, 'The target of a request must be a path.');
   };
 }
@@ -47,36 +41,13 @@ export function corsHeaders({ headers: { origin } }: IncomingMessage, allowOrigi
   return ['access-control-allow-origin', origin, 'vary', 'origin', 'access-control-expose-headers', exposed];
 }
 
-function checkOrigin(headers: IncomingMessage['headers'], origins: ReadonlySet<string>): Refusal | undefined {
-  const { origin, 'sec-fetch-site': site } = headers;
-  if (origin !== undefined) {
-    if (origins.has(origin)) return undefined;
-    return refuseFor('wrong_origin', 'Pages of this origin may not call. Allow it with --allow-origin.');
-  }
-  if (site === undefined || site === 'same-origin' || site === 'none') return undefined;
-  return refuseFor('wrong_origin', 'Requests from pages of other sites are not answered.');
-}
-
-function refuseFor(reason: string, detail: string): Refusal {
-  return { ...refuse(403, detail), reason };
-}
-
-function hostsOf(port: number, allowed: readonly string[]): Set<string> {
-  const withPort = ['localhost', '127.0.0.1', '[::1]', ...allowed].map((host) => `${host}:${port}`);
-  // A client leaves out the port of its scheme.
-  const withoutPort = port === 80 ? ['localhost', '127.0.0.1', '[::1]'] : [];
-  return new Set([...withPort, ...withoutPort, ...allowed].map((host) => host.toLowerCase()));
-}
-
-/** Node keeps the first of two; another program on the way may have read the second. */
-function findRepeated({ rawHeaders }: IncomingMessage): 'Host' | 'Authorization' | undefined {
-  let hosts = 0;
-  let authorizations = 0;
-  for (let at = 0; at < rawHeaders.length; at += 2) {
-    const name = rawHeaders[at];
-    if (name === undefined) continue;
-    if (name.length === 4 && name.toLowerCase() === 'host') hosts++;
-    else if (name.length === 13 && name.toLowerCase() === 'authorization') authorizations++;
-  }
-  return hosts > 1 ? 'Host' : authorizations > 1 ? 'Authorization' : undefined;
-}
+const headRefusals: Record<HeadFault | 'wrong_site', Refusal> = {
+  repeated_host: refuse(400, 'The header Host was sent twice.'),
+  repeated_authorization: refuse(400, 'The header Authorization was sent twice.'),
+  wrong_host: {
+    ...refuse(403, 'The Host header does not name this server. Call it as localhost, or allow the name with --allow-host.'),
+    reason: 'wrong_host',
+  },
+  wrong_origin: { ...refuse(403, 'Pages of this origin may not call. Allow it with --allow-origin.'), reason: 'wrong_origin' },
+  wrong_site: { ...refuse(403, 'Requests from pages of other sites are not answered.'), reason: 'wrong_origin' },
+};

@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import { gatherInput } from '../../bindings/input.js';
-import type { ToolServers } from '../../core/tool-server.js';
+import { onToolsChanged, type ToolServers } from '../../core/tool-server.js';
 import { printMessage } from '../../core/wire.js';
+import { AsyncEvent } from '../../util/async-event.js';
 
 /** How long servers may take that were never asked for their tools, and how long the hub waits for news before it says that there are none. Milliseconds. */
 const patienceMs = 60_000;
@@ -26,15 +28,18 @@ export async function answerBindingsInput(
   servers: ToolServers,
   { socket, after }: { socket: Socket; after: string | null },
 ): Promise<BindingsInputAnswer> {
-  const changes = new Changes(servers);
-  const left = new Promise<void>((resolve) => socket.once('close', resolve));
+  // From before the first look, so that no change falls between a look and the wait.
+  const changed = new AsyncEvent();
+  const unsubscribe = onToolsChanged(servers, () => changed.set());
+  const left = new AbortController();
+  socket.once('close', () => left.abort());
   try {
     const answer = await gather(servers);
     if (answer.tag !== after) return answer;
-    await Promise.race([changes.next(newsMs), left]);
+    if (await changed.wait(newsMs, left.signal)) await delay(settleMs);
     return await gather(servers);
   } finally {
-    changes.close();
+    unsubscribe();
   }
 }
 
@@ -42,35 +47,4 @@ async function gather(servers: ToolServers): Promise<BindingsInputAnswer> {
   const { input, warnings, failed } = await gatherInput(servers, { hubUrl: undefined, patienceMs });
   const tag = createHash('sha256').update(printMessage({ input, warnings })).digest('base64url');
   return { tag, input, warnings, failed };
-}
-
-/** Hears of changes from the moment it is made, so that none falls between a look and the wait. */
-class Changes {
-  readonly #unsubscribe: () => void;
-  #isChanged = false;
-  #wake: () => void = () => {};
-
-  constructor(servers: ToolServers) {
-    this.#unsubscribe = servers.subscribe(({ kind }) => {
-      if (kind !== 'tools' && kind !== 'added' && kind !== 'removed') return;
-      this.#isChanged = true;
-      this.#wake();
-    });
-  }
-
-  async next(timeoutMs: number): Promise<void> {
-    let timer: NodeJS.Timeout | undefined;
-    await new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, this.#isChanged ? settleMs : timeoutMs);
-      this.#wake = () => {
-        clearTimeout(timer);
-        timer = setTimeout(resolve, settleMs);
-      };
-    });
-  }
-
-  close(): void {
-    this.#unsubscribe();
-    this.#wake = () => {};
-  }
 }

@@ -1,6 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { owner, type Principal } from '../../core/principal.js';
 import type { ToolServer } from '../../core/tool-server.js';
+import { settlesWithin } from '../../util/settles-within.js';
 import { isListed } from './proxy-tool-call.js';
 import { findServer, type ToolProxy } from './tool-proxy-context.js';
 
@@ -60,8 +60,5 @@ const longestWaitMs = 5000;
 async function askForTools(server: ToolServer): Promise<void> {
   const { status } = server.state;
   if (server.knownTools !== undefined || (status !== 'running' && status !== 'starting')) return;
-  const waiting = new AbortController();
-  const given = server.listTools().catch(() => []);
-  await Promise.race([given, delay(longestWaitMs, undefined, { signal: waiting.signal }).catch(() => {})]);
-  waiting.abort();
+  await settlesWithin(server.listTools(), longestWaitMs);
 }

@@ -7,6 +7,13 @@ const objectOrNull: JsonObject = { type: ['object', 'null'] };
 const count: JsonObject = { type: 'integer', minimum: 0 };
 const truth: JsonObject = { type: 'boolean' };
 const anything: JsonObject = {};
+const list = (items: JsonObject): JsonObject => ({ type: 'array', items });
+/** All members are always there, but for those that are named as optional. */
+const object = (properties: JsonObject, optional: readonly string[] = []): JsonObject => ({
+  type: 'object',
+  properties,
+  required: Object.keys(properties).filter((name) => !optional.includes(name)),
+});
 
 const callId = { call_id: { ...text, description: 'Under which the log of the hub speaks of the call.' } };
 
@@ -31,7 +38,7 @@ const answerMembers: JsonObject = {
   ...callId,
   duration_ms: { type: 'number', minimum: 0 },
 };
-const answerRequired = ['success', 'result', 'error', 'is_error', 'meta', 'error_code', 'call_id', 'duration_ms'];
+const answerOptional = ['content', 'structured_content'];
 
 const exampleAnswer = {
   success: true,
@@ -44,16 +51,13 @@ const exampleAnswer = {
   duration_ms: 12.5,
 };
 
-const event = (name: string, members: JsonObject, required: string[] = []): JsonObject => ({
-  type: 'object',
-  properties: { event: { const: name }, ...members },
-  required: ['event', ...required],
-});
+const event = (name: string, members: JsonObject, optional: readonly string[] = Object.keys(members)): JsonObject =>
+  object({ event: { const: name }, ...members }, optional);
 
 /** The schemas of the description of the tool proxy. */
 export const schemas: JsonObject = {
   ToolCallRequest: { ...callSchema, example: { arguments: { owner: 'octocat', repo: 'hello' } } },
-  ToolCallResponse: { type: 'object', properties: answerMembers, required: answerRequired, example: exampleAnswer },
+  ToolCallResponse: { ...object(answerMembers, answerOptional), example: exampleAnswer },
   StreamEvent: {
     description:
       'One line, or the data of one server-sent event. The last one is the result; a heartbeat says only that the call still runs.',
@@ -61,76 +65,33 @@ export const schemas: JsonObject = {
       event('progress', { progress: { type: 'number' }, total: { type: 'number' }, message: text }),
       event('log', { level: text, logger: text, data: anything }),
       event('heartbeat', {}),
-      event('result', answerMembers, answerRequired),
+      event('result', answerMembers, answerOptional),
     ],
   },
-  ServerList: {
-    type: 'object',
-    properties: {
-      servers: {
-        type: 'array',
-        items: {
-          type: 'object',
-          properties: {
-            id: text,
-            name: text,
-            is_config: { ...truth, description: 'False for a server that is built in.' },
-            is_running: truth,
-            tools: {
-              type: 'array',
-              items: {
-                type: 'object',
-                properties: {
-                  name: text,
-                  description: textOrNull,
-                  input_schema: anything,
-                  output_schema: anything,
-                  annotations: anything,
-                },
-                required: ['name', 'description', 'input_schema', 'output_schema', 'annotations'],
-              },
-            },
-          },
-          required: ['id', 'name', 'is_config', 'is_running', 'tools'],
-        },
-      },
-      total: count,
-    },
-    required: ['servers', 'total'],
-  },
-  Health: { type: 'object', properties: { status: { const: 'ok' }, proof: text }, required: ['status'] },
-  Readiness: {
-    type: 'object',
-    properties: {
+  ServerList: object({
+    servers: list(
+      object({
+        id: text,
+        name: text,
+        is_config: { ...truth, description: 'False for a server that is built in.' },
+        is_running: truth,
+        tools: list(
+          object({ name: text, description: textOrNull, input_schema: anything, output_schema: anything, annotations: anything }),
+        ),
+      }),
+    ),
+    total: count,
+  }),
+  Health: object({ status: { const: 'ok' }, proof: text }, ['proof']),
+  Readiness: object(
+    {
       status: { enum: ['ok', 'degraded', 'starting'] },
-      servers: {
-        type: 'array',
-        items: {
-          type: 'object',
-          properties: { name: text, status: text, since: { type: 'number' }, restarts: count, in_flight: count, reason: textOrNull },
-          required: ['name', 'status', 'since', 'restarts', 'in_flight', 'reason'],
-        },
-      },
+      servers: list(object({ name: text, status: text, since: { type: 'number' }, restarts: count, in_flight: count, reason: textOrNull })),
     },
-    required: ['status'],
-  },
-  Detail: {
-    type: 'object',
-    properties: { detail: text, error_code: text, ...callId },
-    required: ['detail'],
-  },
-  BodyFaults: {
-    type: 'object',
-    properties: {
-      detail: {
-        type: 'array',
-        items: {
-          type: 'object',
-          properties: { type: text, loc: { type: 'array', items: { type: ['string', 'integer'] } }, msg: text, input: anything },
-          required: ['type', 'loc', 'msg'],
-        },
-      },
-    },
-    required: ['detail'],
-  },
+    ['servers'],
+  ),
+  Detail: object({ detail: text, error_code: text, ...callId }, ['error_code', 'call_id']),
+  BodyFaults: object({
+    detail: list(object({ type: text, loc: list({ type: ['string', 'integer'] }), msg: text, input: anything }, ['input'])),
+  }),
 };

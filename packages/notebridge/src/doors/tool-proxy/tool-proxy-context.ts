@@ -11,27 +11,20 @@ import type { ToolServers } from '../../core/tool-server.js';
 import { withSkillsCaller } from '../../skills/proxy-caller.js';
 
 /** Bounds of the tool proxy. */
-export interface ToolProxyLimits {
+const defaultLimits = {
   /** The largest answer, bytes of JSON. Default 64 MiB. Past it: `result_too_large`. */
-  maxResultBytes: number;
-  /** Calls of this door under way at once; one more is answered with 503. Default 1024. */
-  maxInFlight: number;
-  /** How often a stream says that it lives, milliseconds. Default 15 s. */
-  heartbeatMs: number;
-  /** Answers kept for repeated `Idempotency-Key`s: how many (default 1000), how large together (bytes, default 64 MiB), how long (ms, default 10 min). */
-  storedAnswers: number;
-  storedBytes: number;
-  storedMs: number;
-}
-
-const defaultLimits: Readonly<ToolProxyLimits> = {
   maxResultBytes: 64 * 1024 * 1024,
+  /** Calls of this door under way at once; one more is answered with 503. Default 1024. */
   maxInFlight: 1024,
+  /** How often a stream says that it lives, milliseconds. Default 15 s. */
   heartbeatMs: 15_000,
+  /** Answers kept for repeated `Idempotency-Key`s: how many (default 1000), how large together (bytes, default 64 MiB), how long (ms, default 10 min). */
   storedAnswers: 1000,
   storedBytes: 64 * 1024 * 1024,
   storedMs: 10 * 60_000,
 };
+
+export type ToolProxyLimits = typeof defaultLimits;
 
 /** The part of a hub that the proxy needs. */
 export interface ToolProxyHub {

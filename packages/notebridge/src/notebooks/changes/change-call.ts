@@ -1,5 +1,8 @@
 import { ExactNumber, isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import type { ToolCall, ToolResult } from '../../core/mcp.js';
+import { ExactNumber } from '../../util/exact-json.js';
+import { isJsonObject, type JsonObject } from '../../util/json.js';
+import { tryJson } from '../../util/try-json.js';
 
 /** A call of one of the five tools of a Colab page that change cells. */
 export type ChangeCall =
@@ -43,12 +46,8 @@ export function parseChangeCall({ name, arguments: args }: ToolCall): ChangeCall
 export function toAnswerValue({ content, isError }: ToolResult): JsonObject | undefined {
   const text = Array.isArray(content) ? content[0]?.text : undefined;
   if (isError === true || typeof text !== 'string') return undefined;
-  try {
-    const value: unknown = JSON.parse(text);
-    return isJsonObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = tryJson(text);
+  return isJsonObject(value) ? value : undefined;
 }
 
 function toInsert(

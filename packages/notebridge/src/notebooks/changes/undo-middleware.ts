@@ -1,7 +1,5 @@
-import type { JsonObject } from '@notebridge/kit/json';
-import { type Logger, silentLogger } from '@notebridge/kit/logger';
-import { messageOf } from '@notebridge/kit/message-of';
-import { BridgeError, codeOf } from '../../core/errors.js';
+import { BridgeError, codeOf, messageOf } from '../../core/errors.js';
+import type { Logger } from '../../core/logger.js';
 import type { ListToolsResult, Tool, ToolCall, ToolResult } from '../../core/mcp.js';
 import {
   type Answered,
@@ -11,6 +9,8 @@ import {
   type MiddlewareContext,
   type MiddlewareHost,
 } from '../../core/middleware.js';
+import type { JsonObject } from '../../util/json.js';
+import { settlesWithin } from '../../util/settles-within.js';
 import type { PageClient } from '../pages/page-client.js';
 import { type ChangeCall, parseChangeCall, reverseTools } from './change-call.js';
 import { ChangeJournal } from './change-journal.js';
@@ -42,8 +42,7 @@ const patienceMs = 2000;
 export class UndoMiddleware implements Middleware {
   readonly keepsResults = true;
   readonly #client: UndoMiddlewareOptions['client'];
-  readonly #profileTools: readonly Tool[];
-  readonly #logger: Logger;
+  readonly #options: UndoMiddlewareOptions;
   readonly #journal = new ChangeJournal();
   readonly #turns = new Turns();
   readonly #pages = new WeakMap<object, JournalledPage>();
@@ -51,10 +50,9 @@ export class UndoMiddleware implements Middleware {
   readonly #unanswered = new Set<Promise<void>>();
   #lastConnection = 0;
 
-  constructor({ client, profileTools, logger = silentLogger }: UndoMiddlewareOptions) {
-    this.#client = client;
-    this.#profileTools = profileTools;
-    this.#logger = logger;
+  constructor(options: UndoMiddlewareOptions) {
+    this.#options = options;
+    this.#client = options.client;
   }
 
   onAdded(host: MiddlewareHost): () => void {
@@ -91,7 +89,7 @@ export class UndoMiddleware implements Middleware {
     if (session === undefined) return undefined;
     const known = this.#pages.get(session);
     if (known !== undefined) return known;
-    const page = new JournalledPage(++this.#lastConnection, session, this.#profileTools);
+    const page = new JournalledPage(++this.#lastConnection, session, this.#options.profileTools);
     this.#pages.set(session, page);
     return page;
   }
@@ -139,12 +137,9 @@ export class UndoMiddleware implements Middleware {
         if ('cellIndex' in call) page.cells.noteAt(entry.cellId, call.cellIndex);
       };
     } catch (error) {
+      const fields = { tool: call.tool, callId, error: messageOf(error) };
       if (codeOf(error) !== 'cancelled')
-        this.#logger.warn('A change cannot be undone: its cell could not be read before.', {
-          tool: call.tool,
-          callId,
-          error: messageOf(error),
-        });
+        this.#options.logger?.warn('A change cannot be undone: its cell could not be read before.', fields);
       return () => {};
     }
   }
@@ -152,16 +147,8 @@ export class UndoMiddleware implements Middleware {
   /** Rejects with `timeout` if changes that went before are not answered in time: reading now would show a state in between. */
   async #untilAnswered(timeoutMs: number): Promise<void> {
     if (this.#unanswered.size === 0) return;
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<never>((_, reject) => {
-      const error = new BridgeError('timeout', 'An earlier change is not answered yet.');
-      timer = setTimeout(() => reject(error), Math.max(1, timeoutMs));
-    });
-    try {
-      await Promise.race([Promise.all(this.#unanswered), late]);
-    } finally {
-      clearTimeout(timer);
-    }
+    if (await settlesWithin(Promise.all(this.#unanswered), Math.max(1, timeoutMs))) return;
+    throw new BridgeError('timeout', 'An earlier change is not answered yet.');
   }
 
   async #undo(context: MiddlewareContext<ToolCall>, callNext: CallHook): Promise<Answered<ToolResult>> {

@@ -1,6 +1,7 @@
 import { isJsonObject } from '@notebridge/kit/json';
 import { BridgeError } from '../../core/errors.js';
-import { errorCodeMetaKey, type Tool, type ToolResult, toTextResult } from '../../core/mcp.js';
+import { type Tool, type ToolResult, toFailedResult } from '../../core/mcp.js';
+import { isJsonObject } from '../../util/json.js';
 import { quote } from '../../util/quote.js';
 
 /** The tool of the built-in notebook, for a page that has none: the same name, arguments and answers. */
@@ -20,6 +21,5 @@ export function assertNoArguments(args: unknown = {}): void {
 
 /** An error as the built-in notebook answers it: JSON, so that a program can read the code. */
 export function toErrorResult({ code, message, data }: BridgeError): ToolResult {
-  const text = JSON.stringify({ error: { code, message, ...data } });
-  return { ...toTextResult(text), isError: true, _meta: { [errorCodeMetaKey]: code } };
+  return toFailedResult(code, JSON.stringify({ error: { code, message, ...data } }));
 }

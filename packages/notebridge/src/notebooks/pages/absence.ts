@@ -1,6 +1,7 @@
 import type { JsonObject } from '@notebridge/kit/json';
 import type { CallContext } from '../../core/call-context.js';
-import { errorCodeMetaKey, type Tool, type ToolResult, toTextResult } from '../../core/mcp.js';
+import { type Tool, type ToolResult, toFailedResult } from '../../core/mcp.js';
+import type { JsonObject } from '../../util/json.js';
 import type { PageClient } from './page-client.js';
 import type { Slot } from './slot.js';
 
@@ -35,8 +36,7 @@ export function createStaticAbsence({ slot, client, nextStep }: StaticAbsenceOpt
       return expectedForMs > 0 && client.waitUntilConnected(expectedForMs, context.signal);
     },
     refuseCall(toolName) {
-      const text = `No ${slot.profile.title} page is connected, so ${toolName} was not run. ${nextStep}`;
-      return { ...toTextResult(text), isError: true, _meta: { [errorCodeMetaKey]: 'not_connected' } };
+      return toFailedResult('not_connected', `No ${slot.profile.title} page is connected, so ${toolName} was not run. ${nextStep}`);
     },
   };
 }

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { namesHost, pathOf, repeatsHeader } from '@notebridge/kit/request-head';
+import { findHeadFault, type HeadFault, pathOf } from '../../net/request-head.js';
 import type { Slot } from './slot.js';
 
 /** Why a connection was not let in. `failedToken` marks tries at guessing, which are slowed down. */
@@ -25,26 +25,33 @@ export const pageSubprotocol = 'mcp';
 
 /**
  * Everything that is checked before a socket is upgraded, from what anyone can see to what only the holder of a token knows:
- * method, path, Host (DNS rebinding), Origin (foreign pages), subprotocol, token. A loopback Origin gets no bonus: an agent's
- * own browser is on localhost too.
+ * method, path, the rules of every port, subprotocol, token.
  */
 export function admit(request: IncomingMessage, rules: AdmissionRules): Admission {
   const slots = [...rules.slots];
   const { origin = '' } = request.headers;
+  const allowsOrigin = (): boolean => slots.some((slot) => slot.allowsOrigin(origin));
 
   if (request.method !== 'GET') return refuse(405, 'Only GET is answered here.');
   if (pathOf(request) !== '/') return refuse(404, 'Nothing is served at this path.');
-  if (repeatsHeader(request)) return refuse(400, 'The header Host or Authorization was sent twice.');
-  if (!namesHost(request, rules.hosts)) return refuse(403, 'The Host header does not name this server.', 'wrong_host');
-  if (!slots.some((slot) => slot.allowsOrigin(origin))) return refuse(403, 'This origin may not connect.', 'wrong_origin');
+  const fault = findHeadFault(request, { hosts: rules.hosts, allowsOrigin });
+  if (fault !== undefined) return headRefusals[fault];
   if (!offersSubprotocol(request)) return refuse(400, 'The WebSocket subprotocol "mcp" is required.');
 
   const token = tokenOf(request);
   if (typeof token !== 'string') return { refusal: token };
   const slot = slots.filter((candidate) => candidate.admits(token)).at(0);
   if (slot === undefined) return refuse(403, 'The access token is wrong or has ended.', 'unknown', true);
-  return slot.allowsOrigin(origin) ? { slot, token, origin } : refuse(403, 'This origin may not connect.', 'wrong_origin');
+  return slot.allowsOrigin(origin) ? { slot, token, origin } : headRefusals.wrong_origin;
 }
+
+const repeatedHeader = refuse(400, 'The header Host or Authorization was sent twice.');
+const headRefusals: Record<HeadFault, { refusal: Refusal }> = {
+  repeated_host: repeatedHeader,
+  repeated_authorization: repeatedHeader,
+  wrong_host: refuse(403, 'The Host header does not name this server.', 'wrong_host'),
+  wrong_origin: refuse(403, 'This origin may not connect.', 'wrong_origin'),
+};
 
 function refuse(status: Refusal['status'], reason: string, why?: Refusal['why'], failedToken = false): { refusal: Refusal } {
   return { refusal: { status, reason, failedToken, ...(why === undefined ? {} : { why }) } };

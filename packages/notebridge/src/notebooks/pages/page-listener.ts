@@ -11,6 +11,7 @@ import { type BindOptions, listenOnLoopback } from '../../net/bind.js';
 import { ownConnections } from '../../net/connections.js';
 import { FailedTries } from '../../net/failed-tries.js';
 import { FaultLog } from '../../net/fault-log.js';
+import { findHeadFault, hostsOf, pathOf } from '../../net/request-head.js';
 import { Strangers, silenceMs } from '../../net/strangers.js';
 import { admit, pageSubprotocol, type Refusal } from './admission.js';
 import type { Slot } from './slot.js';
@@ -40,8 +41,6 @@ export interface PageListenerOptions extends BindOptions {
   onRefused?: OnRefused | undefined;
 }
 
-/** Refusals that may wait at once; past it a stranger is cut off without a word. */
-const maxWaitingRefusals = 64;
 /** How long a page may take to agree to a close. Milliseconds. */
 const closeTimeoutMs = 1000;
 
@@ -56,7 +55,6 @@ export class PageListener {
   #servers: Server[] = [];
   /** Empty, so that nobody is let in, until the port is known. */
   #hosts: ReadonlySet<string> = new Set();
-  #waitingRefusals = 0;
   #detach = (): void => {};
 
   private constructor(options: PageListenerOptions) {
@@ -72,7 +70,7 @@ export class PageListener {
     const { port, servers } = await listenOnLoopback(() => listener.#createServer(), options);
     listener.#port = port;
     listener.#servers = servers;
-    listener.#hosts = hostsOf(port, options.allowHosts ?? []);
+    listener.#hosts = hostsOf(port, options.allowHosts);
     for (const server of servers)
       server.on('error', (error) => options.logger.warn('The port for pages failed.', { error: error.message }));
     return listener;
@@ -98,7 +96,7 @@ export class PageListener {
 
   #attach(at: PagePort): this {
     this.#port = at.port;
-    this.#hosts = hostsOf(at.port, this.#options.allowHosts ?? []);
+    this.#hosts = hostsOf(at.port, this.#options.allowHosts);
     this.#detach = at.attach({
       connected: (socket) => this.#strangers.watch(socket),
       upgrade: (request, stream, head) => this.#upgrade(request, stream, head),
@@ -156,18 +154,14 @@ export class PageListener {
     if (why !== undefined) this.#options.onRefused?.({ door: 'page', reason: why, remoteAddress });
     this.#faults.report('A connection was refused.', { status: refusal.status, reason: refusal.reason, origin });
     const refuse = (): void => void stream.end(toRefusalText(refusal), () => stream.destroy());
-    const delayMs = refusal.failedToken ? this.#failedTries.add() : 0;
-    if (delayMs === 0) return refuse();
-    if (this.#waitingRefusals >= maxWaitingRefusals) return void stream.destroy();
-    this.#waitingRefusals++;
-    setTimeout(() => {
-      this.#waitingRefusals--;
-      refuse();
-    }, delayMs).unref();
+    if (!refusal.failedToken) return refuse();
+    // Too many that guess wait already: it is cut off without a word.
+    void this.#failedTries.wait().then((mayAnswer) => (mayAnswer ? refuse() : stream.destroy()));
   }
 
   #answerPlainRequest(request: IncomingMessage, response: ServerResponse): void {
-    const status = repeatsHeader(request) ? 400 : !namesHost(request, this.#hosts) ? 403 : pathOf(request) === '/' ? 426 : 404;
+    const fault = findHeadFault(request, { hosts: this.#hosts, allowsOrigin: () => true });
+    const status = fault === 'wrong_host' ? 403 : fault !== undefined ? 400 : pathOf(request) === '/' ? 426 : 404;
     response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8', connection: 'close', upgrade: 'websocket' });
     response.end(`${STATUS_CODES[status]}. Notebook pages connect here by WebSocket; there is nothing to see.\n`);
   }

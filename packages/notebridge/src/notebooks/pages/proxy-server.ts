@@ -3,8 +3,9 @@ import { Listeners } from '@notebridge/kit/listeners';
 import { type Logger, silentLogger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
 import type { CallContext } from '../../core/call-context.js';
-import { BridgeError, codeOf } from '../../core/errors.js';
-import { errorCodeMetaKey, type ListToolsResult, type Tool, type ToolResult, toTextResult } from '../../core/mcp.js';
+import { BridgeError, codeOf, messageOf } from '../../core/errors.js';
+import { type Logger, silentLogger } from '../../core/logger.js';
+import { type ListToolsResult, type Tool, type ToolResult, toFailedResult } from '../../core/mcp.js';
 import type { Provider, ProviderEvent } from '../../core/provider.js';
 import type { McpClient } from '../../rpc/mcp-client.js';
 import { withoutEnvelope } from '../../rpc/modern-envelope.js';
@@ -154,7 +155,7 @@ export class ProxyServer implements Provider {
     if (method.endsWith('/list')) options.timeoutMs = listPatienceMs;
     const sent = context.caller.era === 'modern' ? withoutEnvelope(params) : params;
     const answer = client.request(method, sent, options);
-    if (method === 'tools/call') return answer.catch((error: unknown) => toFailedResult(error, quote(params.name)));
+    if (method === 'tools/call') return answer.catch((error: unknown) => toFailedCall(error, quote(params.name)));
     if (method !== 'tools/list') return answer;
     const shown = answer.then((result) => {
       if (params.cursor === undefined && result.nextCursor === undefined) this.#listed.remember(client, result.tools);
@@ -182,9 +183,9 @@ export class ProxyServer implements Provider {
 }
 
 /** A call that the page could not finish is a failed tool, told with what to do; a protocol error of the page passes. */
-function toFailedResult(error: unknown, toolName: string): ToolResult {
+function toFailedCall(error: unknown, toolName: string): ToolResult {
   const code = codeOf(error);
   if (!(error instanceof BridgeError) || (code !== 'page_gone' && code !== 'timeout' && code !== 'closed')) throw error;
   const text = `${error.message} ${toolName} was running; its outcome is unknown and it was not repeated. Read the cells (get_cells) before you call it again.`;
-  return { ...toTextResult(text), isError: true, _meta: { [errorCodeMetaKey]: code } };
+  return toFailedResult(code, text);
 }

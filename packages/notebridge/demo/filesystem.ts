@@ -3,7 +3,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { ownPackageFolder } from '../../state/own-files.js';
+import { packageFolder } from './own-package.js';
 
 /** A server of others that the demo's notebook calls, and the folder that it may look at. */
 export interface DemoFilesystem {
@@ -58,6 +58,6 @@ function findManifest(): string | undefined {
 
 /** The examples of a checkout; else Python files that Notebridge carries with it, wherever it is. */
 function findFolder(): string {
-  const examples = fileURLToPath(new URL('../../examples', ownPackageFolder()));
-  return existsSync(examples) ? examples : dirname(createRequire(import.meta.url).resolve('@notebridge/bindings/python'));
+  const examples = fileURLToPath(new URL('../../examples', packageFolder));
+  return existsSync(examples) ? examples : fileURLToPath(new URL('dist/bindings/python/runtime', packageFolder));
 }

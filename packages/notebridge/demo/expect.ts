@@ -1,9 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
-import { BridgeError } from '../../core/errors.js';
 
-/** A claim of the demo that did not hold. `data` has both sides for programs. */
-export function mismatch(expected: string, found: unknown): BridgeError {
-  return new BridgeError('internal', `expected ${expected}; found ${shorten(found)}`, { data: { expected, found } });
+/** A claim of the demo that did not hold. */
+export function mismatch(expected: string, found: unknown): Error {
+  return new Error(`expected ${expected}; found ${shorten(found)}`);
 }
 
 /** Throws unless the condition holds; `found` is what was there instead. */

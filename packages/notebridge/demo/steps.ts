@@ -1,6 +1,3 @@
-import { messageOf } from '@notebridge/kit/message-of';
-import { BridgeError } from '../../core/errors.js';
-
 /** What came of one step. `detail` says what was seen, or why the step failed. */
 export interface StepReport {
   name: string;
@@ -46,7 +43,7 @@ export async function playSteps(steps: readonly Step[], { budgetMs, signal, list
     const beganMs = performance.now();
     const outcome = await inTime(step, { leftMs, budgetMs, signal }).then(
       (detail) => ({ ok: true, detail }),
-      (error: unknown) => ({ ok: false, detail: messageOf(error) }),
+      (error: unknown) => ({ ok: false, detail: error instanceof Error ? error.message : String(error) }),
     );
     signal.throwIfAborted();
     const { ok, detail } = outcome;
@@ -68,7 +65,7 @@ async function inTime(step: Step, { leftMs, budgetMs, signal }: Bounds): Promise
   let timer: NodeJS.Timeout | undefined;
   let abort = (): void => {};
   const stopped = new Promise<never>((_, reject) => {
-    const late = new BridgeError('timeout', `expected the whole demo within ${budgetMs / 1000} s; found this step unfinished by then`);
+    const late = new Error(`expected the whole demo within ${budgetMs / 1000} s; found this step unfinished by then`);
     timer = setTimeout(reject, Math.max(0, leftMs), late);
     abort = () => reject(signal.reason);
     signal.addEventListener('abort', abort);

@@ -1,4 +1,4 @@
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/notebook';
 import type { StepListener } from './steps.js';
 
 /** Tells a person what goes on. */

@@ -2,11 +2,10 @@ import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { SandboxMode } from '@notebridge/notebook/host';
-import { ownVersion } from '../../assembly/version.js';
-import { ownPackageFolder } from '../../state/own-files.js';
 import { DemoAgent } from './demo-agent.js';
 import { type DemoFilesystem, findFilesystem, withoutFilesystem } from './filesystem.js';
-import { type DemoPlace, makePlace } from './place.js';
+import { packageFolder, packageVersion } from './own-package.js';
+import { type DemoPlace, setUpPlace } from './place.js';
 import { type PlayOptions, playSteps, type StepReport } from './steps.js';
 import { tellStory } from './story.js';
 import type { Teller } from './teller.js';
@@ -14,7 +13,9 @@ import type { Teller } from './teller.js';
 export interface DemoOptions {
   /** Shows the notebook in a browser window. */
   browser: boolean;
-  /** Where the notebook is kept. Default: nowhere. */
+  /** An empty folder, for all that the demo writes; whoever made it removes it. */
+  folder: string;
+  /** Where the notebook is kept; nothing is there yet. Undefined: nowhere. */
   keep: string | undefined;
   sandbox: SandboxMode;
   teller: Teller;
@@ -43,15 +44,15 @@ const paceMs = 1200;
 const lastPatienceMs = 1500;
 
 /**
- * Plays the demo: starts a Notebridge as an agent host does, and works with it. Nothing is left behind but the notebook that is to be
- * kept. Rejects as `makePlace` does, and with the signal's reason; a step that failed is in the report.
+ * Plays the demo: starts a Notebridge as an agent host does, and works with it. Rejects with the signal's reason; a step that failed is in
+ * the report.
  */
 export async function runDemo(options: DemoOptions): Promise<DemoReport> {
   const filesystem = findFilesystem();
   const servers = filesystem === undefined ? {} : { filesystem: { command: filesystem.command, args: filesystem.args } };
-  const place = await makePlace(options.keep, { env: process.env, servers });
+  const place = await setUpPlace(options, { env: process.env, servers });
   options.teller.title('Notebridge demo: an agent works in a notebook. Python comes with the package; no network, no account.');
-  const program = fileURLToPath(new URL('bin/notebridge.js', ownPackageFolder()));
+  const program = fileURLToPath(new URL('bin/notebridge.js', packageFolder));
   const agent = new DemoAgent(process.execPath, [program, 'stdio', '--notebook', place.notebook, '--sandbox', options.sandbox], {
     env: place.env,
     onUse: options.teller.onUse,
@@ -61,12 +62,11 @@ export async function runDemo(options: DemoOptions): Promise<DemoReport> {
     return {
       ok: steps.every(({ ok }) => ok),
       steps,
-      ...(place.isKept ? { notebook: place.notebook } : {}),
+      ...(options.keep === undefined ? {} : { notebook: place.notebook }),
       ...(filesystem === undefined ? { notShown: withoutFilesystem } : {}),
     };
   } finally {
     await agent.close(lastPatienceMs);
-    await place.remove();
   }
 }
 
@@ -81,7 +81,7 @@ async function play(
     isThere = false;
   });
   const canStillRead = (): boolean => isThere && !signal.aborted;
-  const { steps, lastStep } = tellStory({ agent, place, filesystem, version: ownVersion(), showsWindow: browser, canStillRead });
+  const { steps, lastStep } = tellStory({ agent, place, filesystem, version: packageVersion(), showsWindow: browser, canStillRead });
   const bounds: PlayOptions = { budgetMs, signal, listener: teller };
   const reports = await playSteps(
     steps,

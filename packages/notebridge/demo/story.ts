@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import type { JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/notebook';
 import { countedText, drawing, introduction, maxBars, pictureSize, rightCount, toolCalls, wrongCount } from './cells.js';
 import type { DemoAgent } from './demo-agent.js';
 import { expectSame, expectThat } from './expect.js';
@@ -34,9 +34,9 @@ export function tellStory({ agent, place, filesystem, version, showsWindow, canS
   let revBeforeMending = 0;
 
   async function start(): Promise<string> {
-    const { serverInfo, protocolVersion } = await agent.initialize();
-    expectSame('an answer of', `${serverInfo.name} ${serverInfo.version}`, `notebridge ${version}`);
-    const names = (await agent.listTools()).tools.map(({ name }) => name);
+    const { server, protocolVersion } = await agent.initialize();
+    expectSame('an answer of', server, `notebridge ${version}`);
+    const names = await agent.toolNames();
     const missing = ['add_text_cell', 'get_cells', 'run_code', 'undo_last_change'].filter((name) => !names.includes(name));
     expectSame('tools that are missing:', missing, []);
     return `Notebridge ${version} answers over MCP ${protocolVersion}, and has ${names.length} tools`;
@@ -65,7 +65,7 @@ export function tellStory({ agent, place, filesystem, version, showsWindow, canS
     drawn = String(value.newCellId);
     const [image] = images;
     expectSame('an image block of the type', image?.mimeType, 'image/png');
-    const { width, height, bytes } = readPng(String(image?.data));
+    const { width, height, bytes } = readPng(image?.data ?? '');
     expectSame('a picture of', { width, height }, pictureSize);
     return `an image came back, a whole PNG of ${width} × ${height} pixels, ${bytes} bytes`;
   }
@@ -154,7 +154,7 @@ export function tellStory({ agent, place, filesystem, version, showsWindow, canS
   /** All cells as the agent sees them, and their images. */
   async function readCells(): Promise<{ cells: JsonObject[]; images: string[] }> {
     const { value, images } = await agent.succeed('get_cells', { includeOutputs: true }, { quietly: true });
-    return { cells: value.cells as JsonObject[], images: images.map(({ data }) => String(data)) };
+    return { cells: value.cells as JsonObject[], images: images.map(({ data }) => data) };
   }
 
   const window: Step = { name: 'window', title: 'A window shows the notebook to you', play: openWindow };

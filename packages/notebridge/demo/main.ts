@@ -1,30 +1,26 @@
-import type { SandboxMode } from '@notebridge/notebook/host';
-import { BridgeError } from '../../core/errors.js';
-import { type DemoReport, runDemo } from './run-demo.js';
+import { type DemoOptions, type DemoReport, runDemo } from './run-demo.js';
 import { abortOnSignal, Stopped } from './stopping.js';
 import { createTeller, silentTeller, type Teller } from './teller.js';
 
-export interface DemoCommandOptions {
+export interface DemoCommandOptions extends Pick<DemoOptions, 'folder' | 'keep' | 'sandbox'> {
   browser?: boolean;
-  keep?: string;
   json?: boolean;
-  sandbox: SandboxMode;
 }
 
-/** Plays the demo on this process's terminal. Rejects if a step fails, with what was expected and found. */
-export async function tellDemo({ browser = false, keep, json = false, sandbox }: DemoCommandOptions): Promise<void> {
+/** Plays the demo on this process's terminal, for the command `demo`. Rejects if a step fails, with what was expected and found. */
+export async function tellDemo({ browser = false, json = false, ...place }: DemoCommandOptions): Promise<void> {
   const { stdin, stdout } = process;
   const colours = stdout.isTTY && stdout.hasColors();
   const teller = json ? silentTeller : createTeller({ print: (text) => stdout.write(text), colours });
   const person = !json && stdin.isTTY && stdout.isTTY ? stdin : undefined;
   try {
-    const report = await runDemo({ browser, keep, sandbox, teller, signal: abortOnSignal(), person });
+    const report = await runDemo({ ...place, browser, teller, signal: abortOnSignal(), person });
     if (json) stdout.write(`${JSON.stringify(report, undefined, 2)}\n`);
     assertGood(report);
     sayGood(report, teller);
   } catch (error) {
     if (!(error instanceof Stopped)) throw error;
-    const left = keep === undefined ? 'Nothing is left of it.' : `What there is of the notebook is in "${keep}".`;
+    const left = place.keep === undefined ? 'Nothing is left of it.' : `What there is of the notebook is in "${place.keep}".`;
     // A terminal shows ^C on the line that we are on.
     process.stderr.write(`${process.stderr.isTTY ? '\n' : ''}notebridge: The demo was stopped (${error.message}). ${left}\n`);
     process.exitCode = error.exitCode;
@@ -34,8 +30,7 @@ export async function tellDemo({ browser = false, keep, json = false, sandbox }:
 function assertGood({ ok, steps }: DemoReport): void {
   if (ok) return;
   const { name, detail = '' } = steps.at(-1) ?? {};
-  throw new BridgeError(
-    'internal',
+  throw new Error(
     `The demo failed at step ${steps.length}, "${name}": ${detail.replace(/\.$/, '')}. Try it again; if it fails again, report it with this line.`,
   );
 }

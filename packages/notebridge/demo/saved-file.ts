@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
-import { parseNotebook, printNotebook } from '@notebridge/notebook';
-import { ChildProgram } from '../../processes/child-program.js';
+import { type JsonObject, parseNotebook, printNotebook } from '@notebridge/notebook';
+import { ChildProgram } from './child-program.js';
 import { expectSame, mismatch } from './expect.js';
 
 /** What an agent has read of the notebook. */
@@ -22,8 +21,8 @@ export async function checkSavedFile(file: string, seen: NotebookView | undefine
   if (seen === undefined) return notebook.cells.length;
   const cells = notebook.cells.map(({ id, source }) => ({ id, source }));
   expectSame('the cells that the agent has seen:', cells, seen.cells);
-  const outputs = notebook.cells.flatMap((cell) => cell.outputs as readonly JsonObject[]);
-  const images = outputs.flatMap(({ data }) => (isJsonObject(data) && 'image/png' in data ? [String(data['image/png'])] : []));
+  const outputs = notebook.cells.flatMap((cell) => cell.outputs as readonly { data?: JsonObject }[]);
+  const images = outputs.flatMap(({ data }) => (data !== undefined && 'image/png' in data ? [String(data['image/png'])] : []));
   const plain = images.map((image) => image.replaceAll(/\s/g, ''));
   expectSame('the images that the agent has seen:', plain, seen.images);
   return cells.length;
