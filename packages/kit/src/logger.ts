@@ -6,7 +6,19 @@ export type LogLevel = (typeof logLevels)[number];
 /** Where parts report what happened. Never handed a secret; the sink redacts all the same. */
 export type Logger = { [Level in LogLevel]: (message: string, fields?: JsonObject) => void };
 
-const ignore = (): void => {};
+/** A logger of which the lines of all levels go one way. */
+export function toLogger(log: (level: LogLevel, message: string, fields: JsonObject) => void): Logger {
+  const at =
+    (level: LogLevel): Logger[LogLevel] =>
+    (message, fields = {}) =>
+      log(level, message, fields);
+  return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
+}
+
+/** True if lines of the level are to be kept where those below `lowest` are not. */
+export function isAtLeast(level: LogLevel, lowest: LogLevel): boolean {
+  return logLevels.indexOf(level) >= logLevels.indexOf(lowest);
+}
 
 /** A logger that keeps nothing: the default of every part that is used as a library. */
-export const silentLogger: Logger = { debug: ignore, info: ignore, warn: ignore, error: ignore };
+export const silentLogger: Logger = toLogger(() => {});

@@ -6,7 +6,6 @@ import type { Actor } from './model/cell.js';
 import type { DocumentEvent, NotebookDocument } from './model/document.js';
 import { NotebookError } from './model/errors.js';
 import { Journal, type JournalEntry, type JournalLimits, type UndoOptions } from './model/journal.js';
-import { Listeners } from './model/listeners.js';
 import { type Job, notRun, type Run, type RunEvent, type RunOptions, RunQueue, type RunResult } from './run-queue.js';
 
 export interface SessionOptions {

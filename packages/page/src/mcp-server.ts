@@ -1,3 +1,4 @@
+import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import type { RunCall } from './call-runner.js';
 import { type Agent, type Listed, listOf, type PagePrompt, type PageResource, type PageTool, toListedTool } from './definitions.js';
 import { invalidParams, invalidRequest, Peer, RpcError, unknownMethod } from './peer.js';

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { ownFolder, ownVersion, readOwnFiles } from '../../state/own-files.js';
+import { readRuntime, readVersion } from '../carried-files.js';
 import type { Emitter } from '../model.js';
 import { sealFiles } from '../seal-files.js';
 import { nameServers } from './bound-names.js';
@@ -35,7 +35,7 @@ export const emitPython: Emitter = async (input) => {
   files.set('servers/__init__.py', serversPackage(servers));
   files.set('_aliases.py', aliases(servers));
   files.set('_index.json', indexFile(entries));
-  files.set('_manifest.json', manifestFile(input, servers, warnings, ownVersion()));
+  files.set('_manifest.json', manifestFile(input, servers, warnings, await readVersion()));
   files.set('py.typed', '');
   return sealFiles(files, warnings);
 };
@@ -43,5 +43,5 @@ export const emitPython: Emitter = async (input) => {
 /** The part of the package that is the same for all tools. It lies beside this file, as the Python that it is. */
 function runtimeFiles(withSkills: boolean): Promise<Map<string, string>> {
   const isWanted = (path: string) => path.endsWith('.py') && (withSkills || !path.startsWith('skills/'));
-  return readOwnFiles(ownFolder('bindings/python/runtime'), isWanted);
+  return readRuntime('python', isWanted);
 }

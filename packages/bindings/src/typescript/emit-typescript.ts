@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { printMessage } from '../../core/wire.js';
-import { ownFolder, ownVersion, readOwnFiles } from '../../state/own-files.js';
+import { printJson } from '@notebridge/kit/exact-json';
+import { readRuntime, readVersion } from '../carried-files.js';
 import type { BindingsInput, BoundServer, Emitter } from '../model.js';
 import { assignNames } from '../python/names.js';
 import { sealFiles } from '../seal-files.js';
@@ -38,7 +38,7 @@ export const emitTypeScript: Emitter = async (input) => {
     files.set(file, `${head}export * from './client.js';\nexport * as mcp from './mcp/index.js';\n${input.skills ? skillsExport : ''}`);
   }
   warnings.sort();
-  files.set('_manifest.json', manifestOf(input, servers, warnings));
+  files.set('_manifest.json', await manifestOf(input, servers, warnings));
   return sealFiles(files, warnings);
 };
 
@@ -88,14 +88,18 @@ async function typesOf({ name, description, tools, functions }: NamedServer, war
 }
 
 /** What the package was made from. No times, so that the same tools give the same bytes; and never a token. */
-function manifestOf({ hubUrl, skills }: BindingsInput, servers: readonly NamedServer[], warnings: readonly string[]): string {
+async function manifestOf(
+  { hubUrl, skills }: BindingsInput,
+  servers: readonly NamedServer[],
+  warnings: readonly string[],
+): Promise<string> {
   const listed = servers.map(({ name, module, tools, functions }) => ({
     name,
     module,
     tools: tools.map((tool, at) => ({ name: tool.name, function: functions[at] })),
   }));
   const url = hubUrl === undefined ? {} : { url: hubUrl };
-  return `${JSON.stringify({ generator: `notebridge ${ownVersion()}`, language: 'typescript', ...url, skills, servers: listed, warnings }, null, 1)}\n`;
+  return `${JSON.stringify({ generator: `notebridge ${await readVersion()}`, language: 'typescript', ...url, skills, servers: listed, warnings }, null, 1)}\n`;
 }
 
 function quoted(name: string): string {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { printMessage } from '../../core/wire.js';
-import type { JsonObject } from '../../util/json.js';
-import { keepLatest } from '../../util/keep-latest.js';
+import { printJson } from '@notebridge/kit/exact-json';
+import type { JsonObject } from '@notebridge/kit/json';
+import { keepLatest } from '@notebridge/kit/keep-latest';
 import { type CleanSchema, cleanSchema } from './clean-schema.js';
 
 export interface SchemaTypes {

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
+import { findHeadFault, type HeadFault, pathOf } from '@notebridge/kit/request-head';
+import { isSameToken } from '@notebridge/kit/token';
 import type { Connections } from './connections.js';
-import { isSameToken } from './token.js';
 
 /** How windows come in. */
 export interface WindowAccess {
@@ -43,9 +44,8 @@ export const viewerSubprotocol = 'notebridge-viewer';
 export function findRefusal(request: IncomingMessage, { hosts, origins, token }: AdmissionRules): Refusal | undefined {
   if (request.method !== 'GET') return refuse(405, 'Only GET is answered here.');
   if (pathOf(request) !== viewerPath) return refuse(404, 'Nothing is served at this path.');
-  if (repeatsHeader(request)) return refuse(400, 'The header Host or Authorization was sent twice.');
-  if (!namesHost(request, hosts)) return { ...refuse(403, 'The Host header does not name this server.'), why: 'wrong_host' };
-  if (!isOwnOrigin(request, origins)) return { ...refuse(403, 'This origin may not connect.'), why: 'wrong_origin' };
+  const fault = findHeadFault(request, { hosts, allowsOrigin: () => isOwnOrigin(request, origins) });
+  if (fault !== undefined) return headRefusals[fault];
   if (!offersSubprotocol(request)) return refuse(400, `The WebSocket subprotocol "${viewerSubprotocol}" is required.`);
   const given = new URLSearchParams(request.url?.slice(viewerPath.length)).getAll('token');
   if (given.length === 0) return { ...refuse(401, 'A token is required. Open a new address of Notebridge.'), why: 'missing' };
@@ -55,6 +55,15 @@ export function findRefusal(request: IncomingMessage, { hosts, origins, token }:
   }
   return undefined;
 }
+
+const repeatedHeader = refuse(400, 'The header Host or Authorization was sent twice.');
+/** In the words that windows and other clients of the port get alike. */
+export const headRefusals: Record<HeadFault, Refusal> = {
+  repeated_host: repeatedHeader,
+  repeated_authorization: repeatedHeader,
+  wrong_host: { ...refuse(403, 'The Host header does not name this server.'), why: 'wrong_host' },
+  wrong_origin: { ...refuse(403, 'This origin may not connect.'), why: 'wrong_origin' },
+};
 
 /** A page of another port of this machine is foreign, too: an agent's own browser is on localhost. */
 export function isOwnOrigin({ headersDistinct, headers: { host = '' } }: IncomingMessage, origins: ReadonlySet<string>): boolean {

@@ -1,8 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { BigIntStats, Stats } from 'node:fs';
-import { access, constants, type FileHandle, link, lstat, open, readdir, readlink, realpath, rename, rm, stat } from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
+import { link, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import { errnoOf, ignore, ignoreMissing } from '@notebridge/kit/errno';
+import { followLinks, inspectTarget, keepOwner, syncFolder } from '@notebridge/kit/replace-file';
 import { NotebookError } from '../model/errors.js';
 
 /** What was found on disk. */
@@ -19,8 +21,6 @@ export interface FoundText {
 
 /** `ctimeNs` tells a change whose author has set the time of modification back. */
 type Stamp = Readonly<Pick<BigIntStats, 'ino' | 'size' | 'mtimeNs' | 'ctimeNs'>>;
-
-type OldFile = Readonly<Pick<Stats, 'mode' | 'uid' | 'gid'>>;
 
 /**
  * One text file that other programs may change too: remembers how it was last seen, and replaces it only if it still is so.

@@ -9,7 +9,6 @@ import { type NotebookLimits, parseNotebook, printNotebook } from '../model/nbfo
 import type { FileState } from '../viewer/protocol.js';
 import type { DiskFile, Found, FoundText } from './disk-file.js';
 import { watchDisk } from './disk-watch.js';
-import { errnoOf, explain } from './errno.js';
 import type { FileLock } from './file-lock.js';
 import { changedText, invalidText, removedText } from './file-texts.js';
 import { HostError } from './host-error.js';

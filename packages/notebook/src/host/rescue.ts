@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, extname, join } from 'node:path';
-import { errnoOf, ignore } from './errno.js';
+import { errnoOf, ignore } from '@notebridge/kit/errno';
 
 /**
  * Puts a notebook that cannot be saved into a new file: beside its own, else into a folder for temporary files that only this

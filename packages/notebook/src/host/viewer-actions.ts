@@ -1,5 +1,6 @@
+import { messageOf } from '@notebridge/kit/message-of';
 import { type PlacedCell, placeAmong } from '../model/document.js';
-import { messageOf, NotebookError } from '../model/errors.js';
+import { NotebookError } from '../model/errors.js';
 import type { NotebookSession } from '../session.js';
 import { person, type ViewerAction } from '../viewer/protocol.js';
 import type { FileStore } from './file-store.js';

@@ -2,9 +2,9 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse, S
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Logger } from '@notebridge/kit/logger';
-import { namesHost, pathOf, repeatsHeader } from '@notebridge/kit/request-head';
+import { findHeadFault, hostsOf, pathOf } from '@notebridge/kit/request-head';
 import { type ServerOptions, type WebSocket, WebSocketServer } from 'ws';
-import { findRefusal, namesHost, pathOf, type Refusal, repeatsHeader, viewerSubprotocol, type WindowAccess } from './admission.js';
+import { findRefusal, headRefusals, type Refusal, viewerSubprotocol, type WindowAccess } from './admission.js';
 import { type AnswerAsset, send, serveAssets } from './assets.js';
 import { boundedConnections, type Connections } from './connections.js';
 import type { EntryCodes } from './entry-codes.js';
@@ -67,7 +67,7 @@ export class ViewerServer {
   /** Binds the port. Rejects with `port_in_use`. */
   static async open(options: ViewerServerOptions): Promise<ViewerServer> {
     const server = new ViewerServer(options, await serveAssets(options.uiFolder));
-    const { port, servers } = await bindLoopback(() => server.#createServer(), options.port ?? 0);
+    const { port, servers } = await openPort(() => server.#createServer(), options.port ?? 0);
     server.#port = port;
     server.#servers = servers;
     server.#hosts = hostsOf(port, options.allowHosts ?? []);
@@ -106,9 +106,11 @@ export class ViewerServer {
 
   #answer(request: IncomingMessage, response: ServerResponse): void {
     const { method = '' } = request;
-    if (repeatsHeader(request)) return send(request, response, { status: 400, body: 'The header Host or Authorization was sent twice.\n' });
-    if (!namesHost(request, this.#hosts))
-      return send(request, response, { status: 403, body: 'The Host header does not name this server.\n' });
+    const fault = findHeadFault(request, { hosts: this.#hosts, allowsOrigin: () => true });
+    if (fault !== undefined) {
+      const { status, reason } = headRefusals[fault];
+      return send(request, response, { status, body: `${reason}\n` });
+    }
     if (request.headers['sec-fetch-site'] === 'cross-site' && request.headers['sec-fetch-mode'] !== 'navigate')
       return send(request, response, { status: 403, body: 'Other sites have nothing to look for here.\n' });
     if (method === 'POST' && pathOf(request) === entryPath) return this.#enter(request, response);
@@ -175,12 +177,6 @@ export class ViewerServer {
       Math.min(longestDelayMs, 100 * 2 ** Math.min(extra, 10)),
     ).unref();
   }
-}
-
-/** What `Host` may say, lower case: a loopback name with our port, or what the person has allowed, to the letter or with our port. */
-function hostsOf(port: number, allowed: readonly string[]): ReadonlySet<string> {
-  const withPort = ['localhost', '127.0.0.1', '[::1]', ...allowed].map((host) => `${host}:${port}`);
-  return new Set([...withPort, ...allowed].map((host) => host.toLowerCase()));
 }
 
 function tooMany(maxWindows: number): Refusal {

@@ -3,7 +3,6 @@ import type { Actor, Cell } from './cell.js';
 import { type DocumentEvent, type NotebookDocument, type PlacedCell, placeAmong } from './document.js';
 import { NotebookError } from './errors.js';
 import { sizeOf } from './json.js';
-import { Listeners } from './listeners.js';
 import { type ContentOperation, isContentOperation } from './operation.js';
 
 export interface JournalLimits {

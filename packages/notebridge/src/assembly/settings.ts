@@ -7,7 +7,6 @@ import type { ClosableLogger } from '../core/logger.js';
 import type { Middleware } from '../core/middleware.js';
 import type { Environment } from '../processes/environment.js';
 import { ownVersion } from '../state/own-files.js';
-import type { JsonObject } from '../util/json.js';
 import { type Redacting, Redactor } from '../util/redactor.js';
 import { stateDir } from './state-dir.js';
 

@@ -7,10 +7,7 @@ import { messageOf } from '@notebridge/kit/message-of';
 import { gatherInput } from '../bindings/input.js';
 import { Renewer } from '../bindings/renewer.js';
 import { writePackage } from '../bindings/write-package.js';
-import { messageOf } from '../core/errors.js';
-import type { Logger } from '../core/logger.js';
 import { onToolsChanged, type ToolServers } from '../core/tool-server.js';
-import { reasonOf } from '../util/errno.js';
 
 export interface SharedFolderOptions {
   dir: string;

@@ -1,8 +1,9 @@
-import { BridgeError, messageOf } from '../core/errors.js';
+import type { BindingsInput, BoundServer } from '@notebridge/bindings';
+import { messageOf } from '@notebridge/kit/message-of';
+import { BridgeError } from '../core/errors.js';
 import type { Tool } from '../core/mcp.js';
 import type { ToolServer, ToolServers } from '../core/tool-server.js';
 import { settlesWithin } from '../util/settles-within.js';
-import type { BindingsInput, BoundServer } from './model.js';
 
 export interface GatherOptions {
   hubUrl: string | undefined;

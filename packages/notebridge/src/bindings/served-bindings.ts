@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type BindingLanguage, type BindingsInput, loadEmitter } from '@notebridge/bindings';
+import { keepLatest } from '@notebridge/kit/keep-latest';
 import { printMessage } from '../core/wire.js';
-import { keepLatest } from '../util/keep-latest.js';
 import { packArchive } from './archive.js';
 
 export interface BindingsArchive {

@@ -1,9 +1,8 @@
 import type { GeneratedFiles } from '@notebridge/bindings';
+import { isJsonObject } from '@notebridge/kit/json';
 import { processExists } from '../processes/own-user.js';
 import { publishFolder } from '../state/published-folder.js';
-import { isJsonObject } from '../util/json.js';
 import { tryJson } from '../util/try-json.js';
-import type { GeneratedFiles } from './model.js';
 
 /** The file that every package of ours has, whatever its language. */
 const manifestFile = '_manifest.json';

@@ -1,9 +1,8 @@
 import { didYouMean } from '@notebridge/kit/did-you-mean';
 import { messageOf } from '@notebridge/kit/message-of';
 import { Command, CommanderError } from 'commander';
-import { BridgeError, type ErrorCode, messageOf } from '../core/errors.js';
+import { BridgeError, type ErrorCode } from '../core/errors.js';
 import { ownVersion } from '../state/own-files.js';
-import { didYouMean } from '../util/did-you-mean.js';
 import { stdioCommand } from './commands/stdio.js';
 
 /** Faults of whoever called us, not of the work: exit code 2. */

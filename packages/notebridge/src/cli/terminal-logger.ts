@@ -1,6 +1,6 @@
-import { isAtLeast, type Logger, type LogLevel, toLogger } from '../core/logger.js';
-import { printJson } from '../util/exact-json.js';
-import type { JsonObject } from '../util/json.js';
+import { printJson } from '@notebridge/kit/exact-json';
+import type { JsonObject } from '@notebridge/kit/json';
+import { isAtLeast, type Logger, type LogLevel, toLogger } from '@notebridge/kit/logger';
 import type { Redacting } from '../util/redactor.js';
 import { type Paint, plain } from './terminal.js';
 

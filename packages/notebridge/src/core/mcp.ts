@@ -1,4 +1,4 @@
-import type { JsonObject } from '../util/json.js';
+import type { JsonObject } from '@notebridge/kit/json';
 import type { ErrorCode } from './errors.js';
 
 /** A tool as `tools/list` shows it. Unknown keys pass. */

@@ -6,7 +6,6 @@ import { BridgeError } from '../core/errors.js';
 import { writeFileAtomic } from '../state/atomic-file.js';
 import { withFileLock } from '../state/file-lock.js';
 import { ensurePrivateDir, fileStamp, type PrivacyRules, readPrivateFile } from '../state/private-file.js';
-import { isJsonObject } from '../util/json.js';
 import { tryJson } from '../util/try-json.js';
 import { type Grant, parseGrant } from './grant.js';
 

@@ -4,7 +4,6 @@ import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { ownUserId, processExists } from '../processes/own-user.js';
 import { writeFileAtomic } from '../state/atomic-file.js';
 import { ensurePrivateDir, readPrivateFile, removePrivateFile } from '../state/private-file.js';
-import { isJsonObject, type JsonObject } from '../util/json.js';
 import { tryJson } from '../util/try-json.js';
 import { verifyProof } from './owner-token.js';
 

@@ -3,7 +3,6 @@ import type { CallContext } from '../core/call-context.js';
 import type { ToolResult } from '../core/mcp.js';
 import { runTool } from '../core/memory-provider.js';
 import { MemoryToolServer } from '../core/memory-tool-server.js';
-import type { JsonObject } from '../util/json.js';
 import { skillsDescription, skillsServerName, skillTools } from './skill-tools.js';
 
 /** Runs one call of a tool of the skills. Rejects with `unknown_tool` for a name that it does not know. */

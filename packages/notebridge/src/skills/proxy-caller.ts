@@ -2,7 +2,6 @@ import { printJson } from '@notebridge/kit/exact-json';
 import type { JsonObject } from '@notebridge/kit/json';
 import { messageOf } from '@notebridge/kit/message-of';
 import type { CallContext } from '../core/call-context.js';
-import { messageOf } from '../core/errors.js';
 import { type ToolResult, toFailedResult } from '../core/mcp.js';
 import type { ToolServer, ToolServers } from '../core/tool-server.js';
 import { BuiltInServer } from './built-in-server.js';

@@ -1,7 +1,6 @@
 import { didYouMean } from '@notebridge/kit/did-you-mean';
 import type { ErrorCode } from '../core/errors.js';
 import { type ToolResult, toFailedResult } from '../core/mcp.js';
-import { didYouMean } from '../util/did-you-mean.js';
 import { quote } from '../util/quote.js';
 
 /** Why a tool of the skills failed, in words for whoever called it. Becomes a result marked as failed. */

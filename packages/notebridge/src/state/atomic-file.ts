@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto';
 import type { Stats } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { errnoOf } from '../util/errno.js';
+import { ignore } from '@notebridge/kit/errno';
+import { followLinks, inspectTarget, keepOwner, syncFolder } from '@notebridge/kit/replace-file';
 import { systemFault } from './system-fault.js';
 
 export interface WriteFileAtomicOptions {

@@ -1,9 +1,8 @@
 import { type FileHandle, open, readdir, realpath, stat } from 'node:fs/promises';
 import { platform } from 'node:os';
 import { basename, join } from 'node:path';
-import { errnoOf, reasonOf, remedyOf } from '@notebridge/kit/errno';
+import { reasonOf } from '@notebridge/kit/errno';
 import { BridgeError } from '../core/errors.js';
-import { reasonOf } from '../util/errno.js';
 import { Slots } from '../util/slots.js';
 import { type ContainedFind, type ContainedPlace, type ContainedWalk, kindOf } from './contained-walk.js';
 import { walkByHandles } from './handle-walk.js';

@@ -1,10 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { rmSync, statSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
-import { errnoOf, explain } from '@notebridge/kit/errno';
 import { placeLockFile, readLockFile, removeLockFile } from '@notebridge/kit/lock-file';
 import { BridgeError } from '../core/errors.js';
-import { errnoOf } from '../util/errno.js';
 import { systemFault } from './system-fault.js';
 
 /** Holders need milliseconds. One that is this old was left by a process that was killed. */
@@ -64,10 +62,7 @@ function place(path: string, nonce: string): boolean {
   try {
     return placeLockFile(path, nonce);
   } catch (error) {
-    if (errnoOf(error) === 'EEXIST') return false;
     throw systemFault(`Cannot make the lock "${path}"`, path, error);
-  } finally {
-    rmSync(temporary, { force: true });
   }
 }
 

@@ -1,8 +1,8 @@
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { messageOf } from '../core/errors.js';
-import { isAtLeast, type Logger, type LogLevel, toLogger } from '../core/logger.js';
-import type { JsonObject } from '../util/json.js';
+import type { JsonObject } from '@notebridge/kit/json';
+import { isAtLeast, type Logger, type LogLevel, toLogger } from '@notebridge/kit/logger';
+import { messageOf } from '@notebridge/kit/message-of';
 import type { Redacting } from '../util/redactor.js';
 
 export interface FileLoggerOptions {

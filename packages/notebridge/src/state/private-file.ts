@@ -14,9 +14,8 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { errnoOf, reasonOf, remedyOf } from '@notebridge/kit/errno';
+import { errnoOf } from '@notebridge/kit/errno';
 import { BridgeError } from '../core/errors.js';
-import { errnoOf } from '../util/errno.js';
 import { quote } from '../util/quote.js';
 import { systemFault } from './system-fault.js';
 

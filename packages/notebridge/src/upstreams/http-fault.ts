@@ -1,6 +1,6 @@
-import { messageOf } from '../core/errors.js';
-import { errnoOf } from '../util/errno.js';
-import { isJsonObject, type JsonObject } from '../util/json.js';
+import { errnoOf } from '@notebridge/kit/errno';
+import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
+import { messageOf } from '@notebridge/kit/message-of';
 import { tryJson } from '../util/try-json.js';
 import type { Ran } from './unavailable.js';
 

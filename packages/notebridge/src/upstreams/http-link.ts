@@ -5,7 +5,6 @@ import { isModernVersion } from '../core/protocol-versions.js';
 import type { ServerConfig } from '../core/server-config.js';
 import { MessageStream } from '../rpc/message-stream.js';
 import { classifyMessage, type RpcId } from '../rpc/messages.js';
-import { isJsonObject, type JsonObject } from '../util/json.js';
 import { settlesWithin } from '../util/settles-within.js';
 import { explainHttpFault, type HttpFault } from './http-fault.js';
 import { type Link, type LinkOptions, StartFault, toFaultAnswer } from './link.js';

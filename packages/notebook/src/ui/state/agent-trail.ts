@@ -1,6 +1,5 @@
 import { Listeners } from '@notebridge/kit/listeners';
 import type { Actor } from '../../model/cell.js';
-import { Listeners } from '../../model/listeners.js';
 import { cellIdOf, isContentOperation } from '../../model/operation.js';
 import { verbs } from '../names.js';
 import type { Store, StoreEvent } from './store.js';

@@ -1,13 +1,13 @@
 import { constants } from 'node:fs';
 import { access, lstat, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
+import { reasonOf, remedyOf } from '@notebridge/kit/errno';
 import type { SandboxMode } from '@notebridge/notebook/host';
 import { Command, Option } from 'commander';
 import { BridgeError } from '../../core/errors.js';
 import { ownProcessId, ownUserId, processExists } from '../../processes/own-user.js';
 import { ownPackageFolder } from '../../state/own-files.js';
 import { makeScratchFolder } from '../../state/scratch-folder.js';
-import { reasonOf, remedyOf } from '../../util/errno.js';
 import { addOptions, sharedOptions } from '../options.js';
 
 interface DemoCommandOptions {

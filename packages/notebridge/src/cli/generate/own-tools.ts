@@ -1,7 +1,6 @@
 import { type Logger, silentLogger } from '@notebridge/kit/logger';
 import { createNotebridge } from '../../assembly/create-notebridge.js';
 import { gatherInput } from '../../bindings/input.js';
-import { type Logger, silentLogger } from '../../core/logger.js';
 import { onToolsChanged } from '../../core/tool-server.js';
 import { AsyncEvent } from '../../util/async-event.js';
 import type { Redacting } from '../../util/redactor.js';

@@ -1,9 +1,8 @@
 import { basename } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type BindingLanguage, type GeneratedFiles, loadEmitter } from '@notebridge/bindings';
+import { type BindingLanguage, loadEmitter } from '@notebridge/bindings';
 import { messageOf } from '@notebridge/kit/message-of';
 import type { GatheredInput } from '../../bindings/input.js';
-import { type BindingLanguage, loadEmitter } from '../../bindings/languages.js';
 import { writePackage } from '../../bindings/write-package.js';
 import { BridgeError, codeOf } from '../../core/errors.js';
 import { printMessage } from '../../core/wire.js';

@@ -1,11 +1,12 @@
 import { createServer, type IncomingMessage, type Server, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { BridgeError, messageOf } from '../../core/errors.js';
-import { bindLoopback } from '../../net/bind.js';
+import { errnoOf } from '@notebridge/kit/errno';
+import { messageOf } from '@notebridge/kit/message-of';
+import { BridgeError } from '../../core/errors.js';
+import { listenOnLoopback } from '../../net/bind.js';
 import { ownConnections } from '../../net/connections.js';
 import { FaultLog } from '../../net/fault-log.js';
-import { errnoOf } from '../../util/errno.js';
 import { settlesWithin } from '../../util/settles-within.js';
 import type { HttpApp } from './http-app.js';
 

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { findHeadFault, type HeadFault, hostsOf } from '../../net/request-head.js';
+import { findHeadFault, type HeadFault, hostsOf } from '@notebridge/kit/request-head';
 import { type Refusal, refuse } from './refusal.js';
 
 export interface RequestRulesOptions {

@@ -1,7 +1,5 @@
 import { ExactNumber, isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import type { ToolCall, ToolResult } from '../../core/mcp.js';
-import { ExactNumber } from '../../util/exact-json.js';
-import { isJsonObject, type JsonObject } from '../../util/json.js';
 import { tryJson } from '../../util/try-json.js';
 
 /** A call of one of the five tools of a Colab page that change cells. */

@@ -1,5 +1,7 @@
-import { BridgeError, codeOf, messageOf } from '../../core/errors.js';
-import type { Logger } from '../../core/logger.js';
+import type { JsonObject } from '@notebridge/kit/json';
+import type { Logger } from '@notebridge/kit/logger';
+import { messageOf } from '@notebridge/kit/message-of';
+import { BridgeError, codeOf } from '../../core/errors.js';
 import type { ListToolsResult, Tool, ToolCall, ToolResult } from '../../core/mcp.js';
 import {
   type Answered,
@@ -9,7 +11,6 @@ import {
   type MiddlewareContext,
   type MiddlewareHost,
 } from '../../core/middleware.js';
-import type { JsonObject } from '../../util/json.js';
 import { settlesWithin } from '../../util/settles-within.js';
 import type { PageClient } from '../pages/page-client.js';
 import { type ChangeCall, parseChangeCall, reverseTools } from './change-call.js';

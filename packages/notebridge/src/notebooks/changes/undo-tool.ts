@@ -1,7 +1,6 @@
 import { isJsonObject } from '@notebridge/kit/json';
 import { BridgeError } from '../../core/errors.js';
 import { type Tool, type ToolResult, toFailedResult } from '../../core/mcp.js';
-import { isJsonObject } from '../../util/json.js';
 import { quote } from '../../util/quote.js';
 
 /** The tool of the built-in notebook, for a page that has none: the same name, arguments and answers. */

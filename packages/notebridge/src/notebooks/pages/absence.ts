@@ -1,7 +1,6 @@
 import type { JsonObject } from '@notebridge/kit/json';
 import type { CallContext } from '../../core/call-context.js';
 import { type Tool, type ToolResult, toFailedResult } from '../../core/mcp.js';
-import type { JsonObject } from '../../util/json.js';
 import type { PageClient } from './page-client.js';
 import type { Slot } from './slot.js';
 

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { findHeadFault, type HeadFault, pathOf } from '../../net/request-head.js';
+import { findHeadFault, type HeadFault, pathOf } from '@notebridge/kit/request-head';
 import type { Slot } from './slot.js';
 
 /** Why a connection was not let in. `failedToken` marks tries at guessing, which are slowed down. */
