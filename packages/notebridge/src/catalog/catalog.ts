@@ -3,7 +3,6 @@ import { BridgeError, codeOf, messageOf } from '../core/errors.js';
 import type { Logger } from '../core/logger.js';
 import type { MiddlewareContext } from '../core/middleware.js';
 import type { Provider } from '../core/provider.js';
-import { dropText } from '../rpc/kept-text.js';
 import type { JsonObject } from '../util/json.js';
 import { quote } from '../util/quote.js';
 import { isListMethod, type ListMethod, type MergedList, mergeableLists, mergeLists } from './merged-lists.js';
@@ -105,8 +104,7 @@ export class Catalog {
 }
 
 function requestOf(provider: Provider, context: MiddlewareContext): Promise<JsonObject> {
-  const answer = provider.request(context.method, context.message, context);
-  return provider.keepsResults === true ? answer : answer.then(dropText);
+  return provider.request(context.method, context.message, context);
 }
 
 /** A provider that has nothing to do with the request. */

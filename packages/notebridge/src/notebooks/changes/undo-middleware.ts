@@ -39,7 +39,6 @@ const patienceMs = 2000;
  * pass unchanged. Stands innermost, so that every other middleware sees the tool.
  */
 export class UndoMiddleware implements Middleware {
-  readonly keepsResults = true;
   readonly #client: UndoMiddlewareOptions['client'];
   readonly #profileTools: readonly Tool[];
   readonly #logger: Logger;
