@@ -4,6 +4,7 @@
  * which is neither decoded nor printed anew.
  */
 
+import type { Printed } from '../core/wire.js';
 import { setUnread, type Unread, unreadOf } from './unread-members.js';
 
 /** A string as it stood in a message: its token, quotes included. The token is valid JSON and valid UTF-8. */
@@ -42,9 +43,6 @@ export function joinStrings(strings: readonly (string | LongString)[], separator
 
 const quote = Buffer.from('"');
 const backslash = 0x5c;
-
-/** What was printed: text, or the bytes of a text in pieces. */
-export type Printed = string | readonly Buffer[];
 
 /** Unguessable, so that a string of a peer can never be taken for a placeholder. */
 const marker = `\u0000${crypto.randomUUID()}:`;
@@ -90,11 +88,6 @@ export function printWithTokens(print: () => string): Printed {
   } finally {
     met = outer;
   }
-}
-
-/** The length of what was printed, in bytes of UTF-8. */
-export function byteLengthOf(printed: Printed): number {
-  return typeof printed === 'string' ? Buffer.byteLength(printed) : printed.reduce((sum, piece) => sum + piece.length, 0);
 }
 
 /** A placeholder as it stands in JSON, for the parser: it is parsed into what `placeholderIndex` knows. */

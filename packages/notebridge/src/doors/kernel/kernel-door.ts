@@ -1,7 +1,7 @@
 import { Cancellation } from '../../core/cancellation.js';
 import { BridgeError, messageOf } from '../../core/errors.js';
 import type { Principal } from '../../core/principal.js';
-import type { Printed } from '../../rpc/long-strings.js';
+import type { Printed } from '../../core/wire.js';
 import type { JsonObject } from '../../util/json.js';
 import { isRefusal } from '../http/refusal.js';
 import { toCallEvent } from '../tool-proxy/call-stream.js';

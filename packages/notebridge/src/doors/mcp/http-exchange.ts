@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { printMessage } from '../../core/wire.js';
+import { printFrameInPieces } from '../../rpc/frames.js';
 import type { EventStream } from '../http/event-stream.js';
 import { sendEmpty, sendJson } from '../http/raw-answer.js';
 import type { Accepted } from './http-accept.js';
@@ -52,7 +52,7 @@ export class HttpExchange {
   answer(message: unknown, status = 200): void {
     const { accepted, headers } = this.#options;
     const stream = accepted.json ? this.#stream : this.#open();
-    if (stream === undefined) sendJson(this.#response, status, printMessage(message), headers);
+    if (stream === undefined) sendJson(this.#response, status, printFrameInPieces(message), headers);
     else {
       sendMessage(stream, message);
       stream.end();
