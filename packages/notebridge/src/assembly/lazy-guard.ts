@@ -60,7 +60,6 @@ export function createLazyGuard(settings: Settings, parts: GuardedParts): LazyGu
   return {
     middleware: {
       name: 'guard',
-      keepsResults: true,
       // Not async: once the guard is there, a call pays for it alone.
       onMessage: (context, callNext) => {
         if (isOfOwner(context) && (isBroken || !isAudited || !isAuditedForAll(context))) return callNext(context);

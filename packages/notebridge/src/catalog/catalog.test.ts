@@ -217,10 +217,10 @@ describe('Catalog: what it remembers', () => {
 });
 
 describe('Catalog: the text of a result', () => {
-  it.each([true, false])('is kept for a provider that never changes results in place, and for no other (%s)', async (keepsResults) => {
+  it.each([true, false])('is kept unless the provider has changed the result in place (%s)', async (isChanged) => {
     const text = `{"long":"${'x'.repeat(3000)}"}`;
     const { result } = parseFrame(`{"jsonrpc":"2.0","id":1,"result":${text}}`) as { result: JsonObject };
-    const { request } = open({ ...answering('page', async () => result), keepsResults });
-    expect(keptTextOf(await request('tools/call', { name: 'x' }))).toBe(keepsResults ? text : undefined);
+    const { request } = open(answering('page', async () => (isChanged ? Object.assign(result, { more: 1 }) : result)));
+    expect(keptTextOf(await request('tools/call', { name: 'x' }))).toBe(isChanged ? undefined : text);
   });
 });

@@ -5,7 +5,7 @@ import type { CallContext } from '../core/call-context.js';
 import { BridgeError, codeOf } from '../core/errors.js';
 import type { MiddlewareContext } from '../core/middleware.js';
 import type { Provider } from '../core/provider.js';
-import { dropText } from '../rpc/kept-text.js';
+import type { JsonObject } from '../util/json.js';
 import { quote } from '../util/quote.js';
 import { isListMethod, type ListMethod, type MergedList, mergeableLists, mergeLists } from './merged-lists.js';
 
@@ -106,8 +106,7 @@ export class Catalog {
 }
 
 function requestOf(provider: Provider, context: MiddlewareContext): Promise<JsonObject> {
-  const answer = provider.request(context.method, context.message, context);
-  return provider.keepsResults === true ? answer : answer.then(dropText);
+  return provider.request(context.method, context.message, context);
 }
 
 /** A provider that has nothing to do with the request. */

@@ -11,7 +11,6 @@ import type { ServerTools } from './server-tools.js';
 export function createToolNaming(tools: ServerTools): Middleware {
   return {
     name: 'toolNaming',
-    keepsResults: true,
     onCallTool(context, callNext) {
       const { target } = context;
       const { name } = context.message;

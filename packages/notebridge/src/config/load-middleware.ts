@@ -33,7 +33,7 @@ const hookNames = Object.keys({
   onReadResource: true,
   onListPrompts: true,
   onGetPrompt: true,
-} satisfies Record<Exclude<keyof Middleware, 'name' | 'keepsResults'>, true>);
+} satisfies Record<Extract<keyof Middleware, `on${string}`>, true>);
 
 async function loadMiddleware(file: string): Promise<Middleware> {
   await assertModuleFile(file);

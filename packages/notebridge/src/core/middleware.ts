@@ -65,10 +65,7 @@ export interface MiddlewareHost {
 export interface Middleware {
   /** For logs and errors; by default the class name. */
   readonly name?: string;
-  /**
-   * True: its hooks never change a result, nor anything in it, in place; they pass it on, or make another. When every layer says so,
-   * a result that nobody replaced is answered with the very text that it came in. Default false: a hook may do as it likes.
-   */
+  /** @deprecated Without effect: a result that nobody has changed is noticed, whatever a layer says of itself. */
   readonly keepsResults?: boolean;
   /** Called once, when the middleware is added. Returns what is to be done when the host closes. */
   onAdded?(host: MiddlewareHost): (() => void) | undefined;

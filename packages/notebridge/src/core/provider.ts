@@ -19,7 +19,7 @@ export interface Provider {
   readonly name: string;
   /** Told to agents when they connect. */
   readonly instructions?: string | undefined;
-  /** True: it never changes a result in place after it came in, so that its text may be passed on. See `Middleware`. Default false. */
+  /** @deprecated Without effect: a result that nobody has changed is noticed, whatever a provider says of itself. */
   readonly keepsResults?: boolean;
   /**
    * Answers one request. Rejects with `unknown_method` or `unknown_tool` for what it does not have, `cancelled` when the

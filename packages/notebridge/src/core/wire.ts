@@ -20,6 +20,14 @@ export function printMessage(message: unknown): string {
   }
 }
 
+/** What was printed: text, or the bytes of a text in pieces. */
+export type Printed = string | readonly Buffer[];
+
+/** The length of what was printed, in bytes of UTF-8. */
+export function byteLengthOf(printed: Printed): number {
+  return typeof printed === 'string' ? Buffer.byteLength(printed) : printed.reduce((sum, piece) => sum + piece.length, 0);
+}
+
 /** A value of the wire for code of this process: exact numbers become plain ones. Throws `message_too_deep`. */
 export function toPlainValue(value: unknown): unknown {
   try {

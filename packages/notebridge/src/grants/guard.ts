@@ -32,9 +32,10 @@ export interface GuardOptions {
  * A layer that has `onMessage` and nothing else. That hook wraps every message, so a method or hook of the future cannot pass beside
  * it, and who wraps a guard has one function to hand on; a guard with another hook does not compile.
  */
-export type Guard = Required<Pick<Middleware, 'name' | 'keepsResults' | 'onMessage'>> & {
-  readonly [Other in Exclude<keyof Middleware, 'name' | 'keepsResults' | 'onMessage'>]?: never;
-};
+export type Guard = Middleware &
+  Required<Pick<Middleware, 'name' | 'onMessage'>> & {
+    readonly [Other in Exclude<Extract<keyof Middleware, `on${string}`>, 'onMessage'>]?: never;
+  };
 
 type Step<Rule = MethodRule> = {
   rule: Rule;
@@ -51,7 +52,6 @@ type RuleOf<Kind extends MethodRule['kind']> = Extract<MethodRule, { kind: Kind 
 export function createGuard(options: GuardOptions): Guard {
   return {
     name: 'guard',
-    keepsResults: true,
     onMessage: (context, callNext) => {
       try {
         return judge(context, callNext, options);

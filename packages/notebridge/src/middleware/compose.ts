@@ -1,6 +1,6 @@
 import type { JsonObject } from '@notebridge/kit/json';
 import type { Hook, Middleware, MiddlewareContext } from '../core/middleware.js';
-import { dropText } from '../rpc/kept-text.js';
+import type { JsonObject } from '../util/json.js';
 
 type AnyHook = Hook<JsonObject, JsonObject>;
 export type Terminal = (context: MiddlewareContext) => Promise<JsonObject>;
@@ -31,11 +31,9 @@ export function composeMiddleware(middlewares: readonly Middleware[]): Chain {
   const ofOtherRequests = pick('onMessage', 'onRequest');
   const ofMethod = new Map<string, AnyHook[]>();
   for (const [method, name] of Object.entries(hookOfMethod)) ofMethod.set(method, pick('onMessage', 'onRequest', name));
-  // What a hook changed in place must be answered as it is then.
-  const mayChange = middlewares.some(({ keepsResults }) => keepsResults !== true);
   return (context, terminal) => {
     const hooks = context.type === 'notification' ? ofNotifications : (ofMethod.get(context.method) ?? ofOtherRequests);
-    return walk(hooks, 0, context, mayChange ? (inner) => terminal(inner).then(dropText) : terminal);
+    return walk(hooks, 0, context, terminal);
   };
 }
 

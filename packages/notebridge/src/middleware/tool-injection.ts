@@ -14,7 +14,6 @@ export interface ToolInjectionOptions {
  * tool of the same name is left out, so a page cannot take the place of a tool that opens browsers.
  */
 export class ToolInjectionMiddleware implements Middleware {
-  readonly keepsResults = true;
   readonly #tools: Map<string, RunnableTool<MiddlewareContext>>;
 
   constructor({ tools }: ToolInjectionOptions) {

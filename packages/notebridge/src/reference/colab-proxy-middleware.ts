@@ -18,7 +18,6 @@ export interface ColabProxyMiddlewareOptions {
  * the page.
  */
 export class ColabProxyMiddleware implements Middleware {
-  readonly keepsResults = true;
   /** Whether the page was connected when agents were last told; at first, whether it is. */
   lastMessageConnected: boolean;
   readonly #proxyClient: ColabProxyClient;

@@ -5,9 +5,8 @@ import { longLineBytes } from './long-strings-parser.js';
 export interface ByteLinesOptions {
   /** Longest line, in UTF-16 units; a longer one is skipped. */
   maxLength: number;
-  /** Told each line as text, in order; lines of more than 256 KiB go to `onLongLine`. */
-  onLine: (line: string) => void;
-  onLongLine: (line: Buffer) => void;
+  /** Told each line, in order: lines of more than 256 KiB as bytes. */
+  onLine: (line: string | Buffer) => void;
   /** Told once for each line that is skipped. */
   onSkip: () => void;
   /** After the last line; may be called more than once. */
@@ -18,7 +17,8 @@ export interface ByteLinesOptions {
 export function readByteLines(input: Readable, options: ByteLinesOptions): void {
   const { onLine, onSkip, maxLength } = options;
   const started = new StartedLine(options);
-  input.on('data', (chunk: Buffer) => {
+  input.on('data', (data: Buffer | string) => {
+    const chunk = typeof data === 'string' ? Buffer.from(data) : data;
     const first = chunk.indexOf(newline);
     if (first < 0) return started.add(chunk);
     let from = 0;
@@ -80,14 +80,12 @@ class StartedLine {
   }
 
   end(): void {
-    const { onLine, onLongLine } = this.#options;
     const line = this.#isSkipped ? undefined : this.#chunks.length === 1 ? this.#chunks[0] : Buffer.concat(this.#chunks, this.#bytes);
     this.#chunks = [];
     this.#bytes = this.#units = this.#measured = 0;
     this.#decoder = new StringDecoder('utf8');
     this.#isSkipped = false;
     if (line === undefined) return;
-    if (line.length < longLineBytes) onLine(line.toString('utf8'));
-    else onLongLine(line);
+    this.#options.onLine(line.length < longLineBytes ? line.toString('utf8') : line);
   }
 }

@@ -1,8 +1,10 @@
-import { printJson } from '@notebridge/kit/exact-json';
-import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
-import { isOutOfTheOrdinary } from '@notebridge/kit/odd-numbers';
-import { parseMessage, printMessage } from '../core/wire.js';
+import { type Printed, parseMessage, printMessage } from '../core/wire.js';
+import { printJson } from '../util/exact-json.js';
+import { isJsonObject, type JsonObject } from '../util/json.js';
+import { isOutOfTheOrdinary } from '../util/odd-numbers.js';
 import { keepText, keptTextOf } from './kept-text.js';
+import { printWithTokens } from './long-strings.js';
+import { parseWithLongStrings } from './long-strings-parser.js';
 import type { RpcId } from './messages.js';
 
 /** An answer with a result, as we send it. */
@@ -47,11 +49,18 @@ const shortestKept = 2048;
 const deepest = 1000;
 
 /**
- * Parses one JSON-RPC frame: the same value as `parseMessage`, mostly at half the price, and a result remembers its text.
+ * Parses one JSON-RPC frame: the same value as `parseMessage`, mostly at half the price. A result remembers its text, and strings of
+ * megabytes stay bytes until they are read, which nobody who handles the value need know.
  * Throws `bad_json`, or `message_too_deep`.
  */
-export function parseFrame(text: string): unknown {
-  return parseUsual(text) ?? parseMessage(text);
+export function parseFrame(frame: string | Buffer): unknown {
+  if (typeof frame !== 'string') return parseWithLongStrings(frame) ?? parseFrame(frame.toString('utf8').trim());
+  return parseUsual(frame) ?? parseMessage(frame);
+}
+
+/** Prints one JSON-RPC frame, strings of megabytes as the bytes that they came in. Throws as `printFrame` does. */
+export function printFrameInPieces(message: unknown): Printed {
+  return printWithTokens(() => printFrame(message));
 }
 
 /** Prints one JSON-RPC frame. Throws `message_too_deep` for nesting that the engine cannot print. */

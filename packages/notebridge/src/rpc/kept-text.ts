@@ -1,44 +1,65 @@
+import type { JsonObject } from '../util/json.js';
+import { setUnread } from './unread-members.js';
+
+/** More members than any result has; comparing them all must stay cheaper than printing. */
+const maxMembers = 32;
+
 /**
- * The JSON text that a result came in, kept beside the result so that passing it on costs no printing. It is true only while
- * nobody changes the result in place: a layer that might (a middleware or provider without `keepsResults`) has the text dropped.
+ * The JSON text that a result came in, kept beside the result so that passing it on costs no printing. The text stands for the result
+ * only while nobody can have changed anything in it. So whoever reads a member that could be changed in place ends that, and who
+ * prints compares what there is to see: layers between need not know that there is a text.
  */
-class KeptText extends (class {
-  constructor(value: object) {
-    // biome-ignore lint/correctness/noConstructorReturn: this is how a private field is put onto an object of another class.
-    return value;
-  }
-} as new (
-  value: object,
-) => object) {
-  // Private, so that no copy of the result (a spread, a clone) takes it along.
-  #text: string | undefined;
-
-  constructor(value: object, text: string) {
-    super(value);
-    this.#text = text;
-  }
-
-  static of(value: object): string | undefined {
-    return #text in value ? value.#text : undefined;
-  }
-
-  static drop(value: object): void {
-    if (#text in value) value.#text = undefined;
-  }
+interface KeptText {
+  text: string | undefined;
+  members: Members;
 }
+
+interface Holder {
+  readonly [keptText]?: KeptText;
+}
+
+/** Hidden, so that no copy of the result (a spread, a clone) takes it along. */
+const keptText = Symbol('kept text');
 
 /** Keeps the text of a value that has just been parsed from it. Once per value. */
-export function keepText(value: object, text: string): void {
-  new KeptText(value, text);
+export function keepText(value: JsonObject, text: string): void {
+  const entries = Object.entries(value);
+  if (entries.length > maxMembers) return;
+  const kept: KeptText = { text, members: [] };
+  for (const [key, member] of entries) {
+    if (typeof member !== 'object' || member === null) continue;
+    const read = (): object => {
+      kept.text = undefined;
+      return member;
+    };
+    setUnread(value, key, { read });
+  }
+  Object.defineProperty(value, keptText, { value: kept });
+  kept.members = membersOf(value);
 }
 
-/** The text that stands for the value; undefined if none was kept, or it was dropped. */
-export function keptTextOf(value: object): string | undefined {
-  return KeptText.of(value);
+/** The text that stands for the value; undefined if none was kept, or it may be another value by now. */
+export function keptTextOf(value: Holder & object): string | undefined {
+  const kept = Object.hasOwn(value, keptText) ? value[keptText] : undefined;
+  if (kept?.text === undefined) return undefined;
+  // A prototype could have a `toJSON`.
+  const isAsItCame = Object.getPrototypeOf(value) === Object.prototype && areSame(membersOf(value), kept.members);
+  return isAsItCame ? kept.text : undefined;
 }
 
-/** From now on the value speaks for itself. Gives it back. */
-export function dropText<Value extends object>(value: Value): Value {
-  if (typeof value === 'object' && value !== null) KeptText.drop(value);
-  return value;
+type Members = readonly [string, PropertyDescriptor][];
+
+/** What there is to see of an object without reading its members. */
+function membersOf(value: object): Members {
+  return Object.entries(Object.getOwnPropertyDescriptors(value));
+}
+
+function areSame(some: Members, others: Members): boolean {
+  return (
+    some.length === others.length &&
+    some.every(([key, { get, value, enumerable }], at) => {
+      const [otherKey, other] = others[at] as Members[number];
+      return key === otherKey && get === other.get && Object.is(value, other.value) && enumerable === other.enumerable;
+    })
+  );
 }

@@ -1,14 +1,13 @@
 import { once } from 'node:events';
-import { PassThrough, Writable } from 'node:stream';
+import { PassThrough, Readable, Writable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { BridgeError } from '../core/errors.js';
 import { createLineChannel } from './line-channel.js';
+import { LongString, setLongString } from './long-strings.js';
 
 const maxMessageLength = 1000;
 
-describe.each([false, true])('createLineChannel, reading, keepsLongStrings %s', (keepsLongStrings) => {
-  const readAll = (chunks: (string | Buffer)[], limit?: number) => read(chunks, { keepsLongStrings, limit });
-
+describe('createLineChannel, reading', () => {
   const cases: { name: string; chunks: (string | Buffer)[]; messages: unknown[]; faults?: string[] }[] = [
     { name: 'one line', chunks: ['{"a":1}\n'], messages: [{ a: 1 }] },
     { name: 'many lines in one chunk', chunks: ['1\n"b"\n[3]\n{"d":null}\n'], messages: [1, 'b', [3], { d: null }] },
@@ -33,7 +32,7 @@ describe.each([false, true])('createLineChannel, reading, keepsLongStrings %s', 
   ];
 
   it.each(cases)('takes $name', async ({ chunks, messages, faults = [] }) => {
-    const all = await readAll(chunks);
+    const all = await read(chunks);
     expect(all.messages).toEqual(messages);
     expect(all.faults).toEqual(faults);
     expect(all.closed).toEqual([undefined]);
@@ -43,16 +42,16 @@ describe.each([false, true])('createLineChannel, reading, keepsLongStrings %s', 
     const text = '"ä€😀\u2028é"';
     const bytes = Buffer.from(`${text}\n`);
     for (let at = 1; at < bytes.length; at++) {
-      const { messages } = await readAll([bytes.subarray(0, at), bytes.subarray(at)]);
+      const { messages } = await read([bytes.subarray(0, at), bytes.subarray(at)]);
       expect(messages).toEqual([JSON.parse(text)]);
     }
-    expect((await readAll([...bytes].map((byte) => Buffer.of(byte)))).messages).toEqual([JSON.parse(text)]);
+    expect((await read([...bytes].map((byte) => Buffer.of(byte)))).messages).toEqual([JSON.parse(text)]);
   });
 
   it('takes a line of 50 MB in pieces of a pipe', async () => {
     const piece = Buffer.from('m'.repeat(65_536));
     const chunks = [Buffer.from('{"a":"'), ...Array<Buffer>(800).fill(piece), Buffer.from('","b":1.0}\n7\n')];
-    const { messages, faults } = await readAll(chunks, 64 * 1024 * 1024);
+    const { messages, faults } = await read(chunks, 64 * 1024 * 1024);
     expect(faults).toEqual([]);
     expect((messages[0] as { a: string }).a).toHaveLength(800 * 65_536);
     expect(messages[1]).toBe(7);
@@ -61,8 +60,8 @@ describe.each([false, true])('createLineChannel, reading, keepsLongStrings %s', 
   it('counts characters, not bytes, of a line in pieces', async () => {
     const line = Buffer.from(`"${'€'.repeat(998)}"`);
     const inPieces = [line.subarray(0, 700), line.subarray(700, 2000), line.subarray(2000), Buffer.from('\n1\n')];
-    expect((await readAll(inPieces)).messages).toEqual(['€'.repeat(998), 1]);
-    expect(await readAll(inPieces, 999)).toMatchObject({ messages: [1], faults: ['message_too_large'] });
+    expect((await read(inPieces)).messages).toEqual(['€'.repeat(998), 1]);
+    expect(await read(inPieces, 999)).toMatchObject({ messages: [1], faults: ['message_too_large'] });
   });
 
   it('takes a long line whatever stands around it, and leaves out a blank one', async () => {
@@ -73,19 +72,38 @@ describe.each([false, true])('createLineChannel, reading, keepsLongStrings %s', 
     const pieces = around.flatMap((chunk) =>
       Array.from({ length: Math.ceil(chunk.length / 65_536) }, (_, index) => chunk.subarray(index * 65_536, (index + 1) * 65_536)),
     );
-    expect(await readAll(pieces, 1_000_000)).toEqual({ messages: [{ a: text }, 2], faults: ['bad_json'], closed: [undefined] });
+    expect(await read(pieces, 1_000_000)).toEqual({ messages: [{ a: text }, 2], faults: ['bad_json'], closed: [undefined] });
   });
 
   it('keeps numbers to the letter', async () => {
-    const { messages } = await readAll(['[1.0,1e400]\n']);
+    const { messages } = await read(['[1.0,1e400]\n']);
     expect(String(messages[0])).toBe('1.0,1e400');
+  });
+
+  it('takes texts as well, from an input that decodes', async () => {
+    const input = Readable.from(['{"a":"ä', '€"}\n2\n']);
+    const messages: unknown[] = [];
+    const channel = createLineChannel({ input, output: new PassThrough(), maxMessageLength, onUnreadable: () => {} });
+    await new Promise((resolve) => channel.incoming.consume({ onItem: (message) => messages.push(message), onClose: resolve }));
+    expect(messages).toEqual([{ a: 'ä€' }, 2]);
+  });
+
+  it('leaves its end to who wants to close it later', async () => {
+    const input = new PassThrough();
+    const ended: unknown[] = [];
+    const onEnd = (error: Error | undefined): number => ended.push(error);
+    const channel = createLineChannel({ input, output: new PassThrough(), maxMessageLength, onUnreadable: () => {}, onEnd });
+    input.end();
+    await once(input, 'close');
+    expect(ended).toEqual([undefined]);
+    expect(channel.incoming.closed).toBe(false);
   });
 
   it('closes with the error of its input, and when the input is destroyed without one', async () => {
     for (const error of [new Error('EIO'), undefined]) {
       const input = new PassThrough();
       const output = new PassThrough();
-      const channel = createLineChannel({ input, output, maxMessageLength, onUnreadable: () => {}, keepsLongStrings });
+      const channel = createLineChannel({ input, output, maxMessageLength, onUnreadable: () => {} });
       const closed = new Promise((resolve) => channel.incoming.consume({ onItem: () => {}, onClose: resolve }));
       input.destroy(error);
       expect(await closed).toBe(error);
@@ -106,6 +124,17 @@ describe('createLineChannel, writing', () => {
     channel.outgoing.send(4);
     await new Promise(setImmediate);
     expect(written).toHaveLength(2);
+  });
+
+  it('writes a long string as it came, behind what waits, and the next line behind it', async () => {
+    const { channel, written } = openWriter();
+    const block = {};
+    setLongString(block, 'text', new LongString(Buffer.from('"\\u0041"')));
+    channel.outgoing.send(1);
+    channel.outgoing.send({ block });
+    channel.outgoing.send(2);
+    await new Promise(setImmediate);
+    expect(written.map(String).join('')).toBe('1\n{"block":{"text":"\\u0041"}}\n2\n');
   });
 
   it('writes out what waits when it is closed, and nothing after', async () => {
@@ -154,10 +183,7 @@ interface Read {
   closed: unknown[];
 }
 
-async function read(
-  chunks: (string | Buffer)[],
-  { keepsLongStrings, limit = maxMessageLength }: { keepsLongStrings: boolean; limit?: number | undefined },
-): Promise<Read> {
+async function read(chunks: (string | Buffer)[], limit = maxMessageLength): Promise<Read> {
   const input = new PassThrough();
   const all: Read = { messages: [], faults: [], closed: [] };
   const channel = createLineChannel({
@@ -165,7 +191,6 @@ async function read(
     output: new PassThrough(),
     maxMessageLength: limit,
     onUnreadable: (error) => all.faults.push(error.code),
-    keepsLongStrings,
   });
   channel.incoming.consume({ onItem: (message) => all.messages.push(message), onClose: (error) => all.closed.push(error) });
   for (const chunk of chunks) if (!input.write(chunk)) await once(input, 'drain');

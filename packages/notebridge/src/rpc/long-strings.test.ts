@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { joinStrings, LongString, longStringOf, type Printed, printWithTokens, setLongString } from './long-strings.js';
+import type { Printed } from '../core/wire.js';
+import { joinStrings, LongString, longStringOf, printWithTokens, setLongString } from './long-strings.js';
 
 const token = Buffer.from('"caf\u00e9 \\u0041\\n"');
 const text = 'caf\u00e9 A\n';

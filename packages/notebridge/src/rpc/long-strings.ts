@@ -4,13 +4,20 @@
  * which is neither decoded nor printed anew.
  */
 
+import type { Printed } from '../core/wire.js';
+import { setUnread, type Unread, unreadOf } from './unread-members.js';
+
 /** A string as it stood in a message: its token, quotes included. The token is valid JSON and valid UTF-8. */
-export class LongString {
+export class LongString implements Unread {
   readonly token: Buffer;
   #text: string | undefined;
 
   constructor(token: Buffer) {
     this.token = token;
+  }
+
+  read(): string {
+    return met === undefined ? this.text : `${marker}${met.push(this) - 1}`;
   }
 
   /** The string itself, decoded at the first use. */
@@ -37,13 +44,6 @@ export function joinStrings(strings: readonly (string | LongString)[], separator
 const quote = Buffer.from('"');
 const backslash = 0x5c;
 
-/** What was printed: text, or the bytes of a text in pieces. */
-export type Printed = string | readonly Buffer[];
-
-/** So that asking is cheap for the many objects that hold no long string. */
-const holders = new WeakSet<object>();
-const stringOfGetter = new WeakMap<() => unknown, LongString>();
-
 /** Unguessable, so that a string of a peer can never be taken for a placeholder. */
 const marker = `\u0000${crypto.randomUUID()}:`;
 const printedMarker = JSON.stringify(marker).slice(1, -1);
@@ -54,20 +54,13 @@ let met: LongString[] | undefined;
 
 /** Makes an own property that reads, is listed, written and removed like any other. */
 export function setLongString(holder: object, key: string, string: LongString): void {
-  const get = (): string => (met === undefined ? string.text : `${marker}${met.push(string) - 1}`);
-  const set = function (this: object, value: unknown): void {
-    Object.defineProperty(this, key, { value, writable: true, enumerable: true, configurable: true });
-  };
-  Object.defineProperty(holder, key, { get, set, enumerable: true, configurable: true });
-  stringOfGetter.set(get, string);
-  holders.add(holder);
+  setUnread(holder, key, string);
 }
 
 /** The long string of a property, without decoding it; undefined for anything else. */
 export function longStringOf(holder: object, key: string): LongString | undefined {
-  if (!holders.has(holder)) return undefined;
-  const get = Object.getOwnPropertyDescriptor(holder, key)?.get;
-  return get === undefined ? undefined : stringOfGetter.get(get);
+  const unread = unreadOf(holder, key);
+  return unread instanceof LongString ? unread : undefined;
 }
 
 /**
@@ -95,11 +88,6 @@ export function printWithTokens(print: () => string): Printed {
   } finally {
     met = outer;
   }
-}
-
-/** The length of what was printed, in bytes of UTF-8. */
-export function byteLengthOf(printed: Printed): number {
-  return typeof printed === 'string' ? Buffer.byteLength(printed) : printed.reduce((sum, piece) => sum + piece.length, 0);
 }
 
 /** A placeholder as it stands in JSON, for the parser: it is parsed into what `placeholderIndex` knows. */

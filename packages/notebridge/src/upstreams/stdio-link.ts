@@ -1,7 +1,7 @@
 import { errnoOf } from '@notebridge/kit/errno';
 import type { ServerConfig } from '../core/server-config.js';
 import { createLineChannel } from '../rpc/line-channel.js';
-import { MessageStream } from '../rpc/message-stream.js';
+import { errnoOf } from '../util/errno.js';
 import { type Link, type LinkOptions, StartFault } from './link.js';
 import { wentAway } from './unavailable.js';
 
@@ -19,30 +19,28 @@ export async function openStdioLink(config: StdioConfig, options: LinkOptions): 
   if (program.pid === undefined) throw new StartFault((await program.ended).words, { lasting: true });
 
   const { output: input, input: output } = program;
-  const lines = createLineChannel({ input, output, maxMessageLength, onUnreadable, keepsLongStrings: true });
-  const incoming = new MessageStream<unknown>();
   let exit: string | undefined;
   let fault: string | undefined;
-  const end = (): void => incoming.close(wentAway(config.name, exit ?? fault ?? 'it closed its output'));
+  let isSilent = false;
+  const end = (): void => channel.incoming.close(wentAway(config.name, exit ?? fault ?? 'it closed its output'));
   const endWhenKnown = (): void => {
-    if (exit !== undefined && lines.incoming.closed) end();
+    if (exit !== undefined && isSilent) end();
     else setTimeout(end, lastWordsMs);
   };
-  lines.incoming.consume({
-    onItem: (message) => incoming.send(message),
-    onClose: (error) => {
-      // A pipe that breaks says less than the exit code that is on its way.
-      fault = errnoOf(error) === undefined ? error?.message : undefined;
-      endWhenKnown();
-    },
-  });
+  const onEnd = (error: Error | undefined): void => {
+    // A pipe that breaks says less than the exit code that is on its way.
+    fault = errnoOf(error) === undefined ? error?.message : undefined;
+    isSilent = true;
+    endWhenKnown();
+  };
+  const channel = createLineChannel({ input, output, maxMessageLength, onUnreadable, onEnd });
   void program.ended.then(({ words }) => {
     exit = words;
     endWhenKnown();
   });
   const close = (): Promise<void> => {
-    lines.outgoing.close();
+    channel.outgoing.close();
     return program.stop();
   };
-  return { channel: { incoming, outgoing: lines.outgoing }, pid: program.pid, close };
+  return { channel, pid: program.pid, close };
 }

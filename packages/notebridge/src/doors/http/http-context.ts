@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger } from '@notebridge/kit/logger';
 import type { Principal } from '../../core/principal.js';
-import type { Printed } from '../../rpc/long-strings.js';
+import type { Printed } from '../../core/wire.js';
 import { internalError, logFault } from './faults.js';
 import { sendJson } from './raw-answer.js';
 import { printRefusal, type Refusal, toRefusal } from './refusal.js';

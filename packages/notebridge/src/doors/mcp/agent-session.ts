@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { messageOf } from '@notebridge/kit/message-of';
 import type { Caller } from '../../core/call-context.js';
 import { Cancellation } from '../../core/cancellation.js';
-import { BridgeError, RemoteError } from '../../core/errors.js';
+import { type BridgeError, messageOf } from '../../core/errors.js';
 import { owner, type Principal } from '../../core/principal.js';
 import type { Era } from '../../core/protocol-versions.js';
 import type { ProviderEvent } from '../../core/provider.js';
@@ -15,7 +15,8 @@ import { envelopeOf } from '../../rpc/modern-envelope.js';
 import { Peer } from '../../rpc/peer.js';
 import { isLevelWanted, parseLogLevel, toInitializeResult } from './legacy-era.js';
 import { Listens } from './listens.js';
-import { parseEnvelope, toDiscoverResult, toModernError, toModernResult, unsupportedVersion } from './modern-era.js';
+import { answerModern, toVisibleError } from './modern-call.js';
+import { unsupportedVersion } from './modern-era.js';
 import { UnreadNotifications } from './unread-notifications.js';
 
 export interface AgentSessionOptions {
@@ -130,13 +131,7 @@ export class AgentSession {
   }
 
   #fail({ method }: RpcRequest, callId: string, error: unknown): never {
-    if (error instanceof BridgeError || error instanceof RemoteError) throw error;
-    this.#hub.logger.error('A call failed unexpectedly.', {
-      call_id: callId,
-      method,
-      error: error instanceof Error ? error.stack : String(error),
-    });
-    throw new BridgeError('internal', 'Internal error', { data: { call_id: callId } });
+    throw toVisibleError(error, { hub: this.#hub, callId, method });
   }
 
   #answerLegacy(request: RpcRequest, cancellation: Cancellation, callId: string): Promise<JsonObject> {
@@ -168,35 +163,21 @@ export class AgentSession {
     this.#legacyCaller = this.#callerOf('legacy', isJsonObject(clientInfo) ? clientInfo : undefined);
   }
 
-  async #answerModern(request: RpcRequest, cancellation: Cancellation, callId: string, meta: JsonObject): Promise<JsonObject> {
+  #answerModern(request: RpcRequest, cancellation: Cancellation, callId: string, meta: JsonObject): Promise<JsonObject> {
     const { method, id } = request;
-    const params = request.params ?? {};
-    const { clientInfo, logLevel } = parseEnvelope(method, meta);
+    const answer = answerModern(this.#hub, {
+      request,
+      meta,
+      callId,
+      cancellation,
+      caller: this.#callerOf('modern', undefined),
+      notify: (notified, params) => this.#send(notified, params, id),
+      tellListens: (event) => this.#tellChange(event),
+      listen: (params) => this.#listens.serve(id, params, cancellation),
+    });
     // A probe decides nothing: the agent may still fall back to `initialize`.
     if (method !== 'server/discover') this.#era ??= 'modern';
-    const context = this.#contextOf('request', method, params, {
-      callId,
-      id,
-      cancellation,
-      caller: this.#callerOf('modern', clientInfo),
-      logLevel,
-    });
-    try {
-      return toModernResult(method, await this.#requestModern(context, id), this.#hub);
-    } catch (error) {
-      throw toModernError(error);
-    }
-  }
-
-  #requestModern(context: RequestContext, id: RpcId): Promise<JsonObject> {
-    switch (context.method) {
-      case 'server/discover':
-        return this.#hub.request(context, async () => toDiscoverResult(this.#hub));
-      case 'subscriptions/listen':
-        return this.#hub.request(context, (inner) => this.#listens.serve(id, inner.message, context.cancellation));
-      default:
-        return this.#hub.request(context);
-    }
+    return answer;
   }
 
   async #receive({ method, params }: RpcNotification): Promise<void> {
@@ -240,6 +221,10 @@ export class AgentSession {
   /** Sends to the agent; log lines only from the level up that it asked for. */
   #notify(method: string, params: JsonObject | undefined, logLevel: string | undefined, during?: RpcId): void {
     if (method === 'notifications/message' && (logLevel === undefined || !isLevelWanted(params?.level, logLevel))) return;
+    this.#send(method, params, during);
+  }
+
+  #send(method: string, params: JsonObject | undefined, during: RpcId | undefined): void {
     const { notifyDuring, isBehind } = this.#options;
     if (isBehind?.()) return this.#unread.add(method);
     if (during !== undefined && notifyDuring?.(during, { jsonrpc: '2.0', method, ...(params === undefined ? {} : { params }) })) return;

@@ -1,7 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { Cancellation } from '../../core/cancellation.js';
 import type { Principal } from '../../core/principal.js';
-import type { CallsUnderWay } from '../http/calls-under-way.js';
 import type { Accepted } from './http-accept.js';
 
 /** Bounds of the MCP door over HTTP. */
@@ -43,28 +41,4 @@ export interface HttpCall {
 export function headerOf({ headers }: IncomingMessage, name: string): string | undefined {
   const value = headers[name];
   return typeof value === 'string' ? value.trim() : value?.join(', ');
-}
-
-/**
- * Counts a request as under way until it is answered or its connection closes; then, or when all calls are cancelled, `onGone` is
- * called. Returns the way to say that it has been answered.
- */
-export function countCall(calls: CallsUnderWay, { request, response }: HttpCall, onGone?: () => void): () => void {
-  const call = new Cancellation();
-  const running = calls.add(request.socket, call);
-  let isCounted = true;
-  const release = (): void => {
-    if (isCounted) calls.remove(running, call);
-    isCounted = false;
-  };
-  call.onCancel(() => {
-    release();
-    onGone?.();
-  });
-  response.once('close', () => {
-    // This comes before the connection's own end is told.
-    if (response.writableFinished) release();
-    else call.cancel('The agent closed the connection.');
-  });
-  return release;
 }

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { printMessage } from '../../core/wire.js';
+import { printFrameInPieces } from '../../rpc/frames.js';
 import { EventStream } from '../http/event-stream.js';
 
 export interface HttpEventStreamOptions {
@@ -23,5 +23,5 @@ export function openEventStream(
 
 /** Sends a message, however much waits. Throws `message_too_deep`. */
 export function sendMessage(stream: EventStream, message: unknown): void {
-  stream.send('message', printMessage(message));
+  stream.send('message', printFrameInPieces(message));
 }

@@ -1,14 +1,23 @@
-import type { ServerResponse } from 'node:http';
-import { printMessage } from '../../core/wire.js';
+import { Cancellation } from '../../core/cancellation.js';
+import { printFrameInPieces } from '../../rpc/frames.js';
+import { Patiences } from '../../rpc/patience.js';
+import type { CallsUnderWay } from '../http/calls-under-way.js';
 import type { EventStream } from '../http/event-stream.js';
 import { sendEmpty, sendJson } from '../http/raw-answer.js';
-import type { Accepted } from './http-accept.js';
-import { type HttpEventStreamOptions, openEventStream, sendMessage } from './http-event-stream.js';
+import type { HttpCall, McpHttpLimits } from './http-call.js';
+import { openEventStream, sendMessage } from './http-event-stream.js';
 
-export interface HttpExchangeOptions extends HttpEventStreamOptions {
-  response: ServerResponse;
-  accepted: Accepted;
+export interface HttpExchangeOptions {
+  call: HttpCall;
+  limits: Pick<McpHttpLimits, 'keepAliveMs' | 'maxUnsentBytes'>;
+  /** Where it counts as under way until it is answered, or its connection closes. */
+  calls: CallsUnderWay;
+  /** The connection closed before the answer, or all calls are cancelled. */
+  onGone?: () => void;
 }
+
+/** One clock for all: a timer for each would be the dearest part of a short call. */
+const patiences = new Patiences();
 
 /**
  * One POST that waits for an answer. If the answer is the first thing to be sent it is plain JSON; if a notification comes
@@ -16,25 +25,36 @@ export interface HttpExchangeOptions extends HttpEventStreamOptions {
  */
 export class HttpExchange {
   readonly #options: HttpExchangeOptions;
-  readonly #response: ServerResponse;
-  readonly #patience: NodeJS.Timeout | undefined;
+  readonly #underWay = new Cancellation();
+  readonly #patience: { end(): void } | undefined;
+  #running: Set<Cancellation> | undefined;
   #stream: EventStream | undefined;
 
   constructor(options: HttpExchangeOptions) {
     this.#options = options;
-    this.#response = options.response;
-    if (options.accepted.eventStream) this.#patience = setTimeout(() => this.#open(), options.keepAliveMs).unref();
-    this.#response.once('close', () => clearTimeout(this.#patience));
+    const { call, calls, limits, onGone } = options;
+    if (call.accepted.eventStream) this.#patience = patiences.start(limits.keepAliveMs, () => this.#open());
+    this.#running = calls.add(call.request.socket, this.#underWay);
+    this.#underWay.onCancel(() => {
+      this.#release();
+      onGone?.();
+    });
+    // This comes before the connection's own end is told.
+    call.response.once('close', () => {
+      if (!call.response.writableFinished) this.#underWay.cancel('The agent closed the connection.');
+      this.#release();
+    });
   }
 
   /** False once it was answered, or the agent hung up. */
   get isOpen(): boolean {
-    return !this.#response.destroyed && !this.#response.writableEnded;
+    const { response } = this.#options.call;
+    return !response.destroyed && !response.writableEnded;
   }
 
   /** True if notifications can be sent before the answer. */
   get takesNotifications(): boolean {
-    return this.#options.accepted.eventStream && this.isOpen;
+    return this.#options.call.accepted.eventStream && this.isOpen;
   }
 
   /** True if a reader is so slow that nothing should be added but the answer. */
@@ -50,30 +70,39 @@ export class HttpExchange {
 
   /** Ends it with the answer. `status`: for an answer that is plain JSON. Throws `message_too_deep`, and can be answered again. */
   answer(message: unknown, status = 200): void {
-    const { accepted, headers } = this.#options;
+    const { accepted, response, headers } = this.#options.call;
     const stream = accepted.json ? this.#stream : this.#open();
-    if (stream === undefined) sendJson(this.#response, status, printMessage(message), headers);
+    if (stream === undefined) sendJson(response, status, printFrameInPieces(message), headers);
     else {
       sendMessage(stream, message);
       stream.end();
     }
+    this.#release();
   }
 
   /** Ends it without an answer: what was asked has been cancelled. */
   finish(): void {
-    if (this.#stream !== undefined) return this.#stream.end();
-    clearTimeout(this.#patience);
-    sendEmpty(this.#response, 202, this.#options.headers);
+    const { response, headers } = this.#options.call;
+    if (this.#stream === undefined) sendEmpty(response, 202, headers);
+    else this.#stream.end();
+    this.#release();
   }
 
   /** Cuts the connection. */
   cut(): void {
-    this.#response.destroy();
+    this.#options.call.response.destroy();
   }
 
   #open(): EventStream | undefined {
-    clearTimeout(this.#patience);
-    if (this.#stream === undefined && this.isOpen) this.#stream = openEventStream(this.#response, this.#options);
+    const { call, limits } = this.#options;
+    this.#patience?.end();
+    if (this.#stream === undefined && this.isOpen) this.#stream = openEventStream(call.response, { ...limits, headers: call.headers });
     return this.#stream;
+  }
+
+  #release(): void {
+    this.#patience?.end();
+    if (this.#running !== undefined) this.#options.calls.remove(this.#running, this.#underWay);
+    this.#running = undefined;
   }
 }

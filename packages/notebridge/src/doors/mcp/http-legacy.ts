@@ -3,7 +3,7 @@ import { isLegacyVersion, legacyVersions, modernVersions } from '../../core/prot
 import type { Classified, RpcId } from '../../rpc/messages.js';
 import type { CallsUnderWay } from '../http/calls-under-way.js';
 import { sendEmpty } from '../http/raw-answer.js';
-import { countCall, type HttpCall, headerOf, type McpHttpLimits } from './http-call.js';
+import { type HttpCall, headerOf, type McpHttpLimits } from './http-call.js';
 import { HttpExchange } from './http-exchange.js';
 import { fault, faultOf, type HttpFault, tooMany } from './http-fault.js';
 import type { HttpSession } from './http-session.js';
@@ -60,10 +60,9 @@ export class HttpLegacy {
   }
 
   #exchange(call: HttpCall, session: HttpSession, posted: unknown, ids: readonly RpcId[]): void {
-    const { response, accepted } = call;
+    const { calls, limits } = this.#options;
     // A connection that closes does not cancel in this era: the agent says so if it means it.
-    countCall(this.#options.calls, call);
-    session.receive(posted, ids, new HttpExchange({ ...this.#options.limits, response, accepted, headers: headersOf(call, session) }));
+    session.receive(posted, ids, new HttpExchange({ call: { ...call, headers: headersOf(call, session) }, limits, calls }));
   }
 
   #open({ principal }: HttpCall): HttpSession | HttpFault {

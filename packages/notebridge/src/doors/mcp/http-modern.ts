@@ -1,18 +1,21 @@
-import { randomUUID } from 'node:crypto';
-import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
-import { BridgeError, errorTable } from '../../core/errors.js';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { Cancellation } from '../../core/cancellation.js';
+import { BridgeError, errorTable, messageOf } from '../../core/errors.js';
 import { type Principal, principalKey } from '../../core/principal.js';
 import type { ProviderEvent } from '../../core/provider.js';
 import type { Hub } from '../../hub.js';
+import { ResultAnswer } from '../../rpc/frames.js';
 import { MessageStream } from '../../rpc/message-stream.js';
-import type { RpcNotification, RpcRequest } from '../../rpc/messages.js';
+import { type RpcNotification, type RpcRequest, toErrorAnswer } from '../../rpc/messages.js';
+import { isJsonObject, type JsonObject } from '../../util/json.js';
 import { CallsUnderWay } from '../http/calls-under-way.js';
 import { sendEmpty } from '../http/raw-answer.js';
 import { AgentSession } from './agent-session.js';
-import { countCall, type HttpCall, type McpHttpLimits } from './http-call.js';
+import type { HttpCall, McpHttpLimits } from './http-call.js';
 import { HttpExchange } from './http-exchange.js';
 import { fault, type HttpFault, headerMismatchCode, tooMany } from './http-fault.js';
 import { checkModernRequest } from './http-modern-headers.js';
+import { answerModern, toVisibleError } from './modern-call.js';
 
 export interface HttpModernOptions {
   hub: Hub;
@@ -41,12 +44,14 @@ const listenMethod = 'subscriptions/listen';
 /** Made once: an error for each request would be the dearest part of it. */
 const exchangeOver = new BridgeError('closed', 'The HTTP exchange is over.');
 
-/** Modern requests over HTTP: each is a connection of its own, with an `AgentSession` of its own, so nothing can mix. */
+/** Modern requests over HTTP: each is a connection of its own, so nothing can mix. Only a listen has an `AgentSession`. */
 export class HttpModern {
   readonly #options: HttpModernOptions;
   readonly #identities = new Map<string, Identity>();
   readonly #listeners = new Set<Listener>();
   readonly #listenCalls = new CallsUnderWay();
+  readonly #callPrefix = randomBytes(6).toString('hex');
+  #calls = 0;
   #running = 0;
 
   constructor(options: HttpModernOptions) {
@@ -57,43 +62,83 @@ export class HttpModern {
   answer(call: HttpCall, request: RpcRequest, meta: JsonObject): HttpFault | undefined {
     const refusal = checkModernRequest(call.request, request, meta) ?? this.#refuse(call, request);
     if (refusal !== undefined) return refusal;
-    const { response, accepted, headers } = call;
-    const { calls, limits } = this.#options;
-    const isListen = request.method === listenMethod;
-    const exchange = new HttpExchange({ response, accepted, headers, ...limits });
+    if (request.method === listenMethod) this.#listen(call, request);
+    else this.#call(call, request, meta);
+    return undefined;
+  }
+
+  /** Not async, and without a session: nothing of one request concerns another. */
+  #call(call: HttpCall, request: RpcRequest, meta: JsonObject): void {
+    const { hub, limits, calls } = this.#options;
+    const identity = this.#identify(call.principal);
+    const cancellation = new Cancellation();
+    const callId = `${this.#callPrefix}-${++this.#calls}`;
+    let isRunning = true;
+    const end = (): void => {
+      if (isRunning) this.#running--;
+      if (isRunning) this.#leave(identity);
+      isRunning = false;
+    };
+    identity.running++;
+    this.#running++;
+    // The agent that hangs up has cancelled.
+    const onGone = (): void => {
+      if (isRunning) cancellation.cancel('the connection was closed');
+      end();
+    };
+    const exchange = new HttpExchange({ call, limits, calls, onGone });
+    if (!isRunning) return;
+    const { id, method } = request;
+    const send = (answer: JsonObject): void => {
+      if (isRunning) answerIn(exchange, answer);
+      end();
+    };
+    const fail = (error: unknown): void => send(toErrorAnswer(id, toVisibleError(error, { hub, callId, method })));
+    const notify = (notified: string, params: JsonObject | undefined): void => {
+      try {
+        if (exchange.takesNotifications && !exchange.isFull) exchange.notify(toNotification(notified, params));
+      } catch (error) {
+        hub.logger.warn('A message to the agent was dropped.', { error: messageOf(error) });
+      }
+    };
+    const caller = { sessionId: identity.sessionId, door: 'http', principal: call.principal } as const;
+    const tellListens = (event: ProviderEvent): void => this.#tellListens(identity, event);
+    try {
+      const answered = answerModern(hub, { request, meta, callId, cancellation, caller, notify, tellListens });
+      answered.then((result) => send(new ResultAnswer(id, result)), fail);
+    } catch (error) {
+      fail(error);
+    }
+  }
+
+  /** A listen is told of changes for as long as it is open, as an agent with a session is. */
+  #listen(call: HttpCall, request: RpcRequest): void {
+    const { limits } = this.#options;
+    let isRunning = true;
     const { agent, incoming, identity } = this.#createAgent(call.principal, {
       onNotification: (notification) => {
         if (!exchange.takesNotifications) return;
         if (!exchange.isFull) exchange.notify(notification);
         // A listen that has missed a change would be wrong without knowing it.
-        else if (isListen) exchange.cut();
+        else exchange.cut();
       },
       onAnswer: (answer) => {
-        // Throws what cannot be printed, and is called again with that error.
         exchange.answer(answer, statusOf(answer));
         end();
       },
     });
     const listener = { agent, identity };
-    let isRunning = true;
-    let release = (): void => {};
     const end = (): void => {
       if (!isRunning) return;
       isRunning = false;
-      release();
-      if (isListen) this.#listeners.delete(listener);
-      else this.#running--;
-      identity.running--;
-      identity.lastHeard = this.#options.now();
+      this.#listeners.delete(listener);
+      this.#leave(identity);
       agent.close(exchangeOver);
     };
     identity.running++;
-    if (isListen) this.#listeners.add(listener);
-    else this.#running++;
-    // The agent that hangs up has cancelled.
-    release = countCall(isListen ? this.#listenCalls : calls, call, end);
+    this.#listeners.add(listener);
+    const exchange = new HttpExchange({ call, limits, calls: this.#listenCalls, onGone: end });
     if (isRunning) incoming.send(request);
-    return undefined;
   }
 
   /** Takes a notification; nothing comes back. */
@@ -166,6 +211,11 @@ export class HttpModern {
     for (const listener of this.#listeners) if (listener.identity === identity) listener.agent.tellListens(event);
   }
 
+  #leave(identity: Identity): void {
+    identity.running--;
+    identity.lastHeard = this.#options.now();
+  }
+
   #identify(principal: Principal): Identity {
     const key = principalKey(principal);
     const identity = this.#identities.get(key) ?? { sessionId: randomUUID(), principal, lastHeard: 0, running: 0 };
@@ -173,6 +223,20 @@ export class HttpModern {
     identity.lastHeard = this.#options.now();
     return identity;
   }
+}
+
+/** Answers, or says why the answer cannot be printed. */
+function answerIn(exchange: HttpExchange, answer: JsonObject): void {
+  try {
+    exchange.answer(answer, statusOf(answer));
+  } catch (error) {
+    const failed = toErrorAnswer(answer.id, error);
+    exchange.answer(failed, statusOf(failed));
+  }
+}
+
+function toNotification(method: string, params: JsonObject | undefined): JsonObject {
+  return params === undefined ? { jsonrpc: '2.0', method } : { jsonrpc: '2.0', method, params };
 }
 
 /** The spec gives some errors a status of their own; any other error is an answer like all. */

@@ -2,7 +2,7 @@ import type { Readable, Writable } from 'node:stream';
 import type { Hub } from '../../hub.js';
 import { ownStdio } from '../../processes/own-stdio.js';
 import { createLineChannel } from '../../rpc/line-channel.js';
-import { MessageStream } from '../../rpc/message-stream.js';
+import type { MessageStream } from '../../rpc/message-stream.js';
 import { AgentSession } from './agent-session.js';
 
 export interface StdioOptions {
@@ -32,26 +32,21 @@ export function serveStdio(hub: Hub, options: StdioOptions = {}): StdioDoor {
   let session: AgentSession;
   const stdio = { ...ownStdio(), ...options };
   const { output } = stdio;
-  const lines = createLineChannel({
+  const channel = createLineChannel({
     ...stdio,
     maxMessageLength: options.maxMessageLength ?? 64 * 1024 * 1024,
     onUnreadable: (error) => session.reportUnreadable(error),
+    onEnd: (error) => {
+      if (error === undefined) return closeWhenAnswered(session, channel.incoming, performance.now() + lastAnswersMs);
+      hub.logger.warn('The connection with the agent broke.', { error: error.message });
+      channel.incoming.close(error);
+    },
   });
-  const incoming = new MessageStream<unknown>();
   const closed = new Promise<void>((resolve) => {
-    const channel = { incoming, outgoing: lines.outgoing };
     const isBehind = (): boolean => output.writableLength > maxUnreadBytes;
     session = new AgentSession({ hub, channel, door: 'stdio', isBehind, maxInFlight: options.maxInFlight, onClose: resolve });
   });
   output.on('drain', () => session.catchUp());
-  lines.incoming.consume({
-    onItem: (message) => incoming.send(message),
-    onClose: (error) => {
-      if (error === undefined) return closeWhenAnswered(session, incoming, performance.now() + lastAnswersMs);
-      hub.logger.warn('The connection with the agent broke.', { error: error.message });
-      incoming.close(error);
-    },
-  });
   return { closed, close: () => session.close() };
 }
 

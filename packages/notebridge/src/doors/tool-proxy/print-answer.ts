@@ -1,7 +1,6 @@
-import { messageOf } from '@notebridge/kit/message-of';
-import { codeOf } from '../../core/errors.js';
-import { printMessage } from '../../core/wire.js';
-import { byteLengthOf, type Printed, printWithTokens } from '../../rpc/long-strings.js';
+import { codeOf, messageOf } from '../../core/errors.js';
+import { byteLengthOf, type Printed, printMessage } from '../../core/wire.js';
+import { printWithTokens } from '../../rpc/long-strings.js';
 import { failedAnswer, type ToolCallResponse } from './proxy-tool-call.js';
 
 /**

@@ -1,4 +1,4 @@
-import { byteLengthOf, type Printed } from '../../rpc/long-strings.js';
+import { byteLengthOf, type Printed } from '../../core/wire.js';
 import { type Refusal, refuse } from '../http/refusal.js';
 
 /** An answer that is ready to be sent. */

@@ -41,7 +41,6 @@ const patienceMs = 2000;
  * pass unchanged. Stands innermost, so that every other middleware sees the tool.
  */
 export class UndoMiddleware implements Middleware {
-  readonly keepsResults = true;
   readonly #client: UndoMiddlewareOptions['client'];
   readonly #options: UndoMiddlewareOptions;
   readonly #journal = new ChangeJournal();

@@ -5,7 +5,6 @@ import { agentName } from './local-notebook.js';
 
 /** Shows the notebook's windows which agents are connected, under the names they gave themselves. */
 export class AgentWatchMiddleware implements Middleware {
-  readonly keepsResults = true;
   readonly #host: NotebookHost;
   readonly #agents = new Map<string, string>();
 

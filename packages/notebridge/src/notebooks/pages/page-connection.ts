@@ -92,7 +92,7 @@ export class PageConnection {
     if (isBinary)
       return this.#faults.report('Skipped a binary frame of the page: one JSON-RPC message per text frame is wanted.', { bytes });
     try {
-      this.#options.channel.incoming.send(parseFrame(data.toString()));
+      this.#options.channel.incoming.send(parseFrame(data));
     } catch (error) {
       this.#faults.report('Skipped a frame of the page.', { error: messageOf(error), bytes });
     }

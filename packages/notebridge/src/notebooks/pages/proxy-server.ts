@@ -41,7 +41,6 @@ const changeIntervalMs = 100;
 
 /** The provider in front of a page: every request goes to whatever client there is just now, unchanged. */
 export class ProxyServer implements Provider {
-  readonly keepsResults = true;
   readonly name: string;
   readonly instructions: string | undefined;
   readonly #options: ProxyServerOptions;

@@ -1,0 +1,74 @@
+import type { Caller } from '../../core/call-context.js';
+import type { Cancellation } from '../../core/cancellation.js';
+import { BridgeError, RemoteError } from '../../core/errors.js';
+import type { ProviderEvent } from '../../core/provider.js';
+import { RequestContext } from '../../core/request-context.js';
+import type { Hub } from '../../hub.js';
+import type { RpcRequest } from '../../rpc/messages.js';
+import type { JsonObject } from '../../util/json.js';
+import { isLevelWanted } from './legacy-era.js';
+import { parseEnvelope, toDiscoverResult, toModernError, toModernResult } from './modern-era.js';
+
+/** One request of the modern era, which says all that there is to know of it. */
+export interface ModernCall {
+  request: RpcRequest;
+  /** Its envelope. */
+  meta: JsonObject;
+  callId: string;
+  cancellation: Cancellation;
+  caller: Omit<Caller, 'era' | 'clientInfo'>;
+  /** Sends the agent what belongs to this request. */
+  notify: (method: string, params: JsonObject | undefined) => void;
+  /** Tells who listens of a change that the request brought about. */
+  tellListens: (event: ProviderEvent) => void;
+  /** Serves `subscriptions/listen` with these params. Left out: it is none. */
+  listen?: (params: JsonObject) => Promise<JsonObject>;
+}
+
+/** Answers it. Rejects with what the agent may see; throws `unsupported_version`, `bad_params` or `unknown_method`. */
+export function answerModern(hub: Hub, call: ModernCall): Promise<JsonObject> {
+  const { method } = call.request;
+  return requestModern(hub, toContext(call), call.listen).then(
+    (result) => toModernResult(method, result, hub),
+    (error: unknown) => {
+      throw toModernError(error);
+    },
+  );
+}
+
+/** What an agent may see of an error: one that nobody expected is recorded, and told by the id of its call alone. */
+export function toVisibleError(error: unknown, { hub, callId, method }: { hub: Hub; callId: string; method: string }): Error {
+  if (error instanceof BridgeError || error instanceof RemoteError) return error;
+  hub.logger.error('A call failed unexpectedly.', {
+    call_id: callId,
+    method,
+    error: error instanceof Error ? error.stack : String(error),
+  });
+  return new BridgeError('internal', 'Internal error', { data: { call_id: callId } });
+}
+
+function requestModern(hub: Hub, context: RequestContext, listen: ModernCall['listen']): Promise<JsonObject> {
+  if (context.method === 'server/discover') return hub.request(context, async () => toDiscoverResult(hub));
+  if (context.method === 'subscriptions/listen' && listen !== undefined) return hub.request(context, (inner) => listen(inner.message));
+  return hub.request(context);
+}
+
+function toContext({ request, meta, callId, cancellation, caller, notify, tellListens }: ModernCall): RequestContext {
+  const { method, params: message = {} } = request;
+  const { clientInfo, logLevel } = parseEnvelope(method, meta);
+  return new RequestContext({
+    type: 'request',
+    method,
+    message,
+    callId,
+    cancellation,
+    caller: { ...caller, era: 'modern', clientInfo },
+    notify: (notified, params) => {
+      // Changes go to who listens, whoever caused them.
+      if (notified.endsWith('/list_changed')) tellListens(params === undefined ? { method: notified } : { method: notified, params });
+      // Log lines go to requests that asked for them.
+      else if (notified !== 'notifications/message' || (logLevel !== undefined && isLevelWanted(params?.level, logLevel)))
+        notify(notified, params);
+    },
+  });
+}
