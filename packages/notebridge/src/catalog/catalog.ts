@@ -5,7 +5,6 @@ import type { CallContext } from '../core/call-context.js';
 import { BridgeError, codeOf } from '../core/errors.js';
 import type { MiddlewareContext } from '../core/middleware.js';
 import type { Provider } from '../core/provider.js';
-import type { JsonObject } from '../util/json.js';
 import { quote } from '../util/quote.js';
 import { isListMethod, type ListMethod, type MergedList, mergeableLists, mergeLists } from './merged-lists.js';
 

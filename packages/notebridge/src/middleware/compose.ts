@@ -1,6 +1,5 @@
 import type { JsonObject } from '@notebridge/kit/json';
 import type { Hook, Middleware, MiddlewareContext } from '../core/middleware.js';
-import type { JsonObject } from '../util/json.js';
 
 type AnyHook = Hook<JsonObject, JsonObject>;
 export type Terminal = (context: MiddlewareContext) => Promise<JsonObject>;

@@ -1,7 +1,7 @@
+import { printJson } from '@notebridge/kit/exact-json';
+import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
+import { isOutOfTheOrdinary } from '@notebridge/kit/odd-numbers';
 import { type Printed, parseMessage, printMessage } from '../core/wire.js';
-import { printJson } from '../util/exact-json.js';
-import { isJsonObject, type JsonObject } from '../util/json.js';
-import { isOutOfTheOrdinary } from '../util/odd-numbers.js';
 import { keepText, keptTextOf } from './kept-text.js';
 import { printWithTokens } from './long-strings.js';
 import { parseWithLongStrings } from './long-strings-parser.js';

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
+import type { JsonObject } from '@notebridge/kit/json';
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../util/json.js';
 import { keepText, keptTextOf } from './kept-text.js';
 
 const text = '{ "content": [{"type":"text","text":"a"}], "isError": false, "_meta": {"b":[1]}, "n": 1 }';

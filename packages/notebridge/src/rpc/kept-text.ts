@@ -1,4 +1,4 @@
-import type { JsonObject } from '../util/json.js';
+import type { JsonObject } from '@notebridge/kit/json';
 import { setUnread } from './unread-members.js';
 
 /** More members than any result has; comparing them all must stay cheaper than printing. */

@@ -1,7 +1,6 @@
 import { errnoOf } from '@notebridge/kit/errno';
 import type { ServerConfig } from '../core/server-config.js';
 import { createLineChannel } from '../rpc/line-channel.js';
-import { errnoOf } from '../util/errno.js';
 import { type Link, type LinkOptions, StartFault } from './link.js';
 import { wentAway } from './unavailable.js';
 

@@ -4,7 +4,6 @@ import { Cancellation } from '../../core/cancellation.js';
 import { BridgeError } from '../../core/errors.js';
 import type { Principal } from '../../core/principal.js';
 import type { Printed } from '../../core/wire.js';
-import type { JsonObject } from '../../util/json.js';
 import { isRefusal } from '../http/refusal.js';
 import { toCallEvent } from '../tool-proxy/call-stream.js';
 import { parseCallBody } from '../tool-proxy/parse-call-body.js';

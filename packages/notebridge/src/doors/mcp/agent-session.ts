@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { messageOf } from '@notebridge/kit/message-of';
 import type { Caller } from '../../core/call-context.js';
 import { Cancellation } from '../../core/cancellation.js';
-import { type BridgeError, messageOf } from '../../core/errors.js';
+import type { BridgeError } from '../../core/errors.js';
 import { owner, type Principal } from '../../core/principal.js';
 import type { Era } from '../../core/protocol-versions.js';
 import type { ProviderEvent } from '../../core/provider.js';

@@ -1,13 +1,14 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
+import { messageOf } from '@notebridge/kit/message-of';
 import { Cancellation } from '../../core/cancellation.js';
-import { BridgeError, errorTable, messageOf } from '../../core/errors.js';
+import { BridgeError, errorTable } from '../../core/errors.js';
 import { type Principal, principalKey } from '../../core/principal.js';
 import type { ProviderEvent } from '../../core/provider.js';
 import type { Hub } from '../../hub.js';
 import { ResultAnswer } from '../../rpc/frames.js';
 import { MessageStream } from '../../rpc/message-stream.js';
 import { type RpcNotification, type RpcRequest, toErrorAnswer } from '../../rpc/messages.js';
-import { isJsonObject, type JsonObject } from '../../util/json.js';
 import { CallsUnderWay } from '../http/calls-under-way.js';
 import { sendEmpty } from '../http/raw-answer.js';
 import { AgentSession } from './agent-session.js';

@@ -1,3 +1,4 @@
+import type { JsonObject } from '@notebridge/kit/json';
 import type { Caller } from '../../core/call-context.js';
 import type { Cancellation } from '../../core/cancellation.js';
 import { BridgeError, RemoteError } from '../../core/errors.js';
@@ -5,7 +6,6 @@ import type { ProviderEvent } from '../../core/provider.js';
 import { RequestContext } from '../../core/request-context.js';
 import type { Hub } from '../../hub.js';
 import type { RpcRequest } from '../../rpc/messages.js';
-import type { JsonObject } from '../../util/json.js';
 import { isLevelWanted } from './legacy-era.js';
 import { parseEnvelope, toDiscoverResult, toModernError, toModernResult } from './modern-era.js';
 

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
+import type { JsonObject } from '@notebridge/kit/json';
 import { type Printed, printMessage } from '../../core/wire.js';
-import type { JsonObject } from '../../util/json.js';
 import { mediaRangesOf } from '../http/accept.js';
 import { EventStream, type StreamFormat } from '../http/event-stream.js';
 

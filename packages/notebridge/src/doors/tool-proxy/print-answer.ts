@@ -1,4 +1,5 @@
-import { codeOf, messageOf } from '../../core/errors.js';
+import { messageOf } from '@notebridge/kit/message-of';
+import { codeOf } from '../../core/errors.js';
 import { byteLengthOf, type Printed, printMessage } from '../../core/wire.js';
 import { printWithTokens } from '../../rpc/long-strings.js';
 import { failedAnswer, type ToolCallResponse } from './proxy-tool-call.js';
