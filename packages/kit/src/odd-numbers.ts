@@ -4,11 +4,11 @@
  * strings; strings are jumped over, since the large ones (images, output) are one string each.
  */
 export function hasOddNumber(text: string): boolean {
-  return isOutOfTheOrdinary(text, Number.POSITIVE_INFINITY);
+  return needsSlowPath(text, Number.POSITIVE_INFINITY);
 }
 
 /** True if it has an odd number, or is nested deeper than so many levels. */
-export function isOutOfTheOrdinary(text: string, maxDepth: number): boolean {
+export function needsSlowPath(text: string, maxDepth: number): boolean {
   const { length } = text;
   let depth = 0;
   for (let at = 0; at < length; at++) {

@@ -9,7 +9,7 @@ export interface ChildProgramOptions {
 }
 
 /** The end of a stdin tells a program to end; how long it may take before it is told by signals. Milliseconds. */
-const defaultPatienceMs = 5000;
+const defaultTimeoutMs = 5000;
 
 /** After its end, a program's output is waited for no longer than this: a child of its own may hold it open. Milliseconds. */
 const lastOutputMs = 500;
@@ -47,10 +47,10 @@ export class ChildProgram {
     return this.#lastWords.trim();
   }
 
-  /** Closes the child's stdin and waits for its end; after `patienceMs` (default 5000) it is killed. Closing twice is harmless. */
-  async close(patienceMs = defaultPatienceMs): Promise<string> {
+  /** Closes the child's stdin and waits for its end; after `timeoutMs` (default 5000) it is killed. Closing twice is harmless. */
+  async close(timeoutMs = defaultTimeoutMs): Promise<string> {
     this.input.end();
-    const timer = setTimeout(() => this.#child.kill('SIGKILL'), patienceMs);
+    const timer = setTimeout(() => this.#child.kill('SIGKILL'), timeoutMs);
     try {
       return await this.ended;
     } finally {

@@ -63,10 +63,10 @@ export class DemoAgent {
     return answer;
   }
 
-  /** Hangs up, as an agent host does, and waits for the child's end; after `patienceMs` it is killed. Closing twice is harmless. */
-  async close(patienceMs?: number): Promise<string> {
+  /** Hangs up, as an agent host does, and waits for the child's end; after `timeoutMs` it is killed. Closing twice is harmless. */
+  async close(timeoutMs?: number): Promise<string> {
     await this.#client.close();
-    return this.#child.close(patienceMs);
+    return this.#child.close(timeoutMs);
   }
 
   async #answered<T>(method: string, answer: Promise<T>): Promise<T> {

@@ -41,7 +41,7 @@ const budgetMs = 60_000;
 const paceMs = 1200;
 
 /** What is left running after a stop or a failure ends within this, or is killed. Milliseconds. */
-const lastPatienceMs = 1500;
+const lastTimeoutMs = 1500;
 
 /**
  * Plays the demo: starts a Notebridge as an agent host does, and works with it. Rejects with the signal's reason; a step that failed is in
@@ -66,7 +66,7 @@ export async function runDemo(options: DemoOptions): Promise<DemoReport> {
       ...(filesystem === undefined ? { notShown: withoutFilesystem } : {}),
     };
   } finally {
-    await agent.close(lastPatienceMs);
+    await agent.close(lastTimeoutMs);
   }
 }
 

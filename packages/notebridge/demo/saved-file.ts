@@ -37,7 +37,7 @@ print("valid", nbformat.__version__)
 `;
 
 /** How long Python may take to start and look. Milliseconds. */
-const pythonPatienceMs = 15_000;
+const pythonTimeoutMs = 15_000;
 
 /**
  * Asks Python's nbformat for its verdict: its version if it finds the file valid, undefined if this machine does not have it.
@@ -50,7 +50,7 @@ export async function askPython(file: string, folder: string): Promise<string | 
     python.output.setEncoding('utf8').on('data', (text: string) => {
       said += text;
     });
-    const ending = await python.close(pythonPatienceMs);
+    const ending = await python.close(pythonTimeoutMs);
     const [asked, verdict] = said.trim().split(/\r?\n/);
     if (verdict?.startsWith('valid ') === true) return verdict.slice('valid '.length);
     if (asked === 'asked') throw mismatch("a notebook that Python's nbformat finds valid", `${ending}: ${python.lastWords}`);

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { createTeller } from './teller.js';
 
-const tell = (colours: boolean): string => {
+const notify = (colours: boolean): string => {
   let printed = '';
   const teller = createTeller({ print: (text) => (printed += text), colours });
   teller.title('A story');
@@ -13,12 +13,12 @@ const tell = (colours: boolean): string => {
 };
 
 it('tells each step in plain lines', () => {
-  expect(tell(false)).toBe('A story\n\n1. It begins\n   → run_code  code: "x = 1"\n   ✓ it works  (1.2 s)\n   ✗ it does not  (0.0 s)\n');
+  expect(notify(false)).toBe('A story\n\n1. It begins\n   → run_code  code: "x = 1"\n   ✓ it works  (1.2 s)\n   ✗ it does not  (0.0 s)\n');
 });
 
 it('says the same in colours', () => {
-  const coloured = tell(true);
+  const coloured = notify(true);
   expect(coloured).toContain('\u001b[32m✓\u001b[0m it works');
   // biome-ignore lint/suspicious/noControlCharactersInRegex: it is what colours are made of.
-  expect(coloured.replaceAll(/\u001b\[\d+m/g, '')).toBe(tell(false));
+  expect(coloured.replaceAll(/\u001b\[\d+m/g, '')).toBe(notify(false));
 });

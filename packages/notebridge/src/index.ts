@@ -1,6 +1,6 @@
 export { type Logger, silentLogger } from '@notebridge/kit/logger';
 export { createNotebridge, type Notebridge } from './assembly/create-notebridge.js';
-export type { NotebookSetup, OpenedNotebook, OpenNotebook } from './assembly/notebooks/notebook.js';
+export type { NotebookSetup, OpenedNotebook, OpenNotebook } from './assembly/notebooks/open-notebook.js';
 export type { PageOptions } from './assembly/notebooks/page-options.js';
 export type { HttpDoorOptions, NotebridgeOptions } from './assembly/options.js';
 export { ServerTools, type ServerToolsOptions } from './catalog/server-tools.js';

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@notebridge/kit/json';
 import { messageOf } from '@notebridge/kit/message-of';
 import type { Agent, PageTool } from './definitions.js';
-import { toFailedResult, toToolResult } from './results.js';
+import { failedResult, toToolResult } from './results.js';
 import { parseArguments } from './schema.js';
 
 /** A tool that an agent runs. */
@@ -65,7 +65,7 @@ export function createCallRunner(onEvent: (event: CallEvent) => void): RunCall {
       return result;
     } catch (error) {
       outcome = signal.aborted ? 'cancelled' : controller.signal.aborted ? 'stopped' : 'failed';
-      return toFailedResult(messageOf(error));
+      return failedResult(messageOf(error));
     } finally {
       signal.removeEventListener('abort', cancel);
       onEvent({ type: 'ended', call, outcome: outcome ?? 'failed' });

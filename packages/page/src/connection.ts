@@ -30,14 +30,14 @@ export interface ConnectionOptions extends Omit<McpServerOptions, 'send'> {
 const subprotocol = 'mcp';
 const openState = 1;
 /** A program that does not greet within this time after the socket is open is none of ours. */
-const greetingMs = 10_000;
+const handshakeMs = 10_000;
 
 /** One WebSocket connection, from the dial to the end, with an MCP server of its own. */
 export class Connection {
   readonly server: McpServer;
   readonly #options: ConnectionOptions;
   #socket: PageSocket | undefined;
-  #greeting: ReturnType<typeof setTimeout> | undefined;
+  #handshake: ReturnType<typeof setTimeout> | undefined;
   #wasOpen = false;
   #isClosed = false;
 
@@ -46,9 +46,9 @@ export class Connection {
     this.server = new McpServer({
       ...options,
       send: (frame) => this.#send(frame),
-      onGreeting: (agent, resumeToken) => {
-        clearTimeout(this.#greeting);
-        options.onGreeting(agent, resumeToken);
+      onHandshake: (agent, resumeToken) => {
+        clearTimeout(this.#handshake);
+        options.onHandshake(agent, resumeToken);
       },
     });
   }
@@ -63,7 +63,7 @@ export class Connection {
       if (this.#finish()) onEnd({ wasOpen: false });
       return;
     }
-    this.#socket.addEventListener('open', () => this.#greet());
+    this.#socket.addEventListener('open', () => this.#performHandshake());
     this.#socket.addEventListener('message', ({ data }) => {
       if (!this.#isClosed) this.server.receive(data);
     });
@@ -79,12 +79,12 @@ export class Connection {
     if (this.#finish()) this.#socket?.close(1000);
   }
 
-  #greet(): void {
+  #performHandshake(): void {
     if (this.#isClosed) return;
     this.#wasOpen = true;
     // Most WebSockets refuse a server that does not echo it by themselves.
     if (this.#socket?.protocol !== subprotocol) return this.#socket?.close(1000);
-    this.#greeting = setTimeout(() => this.#socket?.close(1000), greetingMs);
+    this.#handshake = setTimeout(() => this.#socket?.close(1000), handshakeMs);
   }
 
   #send(frame: string): void {
@@ -95,7 +95,7 @@ export class Connection {
   #finish(): boolean {
     if (this.#isClosed) return false;
     this.#isClosed = true;
-    clearTimeout(this.#greeting);
+    clearTimeout(this.#handshake);
     this.server.close();
     return true;
   }

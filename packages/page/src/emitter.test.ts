@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { Emitter } from './emitter.js';
+import { TypedEmitter } from './emitter.js';
 
 it('Emitter delivers an event that a listener causes after the one it was told of, to everybody', () => {
-  const emitter = new Emitter<{ step: number }>();
+  const emitter = new TypedEmitter<{ step: number }>();
   const seen: string[] = [];
   emitter.on('step', (step) => {
     seen.push(`a${step}`);

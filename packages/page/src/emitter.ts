@@ -1,5 +1,5 @@
 /** Listeners by event name. One that throws is reported by the platform, as for DOM events, and harms nobody else. */
-export class Emitter<Events extends object> {
+export class TypedEmitter<Events extends object> {
   readonly #listeners = new Map<keyof Events, Set<(event: never) => void>>();
   readonly #queue: (() => void)[] = [];
 

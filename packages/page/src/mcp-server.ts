@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import type { RunCall } from './call-runner.js';
 import { type Agent, type Listed, listOf, type PagePrompt, type PageResource, type PageTool, toListedTool } from './definitions.js';
-import { invalidParams, invalidRequest, Peer, RpcError, unknownMethod } from './peer.js';
+import { invalidParams, invalidRequest, PagePeer, RpcError, unknownMethod } from './peer.js';
 import { toPromptResult, toResourceResult } from './results.js';
 
 /** What a page is, to agents. */
@@ -21,7 +21,7 @@ export interface McpServerOptions {
   runCall: RunCall;
   send: (frame: string) => void;
   /** Told of `initialize`, before it is answered: the answer promises that the token is kept. */
-  onGreeting: (agent: Agent, resumeToken: string | undefined) => void;
+  onHandshake: (agent: Agent, resumeToken: string | undefined) => void;
   /** Told when the hub has taken the answer. */
   onReady: (agent: Agent) => void;
   onFault: (fault: string) => void;
@@ -43,7 +43,7 @@ type Handler = (params: JsonObject, signal: AbortSignal) => unknown;
 /** The MCP server of one connection. It ends with it: a page that dials again is a new server that is greeted anew. */
 export class McpServer {
   readonly #options: McpServerOptions;
-  readonly #peer: Peer;
+  readonly #peer: PagePeer;
   readonly #subscribed = new Set<unknown>();
   #logLevel: LogLevel = 'info';
   #agent: Agent | undefined;
@@ -67,7 +67,7 @@ export class McpServer {
   constructor(options: McpServerOptions) {
     this.#options = options;
     const { send, onFault } = options;
-    this.#peer = new Peer({
+    this.#peer = new PagePeer({
       send,
       onFault,
       onRequest: (method, params, signal) => this.#answer(method, params, signal),
@@ -119,7 +119,7 @@ export class McpServer {
     const given = isJsonObject(_meta) ? _meta[resumeTokenKey] : undefined;
     const resumeToken = typeof given === 'string' && given !== '' ? given : undefined;
     this.#agent = toAgent(clientInfo);
-    this.#options.onGreeting(this.#agent, resumeToken);
+    this.#options.onHandshake(this.#agent, resumeToken);
     return {
       protocolVersion: knownVersions.includes(String(protocolVersion)) ? protocolVersion : knownVersions[0],
       capabilities: {

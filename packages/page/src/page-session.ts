@@ -5,7 +5,7 @@ import { Connection, type ConnectionEnd, type PageSocketConstructor } from './co
 import { askInDialog, type ConsentRequest } from './consent-dialog.js';
 import { type Agent, checkTools, type PageTool } from './definitions.js';
 import { diagnose, type PagePermissions } from './diagnose.js';
-import { Emitter } from './emitter.js';
+import { TypedEmitter } from './emitter.js';
 import type { LogLevel, PageDefinition } from './mcp-server.js';
 import type { Diagnosis, DisconnectReason, PageState } from './page-state.js';
 
@@ -48,7 +48,7 @@ export function createPageSession(options: PageSessionOptions): PageSession {
 /** The lasting session of a page: who may connect, the connection of the moment, and how it comes back when it is lost. */
 export class PageSession {
   readonly #options: PageSessionOptions;
-  readonly #events = new Emitter<SessionEvents>();
+  readonly #events = new TypedEmitter<SessionEvents>();
   readonly #runCall = createCallRunner((event) => this.#events.emit('call', event));
   readonly #keeper: AddressKeeper;
   readonly #backoff: Backoff;
@@ -205,7 +205,7 @@ export class PageSession {
       WebSocket,
       runCall: this.#runCall,
       definition: () => ({ ...this.#options, tools: this.#tools }),
-      onGreeting: (agent, resumeToken) => this.#keepGreeting(agent, resumeToken),
+      onHandshake: (agent, resumeToken) => this.#keepHandshake(agent, resumeToken),
       onReady: (agent) => this.#becomeConnected(agent),
       onFault: (fault) => log?.(fault),
       onEnd: (end) => void this.#ended(connection, end),
@@ -216,7 +216,7 @@ export class PageSession {
     if (this.#connection === connection) connection.open();
   }
 
-  #keepGreeting({ name }: Agent, resumeToken: string | undefined): void {
+  #keepHandshake({ name }: Agent, resumeToken: string | undefined): void {
     if (this.#address === undefined) return;
     this.#address = { ...this.#address, agentName: name, ...(resumeToken === undefined ? {} : { token: resumeToken }) };
     this.#keeper.keep(this.#address);

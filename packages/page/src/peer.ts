@@ -17,7 +17,7 @@ export const unknownMethod = -32601;
 export const invalidParams = -32602;
 const internalError = -32603;
 
-export interface PeerOptions {
+export interface PagePeerOptions {
   send: (frame: string) => void;
   /** Answers a request. `signal` aborts when it is cancelled, or when the connection ends. */
   onRequest: (method: string, params: JsonObject, signal: AbortSignal) => unknown;
@@ -31,11 +31,11 @@ export interface PeerOptions {
  * The JSON-RPC end of one connection, for a side that is asked and never asks: one message per frame, answers in whatever
  * order they are ready, none to a request that was cancelled.
  */
-export class Peer {
-  readonly #options: PeerOptions;
+export class PagePeer {
+  readonly #options: PagePeerOptions;
   readonly #running = new Map<unknown, AbortController>();
 
-  constructor(options: PeerOptions) {
+  constructor(options: PagePeerOptions) {
     this.#options = options;
   }
 

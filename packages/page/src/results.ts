@@ -11,7 +11,7 @@ export function toToolResult(value: unknown): JsonObject {
 }
 
 /** A tool that fails is a result, so that the agent reads why and goes on. */
-export function toFailedResult(text: string): JsonObject {
+export function failedResult(text: string): JsonObject {
   return { ...toTextResult(text), isError: true };
 }
 

@@ -143,11 +143,11 @@ describe('connecting', () => {
   });
 
   it('shows no name that could deceive', async () => {
-    const evil = await openHub({ greeting: { clientInfo: { name: `  a\u202Eb\n\u0000c${'x'.repeat(500)}`, version: 7 } } });
+    const evil = await openHub({ handshake: { clientInfo: { name: `  a\u202Eb\n\u0000c${'x'.repeat(500)}`, version: 7 } } });
     const session = createPage();
     const state = await session.connectManually(evil.entry);
     expect(state).toEqual({ status: 'connected', agent: { name: `abc${'x'.repeat(77)}` } });
-    const nameless = await openHub({ greeting: { clientInfo: { name: '\u200B' } } });
+    const nameless = await openHub({ handshake: { clientInfo: { name: '\u200B' } } });
     expect(await createPage().connectManually(nameless.entry)).toMatchObject({ agent: { name: 'an unnamed program' } });
   });
 });

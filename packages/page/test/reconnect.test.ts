@@ -45,11 +45,11 @@ describe('a connection that is lost', () => {
   });
 
   it('is dialled with the resume token, once the hub has given one', async () => {
-    const hub = await openHub({ greeting: resume('second') });
+    const hub = await openHub({ handshake: resume('second') });
     const storage = createMemoryStorage();
     const session = await connect(hub, { storage });
     const connection = await hub.connection(0);
-    expect(await connection.greeted).toMatchObject({ _meta: { 'notebridge/resume_token': true } });
+    expect(await connection.initialized).toMatchObject({ _meta: { 'notebridge/resume_token': true } });
     expect(JSON.stringify([...storage.items])).toContain('second');
     expect(JSON.stringify([...storage.items])).not.toContain('first');
 
@@ -62,10 +62,10 @@ describe('a connection that is lost', () => {
   });
 
   it.each([undefined, 7, ''])('keeps its token when the hub gives %j', async (token) => {
-    const hub = await openHub({ greeting: { _meta: { 'notebridge/resume_token': token } } });
+    const hub = await openHub({ handshake: { _meta: { 'notebridge/resume_token': token } } });
     await connect(hub);
     const connection = await hub.connection(0);
-    expect(await connection.greeted).not.toHaveProperty('_meta');
+    expect(await connection.initialized).not.toHaveProperty('_meta');
     connection.socket.close(1001);
     await hub.connection(1);
     expect(hub.dials).toEqual(['first', 'first']);

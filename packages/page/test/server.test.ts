@@ -33,7 +33,7 @@ describe('what a hub asks of a page', () => {
 
   it('greets with what it has, in the version asked for', async () => {
     await connect({ title: 'A page', instructions: 'Be kind.' });
-    expect(await connection.greeted).toEqual({
+    expect(await connection.initialized).toEqual({
       protocolVersion: '2025-06-18',
       capabilities: { logging: {}, tools: { listChanged: true } },
       serverInfo: { name: 'test-page', version: '1.0.0', title: 'A page' },
@@ -215,7 +215,7 @@ describe('what a hub asks of a page', () => {
   it('offers resources, and tells of updates to who has subscribed', async () => {
     const resources = [{ uri: 'a:1', name: 'one', mimeType: 'text/plain', read: async () => 'first' }];
     const session = await connect({ resources: () => resources });
-    expect(await connection.greeted).toMatchObject({ capabilities: { resources: { listChanged: true, subscribe: true } } });
+    expect(await connection.initialized).toMatchObject({ capabilities: { resources: { listChanged: true, subscribe: true } } });
     expect((await connection.request('resources/list')).result).toEqual({
       resources: [{ uri: 'a:1', name: 'one', mimeType: 'text/plain' }],
     });

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { findHeadFault, type HeadFault, pathOf } from '@notebridge/kit/request-head';
 import { isSameToken } from '@notebridge/kit/token';
-import type { Connections } from './connections.js';
+import type { BoundedConnections } from './connections.js';
 
 /** How windows come in. */
 export interface WindowAccess {
@@ -12,13 +12,13 @@ export interface WindowAccess {
   /** Origins, besides the host's own, that a window may come from, to the letter. */
   allowOrigins?: readonly string[] | undefined;
   /** Bounds the connections that others hold to this process. Default: 256 of this host's own that are no window. */
-  connections?: Connections | undefined;
+  connections?: BoundedConnections | undefined;
   /** Told why a window was not let in (`wrong_host`, `wrong_origin`, `missing`, `malformed`, `expired` or `unknown`), and from where. Default: the log is. */
   onRefused?: ((why: string, remoteAddress: string | undefined) => void) | undefined;
 }
 
 /** Why a connection was not let in. `failedToken` marks tries at guessing, which are slowed down. */
-export interface Refusal {
+export interface WindowRefusal {
   readonly status: 400 | 401 | 403 | 404 | 405 | 503;
   readonly reason: string;
   readonly failedToken: boolean;
@@ -26,7 +26,7 @@ export interface Refusal {
   readonly why?: 'wrong_host' | 'wrong_origin' | 'missing' | 'unknown';
 }
 
-export interface AdmissionRules {
+export interface WindowAdmissionRules {
   /** Values of `Host` that name this server, lower case. */
   readonly hosts: ReadonlySet<string>;
   /** Origins beside `http://` and the request's own `Host`, to the letter. */
@@ -41,7 +41,7 @@ export const viewerSubprotocol = 'notebridge-viewer';
  * Everything that is checked before a window's socket is upgraded, from what anyone can see to what only the holder of the token
  * knows: method, path, Host (DNS rebinding), Origin (foreign pages), subprotocol, token.
  */
-export function findRefusal(request: IncomingMessage, { hosts, origins, token }: AdmissionRules): Refusal | undefined {
+export function findRefusal(request: IncomingMessage, { hosts, origins, token }: WindowAdmissionRules): WindowRefusal | undefined {
   if (request.method !== 'GET') return refuse(405, 'Only GET is answered here.');
   if (pathOf(request) !== viewerPath) return refuse(404, 'Nothing is served at this path.');
   const fault = findHeadFault(request, { hosts, allowsOrigin: () => isOwnOrigin(request, origins) });
@@ -58,7 +58,7 @@ export function findRefusal(request: IncomingMessage, { hosts, origins, token }:
 
 const repeatedHeader = refuse(400, 'The header Host or Authorization was sent twice.');
 /** In the words that windows and other clients of the port get alike. */
-export const headRefusals: Record<HeadFault, Refusal> = {
+export const headRefusals: Record<HeadFault, WindowRefusal> = {
   repeated_host: repeatedHeader,
   repeated_authorization: repeatedHeader,
   wrong_host: { ...refuse(403, 'The Host header does not name this server.'), why: 'wrong_host' },
@@ -77,6 +77,6 @@ function offersSubprotocol({ headers }: IncomingMessage): boolean {
   return offered.some((name) => name.trim() === viewerSubprotocol);
 }
 
-function refuse(status: Refusal['status'], reason: string): Refusal {
+function refuse(status: WindowRefusal['status'], reason: string): WindowRefusal {
   return { status, reason, failedToken: false };
 }

@@ -2,7 +2,7 @@ import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 
 /** Bounds the connections that others hold to this process: those that have shown no good token make room. */
-export interface Connections {
+export interface BoundedConnections {
   /** Counts the connections of a server from now on. */
   watch(server: Server): void;
   /** The connection has carried a good token. Trusting twice is harmless. */
@@ -10,7 +10,7 @@ export interface Connections {
 }
 
 /** At most so many without a good token; past it the oldest is cut. */
-export function boundedConnections(max: number): Connections {
+export function boundedConnections(max: number): BoundedConnections {
   const unproven = new Set<Socket>();
   return {
     watch: (server) => {

@@ -13,11 +13,11 @@ const lookMs = 3000;
  */
 export function watchDisk(path: string, onMaybe: () => void, logger: Logger): () => void {
   let isClosed = false;
-  const tell = () => {
+  const notify = () => {
     if (!isClosed) onMaybe();
   };
-  const timer = setInterval(tell, lookMs).unref();
-  const watcher = watchFolder(path, tell, (error) => {
+  const timer = setInterval(notify, lookMs).unref();
+  const watcher = watchFolder(path, notify, (error) => {
     const fields = { path, error: messageOf(error) };
     logger.warn('The file cannot be watched; it is looked at every few seconds instead.', fields);
   });
@@ -29,11 +29,11 @@ export function watchDisk(path: string, onMaybe: () => void, logger: Logger): ()
 }
 
 /** On the folder, because most programs replace the file, and a watch on the file would end with the old one. */
-function watchFolder(path: string, tell: () => void, warn: (error: unknown) => void): FSWatcher | undefined {
+function watchFolder(path: string, notify: () => void, warn: (error: unknown) => void): FSWatcher | undefined {
   const name = basename(path);
   try {
     return watch(dirname(path), { persistent: false }, (_, changed) => {
-      if (changed === null || changed === name) tell();
+      if (changed === null || changed === name) notify();
     }).on('error', warn);
   } catch (error) {
     warn(error);

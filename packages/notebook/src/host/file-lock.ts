@@ -25,7 +25,7 @@ const deadAfterMs = 4 * touchMs;
 const tries = 20;
 
 /** Keeps a second host of ours from the same file. The lock is a file beside it, which a killed holder leaves: it is taken over. */
-export class FileLock {
+export class NotebookLock {
   readonly #path: string;
   readonly #text: string;
   readonly #timer: NodeJS.Timeout;
@@ -38,7 +38,7 @@ export class FileLock {
   }
 
   /** `path` with links resolved. Rejects with `file_in_use`, naming who; `file_unreadable` if no lock can be made. */
-  static async take(path: string): Promise<FileLock> {
+  static async take(path: string): Promise<NotebookLock> {
     const lockPath = join(dirname(path), `.${basename(path)}.notebridge-lock`);
     const me: Holder = {
       pid: process.pid,
@@ -49,7 +49,7 @@ export class FileLock {
     };
     const text = `${JSON.stringify(me)}\n`;
     for (let attempt = 0; attempt < tries; attempt++) {
-      if (place(lockPath, text)) return new FileLock(lockPath, text);
+      if (place(lockPath, text)) return new NotebookLock(lockPath, text);
       const found = await read(lockPath);
       if (!found) continue;
       if (found.holder && (await isAlive(found.holder, found.touchedMs))) throw inUse({ path, lockPath, holder: found.holder });

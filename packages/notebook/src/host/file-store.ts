@@ -9,11 +9,11 @@ import { type NotebookLimits, parseNotebook, printNotebook } from '../model/nbfo
 import type { FileState } from '../viewer/protocol.js';
 import type { DiskFile, Found, FoundText } from './disk-file.js';
 import { watchDisk } from './disk-watch.js';
-import type { FileLock } from './file-lock.js';
+import type { NotebookLock } from './file-lock.js';
 import { changedText, invalidText, removedText } from './file-texts.js';
 import { HostError } from './host-error.js';
 import type { Preference } from './merge.js';
-import { type OpenedNotebook, openNotebook } from './open-notebook.js';
+import { type OpenedFile, openNotebook } from './open-notebook.js';
 import { rescue } from './rescue.js';
 import { SaveTimer, type SaveTiming } from './save-timer.js';
 import { SyncedNotebook } from './synced-notebook.js';
@@ -46,7 +46,7 @@ export class FileStore {
   readonly document: NotebookDocument;
   readonly path: string;
   readonly #disk: DiskFile;
-  readonly #lock: FileLock | undefined;
+  readonly #lock: NotebookLock | undefined;
   readonly #limits: NotebookLimits;
   readonly #logger: Logger;
   readonly #synced: SyncedNotebook;
@@ -64,7 +64,7 @@ export class FileStore {
   #closing: Promise<void> | undefined;
   #lastState: FileState = { kind: 'saved' };
 
-  private constructor({ disk, lock, notebook }: OpenedNotebook, options: FileStoreOptions) {
+  private constructor({ disk, lock, notebook }: OpenedFile, options: FileStoreOptions) {
     this.document = createDocument(notebook, options.limits);
     this.path = disk.path;
     this.#disk = disk;
@@ -73,7 +73,7 @@ export class FileStore {
     this.#logger = options.logger;
     this.#synced = new SyncedNotebook(this.document);
     this.#timer = new SaveTimer(() => this.#saveByItself(), options.timing);
-    this.#stopListening = [watchDisk(disk.path, () => this.#checkSoon(), options.logger), this.document.onChange(() => this.#hearChange())];
+    this.#stopListening = [watchDisk(disk.path, () => this.#checkSoon(), options.logger), this.document.onChange(() => this.#onChange())];
   }
 
   /**
@@ -118,7 +118,7 @@ export class FileStore {
     return this.#closing;
   }
 
-  #hearChange(): void {
+  #onChange(): void {
     if (this.#synced.isFollowing || this.#closing !== undefined) return;
     if (!this.#conflict && !this.#isDetached) this.#timer.changed();
     this.#emit();

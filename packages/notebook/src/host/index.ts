@@ -1,11 +1,11 @@
 export type { Logger } from '@notebridge/kit/logger';
 export type { KernelTools, ToolCall, ToolCallOptions, ToolPackage } from '../kernel/kernel-tools.js';
-export { describeState, type Layer } from '../kernel/layers.js';
+export { describeLayerState as describeState, type Layer } from '../kernel/layers.js';
 export { lookAtSandbox } from '../sandbox/sandbox.js';
 export type { SandboxMode } from '../sandbox/spec.js';
 export type { ToolAccess } from '../viewer/protocol.js';
+export type { NotebookTools } from './agent-tools.js';
 export { HostError, type HostErrorCode, hostErrors } from './host-error.js';
 export { createNotebookHost, NotebookHost, type NotebookHostOptions } from './notebook-host.js';
-export type { NotebookTools } from './notebook-tools.js';
 export type { SaveTiming } from './save-timer.js';
 export type { LinkLimits } from './viewer-link.js';

@@ -2,14 +2,14 @@ import { errnoOf, explain } from '@notebridge/kit/errno';
 import type { Logger } from '@notebridge/kit/logger';
 import type { Notebook } from '../model/cell.js';
 import { NotebookError } from '../model/errors.js';
-import { defaultLimits, type NotebookLimits, parseNotebook, printNotebook } from '../model/nbformat.js';
+import { defaultNotebookLimits, type NotebookLimits, parseNotebook, printNotebook } from '../model/nbformat.js';
 import { DiskFile } from './disk-file.js';
-import { FileLock } from './file-lock.js';
+import { NotebookLock } from './file-lock.js';
 import { HostError } from './host-error.js';
 
-export interface OpenedNotebook {
+export interface OpenedFile {
   readonly disk: DiskFile;
-  readonly lock: FileLock | undefined;
+  readonly lock: NotebookLock | undefined;
   readonly notebook: Notebook;
 }
 
@@ -24,11 +24,11 @@ const newNotebook: Notebook = {
 };
 
 /** Locks and reads a notebook, or makes an empty one. Rejects as `FileStore.open` does. */
-export async function openNotebook(options: { path: string; limits?: NotebookLimits; logger: Logger }): Promise<OpenedNotebook> {
+export async function openNotebook(options: { path: string; limits?: NotebookLimits; logger: Logger }): Promise<OpenedFile> {
   const { path, limits = {}, logger } = options;
-  let lock: FileLock | undefined;
+  let lock: NotebookLock | undefined;
   try {
-    const disk = await DiskFile.at(path, limits.maxBytes ?? defaultLimits.maxBytes);
+    const disk = await DiskFile.at(path, limits.maxBytes ?? defaultNotebookLimits.maxBytes);
     lock = await takeLock(disk.path, logger);
     const notebook = await readOrCreate(disk, limits);
     if (lock) await disk.sweep();
@@ -40,9 +40,9 @@ export async function openNotebook(options: { path: string; limits?: NotebookLim
 }
 
 /** Undefined where no lock can be made: then the notebook cannot be saved there either. */
-async function takeLock(path: string, logger: Logger): Promise<FileLock | undefined> {
+async function takeLock(path: string, logger: Logger): Promise<NotebookLock | undefined> {
   try {
-    return await FileLock.take(path);
+    return await NotebookLock.take(path);
   } catch (error) {
     if (!(error instanceof HostError) || error.code !== 'file_unreadable') throw error;
     logger.warn('The notebook is opened without a lock.', { error: error.message });

@@ -3,9 +3,9 @@ import { type PlacedCell, placeAmong } from '../model/document.js';
 import { NotebookError } from '../model/errors.js';
 import type { NotebookSession } from '../session.js';
 import { person, type ViewerAction } from '../viewer/protocol.js';
+import type { NotebookTools } from './agent-tools.js';
 import type { FileStore } from './file-store.js';
 import { HostError } from './host-error.js';
-import type { NotebookTools } from './notebook-tools.js';
 
 /** What a window works on. */
 export interface ViewerTarget {

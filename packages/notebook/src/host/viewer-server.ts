@@ -4,9 +4,9 @@ import type { Duplex } from 'node:stream';
 import type { Logger } from '@notebridge/kit/logger';
 import { findHeadFault, hostsOf, pathOf } from '@notebridge/kit/request-head';
 import { type ServerOptions, type WebSocket, WebSocketServer } from 'ws';
-import { findRefusal, headRefusals, type Refusal, viewerSubprotocol, type WindowAccess } from './admission.js';
+import { findRefusal, headRefusals, viewerSubprotocol, type WindowAccess, type WindowRefusal } from './admission.js';
 import { type AnswerAsset, send, serveAssets } from './assets.js';
-import { boundedConnections, type Connections } from './connections.js';
+import { type BoundedConnections, boundedConnections } from './connections.js';
 import type { EntryCodes } from './entry-codes.js';
 import { answerEntry, entryPath } from './entry-door.js';
 import { openPort } from './open-port.js';
@@ -39,7 +39,7 @@ export class ViewerServer {
   readonly #answerAsset: AnswerAsset;
   readonly #webSockets: WebSocketServer;
   readonly #sockets = new Set<Socket>();
-  readonly #connections: Connections;
+  readonly #connections: BoundedConnections;
   readonly #origins: ReadonlySet<string>;
   #hosts: ReadonlySet<string> = new Set();
   #servers: Server[] = [];
@@ -149,7 +149,7 @@ export class ViewerServer {
   }
 
   /** Slows down whoever guesses; the holder of the right token never waits. */
-  #refuse(stream: Duplex, refusal: Refusal, request: IncomingMessage): void {
+  #refuse(stream: Duplex, refusal: WindowRefusal, request: IncomingMessage): void {
     this.#tellRefused(request, refusal);
     const refuse = (): void => void stream.end(toRefusalText(refusal), () => stream.destroy());
     if (!refusal.failedToken) return refuse();
@@ -179,11 +179,11 @@ export class ViewerServer {
   }
 }
 
-function tooMany(maxWindows: number): Refusal {
+function tooMany(maxWindows: number): WindowRefusal {
   return { status: 503, reason: `${maxWindows} windows are open on this notebook already. Close one.`, failedToken: false };
 }
 
-function toRefusalText({ status, reason }: Refusal): string {
+function toRefusalText({ status, reason }: WindowRefusal): string {
   const body = `${reason}\n`;
   const head = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,

@@ -3,8 +3,8 @@ import type { WebSocket } from 'ws';
 import type { PlacedCell } from '../model/document.js';
 import type { JournalEntry } from '../model/journal.js';
 import type { ConnectedAgent, Hello, HostMessage } from '../viewer/protocol.js';
+import type { NotebookTools } from './agent-tools.js';
 import { HostError } from './host-error.js';
-import type { NotebookTools } from './notebook-tools.js';
 import { createActions, type ViewerTarget } from './viewer-actions.js';
 import { type LinkLimits, ViewerLink } from './viewer-link.js';
 
@@ -33,11 +33,11 @@ export class ViewerWindows {
     this.#options = options;
     const { session, file, codeTools } = options;
     this.#stopListening = [
-      session.document.onChange(({ change }) => this.#tell({ type: 'change', change })),
-      session.onEvent((event) => this.#tell({ type: 'session', event })),
-      session.journal.onChange(() => this.#tellJournalSoon()),
-      file?.onState((state) => this.#tell({ type: 'file', file: state })) ?? (() => {}),
-      codeTools?.onAccess((tools) => this.#tell({ type: 'tools', tools })) ?? (() => {}),
+      session.document.onChange(({ change }) => this.#notify({ type: 'change', change })),
+      session.onEvent((event) => this.#notify({ type: 'session', event })),
+      session.journal.onChange(() => this.#notifyJournalSoon()),
+      file?.onState((state) => this.#notify({ type: 'file', file: state })) ?? (() => {}),
+      codeTools?.onAccess((tools) => this.#notify({ type: 'tools', tools })) ?? (() => {}),
     ];
   }
 
@@ -51,7 +51,7 @@ export class ViewerWindows {
 
   set agents(agents: readonly ConnectedAgent[]) {
     this.#agents = agents.map(({ id, name }) => ({ id, name }));
-    this.#tell({ type: 'agents', agents: this.#agents });
+    this.#notify({ type: 'agents', agents: this.#agents });
   }
 
   /** A window begins with everything there is, and hears of each change that follows. */
@@ -91,17 +91,17 @@ export class ViewerWindows {
     };
   }
 
-  #tell(message: HostMessage): void {
+  #notify(message: HostMessage): void {
     if (this.#links.size === 0) return;
     const text = JSON.stringify(message);
     for (const link of this.#links) link.sendText(text);
   }
 
-  #tellJournalSoon(): void {
+  #notifyJournalSoon(): void {
     if (this.#links.size === 0) return;
     this.#journalTimer ??= setTimeout(() => {
       this.#journalTimer = undefined;
-      this.#tell({ type: 'journal', journal: newest(this.#options.session.journal.entries) });
+      this.#notify({ type: 'journal', journal: newest(this.#options.session.journal.entries) });
     }, journalMs).unref();
   }
 

@@ -11,9 +11,9 @@ export interface Layer {
 
 /** The words of doctor, window and tools alike. */
 export function describeLayer(layer: Layer): string {
-  return `${layer.name}: ${describeState(layer)}`;
+  return `${layer.name}: ${describeLayerState(layer)}`;
 }
 
-export function describeState({ active, text }: Layer): string {
+export function describeLayerState({ active, text }: Layer): string {
   return `${active ? 'active' : 'not active'} (${text})`;
 }

@@ -24,7 +24,7 @@ export function openToolCalls(tools: KernelTools, send: (command: ToolCommand) =
   const offer = (next: ToolPackage) =>
     send({ type: 'toolPackage', package: next.state === 'there' ? { ...next, files: [...next.files] } : next });
 
-  const tell = (id: number, running: Running, text: string): void => {
+  const notify = (id: number, running: Running, text: string): void => {
     if (allRunning.get(id) !== running || running.unheard >= maxUnheard) return;
     running.unheard++;
     send({ type: 'toolEvent', id, text });
@@ -35,7 +35,7 @@ export function openToolCalls(tools: KernelTools, send: (command: ToolCommand) =
     if (allRunning.size >= maxCalls) return send(failure(id, 'limit_reached', `${maxCalls} calls are under way already.`));
     const running: Running = { abort: new AbortController(), unheard: 0 };
     allRunning.set(id, running);
-    const onEvent = hears ? (text: string) => tell(id, running, text) : undefined;
+    const onEvent = hears ? (text: string) => notify(id, running, text) : undefined;
     const end = (command: ToolCommand) => {
       if (allRunning.get(id) !== running) return;
       allRunning.delete(id);

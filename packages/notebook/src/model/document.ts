@@ -7,7 +7,7 @@ import { createCellId } from './cell-ids.js';
 import { CellPlaces } from './cell-places.js';
 import { NotebookError } from './errors.js';
 import { toWellFormed } from './json.js';
-import { assertCell, assertMetadata, defaultLimits } from './nbformat.js';
+import { assertCell, assertMetadata, defaultNotebookLimits } from './nbformat.js';
 import { applyChange, type Change, cellIdOf, type DocumentState, type Operation } from './operation.js';
 import type { OutputLimits } from './output-budget.js';
 import { OutputLog } from './output-log.js';
@@ -102,7 +102,7 @@ export class NotebookDocument {
 
   /** An index beyond the end appends. */
   insert(index: number, { type, source: given, ...more }: NewCell, { by }: EditOptions): Cell {
-    const maxCells = this.#limits.maxCells ?? defaultLimits.maxCells;
+    const maxCells = this.#limits.maxCells ?? defaultNotebookLimits.maxCells;
     if (this.cells.length >= maxCells) throw new NotebookError('too_large', `The notebook has ${maxCells} cells, which is the limit.`);
     const source = this.#checkedSource(given);
     const isFree = more.id !== undefined && !this.find(more.id);

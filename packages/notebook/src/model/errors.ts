@@ -49,8 +49,3 @@ export class CodedError<Code extends string> extends Error {
 export class NotebookError extends CodedError<NotebookErrorCode> {
   override name = 'NotebookError';
 }
-
-/** The message of anything thrown. */
-export function messageOf(thrown: unknown): string {
-  return thrown instanceof Error ? thrown.message : String(thrown);
-}

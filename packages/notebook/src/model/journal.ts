@@ -60,7 +60,7 @@ export class Journal {
   constructor(document: NotebookDocument, limits: JournalLimits = {}) {
     this.#document = document;
     this.#limits = { maxEntries: 500, maxCharacters: 50_000_000, ...limits };
-    this.#stopListening = document.onChange((event) => this.#hear(event));
+    this.#stopListening = document.onChange((event) => this.#onEvent(event));
   }
 
   /** Oldest first. */
@@ -128,7 +128,7 @@ export class Journal {
     });
   }
 
-  #hear({ change: { op, by, version }, ...places }: DocumentEvent): void {
+  #onEvent({ change: { op, by, version }, ...places }: DocumentEvent): void {
     const cell = places.after?.cell ?? places.before?.cell;
     if (version === this.#undoVersion || !cell || !isContentOperation(op)) return;
     if (by.kind === 'person') this.#markTouched(cell.id, by);

@@ -14,7 +14,7 @@ export class PrintedJson {
  * Prints a value as Python's `json.dumps(value, indent=1, ensure_ascii=False, separators=(",", ": "))` does, which is how nbformat
  * writes notebooks; keys stay in the order that they have. `depth` is how many objects and arrays stand around the value.
  */
-export function printJson(value: unknown, depth = 0): string {
+export function printNotebookJson(value: unknown, depth = 0): string {
   const parts: string[] = [];
   print(value, `\n${' '.repeat(depth)}`, parts);
   return parts.join('');

@@ -18,14 +18,14 @@ export class JsonSyntaxError extends Error {
  * Parses JSON as Python's `json` does, which writes the notebooks of this world: NaN and Infinity are numbers, and nothing
  * else is allowed beyond the standard. Order of keys and spelling of numbers are kept. Throws `JsonSyntaxError`.
  */
-export function parseJson(text: string, { maxDepth = 256 }: { maxDepth?: number } = {}): unknown {
+export function parseNotebookJson(text: string, { maxDepth = 256 }: { maxDepth?: number } = {}): unknown {
   const reader = new Reader(text, maxDepth);
   const value = reader.readValue();
   reader.expectEnd();
   return value;
 }
 
-/** Where the value at `path` begins in a text that `parseJson` has accepted; of a path that leads nowhere, its last place that is there. */
+/** Where the value at `path` begins in a text that `parseNotebookJson` has accepted; of a path that leads nowhere, its last place that is there. */
 export function offsetOf(text: string, path: JsonPath): number {
   return new Reader(text, Number.POSITIVE_INFINITY).find(path);
 }

@@ -4,12 +4,12 @@ import {
   anything,
   arrayOf,
   boolean,
-  type Check,
   either,
   integer,
   type ObjectRules,
   object,
   oneOf,
+  type SchemaCheck,
   SchemaFault,
   string,
   stringLike,
@@ -21,26 +21,26 @@ import {
  * later minor version may have keys that we do not know, as there.
  */
 export interface NotebookSchema {
-  notebook: Check;
-  metadata: Check;
-  cell: Check;
-  output: Check;
+  notebook: SchemaCheck;
+  metadata: SchemaCheck;
+  cell: SchemaCheck;
+  output: SchemaCheck;
 }
 
-const multilineString: Check = (value, path) => {
+const multilineString: SchemaCheck = (value, path) => {
   if (typeof value === 'string') return;
   if (!Array.isArray(value)) throw wanted('a string or a list of strings', value, path);
   arrayOf(string)(value, path);
 };
 const jsonMimeType = /^application\/(.*\+)?json$/;
-const mimeBundle: Check = (value, path) => {
+const mimeBundle: SchemaCheck = (value, path) => {
   if (!isJsonObject(value)) throw wanted('an object', value, path);
   for (const [type, data] of Object.entries(value)) if (!jsonMimeType.test(type)) multilineString(data, [...path, type]);
 };
 
 const cellId = stringLike(/^[a-zA-Z0-9-_]{1,64}$/, 'a cell id: 1 to 64 letters, digits, "-" or "_"');
 const executionCount = integer({ min: 0, nullable: true });
-const uniqueTags: Check = (value, path) => {
+const uniqueTags: SchemaCheck = (value, path) => {
   arrayOf(stringLike(/^[^,]+$/, 'a tag: a string that is not empty and has no comma'))(value, path);
   if (new Set(value as string[]).size < (value as string[]).length) throw new SchemaFault(path, 'has a tag twice');
 };
@@ -86,7 +86,7 @@ const outputRules: { readonly [type: string]: ObjectRules } = {
 
 const textCell = { attachments: object({ others: mimeBundle }) };
 
-function cellRules(output: Check): { readonly [type: string]: ObjectRules } {
+function cellRules(output: SchemaCheck): { readonly [type: string]: ObjectRules } {
   const base = { id: cellId, cell_type: anything, source: multilineString };
   return {
     markdown: { required: ['id', 'cell_type', 'metadata', 'source'], keys: { ...base, ...textCell, metadata: cellMetadata.markdown } },
@@ -118,12 +118,12 @@ export function schemaOf(minor: number): NotebookSchema {
 }
 
 /** All of these keys are required. */
-function allOf(keys: { readonly [key: string]: Check }): ObjectRules {
+function allOf(keys: { readonly [key: string]: SchemaCheck }): ObjectRules {
   return { required: Object.keys(keys), keys };
 }
 
 /** The rules of the type that an object says it has. */
-function byType(key: string, rules: { readonly [type: string]: ObjectRules }, others: Check | false): Check {
+function byType(key: string, rules: { readonly [type: string]: ObjectRules }, others: SchemaCheck | false): SchemaCheck {
   const checks = Object.fromEntries(Object.entries(rules).map(([type, rule]) => [type, object({ ...rule, others })]));
   const isType = oneOf(Object.keys(rules));
   return (value, path) => {

@@ -3,11 +3,11 @@ import type { CellContent, CellType, Notebook } from './cell.js';
 import { deriveCellId } from './cell-ids.js';
 import { NotebookError } from './errors.js';
 import { keysOf, toObject } from './json.js';
-import { PrintedJson, printJson } from './json-printer.js';
-import { type JsonPath, JsonSyntaxError, offsetOf, parseJson, pathText, placeOf } from './json-reader.js';
+import { PrintedJson, printNotebookJson } from './json-printer.js';
+import { type JsonPath, JsonSyntaxError, offsetOf, parseNotebookJson, pathText, placeOf } from './json-reader.js';
 import { schemaOf } from './nbformat-schema.js';
 import { joinAttachments, joinOutput, sortTop, splitAttachments, splitOutput } from './outputs.js';
-import { quote, SchemaFault } from './schema-check.js';
+import { describeValue, SchemaFault } from './schema-check.js';
 import { bytesText, toLines, toText, utf8Length } from './text.js';
 
 export interface NotebookLimits {
@@ -23,7 +23,7 @@ export interface ParsedNotebook {
   mended: readonly string[];
 }
 
-export const defaultLimits = { maxBytes: 100 * 1024 * 1024, maxCells: 10_000 };
+export const defaultNotebookLimits = { maxBytes: 100 * 1024 * 1024, maxCells: 10_000 };
 
 const currentMinor = 5;
 const convertAdvice = 'Convert it first: jupyter nbconvert --to notebook --nbformat 4 FILE.';
@@ -33,7 +33,7 @@ const convertAdvice = 'Convert it first: jupyter nbconvert --to notebook --nbfor
  * `data.path`, `data.line` and `data.column`; with `too_large` for what is beyond the limits.
  */
 export function parseNotebook(text: string, limits: NotebookLimits = {}): ParsedNotebook {
-  const { maxBytes, maxCells } = { ...defaultLimits, ...limits };
+  const { maxBytes, maxCells } = { ...defaultNotebookLimits, ...limits };
   const bytes = text.length > maxBytes ? text.length : utf8Length(text);
   if (bytes > maxBytes) throw new NotebookError('too_large', `The notebook has ${bytesText(bytes)}; ${bytesText(maxBytes)} are allowed.`);
   const root = parseText(text);
@@ -47,7 +47,7 @@ export function parseNotebook(text: string, limits: NotebookLimits = {}): Parsed
 /** The text of the notebook's file, as Python's nbformat writes it: sorted keys, indent 1, texts as lines, a line break at the end. */
 export function printNotebook(notebook: Notebook): string {
   const { metadata, minor, cells, extra } = notebook;
-  return `${printJson(sortTop({ ...extra, metadata, nbformat: 4, nbformat_minor: minor, cells: cells.map(printCell) }))}\n`;
+  return `${printNotebookJson(sortTop({ ...extra, metadata, nbformat: 4, nbformat_minor: minor, cells: cells.map(printCell) }))}\n`;
 }
 
 /** Cells never change, new ones take their place: one that has been printed need not be printed again with every save. */
@@ -58,7 +58,7 @@ const maxKeptCharacters = 10_000;
 function printCell(cell: CellContent): PrintedJson {
   const known = printedCells.get(cell);
   if (known) return known;
-  const printed = new PrintedJson(printJson(toDiskCell(cell), 2));
+  const printed = new PrintedJson(printNotebookJson(toDiskCell(cell), 2));
   if (printed.text.length <= maxKeptCharacters) printedCells.set(cell, printed);
   return printed;
 }
@@ -96,7 +96,7 @@ function parseText(text: string): unknown {
     throw new NotebookError('bad_notebook', 'The notebook begins with a byte order mark; save it as UTF-8 without one.');
   }
   try {
-    return parseJson(text);
+    return parseNotebookJson(text);
   } catch (error) {
     if (!(error instanceof JsonSyntaxError)) throw error;
     const { line, column } = placeOf(text, error.offset);
@@ -131,15 +131,15 @@ function toNotebook(root: unknown, maxCells: number): ParsedNotebook {
 
 /** The minor version of an nbformat 4 file; throws for everything else, in words for a person who opened the wrong file. */
 function readVersion(root: unknown): number {
-  if (!isJsonObject(root)) throw new SchemaFault([], `has to be an object, and is ${quote(root)}`);
+  if (!isJsonObject(root)) throw new SchemaFault([], `has to be an object, and is ${describeValue(root)}`);
   if (!Object.hasOwn(root, 'nbformat')) throw new SchemaFault([], 'lacks "nbformat", so this is no notebook, or one of nbformat 1');
   const { nbformat, nbformat_minor: minor } = root;
   if (nbformat === 1 || nbformat === 2 || nbformat === 3)
     throw new SchemaFault(['nbformat'], `is ${nbformat}, and only 4 is read. ${convertAdvice.slice(0, -1)}`);
-  if (nbformat !== 4) throw new SchemaFault(['nbformat'], `has to be 4, and is ${quote(nbformat)}`);
+  if (nbformat !== 4) throw new SchemaFault(['nbformat'], `has to be 4, and is ${describeValue(nbformat)}`);
   if (minor === undefined) throw new SchemaFault([], 'lacks "nbformat_minor"');
   if (!Number.isSafeInteger(minor) || (minor as number) < 0)
-    throw new SchemaFault(['nbformat_minor'], `has to be an integer of 0 or more, and is ${quote(minor)}`);
+    throw new SchemaFault(['nbformat_minor'], `has to be an integer of 0 or more, and is ${describeValue(minor)}`);
   return minor as number;
 }
 

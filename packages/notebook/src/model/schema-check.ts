@@ -14,31 +14,31 @@ export class SchemaFault extends Error {
 }
 
 /** Throws `SchemaFault` for a value that breaks a rule. */
-export type Check = (value: unknown, path: JsonPath) => void;
+export type SchemaCheck = (value: unknown, path: JsonPath) => void;
 
 export interface ObjectRules {
   required?: readonly string[];
   /** Checks by key. */
-  keys?: { readonly [key: string]: Check };
+  keys?: { readonly [key: string]: SchemaCheck };
   /** What other keys have to be; `false` forbids them. */
-  others?: Check | false;
+  others?: SchemaCheck | false;
 }
 
-export const anything: Check = () => {};
+export const anything: SchemaCheck = () => {};
 
-export const string: Check = (value, path) => {
+export const string: SchemaCheck = (value, path) => {
   if (typeof value !== 'string') throw wanted('a string', value, path);
 };
 
-export const boolean: Check = (value, path) => {
+export const boolean: SchemaCheck = (value, path) => {
   if (typeof value !== 'boolean') throw wanted('true or false', value, path);
 };
 
-export const anyObject: Check = (value, path) => {
+export const anyObject: SchemaCheck = (value, path) => {
   if (!isJsonObject(value)) throw wanted('an object', value, path);
 };
 
-export function object(rules: ObjectRules): Check {
+export function object(rules: ObjectRules): SchemaCheck {
   return (value, path) => {
     if (!isJsonObject(value)) throw wanted('an object', value, path);
     const missing = rules.required?.find((key) => !Object.hasOwn(value, key));
@@ -47,7 +47,7 @@ export function object(rules: ObjectRules): Check {
   };
 }
 
-export function arrayOf(item: Check): Check {
+export function arrayOf(item: SchemaCheck): SchemaCheck {
   return (value, path) => {
     if (!Array.isArray(value)) throw wanted('a list', value, path);
     value.forEach((member, index) => {
@@ -57,40 +57,40 @@ export function arrayOf(item: Check): Check {
 }
 
 /** A string that matches; `meaning` is what the message asks for. */
-export function stringLike(pattern: RegExp, meaning: string): Check {
+export function stringLike(pattern: RegExp, meaning: string): SchemaCheck {
   return (value, path) => {
     if (typeof value !== 'string' || !pattern.test(value)) throw wanted(meaning, value, path);
   };
 }
 
-export function integer({ min, nullable = false }: { min: number; nullable?: boolean }): Check {
+export function integer({ min, nullable = false }: { min: number; nullable?: boolean }): SchemaCheck {
   return (value, path) => {
     if ((value === null && nullable) || (Number.isSafeInteger(value) && (value as number) >= min)) return;
     throw wanted(`an integer of ${min} or more${nullable ? ', or null' : ''}`, value, path);
   };
 }
 
-export function oneOf(values: readonly unknown[]): Check {
+export function oneOf(values: readonly unknown[]): SchemaCheck {
   return (value, path) => {
     if (!values.includes(value)) throw wanted(`one of ${values.map((allowed) => JSON.stringify(allowed)).join(', ')}`, value, path);
   };
 }
 
 /** One of two kinds; `meaning` names both. */
-export function either(first: Check, second: Check, meaning: string): Check {
+export function either(first: SchemaCheck, second: SchemaCheck, meaning: string): SchemaCheck {
   return (value, path) => {
     if (!passes(first, value, path) && !passes(second, value, path)) throw wanted(meaning, value, path);
   };
 }
 
 export function wanted(what: string, found: unknown, path: JsonPath): SchemaFault {
-  return new SchemaFault(path, `has to be ${what}, and is ${quote(found)}`);
+  return new SchemaFault(path, `has to be ${what}, and is ${describeValue(found)}`);
 }
 
 const maxQuoted = 60;
 
 /** An outside value as a message shows it, cut short. */
-export function quote(value: unknown): string {
+export function describeValue(value: unknown): string {
   if (value === undefined) return 'not there';
   if (value instanceof ExactNumber) return value.source;
   if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : `a list of ${value.length}`;
@@ -105,7 +105,7 @@ function checkMember(rules: ObjectRules, value: JsonObject, key: string, path: J
   check?.(value[key], [...path, key]);
 }
 
-function passes(check: Check, value: unknown, path: JsonPath): boolean {
+function passes(check: SchemaCheck, value: unknown, path: JsonPath): boolean {
   try {
     check(value, path);
     return true;

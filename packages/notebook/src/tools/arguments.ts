@@ -1,7 +1,7 @@
 import { nearest } from '@notebridge/kit/did-you-mean';
 import type { JsonObject } from '@notebridge/kit/json';
 import { NotebookError } from '../model/errors.js';
-import { quote } from '../model/schema-check.js';
+import { describeValue } from '../model/schema-check.js';
 
 /** The JSON Schema of one argument: as much of it as our tools use. */
 export interface ArgumentSchema {
@@ -24,7 +24,7 @@ export interface InputSchema {
 export function checkArguments(tool: string, schema: InputSchema, given: unknown): JsonObject {
   const faults = isRecord(given ?? {})
     ? faultsOf(schema, (given ?? {}) as JsonObject)
-    : [`an object is wanted, and ${quote(given)} was given`];
+    : [`an object is wanted, and ${describeValue(given)} was given`];
   if (faults.length === 0) return (given ?? {}) as JsonObject;
   throw new NotebookError('bad_arguments', `Invalid arguments for ${tool}: ${faults.join('; ')}.`, { data: { tool } });
 }
@@ -34,7 +34,7 @@ function faultsOf({ properties, required }: InputSchema, given: JsonObject): str
   const wrong = names.flatMap((name) => {
     const schema = properties[name];
     if (!schema || !Object.hasOwn(given, name)) return required.includes(name) ? [`${name} is required: ${wanted(schema)}`] : [];
-    return fits(schema, given[name]) ? [] : [`${name} has to be ${wanted(schema)}, and is ${quote(given[name])}`];
+    return fits(schema, given[name]) ? [] : [`${name} has to be ${wanted(schema)}, and is ${describeValue(given[name])}`];
   });
   const unknown = Object.keys(given).filter((name) => !names.includes(name));
   return [...wrong, ...unknown.map((name) => unknownFault(name, names))];
@@ -43,7 +43,7 @@ function faultsOf({ properties, required }: InputSchema, given: JsonObject): str
 function unknownFault(name: string, names: readonly string[]): string {
   const [near] = nearest(name, names, 1);
   const all = names.length === 0 ? 'it takes none' : `it takes ${names.join(', ')}`;
-  return `there is no argument ${quote(name)}${near === undefined ? '' : ` (did you mean ${near}?)`}; ${all}`;
+  return `there is no argument ${describeValue(name)}${near === undefined ? '' : ` (did you mean ${near}?)`}; ${all}`;
 }
 
 function fits(schema: ArgumentSchema, value: unknown): boolean {

@@ -1,9 +1,9 @@
 import { NotebookError } from '../model/errors.js';
 import { cellId, cellIndex, expectedRev } from './cell-arguments.js';
-import { adds, defineTool, replaces, type ToolCall } from './tool.js';
+import { adds, defineNotebookTool, type NotebookToolCall, replaces } from './tool.js';
 
 /** The five of Colab that write, with `expected_rev` beside what Colab has. */
-export const addCodeCell = defineTool<{ cellIndex: number; language: string; code: string }>({
+export const addCodeCell = defineNotebookTool<{ cellIndex: number; language: string; code: string }>({
   name: 'add_code_cell',
   description: 'Adds a code cell to the notebook; the cells from there on move down. Does not run it. Answers {"newCellId"}.',
   properties: {
@@ -25,7 +25,7 @@ export const addCodeCell = defineTool<{ cellIndex: number; language: string; cod
   },
 });
 
-export const addTextCell = defineTool<{ cellIndex: number; content: string }>({
+export const addTextCell = defineNotebookTool<{ cellIndex: number; content: string }>({
   name: 'add_text_cell',
   description: 'Adds a text cell (Markdown) to the notebook; the cells from there on move down. Answers {"newCellId"}.',
   properties: { cellIndex, content: { type: 'string', description: 'The text, in Markdown.' } },
@@ -36,7 +36,7 @@ export const addTextCell = defineTool<{ cellIndex: number; content: string }>({
   },
 });
 
-export const updateCell = defineTool<{ cellId: string; content: string; expected_rev?: number }>({
+export const updateCell = defineNotebookTool<{ cellId: string; content: string; expected_rev?: number }>({
   name: 'update_cell',
   description: 'Replaces the content of a cell. Does not run it; its outputs stay. Answers {}.',
   properties: { cellId, content: { type: 'string', description: 'The whole new content.' }, expected_rev: expectedRev },
@@ -48,7 +48,7 @@ export const updateCell = defineTool<{ cellId: string; content: string; expected
   },
 });
 
-export const moveCell = defineTool<{ cellId: string; cellIndex: number; expected_rev?: number }>({
+export const moveCell = defineNotebookTool<{ cellId: string; cellIndex: number; expected_rev?: number }>({
   name: 'move_cell',
   description: 'Moves a cell to another position: "cellIndex" is where it stands afterwards. Answers {}.',
   properties: { cellId, cellIndex, expected_rev: expectedRev },
@@ -60,7 +60,7 @@ export const moveCell = defineTool<{ cellId: string; cellIndex: number; expected
   },
 });
 
-export const deleteCell = defineTool<{ cellId: string; expected_rev?: number }>({
+export const deleteCell = defineNotebookTool<{ cellId: string; expected_rev?: number }>({
   name: 'delete_cell',
   description: 'Deletes a cell with its outputs. undo_last_change brings it back. Answers {}.',
   properties: { cellId, expected_rev: expectedRev },
@@ -72,6 +72,6 @@ export const deleteCell = defineTool<{ cellId: string; expected_rev?: number }>(
   },
 });
 
-function editOptions({ by, args }: ToolCall<{ expected_rev?: number }>) {
+function editOptions({ by, args }: NotebookToolCall<{ expected_rev?: number }>) {
   return { by, expectedRev: args.expected_rev };
 }

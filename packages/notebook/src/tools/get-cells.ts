@@ -4,9 +4,9 @@ import { NotebookError } from '../model/errors.js';
 import { toLines } from '../model/text.js';
 import { cellIndex } from './cell-arguments.js';
 import { createImageCollector } from './output-content.js';
-import { defineTool, looks } from './tool.js';
+import { defineNotebookTool, looks } from './tool.js';
 
-export const getCells = defineTool<{ cellIndexStart?: number; cellIndexEnd?: number; includeOutputs?: boolean }>({
+export const getCells = defineNotebookTool<{ cellIndexStart?: number; cellIndexEnd?: number; includeOutputs?: boolean }>({
   name: 'get_cells',
   description:
     'Reads cells of the notebook, all of them by default. Answers {"cells": [{cell_type, id, source, rev, outputs?}]}; "rev" is what the other tools take as expected_rev.',

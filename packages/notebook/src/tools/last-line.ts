@@ -7,17 +7,17 @@ const maxLength = 200;
  * Tells the last line that code has printed, as progress of its call. Not more often than every `intervalMs`, since a loop may
  * print a thousand lines in that time; the last one is always told.
  */
-export function createLineProgress(tell: (line: string) => void, intervalMs: number): { put: (output: Output) => void; end: () => void } {
+export function createLineProgress(report: (line: string) => void, intervalMs: number): { put: (output: Output) => void; end: () => void } {
   let open = '';
   let line: string | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
-  const tellLine = (): void => {
+  const reportLine = (): void => {
     timer = undefined;
     if (line === undefined) return;
-    tell(line);
+    report(line);
     line = undefined;
-    timer = setTimeout(tellLine, intervalMs);
+    timer = setTimeout(reportLine, intervalMs);
   };
 
   return {
@@ -27,7 +27,7 @@ export function createLineProgress(tell: (line: string) => void, intervalMs: num
       const lines = (open + toText(output.text)).slice(-20 * maxLength).split(/[\r\n]+/);
       open = (lines.at(-1) ?? '').slice(0, maxLength);
       line = lines.findLast((text) => text.trim() !== '')?.slice(0, maxLength) ?? line;
-      if (timer === undefined) tellLine();
+      if (timer === undefined) reportLine();
     },
     end() {
       clearTimeout(timer);

@@ -1,8 +1,8 @@
 import { describeLayer } from '../kernel/layers.js';
 import type { Run } from '../run-queue.js';
-import { defineTool, looks } from './tool.js';
+import { defineNotebookTool, looks } from './tool.js';
 
-export const getNotebookInfo = defineTool<Record<string, never>>({
+export const getNotebookInfo = defineNotebookTool<Record<string, never>>({
   name: 'get_notebook_info',
   description:
     'Tells about the notebook: title, number of cells by type, kernel (language, version, state, and the layers between its code and the machine, known once it has started), the running cell and those that wait, whether agents may change it, and how many changes of agents can be undone.',

@@ -1,7 +1,7 @@
 import type { NotebookSession } from '../session.js';
+import { interruptExecution, restartKernel } from './control-kernel.js';
 import { addCodeCell, addTextCell, deleteCell, moveCell, updateCell } from './edit-cells.js';
 import { getCells } from './get-cells.js';
-import { interruptExecution, restartKernel } from './kernel-tools.js';
 import { getNotebookInfo } from './notebook-info.js';
 import { runCode, runCodeCell } from './run-cells.js';
 import { bindTool, type NotebookTool, type ToolDefinition, type ToolOptions } from './tool.js';

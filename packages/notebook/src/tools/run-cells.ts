@@ -3,9 +3,9 @@ import type { RunResult } from '../run-queue.js';
 import { cellId, cellIndex } from './cell-arguments.js';
 import { createLineProgress } from './last-line.js';
 import { createImageCollector } from './output-content.js';
-import { defineTool, runs, type ToolCall } from './tool.js';
+import { defineNotebookTool, type NotebookToolCall, runs } from './tool.js';
 
-export const runCodeCell = defineTool<{ cellId: string }>({
+export const runCodeCell = defineNotebookTool<{ cellId: string }>({
   name: 'run_code_cell',
   description:
     'Runs a code cell and waits until it has finished. Answers {"outputs"} in nbformat; code that fails gives an output of type "error". PNG and JPEG images come as image blocks.',
@@ -18,7 +18,7 @@ export const runCodeCell = defineTool<{ cellId: string }>({
   },
 });
 
-export const runCode = defineTool<{ code: string; cellIndex?: number }>({
+export const runCode = defineNotebookTool<{ code: string; cellIndex?: number }>({
   name: 'run_code',
   description:
     'Adds a code cell, runs it and waits until it has finished, in one call. Answers {"newCellId", "status", "execution_count", "outputs"}; "status" is "ok", "error" or "interrupted". PNG and JPEG images come as image blocks.',
@@ -37,7 +37,7 @@ export const runCode = defineTool<{ code: string; cellIndex?: number }>({
   },
 });
 
-async function runCell({ session, by, context, options }: ToolCall<unknown>, id: string): Promise<RunResult> {
+async function runCell({ session, by, context, options }: NotebookToolCall<unknown>, id: string): Promise<RunResult> {
   const { progress, signal } = context;
   if (!progress) return session.run(id, { by, signal });
   const lines = createLineProgress(progress, options.progressIntervalMs ?? 250);

@@ -53,7 +53,7 @@ export interface ToolOptions {
 }
 
 /** A call that has come through all checks. */
-export interface ToolCall<Args> {
+export interface NotebookToolCall<Args> {
   session: NotebookSession;
   args: Args;
   by: Actor;
@@ -77,12 +77,12 @@ export interface ToolDefinition {
   /** What is no `readOnlyHint` is refused while the notebook is read-only. */
   annotations: ToolAnnotations;
   // The arguments have passed the schema, and only the definition knows their type.
-  answer(call: ToolCall<never>): ToolAnswer | Promise<ToolAnswer>;
+  answer(call: NotebookToolCall<never>): ToolAnswer | Promise<ToolAnswer>;
 }
 
 /** Declares a tool. `Args` is what the schema says: keep the two together. */
-export function defineTool<Args>(
-  definition: Omit<ToolDefinition, 'answer'> & { answer(call: ToolCall<Args>): ToolAnswer | Promise<ToolAnswer> },
+export function defineNotebookTool<Args>(
+  definition: Omit<ToolDefinition, 'answer'> & { answer(call: NotebookToolCall<Args>): ToolAnswer | Promise<ToolAnswer> },
 ): ToolDefinition {
   return definition;
 }

@@ -1,6 +1,6 @@
-import { defineTool, replaces } from './tool.js';
+import { defineNotebookTool, replaces } from './tool.js';
 
-export const undoLastChange = defineTool<Record<string, never>>({
+export const undoLastChange = defineNotebookTool<Record<string, never>>({
   name: 'undo_last_change',
   description:
     'Takes back your last change of the notebook: the cell is exactly as it was, with source, outputs and place. Refused if a person has changed the cell since. What code did when it ran cannot be taken back. Answers {"undone": {change, cellId}}.',

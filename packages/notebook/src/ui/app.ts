@@ -10,7 +10,7 @@ import { ChangesDrawer } from './frame/changes-drawer.js';
 import { announceEvents } from './frame/news.js';
 import { startStatusBanners } from './frame/status-banners.js';
 import { editorKeys, listenToKeys } from './keys.js';
-import { Connection } from './link/connection.js';
+import { HostConnection } from './link/connection.js';
 import { nameOf } from './names.js';
 import { AgentTrail } from './state/agent-trail.js';
 import { Drafts } from './state/drafts.js';
@@ -20,7 +20,7 @@ import { Store } from './state/store.js';
 
 /** Joins the parts of the window; the only file that knows them all. */
 export function startApp(root: HTMLElement, url: string): void {
-  const connection = new Connection({ url, onMessage: (message) => store.receive(message), onState: (state) => store.setLink(state) });
+  const connection = new HostConnection({ url, onMessage: (message) => store.receive(message), onState: (state) => store.setLink(state) });
   const store = new Store(() => connection.open());
   const drafts = new Drafts({
     document: () => store.document,

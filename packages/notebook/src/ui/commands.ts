@@ -2,7 +2,7 @@ import type { Cell, CellType } from '../model/cell.js';
 import type { InsertedCell, PastedContent, ViewerAction } from '../viewer/protocol.js';
 import type { NotebookView } from './cells/notebook-view.js';
 import { confirm } from './frame/dialogs.js';
-import type { Connection } from './link/connection.js';
+import type { HostConnection } from './link/connection.js';
 import { RequestFailed } from './link/connection.js';
 import type { Drafts } from './state/drafts.js';
 import type { Mode, Selection } from './state/selection.js';
@@ -13,7 +13,7 @@ export interface CommandsOptions {
   drafts: Drafts;
   selection: Selection;
   view: NotebookView;
-  connection: Connection;
+  connection: HostConnection;
   /** Tells the person what went wrong. */
   complain: (message: string) => void;
 }

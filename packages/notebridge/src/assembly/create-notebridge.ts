@@ -7,7 +7,7 @@ import type { ConfigServers } from './config-servers.js';
 import { followConfig } from './follow-config.js';
 import type { HttpDoors } from './http-doors.js';
 import { createLazyGuard, type LazyGuard } from './lazy-guard.js';
-import { NotebookPlace, type OpenedNotebook, type OpenNotebook } from './notebooks/notebook.js';
+import { NotebookPlace, type OpenedNotebook, type OpenNotebook } from './notebooks/open-notebook.js';
 import { toNotebookOpener } from './notebooks/to-opener.js';
 import type { NotebridgeOptions } from './options.js';
 import { readSettings, type Settings } from './settings.js';

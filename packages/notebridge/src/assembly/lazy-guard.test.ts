@@ -8,7 +8,7 @@ import { codeOf } from '../core/errors.js';
 import type { Principal } from '../core/principal.js';
 import { Hub } from '../hub.js';
 import { createLazyGuard, type LazyGuard } from './lazy-guard.js';
-import { NotebookPlace } from './notebooks/notebook.js';
+import { NotebookPlace } from './notebooks/open-notebook.js';
 import { readSettings } from './settings.js';
 
 const methods = Object.getOwnPropertyNames(classOfMethod);

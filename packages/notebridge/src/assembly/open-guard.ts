@@ -9,7 +9,7 @@ import { createGuard, type Guard } from '../grants/guard.js';
 import { notebookServer } from '../grants/guarded-methods.js';
 import { Refusals } from '../grants/refusals.js';
 import type { ConfigServers } from './config-servers.js';
-import type { NotebookPlace } from './notebooks/notebook.js';
+import type { NotebookPlace } from './notebooks/open-notebook.js';
 import type { Settings } from './settings.js';
 
 /** Where the guard looks up what a name stands for. */

@@ -1,5 +1,5 @@
 import type { Logger } from '@notebridge/kit/logger';
-import type { OpenNotebook } from './notebooks/notebook.js';
+import type { OpenNotebook } from './notebooks/open-notebook.js';
 import type { PageOptions } from './notebooks/page-options.js';
 import type { SettingsOptions } from './settings.js';
 

@@ -18,7 +18,7 @@ export interface SharedFolderOptions {
 }
 
 /** How long the bindings wait for a server that was never asked for its tools. It is taken in when it has answered. Milliseconds. */
-const patienceMs = 10_000;
+const timeoutMs = 10_000;
 const waitMs = 200;
 const retryMs = 60_000;
 
@@ -58,7 +58,7 @@ interface Renewal {
 
 async function renew({ servers, hubUrl, logger }: SharedFolderOptions, { folder, said, signal }: Renewal): Promise<void> {
   const emit = await loadEmitter('python');
-  const { input, warnings } = await gatherInput(servers, { hubUrl, patienceMs, signal });
+  const { input, warnings } = await gatherInput(servers, { hubUrl, timeoutMs, signal });
   // A hub that ends takes no server's functions away with it.
   if (signal.aborted) return;
   const files = await emit(input);

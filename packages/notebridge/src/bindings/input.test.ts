@@ -5,7 +5,7 @@ import { MemoryToolServer, MemoryToolServers } from '../core/memory-tool-server.
 import { gatherInput } from './input.js';
 
 const tool = (name: string): RunnableTool => ({ name, inputSchema: { type: 'object' }, run: () => ({}) }) as unknown as RunnableTool;
-const options = { hubUrl: 'http://127.0.0.1:8765/api/v1/mcp/proxy', patienceMs: 20_000 };
+const options = { hubUrl: 'http://127.0.0.1:8765/api/v1/mcp/proxy', timeoutMs: 20_000 };
 
 describe('gatherInput', () => {
   it('takes servers and tools in the order of their names, and the skills apart', async () => {
@@ -39,7 +39,7 @@ describe('gatherInput', () => {
       fixtureConfig('hangs.mjs', [], { name: 'silent' }),
       fixtureConfig('values.mjs', [], { name: 'off', disabled: true }),
     ]);
-    const { input, warnings, failed } = await gatherInput(upstreams, { ...options, patienceMs: 3000 });
+    const { input, warnings, failed } = await gatherInput(upstreams, { ...options, timeoutMs: 3000 });
     expect(input.servers.map(({ name }) => name)).toEqual(['good']);
     // A name that is listed twice is bound as it was listed first.
     expect(input.servers[0]?.tools.filter(({ name }) => name === 'twin')).toMatchObject([{ description: 'first' }]);
@@ -62,7 +62,7 @@ describe('gatherInput', () => {
   it('waits no longer when it is told to end', async () => {
     const { upstreams, server, until } = openUpstreams([fixtureConfig('hangs.mjs', [], { name: 'silent' })]);
     const ending = new AbortController();
-    const gathered = gatherInput(upstreams, { ...options, patienceMs: 600_000, signal: ending.signal });
+    const gathered = gatherInput(upstreams, { ...options, timeoutMs: 600_000, signal: ending.signal });
     await until(() => server().state.status === 'starting');
     ending.abort();
     expect((await gathered).failed).toBe(1);

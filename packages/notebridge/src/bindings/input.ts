@@ -8,7 +8,7 @@ import { settlesWithin } from '../util/settles-within.js';
 export interface GatherOptions {
   hubUrl: string | undefined;
   /** How long a server may take that was never asked for its tools, milliseconds. */
-  patienceMs: number;
+  timeoutMs: number;
   /** Ends the waiting; what has not answered by then is left out. */
   signal?: AbortSignal | undefined;
   /** Whether the bindings may show a tool; undefined for the tool: one of a server whose tools are not known. Default: all. */
@@ -49,11 +49,11 @@ interface Found {
 }
 
 /** The server with its tools, a warning, or nothing if it is not to be seen. */
-async function look(server: ToolServer, { patienceMs, signal, mayShow = () => true }: GatherOptions): Promise<Found | string | undefined> {
+async function look(server: ToolServer, { timeoutMs, signal, mayShow = () => true }: GatherOptions): Promise<Found | string | undefined> {
   const { name, description, isConfig } = server;
   if (server.knownTools === undefined && !mayShow(name, undefined)) return undefined;
   try {
-    const all = server.knownTools ?? (await withPatience(server, patienceMs, signal));
+    const all = server.knownTools ?? (await withTimeout(server, timeoutMs, signal));
     const tools = all.filter((tool) => mayShow(name, tool));
     if (tools.length === 0 && all.length > 0) return undefined;
     const unique = new Map([...tools].reverse().map((tool) => [tool.name, tool]));
@@ -63,10 +63,10 @@ async function look(server: ToolServer, { patienceMs, signal, mayShow = () => tr
   }
 }
 
-async function withPatience(server: ToolServer, patienceMs: number, signal?: AbortSignal): Promise<readonly Tool[]> {
+async function withTimeout(server: ToolServer, timeoutMs: number, signal?: AbortSignal): Promise<readonly Tool[]> {
   const listed = server.listTools();
-  if (await settlesWithin(listed, patienceMs, signal)) return listed;
-  throw new BridgeError('timeout', `it did not list its tools within ${patienceMs / 1000} s.`);
+  if (await settlesWithin(listed, timeoutMs, signal)) return listed;
+  throw new BridgeError('timeout', `it did not list its tools within ${timeoutMs / 1000} s.`);
 }
 
 /** By code units: the same order on every machine. */

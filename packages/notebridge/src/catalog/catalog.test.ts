@@ -7,7 +7,7 @@ import { toTextResult } from '../core/mcp.js';
 import { MemoryProvider, type MemoryProviderOptions } from '../core/memory-provider.js';
 import type { Provider } from '../core/provider.js';
 import { parseFrame } from '../rpc/frames.js';
-import { keptTextOf } from '../rpc/kept-text.js';
+import { rawTextOf } from '../rpc/raw-result.js';
 import { Catalog } from './catalog.js';
 
 /** A provider with these tools; each answers with the name of its provider. */
@@ -221,6 +221,6 @@ describe('Catalog: the text of a result', () => {
     const text = `{"long":"${'x'.repeat(3000)}"}`;
     const { result } = parseFrame(`{"jsonrpc":"2.0","id":1,"result":${text}}`) as { result: JsonObject };
     const { request } = open(answering('page', async () => (isChanged ? Object.assign(result, { more: 1 }) : result)));
-    expect(keptTextOf(await request('tools/call', { name: 'x' }))).toBe(isChanged ? undefined : text);
+    expect(rawTextOf(await request('tools/call', { name: 'x' }))).toBe(isChanged ? undefined : text);
   });
 });

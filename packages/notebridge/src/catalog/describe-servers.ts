@@ -19,10 +19,10 @@ export interface ServerReport {
   expose: Exposure;
   description: string | null;
   /** Null: not asked for yet. */
-  tools: ToolReport[] | null;
+  tools: DescribedTool[] | null;
 }
 
-export interface ToolReport {
+export interface DescribedTool {
   name: string;
   /** What agents call it; null if it is not shown to them. */
   agent_name: string | null;
@@ -59,7 +59,7 @@ function toReport(server: ToolServer, agentNameOf: (tool: string) => string | un
   };
 }
 
-function toToolReport(tool: Tool, agentName: string | undefined): ToolReport {
+function toToolReport(tool: Tool, agentName: string | undefined): DescribedTool {
   return {
     name: tool.name,
     agent_name: agentName ?? null,

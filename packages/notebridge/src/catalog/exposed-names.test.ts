@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ToolAddress } from '../core/tool-address.js';
-import { exposeNames, hasPrefixOf, maxNameLength } from './exposed-names.js';
+import { exposeNames, hasPrefixOf, maxExposedNameLength } from './exposed-names.js';
 
 const at = (server: string, tool: string): ToolAddress => ({ server, tool });
 const namesOf = (...addresses: ToolAddress[]): string[] => [...exposeNames(addresses).keys()];
@@ -32,7 +32,7 @@ describe('exposeNames', () => {
     const names = namesOf(at('s', `${long}1`), at('s', `${long}2`));
     expect(names).toHaveLength(2);
     for (const name of names) expect(name).toMatch(/^[A-Za-z0-9_-]+$/);
-    expect(Math.max(...names.map((name) => name.length))).toBeLessThanOrEqual(maxNameLength);
+    expect(Math.max(...names.map((name) => name.length))).toBeLessThanOrEqual(maxExposedNameLength);
   });
 
   it('gives the same names whatever the order', () => {

@@ -5,7 +5,7 @@ import type { ToolAddress } from '../core/tool-address.js';
  * Some hosts refuse tool names over 64 characters, and put a prefix of their own before ours: `mcp__notebridge__` is the longest
  * that was seen (17).
  */
-export const maxNameLength = 64 - 'mcp__notebridge__'.length;
+export const maxExposedNameLength = 64 - 'mcp__notebridge__'.length;
 
 const hashLength = 6;
 
@@ -30,7 +30,7 @@ export function exposeNames(addresses: readonly ToolAddress[], isTaken = (_name:
 export function hasPrefixOf(name: string, server: string): boolean {
   const prefix = `${toSafe(server)}__`;
   // What follows may be the hash of a name that was cut.
-  return name.startsWith(prefix.slice(0, maxNameLength - hashLength - 1));
+  return name.startsWith(prefix.slice(0, maxExposedNameLength - hashLength - 1));
 }
 
 interface Wish {
@@ -42,7 +42,7 @@ interface Wish {
 function wishOf(address: ToolAddress): Omit<Wish, 'address'> {
   const written = `${address.server}__${address.tool}`;
   const safe = toSafe(written);
-  if (safe.length <= maxNameLength) return { name: safe, changed: safe !== written };
+  if (safe.length <= maxExposedNameLength) return { name: safe, changed: safe !== written };
   return { name: withHash(safe, address), changed: true };
 }
 
@@ -52,7 +52,7 @@ function toSafe(text: string): string {
 
 function withHash(name: string, { server, tool }: ToolAddress): string {
   const hash = createHash('sha256').update(`${server}\0${tool}`).digest('hex').slice(0, hashLength);
-  return `${name.slice(0, maxNameLength - hashLength - 1)}_${hash}`;
+  return `${name.slice(0, maxExposedNameLength - hashLength - 1)}_${hash}`;
 }
 
 function byLeastChange(a: Wish, b: Wish): number {

@@ -3,7 +3,7 @@ import type { NotebridgeOptions } from '../assembly/options.js';
 import type { ClosableLogger } from '../core/logger.js';
 import { createFileLogger } from '../state/file-logger.js';
 import type { Redacting } from '../util/redactor.js';
-import type { HubCommandOptions } from './options.js';
+import type { HubCommandOptions } from './command-options.js';
 import { logFaults } from './process-life.js';
 
 /** What a command adds to its options. */

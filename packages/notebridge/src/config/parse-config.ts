@@ -4,11 +4,11 @@ import { isJsonObject } from '@notebridge/kit/json';
 import type { z } from 'zod';
 import type { ServerConfig } from '../core/server-config.js';
 import type { Environment } from '../processes/environment.js';
-import { checkServers } from './check-servers.js';
 import type { Config } from './config.js';
 import { expandStrings } from './expand.js';
 import { faultyFile, isFilled, type KeyPath, kindOfValue, type Problem, quoteValue } from './fault.js';
 import { parseJsonDocument } from './json-document.js';
+import { parseServers } from './parse-servers.js';
 import { type CheckedConfig, type CheckedServer, configSchema, knownKeysAt } from './schema.js';
 
 export interface ConfigText {
@@ -25,7 +25,7 @@ export function parseConfig({ file, text, env }: ConfigText): Config {
   const written = parsed.document.value;
   const expanded = expandConfig(written, env);
   const checked = configSchema.safeParse(expanded.value);
-  const problems = [...expanded.problems, ...checkServers(expanded.value), ...schemaProblems(checked.error, written)];
+  const problems = [...expanded.problems, ...parseServers(expanded.value), ...schemaProblems(checked.error, written)];
   const faults = parsed.document.locate(problems);
   if (isFilled(faults)) throw faultyFile(file, faults);
   if (!checked.success) throw checked.error;

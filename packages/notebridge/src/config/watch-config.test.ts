@@ -28,7 +28,7 @@ async function watch({
   const told: (string[] | string)[] = [];
   const arrived = new AsyncEvent();
   let taken = 0;
-  const tell = (what: string[] | string): void => {
+  const notify = (what: string[] | string): void => {
     told.push(what);
     arrived.set();
   };
@@ -37,9 +37,9 @@ async function watch({
     file: path,
     env: {},
     current,
-    onChange: (config, previous) => tell(say(config, previous)),
-    onFault: (error: BridgeError) => tell(error.message.replaceAll(path, 'F')),
-    onMended: () => tell('mended'),
+    onChange: (config, previous) => notify(say(config, previous)),
+    onFault: (error: BridgeError) => notify(error.message.replaceAll(path, 'F')),
+    onMended: () => notify('mended'),
     ...options,
   });
   onTestFinished(() => watching.close());

@@ -1,5 +1,5 @@
-import { keptTextOf } from '../rpc/kept-text.js';
 import { longStringOf } from '../rpc/long-strings.js';
+import { rawTextOf } from '../rpc/raw-result.js';
 
 /** About how large a value is as JSON; `isComplete` false: it is at least that large, and the rest was not looked at. */
 export interface RoughSize {
@@ -14,7 +14,7 @@ const maxNodes = 1000;
  * thousand members, so that measuring a result never costs more than the call did.
  */
 export function roughSizeOf(value: unknown): RoughSize {
-  const text = typeof value === 'object' && value !== null ? keptTextOf(value) : undefined;
+  const text = typeof value === 'object' && value !== null ? rawTextOf(value) : undefined;
   if (text !== undefined) return { bytes: text.length, isComplete: true };
   const walk = { bytes: 0, nodes: 0 };
   add(value, walk);

@@ -102,8 +102,8 @@ describe('Connections', () => {
     const port = await busy(connections);
     const hostile = await dialMany(port, of('hostile'), 6);
     const [call] = await dialMany(port, of(holder), 1);
-    const strangers = await dialMany(port, '', 20);
-    await Promise.all(strangers.slice(0, 17).map(isCut));
+    const pendingConnections = await dialMany(port, '', 20);
+    await Promise.all(pendingConnections.slice(0, 17).map(isCut));
     expect(call?.closed).toBe(false);
     // One gave its place back, and was cut like a stranger.
     await isCut(hostile[5] as Socket);

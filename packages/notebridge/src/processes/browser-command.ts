@@ -23,8 +23,8 @@ export function launchDetached([command = '', ...args]: readonly string[], env: 
   return child;
 }
 
-/** Waits until a launcher fails, ends, or has run for `patienceMs`. */
-export function watchLaunch(child: ChildProcess, patienceMs: number): Promise<LaunchOutcome> {
+/** Waits until a launcher fails, ends, or has run for `timeoutMs`. */
+export function watchLaunch(child: ChildProcess, timeoutMs: number): Promise<LaunchOutcome> {
   return new Promise((resolve) => {
     const settle = (outcome: LaunchOutcome): void => {
       clearTimeout(timer);
@@ -33,7 +33,7 @@ export function watchLaunch(child: ChildProcess, patienceMs: number): Promise<La
       resolve(outcome);
     };
     const onExit = (code: number | null, signal: NodeJS.Signals | null): void => settle(toOutcome(code, signal));
-    const timer = setTimeout(() => settle({ kind: 'running' }), patienceMs);
+    const timer = setTimeout(() => settle({ kind: 'running' }), timeoutMs);
     child.on('error', (error) => settle({ kind: 'failed', why: error.message }));
     child.on('exit', onExit);
     if (child.exitCode !== null || child.signalCode !== null) onExit(child.exitCode, child.signalCode);

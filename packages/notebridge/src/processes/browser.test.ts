@@ -74,7 +74,7 @@ describe('openBrowser: the system', () => {
   it('counts a launcher that ended well, or still runs, as opened', async () => {
     expect(await openBrowser(url, { env, surroundings: screen, openWithSystem: startNode('') })).toMatchObject({ opened: true });
     const child = spawn(process.execPath, ['-e', 'setTimeout(() => {}, 60_000)'], { stdio: 'ignore' });
-    expect(await openBrowser(url, { env, surroundings: screen, patienceMs: 50, openWithSystem: async () => child })).toMatchObject({
+    expect(await openBrowser(url, { env, surroundings: screen, timeoutMs: 50, openWithSystem: async () => child })).toMatchObject({
       opened: true,
     });
     child.kill('SIGKILL');

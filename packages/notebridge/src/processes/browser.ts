@@ -14,7 +14,7 @@ export interface OpenBrowserOptions {
   env?: Environment;
   platform?: NodeJS.Platform;
   /** How long a launcher is watched for a failure, in milliseconds. Default 1500. */
-  patienceMs?: number;
+  timeoutMs?: number;
   /** Starts the system's own browser. Default: the `open` package. */
   openWithSystem?: (url: string) => Promise<ChildProcess>;
   /** Default: looked up. */
@@ -29,14 +29,14 @@ export interface OpenBrowserOptions {
  * @throws BridgeError `bad_origin` for anything but an http or https URL: other schemes can start programs.
  */
 export async function openBrowser(url: string, options: OpenBrowserOptions = {}): Promise<BrowserResult> {
-  const { env = process.env, platform = process.platform, patienceMs = 1500, openWithSystem = openWithPackage } = options;
+  const { env = process.env, platform = process.platform, timeoutMs = 1500, openWithSystem = openWithPackage } = options;
   assertWebUrl(url);
   const variable = env.BROWSER ?? '';
   // Asked for by name, so tried wherever we are: remote editors set it to a helper that opens the browser at the person's end.
-  if (variable.trim() !== '') return openWithVariable(parseBrowserVariable(variable, url), env, patienceMs);
+  if (variable.trim() !== '') return openWithVariable(parseBrowserVariable(variable, url), env, timeoutMs);
   const surroundings = options.surroundings ?? describeEnvironment({ env, platform });
   if (!surroundings.display) return notOpened(obstacleOf(surroundings));
-  return launchSystemBrowser(() => openWithSystem(url), surroundings, patienceMs);
+  return launchSystemBrowser(() => openWithSystem(url), surroundings, timeoutMs);
 }
 
 function assertWebUrl(url: string): void {
@@ -49,11 +49,11 @@ function assertWebUrl(url: string): void {
 }
 
 /** Tries the commands in their order until one does not fail. */
-async function openWithVariable(commands: string[][], env: Environment, patienceMs: number): Promise<BrowserResult> {
+async function openWithVariable(commands: string[][], env: Environment, timeoutMs: number): Promise<BrowserResult> {
   const failures: string[] = [];
   for (const words of commands) {
     const name = basename(words[0] ?? '');
-    const outcome = await watchLaunch(launchDetached(words, env), patienceMs);
+    const outcome = await watchLaunch(launchDetached(words, env), timeoutMs);
     if (outcome.kind !== 'failed') return { opened: true, by: name };
     failures.push(`"${name}": ${outcome.why}`);
   }
@@ -61,12 +61,12 @@ async function openWithVariable(commands: string[][], env: Environment, patience
   return notOpened('command_failed', found);
 }
 
-async function launchSystemBrowser(open: () => Promise<ChildProcess>, { wsl }: Surroundings, patienceMs: number): Promise<BrowserResult> {
+async function launchSystemBrowser(open: () => Promise<ChildProcess>, { wsl }: Surroundings, timeoutMs: number): Promise<BrowserResult> {
   const reason = wsl ? 'wsl' : 'command_failed';
   try {
     const child = await open();
     const by = basename(child.spawnfile);
-    const outcome = await watchLaunch(child, patienceMs);
+    const outcome = await watchLaunch(child, timeoutMs);
     return outcome.kind === 'failed' ? notOpened(reason, `"${by}" found no browser (${outcome.why}).`) : { opened: true, by };
   } catch (error) {
     return notOpened(reason, `No browser could be started (${error instanceof Error ? error.message : String(error)}).`);

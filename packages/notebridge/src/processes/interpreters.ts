@@ -1,6 +1,6 @@
 import { extname } from 'node:path';
 
-export interface Interpreter {
+export interface ScriptInterpreter {
   command: string;
   /** What stands before the path of the script. */
   args: string[];
@@ -13,7 +13,7 @@ export const scriptSuffixes = ['.py', '.sh', '.bash', '.js', '.mjs', '.cjs'] as 
  * The program that runs a script, by the script's ending; undefined for one that is no script. A `.sh` whose first line asks for
  * bash gets bash; JavaScript runs in the Node that runs us.
  */
-export function interpreterOf(file: string, firstLine = ''): Interpreter | undefined {
+export function interpreterOf(file: string, firstLine = ''): ScriptInterpreter | undefined {
   switch (extname(file).toLowerCase()) {
     case '.py':
       return { command: process.platform === 'win32' ? 'python' : 'python3', args: [] };

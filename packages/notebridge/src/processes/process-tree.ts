@@ -9,8 +9,8 @@ export interface ProcessTree {
   readonly marker: string;
 }
 
-/** Ends what of a tree is still there: told by SIGTERM, after `patienceMs` by SIGKILL. Resolves when nothing is left. */
-export async function endTree(tree: ProcessTree, patienceMs: number): Promise<void> {
+/** Ends what of a tree is still there: told by SIGTERM, after `timeoutMs` by SIGKILL. Resolves when nothing is left. */
+export async function endTree(tree: ProcessTree, timeoutMs: number): Promise<void> {
   // Of a process that is just ending the environment is gone before the process is.
   const seen = new Set<number>();
   const startMs = performance.now();
@@ -20,8 +20,8 @@ export async function endTree(tree: ProcessTree, patienceMs: number): Promise<vo
     const { members, isSure } = await look(tree, seen);
     const waitedMs = performance.now() - startMs;
     emptyLooks = members.length === 0 && (isSure || waitedMs >= startingMs) ? emptyLooks + 1 : 0;
-    if (waitedMs >= patienceMs + lastWaitMs) return;
-    if (waitedMs >= patienceMs) sendSignal(tree, members, 'SIGKILL');
+    if (waitedMs >= timeoutMs + lastWaitMs) return;
+    if (waitedMs >= timeoutMs) sendSignal(tree, members, 'SIGKILL');
     else
       sendSignal(
         tree,

@@ -33,7 +33,7 @@ export interface ProgramRun {
 }
 
 /** How long a program may take to end after it was told to, before it is killed. Milliseconds. */
-const patienceMs = 1000;
+const graceMs = 1000;
 /** The rest of its output, once nobody is left who could write more. Milliseconds. */
 const lastOutputMs = 500;
 
@@ -56,7 +56,7 @@ export async function runProgram(options: RunProgramOptions): Promise<ProgramRun
   const ended = endOf(child);
   const hasEnded = await settlesWithin(ended, timeoutMs, signal);
   const timedOut = !hasEnded && !isCancelled();
-  if (child.pid !== undefined) await endTree({ pid: child.pid, marker: markerOf(tree) }, patienceMs);
+  if (child.pid !== undefined) await endTree({ pid: child.pid, marker: markerOf(tree) }, graceMs);
   tree.release();
   const { exitCode, endSignal, startFailure } = await ended;
   if (startFailure === undefined) await Promise.all([stdout.finish(), stderr.finish()]);

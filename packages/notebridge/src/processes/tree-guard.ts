@@ -39,12 +39,12 @@ export function guardTree(): GuardedTree {
     watch(pid) {
       if (!trees.has(key)) return;
       trees.set(key, pid);
-      tell(`watch ${pid}`);
+      notify(`watch ${pid}`);
     },
     release() {
       const pid = trees.get(key);
       if (!trees.delete(key)) return;
-      if (pid !== undefined) tell(`release ${pid}`);
+      if (pid !== undefined) notify(`release ${pid}`);
     },
   };
 }
@@ -74,9 +74,9 @@ function startGuard(): void {
   };
   started.on('error', replace);
   started.on('exit', replace);
-  for (const pid of trees.values()) if (pid !== undefined) tell(`watch ${pid}`);
+  for (const pid of trees.values()) if (pid !== undefined) notify(`watch ${pid}`);
 }
 
-function tell(line: string): void {
+function notify(line: string): void {
   guard?.stdin?.write(`${line}\n`);
 }

@@ -2,7 +2,7 @@ import type { JsonObject } from '@notebridge/kit/json';
 import { type Logger, silentLogger } from '@notebridge/kit/logger';
 import type { Middleware } from '../core/middleware.js';
 import { ToolInjectionMiddleware } from '../middleware/tool-injection.js';
-import { createStaticAbsence } from '../notebooks/pages/absence.js';
+import { createStaticListPolicy } from '../notebooks/pages/disconnected-policy.js';
 import { ProxyServer } from '../notebooks/pages/proxy-server.js';
 import { ColabProxyClient, UI_CONNECTION_TIMEOUT } from './colab-proxy-client.js';
 import { ColabProxyMiddleware } from './colab-proxy-middleware.js';
@@ -26,7 +26,7 @@ export interface ColabSessionProxyOptions extends ColabWebSocketServerOptions {
 }
 
 /** Below the minute after which many agents give up on a tool. Seconds. */
-const patientWaitSeconds = 45;
+const longWaitSeconds = 45;
 
 /** What agents are told of the proxy; the reference's words. */
 const instructions = "Connects to a user's Google Colab session in a browser and allows for interactions with their Google Colab notebook";
@@ -124,7 +124,7 @@ export class ColabSessionProxy {
       instructions,
       clientFactory: () => client.clientFactory(),
       isConnected: () => client.isConnected(),
-      absence: this.#options.list === 'dynamic' ? undefined : createStaticAbsence({ slot, client, nextStep }),
+      policy: this.#options.list === 'dynamic' ? undefined : createStaticListPolicy({ slot, client, nextStep }),
       onToolsListed: (tools) => {
         slot.rememberedTools = tools;
       },
@@ -145,7 +145,7 @@ export class ColabSessionProxy {
     const { profile, allowOrigins, openBrowser, list } = this.#options;
     return new ColabProxyMiddleware(client, {
       opener: new PageOpener({ profile, allowOrigins, open: openBrowser }),
-      defaultWaitSeconds: list === 'dynamic' ? UI_CONNECTION_TIMEOUT : patientWaitSeconds,
+      defaultWaitSeconds: list === 'dynamic' ? UI_CONNECTION_TIMEOUT : longWaitSeconds,
     });
   }
 }

@@ -19,8 +19,8 @@ export const stateKeys = {
 export const openToolName = 'open_colab_browser_connection';
 
 const maxWaitSeconds = 3600;
-const shortestPatienceMs = 250;
-const longestPatienceMs = 1500;
+const shortestTimeoutMs = 250;
+const longestTimeoutMs = 1500;
 
 type StateContext = Pick<MiddlewareContext, 'getState' | 'setState'>;
 
@@ -35,7 +35,7 @@ export async function checkSessionProxyToolFn(context: StateContext, args: JsonO
     token: String(context.getState(stateKeys.token)),
     port: Number(context.getState(stateKeys.port)),
     notebookUrl: typeof args.notebook_url === 'string' ? args.notebook_url : undefined,
-    patienceMs: toPatienceMs(parseWaitSeconds(args, maxWaitSeconds)),
+    timeoutMs: toTimeoutMs(parseWaitSeconds(args, maxWaitSeconds)),
   });
   context.setState(stateKeys.report, report satisfies OpenReport);
   return false;
@@ -87,8 +87,8 @@ export function parseWaitSeconds(args: JsonObject, defaultSeconds: number): numb
 }
 
 /** How long the start of a browser is watched for a failure: long enough to see one, never much longer than the caller waits. */
-function toPatienceMs(waitSeconds: number): number {
-  return Math.min(longestPatienceMs, Math.max(shortestPatienceMs, waitSeconds * 1000));
+function toTimeoutMs(waitSeconds: number): number {
+  return Math.min(longestTimeoutMs, Math.max(shortestTimeoutMs, waitSeconds * 1000));
 }
 
 function parseNotebookUrl(args: JsonObject): void {

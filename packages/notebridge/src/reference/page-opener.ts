@@ -7,8 +7,8 @@ export interface PageOpenerOptions {
   profile?: PageProfile | undefined;
   /** Origins that may be opened besides the profile's. */
   allowOrigins?: readonly string[] | undefined;
-  /** Opens a URL for the person, and looks for a failure for `patienceMs`. Default: the system's browser. */
-  open?: ((url: string, patienceMs: number) => Promise<BrowserResult>) | undefined;
+  /** Opens a URL for the person, and looks for a failure for `timeoutMs`. Default: the system's browser. */
+  open?: ((url: string, timeoutMs: number) => Promise<BrowserResult>) | undefined;
 }
 
 export interface OpenRequest {
@@ -17,7 +17,7 @@ export interface OpenRequest {
   /** Default: the profile's page. */
   notebookUrl?: string | undefined;
   /** How long a launcher is watched for a failure, in milliseconds. */
-  patienceMs: number;
+  timeoutMs: number;
 }
 
 /** Where a page was to be opened, and what became of it. */
@@ -39,11 +39,11 @@ export class PageOpener {
   }
 
   /** Opens the profile's page, or `notebookUrl`. Rejects with `bad_origin` for a URL that must not learn the token. */
-  async open({ token, port, notebookUrl, patienceMs }: OpenRequest): Promise<OpenReport> {
+  async open({ token, port, notebookUrl, timeoutMs }: OpenRequest): Promise<OpenReport> {
     const url = this.#urlOf(token, port, notebookUrl);
     this.#openings++;
-    const { open = (target, patience) => openBrowser(target, { patienceMs: patience }) } = this.#options;
-    return { url, outcome: await open(url, patienceMs) };
+    const { open = (target, timeout) => openBrowser(target, { timeoutMs: timeout }) } = this.#options;
+    return { url, outcome: await open(url, timeoutMs) };
   }
 
   #urlOf(token: string, port: number, notebookUrl: string | undefined): string {

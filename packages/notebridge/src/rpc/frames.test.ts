@@ -2,7 +2,7 @@ import type { JsonObject } from '@notebridge/kit/json';
 import { describe, expect, it } from 'vitest';
 import { parseMessage } from '../core/wire.js';
 import { parseFrame, printFrame, ResultAnswer } from './frames.js';
-import { keptTextOf } from './kept-text.js';
+import { rawTextOf } from './raw-result.js';
 
 const inner = [
   '{}',
@@ -61,8 +61,8 @@ describe('parseFrame', () => {
 
   it('keeps the text of a result that may stand in a line of ours, and of no other', () => {
     const resultOf = (text: string): object => (parseFrame(text) as { result: object }).result;
-    expect(keptTextOf(resultOf(`{"jsonrpc":"2.0","id":5,"result":{"a":1, "a":2${long}}}`))).toBe(`{"a":1, "a":2${long}}`);
-    expect(keptTextOf(resultOf(`{"result":{"a":[]${long}},"jsonrpc":"2.0","id":5}`))).toBe(`{"a":[]${long}}`);
+    expect(rawTextOf(resultOf(`{"jsonrpc":"2.0","id":5,"result":{"a":1, "a":2${long}}}`))).toBe(`{"a":1, "a":2${long}}`);
+    expect(rawTextOf(resultOf(`{"result":{"a":[]${long}},"jsonrpc":"2.0","id":5}`))).toBe(`{"a":[]${long}}`);
     // A line break would break the line; an odd number is printed from its source; a short one is printed as cheaply; a deep one has a bound.
     for (const value of [
       `{"a":\n1${long}}`,
@@ -71,9 +71,9 @@ describe('parseFrame', () => {
       '{"a":1}',
       `{"a":${'['.repeat(1001)}${']'.repeat(1001)}}`,
     ])
-      expect(keptTextOf(resultOf(`{"jsonrpc":"2.0","id":5,"result":${value}}`)), value).toBeUndefined();
+      expect(rawTextOf(resultOf(`{"jsonrpc":"2.0","id":5,"result":${value}}`)), value).toBeUndefined();
     const { params } = parseFrame(`{"jsonrpc":"2.0","id":5,"method":"x","params":{"a":1${long}}}`) as { params: object };
-    expect(keptTextOf(params)).toBeUndefined();
+    expect(rawTextOf(params)).toBeUndefined();
   });
 });
 

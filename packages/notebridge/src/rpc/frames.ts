@@ -1,11 +1,11 @@
 import { printJson } from '@notebridge/kit/exact-json';
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
-import { isOutOfTheOrdinary } from '@notebridge/kit/odd-numbers';
+import { needsSlowPath } from '@notebridge/kit/odd-numbers';
 import { type Printed, parseMessage, printMessage } from '../core/wire.js';
-import { keepText, keptTextOf } from './kept-text.js';
 import { printWithTokens } from './long-strings.js';
 import { parseWithLongStrings } from './long-strings-parser.js';
 import type { RpcId } from './messages.js';
+import { keepRawText, rawTextOf } from './raw-result.js';
 
 /** An answer with a result, as we send it. */
 export class ResultAnswer implements JsonObject {
@@ -66,7 +66,7 @@ export function printFrameInPieces(message: unknown): Printed {
 /** Prints one JSON-RPC frame. Throws `message_too_deep` for nesting that the engine cannot print. */
 export function printFrame(message: unknown): string {
   if (message instanceof ResultAnswer) {
-    const text = keptTextOf(message.result);
+    const text = rawTextOf(message.result);
     if (text !== undefined) return `{"jsonrpc":"2.0","id":${printJson(message.id)},"result":${text}}`;
   } else if (message instanceof Call && typeof message.params === 'object') {
     // Put together by hand: printing the frame around them costs more than the params.
@@ -96,9 +96,9 @@ function toMessage(id: number, method: string | undefined, inner: string): JsonO
   } catch {
     return undefined;
   }
-  if (!isJsonObject(value) || isOutOfTheOrdinary(inner, deepest)) return undefined;
+  if (!isJsonObject(value) || needsSlowPath(inner, deepest)) return undefined;
   if (method !== undefined) return { jsonrpc: '2.0', id, method, params: value };
   // A line break between two tokens would break a line of ours in two.
-  if (inner.length >= shortestKept && !inner.includes('\n') && !inner.includes('\r')) keepText(value, inner);
+  if (inner.length >= shortestKept && !inner.includes('\n') && !inner.includes('\r')) keepRawText(value, inner);
   return { jsonrpc: '2.0', id, result: value };
 }

@@ -86,11 +86,11 @@ export class NotificationBrake {
         return;
       }
       this.close();
-      this.#tell();
+      this.#notify();
     };
   }
 
-  #tell(): void {
+  #notify(): void {
     const { updates, others } = this.#dropped;
     this.#dropped = { updates: 0, others: 0 };
     const again = updates === 0 ? '' : ` ${updates} of them were updates of resources: read again what you watch.`;

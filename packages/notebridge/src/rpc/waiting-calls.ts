@@ -3,9 +3,9 @@ import type { Cancellation } from '../core/cancellation.js';
 import { BridgeError, RemoteError } from '../core/errors.js';
 import { quote } from '../util/quote.js';
 import { CallTable } from './call-table.js';
+import { type CallTimeout, CallTimeouts } from './call-timeouts.js';
 import { Call } from './frames.js';
 import type { RpcAnswer } from './messages.js';
-import { type Patience, Patiences } from './patience.js';
 
 export interface PeerRequestOptions {
   /** When cancelled, the other side is told and the request fails with `cancelled`. */
@@ -28,7 +28,7 @@ interface WaitingCall {
   resolve: (result: JsonObject) => void;
   reject: (error: unknown) => void;
   onProgress: ((params: JsonObject) => void) | undefined;
-  patience: Patience | undefined;
+  timeout: CallTimeout | undefined;
   stopListening: (() => void) | undefined;
 }
 
@@ -36,7 +36,7 @@ interface WaitingCall {
 export class WaitingCalls {
   readonly #sender: CallSender;
   readonly #calls = new CallTable<WaitingCall>();
-  readonly #patiences = new Patiences();
+  readonly #timeouts = new CallTimeouts();
   #lastId = 0;
 
   constructor(sender: CallSender) {
@@ -57,11 +57,11 @@ export class WaitingCalls {
       if (cancellation?.reason !== undefined)
         return reject(new BridgeError('cancelled', `Cancelled before "${method}" was sent: ${cancellation.reason}`));
       const id = ++this.#lastId;
-      const call: WaitingCall = { resolve, reject, onProgress, patience: undefined, stopListening: undefined };
+      const call: WaitingCall = { resolve, reject, onProgress, timeout: undefined, stopListening: undefined };
       this.#calls.add(id, call);
       if (timeoutMs !== undefined) {
         const giveUp = (): void => this.#abandon(id, new BridgeError('timeout', `No answer to "${method}" within ${timeoutMs} ms.`));
-        call.patience = this.#patiences.start(timeoutMs, giveUp);
+        call.timeout = this.#timeouts.start(timeoutMs, giveUp);
       }
       call.stopListening = cancellation?.onCancel((reason) =>
         this.#abandon(id, new BridgeError('cancelled', `"${method}" was cancelled: ${reason}`), reason),
@@ -90,7 +90,7 @@ export class WaitingCalls {
   /** Hands progress to whose it is. That of a call which has ended is late, not wrong. */
   progress(params: JsonObject): void {
     const call = this.#calls.get(toOwnId(params.progressToken));
-    call?.patience?.renew();
+    call?.timeout?.renew();
     call?.onProgress?.(params);
   }
 
@@ -116,8 +116,8 @@ export class WaitingCalls {
   }
 }
 
-function release({ patience, stopListening }: WaitingCall): void {
-  patience?.end();
+function release({ timeout, stopListening }: WaitingCall): void {
+  timeout?.end();
   stopListening?.();
 }
 

@@ -6,9 +6,9 @@ import type { ServerConfig } from '../core/server-config.js';
 import { MessageStream } from '../rpc/message-stream.js';
 import { classifyMessage, type RpcId } from '../rpc/messages.js';
 import { settlesWithin } from '../util/settles-within.js';
-import { explainHttpFault, type HttpFault } from './http-fault.js';
 import { type Link, type LinkOptions, StartFault, toFaultAnswer } from './link.js';
 import { unavailable, wentAway } from './unavailable.js';
+import { explainHttpFault, type UpstreamHttpFault } from './upstream-http-fault.js';
 
 type HttpConfig = Extract<ServerConfig, { transport: 'http' | 'sse' }>;
 
@@ -71,7 +71,7 @@ class HttpLink implements Link {
     this.#options = options;
     transport.onmessage = (message: unknown) => this.#receive(message);
     transport.onclose = () => this.channel.incoming.close(wentAway(name, 'the connection was closed'));
-    transport.onerror = (error) => this.#hearError(error);
+    transport.onerror = (error) => this.#onError(error);
     this.channel.outgoing.consume({ onItem: (message) => void this.#send(message as JsonObject), onClose: () => void this.close() });
   }
 
@@ -137,7 +137,7 @@ class HttpLink implements Link {
     if (fault.isGone) this.channel.incoming.close(wentAway(this.#name, fault.words));
   }
 
-  #toError({ words, ran, isLasting }: HttpFault, error: unknown): BridgeError {
+  #toError({ words, ran, isLasting }: UpstreamHttpFault, error: unknown): BridgeError {
     const cause = new StartFault(words, { lasting: isLasting, cause: error });
     if (ran === 'no') return unavailable(this.#name, `"${this.#name}" could not be called: ${words}.`, 'no', cause);
     return unavailable(
@@ -156,7 +156,7 @@ class HttpLink implements Link {
    * What no request was the cause of. The older transport has one event stream for everything; when it breaks, it would come back
    * as a session that nobody opened. The newer one gives up after some tries to have its stream back: nobody is there.
    */
-  #hearError(error: Error): void {
+  #onError(error: Error): void {
     if (!this.#isOpen || this.#closing !== undefined) return;
     const isGone = 'event' in error || error.message.startsWith('Maximum reconnection attempts');
     if (isGone) this.channel.incoming.close(wentAway(this.#name, 'its event stream broke'));

@@ -5,7 +5,7 @@ import type { PeerRequestOptions } from '../rpc/peer.js';
 import { fromFaultAnswer } from './link.js';
 import type { ServerInstance } from './server-instance.js';
 import type { UpstreamSession } from './upstream-session.js';
-import { WaitingLine } from './waiting-line.js';
+import { WaitQueue } from './wait-queue.js';
 
 export interface CallLimits {
   /** Calls that run at once on one server; further ones wait in a line. */
@@ -32,7 +32,7 @@ const waitingPerRunning = 4;
 export class ServerCalls {
   limits: CallLimits;
   readonly #instance: ServerInstance;
-  readonly #line = new WaitingLine<void>();
+  readonly #line = new WaitQueue<void>();
   #running = 0;
   #waiting = 0;
   #idle: NodeJS.Timeout | undefined;

@@ -7,14 +7,14 @@ import type { ProviderEvent } from '../core/provider.js';
 import type { ServerConfig } from '../core/server-config.js';
 import type { ServerState, ServerStatus } from '../core/tool-server.js';
 import { Throttle } from '../util/throttle.js';
-import { greet } from './greet.js';
+import { performHandshake } from './handshake.js';
 import { LastLines } from './last-lines.js';
 import { fromFaultAnswer, type Link, type OpenLink, StartFault } from './link.js';
 import { RestartPolicy } from './restart-policy.js';
 import { unavailable } from './unavailable.js';
 import type { UpstreamLimits } from './upstream-limits.js';
 import { UpstreamSession } from './upstream-session.js';
-import { WaitingLine } from './waiting-line.js';
+import { WaitQueue } from './wait-queue.js';
 
 export interface ServerInstanceOptions {
   config: ServerConfig;
@@ -46,7 +46,7 @@ export class ServerInstance {
   readonly #policy = new RestartPolicy();
   readonly #stderr = new LastLines();
   readonly #faults = new Throttle(faultIntervalMs);
-  readonly #waiting = new WaitingLine<UpstreamSession>();
+  readonly #waiting = new WaitQueue<UpstreamSession>();
   #status: ServerStatus = 'stopped';
   /** For people. Durations go by `#enteredAt`: the clock may be set. */
   #since = Date.now();
@@ -78,7 +78,7 @@ export class ServerInstance {
   }
 
   get state(): Omit<ServerState, 'inFlight'> {
-    const greeting = this.#session?.greeting;
+    const handshake = this.#session?.handshake;
     const pid = this.#link?.pid;
     return {
       status: this.#status,
@@ -86,7 +86,7 @@ export class ServerInstance {
       restarts: Math.max(0, this.#starts - 1),
       ...(this.#reason !== undefined && { reason: this.#reason }),
       ...(pid !== undefined && { pid }),
-      ...(greeting && { protocolVersion: greeting.protocolVersion, ...(greeting.serverInfo && { serverInfo: greeting.serverInfo }) }),
+      ...(handshake && { protocolVersion: handshake.protocolVersion, ...(handshake.serverInfo && { serverInfo: handshake.serverInfo }) }),
     };
   }
 
@@ -153,7 +153,7 @@ export class ServerInstance {
     this.#opening = opening;
     const timer = setTimeout(() => opening.abort(), limits.startTimeoutMs);
     const onUnreadable = (error: unknown): void => this.#reportFault(error);
-    const options = { logger, maxMessageLength: limits.maxMessageBytes, onStderrLine: (line: string) => this.#hear(line), onUnreadable };
+    const options = { logger, maxMessageLength: limits.maxMessageBytes, onStderrLine: (line: string) => this.#onEvent(line), onUnreadable };
     const link = await openLink(config, { ...options, signal: opening.signal }).finally(() => clearTimeout(timer));
     if (life !== this.#life) await link.close();
     this.#assertCurrent(life);
@@ -169,7 +169,7 @@ export class ServerInstance {
       },
     });
     try {
-      await greet(session, { era: config.era, clientInfo, timeoutMs: Math.max(1, deadline - performance.now()) });
+      await performHandshake(session, { era: config.era, clientInfo, timeoutMs: Math.max(1, deadline - performance.now()) });
     } catch (error) {
       session.close(unavailable(config.name, `"${config.name}" did not start.`, 'no'));
       throw error;
@@ -241,7 +241,7 @@ export class ServerInstance {
     return unavailable(name, `"${name}" is not available (${this.#status}). ${why}`, 'no');
   }
 
-  #hear(line: string): void {
+  #onEvent(line: string): void {
     const text = this.#options.redact(line);
     this.#stderr.add(text);
     this.#options.logger.info(text, { server: this.#options.config.name, stream: 'stderr' });

@@ -13,7 +13,7 @@ export interface InstancesOptions extends Omit<ServerInstanceOptions, 'onNotific
 }
 
 /** One running server with the calls to it. */
-interface Seat {
+interface PooledInstance {
   instance: ServerInstance;
   calls: ServerCalls;
 }
@@ -21,14 +21,14 @@ interface Seat {
 /** The instances of one server: one that all share, or one for each agent's session beside the one that lists the tools. */
 export class ServerInstances {
   readonly #options: InstancesOptions;
-  readonly #own = new Map<string, Seat>();
-  readonly #shared: Seat;
+  readonly #own = new Map<string, PooledInstance>();
+  readonly #shared: PooledInstance;
   #config: ServerConfig;
 
   constructor(options: InstancesOptions) {
     this.#options = options;
     this.#config = options.config;
-    this.#shared = this.#createSeat();
+    this.#shared = this.#createPooled();
   }
 
   get status(): ServerState['status'] {
@@ -42,7 +42,7 @@ export class ServerInstances {
   }
 
   /** The instance that serves a call. Throws `limit_reached`. */
-  of(context: CallContext | undefined): Seat {
+  of(context: CallContext | undefined): PooledInstance {
     if (this.#config.instances === 'shared' || context === undefined) return this.#shared;
     const { sessionId } = context.caller;
     const own = this.#own.get(sessionId);
@@ -58,9 +58,9 @@ export class ServerInstances {
         `"${this.#config.name}" runs ${this.#own.size} times, once for each session, and all are at work; wait for one of them.`,
       );
     }
-    const seat = this.#createSeat(sessionId);
-    this.#own.set(sessionId, seat);
-    return seat;
+    const pooled = this.#createPooled(sessionId);
+    this.#own.set(sessionId, pooled);
+    return pooled;
   }
 
   /** Ends the instance that nobody has asked for the longest time, if one has nothing to do: its session may have ended unheard. */
@@ -78,24 +78,24 @@ export class ServerInstances {
 
   update(config: ServerConfig): void {
     this.#config = config;
-    for (const { calls } of this.#seats()) calls.limits = this.#limits();
+    for (const { calls } of this.#pooledInstances()) calls.limits = this.#limits();
   }
 
   async end(sessionId: string): Promise<void> {
-    const seat = this.#own.get(sessionId);
+    const pooled = this.#own.get(sessionId);
     this.#own.delete(sessionId);
-    await seat?.instance.close('the session that it served has ended');
+    await pooled?.instance.close('the session that it served has ended');
   }
 
   async close(why: string): Promise<void> {
-    await Promise.all(this.#seats().map(({ instance }) => instance.close(why)));
+    await Promise.all(this.#pooledInstances().map(({ instance }) => instance.close(why)));
   }
 
-  #seats(): Seat[] {
+  #pooledInstances(): PooledInstance[] {
     return [this.#shared, ...this.#own.values()];
   }
 
-  #createSeat(sessionId?: string): Seat {
+  #createPooled(sessionId?: string): PooledInstance {
     const brake = new NotificationBrake({
       sender: `the server "${this.#config.name}"`,
       pass: (event) => {

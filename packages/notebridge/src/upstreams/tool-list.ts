@@ -13,7 +13,7 @@ const maxPages = 1000;
 /** A server whose whole list is broken must not fill the log. */
 const maxFaultsLogged = 5;
 /** How long one page may take. Milliseconds. */
-const pagePatienceMs = 30_000;
+const pageTimeoutMs = 30_000;
 
 /** All tools of a server, page by page. Unknown keys are kept; of two tools of one name the first counts. Rejects as a request does. */
 export async function fetchTools(session: UpstreamSession, server: string, logger: Logger): Promise<ToolsByName> {
@@ -23,7 +23,7 @@ export async function fetchTools(session: UpstreamSession, server: string, logge
   let faults = 0;
   for (let page = 0; page < maxPages; page++) {
     const params = cursor === undefined ? {} : { cursor };
-    const answer = await session.request('tools/list', params, { timeoutMs: pagePatienceMs });
+    const answer = await session.request('tools/list', params, { timeoutMs: pageTimeoutMs });
     if (!Array.isArray(answer.tools)) throw new BridgeError('bad_message', `"tools" must be a list, found ${quote(answer.tools)}.`);
     for (const item of answer.tools) {
       const fault = addTool(tools, item);

@@ -1,5 +1,5 @@
 /** Bounds of the servers of a config, each with its default. */
-export const defaultLimits = {
+export const defaultUpstreamLimits = {
   /** How long a call may take where its server's config says nothing. Milliseconds. Default one hour. */
   callTimeoutMs: 3_600_000,
   /** How long a server may take to start, and a call waits for it. Milliseconds. Default 30 s. */
@@ -14,4 +14,4 @@ export const defaultLimits = {
   maxOwnInstances: 64,
 };
 
-export type UpstreamLimits = typeof defaultLimits;
+export type UpstreamLimits = typeof defaultUpstreamLimits;

@@ -8,7 +8,7 @@ import { Peer, type PeerRequestOptions } from '../rpc/peer.js';
 import type { Link } from './link.js';
 
 /** What a server said of itself when it was greeted. */
-export interface Greeting {
+export interface Handshake {
   era: Era;
   protocolVersion: string;
   capabilities: JsonObject;
@@ -31,7 +31,7 @@ export class UpstreamSession {
   readonly #options: UpstreamSessionOptions;
   readonly #peer: Peer;
   #isClosed = false;
-  #greeting: Greeting = { era: 'legacy', protocolVersion: '', capabilities: {} };
+  #handshake: Handshake = { era: 'legacy', protocolVersion: '', capabilities: {} };
 
   constructor(options: UpstreamSessionOptions) {
     this.#options = options;
@@ -52,24 +52,24 @@ export class UpstreamSession {
     return this.#isClosed;
   }
 
-  get greeting(): Greeting {
-    return this.#greeting;
+  get handshake(): Handshake {
+    return this.#handshake;
   }
 
   /** What was agreed; from here on requests are of that era. */
-  agree(greeting: Greeting): void {
-    this.#greeting = greeting;
-    this.#options.link.setProtocolVersion?.(greeting.protocolVersion);
+  agree(handshake: Handshake): void {
+    this.#handshake = handshake;
+    this.#options.link.setProtocolVersion?.(handshake.protocolVersion);
   }
 
   /** True if the server says that it has such a thing: `tools`, `resources`, …. */
   can(capability: string): boolean {
-    return this.#greeting.capabilities[capability] !== undefined;
+    return this.#handshake.capabilities[capability] !== undefined;
   }
 
   /** Sends one request, without the marks of the caller's era and with those of the server's. Rejects as `Peer.request` does. */
   request(method: string, params: JsonObject, options: PeerRequestOptions): Promise<JsonObject> {
-    if (this.#greeting.era === 'legacy') return this.#peer.request(method, withoutEnvelope(params), options);
+    if (this.#handshake.era === 'legacy') return this.#peer.request(method, withoutEnvelope(params), options);
     return this.#requestModern(method, params, options);
   }
 
@@ -93,7 +93,7 @@ export class UpstreamSession {
   }
 
   /** Params with an envelope of ours: what the caller's client can do, this one can't. */
-  toModernParams(params: JsonObject, protocolVersion = this.#greeting.protocolVersion): JsonObject {
+  toModernParams(params: JsonObject, protocolVersion = this.#handshake.protocolVersion): JsonObject {
     const meta = isJsonObject(params._meta) ? params._meta : {};
     const own = {
       [envelopeKeys.protocolVersion]: protocolVersion,

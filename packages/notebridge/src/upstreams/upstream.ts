@@ -8,9 +8,9 @@ import type { ProviderEvent } from '../core/provider.js';
 import type { ServerConfig } from '../core/server-config.js';
 import type { Exposure, ServerState, ToolServer, ToolServerEvent } from '../core/tool-server.js';
 import { type InstancesOptions, ServerInstances } from './server-instances.js';
-import { ServerTools } from './server-tools.js';
 import { unavailable } from './unavailable.js';
-import type { Greeting, UpstreamSession } from './upstream-session.js';
+import type { Handshake, UpstreamSession } from './upstream-session.js';
+import { UpstreamTools } from './upstream-tools.js';
 import { WatchedResources } from './watched-resources.js';
 
 export interface UpstreamOptions extends Omit<InstancesOptions, 'config' | 'onState' | 'onReady' | 'onNotification'> {
@@ -42,12 +42,12 @@ export class Upstream implements ToolServer {
   readonly isConfig = true;
   readonly #options: UpstreamOptions;
   readonly #instances: ServerInstances;
-  readonly #tools: ServerTools;
+  readonly #tools: UpstreamTools;
   readonly #events = new Listeners<ProviderEvent>();
   readonly #watched = new WatchedResources();
   readonly #since = Date.now();
   #config: ServerConfig;
-  #greeting: Greeting | undefined;
+  #handshake: Handshake | undefined;
 
   constructor(config: ServerConfig, options: UpstreamOptions) {
     this.name = config.name;
@@ -58,13 +58,13 @@ export class Upstream implements ToolServer {
       config,
       onState: () => options.onEvent({ server: this.name, kind: 'state' }),
       onReady: (session) => this.#meet(session),
-      onNotification: (event, session) => this.#hear(event, session),
+      onNotification: (event, session) => this.#onEvent(event, session),
     });
-    this.#tools = new ServerTools({
+    this.#tools = new UpstreamTools({
       config,
       logger: options.logger,
       ready: (context) => this.#instances.of(context).instance.ready(context?.cancellation),
-      onChange: () => this.#tell({ method: 'notifications/tools/list_changed' }),
+      onChange: () => this.#notify({ method: 'notifications/tools/list_changed' }),
     });
   }
 
@@ -77,7 +77,7 @@ export class Upstream implements ToolServer {
   }
 
   get instructions(): string | undefined {
-    return this.#greeting?.instructions;
+    return this.#handshake?.instructions;
   }
 
   get status(): ServerState['status'] {
@@ -158,8 +158,8 @@ export class Upstream implements ToolServer {
     const needed = Object.hasOwn(neededCapabilities, method) ? neededCapabilities[method] : undefined;
     if (needed !== undefined) {
       // A server that is started on first use is not started to hear that it has no prompts.
-      if (this.#greeting === undefined && !this.#config.lazy) await this.#instances.of(context).instance.ready(context.cancellation);
-      if (this.#greeting?.capabilities[needed] === undefined) {
+      if (this.#handshake === undefined && !this.#config.lazy) await this.#instances.of(context).instance.ready(context.cancellation);
+      if (this.#handshake?.capabilities[needed] === undefined) {
         const items = Object.hasOwn(emptyLists, method) ? emptyLists[method] : undefined;
         if (items !== undefined) return { [items]: [] };
         throw new BridgeError('unknown_method', `"${this.name}" has no ${needed}, so it does not answer "${method}".`);
@@ -173,21 +173,21 @@ export class Upstream implements ToolServer {
 
   /** A server that has just started knows nothing of the one before. */
   #meet(session: UpstreamSession): void {
-    const before = this.#greeting?.capabilities ?? {};
-    this.#greeting = session.greeting;
+    const before = this.#handshake?.capabilities ?? {};
+    this.#handshake = session.handshake;
     if (session.can('tools') || this.#tools.known === undefined) this.#tools.refresh(session);
     for (const uri of this.#watched.uris) session.request('resources/subscribe', { uri }, {}).catch(() => {});
     for (const kind of ['resources', 'prompts']) {
-      if (session.can(kind) && before[kind] === undefined) this.#tell({ method: `notifications/${kind}/list_changed` });
+      if (session.can(kind) && before[kind] === undefined) this.#notify({ method: `notifications/${kind}/list_changed` });
     }
   }
 
-  #hear(event: ProviderEvent, session: UpstreamSession): void {
+  #onEvent(event: ProviderEvent, session: UpstreamSession): void {
     if (event.method === 'notifications/tools/list_changed') this.#tools.refreshSoon(session);
-    else this.#tell(event);
+    else this.#notify(event);
   }
 
-  #tell(event: ProviderEvent): void {
+  #notify(event: ProviderEvent): void {
     if (event.method === 'notifications/tools/list_changed') this.#options.onEvent({ server: this.name, kind: 'tools' });
     else this.#options.onEvent({ server: this.name, kind: 'notification', notification: event });
     this.#events.emit(event);

@@ -10,7 +10,7 @@ import type { OpenLink } from './link.js';
 import { openLink } from './open-link.js';
 import { addSecrets } from './server-secrets.js';
 import { Upstream } from './upstream.js';
-import { defaultLimits, type UpstreamLimits } from './upstream-limits.js';
+import { defaultUpstreamLimits, type UpstreamLimits } from './upstream-limits.js';
 
 export interface UpstreamsOptions {
   servers: readonly ServerConfig[];
@@ -45,7 +45,7 @@ export class Upstreams implements ToolServers {
     this.#options = options;
     this.#logger = options.logger ?? silentLogger;
     this.#redactor = options.redactor ?? new Redactor();
-    this.#limits = { ...defaultLimits, ...options.limits };
+    this.#limits = { ...defaultUpstreamLimits, ...options.limits };
     for (const config of options.servers) this.#add(config);
   }
 
@@ -113,7 +113,7 @@ export class Upstreams implements ToolServers {
     if (server === undefined) this.#add(config);
     else if (isSame || server.update(config)) this.#configs.set(name, config);
     else this.#add(config, server.close('its config was changed'));
-    this.#tell({ server: name, kind: server === undefined ? 'added' : 'state' });
+    this.#notify({ server: name, kind: server === undefined ? 'added' : 'state' });
     if (!lazy || this.get(name)?.state.status === 'failed') await this.get(name)?.start();
   }
 
@@ -121,7 +121,7 @@ export class Upstreams implements ToolServers {
     this.#servers.delete(name);
     this.#configs.delete(name);
     const closing = server.close('it was taken out of the config');
-    this.#tell({ server: name, kind: 'removed' });
+    this.#notify({ server: name, kind: 'removed' });
     await closing;
   }
 
@@ -137,14 +137,14 @@ export class Upstreams implements ToolServers {
       after,
       onEvent: (event) => {
         // One that was replaced has nothing more to say.
-        if (this.#servers.get(config.name) === upstream) this.#tell(event);
+        if (this.#servers.get(config.name) === upstream) this.#notify(event);
       },
     });
     this.#configs.set(config.name, config);
     this.#servers.set(config.name, upstream);
   }
 
-  #tell(event: ToolServerEvent): void {
+  #notify(event: ToolServerEvent): void {
     this.#events.emit(event);
   }
 }

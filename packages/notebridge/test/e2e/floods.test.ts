@@ -98,8 +98,8 @@ describe('a hub with 1,024 descriptors', () => {
     });
     running.end('{"arguments":{"key":"k"}}');
     expect(await callAnew(hub.port, hub.ownerToken)).toMatchObject({ status: 200 });
-    await using strangers = new Flood({ port: hub.port, count: 1500, kind: 'silence' });
-    await strangers.full();
+    await using pendingConnections = new Flood({ port: hub.port, count: 1500, kind: 'silence' });
+    await pendingConnections.full();
     expect(await callAnew(hub.port, hub.ownerToken)).toMatchObject({ status: 200 });
     expect(isCut).toBe(false);
     running.destroy();

@@ -178,14 +178,14 @@ describe('the example page in a real Chromium', () => {
 
   it('comes back with its resume token when the hub does', drivesBrowser, async () => {
     const example = await launch();
-    const greeting = { _meta: { 'notebridge/resume_token': 'second' } };
-    const hub = await TestHub.open({ greeting });
+    const handshake = { _meta: { 'notebridge/resume_token': 'second' } };
+    const hub = await TestHub.open({ handshake });
     await example.open({ token: 'first', port: hub.port });
     await example.button('Allow').click();
     await example.says('Connected to test-agent 1.2.');
     await hub.close();
     await example.says('trying again');
-    const back = await openHub({ port: hub.port, tokens: ['second'], greeting });
+    const back = await openHub({ port: hub.port, tokens: ['second'], handshake });
     await example.says('Connected to test-agent 1.2.');
     expect(back.dials).toEqual(['second']);
     expect(await (await back.connection(0)).callTool('clear')).toEqual({ content: [] });
@@ -213,7 +213,7 @@ const session = createPageSession({ name: 'bare', version: '1', tools: [] });
 session.on('state', (state) => { document.querySelector('#status-text').textContent = describeState(state); });
 await session.connect();`;
     const example = await launch({ replaced: { '/page.js': script } });
-    const hub = await openHub({ greeting: { clientInfo: { name: '<b>agent</b>', version: '3' } } });
+    const hub = await openHub({ handshake: { clientInfo: { name: '<b>agent</b>', version: '3' } } });
     await example.open({ token: 'first', port: hub.port });
     await example.button('Allow').click();
     const notice = example.page.getByRole('dialog', { name: 'Connected agent' });

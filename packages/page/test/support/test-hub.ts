@@ -10,7 +10,7 @@ export interface TestHubOptions {
   /** Tokens that let a page in; all others are refused with 403. */
   tokens?: string[];
   /** Members of the params of `initialize`. */
-  greeting?: JsonObject;
+  handshake?: JsonObject;
   /** Called with each socket in place of the greeting. */
   onSocket?: (socket: WebSocket) => void;
 }
@@ -57,7 +57,7 @@ export class TestHub implements AsyncDisposable {
   async connection(index = this.connections.length): Promise<HubConnection> {
     await this.until(() => this.connections.length > index);
     const connection = this.connections[index] as HubConnection;
-    await within('the answer to initialize', connection.greeted);
+    await within('the answer to initialize', connection.initialized);
     return connection;
   }
 
@@ -85,7 +85,7 @@ export class TestHub implements AsyncDisposable {
 
   #take(socket: WebSocket): void {
     if (this.#options.onSocket) return this.#options.onSocket(socket);
-    this.connections.push(new HubConnection(socket, this.#options.greeting ?? {}));
+    this.connections.push(new HubConnection(socket, this.#options.handshake ?? {}));
     this.#wake();
   }
 
@@ -98,7 +98,7 @@ export class TestHub implements AsyncDisposable {
 export class HubConnection {
   readonly socket: WebSocket;
   /** Resolves to the page's answer to `initialize`. */
-  readonly greeted: Promise<JsonObject>;
+  readonly initialized: Promise<JsonObject>;
   /** Resolves to the close code. */
   readonly closed: Promise<number>;
   /** Everything the page sent. */
@@ -106,7 +106,7 @@ export class HubConnection {
   readonly #watchers = new Set<() => void>();
   #lastId = 0;
 
-  constructor(socket: WebSocket, greeting: JsonObject) {
+  constructor(socket: WebSocket, handshake: JsonObject) {
     this.socket = socket;
     this.closed = new Promise((resolve) => socket.once('close', resolve));
     socket.on('message', (data) => {
@@ -117,14 +117,14 @@ export class HubConnection {
       protocolVersion: '2025-06-18',
       capabilities: {},
       clientInfo: { name: 'test-agent', version: '1.2' },
-      ...greeting,
+      ...handshake,
     };
-    this.greeted = this.request('initialize', params).then(({ result }) => {
+    this.initialized = this.request('initialize', params).then(({ result }) => {
       this.notify('notifications/initialized');
       return result as JsonObject;
     });
     // Who does not wait for the greeting does not care what became of it.
-    this.greeted.catch(() => {});
+    this.initialized.catch(() => {});
   }
 
   /** Sends a request and gives the whole answer, an error too. */

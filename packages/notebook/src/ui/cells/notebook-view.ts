@@ -38,7 +38,7 @@ export class NotebookView {
     this.#sight = new IntersectionObserver((entries) => this.#see(entries), { rootMargin: '400px 0px' });
     const { store, trail } = options;
     const { drafts, selection } = options.host;
-    store.on((event) => this.#hear(event));
+    store.on((event) => this.#onEvent(event));
     drafts.on((event) => {
       if (event.type === 'text') this.find(event.cellId)?.showText(event.text);
       if (event.type === 'clash') this.find(event.cellId)?.showClash(event.clash);
@@ -63,7 +63,7 @@ export class NotebookView {
     else view.focus();
   }
 
-  #hear(event: StoreEvent): void {
+  #onEvent(event: StoreEvent): void {
     switch (event.type) {
       case 'reset':
         return this.#reset();

@@ -1,5 +1,5 @@
 import type { Commands } from '../commands.js';
-import type { Connection } from '../link/connection.js';
+import type { HostConnection } from '../link/connection.js';
 import { newLinkAdvice } from '../link/token.js';
 import type { Drafts } from '../state/drafts.js';
 import type { Store } from '../state/store.js';
@@ -9,7 +9,7 @@ export interface StatusBannersOptions {
   store: Store;
   banners: Banners;
   commands: Commands;
-  connection: Connection;
+  connection: HostConnection;
   drafts: Drafts;
 }
 

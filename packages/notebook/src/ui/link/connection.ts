@@ -8,7 +8,7 @@ export type LinkState =
   /** `wasOpen`: false if no connection ever came about, which a wrong token looks like too. */
   | { readonly kind: 'lost'; readonly retryAtMs: number; readonly wasOpen: boolean };
 
-export interface ConnectionOptions {
+export interface HostConnectionOptions {
   url: string;
   onMessage: (message: HostMessage) => void;
   onState: (state: LinkState) => void;
@@ -30,18 +30,18 @@ interface Waiting {
 }
 
 /** One WebSocket to the host, opened anew with growing pauses whenever it is lost. Nothing is sent twice. */
-export class Connection {
-  readonly #options: ConnectionOptions;
+export class HostConnection {
+  readonly #options: HostConnectionOptions;
   readonly #waiting = new Map<number, Waiting>();
   #socket: WebSocket | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #attempts = 0;
   #lastId = 0;
-  #isGreeted = false;
+  #isInitialized = false;
   #wasOpen = false;
   #hasEnded = false;
 
-  constructor(options: ConnectionOptions) {
+  constructor(options: HostConnectionOptions) {
     this.#options = options;
     // A laptop that wakes up, or a network that is back, need not wait for the pause to end.
     addEventListener('online', () => this.#hurry());
@@ -50,7 +50,7 @@ export class Connection {
 
   /** True once the host has said hello. */
   get isOpen(): boolean {
-    return this.#isGreeted;
+    return this.#isInitialized;
   }
 
   open(): void {
@@ -69,7 +69,7 @@ export class Connection {
 
   request(action: ViewerAction): Promise<unknown> {
     const socket = this.#socket;
-    if (!socket || !this.#isGreeted) return Promise.reject(notConnected());
+    if (!socket || !this.#isInitialized) return Promise.reject(notConnected());
     const id = ++this.#lastId;
     return new Promise((resolve, reject) => {
       this.#waiting.set(id, { resolve, reject });
@@ -81,7 +81,7 @@ export class Connection {
     if (message.type === 'done' || message.type === 'failed') return this.#settle(message);
     this.#options.onMessage(message);
     if (message.type !== 'hello') return;
-    this.#isGreeted = true;
+    this.#isInitialized = true;
     this.#hasEnded = false;
     this.#wasOpen = true;
     this.#attempts = 0;
@@ -108,7 +108,7 @@ export class Connection {
   #drop(): void {
     const socket = this.#socket;
     this.#socket = undefined;
-    this.#isGreeted = false;
+    this.#isInitialized = false;
     socket?.close();
     const waiting = [...this.#waiting.values()];
     this.#waiting.clear();

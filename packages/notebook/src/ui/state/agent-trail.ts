@@ -33,7 +33,7 @@ export class AgentTrail {
 
   constructor(store: Store) {
     this.#store = store;
-    store.on((event) => this.#hear(event));
+    store.on((event) => this.#onEvent(event));
   }
 
   /** Hears the id of a cell whose mark is another now; undefined when only the activity is. */
@@ -49,7 +49,7 @@ export class AgentTrail {
     return this.#marks.get(cellId)?.mark;
   }
 
-  #hear(event: StoreEvent): void {
+  #onEvent(event: StoreEvent): void {
     if (event.type === 'reset') return this.#begin();
     if (event.type === 'cell') {
       const { op, by } = event.change;
@@ -71,7 +71,7 @@ export class AgentTrail {
   #begin(): void {
     for (const cellId of [...this.#marks.keys()]) this.#forget(cellId);
     const { running } = this.#store;
-    if (running) this.#hear({ type: 'run', run: running });
+    if (running) this.#onEvent({ type: 'run', run: running });
   }
 
   #note(activity: Activity): void {

@@ -80,7 +80,7 @@ export class Store {
       case 'change':
         return this.#apply(message.change);
       case 'session':
-        return this.#hear(message.event);
+        return this.#onEvent(message.event);
       case 'journal':
       case 'agents':
       case 'tools':
@@ -109,7 +109,7 @@ export class Store {
     }
   }
 
-  #hear(event: SessionEvent): void {
+  #onEvent(event: SessionEvent): void {
     switch (event.type) {
       case 'queued':
         this.#queued = [...this.#queued, event.run];

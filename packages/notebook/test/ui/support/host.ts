@@ -96,7 +96,7 @@ export class TestHost {
     this.#server.on('upgrade', (request: IncomingMessage, socket, head) => {
       const url = new URL(request.url ?? '/', 'http://host');
       if (this.isRefusing || url.pathname !== '/viewer' || url.searchParams.get('token') !== token) return void socket.destroy();
-      this.#sockets.handleUpgrade(request, socket, head, (window) => this.#greet(window));
+      this.#sockets.handleUpgrade(request, socket, head, (window) => this.#performHandshake(window));
     });
   }
 
@@ -144,7 +144,7 @@ export class TestHost {
     this.#tellAll({ type: 'tools', tools });
   }
 
-  #greet(window: WebSocket): void {
+  #performHandshake(window: WebSocket): void {
     const act = createActions(this.session, (action) => this.#other(action));
     window.on('message', (data) => {
       const { id, action } = JSON.parse(String(data)) as ViewerMessage;

@@ -22,7 +22,7 @@ export interface CodeToolsOptions {
 }
 
 /** How long the package waits for a server that was never asked for its tools. It is taken in when it has answered. Milliseconds. */
-const patienceMs = 10_000;
+const timeoutMs = 10_000;
 const waitMs = 200;
 const retryMs = 60_000;
 
@@ -111,7 +111,7 @@ export class CodeTools implements NotebookTools {
     await this.#issueOnce();
     this.#showAccess();
     const emit = await loadEmitter('python');
-    const { input, warnings } = await gatherInput(servers, { hubUrl: undefined, patienceMs, signal: this.#closing.signal });
+    const { input, warnings } = await gatherInput(servers, { hubUrl: undefined, timeoutMs, signal: this.#closing.signal });
     if (this.#closing.signal.aborted) return;
     for (const warning of warnings) this.#logger.warn(warning);
     const { files, contentHash } = await emit(input);

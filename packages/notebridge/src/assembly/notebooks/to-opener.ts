@@ -1,7 +1,7 @@
 import { BridgeError } from '../../core/errors.js';
 import { colabProfile } from '../../notebooks/profiles/colab.js';
-import { openColab } from './colab.js';
-import type { OpenNotebook } from './notebook.js';
+import { openColab } from './open-colab.js';
+import type { OpenNotebook } from './open-notebook.js';
 
 /** What the option `notebook` asks for; undefined for none. Throws `bad_usage`. */
 export function toNotebookOpener(notebook: string | OpenNotebook): OpenNotebook | undefined {
@@ -9,9 +9,9 @@ export function toNotebookOpener(notebook: string | OpenNotebook): OpenNotebook 
   if (notebook === 'none') return undefined;
   if (notebook === 'colab') return (setup) => openColab(setup, colabProfile);
   // Loaded only when it is asked for: an agent of Colab does not wait for the built-in notebook.
-  if (notebook === 'local') return async (setup) => (await import('./built-in.js')).openBuiltIn(setup, { file: undefined });
+  if (notebook === 'local') return async (setup) => (await import('./open-built-in.js')).openBuiltIn(setup, { file: undefined });
   if (notebook.endsWith('.ipynb') && !URL.canParse(notebook))
-    return async (setup) => (await import('./built-in.js')).openBuiltIn(setup, { file: notebook });
+    return async (setup) => (await import('./open-built-in.js')).openBuiltIn(setup, { file: notebook });
   if (URL.canParse(notebook) && colabProfile.origins.includes(new URL(notebook).origin))
     return (setup) => openColab(setup, { ...colabProfile, defaultUrl: notebook });
   throw new BridgeError(

@@ -1,6 +1,6 @@
 import { didYouMean } from '@notebridge/kit/did-you-mean';
 import { isJsonObject } from '@notebridge/kit/json';
-import type { ServerReport, ToolReport } from '../../catalog/describe-servers.js';
+import type { DescribedTool, ServerReport } from '../../catalog/describe-servers.js';
 import { BridgeError } from '../../core/errors.js';
 import { printMessage } from '../../core/wire.js';
 import { quote } from '../../util/quote.js';
@@ -35,7 +35,7 @@ export async function listTools({ server, tool }: Wanted, options: ListOptions):
   stdout.write(toListText(servers, { paint, width }));
 }
 
-function findTool({ name, tools }: ServerReport, wanted: string): ToolReport {
+function findTool({ name, tools }: ServerReport, wanted: string): DescribedTool {
   const found = tools?.find((tool) => tool.name === wanted || tool.agent_name === wanted);
   if (found !== undefined) return found;
   const names = (tools ?? []).map((tool) => tool.name);
@@ -59,7 +59,7 @@ function toListText(servers: readonly ServerReport[], { paint, width }: { paint:
     .join('\n');
 }
 
-function toRow(server: string, { name, agent_name: agentName, description }: ToolReport, isShown: boolean): string[] {
+function toRow(server: string, { name, agent_name: agentName, description }: DescribedTool, isShown: boolean): string[] {
   const other = isShown && agentName !== `${server}__${name}` ? `(agents: ${agentName ?? 'no name'}) ` : '';
   return [`  ${name}`, `${other}${firstLine(description)}`].map(withoutControls);
 }
@@ -71,7 +71,7 @@ function firstLine(text: string | null): string {
 /** Descriptions are the server's words: none of their control characters reaches the terminal. */
 function toToolText(
   server: string,
-  { name, agent_name: agentName, description, input_schema: schema, output_schema: output, annotations }: ToolReport,
+  { name, agent_name: agentName, description, input_schema: schema, output_schema: output, annotations }: DescribedTool,
   paint: Paint,
 ): string {
   const hints = isJsonObject(annotations)

@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander';
 import type { CallCommandOptions } from '../client/run-call.js';
-import { addOptions, sharedOptions } from '../options.js';
+import { addOptions, sharedOptions } from '../command-options.js';
 
 /** `notebridge call`: one call of a tool from a shell. */
 export function callCommand(): Command {

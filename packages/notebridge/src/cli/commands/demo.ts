@@ -8,7 +8,7 @@ import { BridgeError } from '../../core/errors.js';
 import { ownProcessId, ownUserId, processExists } from '../../processes/own-user.js';
 import { ownPackageFolder } from '../../state/own-files.js';
 import { makeScratchFolder } from '../../state/scratch-folder.js';
-import { addOptions, sharedOptions } from '../options.js';
+import { addOptions, sharedOptions } from '../command-options.js';
 
 interface DemoCommandOptions {
   browser?: boolean;

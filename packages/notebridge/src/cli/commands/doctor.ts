@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { Command, Option } from 'commander';
+import { addOptions, parsePort, sharedOptions } from '../command-options.js';
 import type { DoctorOptions } from '../doctor/run-doctor.js';
-import { addOptions, parsePort, sharedOptions } from '../options.js';
 
 /** `notebridge doctor`: looks at the whole set-up. */
 export function doctorCommand(): Command {

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import { bindingLanguages } from '@notebridge/bindings';
 import { Command, Option } from 'commander';
+import { addOptions, sharedOptions } from '../command-options.js';
 import type { GenerateOptions } from '../generate/run-generate.js';
-import { addOptions, sharedOptions } from '../options.js';
 
 /** `notebridge generate`: the tools as functions in a language. */
 export function generateCommand(): Command {

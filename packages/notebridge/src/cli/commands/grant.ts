@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander';
+import { collect, sharedOptions } from '../command-options.js';
 import type { IssueOptions } from '../grants/run-grant.js';
-import { collect, sharedOptions } from '../options.js';
 
 /** `notebridge grant`: issues, lists and revokes the tokens with which code and agents come in over HTTP. */
 export function grantCommand(): Command {

@@ -1,9 +1,9 @@
 import { messageOf } from '@notebridge/kit/message-of';
 import { Command, Option } from 'commander';
-import type { BuiltInNotebook } from '../../assembly/notebooks/built-in.js';
-import type { OpenNotebook } from '../../assembly/notebooks/notebook.js';
+import type { BuiltInNotebook } from '../../assembly/notebooks/open-built-in.js';
+import type { OpenNotebook } from '../../assembly/notebooks/open-notebook.js';
 import { openBrowser } from '../../processes/browser.js';
-import { addHubOptions, type HubCommandOptions } from '../options.js';
+import { addHubOptions, type HubCommandOptions } from '../command-options.js';
 import { createOwnNotebridge } from '../own-notebridge.js';
 import { untilSignal } from '../process-life.js';
 import { serveAgent } from '../serve-agent.js';
@@ -31,7 +31,7 @@ async function runNotebook(file: string | undefined, options: NotebookCommandOpt
   const isAttended = process.stdin.isTTY;
   const wantsWindow = options.browser ?? !headless;
   const open: OpenNotebook = async (setup) => {
-    const { openBuiltIn } = await import('../../assembly/notebooks/built-in.js');
+    const { openBuiltIn } = await import('../../assembly/notebooks/open-built-in.js');
     const notebook = await openBuiltIn(setup, { file, readOnly });
     process.stderr.write(`${file ?? 'A notebook in memory'}: ${await addressOf(notebook)}\n`);
     if (wantsWindow) await showWindow(notebook.host.url);

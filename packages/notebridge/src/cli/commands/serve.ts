@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { Command, Option } from 'commander';
-import { addOptions, collect, parsePort, sharedOptions } from '../options.js';
+import { addOptions, collect, parsePort, sharedOptions } from '../command-options.js';
 import type { ServeOptions } from '../serve/run-serve.js';
 
 /** `notebridge serve`: the hub as a service, every door on one port. */

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import type { ListOptions } from '../client/list-servers.js';
-import { addOptions, sharedOptions } from '../options.js';
+import { addOptions, sharedOptions } from '../command-options.js';
 
 /** `notebridge servers`: the servers of the config and how they fare. */
 export function serversCommand(): Command {

@@ -1,8 +1,8 @@
 import { Command } from 'commander';
-import { hosts, type Place } from '../setup/hosts.js';
+import { type ConfigPlace, hosts } from '../setup/hosts.js';
 
 /** What the command sees of the process that it runs in. */
-export interface SetupTerminal extends Place {
+export interface SetupTerminal extends ConfigPlace {
   print(text: string): void;
 }
 

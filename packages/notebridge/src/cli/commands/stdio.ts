@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { addHubOptions, type HubCommandOptions } from '../options.js';
+import { addHubOptions, type HubCommandOptions } from '../command-options.js';
 import { createOwnNotebridge } from '../own-notebridge.js';
 import { serveAgent } from '../serve-agent.js';
 

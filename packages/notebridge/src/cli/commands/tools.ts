@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import type { ListOptions } from '../client/list-servers.js';
-import { addOptions, sharedOptions } from '../options.js';
+import { addOptions, sharedOptions } from '../command-options.js';
 
 /** `notebridge tools`: what can be called, and what agents call it. */
 export function toolsCommand(): Command {

@@ -4,7 +4,7 @@ import { describeFault, type Fault } from '../../config/fault.js';
 import { loadConfig, userConfigFile } from '../../config/load-config.js';
 import { loadMiddlewareModules } from '../../config/load-middleware.js';
 import { BridgeError } from '../../core/errors.js';
-import { type Check, fault, note, ok } from './check.js';
+import { type Check, failedCheck, note, ok } from './check.js';
 
 /** Reads the config as every command does; each fault in it is one of ours. */
 export async function checkConfig(file: string | undefined): Promise<{ config: Config | undefined; checks: Check[] }> {
@@ -25,17 +25,17 @@ export async function checkConfig(file: string | undefined): Promise<{ config: C
     const modules = await loadMiddlewareModules(config.middleware, config.baseDir);
     if (modules.length > 0) checks.push(ok('middleware', `${modules.length} modules load`));
   } catch (error) {
-    checks.push(fault('middleware', messageOf(error), 'Mend the module, or take it out of "notebridge.middleware".'));
+    checks.push(failedCheck('middleware', messageOf(error), 'Mend the module, or take it out of "notebridge.middleware".'));
   }
   return { config, checks };
 }
 
 function faultsOf(error: unknown): Check[] {
   const { file, faults } = error instanceof BridgeError ? error.data : {};
-  if (typeof file !== 'string' || !Array.isArray(faults)) return [fault('config', messageOf(error), 'Mend the file.')];
+  if (typeof file !== 'string' || !Array.isArray(faults)) return [failedCheck('config', messageOf(error), 'Mend the file.')];
   return (faults as Fault[]).map((found) => {
-    if (found.line === undefined) return fault('config', `${file}: the file ${found.found}.`, found.next);
+    if (found.line === undefined) return failedCheck('config', `${file}: the file ${found.found}.`, found.next);
     const text = describeFault(file, found);
-    return fault('config', text.slice(0, text.length - found.next.length).trimEnd(), found.next);
+    return failedCheck('config', text.slice(0, text.length - found.next.length).trimEnd(), found.next);
   });
 }

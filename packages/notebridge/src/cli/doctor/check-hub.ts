@@ -7,7 +7,7 @@ import { stateDir } from '../../assembly/state-dir.js';
 import { isOwnHub, readHubFile } from '../../identity/hub-file.js';
 import { readOwnerToken } from '../../identity/owner-token.js';
 import { describePortOwner } from '../../processes/port-owner.js';
-import { type Check, fault, note, ok } from './check.js';
+import { type Check, failedCheck, note, ok } from './check.js';
 
 /** The hub that the user's files speak of: there, gone, or not what it claims to be. */
 export async function checkHub(): Promise<Check> {
@@ -17,7 +17,7 @@ export async function checkHub(): Promise<Check> {
     const hub = readHubFile(dir);
     if (hub === undefined) {
       if (!existsSync(path)) return ok('running hub', 'none');
-      return fault(
+      return failedCheck(
         'running hub',
         `${path} speaks of a hub that has ended without removing it`,
         `Remove it: rm "${path}". The next "notebridge serve" replaces it too.`,
@@ -26,13 +26,13 @@ export async function checkHub(): Promise<Check> {
     const token = readOwnerToken(dir);
     if (token !== undefined && (await isOwnHub(hub.url, token)))
       return ok('running hub', `${hub.url} (pid ${hub.pid}, version ${hub.version})`);
-    return fault(
+    return failedCheck(
       'running hub',
       `${path} says ${hub.url} (pid ${hub.pid}), but what listens there cannot prove that it is your hub`,
       `Your token was not sent to it. Look at process ${hub.pid}; if it is no hub of yours, remove the file: rm "${path}"`,
     );
   } catch (error) {
-    return fault('running hub', messageOf(error), `Until then, commands start servers of their own.`);
+    return failedCheck('running hub', messageOf(error), `Until then, commands start servers of their own.`);
   }
 }
 
@@ -43,7 +43,7 @@ export async function checkPort(port: number): Promise<Check> {
   if (taken === undefined) return ok(`port ${port}`, 'free');
   const hub = await ownHubAt(port);
   if (hub) return ok(`port ${port}`, 'your running hub has it');
-  if (taken !== 'EADDRINUSE') return fault(`port ${port}`, `cannot be bound (${taken})`, 'Choose another --port.');
+  if (taken !== 'EADDRINUSE') return failedCheck(`port ${port}`, `cannot be bound (${taken})`, 'Choose another --port.');
   const holder = (await describePortOwner(port)) ?? 'another program';
   return note(`port ${port}`, `taken by ${holder}`, `End it before "notebridge serve", or choose another --port.`);
 }

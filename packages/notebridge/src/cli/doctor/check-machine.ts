@@ -1,7 +1,7 @@
 import { messageOf } from '@notebridge/kit/message-of';
 import type { Layer, SandboxMode } from '@notebridge/notebook/host';
 import { describeEnvironment, type Environment } from '../../processes/environment.js';
-import { type Check, fault, note, ok } from './check.js';
+import { type Check, failedCheck, note, ok } from './check.js';
 
 /** As package.json demands. */
 const least = [20, 19] as const;
@@ -9,7 +9,7 @@ const least = [20, 19] as const;
 export function checkNode(version: string): Check {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   if (major > least[0] || (major === least[0] && minor >= least[1])) return ok('Node.js', version);
-  return fault('Node.js', `${version} is too old`, `Install ${least.join('.')} or newer.`);
+  return failedCheck('Node.js', `${version} is too old`, `Install ${least.join('.')} or newer.`);
 }
 
 /** Whether a notebook can be shown here. Without a browser the answer of the open tool names the URL, so it is no fault. */
@@ -50,13 +50,13 @@ export async function checkKernel(sandbox: SandboxMode): Promise<Check[]> {
     return [ok('built-in Python', 'starts', ms), ...others.map((layer) => toCheck(layer, describeState(layer)))];
   } catch (error) {
     const next = 'Install Notebridge anew (npm install); its Python is a part of it.';
-    return [fault('built-in Python', `does not start: ${messageOf(error)}`, next)];
+    return [failedCheck('built-in Python', `does not start: ${messageOf(error)}`, next)];
   }
 }
 
 /** A layer that is missing is a fault only to those who require it. */
 function toCheck({ name, active, fix }: Layer, found: string, { mode, ms }: { mode?: SandboxMode; ms?: number } = {}): Check {
   if (active) return ok(name, found, ms);
-  if (mode === 'require') return fault(name, found, fix ?? 'Choose --sandbox=auto.');
+  if (mode === 'require') return failedCheck(name, found, fix ?? 'Choose --sandbox=auto.');
   return note(name, found, fix);
 }

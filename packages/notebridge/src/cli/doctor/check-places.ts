@@ -4,7 +4,7 @@ import { messageOf } from '@notebridge/kit/message-of';
 import { stateDir } from '../../assembly/state-dir.js';
 import { ownUserId } from '../../processes/own-user.js';
 import { ensurePrivateDir } from '../../state/private-file.js';
-import { type Check, fault, ok } from './check.js';
+import { type Check, failedCheck, ok } from './check.js';
 
 /** The folder of tokens and grants must be the user's own and closed to others. */
 export function checkStateDir(): Check {
@@ -16,7 +16,7 @@ export function checkStateDir(): Check {
     accessSync(dir, constants.W_OK);
     return ok('state folder', `${dir} is yours alone`);
   } catch (error) {
-    return fault('state folder', messageOf(error), 'Until then no tokens, grants or audit can be kept.');
+    return failedCheck('state folder', messageOf(error), 'Until then no tokens, grants or audit can be kept.');
   }
 }
 
@@ -25,17 +25,17 @@ export function checkFolder(name: string, dir: string, option: string): Check {
   if (!existsSync(dir)) {
     return writableAncestor(dir) ? ok(name, `${dir} will be made when it is needed`) : notWritable(name, dir);
   }
-  if (!statSync(dir).isDirectory()) return fault(name, `${dir} is not a folder`, `Choose another ${option}.`);
+  if (!statSync(dir).isDirectory()) return failedCheck(name, `${dir} is not a folder`, `Choose another ${option}.`);
   try {
     accessSync(dir, constants.W_OK);
     return ok(name, `${dir} can be written`);
   } catch {
-    return fault(name, `${dir} cannot be written`, `Give yourself the right to write there, or choose another ${option}.`);
+    return failedCheck(name, `${dir} cannot be written`, `Give yourself the right to write there, or choose another ${option}.`);
   }
 }
 
 function notWritable(name: string, dir: string): Check {
-  return fault(name, `${dir} is not there and cannot be made`, 'Make it, or give yourself the right to write above it.');
+  return failedCheck(name, `${dir} is not there and cannot be made`, 'Make it, or give yourself the right to write above it.');
 }
 
 function writableAncestor(dir: string): boolean {

@@ -7,7 +7,7 @@ import { ownServerInfo } from '../../assembly/settings.js';
 import type { Config } from '../../config/config.js';
 import type { ServerConfig } from '../../core/server-config.js';
 import type { Redactor } from '../../util/redactor.js';
-import { type Check, fault, note, ok } from './check.js';
+import { type Check, failedCheck, note, ok } from './check.js';
 
 /** Starts each server, all at once, and asks for its tools; then all are ended. */
 export async function checkServers(config: Config, redactor: Redactor): Promise<Check[]> {
@@ -23,7 +23,7 @@ async function checkServer(config: ServerConfig, servers: ConfigServers): Promis
   const name = `server ${config.name}`;
   if (config.disabled) return note(name, 'disabled in the config');
   const missing = config.transport === 'stdio' ? missingCommand(config) : undefined;
-  if (missing !== undefined) return fault(name, missing, `Install it, or mend "command" of "${config.name}" in the config.`);
+  if (missing !== undefined) return failedCheck(name, missing, `Install it, or mend "command" of "${config.name}" in the config.`);
   const startedAt = performance.now();
   try {
     const tools = (await servers.get(config.name)?.listTools()) ?? [];
@@ -37,7 +37,7 @@ async function checkServer(config: ServerConfig, servers: ConfigServers): Promis
       config.transport === 'stdio'
         ? 'Run its command in a shell to see more; mend "command", "args" or "env" in the config.'
         : 'Look whether it runs, and mend "url" or "headers" in the config.';
-    return fault(name, messageOf(error), next);
+    return failedCheck(name, messageOf(error), next);
   }
 }
 

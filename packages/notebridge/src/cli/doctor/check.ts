@@ -18,6 +18,6 @@ export function note(name: string, found: string, next?: string): Check {
   return { name, status: 'note', found, ...(next === undefined ? {} : { next }) };
 }
 
-export function fault(name: string, found: string, next: string): Check {
+export function failedCheck(name: string, found: string, next: string): Check {
   return { name, status: 'fault', found, next };
 }

@@ -27,7 +27,7 @@ export async function runDoctor(options: DoctorOptions): Promise<void> {
   const checks: Check[] = [];
   const paint = paintFor(stdout);
   const line = createProgressLine(options.json === true ? { write: () => {} } : stderr);
-  const tell = (found: readonly Check[]): void => {
+  const report = (found: readonly Check[]): void => {
     const clean = found.map((check) => withoutSecrets(check, redactor));
     checks.push(...clean);
     line.clear();
@@ -35,7 +35,7 @@ export async function runDoctor(options: DoctorOptions): Promise<void> {
   };
   const look = async (what: string, check: () => Promise<Check[]> | Check[]): Promise<void> => {
     line.show(`Looking at ${what} …`);
-    tell(await check());
+    report(await check());
   };
 
   await look('Node', () => [checkNode(process.versions.node)]);

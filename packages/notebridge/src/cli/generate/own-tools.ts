@@ -11,19 +11,19 @@ export interface OwnToolsOptions {
   /** Follow edits of the config. */
   watch: boolean;
   /** Told of edits that cannot be used. */
-  tell: (text: string) => void;
+  printLine: (text: string) => void;
   createLogger: (redactor: Redacting) => Logger;
 }
 
 /** How long a server may take to start and to list its tools. Milliseconds. */
-const patienceMs = 60_000;
+const timeoutMs = 60_000;
 
 /** The tools of the config's servers, started in this process. Rejects with `bad_config`. */
-export async function createOwnTools({ config, watch, tell, createLogger }: OwnToolsOptions): Promise<ToolsSource> {
+export async function createOwnTools({ config, watch, printLine, createLogger }: OwnToolsOptions): Promise<ToolsSource> {
   const bridge = await createNotebridge({
     config,
     startServers: false,
-    followConfig: watch && { logger: { ...silentLogger, warn: tell, error: tell } },
+    followConfig: watch && { logger: { ...silentLogger, warn: printLine, error: printLine } },
     createLogger,
   });
   const changes = new AsyncEvent();
@@ -32,7 +32,7 @@ export async function createOwnTools({ config, watch, tell, createLogger }: OwnT
   return {
     read: () => {
       changes.clear();
-      return gatherInput(bridge.servers, { hubUrl: undefined, patienceMs });
+      return gatherInput(bridge.servers, { hubUrl: undefined, timeoutMs });
     },
     changed: async (signal) => {
       await changes.wait(undefined, signal);

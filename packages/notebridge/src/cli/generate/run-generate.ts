@@ -39,7 +39,7 @@ export async function runGenerate(options: GenerateOptions): Promise<void> {
         await source.changed(signal);
         if (!signal.aborted) await write(source, options, { isRenewal: true });
       } catch (error) {
-        tell(messageOf(error));
+        printLine(messageOf(error));
         if (codeOf(error) !== 'closed') continue;
         await source.close();
         source = (await awaitHub(signal)) ?? source;
@@ -54,7 +54,7 @@ async function openTools({ config, standalone = false, watch = false }: Generate
   const hub = config === undefined && !standalone ? await findHub() : undefined;
   if (hub !== undefined) return createHubTools(hub);
   const { createOwnTools } = await import('./own-tools.js');
-  return createOwnTools({ config, watch, tell, createLogger });
+  return createOwnTools({ config, watch, printLine, createLogger });
 }
 
 /** The hub that comes after the one that went; undefined if the signal comes first. Servers are not started in its place. */
@@ -93,7 +93,7 @@ async function write(
   if (isRenewal && outcome === 'unchanged') return;
   const ours = [...gathered.warnings, ...nameWarnings(lang, out), ...emptyWarnings(gathered)];
   const warnings = [...ours, ...files.warnings];
-  for (const warning of [...ours, ...shortened(files.warnings)]) tell(warning);
+  for (const warning of [...ours, ...shortened(files.warnings)]) printLine(warning);
   const { servers, skills, hubUrl } = gathered.input;
   const report: Report = {
     language: lang,
@@ -157,6 +157,6 @@ function count(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }
 
-function tell(text: string): void {
+function printLine(text: string): void {
   process.stderr.write(`notebridge: ${withoutControls(text).trimEnd()}\n`);
 }

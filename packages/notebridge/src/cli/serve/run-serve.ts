@@ -1,7 +1,7 @@
 import type { Notebridge } from '../../assembly/create-notebridge.js';
 import type { ClosableLogger } from '../../core/logger.js';
 import type { Redacting } from '../../util/redactor.js';
-import type { HubCommandOptions } from '../options.js';
+import type { HubCommandOptions } from '../command-options.js';
 import { createOwnNotebridge } from '../own-notebridge.js';
 import { untilSignal } from '../process-life.js';
 import { paintFor } from '../terminal.js';
@@ -30,7 +30,7 @@ export async function runServe(options: ServeOptions): Promise<void> {
   const ended = untilSignal(endMs);
   try {
     await bridge.start();
-    tellStart(bridge, options);
+    reportStart(bridge, options);
     await ended;
     bridge.hub.logger.info('Ending.');
   } finally {
@@ -38,7 +38,7 @@ export async function runServe(options: ServeOptions): Promise<void> {
   }
 }
 
-function tellStart({ hub, url = '', servers }: Notebridge, options: ServeOptions): void {
+function reportStart({ hub, url = '', servers }: Notebridge, options: ServeOptions): void {
   const all = servers?.all() ?? [];
   hub.logger.info('Serving.', { url, pid: process.pid, servers: all.map(({ name }) => name) });
   if (process.stderr.isTTY) process.stderr.write(toStartText({ url, options, servers: all, paint: paintFor(process.stderr) }));

@@ -9,7 +9,7 @@ export interface Host {
   name: string;
   title: string;
   /** The file of the user's own servers, absolute. */
-  file(place: Place): string;
+  file(place: ConfigPlace): string;
   format: 'json' | 'toml';
   /** The key of that file under which servers stand by name. */
   container: string;
@@ -22,13 +22,13 @@ export interface Host {
 }
 
 /** Whose machine it is. */
-export interface Place {
+export interface ConfigPlace {
   env: Environment;
   platform: NodeJS.Platform;
 }
 
 /** A cell may run for long: hosts that let a server say so wait as long as we do, an hour. */
-const patienceSeconds = 3600;
+const timeoutSeconds = 3600;
 
 export const hosts: readonly Host[] = [
   {
@@ -74,7 +74,7 @@ export const hosts: readonly Host[] = [
     file: (place) => join(place.env.GEMINI_CLI_HOME || home(place), '.gemini', 'settings.json'),
     format: 'json',
     container: 'mcpServers',
-    entry: (launch) => ({ ...launch, timeout: patienceSeconds * 1000 }),
+    entry: (launch) => ({ ...launch, timeout: timeoutSeconds * 1000 }),
     afterwards: 'Start Gemini CLI again, then type /mcp to see it.',
   },
   {
@@ -84,18 +84,18 @@ export const hosts: readonly Host[] = [
     format: 'toml',
     container: 'mcp_servers',
     // Codex gives up on a start after 10 s, which a first download by npx can take.
-    entry: (launch) => ({ ...launch, startup_timeout_sec: 60, tool_timeout_sec: patienceSeconds }),
+    entry: (launch) => ({ ...launch, startup_timeout_sec: 60, tool_timeout_sec: timeoutSeconds }),
     ownCommand: (launch) => `codex mcp add notebridge -- ${toShellLine(launch)}`,
     afterwards: 'Start a new Codex session, then type /mcp to see it.',
   },
 ];
 
-function home({ env, platform }: Place): string {
+function home({ env, platform }: ConfigPlace): string {
   return (platform === 'win32' ? env.USERPROFILE : env.HOME) || homedir();
 }
 
 /** Where desktop programs keep the user's settings. */
-function applicationData(place: Place): string {
+function applicationData(place: ConfigPlace): string {
   if (place.platform === 'darwin') return join(home(place), 'Library', 'Application Support');
   if (place.platform === 'win32') return place.env.APPDATA || join(home(place), 'AppData', 'Roaming');
   return place.env.XDG_CONFIG_HOME || join(home(place), '.config');

@@ -1,13 +1,13 @@
 import { didYouMean } from '@notebridge/kit/did-you-mean';
 import { BridgeError } from '../../core/errors.js';
 import { readHostFile, replaceHostFile } from './host-file.js';
-import { type Host, hosts, type Place } from './hosts.js';
+import { type ConfigPlace, type Host, hosts } from './hosts.js';
 import { type LaunchCommand, launchCommand } from './launch-command.js';
 import type { Merged, MergeRequest } from './merge.js';
 import { mergeIntoJson } from './merge-json.js';
 import { mergeIntoToml } from './merge-toml.js';
 
-export interface SetupOptions extends Place {
+export interface SetupOptions extends ConfigPlace {
   /** The name of a host, as typed. */
   host: string | undefined;
   /** False prints only. */

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { BridgeError } from '../../core/errors.js';
 import { type Principal, principalKey } from '../../core/principal.js';
+import { AuthBackoff } from '../../net/auth-backoff.js';
 import { ownConnections } from '../../net/connections.js';
-import { FailedTries } from '../../net/failed-tries.js';
 import { bearerChallenge, type Refusal, refuse } from './refusal.js';
 
 /**
@@ -22,12 +22,12 @@ export interface AuthenticatorOptions {
 export class Authenticator {
   readonly #authenticate: Authenticate;
   readonly #onRefused: NonNullable<AuthenticatorOptions['onRefused']>;
-  readonly #failedTries: FailedTries;
+  readonly #authBackoff: AuthBackoff;
 
   constructor(authenticate: Authenticate, { onRefused = () => {}, now }: AuthenticatorOptions = {}) {
     this.#authenticate = authenticate;
     this.#onRefused = onRefused;
-    this.#failedTries = new FailedTries(now);
+    this.#authBackoff = new AuthBackoff(now);
   }
 
   /** Rejects only with faults of ours. */
@@ -50,7 +50,7 @@ export class Authenticator {
     const { reason, grant_id: grantId } = error.data;
     this.#onRefused(request, { reason: String(reason), grantId: typeof grantId === 'string' ? grantId : undefined });
     const wasSent = request.headers.authorization !== undefined;
-    if (wasSent && !(await this.#failedTries.wait())) return refuse(429, 'Too many wrong tokens. Try again later.', ['retry-after', '2']);
+    if (wasSent && !(await this.#authBackoff.wait())) return refuse(429, 'Too many wrong tokens. Try again later.', ['retry-after', '2']);
     const { code, message: detail } = error;
     if (reason === 'wrong_door') return { status: 403, detail, more: { error_code: code } };
     return { status: 401, detail, headers: bearerChallenge(wasSent), more: { error_code: code } };

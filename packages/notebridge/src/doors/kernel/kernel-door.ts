@@ -55,7 +55,7 @@ export function createKernelDoor(options: ToolProxyOptions): KernelDoor {
         const response = await proxyToolCall(
           proxy,
           { server, tool },
-          { arguments: parsed.arguments, principal, callId, cancellation, onEvent: onEvent && tellOf(onEvent) },
+          { arguments: parsed.arguments, principal, callId, cancellation, onEvent: onEvent && toNotify(onEvent) },
         );
         return toText(printAnswer(response, proxy.limits.maxResultBytes));
       } catch (error) {
@@ -69,7 +69,7 @@ export function createKernelDoor(options: ToolProxyOptions): KernelDoor {
   };
 }
 
-function tellOf(onEvent: (line: string) => void): (method: string, params: JsonObject) => void {
+function toNotify(onEvent: (line: string) => void): (method: string, params: JsonObject) => void {
   return (method, params) => {
     const said = toCallEvent(method, params);
     if (said !== undefined) onEvent(said.text);

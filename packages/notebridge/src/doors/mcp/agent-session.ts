@@ -33,7 +33,7 @@ export interface AgentSessionOptions {
    */
   notifyDuring?: ((request: RpcId, notification: JsonObject) => boolean) | undefined;
   /** Tells modern listens of a change that a request brought about. Left out: the listens of this connection. */
-  tellListens?: ((event: ProviderEvent) => void) | undefined;
+  notifyListens?: ((event: ProviderEvent) => void) | undefined;
   /** True while the agent does not read: notifications are dropped then, and `catchUp` tells of them. Default: it reads. */
   isBehind?: (() => boolean) | undefined;
   /** Requests of this agent that may run at once. Default 1024. */
@@ -78,7 +78,7 @@ export class AgentSession {
       notify: (method, params) => this.#peer.notify(method, params),
       watchResource: (uri) => this.#watchResource(uri),
     });
-    this.#stopListening = options.hub.events.add((event) => this.#tell(event));
+    this.#stopListening = options.hub.events.add((event) => this.#notifyAgent(event));
     this.#peer = new Peer({
       channel: options.channel,
       onRequest: (request, call) => this.#answer(request, call),
@@ -172,7 +172,7 @@ export class AgentSession {
       cancellation,
       caller: this.#callerOf('modern', undefined),
       notify: (notified, params) => this.#send(notified, params, id),
-      tellListens: (event) => this.#tellChange(event),
+      notifyListens: (event) => this.#notifyChange(event),
       listen: (params) => this.#listens.serve(id, params, cancellation),
     });
     // A probe decides nothing: the agent may still fall back to `initialize`.
@@ -194,28 +194,28 @@ export class AgentSession {
   }
 
   /** Tells modern listens of this connection of a change. */
-  tellListens(event: ProviderEvent): void {
-    this.#listens.tell(event);
+  notifyListens(event: ProviderEvent): void {
+    this.#listens.notify(event);
   }
 
   /** Tells the agent, which reads again, what it was not told meanwhile. */
   catchUp(): void {
-    for (const event of this.#unread.takeAll()) this.#tell(event);
+    for (const event of this.#unread.takeAll()) this.#notifyAgent(event);
   }
 
-  #tell(event: ProviderEvent): void {
+  #notifyAgent(event: ProviderEvent): void {
     if (event.sessionId !== undefined && event.sessionId !== this.sessionId) return;
     if (!this.#hub.mayHear(this.#options.principal ?? owner, event)) return;
     if (this.#options.isBehind?.()) return this.#unread.add(event.method);
-    this.#listens.tell(event);
+    this.#listens.notify(event);
     if (this.#era === 'legacy') this.#notify(event.method, event.params, this.#logLevel);
   }
 
   /** Tells of a change that a modern request brought about. */
-  #tellChange(event: ProviderEvent): void {
-    const { tellListens } = this.#options;
-    if (tellListens === undefined) this.#listens.tell(event);
-    else tellListens(event);
+  #notifyChange(event: ProviderEvent): void {
+    const { notifyListens } = this.#options;
+    if (notifyListens === undefined) this.#listens.notify(event);
+    else notifyListens(event);
   }
 
   /** Sends to the agent; log lines only from the level up that it asked for. */
@@ -250,7 +250,7 @@ export class AgentSession {
     const notify = (notified: string, params?: JsonObject): void => {
       // In the modern era changes go to who listens, whoever caused them.
       if (caller.era === 'modern' && notified.endsWith('/list_changed'))
-        this.#tellChange({ method: notified, ...(params === undefined ? {} : { params }) });
+        this.#notifyChange({ method: notified, ...(params === undefined ? {} : { params }) });
       else this.#notify(notified, params, logLevel, id);
     };
     return new RequestContext({ type, method, message, callId, cancellation, caller, notify });

@@ -18,7 +18,7 @@ export interface McpHttpLimits {
   maxUnsentBytes: number;
 }
 
-export const defaultLimits: Readonly<McpHttpLimits> = {
+export const defaultHttpLimits: Readonly<McpHttpLimits> = {
   maxSessions: 256,
   sessionIdleMs: 30 * 60_000,
   maxInFlight: 1024,

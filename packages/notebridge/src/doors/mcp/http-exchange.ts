@@ -1,6 +1,6 @@
 import { Cancellation } from '../../core/cancellation.js';
+import { CallTimeouts } from '../../rpc/call-timeouts.js';
 import { printFrameInPieces } from '../../rpc/frames.js';
-import { Patiences } from '../../rpc/patience.js';
 import type { CallsUnderWay } from '../http/calls-under-way.js';
 import type { EventStream } from '../http/event-stream.js';
 import { sendEmpty, sendJson } from '../http/raw-answer.js';
@@ -17,7 +17,7 @@ export interface HttpExchangeOptions {
 }
 
 /** One clock for all: a timer for each would be the dearest part of a short call. */
-const patiences = new Patiences();
+const timeouts = new CallTimeouts();
 
 /**
  * One POST that waits for an answer. If the answer is the first thing to be sent it is plain JSON; if a notification comes
@@ -26,14 +26,14 @@ const patiences = new Patiences();
 export class HttpExchange {
   readonly #options: HttpExchangeOptions;
   readonly #underWay = new Cancellation();
-  readonly #patience: { end(): void } | undefined;
+  readonly #timeout: { end(): void } | undefined;
   #running: Set<Cancellation> | undefined;
   #stream: EventStream | undefined;
 
   constructor(options: HttpExchangeOptions) {
     this.#options = options;
     const { call, calls, limits, onGone } = options;
-    if (call.accepted.eventStream) this.#patience = patiences.start(limits.keepAliveMs, () => this.#open());
+    if (call.accepted.eventStream) this.#timeout = timeouts.start(limits.keepAliveMs, () => this.#open());
     this.#running = calls.add(call.request.socket, this.#underWay);
     this.#underWay.onCancel(() => {
       this.#release();
@@ -95,13 +95,13 @@ export class HttpExchange {
 
   #open(): EventStream | undefined {
     const { call, limits } = this.#options;
-    this.#patience?.end();
+    this.#timeout?.end();
     if (this.#stream === undefined && this.isOpen) this.#stream = openEventStream(call.response, { ...limits, headers: call.headers });
     return this.#stream;
   }
 
   #release(): void {
-    this.#patience?.end();
+    this.#timeout?.end();
     if (this.#running !== undefined) this.#options.calls.remove(this.#running, this.#underWay);
     this.#running = undefined;
   }

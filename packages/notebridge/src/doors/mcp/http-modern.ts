@@ -103,9 +103,9 @@ export class HttpModern {
       }
     };
     const caller = { sessionId: identity.sessionId, door: 'http', principal: call.principal } as const;
-    const tellListens = (event: ProviderEvent): void => this.#tellListens(identity, event);
+    const notifyListens = (event: ProviderEvent): void => this.#notifyListens(identity, event);
     try {
-      const answered = answerModern(hub, { request, meta, callId, cancellation, caller, notify, tellListens });
+      const answered = answerModern(hub, { request, meta, callId, cancellation, caller, notify, notifyListens });
       answered.then((result) => send(new ResultAnswer(id, result)), fail);
     } catch (error) {
       fail(error);
@@ -202,14 +202,14 @@ export class HttpModern {
       door: 'http',
       principal,
       sessionId: identity.sessionId,
-      tellListens: (event) => this.#tellListens(identity, event),
+      notifyListens: (event) => this.#notifyListens(identity, event),
     });
     return { agent, incoming, identity };
   }
 
   /** A change that a request brought about concerns the other connections of the same caller. */
-  #tellListens(identity: Identity, event: ProviderEvent): void {
-    for (const listener of this.#listeners) if (listener.identity === identity) listener.agent.tellListens(event);
+  #notifyListens(identity: Identity, event: ProviderEvent): void {
+    for (const listener of this.#listeners) if (listener.identity === identity) listener.agent.notifyListens(event);
   }
 
   #leave(identity: Identity): void {

@@ -113,7 +113,7 @@ export class HttpSession {
   #route(message: unknown): void {
     const [first] = Array.isArray(message) ? message : [message];
     if (!isJsonObject(first)) return;
-    if (first.method !== undefined) return this.#tell(first);
+    if (first.method !== undefined) return this.#notify(first);
     const pending = isRpcId(first.id) ? this.#pending.get(idKey(first.id)) : undefined;
     if (pending === undefined) return;
     // Throws what cannot be printed, and is called again with that error.
@@ -136,7 +136,7 @@ export class HttpSession {
   }
 
   /** To the newest stream that takes it; log lines also ahead of any answer; else it is kept for the next stream. */
-  #tell(notification: JsonObject): void {
+  #notify(notification: JsonObject): void {
     for (;;) {
       const stream = this.#streams.at(-1);
       if (stream === undefined) break;

@@ -11,7 +11,7 @@ import type { HttpContext } from '../http/http-context.js';
 import { type Body, receiveBody } from '../http/read-body.js';
 import { isRefusal } from '../http/refusal.js';
 import { parseAccept } from './http-accept.js';
-import { defaultLimits, type HttpCall, headerOf, type McpHttpLimits } from './http-call.js';
+import { defaultHttpLimits, type HttpCall, headerOf, type McpHttpLimits } from './http-call.js';
 import { fault, faultOf, fromRefusal, type HttpFault, headerMismatch, printFault } from './http-fault.js';
 import { HttpLegacy } from './http-legacy.js';
 import { HttpModern } from './http-modern.js';
@@ -72,7 +72,7 @@ class McpHttp implements McpHttpDoor {
   #closing: Promise<void> | undefined;
 
   constructor(app: HttpApp, { hub, endSession = () => {}, clock: now = () => performance.now(), ...more }: McpHttpDoorOptions) {
-    const limits = { ...defaultLimits, ...more.limits };
+    const limits = { ...defaultHttpLimits, ...more.limits };
     this.#app = app;
     this.#sessions = new HttpSessions({ hub, limits, now, endSession });
     this.#legacy = new HttpLegacy({ sessions: this.#sessions, limits, calls: app.calls });

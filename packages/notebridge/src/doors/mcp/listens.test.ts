@@ -26,13 +26,13 @@ describe('Listens', () => {
     void listens.serve('t', { notifications: { toolsListChanged: true } }, new Cancellation());
     void listens.serve(2, { notifications: { promptsListChanged: true, resourceSubscriptions: ['a:b'] } }, new Cancellation());
     sent.length = 0;
-    listens.tell({ method: 'notifications/tools/list_changed', params: { x: 1, _meta: { y: 2 } } });
-    listens.tell({ method: 'notifications/prompts/list_changed' });
-    listens.tell({ method: 'notifications/resources/list_changed' });
-    listens.tell({ method: 'notifications/resources/updated', params: { uri: 'a:b' } });
-    listens.tell({ method: 'notifications/resources/updated', params: { uri: 'a:c' } });
-    listens.tell({ method: 'notifications/message', params: { level: 'error' } });
-    listens.tell({ method: '__proto__' });
+    listens.notify({ method: 'notifications/tools/list_changed', params: { x: 1, _meta: { y: 2 } } });
+    listens.notify({ method: 'notifications/prompts/list_changed' });
+    listens.notify({ method: 'notifications/resources/list_changed' });
+    listens.notify({ method: 'notifications/resources/updated', params: { uri: 'a:b' } });
+    listens.notify({ method: 'notifications/resources/updated', params: { uri: 'a:c' } });
+    listens.notify({ method: 'notifications/message', params: { level: 'error' } });
+    listens.notify({ method: '__proto__' });
     expect(sent).toEqual([
       ['notifications/tools/list_changed', { x: 1, _meta: { y: 2, [idKey]: 't' } }],
       ['notifications/prompts/list_changed', { _meta: { [idKey]: 2 } }],
@@ -57,7 +57,7 @@ describe('Listens', () => {
     await expect(listens.serve(1, { notifications: all }, new Cancellation())).rejects.toThrow('open already');
     call.cancel('enough');
     sent.length = 0;
-    listens.tell({ method: 'notifications/tools/list_changed' });
+    listens.notify({ method: 'notifications/tools/list_changed' });
     expect(sent).toEqual([]);
     void listens.serve(1, { notifications: all }, new Cancellation());
     expect(sent).toHaveLength(1);

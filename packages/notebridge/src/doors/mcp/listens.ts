@@ -69,7 +69,7 @@ export class Listens {
   }
 
   /** Sends an event to every listen that asked for it. */
-  tell({ method, params }: ProviderEvent): void {
+  notify({ method, params }: ProviderEvent): void {
     for (const { id, filter } of this.#listens.values()) {
       if (isWanted(filter, method, params)) this.#send(id, method, params ?? {});
     }

@@ -20,7 +20,7 @@ export interface ModernCall {
   /** Sends the agent what belongs to this request. */
   notify: (method: string, params: JsonObject | undefined) => void;
   /** Tells who listens of a change that the request brought about. */
-  tellListens: (event: ProviderEvent) => void;
+  notifyListens: (event: ProviderEvent) => void;
   /** Serves `subscriptions/listen` with these params. Left out: it is none. */
   listen?: (params: JsonObject) => Promise<JsonObject>;
 }
@@ -53,7 +53,7 @@ function requestModern(hub: Hub, context: RequestContext, listen: ModernCall['li
   return hub.request(context);
 }
 
-function toContext({ request, meta, callId, cancellation, caller, notify, tellListens }: ModernCall): RequestContext {
+function toContext({ request, meta, callId, cancellation, caller, notify, notifyListens }: ModernCall): RequestContext {
   const { method, params: message = {} } = request;
   const { clientInfo, logLevel } = parseEnvelope(method, meta);
   return new RequestContext({
@@ -65,7 +65,7 @@ function toContext({ request, meta, callId, cancellation, caller, notify, tellLi
     caller: { ...caller, era: 'modern', clientInfo },
     notify: (notified, params) => {
       // Changes go to who listens, whoever caused them.
-      if (notified.endsWith('/list_changed')) tellListens(params === undefined ? { method: notified } : { method: notified, params });
+      if (notified.endsWith('/list_changed')) notifyListens(params === undefined ? { method: notified } : { method: notified, params });
       // Log lines go to requests that asked for them.
       else if (notified !== 'notifications/message' || (logLevel !== undefined && isLevelWanted(params?.level, logLevel)))
         notify(notified, params);

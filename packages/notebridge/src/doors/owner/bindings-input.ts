@@ -7,7 +7,7 @@ import { printMessage } from '../../core/wire.js';
 import { AsyncEvent } from '../../util/async-event.js';
 
 /** How long servers may take that were never asked for their tools, and how long the hub waits for news before it says that there are none. Milliseconds. */
-const patienceMs = 60_000;
+const timeoutMs = 60_000;
 const newsMs = 25_000;
 /** Changes often come together. Milliseconds. */
 const settleMs = 100;
@@ -44,7 +44,7 @@ export async function answerBindingsInput(
 }
 
 async function gather(servers: ToolServers): Promise<BindingsInputAnswer> {
-  const { input, warnings, failed } = await gatherInput(servers, { hubUrl: undefined, patienceMs });
+  const { input, warnings, failed } = await gatherInput(servers, { hubUrl: undefined, timeoutMs });
   const tag = createHash('sha256').update(printMessage({ input, warnings })).digest('base64url');
   return { tag, input, warnings, failed };
 }

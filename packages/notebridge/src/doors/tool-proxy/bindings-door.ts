@@ -14,7 +14,7 @@ export interface BindingsDoorOptions {
 }
 
 /** How long an archive waits for servers that were never asked for their tools. Milliseconds. */
-const patienceMs = 10_000;
+const timeoutMs = 10_000;
 
 /** The current bindings as archives, for kernels that share no folder with the hub. They have the tools that the grant may call. */
 export class BindingsDoor {
@@ -30,7 +30,7 @@ export class BindingsDoor {
     const { request, principal } = context;
     // The name under which the caller has reached us is one that it can reach; which names are ours was checked before.
     const hubUrl = `http://${request.headers.host}${under}`;
-    const { input, warnings } = await gatherInput(proxy.servers, { hubUrl, patienceMs, mayShow: mayShowTo(proxy, principal) });
+    const { input, warnings } = await gatherInput(proxy.servers, { hubUrl, timeoutMs, mayShow: mayShowTo(proxy, principal) });
     for (const warning of warnings) logger.warn(warning);
     const { contentHash, bytes } = await this.#served.archive(language, input);
     const name = `generated-${language}.tar.gz`;

@@ -9,7 +9,7 @@ import { RequestContext } from '../../core/request-context.js';
 import type { ToolAddress } from '../../core/tool-address.js';
 import type { ToolServer, ToolServers } from '../../core/tool-server.js';
 import { quote } from '../../util/quote.js';
-import { type ToolAnswer, toAnswer } from './to-answer.js';
+import { type CallAnswer, toAnswer } from './to-answer.js';
 import { findServer, type ToolProxy } from './tool-proxy-context.js';
 
 /** The body of a call. */
@@ -19,7 +19,7 @@ export interface ToolCallRequest {
 }
 
 /** The answer to a call, as it is printed. */
-export interface ToolCallResponse extends ToolAnswer {
+export interface ToolCallResponse extends CallAnswer {
   /** Under which the log speaks of the call. */
   call_id: string;
   /** How long the call took in the hub, milliseconds. */
@@ -51,7 +51,7 @@ export function proxyToolCall(
   const server = findServer(proxy.servers, address.server);
   if (server === undefined) return Promise.reject(unknownServer(proxy, address.server, principal));
   const startedAt = proxy.now();
-  const finish = (answer: ToolAnswer): ToolCallResponse =>
+  const finish = (answer: CallAnswer): ToolCallResponse =>
     Object.assign(answer, { call_id: callId, duration_ms: Math.round((proxy.now() - startedAt) * 10) / 10 });
   const fail = (error: unknown): ToolCallResponse => finish(toFailure(error, server, address.tool));
   const succeed = (result: unknown): ToolCallResponse => {
@@ -88,7 +88,7 @@ export function callTarget(servers: ToolServers, names: ToolNames): (context: Mi
 }
 
 /** A call that was not made, or whose tool did not answer. */
-export function failedAnswer(errorCode: string, error: string): ToolAnswer {
+export function failedAnswer(errorCode: string, error: string): CallAnswer {
   return { success: false, result: null, error, is_error: false, meta: null, error_code: errorCode };
 }
 
@@ -119,7 +119,7 @@ function toContext(
 const spelled: { [code: string]: string } = { unknown_tool: 'tool_not_found', bad_params: 'invalid_arguments' };
 
 /** What becomes an answer; everything else is thrown on, for the border to HTTP. */
-function toFailure(error: unknown, server: ToolServer, tool: string): ToolAnswer {
+function toFailure(error: unknown, server: ToolServer, tool: string): CallAnswer {
   if (error instanceof RemoteError) return toRemoteFailure(error, server, tool);
   if (!(error instanceof BridgeError)) throw error;
   const { code, data } = error;
@@ -130,7 +130,7 @@ function toFailure(error: unknown, server: ToolServer, tool: string): ToolAnswer
 }
 
 /** A server says by a protocol error that it has no such tool (also -32601: no tools at all), or did not like the arguments. */
-function toRemoteFailure(error: RemoteError, server: ToolServer, tool: string): ToolAnswer {
+function toRemoteFailure(error: RemoteError, server: ToolServer, tool: string): CallAnswer {
   const code = Number(error.raw.code);
   if (code === -32601 || lacksTool(server, tool)) return failedAnswer('tool_not_found', error.message);
   if (code === -32602) return failedAnswer('invalid_arguments', error.message);
@@ -161,7 +161,7 @@ export function isListed(proxy: ToolProxy, server: ToolServer, principal: Princi
 }
 
 /** What went wrong, for a stream that has begun and cannot have a status any more. */
-export function lateFailure(error: unknown): ToolAnswer {
+export function lateFailure(error: unknown): CallAnswer {
   return error instanceof BridgeError && error.code !== 'internal'
     ? failedAnswer(spelled[error.code] ?? error.code, messageOf(error))
     : failedAnswer('internal', 'Internal error');

@@ -6,7 +6,7 @@ import { joinStrings, LongString, longStringOf, setLongString } from '../../rpc/
 import { isPrintedIn } from './is-printed-in.js';
 
 /** What a tool's result becomes for code: the members that the result decides. */
-export interface ToolAnswer {
+export interface CallAnswer {
   success: boolean;
   /** The value, as exact as the server gave it. */
   result: unknown;
@@ -25,13 +25,13 @@ export interface ToolAnswer {
  * becomes X); one text that is a JSON object or array, parsed; texts, joined by newline; with any block that is no text, the
  * full list of blocks; an empty list of blocks is itself. Without any content it is null. Only structured content is exact: a text that reads `true` stays text.
  */
-export function toAnswer(toolResult: JsonObject): ToolAnswer {
+export function toAnswer(toolResult: JsonObject): CallAnswer {
   const { content, _meta } = toolResult;
   // Some servers print what they leave out as null.
   const structured = toolResult.structuredContent ?? undefined;
   const meta = isJsonObject(_meta) ? _meta : null;
   if (toolResult.isError === true) return toFailedAnswer(content, structured, meta);
-  const answer: ToolAnswer = { success: true, result: null, error: null, is_error: false, meta, error_code: null };
+  const answer: CallAnswer = { success: true, result: null, error: null, is_error: false, meta, error_code: null };
   if (structured !== undefined) {
     setText(answer, 'result', longResultIn(structured) ?? unwrap(structured));
     if (!isEmpty(content) && !repeats(content, structured, answer)) answer.content = content;
@@ -50,9 +50,9 @@ export function toAnswer(toolResult: JsonObject): ToolAnswer {
   return answer;
 }
 
-function toFailedAnswer(content: unknown, structured: unknown, meta: JsonObject | null): ToolAnswer {
+function toFailedAnswer(content: unknown, structured: unknown, meta: JsonObject | null): CallAnswer {
   const text = joinTexts(Array.isArray(content) ? content.filter(isText) : []);
-  const answer: ToolAnswer = { success: false, result: null, error: null, is_error: true, meta, error_code: errorCodeIn(meta) };
+  const answer: CallAnswer = { success: false, result: null, error: null, is_error: true, meta, error_code: errorCodeIn(meta) };
   setText(answer, 'result', text);
   setText(answer, 'error', text === '' ? 'The tool failed and did not say why.' : text);
   if (!isEmpty(content) && !isOnlyPlainText(content)) answer.content = content;
@@ -74,7 +74,7 @@ function longResultIn(structured: unknown): LongString | undefined {
 }
 
 /** True if the content is one text that says what the structured content says, as servers do for older clients. */
-function repeats(content: unknown, structured: unknown, answer: ToolAnswer): boolean {
+function repeats(content: unknown, structured: unknown, answer: CallAnswer): boolean {
   if (!isOnlyPlainText(content)) return false;
   const [block] = content;
   const long = longStringOf(block, 'text');
@@ -85,7 +85,7 @@ function repeats(content: unknown, structured: unknown, answer: ToolAnswer): boo
 }
 
 /** Sets a member of the answer; a long string stays unread. */
-function setText(answer: ToolAnswer, key: 'result' | 'error', value: unknown): void {
+function setText(answer: CallAnswer, key: 'result' | 'error', value: unknown): void {
   if (value instanceof LongString) setLongString(answer, key, value);
   else answer[key] = value as string;
 }
@@ -125,7 +125,7 @@ const beginsContainer = /^[ \t\r\n]*[[{]/;
 const mayBeginContainer = /^"(?: |\\[trn])*(?:[[{]|\\u|\\?$)/;
 
 /** Puts the value in place of a text that is a JSON object or array; any other text stays as it is, and a long one unread. */
-function parseContainer(answer: ToolAnswer): void {
+function parseContainer(answer: CallAnswer): void {
   const long = longStringOf(answer, 'result');
   if (long !== undefined && !mayBeginContainer.test(long.token.toString('latin1', 0, 100))) return;
   const text = answer.result as string;

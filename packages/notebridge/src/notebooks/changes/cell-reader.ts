@@ -5,14 +5,14 @@ import type { PeerRequestOptions } from '../../rpc/peer.js';
 import { toAnswerValue } from './change-call.js';
 
 /** Where a cell stands, and between which others. */
-export interface Place {
+export interface CellPlace {
   readonly index: number;
   readonly previousId: string | undefined;
   readonly nextId: string | undefined;
 }
 
 /** A cell as `get_cells` shows it, without its outputs. */
-export interface PlacedCell extends Place {
+export interface LocatedCell extends CellPlace {
   readonly id: string;
   /** `code`, or whatever the page calls its text cells. */
   readonly type: string;
@@ -41,7 +41,7 @@ export class CellReader {
     this.#client = client;
   }
 
-  async readAll(limits: ReadLimits): Promise<PlacedCell[]> {
+  async readAll(limits: ReadLimits): Promise<LocatedCell[]> {
     const cells = await this.#read({}, limits);
     if (cells === undefined) throw new BridgeError('bad_message', '"get_cells" of the page did not answer with cells as Colab does.');
     this.#seenAt.clear();
@@ -50,7 +50,7 @@ export class CellReader {
   }
 
   /** One cell; undefined if it is not there. */
-  async find(cellId: string, limits: ReadLimits): Promise<PlacedCell | undefined> {
+  async find(cellId: string, limits: ReadLimits): Promise<LocatedCell | undefined> {
     return (await this.#findNear(cellId, limits)) ?? (await this.readAll(limits)).find(({ id }) => id === cellId);
   }
 
@@ -59,7 +59,7 @@ export class CellReader {
     if (this.#seenAt.size < maxRemembered || this.#seenAt.has(cellId)) this.#seenAt.set(cellId, index);
   }
 
-  async #findNear(cellId: string, limits: ReadLimits): Promise<PlacedCell | undefined> {
+  async #findNear(cellId: string, limits: ReadLimits): Promise<LocatedCell | undefined> {
     const index = this.#seenAt.get(cellId);
     if (index === undefined) return undefined;
     const start = Math.max(0, index - windowRadius);
@@ -69,7 +69,7 @@ export class CellReader {
     return cell === undefined || (cell.index === start && start > 0) ? undefined : cell;
   }
 
-  async #read(range: { cellIndexStart?: number; cellIndexEnd?: number }, limits: ReadLimits): Promise<PlacedCell[] | undefined> {
+  async #read(range: { cellIndexStart?: number; cellIndexEnd?: number }, limits: ReadLimits): Promise<LocatedCell[] | undefined> {
     const answer = toAnswerValue(await this.#client.callTool('get_cells', { ...range, includeOutputs: false }, limits));
     const { cellIndexStart = 0, cellIndexEnd = Number.POSITIVE_INFINITY } = range;
     // A page that gives more than it was asked for does not know ranges: then no index would be right.
@@ -78,8 +78,8 @@ export class CellReader {
   }
 }
 
-function toPlacedCells(cells: unknown[], start: number): PlacedCell[] | undefined {
-  const placed: PlacedCell[] = [];
+function toPlacedCells(cells: unknown[], start: number): LocatedCell[] | undefined {
+  const placed: LocatedCell[] = [];
   for (const [offset, cell] of cells.entries()) {
     const source = isJsonObject(cell) ? toSource(cell.source) : undefined;
     if (!isJsonObject(cell) || typeof cell.id !== 'string' || typeof cell.cell_type !== 'string' || source === undefined) return undefined;

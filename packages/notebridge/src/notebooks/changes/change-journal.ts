@@ -1,15 +1,15 @@
 import { Listeners } from '@notebridge/kit/listeners';
-import type { Place, PlacedCell } from './cell-reader.js';
+import type { CellPlace, LocatedCell } from './cell-reader.js';
 
 /** One change that an agent made, with what taking it back needs: what was there before, and what the agent left. */
 export type ChangeEntry = { readonly cellId: string /** Of which connection the page was. */; readonly connection: number } & (
   | { readonly change: 'insert'; readonly left: string; readonly language: string | undefined }
   | { readonly change: 'update'; readonly before: string; readonly left: string }
-  | { readonly change: 'move'; readonly before: Place; readonly left: number }
-  | { readonly change: 'delete'; readonly before: PlacedCell }
+  | { readonly change: 'move'; readonly before: CellPlace; readonly left: number }
+  | { readonly change: 'delete'; readonly before: LocatedCell }
 );
 
-export interface JournalLimits {
+export interface ChangeJournalLimits {
   /** Default 100. */
   maxEntries?: number;
   /** Characters of the sources that entries keep. Default 5,000,000. */
@@ -20,10 +20,10 @@ export interface JournalLimits {
 export class ChangeJournal {
   /** Told when the first entry comes, and when the last one goes. */
   readonly flipped = new Listeners<void>();
-  readonly #limits: Required<JournalLimits>;
+  readonly #limits: Required<ChangeJournalLimits>;
   #entries: ChangeEntry[] = [];
 
-  constructor(limits: JournalLimits = {}) {
+  constructor(limits: ChangeJournalLimits = {}) {
     this.#limits = { maxEntries: 100, maxCharacters: 5_000_000, ...limits };
   }
 
@@ -69,7 +69,7 @@ export class ChangeJournal {
   }
 }
 
-function withinLimits(entries: ChangeEntry[], { maxEntries, maxCharacters }: Required<JournalLimits>): ChangeEntry[] {
+function withinLimits(entries: ChangeEntry[], { maxEntries, maxCharacters }: Required<ChangeJournalLimits>): ChangeEntry[] {
   let characters = entries.reduce((sum, entry) => sum + sizeOf(entry), 0);
   let first = 0;
   for (const entry of entries) {

@@ -1,5 +1,5 @@
 import type { ToolResult } from '../../core/mcp.js';
-import type { PlacedCell } from './cell-reader.js';
+import type { LocatedCell } from './cell-reader.js';
 import { type ChangeCall, toAnswerValue } from './change-call.js';
 import type { ChangeEntry } from './change-journal.js';
 
@@ -7,7 +7,7 @@ import type { ChangeEntry } from './change-journal.js';
 export interface AnsweredChange {
   call: ChangeCall;
   /** The cell before; undefined if it was not there. */
-  before: PlacedCell | undefined;
+  before: LocatedCell | undefined;
   result: ToolResult;
   connection: number;
   /** The language in which the agent added a cell, if it is known. */

@@ -1,12 +1,12 @@
 import { messageOf } from '@notebridge/kit/message-of';
 import { describe, expect, it } from 'vitest';
 import { codeOf } from '../../core/errors.js';
-import type { PlacedCell } from './cell-reader.js';
+import type { LocatedCell } from './cell-reader.js';
 import type { ChangeEntry } from './change-journal.js';
 import { assertAsLeft, toReverseCall } from './reverse.js';
 
 /** A notebook of code cells; the source of each is its id unless told. */
-function notebook(...ids: string[]): PlacedCell[] {
+function notebook(...ids: string[]): LocatedCell[] {
   return ids.map((text, index) => {
     const [id = '', source = id] = text.split('=');
     const idAt = (place: number): string | undefined => ids[place]?.split('=')[0];
@@ -14,7 +14,7 @@ function notebook(...ids: string[]): PlacedCell[] {
   });
 }
 
-const deleted = (before: Partial<PlacedCell>): ChangeEntry => ({
+const deleted = (before: Partial<LocatedCell>): ChangeEntry => ({
   change: 'delete',
   cellId: 'x',
   connection: 1,
@@ -54,7 +54,7 @@ describe('toReverseCall', () => {
 });
 
 describe('assertAsLeft', () => {
-  it.each<[string, ChangeEntry, PlacedCell[], boolean]>([
+  it.each<[string, ChangeEntry, LocatedCell[], boolean]>([
     ['an update whose text is still there, with other line breaks', updated, notebook('x=one\r\ntwo'), true],
     ['an insert that nobody touched', inserted, notebook('a', 'x=new'), true],
     ['a move to where the cell stands', moved(2), notebook('a', 'b', 'x'), true],
@@ -65,7 +65,7 @@ describe('assertAsLeft', () => {
     expect(() => assertAsLeft(entry, cells, isSamePage)).not.toThrow();
   });
 
-  it.each<[string, ChangeEntry, PlacedCell[], boolean, RegExp]>([
+  it.each<[string, ChangeEntry, LocatedCell[], boolean, RegExp]>([
     ['an update that a person wrote over', updated, notebook('x=person'), true, /update of the cell "x".*"person"/],
     ['an update of a cell that is gone', updated, notebook('a'), true, /not there any more/],
     ['an insert that a person went on with', inserted, notebook('x=new and more'), true, /insert.*"new and more"/],

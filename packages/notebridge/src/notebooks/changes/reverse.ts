@@ -1,7 +1,7 @@
 import type { JsonObject } from '@notebridge/kit/json';
 import { BridgeError } from '../../core/errors.js';
 import { quote } from '../../util/quote.js';
-import type { Place, PlacedCell } from './cell-reader.js';
+import type { CellPlace, LocatedCell } from './cell-reader.js';
 import type { ChangeEntry } from './change-journal.js';
 
 /** What a refusal tells beside its words. */
@@ -14,7 +14,7 @@ interface Difference {
  * Throws `changed_since` unless the page still has what the agent left there: whatever a person did to that cell since is
  * theirs. `isSamePage` is false if the page has connected anew since the change, and may show another notebook.
  */
-export function assertAsLeft(entry: ChangeEntry, cells: readonly PlacedCell[], isSamePage: boolean): void {
+export function assertAsLeft(entry: ChangeEntry, cells: readonly LocatedCell[], isSamePage: boolean): void {
   const difference = findDifference(entry, cells, isSamePage);
   if (difference === undefined) return;
   const { found, ...data } = difference;
@@ -26,7 +26,7 @@ export function assertAsLeft(entry: ChangeEntry, cells: readonly PlacedCell[], i
 }
 
 /** The call that makes the cell what it was before the change. */
-export function toReverseCall(entry: ChangeEntry, cells: readonly PlacedCell[]): { name: string; args: JsonObject } {
+export function toReverseCall(entry: ChangeEntry, cells: readonly LocatedCell[]): { name: string; args: JsonObject } {
   const { cellId } = entry;
   switch (entry.change) {
     case 'insert':
@@ -45,7 +45,7 @@ export function toReverseCall(entry: ChangeEntry, cells: readonly PlacedCell[]):
 }
 
 /** Behind the cell that stood above it, else before the one below, else at the old index. */
-function indexFor({ index, previousId, nextId }: Place, cells: readonly PlacedCell[], cellId: string): number {
+function indexFor({ index, previousId, nextId }: CellPlace, cells: readonly LocatedCell[], cellId: string): number {
   const others = cells.map(({ id }) => id).filter((id) => id !== cellId);
   const previous = previousId === undefined ? -1 : others.indexOf(previousId);
   if (previous !== -1) return previous + 1;
@@ -53,7 +53,7 @@ function indexFor({ index, previousId, nextId }: Place, cells: readonly PlacedCe
   return next === -1 ? Math.min(index, others.length) : next;
 }
 
-function findDifference(entry: ChangeEntry, cells: readonly PlacedCell[], isSamePage: boolean): Difference | undefined {
+function findDifference(entry: ChangeEntry, cells: readonly LocatedCell[], isSamePage: boolean): Difference | undefined {
   const cell = cells.find(({ id }) => id === entry.cellId);
   if (entry.change === 'delete') {
     if (cell !== undefined) return { found: 'the cell is there again', currentSource: cell.source };

@@ -3,7 +3,7 @@ import { messageOf } from '@notebridge/kit/message-of';
 import type { Cancellation } from '../../core/cancellation.js';
 import { BridgeError, codeOf } from '../../core/errors.js';
 import { type ToolResult, toTextResult } from '../../core/mcp.js';
-import type { PlacedCell } from './cell-reader.js';
+import type { LocatedCell } from './cell-reader.js';
 import { toAnswerValue } from './change-call.js';
 import type { ChangeEntry, ChangeJournal } from './change-journal.js';
 import type { JournalledPage } from './journalled-page.js';
@@ -52,7 +52,7 @@ export async function undoLast(target: UndoTarget): Promise<ToolResult> {
   return toTextResult(JSON.stringify({ undone: settle(entry, result, target) }));
 }
 
-function readNotebook({ page, cancellation }: UndoTarget): Promise<PlacedCell[]> {
+function readNotebook({ page, cancellation }: UndoTarget): Promise<LocatedCell[]> {
   return page.cells.readAll({ timeoutMs, cancellation }).catch((error: unknown) => {
     throw withAdvice(error, 'The undo had only begun to read the cells: nothing was changed.');
   });
@@ -72,7 +72,7 @@ function settle(entry: ChangeEntry, result: ToolResult, { page, journal }: UndoT
 }
 
 /** Ids are random, so a notebook without any of those that the journal knows is another one. */
-function isAnotherNotebook({ entries }: ChangeJournal, page: JournalledPage, cells: readonly PlacedCell[]): boolean {
+function isAnotherNotebook({ entries }: ChangeJournal, page: JournalledPage, cells: readonly LocatedCell[]): boolean {
   if (entries.some(({ connection }) => connection === page.connection)) return false;
   const ids = new Set<string | undefined>(cells.map(({ id }) => id));
   return !entries.some((entry) => knownIds(entry).some((id) => id !== undefined && ids.has(id)));

@@ -33,7 +33,7 @@ export interface UndoMiddlewareOptions {
 type CallHook = CallNext<ToolCall, ToolResult>;
 
 /** How long a change waits for the look at its cell, and an undo for changes that are not answered yet. Milliseconds. */
-const patienceMs = 2000;
+const timeoutMs = 2000;
 
 /**
  * Undo for a page whose notebook has no revisions: a cell is read before a call of the agent changes it, and
@@ -100,7 +100,7 @@ export class UndoMiddleware implements Middleware {
     call: ChangeCall,
     page: JournalledPage,
   ): Promise<Answered<ToolResult>> {
-    const deadline = performance.now() + patienceMs;
+    const deadline = performance.now() + timeoutMs;
     const turn = this.#turns.take();
     let answering: Promise<Answered<ToolResult>>;
     let record: (result: ToolResult) => void;
@@ -156,11 +156,11 @@ export class UndoMiddleware implements Middleware {
     try {
       await turn.before;
       const page = await this.#awaitPage(context);
-      const offer = await page?.getOffer({ timeoutMs: patienceMs, cancellation: context.cancellation }).catch(() => emptyOffer);
+      const offer = await page?.getOffer({ timeoutMs: timeoutMs, cancellation: context.cancellation }).catch(() => emptyOffer);
       // Without a page, what stands further in says how to get one; and a page with an undo of its own knows more than we do.
       if (page === undefined || offer?.names.has(undoTool.name) === true) return callNext(context);
       assertNoArguments(context.message.arguments);
-      await this.#untilAnswered(patienceMs);
+      await this.#untilAnswered(timeoutMs);
       const alike = offer?.alike ?? emptyOffer.alike;
       return answer(await undoLast({ page, alike, journal: this.#journal, cancellation: context.cancellation }));
     } catch (error) {

@@ -80,7 +80,7 @@ export class LocalNotebook implements Provider {
     const progress = (message: string): void => context.forwardProgress({ progress: ++said, message });
     const result = await host.callTool(name, toPlainValue(params.arguments ?? {}), {
       signal: context.signal,
-      agent: agentName(context),
+      agent: nameOfAgent(context),
       ...(context.wantsProgress ? { progress } : {}),
     });
     // A cancelled call is answered by nobody; the notebook's own result says what was stopped.
@@ -100,7 +100,7 @@ export class LocalNotebook implements Provider {
 }
 
 /** What the agent calls itself, for the person's eyes. */
-export function agentName({ caller: { clientInfo } }: Pick<CallContext, 'caller'>): string {
+export function nameOfAgent({ caller: { clientInfo } }: Pick<CallContext, 'caller'>): string {
   const name = clientInfo?.title ?? clientInfo?.name;
   return typeof name === 'string' && name.length > 0 ? name.slice(0, 80) : 'An agent';
 }

@@ -1,7 +1,7 @@
 import { isJsonObject } from '@notebridge/kit/json';
 import { BridgeError, codeOf } from '../../core/errors.js';
 import type { McpClient } from '../../rpc/mcp-client.js';
-import { maxNameLength } from './page-tools.js';
+import { maxPageToolNameLength } from './page-tools.js';
 
 interface Known {
   client: McpClient;
@@ -86,5 +86,5 @@ export class ListedTools {
 function namesOf(tools: unknown): string[] | undefined {
   if (!Array.isArray(tools)) return undefined;
   const names = tools.map((tool: unknown) => (isJsonObject(tool) ? tool.name : undefined));
-  return names.filter((name) => typeof name === 'string' && name.length <= maxNameLength) as string[];
+  return names.filter((name) => typeof name === 'string' && name.length <= maxPageToolNameLength) as string[];
 }

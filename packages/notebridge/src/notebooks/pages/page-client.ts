@@ -57,11 +57,11 @@ export class PageClient {
   start(): this {
     if (this.#stop.length > 0) return this;
     this.#ready.clear();
-    const greet = (): void => {
-      this.#greet().catch((error: unknown) => this.#logger.error('Serving a page failed.', { error: messageOf(error) }));
+    const performHandshake = (): void => {
+      this.#performHandshake().catch((error: unknown) => this.#logger.error('Serving a page failed.', { error: messageOf(error) }));
     };
-    this.#stop = [this.#slot.connected.add(greet), this.#slot.disconnected.add(() => this.#lose())];
-    if (this.#slot.connectionLive.isSet()) greet();
+    this.#stop = [this.#slot.connected.add(performHandshake), this.#slot.disconnected.add(() => this.#lose())];
+    if (this.#slot.connectionLive.isSet()) performHandshake();
     return this;
   }
 
@@ -104,7 +104,7 @@ export class PageClient {
   }
 
   /** Shakes hands with the page that has just connected. */
-  async #greet(): Promise<void> {
+  async #performHandshake(): Promise<void> {
     const { channel, resume } = this.#slot;
     // Meanwhile the page may have left, another may have come, and we may have been closed.
     const isStale = (): boolean => this.#slot.channel !== channel || this.#stop.length === 0;

@@ -7,12 +7,12 @@ import { findHeadFault, hostsOf, pathOf } from '@notebridge/kit/request-head';
 import type { ServerOptions, WebSocket, WebSocketServer } from 'ws';
 import { BridgeError } from '../../core/errors.js';
 import type { OnRefused } from '../../core/refused-attempt.js';
+import { AuthBackoff } from '../../net/auth-backoff.js';
 import { type BindOptions, listenOnLoopback } from '../../net/bind.js';
 import { ownConnections } from '../../net/connections.js';
-import { FailedTries } from '../../net/failed-tries.js';
 import { FaultLog } from '../../net/fault-log.js';
-import { Strangers, silenceMs } from '../../net/strangers.js';
-import { admit, pageSubprotocol, type Refusal } from './admission.js';
+import { PendingConnections, silenceMs } from '../../net/pending-connections.js';
+import { admit, type PageRefusal, pageSubprotocol } from './page-admission.js';
 import type { Slot } from './slot.js';
 
 /** A port of somebody else's at which pages may dial as well. */
@@ -48,8 +48,8 @@ export class PageListener {
   readonly #options: PageListenerOptions;
   readonly #faults: FaultLog;
   #webSockets: Promise<WebSocketServer> | undefined;
-  readonly #strangers: Strangers;
-  readonly #failedTries = new FailedTries();
+  readonly #pendingConnections: PendingConnections;
+  readonly #authBackoff = new AuthBackoff();
   #port = 0;
   #servers: Server[] = [];
   /** Empty, so that nobody is let in, until the port is known. */
@@ -59,7 +59,7 @@ export class PageListener {
   private constructor(options: PageListenerOptions) {
     this.#options = options;
     this.#faults = new FaultLog(options.logger);
-    this.#strangers = new Strangers(this.#faults);
+    this.#pendingConnections = new PendingConnections(this.#faults);
   }
 
   /** Binds the port, or shares the one that was given. Rejects with `port_in_use`. */
@@ -81,7 +81,7 @@ export class PageListener {
 
   /** Connections without a byte, past and present: what a browser makes that lacks the permission for the local network. */
   get silentConnections(): number {
-    return this.#strangers.silent;
+    return this.#pendingConnections.silent;
   }
 
   /** Frees the port. Slots and their pages are not ours to close, but are waited for. */
@@ -89,7 +89,7 @@ export class PageListener {
     this.#detach();
     (await this.#webSockets)?.close();
     const closed = this.#servers.map((server) => new Promise((resolve) => server.close(resolve)));
-    this.#strangers.destroy();
+    this.#pendingConnections.destroy();
     await Promise.all(closed);
   }
 
@@ -97,7 +97,7 @@ export class PageListener {
     this.#port = at.port;
     this.#hosts = hostsOf(at.port, this.#options.allowHosts);
     this.#detach = at.attach({
-      connected: (socket) => this.#strangers.watch(socket),
+      connected: (socket) => this.#pendingConnections.watch(socket),
       upgrade: (request, stream, head) => this.#upgrade(request, stream, head),
     });
     return this;
@@ -114,7 +114,7 @@ export class PageListener {
     server.maxHeadersCount = 0;
     ownConnections.watch(server, () => this.#faults.report('Too many connections are open: the oldest without a token was cut.'));
     return server
-      .on('connection', (socket: Socket) => this.#strangers.add(socket))
+      .on('connection', (socket: Socket) => this.#pendingConnections.add(socket))
       .on('request', (request, response) => this.#answerPlainRequest(request, response))
       .on('upgrade', (request, stream, head) => this.#upgrade(request, stream, head));
   }
@@ -124,7 +124,7 @@ export class PageListener {
     stream.on('error', (error) => logger.debug('A connection failed.', { error: error.message }));
     const admission = admit(request, { slots, hosts: this.#hosts });
     if ('refusal' in admission) return this.#refuse(stream, admission.refusal, request);
-    this.#strangers.release(request.socket);
+    this.#pendingConnections.release(request.socket);
     ownConnections.trust(request.socket);
     const { slot, token, origin } = admission;
     slot.accept({ token, origin, stream, open: () => this.#open(request, stream, head) }).catch((error: unknown) => {
@@ -148,14 +148,14 @@ export class PageListener {
     });
   }
 
-  #refuse(stream: Duplex, refusal: Refusal, { headers: { origin }, socket: { remoteAddress } }: IncomingMessage): void {
+  #refuse(stream: Duplex, refusal: PageRefusal, { headers: { origin }, socket: { remoteAddress } }: IncomingMessage): void {
     const { why } = refusal;
     if (why !== undefined) this.#options.onRefused?.({ door: 'page', reason: why, remoteAddress });
     this.#faults.report('A connection was refused.', { status: refusal.status, reason: refusal.reason, origin });
     const refuse = (): void => void stream.end(toRefusalText(refusal), () => stream.destroy());
     if (!refusal.failedToken) return refuse();
     // Too many that guess wait already: it is cut off without a word.
-    void this.#failedTries.wait().then((mayAnswer) => (mayAnswer ? refuse() : stream.destroy()));
+    void this.#authBackoff.wait().then((mayAnswer) => (mayAnswer ? refuse() : stream.destroy()));
   }
 
   #answerPlainRequest(request: IncomingMessage, response: ServerResponse): void {
@@ -181,7 +181,7 @@ async function createWebSockets(maxPayload: number): Promise<WebSocketServer> {
   return new ws.WebSocketServer(options);
 }
 
-function toRefusalText({ status, reason }: Refusal): string {
+function toRefusalText({ status, reason }: PageRefusal): string {
   const body = `${reason}\n`;
   const head = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,

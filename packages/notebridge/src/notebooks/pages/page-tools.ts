@@ -3,7 +3,7 @@ import type { ListToolsResult, Tool } from '../../core/mcp.js';
 import { printMessage } from '../../core/wire.js';
 
 /** The longest name that MCP allows. */
-export const maxNameLength = 128;
+export const maxPageToolNameLength = 128;
 /** Longest entry as JSON, in characters: agents pay for every one of them. */
 const maxToolLength = 256 * 1024;
 const maxTools = 1000;
@@ -67,7 +67,7 @@ function isAnnotation(key: string, value: unknown): boolean {
 
 /** Control and invisible characters can make a name look like another. */
 function isName(value: unknown): value is string {
-  return isString(value) && value.length > 0 && value.length <= maxNameLength && !/\p{C}/u.test(value);
+  return isString(value) && value.length > 0 && value.length <= maxPageToolNameLength && !/\p{C}/u.test(value);
 }
 
 function isObjectSchema(value: unknown): boolean {

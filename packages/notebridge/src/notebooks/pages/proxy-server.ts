@@ -11,7 +11,7 @@ import { withoutEnvelope } from '../../rpc/modern-envelope.js';
 import type { PeerRequestOptions } from '../../rpc/peer.js';
 import { quote } from '../../util/quote.js';
 import { Throttle } from '../../util/throttle.js';
-import type { Absence } from './absence.js';
+import type { DisconnectedPolicy } from './disconnected-policy.js';
 import { ListedTools } from './listed-tools.js';
 import { toShownTools } from './page-tools.js';
 
@@ -28,14 +28,14 @@ export interface ProxyServerOptions {
   /** True while `clientFactory` gives the live client. */
   isConnected?: () => boolean;
   /** What is done while it gives the stub. Default: the stub answers. */
-  absence?: Absence | undefined;
+  policy?: DisconnectedPolicy | undefined;
   /** Told the tools that a page lists, as they are shown to agents. */
   onToolsListed?: (tools: readonly Tool[]) => void;
   logger?: Logger;
 }
 
 /** How long a page may take to answer a list: agents ask for them as they start. Milliseconds. */
-const listPatienceMs = 5000;
+const listTimeoutMs = 5000;
 /** Agents read a list again whenever they hear that it changed, so they hear it at most once in this time. Milliseconds. */
 const changeIntervalMs = 100;
 
@@ -46,7 +46,7 @@ export class ProxyServer implements Provider {
   readonly #options: ProxyServerOptions;
   readonly #events = new Listeners<ProviderEvent>();
   readonly #changes = new Throttle(changeIntervalMs);
-  readonly #listed = new ListedTools(listPatienceMs);
+  readonly #listed = new ListedTools(listTimeoutMs);
   /** Resources whose updates agents have asked for. */
   readonly #watched = new Set<string>();
 
@@ -59,11 +59,11 @@ export class ProxyServer implements Provider {
   /** Not async while a page is there: a call then pays nothing for the absence of one. */
   request(method: string, params: JsonObject, context: CallContext): Promise<JsonObject> {
     if (method === 'resources/subscribe' || method === 'resources/unsubscribe') return this.#watch(method, params, context);
-    const { absence, isConnected } = this.#options;
-    if (absence === undefined) return this.#forward(method, params, context);
+    const { policy, isConnected } = this.#options;
+    if (policy === undefined) return this.#forward(method, params, context);
     return isConnected?.() === false
-      ? this.#requestWithoutPage(absence, method, params, context)
-      : this.#forwardOrWait(absence, method, params, context);
+      ? this.#requestWithoutPage(policy, method, params, context)
+      : this.#forwardOrWait(policy, method, params, context);
   }
 
   notify(method: string, params: JsonObject | undefined): void {
@@ -74,7 +74,7 @@ export class ProxyServer implements Provider {
   watchAgain(): void {
     const client = this.#options.clientFactory();
     for (const uri of this.#watched) {
-      client.request('resources/subscribe', { uri }, { timeoutMs: listPatienceMs }).catch((error: unknown) => {
+      client.request('resources/subscribe', { uri }, { timeoutMs: listTimeoutMs }).catch((error: unknown) => {
         this.#options.logger?.warn('The page does not tell of changes of a resource.', { uri, error: messageOf(error) });
       });
     }
@@ -91,31 +91,31 @@ export class ProxyServer implements Provider {
     else this.#events.emit(event);
   }
 
-  async #requestWithoutPage(absence: Absence, method: string, params: JsonObject, context: CallContext): Promise<JsonObject> {
-    const listed = absence.list(method);
+  async #requestWithoutPage(policy: DisconnectedPolicy, method: string, params: JsonObject, context: CallContext): Promise<JsonObject> {
+    const listed = policy.list(method);
     if (listed !== undefined) return listed;
-    if (method === 'tools/call') return this.#callWhenBack(absence, params, context);
-    if (!method.endsWith('/list')) await absence.awaitReturn(context);
+    if (method === 'tools/call') return this.#callWhenBack(policy, params, context);
+    if (!method.endsWith('/list')) await policy.awaitReturn(context);
     return this.#forward(method, params, context);
   }
 
   /** A page that came back may leave before it has seen the call: then the next one may have it. */
-  async #callWhenBack(absence: Absence, params: JsonObject, context: CallContext): Promise<JsonObject> {
-    for (let returns = 0; returns < maxReturns && (await absence.awaitReturn(context)); returns++) {
+  async #callWhenBack(policy: DisconnectedPolicy, params: JsonObject, context: CallContext): Promise<JsonObject> {
+    for (let returns = 0; returns < maxReturns && (await policy.awaitReturn(context)); returns++) {
       try {
         return await this.#forward('tools/call', params, context);
       } catch (error) {
         if (codeOf(error) !== 'not_connected') throw error;
       }
     }
-    return absence.refuseCall(quote(params.name));
+    return policy.refuseCall(quote(params.name));
   }
 
   /** A page that is just leaving has not seen the call, so it may wait for the page's return like any other. */
-  #forwardOrWait(absence: Absence, method: string, params: JsonObject, context: CallContext): Promise<JsonObject> {
+  #forwardOrWait(policy: DisconnectedPolicy, method: string, params: JsonObject, context: CallContext): Promise<JsonObject> {
     return this.#forward(method, params, context).catch((error: unknown) => {
       if (codeOf(error) !== 'not_connected') throw error;
-      return this.#requestWithoutPage(absence, method, params, context);
+      return this.#requestWithoutPage(policy, method, params, context);
     });
   }
 
@@ -150,7 +150,7 @@ export class ProxyServer implements Provider {
   #send(client: McpClient, method: string, params: JsonObject, context: CallContext): Promise<JsonObject> {
     const options: PeerRequestOptions = { cancellation: context.cancellation };
     if (context.wantsProgress) options.onProgress = (progress) => context.forwardProgress(progress);
-    if (method.endsWith('/list')) options.timeoutMs = listPatienceMs;
+    if (method.endsWith('/list')) options.timeoutMs = listTimeoutMs;
     const sent = context.caller.era === 'modern' ? withoutEnvelope(params) : params;
     const answer = client.request(method, sent, options);
     if (method === 'tools/call') return answer.catch((error: unknown) => toFailedCall(error, quote(params.name)));
@@ -174,9 +174,9 @@ export class ProxyServer implements Provider {
   /** A page that cannot list its tools must not cost an agent those of everybody else. */
   #listWithoutPage(error: unknown): JsonObject {
     if (codeOf(error) === 'cancelled') throw error;
-    const { absence, logger = silentLogger } = this.#options;
+    const { policy, logger = silentLogger } = this.#options;
     logger.warn('The page did not list its tools.', { error: messageOf(error) });
-    return absence?.list('tools/list') ?? { tools: [] };
+    return policy?.list('tools/list') ?? { tools: [] };
   }
 }
 

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import type { JsonObject } from '@notebridge/kit/json';
 import { describe, expect, it } from 'vitest';
-import { keepText, keptTextOf } from './kept-text.js';
+import { keepRawText, rawTextOf } from './raw-result.js';
 
 const text = '{ "content": [{"type":"text","text":"a"}], "isError": false, "_meta": {"b":[1]}, "n": 1 }';
 
@@ -12,7 +12,7 @@ interface Result extends JsonObject {
 
 function receive(): Result {
   const result = JSON.parse(text) as Result;
-  keepText(result, text);
+  keepRawText(result, text);
   return result;
 }
 
@@ -20,7 +20,7 @@ describe('keepText', () => {
   it('keeps the text of a result that is passed on, asked for members that cannot be changed, or frozen', () => {
     const result = receive();
     expect(result.isError === false && result.n === 1 && 'content' in result && Object.keys(result).length === 4).toBe(true);
-    expect(keptTextOf(Object.freeze(result))).toBe(text);
+    expect(rawTextOf(Object.freeze(result))).toBe(text);
   });
 
   it('makes a result that is like any other to who looks at it', () => {
@@ -65,13 +65,13 @@ describe('keepText', () => {
   ])('forgets it when %s', (_, change) => {
     const result = receive();
     change(result);
-    expect(keptTextOf(result)).toBeUndefined();
+    expect(rawTextOf(result)).toBeUndefined();
   });
 
   it('keeps no text of a result with very many members, nor of a copy', () => {
     const many = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`key${index}`, index]));
-    keepText(many, JSON.stringify(many));
-    expect(keptTextOf(many)).toBeUndefined();
-    expect(keptTextOf(Object.assign(Object.create(receive()), {}))).toBeUndefined();
+    keepRawText(many, JSON.stringify(many));
+    expect(rawTextOf(many)).toBeUndefined();
+    expect(rawTextOf(Object.assign(Object.create(receive()), {}))).toBeUndefined();
   });
 });

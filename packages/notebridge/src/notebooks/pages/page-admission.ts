@@ -3,7 +3,7 @@ import { findHeadFault, type HeadFault, pathOf } from '@notebridge/kit/request-h
 import type { Slot } from './slot.js';
 
 /** Why a connection was not let in. `failedToken` marks tries at guessing, which are slowed down. */
-export interface Refusal {
+export interface PageRefusal {
   status: 400 | 401 | 403 | 404 | 405;
   reason: string;
   /** In a word of ours, for the audit; left out for what is no attempt to get in. */
@@ -12,9 +12,9 @@ export interface Refusal {
 }
 
 /** The slot that a page may have, and what it showed for it. */
-export type Admission = { slot: Slot; token: string; origin: string } | { refusal: Refusal };
+export type PageAdmission = { slot: Slot; token: string; origin: string } | { refusal: PageRefusal };
 
-export interface AdmissionRules {
+export interface PageAdmissionRules {
   slots: Iterable<Slot>;
   /** Values of `Host` that name this listener, lower case, port included. */
   hosts: ReadonlySet<string>;
@@ -27,7 +27,7 @@ export const pageSubprotocol = 'mcp';
  * Everything that is checked before a socket is upgraded, from what anyone can see to what only the holder of a token knows:
  * method, path, the rules of every port, subprotocol, token.
  */
-export function admit(request: IncomingMessage, rules: AdmissionRules): Admission {
+export function admit(request: IncomingMessage, rules: PageAdmissionRules): PageAdmission {
   const slots = [...rules.slots];
   const { origin = '' } = request.headers;
   const allowsOrigin = (): boolean => slots.some((slot) => slot.allowsOrigin(origin));
@@ -46,19 +46,19 @@ export function admit(request: IncomingMessage, rules: AdmissionRules): Admissio
 }
 
 const repeatedHeader = refuse(400, 'The header Host or Authorization was sent twice.');
-const headRefusals: Record<HeadFault, { refusal: Refusal }> = {
+const headRefusals: Record<HeadFault, { refusal: PageRefusal }> = {
   repeated_host: repeatedHeader,
   repeated_authorization: repeatedHeader,
   wrong_host: refuse(403, 'The Host header does not name this server.', 'wrong_host'),
   wrong_origin: refuse(403, 'This origin may not connect.', 'wrong_origin'),
 };
 
-function refuse(status: Refusal['status'], reason: string, why?: Refusal['why'], failedToken = false): { refusal: Refusal } {
+function refuse(status: PageRefusal['status'], reason: string, why?: PageRefusal['why'], failedToken = false): { refusal: PageRefusal } {
   return { refusal: { status, reason, failedToken, ...(why === undefined ? {} : { why }) } };
 }
 
 /** The token of the query, which is all that a page can send, else of the `Authorization` header. */
-function tokenOf(request: IncomingMessage): string | Refusal {
+function tokenOf(request: IncomingMessage): string | PageRefusal {
   const query = request.url?.slice(pathOf(request).length);
   const inQuery = new URLSearchParams(query).getAll('access_token');
   if (inQuery.length > 1) return { status: 400, reason: 'More than one access_token was given.', why: 'malformed', failedToken: true };

@@ -16,7 +16,7 @@ interface Waiter<Thing> {
 }
 
 /** Who waits, in the order in which they came. */
-export class WaitingLine<Thing> {
+export class WaitQueue<Thing> {
   readonly #waiters = new Set<Waiter<Thing>>();
 
   get length(): number {

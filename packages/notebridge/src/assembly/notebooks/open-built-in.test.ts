@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { readSettings } from '../settings.js';
-import { openBuiltIn } from './built-in.js';
+import { openBuiltIn } from './open-built-in.js';
 
 let base: string;
 beforeEach(() => {

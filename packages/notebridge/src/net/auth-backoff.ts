@@ -12,7 +12,7 @@ const forgetAfterMs = 60_000;
  * Slows down whoever guesses tokens: each wrong one makes the next refusal slower. It delays answers to wrong tokens only,
  * so the holder of the right one never waits.
  */
-export class FailedTries {
+export class AuthBackoff {
   #count = 0;
   #lastAt = Number.NEGATIVE_INFINITY;
   #waiting = 0;

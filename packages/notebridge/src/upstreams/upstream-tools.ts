@@ -12,7 +12,7 @@ import { fetchTools, type ToolsByName } from './tool-list.js';
 import { unavailable } from './unavailable.js';
 import type { UpstreamSession } from './upstream-session.js';
 
-export interface ServerToolsOptions {
+export interface UpstreamToolsOptions {
   config: ServerConfig;
   logger: Logger;
   /** Waits for a session with the server; starts it if need be. */
@@ -29,8 +29,8 @@ const freshMs = 1000;
 const maxCompared = 2000;
 
 /** What is known of the tools of a server, as far as its config lets them be seen. */
-export class ServerTools {
-  readonly #options: ServerToolsOptions;
+export class UpstreamTools {
+  readonly #options: UpstreamToolsOptions;
   readonly #changes = new Throttle(changeIntervalMs);
   #filter: ToolFilter;
   /** As the server listed them. */
@@ -41,7 +41,7 @@ export class ServerTools {
   #isStale = false;
   #fetchedAt = Number.NEGATIVE_INFINITY;
 
-  constructor(options: ServerToolsOptions) {
+  constructor(options: UpstreamToolsOptions) {
     this.#options = options;
     this.#filter = createToolFilter(options.config.tools);
   }

@@ -1,6 +1,6 @@
-import { defineTool, runs } from './tool.js';
+import { defineNotebookTool, runs } from './tool.js';
 
-export const interruptExecution = defineTool<Record<string, never>>({
+export const interruptExecution = defineNotebookTool<Record<string, never>>({
   name: 'interrupt_execution',
   description:
     'Interrupts the cell that is running, whoever started it; variables stay, and cells that wait go on. Answers {"interrupted": cell id or null}.',
@@ -11,7 +11,7 @@ export const interruptExecution = defineTool<Record<string, never>>({
   },
 });
 
-export const restartKernel = defineTool<Record<string, never>>({
+export const restartKernel = defineNotebookTool<Record<string, never>>({
   name: 'restart_kernel',
   description:
     'Restarts the kernel: all variables are gone, the running cell is interrupted, cells that wait are forgotten; cells and outputs stay. Answers {"restarted": true, "kernel"}.',

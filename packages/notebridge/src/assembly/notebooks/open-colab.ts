@@ -3,7 +3,7 @@ import type { Middleware } from '../../core/middleware.js';
 import { UndoMiddleware } from '../../notebooks/changes/undo-middleware.js';
 import type { PageProfile } from '../../notebooks/profiles/profile.js';
 import { ColabSessionProxy } from '../../reference/colab-session-proxy.js';
-import { browserSwitchedOff, type NotebookSetup, type OpenedNotebook } from './notebook.js';
+import { browserSwitchedOff, type NotebookSetup, type OpenedNotebook } from './open-notebook.js';
 
 /** A notebook page in the browser, of the profile. Rejects with `port_in_use`. */
 export async function openColab(

@@ -8,7 +8,7 @@ const lookEveryMs = 1000;
 export const silenceMs = 120_000;
 
 /** Connections that are no page (yet): how long they may speak without coming to the point, and which have never said a word. */
-export class Strangers {
+export class PendingConnections {
   readonly #faults: FaultLog;
   /** When each was first seen to have spoken; undefined before. */
   readonly #sockets = new Map<Socket, number | undefined>();

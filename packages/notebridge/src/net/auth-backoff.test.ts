@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import { FailedTries } from './failed-tries.js';
+import { AuthBackoff } from './auth-backoff.js';
 
 it('doubles the delay from the fourth try on, up to 2 s, and forgets after a quiet minute', () => {
   let now = 1_000_000;
-  const tries = new FailedTries(() => now);
+  const tries = new AuthBackoff(() => now);
   expect(Array.from({ length: 10 }, () => tries.add())).toEqual([0, 0, 0, 100, 200, 400, 800, 1600, 2000, 2000]);
   now += 60_000;
   expect(tries.add()).toBe(2000);
@@ -12,7 +12,7 @@ it('doubles the delay from the fourth try on, up to 2 s, and forgets after a qui
 });
 
 it('stays at the longest delay however many come', () => {
-  const tries = new FailedTries(() => 0);
+  const tries = new AuthBackoff(() => 0);
   for (let count = 0; count < 5000; count++) tries.add();
   expect(tries.add()).toBe(2000);
 });

@@ -1,5 +1,5 @@
 /** How long something may still take. */
-export interface Patience {
+export interface CallTimeout {
   /** The whole time again, from now on. */
   renew(): void;
   /** It is over. Ending it twice is harmless. */
@@ -14,40 +14,40 @@ const tickMs = 1000;
  * Time-outs of calls that come by the thousand and end in a moment. A timer for each would cost more than most of what a peer does
  * for a call; so all long waits share one clock that ticks once a second. It does not keep the process alive: the connection does.
  */
-export class Patiences {
+export class CallTimeouts {
   /** Those that wait, in a ring that this one closes. A set of ever new members would make garbage. */
-  readonly #ring = new LongPatience(0, () => {});
+  readonly #ring = new LongTimeout(0, () => {});
   #clock: NodeJS.Timeout | undefined;
 
   /** Calls back once when the time is over, and never early. */
-  start(timeoutMs: number, onOver: () => void): Patience {
+  start(timeoutMs: number, onOver: () => void): CallTimeout {
     if (timeoutMs < longMs) return startTimer(timeoutMs, onOver);
-    const patience = new LongPatience(timeoutMs, onOver);
-    patience.putBefore(this.#ring);
+    const timeout = new LongTimeout(timeoutMs, onOver);
+    timeout.putBefore(this.#ring);
     this.#clock ??= setInterval(() => this.#tick(), tickMs).unref();
-    return patience;
+    return timeout;
   }
 
   #tick(): void {
-    const over: LongPatience[] = [];
-    for (let patience = this.#ring.next; patience !== this.#ring; patience = patience.next) {
-      if (patience.isOverAfterTick()) over.push(patience);
+    const over: LongTimeout[] = [];
+    for (let timeout = this.#ring.next; timeout !== this.#ring; timeout = timeout.next) {
+      if (timeout.isOverAfterTick()) over.push(timeout);
     }
-    for (const patience of over) patience.callBack();
+    for (const timeout of over) timeout.callBack();
     if (this.#ring.next !== this.#ring) return;
     clearInterval(this.#clock);
     this.#clock = undefined;
   }
 }
 
-function startTimer(timeoutMs: number, onOver: () => void): Patience {
+function startTimer(timeoutMs: number, onOver: () => void): CallTimeout {
   const timer = setTimeout(onOver, timeoutMs);
   return { renew: () => void timer.refresh(), end: () => clearTimeout(timer) };
 }
 
-class LongPatience implements Patience {
-  next: LongPatience = this;
-  #before: LongPatience = this;
+class LongTimeout implements CallTimeout {
+  next: LongTimeout = this;
+  #before: LongTimeout = this;
   readonly #ticks: number;
   #left: number;
   readonly #onOver: () => void;
@@ -58,7 +58,7 @@ class LongPatience implements Patience {
     this.#onOver = onOver;
   }
 
-  putBefore(other: LongPatience): void {
+  putBefore(other: LongTimeout): void {
     this.next = other;
     this.#before = other.#before;
     other.#before.next = this;

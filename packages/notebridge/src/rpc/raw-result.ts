@@ -9,23 +9,23 @@ const maxMembers = 32;
  * only while nobody can have changed anything in it. So whoever reads a member that could be changed in place ends that, and who
  * prints compares what there is to see: layers between need not know that there is a text.
  */
-interface KeptText {
+interface RawResult {
   text: string | undefined;
   members: Members;
 }
 
 interface Holder {
-  readonly [keptText]?: KeptText;
+  readonly [rawResult]?: RawResult;
 }
 
 /** Hidden, so that no copy of the result (a spread, a clone) takes it along. */
-const keptText = Symbol('kept text');
+const rawResult = Symbol('kept text');
 
 /** Keeps the text of a value that has just been parsed from it. Once per value. */
-export function keepText(value: JsonObject, text: string): void {
+export function keepRawText(value: JsonObject, text: string): void {
   const entries = Object.entries(value);
   if (entries.length > maxMembers) return;
-  const kept: KeptText = { text, members: [] };
+  const kept: RawResult = { text, members: [] };
   for (const [key, member] of entries) {
     if (typeof member !== 'object' || member === null) continue;
     const read = (): object => {
@@ -34,13 +34,13 @@ export function keepText(value: JsonObject, text: string): void {
     };
     setUnread(value, key, { read });
   }
-  Object.defineProperty(value, keptText, { value: kept });
+  Object.defineProperty(value, rawResult, { value: kept });
   kept.members = membersOf(value);
 }
 
 /** The text that stands for the value; undefined if none was kept, or it may be another value by now. */
-export function keptTextOf(value: Holder & object): string | undefined {
-  const kept = Object.hasOwn(value, keptText) ? value[keptText] : undefined;
+export function rawTextOf(value: Holder & object): string | undefined {
+  const kept = Object.hasOwn(value, rawResult) ? value[rawResult] : undefined;
   if (kept?.text === undefined) return undefined;
   // A prototype could have a `toJSON`.
   const isAsItCame = Object.getPrototypeOf(value) === Object.prototype && areSame(membersOf(value), kept.members);

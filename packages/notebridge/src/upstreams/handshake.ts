@@ -5,9 +5,9 @@ import type { ServerConfig } from '../core/server-config.js';
 import { serverInfoMetaKey } from '../rpc/modern-envelope.js';
 import { quote } from '../util/quote.js';
 import { fromFaultAnswer } from './link.js';
-import type { Greeting, UpstreamSession } from './upstream-session.js';
+import type { Handshake, UpstreamSession } from './upstream-session.js';
 
-export interface GreetOptions {
+export interface HandshakeOptions {
   era: ServerConfig['era'];
   clientInfo: JsonObject;
   timeoutMs: number;
@@ -17,7 +17,7 @@ export interface GreetOptions {
  * Agrees on an era and a version. `auto` asks in the way of the legacy era first: nearly every server answers it, and one of
  * the modern era refuses it without harm. Rejects with what the server answered, or `timeout`.
  */
-export async function greet(session: UpstreamSession, options: GreetOptions): Promise<void> {
+export async function performHandshake(session: UpstreamSession, options: HandshakeOptions): Promise<void> {
   if (options.era === 'modern') return discover(session, options);
   try {
     await initialize(session, options);
@@ -30,23 +30,23 @@ export async function greet(session: UpstreamSession, options: GreetOptions): Pr
   }
 }
 
-async function initialize(session: UpstreamSession, { clientInfo, timeoutMs }: GreetOptions): Promise<void> {
+async function initialize(session: UpstreamSession, { clientInfo, timeoutMs }: HandshakeOptions): Promise<void> {
   const params = { protocolVersion: latestLegacyVersion, capabilities: {}, clientInfo };
   const answer = await session.requestPlain('initialize', params, { timeoutMs });
   const { protocolVersion } = answer;
   if (!isLegacyVersion(protocolVersion)) throw unknownVersion('initialize', protocolVersion);
-  session.agree({ era: 'legacy', protocolVersion, ...toGreeting(answer, answer.serverInfo) });
+  session.agree({ era: 'legacy', protocolVersion, ...toHandshake(answer, answer.serverInfo) });
   session.notify('notifications/initialized');
 }
 
-async function discover(session: UpstreamSession, { timeoutMs }: GreetOptions): Promise<void> {
+async function discover(session: UpstreamSession, { timeoutMs }: HandshakeOptions): Promise<void> {
   const offered = modernVersions[modernVersions.length - 1] ?? '';
   const answer = await session.requestPlain('server/discover', session.toModernParams({}, offered), { timeoutMs });
   const supported = Array.isArray(answer.supportedVersions) ? answer.supportedVersions : [];
   const protocolVersion: unknown = supported.findLast(isModernVersion);
   if (!isModernVersion(protocolVersion)) throw unknownVersion('server/discover', answer.supportedVersions);
   const meta = isJsonObject(answer._meta) ? answer._meta : {};
-  session.agree({ era: 'modern', protocolVersion, ...toGreeting(answer, answer.serverInfo ?? meta[serverInfoMetaKey]) });
+  session.agree({ era: 'modern', protocolVersion, ...toHandshake(answer, answer.serverInfo ?? meta[serverInfoMetaKey]) });
   listen(session);
 }
 
@@ -75,7 +75,7 @@ const listKinds = [
   ['prompts', 'promptsListChanged'],
 ] as const;
 
-function listenFilter({ greeting: { capabilities } }: UpstreamSession): JsonObject {
+function listenFilter({ handshake: { capabilities } }: UpstreamSession): JsonObject {
   const isDeclared = (capability: string): boolean => {
     const declared = capabilities[capability];
     return isJsonObject(declared) && declared.listChanged === true;
@@ -89,7 +89,7 @@ function listEvents(notifications: JsonObject): { method: string }[] {
     .map(([capability]) => ({ method: `notifications/${capability}/list_changed` }));
 }
 
-function toGreeting(answer: JsonObject, serverInfo: unknown): Pick<Greeting, 'capabilities' | 'serverInfo' | 'instructions'> {
+function toHandshake(answer: JsonObject, serverInfo: unknown): Pick<Handshake, 'capabilities' | 'serverInfo' | 'instructions'> {
   return {
     capabilities: isJsonObject(answer.capabilities) ? answer.capabilities : {},
     serverInfo: isJsonObject(serverInfo) ? serverInfo : undefined,

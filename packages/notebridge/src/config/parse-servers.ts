@@ -6,7 +6,7 @@ import { startsNotebridge } from './starts-notebridge.js';
  * What a schema cannot say of `mcpServers` and `servers`: which keys go together, names given twice, and that we must not start
  * ourselves. Looks at the file as it is, so that these faults are reported together with those of the schema.
  */
-export function checkServers(config: unknown): Problem[] {
+export function parseServers(config: unknown): Problem[] {
   if (!isJsonObject(config)) return [];
   const lists = [config.mcpServers, config.servers].map((list) => (isJsonObject(list) ? list : {}));
   const [standard = {}, vscode = {}] = lists;

@@ -5,7 +5,7 @@ import { BridgeError } from '../../core/errors.js';
 import { ownConnections } from '../../net/connections.js';
 import { AgentWatchMiddleware } from '../../notebooks/local/agent-watch.js';
 import { LocalNotebook } from '../../notebooks/local/local-notebook.js';
-import { browserSwitchedOff, type NotebookSetup, type OpenedNotebook } from './notebook.js';
+import { browserSwitchedOff, type NotebookSetup, type OpenedNotebook } from './open-notebook.js';
 import { WindowFile } from './window-file.js';
 
 export interface BuiltInOptions {

@@ -5,7 +5,7 @@ import type { PageClient } from './page-client.js';
 import type { Slot } from './slot.js';
 
 /** What a proxy does for an agent while no page is there. */
-export interface Absence {
+export interface DisconnectedPolicy {
   /** Answers a list without a page; undefined to leave it to the stub. */
   list(method: string): JsonObject | undefined;
   /** Waits for a page that is expected. Resolves to whether it came. */
@@ -14,7 +14,7 @@ export interface Absence {
   refuseCall(toolName: string): ToolResult;
 }
 
-export interface StaticAbsenceOptions {
+export interface StaticListPolicyOptions {
   slot: Slot;
   client: PageClient;
   /** What the caller is told to do next. */
@@ -25,7 +25,7 @@ export interface StaticAbsenceOptions {
  * Tools are listed whether or not a page is there, since many agents read the list once: the last page's own, else those of
  * its profile. A call waits while a page is expected back, and else is told how to get one.
  */
-export function createStaticAbsence({ slot, client, nextStep }: StaticAbsenceOptions): Absence {
+export function createStaticListPolicy({ slot, client, nextStep }: StaticListPolicyOptions): DisconnectedPolicy {
   return {
     list(method) {
       return method === 'tools/list' ? { tools: [...(slot.rememberedTools ?? slot.profile.tools)] satisfies Tool[] } : undefined;

@@ -5,7 +5,7 @@ import { tryJson } from '../util/try-json.js';
 import type { Ran } from './unavailable.js';
 
 /** What it means that an HTTP request of ours failed. */
-export interface HttpFault {
+export interface UpstreamHttpFault {
   /** In words, as the rest of a sentence. */
   words: string;
   /** Whether a call of that request may have had an effect. */
@@ -30,7 +30,7 @@ const neverConnected = new Set([
 ]);
 
 /** Tells the failures of an HTTP request apart, from what `fetch` and the SDK's transports throw. */
-export function explainHttpFault(error: unknown, hasSession = false): HttpFault {
+export function explainHttpFault(error: unknown, hasSession = false): UpstreamHttpFault {
   const { status, text } = statusOf(error);
   if (status === undefined) return explainBrokenConnection(error);
   const words = `it answered with HTTP ${status}`;
@@ -44,7 +44,7 @@ export function explainHttpFault(error: unknown, hasSession = false): HttpFault 
   return { words, ran: status < 500 ? 'no' : 'unknown', isGone: false, isLasting: status === 404 || status === 405, answer };
 }
 
-function explainBrokenConnection(error: unknown): HttpFault {
+function explainBrokenConnection(error: unknown): UpstreamHttpFault {
   const errno = errnoInside(error);
   if (errno !== undefined && neverConnected.has(errno)) {
     return { words: `nothing answers at its address (${errno})`, ran: 'no', isGone: true, isLasting: false };
