@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { type LogLevel, logLevels } from '@notebridge/kit/logger';
+import { type LoggerLevel, logLevels } from '@notebridge/kit/logger';
 import type { SandboxMode } from '@notebridge/notebook/host';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { stateDir } from '../assembly/state-dir.js';
@@ -9,7 +9,7 @@ export interface HubCommandOptions {
   config?: string;
   port: number;
   logDir: string;
-  logLevel: LogLevel;
+  logLevel: LoggerLevel;
   browser: boolean;
   journal: boolean;
   notebook: string;

@@ -1,11 +1,11 @@
 import { printJson } from '@notebridge/kit/exact-json';
 import type { JsonObject } from '@notebridge/kit/json';
-import { isAtLeast, type Logger, type LogLevel, toLogger } from '@notebridge/kit/logger';
+import { isAtLeast, type Logger, type LoggerLevel, toLogger } from '@notebridge/kit/logger';
 import type { Redacting } from '../util/redactor.js';
 import { type Paint, plain } from './terminal.js';
 
 export interface TerminalLoggerOptions {
-  level: LogLevel;
+  level: LoggerLevel;
   redactor: Redacting;
   write: (text: string) => void;
   /** `json`: an object per line, for programs; `text`: for people. */
@@ -22,7 +22,7 @@ export function createTerminalLogger({ level: lowest, redactor, write, format, p
 }
 
 interface Line {
-  level: LogLevel;
+  level: LoggerLevel;
   message: string;
   fields: JsonObject;
   time: Date;

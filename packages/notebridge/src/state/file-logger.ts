@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { JsonObject } from '@notebridge/kit/json';
-import { isAtLeast, type Logger, type LogLevel, toLogger } from '@notebridge/kit/logger';
+import { isAtLeast, type Logger, type LoggerLevel, toLogger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
 import type { Redacting } from '../util/redactor.js';
 
@@ -11,7 +11,7 @@ export interface FileLoggerOptions {
   /** File name without its end; the newest 20 files of the folder are kept. */
   name: string;
   /** Lines below are dropped. */
-  level: LogLevel;
+  level: LoggerLevel;
   redactor: Redacting;
   /** Told each warning and error, redacted, and once that the log itself cannot be written. */
   onWarning: (text: string) => void;
@@ -23,7 +23,7 @@ export interface FileLogger extends Logger {
 }
 
 interface Line {
-  level: LogLevel;
+  level: LoggerLevel;
   message: string;
   fields: JsonObject;
   time: number;
