@@ -169,7 +169,7 @@ export class AgentSession {
       meta,
       callId,
       cancellation,
-      caller: this.#callerOf('modern', undefined),
+      toCaller: (clientInfo) => this.#callerOf('modern', clientInfo),
       notify: (notified, params) => this.#send(notified, params, id),
       tellListens: (event) => this.#tellChange(event),
       listen: (params) => this.#listens.serve(id, params, cancellation),
