@@ -189,8 +189,8 @@ export class ServerTools implements Provider {
     const name = params.name;
     if (typeof name !== 'string') throw new BridgeError('bad_params', `A tool call needs a "name", found ${quote(name)}.`);
     // A name may be older than our knowledge of it: after a restart of the hub nothing is known before the first list.
-    if (this.resolve(name) === undefined) await this.#listTools(context);
-    const address = this.resolve(name);
+    if (context.target === undefined && this.resolve(name) === undefined) await this.#listTools(context);
+    const address = context.target ?? this.resolve(name);
     const server = address === undefined ? undefined : this.#options.servers.get(address.server);
     // A name of before an edit of the config must not reach what that has hidden.
     if (address === undefined || server?.expose !== 'direct') throw this.#unknownTool(name);

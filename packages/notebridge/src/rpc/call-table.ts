@@ -54,6 +54,11 @@ export class CallTable<Call> {
     return call;
   }
 
+  /** All calls, in no order that means something. */
+  all(): Call[] {
+    return [...this.#ring.filter((call) => call !== undefined), ...this.#rest.values()];
+  }
+
   /** Takes all calls out of the table. */
   takeAll(): Call[] {
     const ids = [...this.#ids.filter((id) => id !== undefined), ...this.#rest.keys()];

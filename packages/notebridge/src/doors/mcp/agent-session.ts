@@ -170,7 +170,7 @@ export class AgentSession {
       meta,
       callId,
       cancellation,
-      caller: this.#callerOf('modern', undefined),
+      toCaller: (clientInfo) => this.#callerOf('modern', clientInfo),
       notify: (notified, params) => this.#send(notified, params, id),
       notifyListens: (event) => this.#notifyChange(event),
       listen: (params) => this.#listens.serve(id, params, cancellation),

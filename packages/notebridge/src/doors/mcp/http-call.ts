@@ -32,7 +32,7 @@ export interface HttpCall {
   request: IncomingMessage;
   response: ServerResponse;
   principal: Principal;
-  accepted: Accepted;
+  accepted: Readonly<Accepted>;
   /** Of every answer. Names and values in turn. */
   headers: readonly string[];
 }

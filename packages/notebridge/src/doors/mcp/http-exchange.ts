@@ -28,6 +28,7 @@ export class HttpExchange {
   readonly #underWay = new Cancellation();
   readonly #timeout: { end(): void } | undefined;
   #running: Set<Cancellation> | undefined;
+  #stopListening: (() => void) | undefined;
   #stream: EventStream | undefined;
 
   constructor(options: HttpExchangeOptions) {
@@ -35,7 +36,7 @@ export class HttpExchange {
     const { call, calls, limits, onGone } = options;
     if (call.accepted.eventStream) this.#timeout = timeouts.start(limits.keepAliveMs, () => this.#open());
     this.#running = calls.add(call.request.socket, this.#underWay);
-    this.#underWay.onCancel(() => {
+    this.#stopListening = this.#underWay.onCancel(() => {
       this.#release();
       onGone?.();
     });
@@ -101,8 +102,11 @@ export class HttpExchange {
   }
 
   #release(): void {
-    this.#timeout?.end();
-    if (this.#running !== undefined) this.#options.calls.remove(this.#running, this.#underWay);
+    this.#patience?.end();
+    if (this.#running === undefined) return;
+    this.#options.calls.remove(this.#running, this.#underWay);
     this.#running = undefined;
+    // A set may hold for long what was taken out of it; then it holds nothing else.
+    this.#stopListening?.();
   }
 }

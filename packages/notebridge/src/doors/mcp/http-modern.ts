@@ -1,6 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
-import { messageOf } from '@notebridge/kit/message-of';
+import type { Caller } from '../../core/call-context.js';
 import { Cancellation } from '../../core/cancellation.js';
 import { BridgeError, errorTable } from '../../core/errors.js';
 import { type Principal, principalKey } from '../../core/principal.js';
@@ -102,10 +101,12 @@ export class HttpModern {
         hub.logger.warn('A message to the agent was dropped.', { error: messageOf(error) });
       }
     };
-    const caller = { sessionId: identity.sessionId, door: 'http', principal: call.principal } as const;
-    const notifyListens = (event: ProviderEvent): void => this.#notifyListens(identity, event);
+    const toCaller = (clientInfo: JsonObject | undefined): Caller => {
+      return { sessionId: identity.sessionId, door: 'http', era: 'modern', clientInfo, principal: call.principal };
+    };
+    const tellListens = (event: ProviderEvent): void => this.#tellListens(identity, event);
     try {
-      const answered = answerModern(hub, { request, meta, callId, cancellation, caller, notify, notifyListens });
+      const answered = answerModern(hub, { request, meta, callId, cancellation, toCaller, notify, tellListens });
       answered.then((result) => send(new ResultAnswer(id, result)), fail);
     } catch (error) {
       fail(error);

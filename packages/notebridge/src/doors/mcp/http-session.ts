@@ -4,6 +4,7 @@ import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { BridgeError } from '../../core/errors.js';
 import type { Principal } from '../../core/principal.js';
 import type { Hub } from '../../hub.js';
+import { CallTable } from '../../rpc/call-table.js';
 import { MessageStream } from '../../rpc/message-stream.js';
 import { idKey, isRpcId, type RpcId, toErrorAnswer } from '../../rpc/messages.js';
 import type { EventStream } from '../http/event-stream.js';
@@ -39,7 +40,7 @@ export class HttpSession {
   lastHeard = 0;
   readonly #agent: AgentSession;
   readonly #incoming = new MessageStream<unknown>();
-  readonly #pending = new Map<string | number, Pending>();
+  readonly #pending = new CallTable<Pending>();
   readonly #kept = new KeptNotifications();
   readonly #onRefused: () => void;
   #streams: EventStream[] = [];
@@ -72,14 +73,14 @@ export class HttpSession {
 
   /** True if a request of that id waits for its answer. */
   isWaiting(id: RpcId): boolean {
-    return this.#pending.has(idKey(id));
+    return this.#pending.get(idKey(id)) !== undefined;
   }
 
   /** Takes what was posted, a message or a batch. The requests of these ids are answered on the exchange. */
   receive(posted: unknown, ids: readonly RpcId[], exchange: HttpExchange | undefined): void {
     if (exchange !== undefined) {
       const pending: Pending = { exchange, ids: new Map(ids.map((id) => [idKey(id), id])), isBatch: Array.isArray(posted) };
-      for (const key of pending.ids.keys()) this.#pending.set(key, pending);
+      for (const key of pending.ids.keys()) this.#pending.add(key, pending);
     }
     this.#incoming.send(posted);
     for (const message of Array.isArray(posted) ? posted : [posted]) this.#forgetCancelled(message as JsonObject);
@@ -101,8 +102,7 @@ export class HttpSession {
   /** Ends everything: streams, and requests with the error. Closing twice is harmless. */
   close(error = new BridgeError('closed', 'The session has ended. Start a new one with "initialize".')): void {
     this.endStreams();
-    const all = new Set(this.#pending.values());
-    this.#pending.clear();
+    const all = new Set(this.#pending.takeAll());
     this.#agent.close();
     for (const { exchange, ids, isBatch } of all) {
       const answers = [...ids.values()].map((id) => toErrorAnswer(id, error));
@@ -146,7 +146,7 @@ export class HttpSession {
       if (stream.isOpen) stream.cut();
     }
     const isLog = notification.method === 'notifications/message';
-    for (const { exchange } of isLog ? this.#pending.values() : []) {
+    for (const { exchange } of isLog ? this.#pending.all() : []) {
       if (exchange.takesNotifications && !exchange.isFull) return exchange.notify(notification);
     }
     this.#kept.add(notification);
@@ -161,8 +161,7 @@ export class HttpSession {
 
   /** Returns the exchange if nothing more is waited for on it. */
   #forget(key: string | number): HttpExchange | undefined {
-    const pending = this.#pending.get(key);
-    this.#pending.delete(key);
+    const pending = this.#pending.take(key);
     pending?.ids.delete(key);
     return pending?.ids.size === 0 ? pending.exchange : undefined;
   }

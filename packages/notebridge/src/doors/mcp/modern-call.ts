@@ -16,7 +16,7 @@ export interface ModernCall {
   meta: JsonObject;
   callId: string;
   cancellation: Cancellation;
-  caller: Omit<Caller, 'era' | 'clientInfo'>;
+  toCaller: (clientInfo: JsonObject | undefined) => Caller;
   /** Sends the agent what belongs to this request. */
   notify: (method: string, params: JsonObject | undefined) => void;
   /** Tells who listens of a change that the request brought about. */
@@ -53,7 +53,7 @@ function requestModern(hub: Hub, context: RequestContext, listen: ModernCall['li
   return hub.request(context);
 }
 
-function toContext({ request, meta, callId, cancellation, caller, notify, notifyListens }: ModernCall): RequestContext {
+function toContext({ request, meta, callId, cancellation, toCaller, notify, tellListens }: ModernCall): RequestContext {
   const { method, params: message = {} } = request;
   const { clientInfo, logLevel } = parseEnvelope(method, meta);
   return new RequestContext({
@@ -62,7 +62,7 @@ function toContext({ request, meta, callId, cancellation, caller, notify, notify
     message,
     callId,
     cancellation,
-    caller: { ...caller, era: 'modern', clientInfo },
+    caller: toCaller(clientInfo),
     notify: (notified, params) => {
       // Changes go to who listens, whoever caused them.
       if (notified.endsWith('/list_changed')) notifyListens(params === undefined ? { method: notified } : { method: notified, params });

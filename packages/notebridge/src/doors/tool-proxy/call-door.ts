@@ -87,11 +87,7 @@ export class CallDoor {
       this.#app.calls.remove(running, cancellation);
     };
     const send = (outcome: Outcome | Refusal): void => {
-      try {
-        sendOutcome(context, outcome, stream);
-      } catch (error) {
-        context.fail(error);
-      }
+      sendOutcome(context, outcome, stream);
       end();
     };
     const giveUp = (error: unknown): void => {
@@ -101,7 +97,7 @@ export class CallDoor {
     const perform = (): Promise<Outcome> => this.#perform(address, options, stream);
     try {
       const performed = repeatable === undefined ? perform() : this.#performOnce({ address, principal }, repeatable, perform);
-      performed.then(send, giveUp);
+      performed.then(send).catch(giveUp);
     } catch (error) {
       giveUp(error);
     }
@@ -122,15 +118,9 @@ export class CallDoor {
   /** Never rejects. */
   #perform(address: ToolAddress, options: CallOptions, stream: CallStream | undefined): Promise<Outcome> {
     const startedAt = this.#proxy.now();
-    const fail = (error: unknown): Outcome => this.#toFailedOutcome(error, { callId: options.callId, startedAt, stream });
-    const succeed = (response: ToolCallResponse): Outcome => {
-      try {
-        return this.#toOutcome(response);
-      } catch (error) {
-        return fail(error);
-      }
-    };
-    return proxyToolCall(this.#proxy, address, options).then(succeed, fail);
+    return proxyToolCall(this.#proxy, address, options)
+      .then((response) => this.#toOutcome(response))
+      .catch((error: unknown) => this.#toFailedOutcome(error, { callId: options.callId, startedAt, stream }));
   }
 
   #toFailedOutcome(
