@@ -7,6 +7,7 @@ import { bindLoopback } from '../../net/bind.js';
 import { ownConnections } from '../../net/connections.js';
 import { FaultLog } from '../../net/fault-log.js';
 import { errnoOf } from '../../util/errno.js';
+import { AnswersInTurn } from './answers-in-turn.js';
 import type { HttpApp } from './http-app.js';
 
 export type UpgradeHandler = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
@@ -54,7 +55,7 @@ export async function listenHttp(app: HttpApp, options: ListenOptions): Promise<
   const faults = new FaultLog(app.logger);
   const onCut = (): void => faults.report('Too many connections are open: the oldest without a token was cut.');
   const create = (): Server => {
-    const server = createHttpServer(app, options, upgraded);
+    const server = createHttpServer(app, options, { upgraded, faults });
     ownConnections.watch(server, onCut);
     return server;
   };
@@ -70,7 +71,11 @@ export async function listenHttp(app: HttpApp, options: ListenOptions): Promise<
   };
 }
 
-function createHttpServer(app: HttpApp, { onUpgrade, onConnection, timeouts }: ListenOptions, upgraded: Set<Duplex>): Server {
+function createHttpServer(
+  app: HttpApp,
+  { onUpgrade, onConnection, timeouts }: ListenOptions,
+  { upgraded, faults }: { upgraded: Set<Duplex>; faults: FaultLog },
+): Server {
   const { headersMs, requestMs, keepAliveMs } = { ...defaultTimeouts, ...timeouts };
   const server = createServer({
     headersTimeout: headersMs,
@@ -82,8 +87,16 @@ function createHttpServer(app: HttpApp, { onUpgrade, onConnection, timeouts }: L
   });
   // All of a head that fits are looked at, so that none hides behind 2,000 others.
   server.maxHeadersCount = 0;
-  server.on('request', app.handle);
-  server.on('clientError', answerUnreadable);
+  const turns = new AnswersInTurn();
+  server.on('request', (request, response) => {
+    const { socket } = request;
+    // It came in one piece with those that were too many.
+    if (socket.destroyed) return;
+    if (turns.begin(socket, response)) return app.handle(request, response);
+    faults.report('A connection asked for more answers at once than may wait on it, and was cut.');
+    socket.destroy();
+  });
+  server.on('clientError', (error, socket) => (turns.isTurnOfUnreadable(socket) ? answerUnreadable(error, socket) : socket.destroy()));
   // Until it listens, a failure is told to who opens it.
   server.once('listening', () => {
     server.on('error', (error) => app.logger.warn('The HTTP port failed.', { error: error.message }));
@@ -91,6 +104,7 @@ function createHttpServer(app: HttpApp, { onUpgrade, onConnection, timeouts }: L
   if (onConnection !== undefined) server.on('connection', onConnection);
   if (onUpgrade !== undefined) {
     server.on('upgrade', (request, socket, head) => {
+      if (!turns.isTurnOfUnreadable(socket)) return void socket.destroy();
       upgraded.add(socket);
       socket.on('close', () => upgraded.delete(socket));
       socket.on('error', (error) => app.logger.debug('A connection failed.', { error: error.message }));
