@@ -7,8 +7,10 @@ import { BridgeError } from '../../core/errors.js';
 import { listenOnLoopback } from '../../net/bind.js';
 import { ownConnections } from '../../net/connections.js';
 import { FaultLog } from '../../net/fault-log.js';
-import { settlesWithin } from '../../util/settles-within.js';
+import { errnoOf } from '../../util/errno.js';
+import { AnswersInTurn } from './answers-in-turn.js';
 import type { HttpApp } from './http-app.js';
+import { asksForWebSocket, serveAnew } from './not-upgraded.js';
 
 export type UpgradeHandler = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 
@@ -55,7 +57,7 @@ export async function listenHttp(app: HttpApp, options: ListenOptions): Promise<
   const faults = new FaultLog(app.logger);
   const onCut = (): void => faults.report('Too many connections are open: the oldest without a token was cut.');
   const create = (): Server => {
-    const server = createHttpServer(app, options, upgraded);
+    const server = createHttpServer(app, options, { upgraded, faults });
     ownConnections.watch(server, onCut);
     return server;
   };
@@ -71,7 +73,11 @@ export async function listenHttp(app: HttpApp, options: ListenOptions): Promise<
   };
 }
 
-function createHttpServer(app: HttpApp, { onUpgrade, onConnection, timeouts }: ListenOptions, upgraded: Set<Duplex>): Server {
+function createHttpServer(
+  app: HttpApp,
+  { onUpgrade, onConnection, timeouts }: ListenOptions,
+  { upgraded, faults }: { upgraded: Set<Duplex>; faults: FaultLog },
+): Server {
   const { headersMs, requestMs, keepAliveMs } = { ...defaultTimeouts, ...timeouts };
   const server = createServer({
     headersTimeout: headersMs,
@@ -81,17 +87,30 @@ function createHttpServer(app: HttpApp, { onUpgrade, onConnection, timeouts }: L
     maxHeaderSize: 32_768,
     noDelay: true,
   });
+  const serveUnchanged = serveAnew(server);
   // All of a head that fits are looked at, so that none hides behind 2,000 others.
   server.maxHeadersCount = 0;
-  server.on('request', app.handle);
-  server.on('clientError', answerUnreadable);
+  const turns = new AnswersInTurn();
+  server.on('request', (request, response) => {
+    const { socket } = request;
+    // It came in one piece with those that were too many.
+    if (socket.destroyed) return;
+    if (turns.begin(socket, response)) return app.handle(request, response);
+    faults.report('A connection asked for more answers at once than may wait on it, and was cut.');
+    socket.destroy();
+  });
+  // Whatever else it expects, it gets the answer of its route.
+  server.on('checkExpectation', (request, response) => server.emit('request', request, response));
+  server.on('clientError', (error, socket) => (turns.isTurnOfUnreadable(socket) ? answerUnreadable(error, socket) : socket.destroy()));
   // Until it listens, a failure is told to who opens it.
   server.once('listening', () => {
     server.on('error', (error) => app.logger.warn('The HTTP port failed.', { error: error.message }));
   });
   if (onConnection !== undefined) server.on('connection', onConnection);
   if (onUpgrade !== undefined) {
-    server.on('upgrade', (request, socket, head) => {
+    server.on('upgrade', (request, socket: Socket, head) => {
+      if (!turns.isTurnOfUnreadable(socket)) return void socket.destroy();
+      if (!asksForWebSocket(request)) return serveUnchanged(request, socket, head);
       upgraded.add(socket);
       socket.on('close', () => upgraded.delete(socket));
       socket.on('error', (error) => app.logger.debug('A connection failed.', { error: error.message }));

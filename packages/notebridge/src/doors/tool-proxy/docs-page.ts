@@ -56,8 +56,7 @@ export async function answerDocs(path: string, context: HttpContext): Promise<vo
   const policy = ['content-security-policy', contentSecurityPolicy];
   const type = files.get(name);
   if (type !== undefined) {
-    const body = await readOwnBytes(ownPackageFolder(), `dist/docs-page/${name}`);
-    const tag = createHash('sha256').update(body).digest('base64url');
+    const { body, tag } = await fileOf(name);
     return sendTagged(context, { tag, type, body, headers: ['cache-control', 'public, max-age=0', ...policy] });
   }
   const [body, ownType] = name === 'start.js' ? [`SwaggerUIBundle(${JSON.stringify(settings)});\n`, script] : [page, html];
@@ -65,3 +64,29 @@ export async function answerDocs(path: string, context: HttpContext): Promise<vo
 }
 
 const html = 'text/html; charset=utf-8';
+
+interface DocsFile {
+  body: Buffer;
+  tag: string;
+}
+
+const kept = new Map<string, Promise<DocsFile>>();
+
+/**
+ * Each file is read once, and all answers share its bytes: anybody may ask for it, thousands of times at once, and must cost neither a
+ * descriptor nor a copy with each.
+ */
+function fileOf(name: string): Promise<DocsFile> {
+  const known = kept.get(name);
+  if (known !== undefined) return known;
+  const file = readFileOf(name);
+  kept.set(name, file);
+  // What failed is tried anew by the next who asks.
+  file.catch(() => kept.delete(name));
+  return file;
+}
+
+async function readFileOf(name: string): Promise<DocsFile> {
+  const body = await readOwnBytes(ownPackageFolder(), `dist/docs-page/${name}`);
+  return { body, tag: createHash('sha256').update(body).digest('base64url') };
+}
