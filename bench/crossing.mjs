@@ -3,6 +3,7 @@
 import { writeFileSync } from 'node:fs';
 import { availableParallelism, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
+import { toAimRows, toAimsMarkdown } from './aims.mjs';
 import { burst, startCrossing, toSummary } from './lib/crossing.mjs';
 import { writeResults } from './lib/results-file.mjs';
 import { measureColdStarts, measureIdle } from './lib/starts.mjs';
@@ -58,10 +59,10 @@ async function main() {
   if (only.includes('idle')) results.idleMb = await measureIdle([relay, ...programs], quick ? 1 : 3);
 
   const report = toMarkdown(results);
-  process.stdout.write(`\n${report}`);
+  process.stdout.write(`\n${report}\n${toAimsMarkdown(toAimRows('crossing', results))}`);
   if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(results, null, 1)}\n`);
   // What stands in results.md is a whole run, of this checkout alone.
-  if (!quick && only.length === 3 && values.also.length === 0) writeResults('crossing', report);
+  if (!quick && only.length === 3 && values.also.length === 0) writeResults('crossing', report, results);
 }
 
 /** All targets are alive at once, and take turns so short that whatever else the machine does hits them alike. */

@@ -4,7 +4,8 @@
 import { writeFileSync } from 'node:fs';
 import { availableParallelism, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
-import { measureCalls, measureColdStarts, measurePayload, measureSandboxes, startAll } from './gateways/measure.mjs';
+import { toAimRows, toAimsMarkdown } from './aims.mjs';
+import { buildAll, measureCalls, measureColdStarts, measurePayload, measureSandboxes, startAll } from './gateways/measure.mjs';
 import { versions } from './gateways/peers.mjs';
 import { toGatewaysMarkdown } from './gateways/report.mjs';
 import * as table from './gateways/targets.mjs';
@@ -35,10 +36,11 @@ async function main() {
   const rounds = quick ? 2 : Number(values.rounds);
   if (!Number.isInteger(rounds) || rounds < 1 || rounds > 100)
     throw new Error(`--rounds "${values.rounds}" must be a whole number from 1 to 100.`);
-  stopAfterMinutes(6 + rounds);
   const targets = table.targets.filter(({ name }) => wanted === undefined || wanted.some((text) => name.includes(text)));
   const gateways = targets.filter(({ kind }) => kind !== 'limit');
   const skipped = new Map();
+  await buildAll(targets, skipped);
+  stopAfterMinutes(6 + rounds);
   const results = {
     date: new Date().toISOString().slice(0, 10),
     machine: { platform: `${process.platform} ${process.arch}`, cores: availableParallelism(), node: process.version, load: loadavg()[0] },
@@ -54,18 +56,22 @@ async function main() {
   if (only.includes('calls') || only.includes('payload')) {
     const started = await startAll(targets, skipped);
     if (only.includes('calls')) results.calls = await measureCalls(started, { rounds, quick, skipped });
-    // Last: some peers do not survive it.
-    const takers = started.filter(({ target }) => target.isUnchecked !== true);
-    if (only.includes('payload')) results.payload = await measurePayload(takers, { rounds: Math.min(rounds, 5), skipped });
+    if (only.includes('payload')) {
+      const close = started.filter(({ target }) => target.kind === 'ours' || target.isClose);
+      results.mb9 = await measurePayload(close, { size: 9_000_000, rounds, skipped });
+      // Last: some peers do not survive it.
+      const takers = started.filter(({ target }) => target.isUnchecked !== true);
+      results.payload = await measurePayload(takers, { size: 10_000_000, rounds: Math.min(rounds, 5), skipped });
+    }
     await Promise.all(started.map((gateway) => gateway.end()));
   }
   results.skipped = Object.fromEntries(skipped);
 
   const report = toGatewaysMarkdown(results);
-  process.stdout.write(`\n${report}`);
+  process.stdout.write(`\n${report}\n${toAimsMarkdown(toAimRows('gateways', results))}`);
   if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(results, null, 1)}\n`);
   // What stands in results.md is a whole run.
-  if (!quick && wanted === undefined && all.every((step) => only.includes(step))) writeResults('gateways', report);
+  if (!quick && wanted === undefined && all.every((step) => only.includes(step))) writeResults('gateways', report, results);
 }
 
 function isTwin(target) {

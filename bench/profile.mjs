@@ -1,5 +1,5 @@
 // Where the time of a call goes: runs a burst through a profiled Notebridge and prints the functions with the most self time.
-//   node bench/profile.mjs [--serve "grant and audit"|"--no-auth"|"/mcp"] [--program FILE] [--concurrency 64] [--size LETTERS] [--seconds 6] [--top 30] [--keep FILE]
+//   node bench/profile.mjs [--serve "grant and audit"|"--no-auth"|"2025-11-25"|"2026-07-28"] [--program FILE] [--concurrency 64] [--size LETTERS] [--seconds 6] [--top 30] [--keep FILE]
 // --serve takes a call of the gateways' bench, through `notebridge serve`, in place of one from an agent to a page.
 // Without --size the calls are short echoes. --keep saves the .cpuprofile, for Chrome's devtools or speedscope.
 import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';

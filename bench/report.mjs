@@ -87,6 +87,14 @@ function idleTable(idleMb) {
   ]);
 }
 
+/** Whether the median keeps an aim like "≤ 2.0"; nothing if there is none. */
+export function verdict(aim, numbers) {
+  const median = spread(numbers)?.median;
+  if (median === undefined) return '';
+  const [sign, limit] = aim.split(' ');
+  return (sign === '≤' ? median <= Number(limit) : median >= Number(limit)) ? 'kept' : '**missed**';
+}
+
 export function section(title, text, [head, ...cells]) {
   const line = (row) => `| ${row.join(' | ')} |`;
   return `## ${title}\n\n${text}\n\n${[line(head), line(head.map(() => '---')), ...cells.map(line)].join('\n')}`;

@@ -49,7 +49,7 @@ async function all(steps) {
 }
 
 function typeCheck(tsconfig) {
-  return () => runTool('typescript', 'tsc', ['--noEmit', '-p', tsconfig]);
+  return () => runTool('@typescript/native', 'tsc', ['--noEmit', '-p', tsconfig]);
 }
 
 /** All but what the build has just compiled. */

@@ -2,6 +2,8 @@
 // `toText(answer)` the text in its answer.
 
 const json = 'content-type: application/json\r\n';
+const jsonOrEvents = `${json}accept: application/json, text/event-stream\r\n`;
+const clientInfo = { name: 'bench', version: '1' };
 
 /** Plain HTTP: the same for every connection. `toText` gets the parsed body. */
 export function rest({ toPath, toBody, toText, headers = '' }) {
@@ -11,14 +13,13 @@ export function rest({ toPath, toBody, toText, headers = '' }) {
   });
 }
 
-/** MCP over Streamable HTTP, as of 2025-06-18: one session for each caller. */
+/** MCP over Streamable HTTP, as of 2025-11-25: one session for each caller. */
 export function streamableHttp({ path = '/mcp', headers = '', toName = (tool) => tool } = {}) {
   return async (connection) => {
-    let own = `${json}accept: application/json, text/event-stream\r\n${headers}`;
+    let own = jsonOrEvents + headers;
     let lastId = 0;
     const toMessage = (method, params) => ({ path, headers: own, body: JSON.stringify({ jsonrpc: '2.0', id: ++lastId, method, params }) });
-    const clientInfo = { name: 'bench', version: '1' };
-    const answer = await connection.send(toMessage('initialize', { protocolVersion: '2025-06-18', capabilities: {}, clientInfo }));
+    const answer = await connection.send(toMessage('initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo }));
     const session = /\nmcp-session-id: *(\S+)/i.exec(answer.head)?.[1];
     if (session !== undefined) own += `mcp-session-id: ${session}\r\n`;
     own += `mcp-protocol-version: ${toResult(answer).protocolVersion}\r\n`;
@@ -28,6 +29,24 @@ export function streamableHttp({ path = '/mcp', headers = '', toName = (tool) =>
       toText: (answer) => textIn(toResult(answer)),
     };
   };
+}
+
+/** MCP over Streamable HTTP, as of 2026-07-28: no session; each request says whose it is, and its headers say what it is. */
+export function statelessHttp({ path = '/mcp', toName = (tool) => tool } = {}) {
+  const version = '2026-07-28';
+  const key = (name) => `io.modelcontextprotocol/${name}`;
+  const _meta = { [key('protocolVersion')]: version, [key('clientInfo')]: clientInfo, [key('clientCapabilities')]: {} };
+  const method = 'tools/call';
+  const own = `${jsonOrEvents}mcp-protocol-version: ${version}\r\nmcp-method: ${method}\r\n`;
+  let lastId = 0;
+  return async () => ({
+    toRequest: (tool, args) => ({
+      path,
+      headers: `${own}mcp-name: ${toName(tool)}\r\n`,
+      body: JSON.stringify({ jsonrpc: '2.0', id: ++lastId, method, params: { name: toName(tool), arguments: args, _meta } }),
+    }),
+    toText: (answer) => textIn(toResult(answer)),
+  });
 }
 
 /** The text of a tool's result. */

@@ -1,7 +1,7 @@
 import { mkdtempSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { home, startNode, stopChild } from '../lib/children.mjs';
+import { home, startProgram, stopChild } from '../lib/children.mjs';
 import { cpuUsOf, memoryMbOf, runsFile, treeOf } from '../lib/proc.mjs';
 import { sleep } from '../lib/stats.mjs';
 import { Connection } from './connection.mjs';
@@ -18,14 +18,17 @@ export async function prepareTarget(target) {
   prepared.set(target, { folder, token: await target.prepare?.(folder) });
 }
 
-/** Starts a target; resolves once a call has gone the whole way. `firstCallMs` is the time from its start to that answer. `nodeArgs` go before its own. */
+/**
+ * Starts a target; resolves once a call has gone the whole way. `firstCallMs` is the time from its start to that answer. `nodeArgs` go
+ * before its own; only Node knows them.
+ */
 export async function startGateway(target, nodeArgs = []) {
   await prepareTarget(target);
   const { folder, token } = prepared.get(target);
   const port = await freePort();
-  const { args, env = {} } = target.start({ port, folder });
+  const { command = process.execPath, args, env = {} } = target.start({ port, folder });
   const start = performance.now();
-  const child = startNode([...nodeArgs, ...args.map(String)], { env: toStrings(env), cwd: folder });
+  const child = startProgram(command, [...nodeArgs, ...args.map(String)], { env: toStrings(env), cwd: folder });
   child.stdout.resume();
   const gateway = {
     name: target.name,

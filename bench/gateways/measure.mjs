@@ -7,7 +7,11 @@ import { quantile, shuffle, sleep } from '../lib/stats.mjs';
 import { callEcho, callPayload, prepareTarget, startGateway } from './gateway.mjs';
 
 const bursts = { latency: { concurrency: 1, ms: 200 }, at16: { concurrency: 16, ms: 200 }, at64: { concurrency: 64, ms: 200 } };
-const payloadSize = 10_000_000;
+
+/** Builds what takes minutes to be built and is not there yet, before any clock runs. */
+export async function buildAll(targets, skipped) {
+  for (const target of targets) await orSkip(target, skipped, async () => target.build?.());
+}
 
 /** Starts what can be started. A peer that cannot is left out, with the reason; anything else ends the bench. */
 export async function startAll(targets, skipped) {
@@ -39,8 +43,8 @@ export async function measureCalls(gateways, { rounds, quick, skipped }) {
     for (const [kind, options] of shuffle(Object.entries(bursts))) {
       const turns = new Map(gateways.map((gateway) => [gateway, []]));
       for (const isFirst of quick ? [true] : [true, false]) {
-        // A peer has one turn: its numbers are far enough away.
-        for (const gateway of shuffle(gateways.filter(({ target }) => isFirst || target.kind !== 'peer'))) {
+        // Most peers have one turn: their numbers are far enough away.
+        for (const gateway of shuffle(gateways.filter(({ target }) => isFirst || target.kind !== 'peer' || target.isClose))) {
           await orSkip(gateway.target, skipped, async () => turns.get(gateway).push(await burst(gateway, options)));
         }
       }
@@ -50,9 +54,9 @@ export async function measureCalls(gateways, { rounds, quick, skipped }) {
   return measured;
 }
 
-/** Results of 10 MB, one at a time. A peer may refuse them: then its row says so. */
-export async function measurePayload(gateways, { rounds, skipped }) {
-  const measured = emptyTable(['mb10'], gateways).mb10;
+/** Results of `size` letters, one at a time. A peer may refuse them: then its row says so. */
+export async function measurePayload(gateways, { size, rounds, skipped }) {
+  const measured = emptyTable(['payload'], gateways).payload;
   const failed = new Map(skipped);
   const calls = async (gateway, count) => {
     const connection = gateway.connect();
@@ -61,17 +65,17 @@ export async function measurePayload(gateways, { rounds, skipped }) {
       const callMs = [];
       const until = performance.now() + 1000;
       while (callMs.length < count && (callMs.length === 0 || performance.now() < until)) {
-        callMs.push(await callPayload(gateway, gateway.caller, connection, payloadSize));
+        callMs.push(await callPayload(gateway, gateway.caller, connection, size));
       }
       const cpuUsPerCall = cpuBefore === undefined ? undefined : (gateway.cpuUs() - cpuBefore) / callMs.length;
-      return { mbPerSecond: payloadSize / 1e6 / (quantile(callMs, 0.5) / 1000), medianMs: quantile(callMs, 0.5), cpuUsPerCall };
+      return { mbPerSecond: size / 1e6 / (quantile(callMs, 0.5) / 1000), medianMs: quantile(callMs, 0.5), cpuUsPerCall };
     } finally {
       connection.close();
     }
   };
   for (const gateway of gateways) await orSkip(gateway.target, failed, () => calls(gateway, 2));
   for (let round = 1; round <= rounds; round++) {
-    say(`results of 10 MB, round ${round} of ${rounds}`);
+    say(`results of ${size / 1e6} MB, round ${round} of ${rounds}`);
     for (const gateway of shuffle(gateways)) {
       await orSkip(gateway.target, failed, async () => measured[gateway.name].push(await calls(gateway, 3)));
     }

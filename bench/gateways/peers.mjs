@@ -34,8 +34,26 @@ export function installPeer(name, program) {
   return file;
 }
 
-/** npm's own words, without addresses and paths: what is printed may be committed. */
+/** The program of a peer that cargo builds, if this version is not there yet. It takes minutes. Throws with the reason why it cannot be. */
+export function buildPeer(name) {
+  const { version, crate } = peers[name];
+  const place = join(folder, `${crate}-crate-${version}`);
+  const file = join(place, 'bin', process.platform === 'win32' ? `${crate}.exe` : crate);
+  // cargo puts it there when all is built.
+  if (existsSync(file)) return file;
+  process.stderr.write(`bench: building ${name} ${version} with cargo, which takes minutes\n`);
+  mkdirSync(place, { recursive: true });
+  const { status, stderr, error } = spawnSync('cargo', ['install', '--locked', '--quiet', `${crate}@${version}`, '--root', place], {
+    encoding: 'utf8',
+    timeout: 60 * 60_000,
+  });
+  if (error?.code === 'ENOENT') throw new Error('it is built with cargo, which is not there.');
+  if (status !== 0) throw new Error(`cargo install ended with ${status ?? error?.message}: ${firstError(stderr)}`);
+  return file;
+}
+
+/** The installer's own words, without addresses and paths: what is printed may be committed. */
 function firstError(stderr) {
-  const line = /^npm (?:error|ERR!) (?!code|A complete log)(.*)$/m.exec(stderr ?? '')?.[1] ?? 'no reason was given';
+  const line = /^(?:npm (?:error|ERR!) (?!code|A complete log)|error: )(.*)$/m.exec(stderr ?? '')?.[1] ?? 'no reason was given';
   return line.replaceAll(/https?:\/\/\S+/g, 'the registry').slice(0, 200);
 }

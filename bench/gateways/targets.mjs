@@ -1,12 +1,13 @@
 // What is measured: each in front of the same tool server. A new one is one entry here.
-//   kind: 'limit' (no gateway), 'ours' or 'peer'; open: its dialect; start: the arguments for Node, and variables;
-//   prepare: what is done once before the first start; ownServers: it starts a tool server for each session.
+//   kind: 'limit' (no gateway), 'ours' or 'peer'; open: its dialect; start: the arguments for Node (or for `command`), and variables;
+//   build: what takes minutes before its first start ever; prepare: what is done once before the first start; ownServers: it starts
+//   a tool server for each session; isClose: a peer whose numbers are so close to ours that it has as many turns.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startNode, within } from '../lib/children.mjs';
-import { rest, streamableHttp, textIn } from './dialects.mjs';
-import { installPeer } from './peers.mjs';
+import { rest, statelessHttp, streamableHttp, textIn } from './dialects.mjs';
+import { buildPeer, installPeer } from './peers.mjs';
 
 const fileOf = (path) => fileURLToPath(new URL(path, import.meta.url));
 export const toolServer = fileOf('programs/echo-server.mjs');
@@ -36,8 +37,20 @@ export const twin = {
 
 const guarded = notebridge('notebridge, grant and audit', { isGuarded: true, door: toolProxy });
 const open = notebridge('notebridge, --no-auth, no audit', { isGuarded: false, door: toolProxy });
-const overMcp = () => streamableHttp({ toName: (tool) => `echo__${tool}` });
-const agents = notebridge('notebridge, /mcp', { isGuarded: false, door: overMcp });
+const exposed = { toName: (tool) => `echo__${tool}` };
+const legacy = notebridge('notebridge, /mcp 2025-11-25', { isGuarded: false, door: () => streamableHttp(exposed) });
+const modern = notebridge('notebridge, /mcp 2026-07-28', { isGuarded: false, door: () => statelessHttp(exposed) });
+
+const rustName = 'mcp-proxy (Rust)';
+const mcpProxyRust = {
+  name: rustName,
+  kind: 'peer',
+  isClose: true,
+  // Built as `cargo install` does by default, it speaks 2025-11-25 and nothing newer.
+  open: streamableHttp({ path: '/', toName: (tool) => `echo/${tool}` }),
+  build: () => buildPeer(rustName),
+  start: ({ port, folder }) => ({ command: buildPeer(rustName), args: ['--config', writeRustConfig(port, folder)] }),
+};
 
 const mcpHub = {
   name: 'mcp-hub',
@@ -97,7 +110,7 @@ const inspector = {
 };
 
 /** In the order of the tables. */
-export const targets = [empty, inHandler, twin, guarded, open, agents, mcpHub, mcpProxy, supergateway, inspector];
+export const targets = [empty, inHandler, twin, guarded, open, legacy, modern, mcpProxyRust, mcpHub, mcpProxy, supergateway, inspector];
 
 function onLoopback(program) {
   return ['--import', fileOf('programs/loopback-only.mjs'), program];
@@ -163,4 +176,13 @@ const configOf = (folder) => join(folder, 'mcp.json');
 
 function writeConfig(folder, more = {}) {
   writeFileSync(configOf(folder), JSON.stringify({ mcpServers: { echo: { command: process.execPath, args: [toolServer] } }, ...more }));
+}
+
+/** It reads YAML, and JSON is YAML. Its audit, access log, metrics and traces are off unless they are asked for. */
+function writeRustConfig(port, folder) {
+  const file = join(folder, 'proxy.yaml');
+  const backend = { name: 'echo', transport: 'stdio', command: process.execPath, args: [toolServer] };
+  const proxy = { name: 'bench', listen: { host: '127.0.0.1', port } };
+  writeFileSync(file, JSON.stringify({ proxy, backends: [backend], observability: { log_level: 'error' } }));
+  return file;
 }

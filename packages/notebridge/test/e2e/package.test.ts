@@ -2,7 +2,7 @@ import { execFile, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -55,12 +55,12 @@ it('the packed library is imported by name, with its types', async () => {
   expect(existsSync(join(folder, 'node_modules', 'notebridge', 'dist', 'index.d.ts'))).toBe(true);
 });
 
-it('the packed library has types that compile', async () => {
+it.each(['typescript', '@typescript/native'])('the packed library has types that compile (%s)', async (compilerName) => {
   const right =
     "import { ColabSessionProxy } from 'notebridge';\nexport const count: number = new ColabSessionProxy().middleware.length;\n";
   writeFileSync(join(folder, 'right.mts'), right);
   writeFileSync(join(folder, 'wrong.mts'), right.replace('number', 'string'));
-  const compiler = createRequire(import.meta.url).resolve('typescript/bin/tsc');
+  const compiler = join(dirname(createRequire(import.meta.url).resolve(`${compilerName}/package.json`)), 'bin/tsc');
   const options = ['--noEmit', '--strict', '--skipLibCheck', '--target', 'es2022', '--module', 'nodenext'];
   const compile = (file: string) =>
     run(process.execPath, [compiler, ...options, file], { cwd: folder }).catch(({ stdout }) => ({ stdout }));

@@ -40,7 +40,7 @@ export class ChangesDrawer {
     this.#onToggle = listener;
   }
 
-  toggle(isOpen = this.element.hidden): void {
+  toggle(isOpen = this.element.hidden !== false): void {
     this.element.hidden = !isOpen;
     this.#count = pageSize;
     if (isOpen) {
