@@ -7,7 +7,7 @@ import { BridgeError } from '../../core/errors.js';
 import { listenOnLoopback } from '../../net/bind.js';
 import { ownConnections } from '../../net/connections.js';
 import { FaultLog } from '../../net/fault-log.js';
-import { errnoOf } from '../../util/errno.js';
+import { settlesWithin } from '../../util/settles-within.js';
 import { AnswersInTurn } from './answers-in-turn.js';
 import type { HttpApp } from './http-app.js';
 import { asksForWebSocket, serveAnew } from './not-upgraded.js';

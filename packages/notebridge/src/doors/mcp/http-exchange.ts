@@ -102,7 +102,7 @@ export class HttpExchange {
   }
 
   #release(): void {
-    this.#patience?.end();
+    this.#timeout?.end();
     if (this.#running === undefined) return;
     this.#options.calls.remove(this.#running, this.#underWay);
     this.#running = undefined;

@@ -1,4 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
+import { messageOf } from '@notebridge/kit/message-of';
 import type { Caller } from '../../core/call-context.js';
 import { Cancellation } from '../../core/cancellation.js';
 import { BridgeError, errorTable } from '../../core/errors.js';
@@ -104,9 +106,9 @@ export class HttpModern {
     const toCaller = (clientInfo: JsonObject | undefined): Caller => {
       return { sessionId: identity.sessionId, door: 'http', era: 'modern', clientInfo, principal: call.principal };
     };
-    const tellListens = (event: ProviderEvent): void => this.#tellListens(identity, event);
+    const notifyListens = (event: ProviderEvent): void => this.#notifyListens(identity, event);
     try {
-      const answered = answerModern(hub, { request, meta, callId, cancellation, toCaller, notify, tellListens });
+      const answered = answerModern(hub, { request, meta, callId, cancellation, toCaller, notify, notifyListens });
       answered.then((result) => send(new ResultAnswer(id, result)), fail);
     } catch (error) {
       fail(error);

@@ -53,7 +53,7 @@ function requestModern(hub: Hub, context: RequestContext, listen: ModernCall['li
   return hub.request(context);
 }
 
-function toContext({ request, meta, callId, cancellation, toCaller, notify, tellListens }: ModernCall): RequestContext {
+function toContext({ request, meta, callId, cancellation, toCaller, notify, notifyListens }: ModernCall): RequestContext {
   const { method, params: message = {} } = request;
   const { clientInfo, logLevel } = parseEnvelope(method, meta);
   return new RequestContext({
