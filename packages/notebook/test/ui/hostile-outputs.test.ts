@@ -1,6 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { drivesBrowser } from '../../../../scripts/drives-browser.mjs';
@@ -86,15 +87,25 @@ async function lookThrough(page: Page): Promise<(Look & { name: string })[]> {
   const looks: (Look & { name: string })[] = [];
   for (const [index, { name }] of content.entries()) {
     if (index > 0) await page.keyboard.press('j');
-    looks.push({ name, ...(await page.evaluate(lookAt, { index, mayScroll: false })) });
+    looks.push({ name, ...(await look(page, { index, mayScroll: false })) });
   }
   // Texts come when they are laid out, some of them not at all: once more, when there is nothing to wait for.
   await page.waitForFunction(areTextsThere, undefined, { timeout: 200_000 });
   for (const [index, each] of content.entries()) {
     if (!('markdown' in each)) continue;
-    looks.push({ name: each.name, ...(await page.evaluate(lookAt, { index, mayScroll: true })), hasFocus: true });
+    looks.push({ name: each.name, ...(await look(page, { index, mayScroll: true })), hasFocus: true });
   }
   return looks;
+}
+
+/** A page that is not drawn is our fault if the browser draws another one, and the browser's if it does not. */
+async function look(page: Page, where: { index: number; mayScroll: boolean }): Promise<Look> {
+  return page.evaluate(lookAt, where).catch(async (error: Error) => {
+    const blank = await page.context().newPage();
+    const frame = blank.evaluate(() => new Promise((resolve) => requestAnimationFrame(resolve))).then(() => 'draws');
+    const drawn = await Promise.race([frame, delay(10_000, 'does not draw', { ref: false })]);
+    throw new Error(`${error.message} A blank page of the same browser ${drawn}.`, { cause: error });
+  });
 }
 
 /** Times are printed, not judged: how long a task takes is the machine's affair, how much it may do is bounded and tested. */
