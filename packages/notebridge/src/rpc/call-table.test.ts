@@ -25,6 +25,7 @@ it('finds a call that had to make way when its place was taken, after the place 
 it('gives all of them up at once', () => {
   const table = new CallTable<number>();
   for (let id = 0; id < 1000; id++) table.add(id, id);
+  expect(table.all().sort((a, b) => a - b)).toEqual(Array.from({ length: 1000 }, (_, id) => id));
   expect(table.takeAll().sort((a, b) => a - b)).toEqual(Array.from({ length: 1000 }, (_, id) => id));
   expect(table.size).toBe(0);
 });

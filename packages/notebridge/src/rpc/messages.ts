@@ -54,6 +54,10 @@ export function toErrorAnswer(id: unknown, error: unknown): JsonObject {
   return { jsonrpc: '2.0', id, error: toRpcError(error) };
 }
 
+export function toNotification(method: string, params?: JsonObject): JsonObject {
+  return params === undefined ? { jsonrpc: '2.0', method } : { jsonrpc: '2.0', method, params };
+}
+
 export function isRpcId(id: unknown): id is RpcId {
   return typeof id === 'string' || typeof id === 'number' || id instanceof ExactNumber;
 }

@@ -2,7 +2,7 @@ import type { JsonObject } from '@notebridge/kit/json';
 import { BridgeError } from '../core/errors.js';
 import { quote } from '../util/quote.js';
 import type { Channel } from './message-stream.js';
-import { type Classified, classifyMessage, type RpcId, type RpcNotification, toErrorAnswer } from './messages.js';
+import { type Classified, classifyMessage, type RpcId, type RpcNotification, toErrorAnswer, toNotification } from './messages.js';
 import { type Respond, ServedCalls, type ServedCallsOptions } from './served-calls.js';
 import { type PeerRequestOptions, WaitingCalls } from './waiting-calls.js';
 
@@ -57,7 +57,7 @@ export class Peer {
 
   /** Sends a notification. One that cannot be sent is dropped, and told to `onUnsent` unless the connection is closed. */
   notify(method: string, params?: JsonObject): void {
-    this.#post(params === undefined ? { jsonrpc: '2.0', method } : { jsonrpc: '2.0', method, params });
+    this.#post(toNotification(method, params));
   }
 
   /** Sends an error that answers no particular request, as JSON-RPC wants for a frame that could not be read. */

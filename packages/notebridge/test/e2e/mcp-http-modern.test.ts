@@ -1,5 +1,8 @@
 import type { JsonObject } from '@notebridge/kit/json';
 import { describe, expect, it } from 'vitest';
+import type { ToolResult } from '../../src/core/mcp.js';
+import { parseFrame } from '../../src/rpc/frames.js';
+import type { JsonObject } from '../../src/util/json.js';
 import { modernVersion, withEnvelope } from '../support/agents.js';
 import { createSignal, EventReader, messagesOf, type OpenMcpHttp, openMcpHttp } from '../support/mcp-http.js';
 
@@ -64,6 +67,52 @@ describe('the HTTP door, modern', () => {
     await (await running).json();
     now = 2000;
     expect(await done.told).toBe(recorder.requests[0]?.context.caller.sessionId);
+  });
+
+  it('answers what cannot be printed with why, drops such progress, and fails as the hub does', async () => {
+    let deep: unknown = 0;
+    for (let depth = 0; depth < 100_000; depth++) deep = [deep];
+    const inputSchema = { type: 'object' };
+    const { ask } = await openMcpHttp({
+      tools: [
+        { name: 'deep', inputSchema, run: async () => ({ content: [], structuredContent: { deep } }) },
+        {
+          name: 'deep steps',
+          inputSchema,
+          run: async (_, context) => {
+            context.forwardProgress({ progress: 1, deep });
+            return { content: [] };
+          },
+        },
+        { name: 'nothing', inputSchema, run: async () => undefined as never },
+      ],
+    });
+    const answerOf = async (name: string, more = {}): Promise<unknown> => (await ask('tools/call', { name, ...more })).json();
+    expect(await answerOf('deep')).toMatchObject({ error: { message: expect.stringContaining('nested too deeply') } });
+    const steps = messagesOf(await ask('tools/call', { name: 'deep steps', _meta: { progressToken: 1 } }));
+    expect(await steps).toMatchObject([{ result: { content: [] } }]);
+    expect(await answerOf('nothing')).toMatchObject({ error: { message: 'Internal error', data: { call_id: expect.any(String) } } });
+  });
+
+  it('passes on a string of megabytes as it came, and as a middleware has changed it', async () => {
+    const long = 'é\\u00e9\\n'.repeat(100_000);
+    const line = Buffer.from(`{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"${long}"}]}}`);
+    const run = async (): Promise<ToolResult> => (parseFrame(line) as { result: ToolResult }).result;
+    const { ask, hub, open } = await openMcpHttp({ tools: [{ name: 'long', inputSchema: { type: 'object' }, run }] });
+    const session = await open();
+    const both = async (): Promise<string[]> => {
+      const responses = [await ask('tools/call', { name: 'long' }), await session.call('long')];
+      return Promise.all(responses.map((response) => response.text()));
+    };
+    for (const text of await both()) expect(text).toContain(`"text":"${long}"`);
+    hub.addMiddleware({
+      onCallTool: async (context, callNext) => {
+        const result = await callNext(context);
+        for (const block of result.content ?? []) block.text = String(block.text).slice(-2);
+        return result;
+      },
+    });
+    for (const text of await both()) expect(text).toContain('"content":[{"type":"text","text":"é\\n"}]');
   });
 
   it('cancels the call whose connection is closed, and no other', async () => {

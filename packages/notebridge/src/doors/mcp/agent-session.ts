@@ -10,12 +10,12 @@ import type { ProviderEvent } from '../../core/provider.js';
 import { RequestContext } from '../../core/request-context.js';
 import type { Hub } from '../../hub.js';
 import type { Channel } from '../../rpc/message-stream.js';
-import type { RpcId, RpcNotification, RpcRequest } from '../../rpc/messages.js';
+import { type RpcId, type RpcNotification, type RpcRequest, toNotification } from '../../rpc/messages.js';
 import { envelopeOf } from '../../rpc/modern-envelope.js';
 import { Peer } from '../../rpc/peer.js';
 import { isLevelWanted, parseLogLevel, toInitializeResult } from './legacy-era.js';
-import { Listens } from './listens.js';
-import { answerModern, toVisibleError } from './modern-call.js';
+import { createWatch, Listens } from './listens.js';
+import { answerModern, passNotification, toModernNotify, toVisibleError } from './modern-call.js';
 import { unsupportedVersion } from './modern-era.js';
 import { UnreadNotifications } from './unread-notifications.js';
 
@@ -25,32 +25,17 @@ export interface AgentSessionOptions {
   door: Caller['door'];
   /** On whose behalf the agent calls, as the door has proved it. Left out: the owner. */
   principal?: Principal | undefined;
-  /** What callers of the hub are told as their session. Default: one of its own. */
-  sessionId?: string | undefined;
   /**
    * Takes a notification that belongs to a request that runs (its progress, a log line of it). False to have it sent like any
    * other. Left out: there is one way for all.
    */
   notifyDuring?: ((request: RpcId, notification: JsonObject) => boolean) | undefined;
-  /** Tells modern listens of a change that a request brought about. Left out: the listens of this connection. */
-  notifyListens?: ((event: ProviderEvent) => void) | undefined;
   /** True while the agent does not read: notifications are dropped then, and `catchUp` tells of them. Default: it reads. */
   isBehind?: (() => boolean) | undefined;
   /** Requests of this agent that may run at once. Default 1024. */
   maxInFlight?: number | undefined;
   /** The agent went away, or was let go. */
   onClose?: () => void;
-}
-
-/** Who a message comes from, and how it is answered beside its result. */
-interface Origin {
-  callId: string;
-  /** The request; undefined for a notification, and for what we ask on our own. */
-  id: RpcId | undefined;
-  cancellation: Cancellation;
-  caller: Caller;
-  /** Log lines are sent from this level up; none if undefined. */
-  logLevel: string | undefined;
 }
 
 /**
@@ -76,7 +61,7 @@ export class AgentSession {
     this.#legacyCaller = this.#callerOf('legacy', undefined);
     this.#listens = new Listens({
       notify: (method, params) => this.#peer.notify(method, params),
-      watchResource: (uri) => this.#watchResource(uri),
+      watchResource: createWatch(this.#hub, (method, params) => this.#contextOf('request', method, params)),
     });
     this.#stopListening = options.hub.events.add((event) => this.#notifyAgent(event));
     this.#peer = new Peer({
@@ -92,7 +77,7 @@ export class AgentSession {
 
   /** Under which callers of the hub know this agent. */
   get sessionId(): string {
-    return this.#options.sessionId ?? this.#callPrefix;
+    return this.#callPrefix;
   }
 
   /** Requests of the agent that run just now. */
@@ -139,7 +124,7 @@ export class AgentSession {
     const params = request.params ?? {};
     if (method === 'initialize') this.#meet(params);
     else this.#era ??= 'legacy';
-    const context = this.#contextOf('request', method, params, this.#legacyOrigin(callId, cancellation, request.id));
+    const context = this.#contextOf('request', method, params, { callId, cancellation, id: request.id });
     switch (method) {
       case 'initialize':
         return this.#hub
@@ -172,30 +157,17 @@ export class AgentSession {
       cancellation,
       toCaller: (clientInfo) => this.#callerOf('modern', clientInfo),
       notify: (notified, params) => this.#send(notified, params, id),
-      notifyListens: (event) => this.#notifyChange(event),
-      listen: (params) => this.#listens.serve(id, params, cancellation),
+      tellListens: (event) => this.#listens.tell(event),
+      listen: method === 'subscriptions/listen' ? (params) => this.#listens.serve(id, params, cancellation) : undefined,
     });
     // A probe decides nothing: the agent may still fall back to `initialize`.
     if (method !== 'server/discover') this.#era ??= 'modern';
     return answer;
   }
 
-  async #receive({ method, params }: RpcNotification): Promise<void> {
-    const origin = this.#legacyOrigin(this.#nextCallId(), new Cancellation());
-    if (envelopeOf(params) !== undefined) origin.caller = this.#callerOf('modern', undefined);
-    const context = this.#contextOf('notification', method, params ?? {}, origin);
-    // What ends at this border is not the providers' business.
-    const isOurs = method === 'notifications/initialized' || method === 'notifications/cancelled';
-    try {
-      await (isOurs ? this.#hub.request(context, async () => ({})) : this.#hub.notify(context));
-    } catch (error) {
-      this.#hub.logger.warn('A notification of the agent failed.', { method, error: messageOf(error) });
-    }
-  }
-
-  /** Tells modern listens of this connection of a change. */
-  notifyListens(event: ProviderEvent): void {
-    this.#listens.notify(event);
+  #receive({ method, params }: RpcNotification): Promise<void> {
+    const caller = envelopeOf(params) === undefined ? this.#legacyCaller : this.#callerOf('modern', undefined);
+    return passNotification(this.#hub, this.#contextOf('notification', method, params ?? {}, { caller }));
   }
 
   /** Tells the agent, which reads again, what it was not told meanwhile. */
@@ -211,53 +183,32 @@ export class AgentSession {
     if (this.#era === 'legacy') this.#notify(event.method, event.params, this.#logLevel);
   }
 
-  /** Tells of a change that a modern request brought about. */
-  #notifyChange(event: ProviderEvent): void {
-    const { notifyListens } = this.#options;
-    if (notifyListens === undefined) this.#listens.notify(event);
-    else notifyListens(event);
-  }
-
   /** Sends to the agent; log lines only from the level up that it asked for. */
-  #notify(method: string, params: JsonObject | undefined, logLevel: string | undefined, during?: RpcId): void {
-    if (method === 'notifications/message' && (logLevel === undefined || !isLevelWanted(params?.level, logLevel))) return;
-    this.#send(method, params, during);
+  #notify(method: string, params: JsonObject | undefined, logLevel: string, during?: RpcId): void {
+    if (method !== 'notifications/message' || isLevelWanted(params?.level, logLevel)) this.#send(method, params, during);
   }
 
-  #send(method: string, params: JsonObject | undefined, during: RpcId | undefined): void {
+  #send(method: string, params: JsonObject | undefined, during?: RpcId): void {
     const { notifyDuring, isBehind } = this.#options;
     if (isBehind?.()) return this.#unread.add(method);
-    if (during !== undefined && notifyDuring?.(during, { jsonrpc: '2.0', method, ...(params === undefined ? {} : { params }) })) return;
+    if (during !== undefined && notifyDuring?.(during, toNotification(method, params))) return;
     this.#peer.notify(method, params);
   }
 
-  /** Has the providers watch a resource, as a legacy agent would: its updates then come as events. Returns the way to stop. */
-  #watchResource(uri: string): () => void {
-    const ask = async (method: string): Promise<void> => {
-      try {
-        const origin = this.#legacyOrigin(this.#nextCallId(), new Cancellation());
-        await this.#hub.request(this.#contextOf('request', method, { uri }, origin));
-      } catch (error) {
-        this.#hub.logger.debug('Whether a resource is watched could not be changed.', { method, uri, error: messageOf(error) });
-      }
-    };
-    void ask('resources/subscribe');
-    return () => void ask('resources/unsubscribe');
-  }
-
-  #contextOf(type: 'request' | 'notification', method: string, message: JsonObject, origin: Origin): RequestContext {
-    const { callId, id, cancellation, caller, logLevel } = origin;
-    const notify = (notified: string, params?: JsonObject): void => {
-      // In the modern era changes go to who listens, whoever caused them.
-      if (caller.era === 'modern' && notified.endsWith('/list_changed'))
-        this.#notifyChange({ method: notified, ...(params === undefined ? {} : { params }) });
-      else this.#notify(notified, params, logLevel, id);
-    };
+  /** Of a message that is no modern request. `id`: the request, if it is one of the agent's. */
+  #contextOf(
+    type: 'request' | 'notification',
+    method: string,
+    message: JsonObject,
+    more: { id?: RpcId; callId?: string; cancellation?: Cancellation; caller?: Caller } = {},
+  ): RequestContext {
+    const { id, callId = this.#nextCallId(), cancellation = new Cancellation(), caller = this.#legacyCaller } = more;
+    const logLevel = this.#logLevel;
+    const notify =
+      caller.era === 'modern'
+        ? toModernNotify({ notify: (...said) => this.#send(...said), tellListens: (event) => this.#listens.tell(event), logLevel })
+        : (notified: string, params?: JsonObject) => this.#notify(notified, params, logLevel, id);
     return new RequestContext({ type, method, message, callId, cancellation, caller, notify });
-  }
-
-  #legacyOrigin(callId: string, cancellation: Cancellation, id?: RpcId): Origin {
-    return { callId, id, cancellation, caller: this.#legacyCaller, logLevel: this.#logLevel };
   }
 
   #nextCallId(): string {

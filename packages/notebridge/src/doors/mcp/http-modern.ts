@@ -3,21 +3,24 @@ import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { messageOf } from '@notebridge/kit/message-of';
 import type { Caller } from '../../core/call-context.js';
 import { Cancellation } from '../../core/cancellation.js';
-import { BridgeError, errorTable } from '../../core/errors.js';
+import { errorTable, messageOf } from '../../core/errors.js';
 import { type Principal, principalKey } from '../../core/principal.js';
+import type { Era } from '../../core/protocol-versions.js';
 import type { ProviderEvent } from '../../core/provider.js';
+import { RequestContext, type RequestContextOptions } from '../../core/request-context.js';
 import type { Hub } from '../../hub.js';
 import { ResultAnswer } from '../../rpc/frames.js';
-import { MessageStream } from '../../rpc/message-stream.js';
-import { type RpcNotification, type RpcRequest, toErrorAnswer } from '../../rpc/messages.js';
+import { type RpcNotification, type RpcRequest, toErrorAnswer, toNotification } from '../../rpc/messages.js';
+import { envelopeOf } from '../../rpc/modern-envelope.js';
+import { isJsonObject, type JsonObject } from '../../util/json.js';
 import { CallsUnderWay } from '../http/calls-under-way.js';
 import { sendEmpty } from '../http/raw-answer.js';
-import { AgentSession } from './agent-session.js';
 import type { HttpCall, McpHttpLimits } from './http-call.js';
 import { HttpExchange } from './http-exchange.js';
 import { fault, type HttpFault, headerMismatchCode, tooMany } from './http-fault.js';
 import { checkModernRequest } from './http-modern-headers.js';
-import { answerModern, toVisibleError } from './modern-call.js';
+import { createWatch, Listens } from './listens.js';
+import { answerModern, passNotification, toModernNotify, toVisibleError } from './modern-call.js';
 
 export interface HttpModernOptions {
   hub: Hub;
@@ -37,120 +40,102 @@ interface Identity {
   running: number;
 }
 
-interface Listener {
-  agent: AgentSession;
-  identity: Identity;
-}
-
 const listenMethod = 'subscriptions/listen';
-/** Made once: an error for each request would be the dearest part of it. */
-const exchangeOver = new BridgeError('closed', 'The HTTP exchange is over.');
 
-/** Modern requests over HTTP: each is a connection of its own, so nothing can mix. Only a listen has an `AgentSession`. */
+/** Modern requests over HTTP: each is a connection of its own, so nothing can mix. */
 export class HttpModern {
   readonly #options: HttpModernOptions;
   readonly #identities = new Map<string, Identity>();
-  readonly #listeners = new Set<Listener>();
+  readonly #listeners = new Map<Listens, Identity>();
   readonly #listenCalls = new CallsUnderWay();
   readonly #callPrefix = randomBytes(6).toString('hex');
+  readonly #stopListening: () => void;
   #calls = 0;
   #running = 0;
 
   constructor(options: HttpModernOptions) {
     this.#options = options;
+    this.#stopListening = options.hub.events.add((event) => this.#tell(event));
   }
 
   /** Answers a request whose envelope is `meta`. Returns why not, or nothing. */
   answer(call: HttpCall, request: RpcRequest, meta: JsonObject): HttpFault | undefined {
     const refusal = checkModernRequest(call.request, request, meta) ?? this.#refuse(call, request);
-    if (refusal !== undefined) return refusal;
-    if (request.method === listenMethod) this.#listen(call, request);
-    else this.#call(call, request, meta);
-    return undefined;
+    if (refusal === undefined) this.#call(call, request, meta);
+    return refusal;
+  }
+
+  /** Takes a notification; nothing comes back. */
+  receive({ principal, response, headers }: HttpCall, { method, params: message = {} }: RpcNotification): void {
+    const identity = this.#identify(principal);
+    const era = envelopeOf(message) === undefined ? 'legacy' : 'modern';
+    const notify = toModernNotify({ notify: () => {}, tellListens: (event) => this.#tellListens(identity, event) });
+    void passNotification(this.#options.hub, this.#contextOf(identity, { type: 'notification', method, message, era, notify }));
+    sendEmpty(response, 202, headers);
   }
 
   /** Not async, and without a session: nothing of one request concerns another. */
   #call(call: HttpCall, request: RpcRequest, meta: JsonObject): void {
-    const { hub, limits, calls } = this.#options;
+    const { hub, limits, calls, now } = this.#options;
+    const { id, method } = request;
     const identity = this.#identify(call.principal);
     const cancellation = new Cancellation();
-    const callId = `${this.#callPrefix}-${++this.#calls}`;
-    let isRunning = true;
-    const end = (): void => {
-      if (isRunning) this.#running--;
-      if (isRunning) this.#leave(identity);
-      isRunning = false;
+    const callId = this.#nextCallId();
+    const notify = (notified: string, params: JsonObject | undefined): void => {
+      if (!exchange.takesNotifications) return;
+      if (!exchange.isFull) return tryToNotify(exchange, toNotification(notified, params), hub);
+      // A listen that has missed a change would be wrong without knowing it.
+      if (listens !== undefined) exchange.cut();
     };
+    const listens = method === listenMethod ? this.#createListens(identity, notify) : undefined;
+    let isRunning = true;
     identity.running++;
-    this.#running++;
-    // The agent that hangs up has cancelled.
+    if (listens === undefined) this.#running++;
+    else this.#listeners.set(listens, identity);
+    const end = (): void => {
+      if (!isRunning) return;
+      isRunning = false;
+      if (listens === undefined) this.#running--;
+      else this.#listeners.delete(listens);
+      identity.running--;
+      identity.lastHeard = now();
+    };
     const onGone = (): void => {
+      // The agent that hangs up has cancelled.
       if (isRunning) cancellation.cancel('the connection was closed');
       end();
     };
-    const exchange = new HttpExchange({ call, limits, calls, onGone });
+    const exchange = new HttpExchange({ call, limits, calls: listens === undefined ? calls : this.#listenCalls, onGone });
     if (!isRunning) return;
-    const { id, method } = request;
     const send = (answer: JsonObject): void => {
       if (isRunning) answerIn(exchange, answer);
       end();
     };
     const fail = (error: unknown): void => send(toErrorAnswer(id, toVisibleError(error, { hub, callId, method })));
-    const notify = (notified: string, params: JsonObject | undefined): void => {
-      try {
-        if (exchange.takesNotifications && !exchange.isFull) exchange.notify(toNotification(notified, params));
-      } catch (error) {
-        hub.logger.warn('A message to the agent was dropped.', { error: messageOf(error) });
-      }
-    };
-    const toCaller = (clientInfo: JsonObject | undefined): Caller => {
-      return { sessionId: identity.sessionId, door: 'http', era: 'modern', clientInfo, principal: call.principal };
-    };
-    const notifyListens = (event: ProviderEvent): void => this.#notifyListens(identity, event);
+    const toCaller = (clientInfo: JsonObject | undefined): Caller => callerOf(identity, 'modern', clientInfo);
+    const tellListens = (event: ProviderEvent): void => this.#tellListens(identity, event);
+    const listen = listens && ((params: JsonObject) => listens.serve(id, params, cancellation));
     try {
-      const answered = answerModern(hub, { request, meta, callId, cancellation, toCaller, notify, notifyListens });
+      const answered = answerModern(hub, { request, meta, callId, cancellation, toCaller, notify, tellListens, listen });
       answered.then((result) => send(new ResultAnswer(id, result)), fail);
     } catch (error) {
       fail(error);
     }
   }
 
-  /** A listen is told of changes for as long as it is open, as an agent with a session is. */
-  #listen(call: HttpCall, request: RpcRequest): void {
-    const { limits } = this.#options;
-    let isRunning = true;
-    const { agent, incoming, identity } = this.#createAgent(call.principal, {
-      onNotification: (notification) => {
-        if (!exchange.takesNotifications) return;
-        if (!exchange.isFull) exchange.notify(notification);
-        // A listen that has missed a change would be wrong without knowing it.
-        else exchange.cut();
-      },
-      onAnswer: (answer) => {
-        exchange.answer(answer, statusOf(answer));
-        end();
-      },
-    });
-    const listener = { agent, identity };
-    const end = (): void => {
-      if (!isRunning) return;
-      isRunning = false;
-      this.#listeners.delete(listener);
-      this.#leave(identity);
-      agent.close(exchangeOver);
-    };
-    identity.running++;
-    this.#listeners.add(listener);
-    const exchange = new HttpExchange({ call, limits, calls: this.#listenCalls, onGone: end });
-    if (isRunning) incoming.send(request);
+  #createListens(identity: Identity, notify: (method: string, params: JsonObject) => void): Listens {
+    const watchResource = createWatch(this.#options.hub, (method, message) =>
+      this.#contextOf(identity, { type: 'request', method, message, era: 'legacy', notify: () => {} }),
+    );
+    return new Listens({ notify, watchResource });
   }
 
-  /** Takes a notification; nothing comes back. */
-  receive({ principal, response, headers }: HttpCall, notification: RpcNotification): void {
-    const { agent, incoming } = this.#createAgent(principal, { onNotification: () => {}, onAnswer: () => {} });
-    incoming.send(notification);
-    agent.close(exchangeOver);
-    sendEmpty(response, 202, headers);
+  #contextOf(
+    identity: Identity,
+    { era, ...message }: Pick<RequestContextOptions, 'type' | 'method' | 'message' | 'notify'> & { era: Era },
+  ): RequestContext {
+    const caller = callerOf(identity, era, undefined);
+    return new RequestContext({ ...message, caller, callId: this.#nextCallId(), cancellation: new Cancellation() });
   }
 
   /** Lets go of the session ids that nobody has used for long. */
@@ -165,12 +150,13 @@ export class HttpModern {
 
   /** Answers the listens, which would go on for ever. */
   endListens(): void {
-    for (const { agent } of [...this.#listeners]) agent.endListens();
+    for (const listens of [...this.#listeners.keys()]) listens.endAll();
   }
 
   /** Ends every session id; what runs is cancelled by its connection. */
   close(): void {
     this.endListens();
+    this.#stopListening();
     for (const { sessionId } of this.#identities.values()) this.#options.endSession(sessionId);
     this.#identities.clear();
   }
@@ -185,39 +171,20 @@ export class HttpModern {
     return this.#listeners.size < maxListens ? undefined : tooMany(`${maxListens} listens are open.`, 30, id);
   }
 
-  #createAgent(
-    principal: Principal,
-    { onNotification, onAnswer }: { onNotification: (notification: JsonObject) => void; onAnswer: (answer: JsonObject) => void },
-  ): { agent: AgentSession; incoming: MessageStream<unknown>; identity: Identity } {
-    const identity = this.#identify(principal);
-    const incoming = new MessageStream<unknown>();
-    const outgoing = new MessageStream<unknown>();
-    outgoing.consume({
-      onItem: (message) => {
-        if (!isJsonObject(message)) return;
-        if (message.method === undefined) onAnswer(message);
-        else onNotification(message);
-      },
-    });
-    const agent = new AgentSession({
-      hub: this.#options.hub,
-      channel: { incoming, outgoing },
-      door: 'http',
-      principal,
-      sessionId: identity.sessionId,
-      notifyListens: (event) => this.#notifyListens(identity, event),
-    });
-    return { agent, incoming, identity };
+  #tell(event: ProviderEvent): void {
+    const { hub } = this.#options;
+    for (const [listens, { sessionId, principal }] of this.#listeners) {
+      if ((event.sessionId ?? sessionId) === sessionId && hub.mayHear(principal, event)) listens.tell(event);
+    }
   }
 
   /** A change that a request brought about concerns the other connections of the same caller. */
-  #notifyListens(identity: Identity, event: ProviderEvent): void {
-    for (const listener of this.#listeners) if (listener.identity === identity) listener.agent.notifyListens(event);
+  #tellListens(identity: Identity, event: ProviderEvent): void {
+    for (const [listens, listener] of this.#listeners) if (listener === identity) listens.tell(event);
   }
 
-  #leave(identity: Identity): void {
-    identity.running--;
-    identity.lastHeard = this.#options.now();
+  #nextCallId(): string {
+    return `${this.#callPrefix}-${++this.#calls}`;
   }
 
   #identify(principal: Principal): Identity {
@@ -239,8 +206,16 @@ function answerIn(exchange: HttpExchange, answer: JsonObject): void {
   }
 }
 
-function toNotification(method: string, params: JsonObject | undefined): JsonObject {
-  return params === undefined ? { jsonrpc: '2.0', method } : { jsonrpc: '2.0', method, params };
+function tryToNotify(exchange: HttpExchange, notification: JsonObject, { logger }: Hub): void {
+  try {
+    exchange.notify(notification);
+  } catch (error) {
+    logger.warn('A message to the agent was dropped.', { error: messageOf(error) });
+  }
+}
+
+function callerOf({ sessionId, principal }: Identity, era: Era, clientInfo: JsonObject | undefined): Caller {
+  return { sessionId, door: 'http', era, clientInfo, principal };
 }
 
 /** The spec gives some errors a status of their own; any other error is an answer like all. */

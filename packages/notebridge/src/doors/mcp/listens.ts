@@ -1,7 +1,9 @@
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import type { Cancellation } from '../../core/cancellation.js';
-import { BridgeError } from '../../core/errors.js';
+import { BridgeError, messageOf } from '../../core/errors.js';
+import type { MiddlewareContext } from '../../core/middleware.js';
 import type { ProviderEvent } from '../../core/provider.js';
+import type { Hub } from '../../hub.js';
 import { idKey, type RpcId } from '../../rpc/messages.js';
 import { subscriptionIdMetaKey } from '../../rpc/modern-envelope.js';
 
@@ -96,6 +98,24 @@ export class Listens {
       watch.stop();
     };
   }
+}
+
+/** Has the providers watch a resource, as a legacy agent would: its updates then come as events. Gives the way to stop. */
+export function createWatch(
+  hub: Hub,
+  toContext: (method: string, params: JsonObject) => MiddlewareContext,
+): ListensOptions['watchResource'] {
+  const ask = async (method: string, uri: string): Promise<void> => {
+    try {
+      await hub.request(toContext(method, { uri }));
+    } catch (error) {
+      hub.logger.debug('Whether a resource is watched could not be changed.', { method, uri, error: messageOf(error) });
+    }
+  };
+  return (uri) => {
+    void ask('resources/subscribe', uri);
+    return () => void ask('resources/unsubscribe', uri);
+  };
 }
 
 /** What is asked for and can be had; keys that we do not know are not honoured, and so not acknowledged. */

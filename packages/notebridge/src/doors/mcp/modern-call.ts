@@ -1,7 +1,7 @@
 import type { JsonObject } from '@notebridge/kit/json';
 import type { Caller } from '../../core/call-context.js';
 import type { Cancellation } from '../../core/cancellation.js';
-import { BridgeError, RemoteError } from '../../core/errors.js';
+import { BridgeError, messageOf, RemoteError } from '../../core/errors.js';
 import type { ProviderEvent } from '../../core/provider.js';
 import { RequestContext } from '../../core/request-context.js';
 import type { Hub } from '../../hub.js';
@@ -20,9 +20,9 @@ export interface ModernCall {
   /** Sends the agent what belongs to this request. */
   notify: (method: string, params: JsonObject | undefined) => void;
   /** Tells who listens of a change that the request brought about. */
-  notifyListens: (event: ProviderEvent) => void;
-  /** Serves `subscriptions/listen` with these params. Left out: it is none. */
-  listen?: (params: JsonObject) => Promise<JsonObject>;
+  tellListens: (event: ProviderEvent) => void;
+  /** Serves `subscriptions/listen` with these params; undefined for any other request. */
+  listen: ((params: JsonObject) => Promise<JsonObject>) | undefined;
 }
 
 /** Answers it. Rejects with what the agent may see; throws `unsupported_version`, `bad_params` or `unknown_method`. */
@@ -34,6 +34,33 @@ export function answerModern(hub: Hub, call: ModernCall): Promise<JsonObject> {
       throw toModernError(error);
     },
   );
+}
+
+/** How the context of a message of the modern era notifies. */
+export function toModernNotify({
+  notify,
+  tellListens,
+  logLevel,
+}: Pick<ModernCall, 'notify' | 'tellListens'> & { logLevel?: string | undefined }): (method: string, params?: JsonObject) => void {
+  return (method, params) => {
+    // Changes go to who listens, whoever caused them.
+    if (method.endsWith('/list_changed')) tellListens(params === undefined ? { method } : { method, params });
+    // Log lines go to requests that asked for them.
+    else if (method !== 'notifications/message' || (logLevel !== undefined && isLevelWanted(params?.level, logLevel)))
+      notify(method, params);
+  };
+}
+
+/** Hands a notification of an agent to the hub. Never rejects. */
+export async function passNotification(hub: Hub, context: RequestContext): Promise<void> {
+  const { method } = context;
+  // What ends at this border is not the providers' business.
+  const isOurs = method === 'notifications/initialized' || method === 'notifications/cancelled';
+  try {
+    await (isOurs ? hub.request(context, async () => ({})) : hub.notify(context));
+  } catch (error) {
+    hub.logger.warn('A notification of the agent failed.', { method, error: messageOf(error) });
+  }
 }
 
 /** What an agent may see of an error: one that nobody expected is recorded, and told by the id of its call alone. */
@@ -49,7 +76,7 @@ export function toVisibleError(error: unknown, { hub, callId, method }: { hub: H
 
 function requestModern(hub: Hub, context: RequestContext, listen: ModernCall['listen']): Promise<JsonObject> {
   if (context.method === 'server/discover') return hub.request(context, async () => toDiscoverResult(hub));
-  if (context.method === 'subscriptions/listen' && listen !== undefined) return hub.request(context, (inner) => listen(inner.message));
+  if (listen !== undefined) return hub.request(context, (inner) => listen(inner.message));
   return hub.request(context);
 }
 
@@ -63,12 +90,6 @@ function toContext({ request, meta, callId, cancellation, toCaller, notify, noti
     callId,
     cancellation,
     caller: toCaller(clientInfo),
-    notify: (notified, params) => {
-      // Changes go to who listens, whoever caused them.
-      if (notified.endsWith('/list_changed')) notifyListens(params === undefined ? { method: notified } : { method: notified, params });
-      // Log lines go to requests that asked for them.
-      else if (notified !== 'notifications/message' || (logLevel !== undefined && isLevelWanted(params?.level, logLevel)))
-        notify(notified, params);
-    },
+    notify: toModernNotify({ notify, tellListens, logLevel }),
   });
 }
