@@ -9,6 +9,7 @@ import { FaultLog } from '../../net/fault-log.js';
 import { errnoOf } from '../../util/errno.js';
 import { AnswersInTurn } from './answers-in-turn.js';
 import type { HttpApp } from './http-app.js';
+import { offersHttpOnly, serveAnew } from './not-upgraded.js';
 
 export type UpgradeHandler = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 
@@ -19,7 +20,7 @@ export interface ListenOptions {
   host?: string | undefined;
   /** Tells who holds a port, for the error. */
   describePortOwner?: ((port: number) => Promise<string | undefined> | string | undefined) | undefined;
-  /** Takes requests to upgrade; left out, they are answered like any other. */
+  /** Takes requests to upgrade, but for offers of another HTTP; left out, they are answered like any other. */
   onUpgrade?: UpgradeHandler | undefined;
   /** Told of each connection as it is made. */
   onConnection?: ((socket: Socket) => void) | undefined;
@@ -85,6 +86,7 @@ function createHttpServer(
     maxHeaderSize: 32_768,
     noDelay: true,
   });
+  const serveUnchanged = serveAnew(server);
   // All of a head that fits are looked at, so that none hides behind 2,000 others.
   server.maxHeadersCount = 0;
   const turns = new AnswersInTurn();
@@ -96,6 +98,8 @@ function createHttpServer(
     faults.report('A connection asked for more answers at once than may wait on it, and was cut.');
     socket.destroy();
   });
+  // Whatever else it expects, it gets the answer of its route.
+  server.on('checkExpectation', (request, response) => server.emit('request', request, response));
   server.on('clientError', (error, socket) => (turns.isTurnOfUnreadable(socket) ? answerUnreadable(error, socket) : socket.destroy()));
   // Until it listens, a failure is told to who opens it.
   server.once('listening', () => {
@@ -103,8 +107,9 @@ function createHttpServer(
   });
   if (onConnection !== undefined) server.on('connection', onConnection);
   if (onUpgrade !== undefined) {
-    server.on('upgrade', (request, socket, head) => {
+    server.on('upgrade', (request, socket: Socket, head) => {
       if (!turns.isTurnOfUnreadable(socket)) return void socket.destroy();
+      if (offersHttpOnly(request)) return serveUnchanged(request, socket, head);
       upgraded.add(socket);
       socket.on('close', () => upgraded.delete(socket));
       socket.on('error', (error) => app.logger.debug('A connection failed.', { error: error.message }));
