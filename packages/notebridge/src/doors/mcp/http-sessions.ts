@@ -1,4 +1,4 @@
-import { type Principal, principalKey } from '../../core/principal.js';
+import { owner, type Principal, principalKey } from '../../core/principal.js';
 import type { Hub } from '../../hub.js';
 import type { McpHttpLimits } from './http-call.js';
 import { HttpSession } from './http-session.js';
@@ -24,11 +24,11 @@ export class HttpSessions {
     return this.#sessions.size;
   }
 
-  /** A new session; undefined if there are as many as there may be. */
+  /** A new session; undefined if there are as many as there may be, and nobody has more than this one. */
   open(principal: Principal): HttpSession | undefined {
     const { hub, limits, now } = this.#options;
     if (this.#sessions.size >= limits.maxSessions) this.sweep();
-    if (this.#sessions.size >= limits.maxSessions) return undefined;
+    if (this.#sessions.size >= limits.maxSessions && !this.#makeRoom(principal)) return undefined;
     const onRefused = (): void => this.end(session);
     const session: HttpSession = new HttpSession({ hub, principal, maxInFlight: limits.maxInFlight, onRefused });
     session.lastHeard = now();
@@ -67,6 +67,28 @@ export class HttpSessions {
 
   close(): void {
     for (const session of [...this.#sessions.values()]) this.end(session);
+  }
+
+  /**
+   * Whoever holds the most gives one back, to the owner, or to who holds fewer: the one that has waited for nothing for the longest time,
+   * else the newest. The owner gives none. So nobody shuts the door on others by not closing it behind themselves.
+   */
+  #makeRoom(newcomer: Principal): boolean {
+    const held = new Map<string, HttpSession[]>();
+    for (const session of this.#sessions.values()) {
+      const key = principalKey(session.principal);
+      const sessions = held.get(key);
+      if (sessions === undefined) held.set(key, [session]);
+      else sessions.push(session);
+    }
+    const own = held.get(principalKey(newcomer))?.length ?? 0;
+    held.delete(principalKey(owner));
+    const most = [...held.values()].reduce((found, each) => (each.length > found.length ? each : found), []);
+    if (most.length <= (newcomer.kind === 'owner' ? 0 : own + 1)) return false;
+    const idle = most.filter(({ isBusy }) => !isBusy).sort((one, other) => one.lastHeard - other.lastHeard);
+    const given = idle[0] ?? most.at(-1);
+    if (given !== undefined) this.end(given);
+    return given !== undefined;
   }
 
   #isOver(session: HttpSession): boolean {

@@ -41,6 +41,8 @@ export interface McpHttpDoor {
   close(): Promise<void>;
 }
 
+/** Messages in one batch: nobody else is served while they are looked at. */
+const mostInBatch = 1024;
 const requestHeaders =
   'authorization, content-type, accept, last-event-id, mcp-method, mcp-name, mcp-protocol-version, mcp-session-id, x-request-id';
 /** How long running calls may still end by themselves. Milliseconds. */
@@ -172,6 +174,12 @@ class McpHttp implements McpHttpDoor {
   }
 
   #postBatch(call: HttpCall, posted: unknown[]): HttpFault | undefined {
+    if (posted.length > mostInBatch)
+      return fault(
+        413,
+        'limit_reached',
+        `A batch holds at most ${mostInBatch} messages, and this one ${posted.length}. Send them in several.`,
+      );
     const messages = posted.map(classifyMessage);
     if (messages.length === 0) return fault(400, 'bad_message', 'Not a JSON-RPC message: an empty batch.');
     for (const each of messages) {
