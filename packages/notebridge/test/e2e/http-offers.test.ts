@@ -43,7 +43,7 @@ it('a connection is kept after an offer, for requests with and without one', asy
   expect(parseReply(await untilClosed(socket)).status).toBe(200);
 });
 
-it.each([['h2c'], ['foo/1, bar']])('a request with the offer of %s is checked like any other', async (upgrade) => {
+it.each(['h2c', 'HTTP/2.0, h2c'])('a request with the offer of %s is checked like any other', async (upgrade) => {
   const send = (request: RawRequest) => rawRequest(port(), { ...request, headers: { ...offer, upgrade, ...request.headers } });
   expect(await send({ ...call, headers: { ...jsonHeaders, host: 'evil.example' } })).toMatchObject({ status: 403 });
   expect(await send({ ...call, headers: { ...jsonHeaders, origin: 'https://evil.example' } })).toMatchObject({ status: 403 });
@@ -51,7 +51,7 @@ it.each([['h2c'], ['foo/1, bar']])('a request with the offer of %s is checked li
   expect(await send({ target: '/nowhere' })).toMatchObject({ status: 404 });
 });
 
-it.each(['websocket', 'WebSocket', 'h2c, websocket'])('a request for %s is still one to upgrade', async (upgrade) => {
+it.each(['websocket', 'WebSocket', 'h2c, websocket', 'something'])('a request for %s is still one to upgrade', async (upgrade) => {
   expect((await rawRequest(port(), { target: '/', headers: { connection: 'upgrade', upgrade } })).status).toBe(418);
 });
 

@@ -10,7 +10,7 @@ import { FaultLog } from '../../net/fault-log.js';
 import { settlesWithin } from '../../util/settles-within.js';
 import { AnswersInTurn } from './answers-in-turn.js';
 import type { HttpApp } from './http-app.js';
-import { asksForWebSocket, serveAnew } from './not-upgraded.js';
+import { offersHttpOnly, serveAnew } from './not-upgraded.js';
 
 export type UpgradeHandler = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 
@@ -21,7 +21,7 @@ export interface ListenOptions {
   host?: string | undefined;
   /** Tells who holds a port, for the error. */
   describePortOwner?: ((port: number) => Promise<string | undefined> | string | undefined) | undefined;
-  /** Takes requests to upgrade; left out, they are answered like any other. */
+  /** Takes requests to upgrade, but for offers of another HTTP; left out, they are answered like any other. */
   onUpgrade?: UpgradeHandler | undefined;
   /** Told of each connection as it is made. */
   onConnection?: ((socket: Socket) => void) | undefined;
@@ -110,7 +110,7 @@ function createHttpServer(
   if (onUpgrade !== undefined) {
     server.on('upgrade', (request, socket: Socket, head) => {
       if (!turns.isTurnOfUnreadable(socket)) return void socket.destroy();
-      if (!asksForWebSocket(request)) return serveUnchanged(request, socket, head);
+      if (offersHttpOnly(request)) return serveUnchanged(request, socket, head);
       upgraded.add(socket);
       socket.on('close', () => upgraded.delete(socket));
       socket.on('error', (error) => app.logger.debug('A connection failed.', { error: error.message }));

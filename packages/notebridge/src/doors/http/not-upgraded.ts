@@ -1,9 +1,9 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** True if the caller asks for what can be had here; anything else in `Upgrade` is an offer that a server may pass over. */
-export function asksForWebSocket({ headers: { upgrade = '' } }: IncomingMessage): boolean {
-  return upgrade.split(',').some((protocol) => protocol.trim().toLowerCase().split('/', 1)[0] === 'websocket');
+/** True if all that is offered is to go on in another version of HTTP, which is not spoken here: an offer that a server may pass over. */
+export function offersHttpOnly({ headers: { upgrade = '' } }: IncomingMessage): boolean {
+  return upgrade.split(',').every((protocol) => /^(h2c|http\/[\d.]+)$/i.test(protocol.trim()));
 }
 
 /** What makes a request one to upgrade: words of `Connection`, and headers. */
