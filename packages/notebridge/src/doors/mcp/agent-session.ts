@@ -157,7 +157,7 @@ export class AgentSession {
       cancellation,
       toCaller: (clientInfo) => this.#callerOf('modern', clientInfo),
       notify: (notified, params) => this.#send(notified, params, id),
-      tellListens: (event) => this.#listens.tell(event),
+      notifyListens: (event) => this.#listens.notify(event),
       listen: method === 'subscriptions/listen' ? (params) => this.#listens.serve(id, params, cancellation) : undefined,
     });
     // A probe decides nothing: the agent may still fall back to `initialize`.
@@ -206,7 +206,7 @@ export class AgentSession {
     const logLevel = this.#logLevel;
     const notify =
       caller.era === 'modern'
-        ? toModernNotify({ notify: (...said) => this.#send(...said), tellListens: (event) => this.#listens.tell(event), logLevel })
+        ? toModernNotify({ notify: (...said) => this.#send(...said), notifyListens: (event) => this.#listens.notify(event), logLevel })
         : (notified: string, params?: JsonObject) => this.#notify(notified, params, logLevel, id);
     return new RequestContext({ type, method, message, callId, cancellation, caller, notify });
   }

@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { messageOf } from '@notebridge/kit/message-of';
 import type { Caller } from '../../core/call-context.js';
 import { Cancellation } from '../../core/cancellation.js';
-import { errorTable, messageOf } from '../../core/errors.js';
+import { errorTable } from '../../core/errors.js';
 import { type Principal, principalKey } from '../../core/principal.js';
 import type { Era } from '../../core/protocol-versions.js';
 import type { ProviderEvent } from '../../core/provider.js';
@@ -12,7 +12,6 @@ import type { Hub } from '../../hub.js';
 import { ResultAnswer } from '../../rpc/frames.js';
 import { type RpcNotification, type RpcRequest, toErrorAnswer, toNotification } from '../../rpc/messages.js';
 import { envelopeOf } from '../../rpc/modern-envelope.js';
-import { isJsonObject, type JsonObject } from '../../util/json.js';
 import { CallsUnderWay } from '../http/calls-under-way.js';
 import { sendEmpty } from '../http/raw-answer.js';
 import type { HttpCall, McpHttpLimits } from './http-call.js';
@@ -55,7 +54,7 @@ export class HttpModern {
 
   constructor(options: HttpModernOptions) {
     this.#options = options;
-    this.#stopListening = options.hub.events.add((event) => this.#tell(event));
+    this.#stopListening = options.hub.events.add((event) => this.#notify(event));
   }
 
   /** Answers a request whose envelope is `meta`. Returns why not, or nothing. */
@@ -69,7 +68,7 @@ export class HttpModern {
   receive({ principal, response, headers }: HttpCall, { method, params: message = {} }: RpcNotification): void {
     const identity = this.#identify(principal);
     const era = envelopeOf(message) === undefined ? 'legacy' : 'modern';
-    const notify = toModernNotify({ notify: () => {}, tellListens: (event) => this.#tellListens(identity, event) });
+    const notify = toModernNotify({ notify: () => {}, notifyListens: (event) => this.#notifyListens(identity, event) });
     void passNotification(this.#options.hub, this.#contextOf(identity, { type: 'notification', method, message, era, notify }));
     sendEmpty(response, 202, headers);
   }
@@ -113,10 +112,10 @@ export class HttpModern {
     };
     const fail = (error: unknown): void => send(toErrorAnswer(id, toVisibleError(error, { hub, callId, method })));
     const toCaller = (clientInfo: JsonObject | undefined): Caller => callerOf(identity, 'modern', clientInfo);
-    const tellListens = (event: ProviderEvent): void => this.#tellListens(identity, event);
+    const notifyListens = (event: ProviderEvent): void => this.#notifyListens(identity, event);
     const listen = listens && ((params: JsonObject) => listens.serve(id, params, cancellation));
     try {
-      const answered = answerModern(hub, { request, meta, callId, cancellation, toCaller, notify, tellListens, listen });
+      const answered = answerModern(hub, { request, meta, callId, cancellation, toCaller, notify, notifyListens, listen });
       answered.then((result) => send(new ResultAnswer(id, result)), fail);
     } catch (error) {
       fail(error);
@@ -171,16 +170,16 @@ export class HttpModern {
     return this.#listeners.size < maxListens ? undefined : tooMany(`${maxListens} listens are open.`, 30, id);
   }
 
-  #tell(event: ProviderEvent): void {
+  #notify(event: ProviderEvent): void {
     const { hub } = this.#options;
     for (const [listens, { sessionId, principal }] of this.#listeners) {
-      if ((event.sessionId ?? sessionId) === sessionId && hub.mayHear(principal, event)) listens.tell(event);
+      if ((event.sessionId ?? sessionId) === sessionId && hub.mayHear(principal, event)) listens.notify(event);
     }
   }
 
   /** A change that a request brought about concerns the other connections of the same caller. */
-  #tellListens(identity: Identity, event: ProviderEvent): void {
-    for (const [listens, listener] of this.#listeners) if (listener === identity) listens.tell(event);
+  #notifyListens(identity: Identity, event: ProviderEvent): void {
+    for (const [listens, listener] of this.#listeners) if (listener === identity) listens.notify(event);
   }
 
   #nextCallId(): string {

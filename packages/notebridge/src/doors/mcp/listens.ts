@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
+import { messageOf } from '@notebridge/kit/message-of';
 import type { Cancellation } from '../../core/cancellation.js';
-import { BridgeError, messageOf } from '../../core/errors.js';
+import { BridgeError } from '../../core/errors.js';
 import type { MiddlewareContext } from '../../core/middleware.js';
 import type { ProviderEvent } from '../../core/provider.js';
 import type { Hub } from '../../hub.js';

@@ -1,7 +1,8 @@
 import type { JsonObject } from '@notebridge/kit/json';
+import { messageOf } from '@notebridge/kit/message-of';
 import type { Caller } from '../../core/call-context.js';
 import type { Cancellation } from '../../core/cancellation.js';
-import { BridgeError, messageOf, RemoteError } from '../../core/errors.js';
+import { BridgeError, RemoteError } from '../../core/errors.js';
 import type { ProviderEvent } from '../../core/provider.js';
 import { RequestContext } from '../../core/request-context.js';
 import type { Hub } from '../../hub.js';
@@ -20,7 +21,7 @@ export interface ModernCall {
   /** Sends the agent what belongs to this request. */
   notify: (method: string, params: JsonObject | undefined) => void;
   /** Tells who listens of a change that the request brought about. */
-  tellListens: (event: ProviderEvent) => void;
+  notifyListens: (event: ProviderEvent) => void;
   /** Serves `subscriptions/listen` with these params; undefined for any other request. */
   listen: ((params: JsonObject) => Promise<JsonObject>) | undefined;
 }
@@ -39,12 +40,12 @@ export function answerModern(hub: Hub, call: ModernCall): Promise<JsonObject> {
 /** How the context of a message of the modern era notifies. */
 export function toModernNotify({
   notify,
-  tellListens,
+  notifyListens,
   logLevel,
-}: Pick<ModernCall, 'notify' | 'tellListens'> & { logLevel?: string | undefined }): (method: string, params?: JsonObject) => void {
+}: Pick<ModernCall, 'notify' | 'notifyListens'> & { logLevel?: string | undefined }): (method: string, params?: JsonObject) => void {
   return (method, params) => {
     // Changes go to who listens, whoever caused them.
-    if (method.endsWith('/list_changed')) tellListens(params === undefined ? { method } : { method, params });
+    if (method.endsWith('/list_changed')) notifyListens(params === undefined ? { method } : { method, params });
     // Log lines go to requests that asked for them.
     else if (method !== 'notifications/message' || (logLevel !== undefined && isLevelWanted(params?.level, logLevel)))
       notify(method, params);
@@ -90,6 +91,6 @@ function toContext({ request, meta, callId, cancellation, toCaller, notify, noti
     callId,
     cancellation,
     caller: toCaller(clientInfo),
-    notify: toModernNotify({ notify, tellListens, logLevel }),
+    notify: toModernNotify({ notify, notifyListens, logLevel }),
   });
 }
