@@ -10,7 +10,7 @@ export interface WatchedPaths {
 }
 
 /**
- * Finds what has to be watched to hear of every change of a file: the folder that it stands in, and those of all symbolic links
+ * Finds what has to be watched to notice every change of a file: the folder that it stands in, and those of all symbolic links
  * on the way to it, be they links to the file or to a folder above it (Kubernetes swaps one to replace the files of a volume at
  * once). Of a file that does not exist, the way is followed as far as there is one.
  */

@@ -174,7 +174,7 @@ export class BridgeError extends Error {
   }
 }
 
-/** An error that a peer answered with, kept as it came: code, message, data and unknown keys. */
+/** An error response of a peer, kept as it came: code, message, data and unknown keys. */
 export class RemoteError extends Error {
   readonly raw: JsonObject;
 

@@ -45,9 +45,9 @@ type Step<Rule = MethodRule> = {
 type RuleOf<Kind extends MethodRule['kind']> = Extract<MethodRule, { kind: Kind }>;
 
 /**
- * The outermost layer: holds every message to the grant of its caller and takes each call down in the audit. For the owner it does
+ * The outermost layer: holds every message to the grant of its caller and records each call in the audit. For the owner it does
  * no more than the audit. `tools/list` shows what may be called. Resources and prompts of a server belong to grants that allow all of
- * its tools (`github:*`). What it does not know is refused to everybody but the owner, whatever they may call.
+ * its tools (`github:*`). What it does not know is refused to all but the owner, whatever they may call.
  */
 export function createGuard(options: GuardOptions): Guard {
   return {
@@ -149,7 +149,7 @@ function showAllowed({ context, callNext, items, maySee }: Listing, { admission 
   });
 }
 
-/** What was refused before it began is taken down as well. */
+/** Records what was refused before it began as well. */
 function refuse(context: MiddlewareContext, error: unknown, { admission, audit }: GuardOptions): Promise<never> {
   const { method, message, caller } = context;
   const outcome = codeOf(error) ?? 'internal';
@@ -205,7 +205,7 @@ interface Run {
   args: unknown;
 }
 
-/** Admits, calls, releases, and takes it down, whatever became of it. Not async: every call goes through here. */
+/** Admits, calls, releases, and records the call, whatever its outcome. Not async: every call goes through here. */
 function run({ context, callNext, address, admit, args }: Run, { admission, audit }: GuardOptions): Promise<Answered<JsonObject>> {
   if (audit === undefined && admit === undefined) return callNext(context);
   const startedAt = performance.now();

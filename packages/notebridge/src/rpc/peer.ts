@@ -55,7 +55,7 @@ export class Peer {
     return this.#waiting.request(method, params, options);
   }
 
-  /** Sends a notification. One that cannot be sent is dropped, and told to `onUnsent` unless the connection is closed. */
+  /** Sends a notification. One that cannot be sent is dropped, and reported to `onUnsent` unless the connection is closed. */
   notify(method: string, params?: JsonObject): void {
     this.#post(params === undefined ? { jsonrpc: '2.0', method } : { jsonrpc: '2.0', method, params });
   }

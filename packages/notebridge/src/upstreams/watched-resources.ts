@@ -12,7 +12,7 @@ export class WatchedResources {
     return [...this.#watchers.keys()];
   }
 
-  /** Counts a `resources/subscribe` or `resources/unsubscribe`. True if the server must hear of it. */
+  /** Counts a `resources/subscribe` or `resources/unsubscribe`. True if the server must be notified. */
   count(method: string, params: JsonObject): boolean {
     const { uri } = params;
     // Not one that can be watched: the server says so itself.

@@ -59,7 +59,7 @@ async function ownHubAt(port: number): Promise<boolean> {
   }
 }
 
-/** Why it cannot be bound, or undefined. It is let go of at once. */
+/** Why it cannot be bound, or undefined. It is released at once. */
 function tryPort(port: number): Promise<string | undefined> {
   return new Promise((resolve) => {
     const server = createServer();

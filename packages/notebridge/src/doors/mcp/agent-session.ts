@@ -25,24 +25,24 @@ export interface AgentSessionOptions {
   door: Caller['door'];
   /** On whose behalf the agent calls, as the door has proved it. Left out: the owner. */
   principal?: Principal | undefined;
-  /** What callers of the hub are told as their session. Default: one of its own. */
+  /** The session id that the hub sees for this caller. Default: one of its own. */
   sessionId?: string | undefined;
   /**
    * Takes a notification that belongs to a request that runs (its progress, a log line of it). False to have it sent like any
    * other. Left out: there is one way for all.
    */
   notifyDuring?: ((request: RpcId, notification: JsonObject) => boolean) | undefined;
-  /** Tells modern listens of a change that a request brought about. Left out: the listens of this connection. */
+  /** Notifies modern listens of a change that a request caused. Left out: the listens of this connection. */
   notifyListens?: ((event: ProviderEvent) => void) | undefined;
-  /** True while the agent does not read: notifications are dropped then, and `catchUp` tells of them. Default: it reads. */
+  /** True while the agent does not read: notifications are dropped then, and `catchUp` reports them. Default: it reads. */
   isBehind?: (() => boolean) | undefined;
   /** Requests of this agent that may run at once. Default 1024. */
   maxInFlight?: number | undefined;
-  /** The agent went away, or was let go. */
+  /** The agent went away, or was disconnected. */
   onClose?: () => void;
 }
 
-/** Who a message comes from, and how it is answered beside its result. */
+/** The sender of a message, and how it is answered beside its result. */
 interface Origin {
   callId: string;
   /** The request; undefined for a notification, and for what we ask on our own. */
@@ -54,7 +54,7 @@ interface Origin {
 }
 
 /**
- * One connection of one agent. It tells the eras apart, request by request (the modern one names its version in each), and
+ * One connection of one agent. It detects the era of each request (the modern one names its version in each), and
  * translates between them and the hub; the hub itself knows no era.
  */
 export class AgentSession {
@@ -105,7 +105,7 @@ export class AgentSession {
     this.#listens.endAll();
   }
 
-  /** Tells the agent that nothing more will come, and hangs up. Calls end with the error. Closing twice is harmless. */
+  /** Closes the stream to the agent and hangs up. Calls end with the error. Closing twice is harmless. */
   close(error?: Error): void {
     if (this.#listens.size === 0) return this.#peer.close(error);
     this.endListens();
@@ -193,12 +193,12 @@ export class AgentSession {
     }
   }
 
-  /** Tells modern listens of this connection of a change. */
+  /** Notifies modern listens of this connection of a change. */
   notifyListens(event: ProviderEvent): void {
     this.#listens.notify(event);
   }
 
-  /** Tells the agent, which reads again, what it was not told meanwhile. */
+  /** Sends the agent, which reads again, the notifications that it missed. */
   catchUp(): void {
     for (const event of this.#unread.takeAll()) this.#notifyAgent(event);
   }
@@ -211,7 +211,7 @@ export class AgentSession {
     if (this.#era === 'legacy') this.#notify(event.method, event.params, this.#logLevel);
   }
 
-  /** Tells of a change that a modern request brought about. */
+  /** Reports a change that a modern request caused. */
   #notifyChange(event: ProviderEvent): void {
     const { notifyListens } = this.#options;
     if (notifyListens === undefined) this.#listens.notify(event);
@@ -231,7 +231,7 @@ export class AgentSession {
     this.#peer.notify(method, params);
   }
 
-  /** Has the providers watch a resource, as a legacy agent would: its updates then come as events. Returns the way to stop. */
+  /** Has the providers watch a resource, as a legacy agent would: its updates then come as events. Returns the unsubscribe function. */
   #watchResource(uri: string): () => void {
     const ask = async (method: string): Promise<void> => {
       try {
@@ -248,7 +248,7 @@ export class AgentSession {
   #contextOf(type: 'request' | 'notification', method: string, message: JsonObject, origin: Origin): RequestContext {
     const { callId, id, cancellation, caller, logLevel } = origin;
     const notify = (notified: string, params?: JsonObject): void => {
-      // In the modern era changes go to who listens, whoever caused them.
+      // In the modern era changes go to all listeners, whatever caused them.
       if (caller.era === 'modern' && notified.endsWith('/list_changed'))
         this.#notifyChange({ method: notified, ...(params === undefined ? {} : { params }) });
       else this.#notify(notified, params, logLevel, id);
@@ -281,7 +281,7 @@ export class AgentSession {
 
   #end(): void {
     this.#stopListening();
-    // The agent has said its last; what is still to be written to it leaves now.
+    // The agent has closed its end; what is still to be written to it leaves now.
     this.#options.channel.outgoing.close();
     this.#options.onClose?.();
   }

@@ -25,11 +25,11 @@ export interface HttpModernOptions {
   /** All calls that run for HTTP callers. */
   calls: CallsUnderWay;
   now: () => number;
-  /** Nobody has called under this session id for long. */
+  /** No call has come under this session id for a while. */
   endSession: (sessionId: string) => void;
 }
 
-/** Whose calls come under one session id, since the modern era has no sessions. */
+/** A principal whose calls share one session id, since the modern era has no sessions. */
 interface Identity {
   sessionId: string;
   principal: Principal;
@@ -43,7 +43,7 @@ interface Listener {
 }
 
 const listenMethod = 'subscriptions/listen';
-/** Made once: an error for each request would be the dearest part of it. */
+/** Made once: an error for each request would be the most expensive part of it. */
 const exchangeOver = new BridgeError('closed', 'The HTTP exchange is over.');
 
 /** Modern requests over HTTP: each is a connection of its own, so nothing can mix. Only a listen has an `AgentSession`. */
@@ -115,7 +115,7 @@ export class HttpModern {
     }
   }
 
-  /** A listen is told of changes for as long as it is open, as an agent with a session is. */
+  /** A listen receives changes for as long as it is open, as an agent with a session is. */
   #listen(call: HttpCall, request: RpcRequest): void {
     const { limits } = this.#options;
     let isRunning = true;
@@ -153,7 +153,7 @@ export class HttpModern {
     sendEmpty(response, 202, headers);
   }
 
-  /** Lets go of the session ids that nobody has used for long. */
+  /** Releases the session ids that have been idle for too long. */
   sweep(): void {
     const { now, limits, endSession } = this.#options;
     for (const [key, { sessionId, lastHeard, running }] of this.#identities) {
@@ -210,7 +210,7 @@ export class HttpModern {
     return { agent, incoming, identity };
   }
 
-  /** A change that a request brought about concerns the other connections of the same caller. */
+  /** A change that a request caused concerns the other connections of the same caller. */
   #notifyListens(identity: Identity, event: ProviderEvent): void {
     for (const listener of this.#listeners) if (listener.identity === identity) listener.agent.notifyListens(event);
   }
@@ -229,7 +229,7 @@ export class HttpModern {
   }
 }
 
-/** Answers, or says why the answer cannot be printed. */
+/** Sends the answer, or the reason why it cannot be printed. */
 function answerIn(exchange: HttpExchange, answer: JsonObject): void {
   try {
     exchange.answer(answer, statusOf(answer));

@@ -57,7 +57,7 @@ export class Listens {
     return new Promise((resolve) => {
       const stops = (filter.resourceSubscriptions ?? []).map((uri) => this.#watch(uri));
       const end = (): void => {
-        // Once: it is ended by whoever comes first, the agent or we.
+        // Once: it is ended by the agent or by us, whichever comes first.
         if (!this.#listens.delete(key)) return;
         for (const stop of stops) stop();
         resolve({ _meta: { [subscriptionIdMetaKey]: id } });

@@ -19,7 +19,7 @@ export interface ModernCall {
   toCaller: (clientInfo: JsonObject | undefined) => Caller;
   /** Sends the agent what belongs to this request. */
   notify: (method: string, params: JsonObject | undefined) => void;
-  /** Tells who listens of a change that the request brought about. */
+  /** Notifies listeners of a change that the request caused. */
   notifyListens: (event: ProviderEvent) => void;
   /** Serves `subscriptions/listen` with these params. Left out: it is none. */
   listen?: (params: JsonObject) => Promise<JsonObject>;
@@ -36,7 +36,7 @@ export function answerModern(hub: Hub, call: ModernCall): Promise<JsonObject> {
   );
 }
 
-/** What an agent may see of an error: one that nobody expected is recorded, and told by the id of its call alone. */
+/** What an agent may see of an error: an unexpected one is recorded, and shown by the id of its call alone. */
 export function toVisibleError(error: unknown, { hub, callId, method }: { hub: Hub; callId: string; method: string }): Error {
   if (error instanceof BridgeError || error instanceof RemoteError) return error;
   hub.logger.error('A call failed unexpectedly.', {
@@ -64,7 +64,7 @@ function toContext({ request, meta, callId, cancellation, toCaller, notify, noti
     cancellation,
     caller: toCaller(clientInfo),
     notify: (notified, params) => {
-      // Changes go to who listens, whoever caused them.
+      // Changes go to all listeners, whatever caused them.
       if (notified.endsWith('/list_changed')) notifyListens(params === undefined ? { method: notified } : { method: notified, params });
       // Log lines go to requests that asked for them.
       else if (notified !== 'notifications/message' || (logLevel !== undefined && isLevelWanted(params?.level, logLevel)))

@@ -28,7 +28,7 @@ export class ListedTools {
     this.#timeoutMs = timeoutMs;
   }
 
-  /** Takes note of a whole list that the page has given to somebody else. */
+  /** Records a whole list that the page has given to another caller. */
   remember(client: McpClient, tools: unknown): void {
     const names = namesOf(tools);
     if (names !== undefined) this.#known = { client, names: new Set(names) };
