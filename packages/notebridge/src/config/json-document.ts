@@ -45,7 +45,7 @@ function syntaxProblems(text: string): Placed[] {
     path: [],
     offset,
     found: `is not JSON: ${whatStands(text.charAt(offset))} stands there`,
-    next: syntaxAdvice[printParseErrorCode(error)] ?? 'Mend the JSON there.',
+    next: syntaxAdvice[printParseErrorCode(error)] ?? 'Fix the JSON there.',
   }));
 }
 

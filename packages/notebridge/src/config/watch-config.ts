@@ -137,7 +137,7 @@ export class ConfigWatch {
   #onWatcherError(error: unknown): void {
     if (!this.#polling && ['ENOSPC', 'EMFILE', 'ENFILE', 'ENOSYS'].includes(errnoOf(error) ?? '')) {
       this.#polling = true;
-      const said = 'The system cannot tell of changes of the config file; it is looked at every two seconds instead.';
+      const said = 'The system cannot report changes of the config file; it is checked every two seconds instead.';
       this.#logger.warn(said, { file: this.#file, reason: reasonOf(error) });
     }
     this.#schedule(settleMs);

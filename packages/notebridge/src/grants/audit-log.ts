@@ -110,7 +110,7 @@ export class AuditLog {
         else pieces.push(toRefusedLine(entry));
       } catch (error) {
         const callId = 'context' in entry ? entry.context.callId : 'none';
-        this.#logger.error(`A call could not be taken down in the audit: ${messageOf(error)}`, { callId });
+        this.#logger.error(`A call could not be recorded in the audit: ${messageOf(error)}`, { callId });
       }
     }
     return this.#options.redactor.redact(pieces.join(''));

@@ -130,7 +130,7 @@ export class Peer {
         const { message } = classified;
         if (this.#waiting.settle(message)) return;
         return this.#options.onFault(
-          new BridgeError('unexpected_answer', `Nobody waits for an answer with id ${quote(message.id)}.`),
+          new BridgeError('unexpected_answer', `No call waits for an answer with id ${quote(message.id)}.`),
           message.id,
         );
       }

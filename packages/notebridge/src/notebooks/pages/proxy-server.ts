@@ -75,7 +75,7 @@ export class ProxyServer implements Provider {
     const client = this.#options.clientFactory();
     for (const uri of this.#watched) {
       client.request('resources/subscribe', { uri }, { timeoutMs: listTimeoutMs }).catch((error: unknown) => {
-        this.#options.logger?.warn('The page does not tell of changes of a resource.', { uri, error: messageOf(error) });
+        this.#options.logger?.warn('The page does not report changes of a resource.', { uri, error: messageOf(error) });
       });
     }
   }
