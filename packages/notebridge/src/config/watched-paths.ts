@@ -38,7 +38,7 @@ export async function findWatchedPaths(file: string): Promise<WatchedPaths> {
   return { folders, entries: [...entries], identity: JSON.stringify([folders, [...entries].sort(), inodes]) };
 }
 
-/** As many as systems follow before they speak of a circle. */
+/** As many as systems follow before they report a loop. */
 const mostLinks = 40;
 
 function split(path: string): { root: string; steps: string[] } {

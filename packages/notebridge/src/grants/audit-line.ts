@@ -88,7 +88,7 @@ let lastCaller: Caller | undefined;
 let lastLabel: string | undefined;
 let lastWho = '';
 
-/** The fields of who calls, and from where. Calls come many from one. */
+/** The fields of the caller and its address. One caller makes many calls. */
 function toWho(caller: Caller, label: string | undefined): string {
   if (caller === lastCaller && label === lastLabel) return lastWho;
   const { principal, door, sessionId, clientInfo } = caller;

@@ -30,7 +30,7 @@ export interface GuardOptions {
 
 /**
  * A layer that has `onMessage` and nothing else. That hook wraps every message, so a method or hook of the future cannot pass beside
- * it, and who wraps a guard has one function to hand on; a guard with another hook does not compile.
+ * it, and code that wraps a guard has one function to hand on; a guard with another hook does not compile.
  */
 export type Guard = Middleware &
   Required<Pick<Middleware, 'name' | 'onMessage'>> & {
@@ -183,14 +183,14 @@ function principalOf({ caller }: CallContext): Principal {
   return caller.principal ?? owner;
 }
 
-/** True for who may do everything. */
+/** True for principals that may do everything. */
 function isUnbound(context: CallContext): boolean {
   return principalOf(context).kind !== 'grant';
 }
 
 function admitTool(context: CallContext, address: ToolAddress, { admission, findTool }: GuardOptions): Ticket | Promise<Ticket> {
   const principal = principalOf(context);
-  // A look at its list may start the server; who may not call it anyway must not cause that.
+  // Reading its list may start the server; callers that may not call it must not cause that.
   if (!admission.needsTool(principal, address)) return admission.admit(principal, address, undefined);
   const found = Promise.resolve(findTool(address, context));
   return found.then((tool) => admission.admit(principal, address, tool));

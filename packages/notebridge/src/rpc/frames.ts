@@ -43,9 +43,9 @@ const callHead = /^\{"method":"([\w/]{1,64})","params":(?=\{)/;
 const tail = /\},"jsonrpc":"2\.0","id":(0|[1-9]\d{0,14})\}$/;
 const longestTail = 48;
 const brace = 0x7d;
-/** Printing a short result anew costs less than remembering its text. UTF-16 units. */
+/** Shorter results are printed again: that costs less than remembering their text. UTF-16 units. */
 const shortestKept = 2048;
-/** What is nested deeper is looked at by the whole parser, and by the printer, which has its own bound: no far end is to choke on it. */
+/** Deeper nesting takes the slow path through parser and printer, which has its own bound: no far end is to choke on it. */
 const deepest = 1000;
 
 /**

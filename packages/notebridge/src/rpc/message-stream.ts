@@ -8,7 +8,7 @@ export interface StreamConsumer<Item> {
 }
 
 /**
- * One direction of a conversation, in memory. Items that come before anyone listens wait in a buffer (a page speaks before it
+ * One direction of a conversation, in memory. Items that come before there is a listener wait in a buffer (a page sends before it
  * is spoken to); after that each is handed over in the same turn, so order and causality of the wire are kept and a hop
  * costs a function call. One consumer; `for await` is one too.
  */

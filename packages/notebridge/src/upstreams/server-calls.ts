@@ -28,7 +28,7 @@ export interface ServerCall {
 /** As many calls as run at once may wait four times over. */
 const waitingPerRunning = 4;
 
-/** The calls to one running server: how many at once, who waits, and what becomes of them when the server goes. */
+/** The calls to one running server: how many at once, the queue, and what becomes of them when the server goes. */
 export class ServerCalls {
   limits: CallLimits;
   readonly #instance: ServerInstance;

@@ -21,7 +21,7 @@ export interface UpstreamToolsOptions {
   onChange: () => void;
 }
 
-/** A list that is said to have changed again and again is asked for no more often. Milliseconds. */
+/** A list that keeps being reported as changed is asked for no more often. Milliseconds. */
 const changeIntervalMs = 100;
 /** A name that is not in the list may be new; but a list that was read just now is not read again for it. Milliseconds. */
 const freshMs = 1000;
@@ -79,7 +79,7 @@ export class UpstreamTools {
     this.#read(session, false).catch((error: unknown) => this.#warn(error));
   }
 
-  /** The server says that its list has changed. */
+  /** The server has announced that its list changed. */
   refreshSoon(session: UpstreamSession): void {
     this.#isStale = true;
     this.#changes.run('tools', () => void this.#read(session, true).catch((error: unknown) => this.#warn(error)));

@@ -5,7 +5,7 @@ import type { ProviderEvent } from '../../core/provider.js';
 import { idKey, type RpcId } from '../../rpc/messages.js';
 import { subscriptionIdMetaKey } from '../../rpc/modern-envelope.js';
 
-/** The key of a listen filter for each notification that is sent only to who listens. */
+/** The key of a listen filter for each notification that is sent only to listeners. */
 const filterKeys: Record<string, string> = {
   'notifications/tools/list_changed': 'toolsListChanged',
   'notifications/prompts/list_changed': 'promptsListChanged',

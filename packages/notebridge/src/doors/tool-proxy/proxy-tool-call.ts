@@ -20,7 +20,7 @@ export interface ToolCallRequest {
 
 /** The answer to a call, as it is printed. */
 export interface ToolCallResponse extends CallAnswer {
-  /** Under which the log speaks of the call. */
+  /** The call's id in the log. */
   call_id: string;
   /** How long the call took in the hub, milliseconds. */
   duration_ms: number;

@@ -17,7 +17,7 @@ const maxPages = 20;
 
 /**
  * Which tools the connected page lists, so that a call of another is answered by us. It is asked once, and again when its
- * list changes and for a name that was not in it: a page may add a tool without a word.
+ * list changes and for a name that was not in it: a page may add a tool without a notification.
  */
 export class ListedTools {
   readonly #timeoutMs: number;

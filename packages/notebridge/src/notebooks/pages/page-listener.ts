@@ -154,7 +154,7 @@ export class PageListener {
     this.#faults.report('A connection was refused.', { status: refusal.status, reason: refusal.reason, origin });
     const refuse = (): void => void stream.end(toRefusalText(refusal), () => stream.destroy());
     if (!refusal.failedToken) return refuse();
-    // Too many that guess wait already: it is cut off without a word.
+    // Too many wrong tokens wait already: the connection is closed without a response.
     void this.#authBackoff.wait().then((mayAnswer) => (mayAnswer ? refuse() : stream.destroy()));
   }
 
