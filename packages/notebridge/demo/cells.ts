@@ -59,7 +59,7 @@ style = f'width="560" height="{26 * len(shown) + 28}" style="background: white" 
 SVG(f'<svg xmlns="http://www.w3.org/2000/svg" {style}>{bars}</svg>')`;
 }
 
-/** A slip of the pen, and the same mended. */
+/** A typo, and the same cell fixed. */
 export const wrongCount = 'f"{widht * height:,} points"';
 export const rightCount = 'f"{width * height:,} points"';
 export const countedText = "'60,000 points'";

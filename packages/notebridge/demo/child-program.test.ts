@@ -14,7 +14,7 @@ describe('ChildProgram', () => {
     expect(await child.close()).toBe('exit code 0');
   });
 
-  it('tells how it ended, and its last words', async () => {
+  it('reports how it ended, and its last words', async () => {
     const child = node('process.stderr.write("x".repeat(5000) + " no luck\\n"); process.exitCode = 3');
     expect(await child.ended).toBe('exit code 3');
     expect(child.lastWords).toMatch(/^x{4000,} no luck$/);

@@ -8,7 +8,7 @@ export interface ChildProgramOptions {
   cwd?: string;
 }
 
-/** The end of a stdin tells a program to end; how long it may take before it is told by signals. Milliseconds. */
+/** The end of its stdin asks a program to end; how long it may take before it gets a signal. Milliseconds. */
 const defaultTimeoutMs = 5000;
 
 /** After its end, a program's output is waited for no longer than this: a child of its own may hold it open. Milliseconds. */

@@ -13,7 +13,7 @@ export interface ToolAnswer {
 }
 
 export interface DemoAgentOptions extends ChildProgramOptions {
-  /** Hears of each call before it is made, but of those that are made quietly: to check, not to work. */
+  /** Is notified of each call before it is made, but of those that are made quietly: to check, not to work. */
   onUse?: (tool: string, args: JsonObject) => void;
 }
 
@@ -78,7 +78,7 @@ export class DemoAgent {
   }
 }
 
-/** The stdin and stdout of a program as the SDK speaks over them. Its own transport passes over what is no message, and does not tell how the program has ended. */
+/** The stdin and stdout of a program as the SDK speaks over them. Its own transport passes over what is no message, and does not report how the program has ended. */
 function toTransport({ input, output }: ChildProgram): Transport {
   const receive = (line: string): void => {
     try {

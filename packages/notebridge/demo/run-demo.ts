@@ -13,7 +13,7 @@ import type { Teller } from './teller.js';
 export interface DemoOptions {
   /** Shows the notebook in a browser window. */
   browser: boolean;
-  /** An empty folder, for all that the demo writes; whoever made it removes it. */
+  /** An empty folder, for all that the demo writes; its creator removes it. */
   folder: string;
   /** Where the notebook is kept; nothing is there yet. Undefined: nowhere. */
   keep: string | undefined;
@@ -21,7 +21,7 @@ export interface DemoOptions {
   teller: Teller;
   /** Stops the demo; while a person looks at the window, it ends the look. */
   signal: AbortSignal;
-  /** The terminal of a person who looks at the window until they press Enter. Undefined: nobody waits. */
+  /** The terminal of a person who looks at the window until they press Enter. Undefined: no wait. */
   person: NodeJS.ReadStream | undefined;
 }
 
@@ -94,7 +94,7 @@ async function play(
     await Promise.race([once(look, 'data'), once(look, 'end'), once(signal, 'abort'), agent.ended]);
   }
   const leftMs = reports.reduce((left, { ms }) => left - ms, budgetMs);
-  // Whoever ends the look with Ctrl-C wants to see its end.
+  // A person who ends the look with Ctrl-C wants to see its end.
   const stop = look !== undefined && signal.aborted ? new AbortController().signal : signal;
   return [...reports, ...(await playSteps([lastStep], { ...bounds, budgetMs: leftMs, signal: stop }))];
 }

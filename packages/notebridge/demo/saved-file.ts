@@ -16,7 +16,7 @@ export async function checkSavedFile(file: string, seen: NotebookView | undefine
   const { nbformat, nbformat_minor: minor } = JSON.parse(text) as JsonObject;
   expectSame('nbformat', `${nbformat}.${minor}`, '4.5');
   const { notebook, mended } = parseNotebook(text);
-  expectSame('things to mend:', mended, []);
+  expectSame('things to fix:', mended, []);
   expectSame("the text of the file as Jupyter's own nbformat writes it:", text, printNotebook(notebook));
   if (seen === undefined) return notebook.cells.length;
   const cells = notebook.cells.map(({ id, source }) => ({ id, source }));

@@ -16,7 +16,7 @@ export interface Step {
   play: () => Promise<string>;
 }
 
-/** Hears what goes on. */
+/** Is notified of the steps. */
 export interface StepListener {
   onBegin(step: Step): void;
   onEnd(report: StepReport): void;

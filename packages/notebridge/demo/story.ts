@@ -133,7 +133,7 @@ export function tellStory({ agent, place, filesystem, version, showsWindow, canS
       found.map(({ bytes }) => bytes),
       files.slice(0, maxBars).map(({ bytes }) => bytes),
     );
-    return `its filesystem server has told Python of ${files.length} files; the chart is right, each bar was compared with the disk`;
+    return `its filesystem server listed ${files.length} files for Python; the chart is right, each bar was compared with the disk`;
   }
 
   async function save(): Promise<string> {
@@ -164,7 +164,7 @@ export function tellStory({ agent, place, filesystem, version, showsWindow, canS
     { name: 'write', title: 'The agent writes a text cell', play: write },
     { name: 'draw', title: 'It starts Python, and draws a picture', play: draw },
     { name: 'fail', title: 'It makes a mistake', play: fail },
-    { name: 'mend', title: 'It mends the cell, and runs it again', play: mend },
+    { name: 'mend', title: 'It fixes the cell, and runs it again', play: mend },
     { name: 'stale', title: 'It tries a change that rests on outdated knowledge', play: refuseStale },
     { name: 'undo', title: 'It deletes the picture, and takes that back', play: undo },
     ...(filesystem === undefined

@@ -12,7 +12,7 @@ const notify = (colours: boolean): string => {
   return printed;
 };
 
-it('tells each step in plain lines', () => {
+it('prints each step in plain lines', () => {
   expect(notify(false)).toBe('A story\n\n1. It begins\n   → run_code  code: "x = 1"\n   ✓ it works  (1.2 s)\n   ✗ it does not  (0.0 s)\n');
 });
 

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@notebridge/notebook';
 import type { StepListener } from './steps.js';
 
-/** Tells a person what goes on. */
+/** Reports the steps to a person. */
 export interface Teller extends StepListener {
   title(text: string): void;
   onUse(tool: string, args: JsonObject): void;
@@ -31,7 +31,7 @@ export function createTeller({ print, colours }: TellerOptions): Teller {
   };
 }
 
-/** Tells nothing. */
+/** Prints nothing. */
 export const silentTeller: Teller = { title() {}, say() {}, onBegin() {}, onUse() {}, onEnd() {} };
 
 const maxValue = 44;

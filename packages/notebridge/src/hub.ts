@@ -8,22 +8,22 @@ import type { Provider, ProviderEvent } from './core/provider.js';
 import { type Chain, composeMiddleware, type Terminal } from './middleware/compose.js';
 
 export interface HubOptions {
-  /** What agents are told: `serverInfo` of the protocol. */
+  /** Sent to agents as the protocol's `serverInfo`. */
   serverInfo?: JsonObject;
-  /** Told to agents before the instructions of the providers. */
+  /** Sent to agents before the instructions of the providers. */
   instructions?: string;
   logger?: Logger;
-  /** Whether an agent of this principal is told of an event. Default: of every one. See `Admission.mayHear`. */
+  /** Whether an agent of this principal receives an event. Default: it receives all. See `Admission.mayHear`. */
   mayHear?: ((principal: Principal, event: ProviderEvent) => boolean) | undefined;
 }
 
-/** The running whole: the chain in front of the catalog in front of the providers. Doors hand it messages. */
+/** The running hub: the chain in front of the catalog in front of the providers. Doors hand it messages. */
 export class Hub implements MiddlewareHost {
   readonly serverInfo: JsonObject;
   readonly logger: Logger;
-  /** What providers say of their own accord; doors tell their agents. */
+  /** Notifications of providers; doors pass them to their agents. */
   readonly events = new Listeners<ProviderEvent>();
-  /** Whether an agent of this principal may be told of an event: the doors ask. */
+  /** Whether an agent of this principal may receive an event: the doors ask. */
   readonly mayHear: (principal: Principal, event: ProviderEvent) => boolean;
   readonly #ownInstructions: string | undefined;
   readonly #catalog: Catalog;
@@ -76,7 +76,7 @@ export class Hub implements MiddlewareHost {
     this.#announce({ method: 'notifications/tools/list_changed' });
   }
 
-  /** Lets go of providers and middlewares. What was opened elsewhere is closed there. */
+  /** Releases providers and middlewares. What was opened elsewhere is closed there. */
   close(): void {
     for (const close of this.#closers.splice(0)) close();
   }

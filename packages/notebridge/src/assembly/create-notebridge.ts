@@ -155,7 +155,7 @@ class Assembly implements Notebridge {
     if (startServers) void this.startServers();
   }
 
-  /** From now on kernels and the user's other commands find the hub; agents that came before hear that there is more. */
+  /** From now on kernels and the user's other commands find the hub; agents that came before are notified that there is more. */
   async #announce(): Promise<void> {
     const { options, settings } = this.#parts;
     if (this.#doors === undefined) return;

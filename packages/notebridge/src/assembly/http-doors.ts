@@ -28,7 +28,7 @@ export interface HttpDoors {
   toolProxyUrl: string;
   /** Where a notebook's pages dial. */
   pagePort: PagePort;
-  /** Tells the user's other commands where the hub is. Rejects with `write_failed`. */
+  /** Publishes the hub's address for the user's other commands. Rejects with `write_failed`. */
   writeAddress(): Promise<WrittenHubFile>;
   close(): Promise<void>;
 }
@@ -116,7 +116,7 @@ function addDoors(
   return agents;
 }
 
-/** Says so if it is the user's own hub that has the port. */
+/** Adds to the error if it is the user's own hub that has the port. */
 async function nameOwner(error: unknown, { port, stateDir }: { port: number; stateDir: string }): Promise<BridgeError> {
   const hub = readHubFile(stateDir);
   if (hub === undefined || new URL(hub.url).port !== String(port) || !(await isOwnHub(hub.url, ensureOwnerToken(stateDir)))) {

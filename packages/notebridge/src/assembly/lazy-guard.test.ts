@@ -58,7 +58,7 @@ describe('the guard of a process that serves its owner', () => {
     expect((await sendAll({ kind: 'grant', grantId: id })).reached).toEqual([]);
   });
 
-  it('refuses what it does not know to somebody who is nobody', async () => {
+  it('refuses what it does not know to an anonymous caller', async () => {
     const { reached } = await sendAll({ kind: 'anonymous' });
     expect(reached).toEqual(methods.filter((method) => classOfMethod[method] !== 'unknown'));
   });
@@ -71,7 +71,7 @@ describe('the guard of a process that serves its owner', () => {
     expect(existsSync(join(home, 'notebridge'))).toBe(false);
   });
 
-  it('opens nothing to anybody but the owner where grants cannot be looked up', async () => {
+  it('opens nothing to any caller but the owner where grants cannot be looked up', async () => {
     mkdirSync(join(home, 'notebridge'), { mode: 0o700 });
     writeFileSync(join(home, 'notebridge', 'grants.json'), 'broken', { mode: 0o600 });
     for (const principal of [{ kind: 'grant', grantId: 'g_000000000000' }, { kind: 'anonymous' }] as const) {

@@ -13,9 +13,9 @@ import type { Settings } from './settings.js';
 /** The guard of a hub, loaded when it is needed. */
 export interface LazyGuard {
   middleware: Guard;
-  /** Records who was not let in. */
+  /** Records refused attempts. */
   onRefused: OnRefused;
-  /** Whether an agent of this principal is told of an event. Before the guard is open: the owner alone. */
+  /** Whether an agent of this principal receives an event. Before the guard is open: the owner alone. */
   mayHear(principal: Principal, event: ProviderEvent): boolean;
   /** Opens the guard now. Rejects with `write_failed` if the user's state folder cannot be used. */
   open(): Promise<GuardWithStore>;
@@ -27,7 +27,7 @@ export type GuardWithStore = OpenGuard & { store: GrantStore };
 
 /**
  * For the owner the guard only records calls. It is loaded with the first message that it has something to do with, so that the start
- * of an agent does not pay for it. Everybody else's messages wait for it, whatever they are: without it nothing of theirs goes on.
+ * of an agent does not pay for it. All other callers' messages wait for it, whatever they are: without it nothing of theirs goes on.
  */
 export function createLazyGuard(settings: Settings, parts: GuardedParts): LazyGuard {
   const { config, logger } = settings;
@@ -37,7 +37,7 @@ export function createLazyGuard(settings: Settings, parts: GuardedParts): LazyGu
   let isBroken = false;
   let isClosed = false;
   const open = (): Promise<GuardWithStore> => {
-    // Nobody would close it again.
+    // Nothing would close it again.
     if (isClosed && opening === undefined) return Promise.reject(new BridgeError('closed', 'The hub has ended.'));
     opening ??= openWithStore(settings, parts).then((guard) => {
       opened = guard;
@@ -49,7 +49,7 @@ export function createLazyGuard(settings: Settings, parts: GuardedParts): LazyGu
     try {
       await open();
     } catch (error) {
-      // A state folder that cannot be used costs the owner the audit, not the work. It opens nothing to anybody else.
+      // A state folder that cannot be used costs the owner the audit, not the work. It opens nothing to others.
       if (!isOfOwner(context)) throw new BridgeError('denied', 'Grants cannot be looked up, so nothing is allowed.', { cause: error });
       if (!isBroken) logger.warn('Calls are not recorded in the audit.', { error: messageOf(error) });
       isBroken = true;

@@ -16,7 +16,7 @@ export interface ListeningPlace {
 /** Looks at `host` and `auth` together. @throws BridgeError `bad_usage` for a hub without tokens that others can reach. */
 export function toListeningPlace({ host, auth = true }: Pick<HttpDoorOptions, 'host' | 'auth'>): ListeningPlace {
   const isLoopback = host === undefined || ['localhost', '::1', '[::1]'].includes(host) || /^127\.\d+\.\d+\.\d+$/.test(host);
-  const noAuth = 'Nobody is asked for a token (--no-auth): every program on this machine can call every tool.';
+  const noAuth = 'No token is required (--no-auth): every program on this machine can call every tool.';
   if (isLoopback) {
     const own = host?.startsWith('127.') === true && host !== '127.0.0.1' ? host : undefined;
     return { host: own, hosts: own === undefined ? [] : [own], toUrl: urlOf(own ?? '127.0.0.1'), warnings: auth ? [] : [noAuth] };
@@ -24,7 +24,7 @@ export function toListeningPlace({ host, auth = true }: Pick<HttpDoorOptions, 'h
   if (!auth) {
     throw new BridgeError(
       'bad_usage',
-      `--no-auth cannot be combined with --host ${host}: everybody in the network could call your tools. Leave one of the two out.`,
+      `--no-auth cannot be combined with --host ${host}: anyone on the network could call your tools. Leave one of the two out.`,
     );
   }
   const address = host.replace(/^\[|\]$/g, '');

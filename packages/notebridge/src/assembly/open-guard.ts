@@ -23,7 +23,7 @@ export interface GuardedParts {
 export interface OpenGuard {
   middleware: Guard;
   admission: Admission;
-  /** Where who was not let in is taken down. */
+  /** Records refused attempts. */
   refusals: Refusals;
   /** Writes the last lines of the audit. Closing twice is harmless. */
   close(): void;

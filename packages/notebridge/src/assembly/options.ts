@@ -18,7 +18,7 @@ export interface NotebridgeOptions extends SettingsOptions {
   sharedDir?: string | undefined;
   /** Starts the servers of the config that are not lazy at once. Default true; otherwise each starts with the first call of it. */
   startServers?: boolean | undefined;
-  /** Takes edits of the config into use; with `logger`, that one is told of them in place of the log. Default true. */
+  /** Takes edits of the config into use; with `logger`, they are reported there in place of the log. Default true. */
   followConfig?: boolean | { logger: Logger } | undefined;
 }
 
@@ -27,10 +27,10 @@ export interface HttpDoorOptions {
   port?: number | undefined;
   /** Address to listen on. Default: both loopback addresses. */
   host?: string | undefined;
-  /** False: nobody is asked for a token, on loopback only. Default true. */
+  /** False: no token is required, on loopback only. Default true. */
   auth?: boolean | undefined;
-  /** Values of `Host` that are answered besides the loopback ones. Exact. */
+  /** Values of `Host` that are accepted besides the loopback ones. Exact. */
   allowHosts?: readonly string[] | undefined;
-  /** Origins of web pages that are answered. Exact. */
+  /** Origins of web pages that are accepted. Exact. */
   allowOrigins?: readonly string[] | undefined;
 }

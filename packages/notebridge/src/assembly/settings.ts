@@ -18,7 +18,7 @@ export interface SettingsOptions {
   env?: Environment | undefined;
   /** Folder of the owner's token, grants and audit. Default: `notebridge` in the user's XDG state folder. */
   stateDir?: string | undefined;
-  /** What agents are told of this server: `name`, `version` … Default: Notebridge's own. */
+  /** Sent to agents as `serverInfo`: `name`, `version` … Default: Notebridge's own. */
   serverInfo?: JsonObject | undefined;
   /** Added inside those of the config. */
   middlewares?: readonly Middleware[] | undefined;

@@ -64,7 +64,7 @@ async function renew({ servers, hubUrl, logger }: SharedFolderOptions, { folder,
   const files = await emit(input);
   const outcome = await writePackage(files, { folder, isLive: true, pid: process.pid });
   for (const warning of warnings) if (!said.has(warning)) logger.warn(warning);
-  // What is mended and breaks again is said again.
+  // What is fixed and breaks again is logged again.
   said.clear();
   for (const warning of warnings) said.add(warning);
   if (outcome === 'unchanged') return;

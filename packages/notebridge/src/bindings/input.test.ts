@@ -59,7 +59,7 @@ describe('gatherInput', () => {
     expect(warnings).toEqual([]);
   });
 
-  it('waits no longer when it is told to end', async () => {
+  it('waits no longer when it is aborted', async () => {
     const { upstreams, server, until } = openUpstreams([fixtureConfig('hangs.mjs', [], { name: 'silent' })]);
     const ending = new AbortController();
     const gathered = gatherInput(upstreams, { ...options, timeoutMs: 600_000, signal: ending.signal });

@@ -28,7 +28,7 @@ const skillsServer = 'skills';
 
 /**
  * What bindings are made from: all servers that code may reach. A server is asked for its tools, and started for it, only if they were
- * never heard; of one that is down just now the last known tools stay. Never rejects: a server that fails is left out with a warning.
+ * never listed; of one that is down just now the last known tools stay. Never rejects: a server that fails is left out with a warning.
  */
 export async function gatherInput(servers: ToolServers, options: GatherOptions): Promise<GatheredInput> {
   const reachable = servers.all().filter(({ expose, status }) => expose !== 'none' && status !== 'disabled');

@@ -32,7 +32,7 @@ describe('Renewer', () => {
     expect([count, most]).toEqual([2, 1]);
   });
 
-  it('tells of a fault and tries again by itself', async () => {
+  it('reports a fault and tries again by itself', async () => {
     const faults: unknown[] = [];
     const mended = new AsyncEvent();
     let count = 0;

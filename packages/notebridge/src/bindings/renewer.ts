@@ -1,7 +1,7 @@
 export interface RenewerOptions {
   /** Does the work. One at a time; what is asked for meanwhile is done once more after it. */
   work: () => Promise<void>;
-  /** Hears why the work failed; it is tried again at the next call of `ask`, and after `retryMs`. */
+  /** Receives why the work failed; it is tried again at the next call of `ask`, and after `retryMs`. */
   onFault: (error: unknown) => void;
   /** What is asked for in so short a time is done once, milliseconds. */
   waitMs: number;

@@ -10,7 +10,7 @@ import { parseFrame } from '../rpc/frames.js';
 import { rawTextOf } from '../rpc/raw-result.js';
 import { Catalog } from './catalog.js';
 
-/** A provider with these tools; each answers with the name of its provider. */
+/** A provider with these tools; each returns the name of its provider. */
 function providing(name: string, tools: string[], more: Omit<MemoryProviderOptions, 'name' | 'tools'> = {}): MemoryProvider {
   return new MemoryProvider({
     name,
@@ -35,7 +35,7 @@ function open(...providers: Provider[]) {
   return { catalog, warnings, request, namesOf, tools: () => namesOf('tools/list', 'tools') };
 }
 
-describe('Catalog: nobody there', () => {
+describe('Catalog: without providers', () => {
   it('has empty lists, no tool and no method', async () => {
     const { request } = open();
     expect(await request('tools/list')).toEqual({ tools: [] });
@@ -77,7 +77,7 @@ describe('Catalog: several providers', () => {
     expect(await request('tools/call', { name: 'z' })).toEqual(toTextResult('b'));
   });
 
-  it('finds the owner of a tool that nobody has listed yet', async () => {
+  it('finds the owner of a tool that was not listed yet', async () => {
     const { request } = open(providing('a', ['x']), providing('b', ['z']));
     expect(await request('tools/call', { name: 'z' })).toEqual(toTextResult('b'));
   });
@@ -105,7 +105,7 @@ describe('Catalog: several providers', () => {
     expect(await open(providing('a', ['x']), paged).tools()).toEqual(['x', 't0', 't1', 't2']);
   });
 
-  it.each(['x', '__proto__', { toString: 1 }, undefined])('rejects a call of %j, which nobody has', async (name) => {
+  it.each(['x', '__proto__', { toString: 1 }, undefined])('rejects a call of %j, which no provider has', async (name) => {
     const { request } = open(providing('a', []), providing('b', []));
     await expect(request('tools/call', { name })).rejects.toMatchObject({ code: 'unknown_tool' });
   });
@@ -134,7 +134,7 @@ describe('Catalog: a provider that fails', () => {
     expect(await request('tools/call', { name: 'x' })).toEqual(toTextResult('b'));
   });
 
-  it('is asked again for the next call, since nobody knows what it has', async () => {
+  it('is asked again for the next call, since what it has is unknown', async () => {
     let isDown = true;
     const steady = providing('a', ['x']);
     const flaky = providing('b', ['z']);

@@ -68,7 +68,7 @@ export class Catalog {
     return this.#requestInTurn(context);
   }
 
-  /** What nobody lists (a resource of a template, a completion) may be known all the same: the first who answers has it. */
+  /** What no provider lists (a resource of a template, a completion) may be known all the same: the first that answers has it. */
   async #requestInTurn(context: MiddlewareContext): Promise<JsonObject> {
     const failures: unknown[] = [];
     for (const provider of this.#providers) {
@@ -79,7 +79,7 @@ export class Catalog {
         failures.push(error);
       }
     }
-    // Who knows the thing and fails says more than who does not know it.
+    // The failure of a provider that knows the thing says more than that of one that does not.
     throw failures.find((error) => !isIgnorance(error)) ?? failures[0];
   }
 

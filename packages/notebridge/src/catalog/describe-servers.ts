@@ -2,7 +2,7 @@ import type { Tool } from '../core/mcp.js';
 import type { Exposure, ServerStatus, ToolServer, ToolServers } from '../core/tool-server.js';
 import { ToolNames } from './tool-names.js';
 
-/** How a server fares and what it has, for its owner. Printed as it is by `notebridge servers --json`. */
+/** The status of a server and what it has, for its owner. Printed as it is by `notebridge servers --json`. */
 export interface ServerReport {
   name: string;
   status: ServerStatus;

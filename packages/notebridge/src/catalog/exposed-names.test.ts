@@ -23,7 +23,7 @@ describe('exposeNames', () => {
     expect(other?.[1]).toEqual(at('a.b', 'x'));
   });
 
-  it('tells apart servers and tools whose underscores meet', () => {
+  it('distinguishes servers and tools whose underscores meet', () => {
     expect(exposeNames([at('a__b', 'c'), at('a', 'b__c')]).size).toBe(2);
   });
 

@@ -3,7 +3,7 @@ import type { CallContext } from '../core/call-context.js';
 import { codeOf, errorTable, RemoteError } from '../core/errors.js';
 import type { Provider } from '../core/provider.js';
 
-/** Lists that several providers can share: their method, where the items stand, and what tells two items apart. */
+/** Lists that several providers can share: their method, where the items stand, and what identifies an item. */
 export const mergeableLists = {
   'tools/list': { items: 'tools', key: 'name' },
   'resources/list': { items: 'resources', key: 'uri' },
@@ -30,7 +30,7 @@ export interface MergedList {
 const maxPages = 1000;
 
 /**
- * The items of all providers under one roof. Of two with the same name the provider that was mounted first keeps it. A provider
+ * The items of all providers in one list. Of two with the same name the provider that was mounted first keeps it. A provider
  * that fails is left out, so that one does not hide the rest; if all fail, rejects with the first error.
  */
 export async function mergeLists(providers: readonly Provider[], method: ListMethod, context: CallContext): Promise<MergedList> {

@@ -85,7 +85,7 @@ function open(list: ToolServer[], listWaitMs?: number) {
 const never = new Promise<never>(() => {});
 
 describe('what a guard asks of names', () => {
-  it('holds a name that nobody listed to be of the server whose prefix it has, and finds out what it is', async () => {
+  it('holds a name that was never listed to be of the server whose prefix it has, and finds out what it is', async () => {
     const server = new OddServer({ name: 'my git', tools: ['star.repo'].map(tool) });
     Object.defineProperty(server, 'knownTools', { value: undefined, writable: true });
     const provider = new ServerTools({ servers: new MemoryToolServers([server]), logger: silentLogger });
@@ -149,7 +149,7 @@ describe('ServerTools: tools', () => {
     expect(seen).toEqual([{ name: 'x', arguments: { a: 1 }, _meta: { x: 1 } }]);
   });
 
-  it('of servers for code only, or for nobody, are not there for agents', async () => {
+  it('of servers for code only, or for no one, are not there for agents', async () => {
     const { namesOf, call } = open([serving('code', ['x'], { expose: 'code' }), serving('none', ['x'], { expose: 'none' })]);
     expect(await namesOf('tools/list', 'tools')).toEqual([]);
     await expect(call('code__x')).rejects.toMatchObject({ code: 'unknown_tool' });
@@ -182,7 +182,7 @@ describe('ServerTools: tools', () => {
     expect(warnings).toEqual(['The tools of "broken" are not listed.']);
   });
 
-  it('are not waited for longer than the patience of a list', async () => {
+  it('are not waited for longer than the timeout of a list', async () => {
     const slow = odd('slow', ['x']);
     slow.lists = () => never;
     slow.answers['prompts/list'] = () => never;
@@ -203,7 +203,7 @@ describe('ServerTools: tools', () => {
   });
 });
 
-describe('ServerTools: what agents are told', () => {
+describe('ServerTools: what agents are notified of', () => {
   it('is each change of the tools, once', () => {
     const server = serving('s', ['x']);
     const { events } = open([server]);
@@ -276,7 +276,7 @@ describe('ServerTools: prompts and resources', () => {
     expect(await request('resources/read', { uri: 'x://both' })).toEqual({ contents: [{ text: 'second' }] });
   });
 
-  it('that nobody lists are asked for in turn, and the failure that says most is told', async () => {
+  it('that no server lists are asked for in turn, and the failure that says most is reported', async () => {
     const [without, looking] = [odd('without'), first()];
     without.answers['resources/read'] = () => Promise.reject(new BridgeError('unknown_method', 'no resources'));
     looking.answers['resources/read'] = () => Promise.reject(new RemoteError({ code: -32002, message: 'not found' }));

@@ -32,7 +32,7 @@ export class ServerTools implements Provider {
   readonly #names: ToolNames;
   /** Names that were listed once: an agent that ignores `list_changed` may use them still. */
   #listed = new Map<string, ToolAddress>();
-  /** Who stands behind the prompts that were listed last. */
+  /** Which server has each of the prompts that were listed last. */
   #prompts = new Map<string, ToolAddress>();
   /** Which server listed what last, by list and key, so that reading a resource does not list all of them anew. */
   readonly #owners = new Map<ListMethod, Map<unknown, string>>();
@@ -259,7 +259,7 @@ export class ServerTools implements Provider {
     return found.server.request('completion/complete', { ...params, ref: { ...ref, name: found.item.name } }, context);
   }
 
-  /** Hands a request to whoever lists the thing; a resource may exist unlisted, so the others are asked in turn. */
+  /** Hands a request to the server that lists the thing; a resource may exist unlisted, so the others are asked in turn. */
   async #requestOwner(list: ListMethod, wanted: unknown, method: string, params: JsonObject, context: CallContext): Promise<JsonObject> {
     const owner = this.#ownerOf(list, wanted) ?? (await this.#listAll(list, context).then(() => this.#ownerOf(list, wanted)));
     if (owner !== undefined) return owner.request(method, params, context);

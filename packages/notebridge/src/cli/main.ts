@@ -5,7 +5,7 @@ import { BridgeError, type ErrorCode } from '../core/errors.js';
 import { ownVersion } from '../state/own-files.js';
 import { stdioCommand } from './commands/stdio.js';
 
-/** Faults of whoever called us, not of the work: exit code 2. */
+/** Faults of the caller, not of the work: exit code 2. */
 const usageCodes = new Set<ErrorCode>(['bad_usage', 'bad_config', 'bad_middleware', 'bad_notebook']);
 
 /** The names under which commands are loaded, each only when it is called: an agent waits for `stdio`. */

@@ -1,9 +1,9 @@
 import type { Logger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
 
-/** Faults that nobody caught go to the log: a middleware that forgets an await must not cost the agent its notebook. */
+/** Uncaught faults go to the log: a middleware that forgets an await must not cost the agent its notebook. */
 export function logFaults(logger: Logger): void {
-  process.on('unhandledRejection', (error) => logger.error('A promise was rejected and nobody listened.', { error: stackOf(error) }));
+  process.on('unhandledRejection', (error) => logger.error('Unhandled promise rejection.', { error: stackOf(error) }));
   process.on('uncaughtExceptionMonitor', (error) => logger.error('An unexpected fault ends the program.', { error: stackOf(error) }));
 }
 

@@ -57,7 +57,7 @@ export interface Config {
   skills: SkillFolder[];
   /** False: calls are not recorded. */
   audit: typeof defaultAudit | false;
-  /** Whose tokens are taken for a grant. Default: nobody's. */
+  /** Issuers whose tokens are exchanged for a grant. Default: none. */
   exchange: ExchangeRule[];
   limits: Limits;
 }

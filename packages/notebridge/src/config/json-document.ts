@@ -27,7 +27,7 @@ export function parseJsonDocument(text: string): { document: JsonDocument } | { 
 const leniently = { allowTrailingComma: true };
 /** The parser recurses: without a bound a small file of brackets would overflow the stack. */
 const deepest = 100;
-/** A wrong file (a log, say) has a fault at every word; nobody reads on after the first hundred. */
+/** A wrong file (a log, say) has a fault at every word; no one reads on after the first hundred. */
 const mostFaults = 100;
 
 /** A problem at an offset of the text. */
@@ -45,7 +45,7 @@ function syntaxProblems(text: string): Placed[] {
     path: [],
     offset,
     found: `is not JSON: ${whatStands(text.charAt(offset))} stands there`,
-    next: syntaxAdvice[printParseErrorCode(error)] ?? 'Mend the JSON there.',
+    next: syntaxAdvice[printParseErrorCode(error)] ?? 'Fix the JSON there.',
   }));
 }
 

@@ -161,14 +161,14 @@ describe('loadConfig: what a config gives', () => {
 
 describe('loadConfig: faults', () => {
   it.each([
-    ['[]', 'F:1:1: The file is a list, but must be an object, "{…}". Mend this value, then start again.'],
+    ['[]', 'F:1:1: The file is a list, but must be an object, "{…}". Fix this value, then start again.'],
     ['{ "mcpServer": {} }', 'F:1:3: "mcpServer" is not a known key. Did you mean "mcpServers"?'],
     ['{ "zzz": 1 }', 'F:1:3: "zzz" is not a known key. Known here: $schema, inputs, mcpServers, servers, notebridge.'],
     ['{ "notebridge": { "limit": {} } }', 'F:1:19: "notebridge.limit" is not a known key. Did you mean "limits"?'],
     ['{ "notebridge": { "limits": { "gracems": 1 } } }', 'F:1:31: "notebridge.limits.gracems" is not a known key. Did you mean "graceMs"?'],
     [
       '{ "notebridge": { "limits": {\n "graceMs": "soon" } } }',
-      'F:2:13: "notebridge.limits.graceMs" is "soon", but must be a whole number of milliseconds, 0 to 2147483647. Mend this value, then start again.',
+      'F:2:13: "notebridge.limits.graceMs" is "soon", but must be a whole number of milliseconds, 0 to 2147483647. Fix this value, then start again.',
     ],
     [
       '{ "notebridge": { "limits": { "graceMs": -1 } } }',

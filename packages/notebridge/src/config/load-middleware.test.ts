@@ -68,7 +68,7 @@ describe('loadMiddlewareModules', () => {
     ['export default { on_list_tools() {} }', 'Did you mean "onListTools"?'],
     ['export default { onCallTool: "x" }', 'has a hook "onCallTool" that is a string. Make it a function.'],
     ['export default class { onCallTool() {} }', 'exports a class. Export an instance'],
-    ['export default () => { throw new Error("no\\nluck") }', 'failed to make its middleware: no. Mend'],
+    ['export default () => { throw new Error("no\\nluck") }', 'failed to make its middleware: no. Fix'],
     ['throw new Error("at once")', 'could not be loaded: at once.'],
     ['export default {', 'could not be loaded:'],
     ['import "not-installed-anywhere"; export default {}', "could not be loaded: Cannot find package 'not-installed-anywhere'"],

@@ -69,7 +69,7 @@ async function attempt<Value>(file: string, failed: string, action: () => Promis
   try {
     return await action();
   } catch (error) {
-    throw fault(file, `${failed}: ${firstLine(messageOf(error))}`, 'Mend the module, then start again.', error);
+    throw fault(file, `${failed}: ${firstLine(messageOf(error))}`, 'Fix the module, then start again.', error);
   }
 }
 

@@ -68,7 +68,7 @@ function wrongValue(path: KeyPath, wanted: string, written: unknown): Problem {
   const value = valueAt(written, path);
   const found = mayBeSecret(path) ? kindOfValue(value) : quoteValue(value);
   const meant = typeof value === 'string' ? didYouMean(value, choicesIn(wanted)) : undefined;
-  const next = meant === undefined ? 'Mend this value, then start again.' : `Did you mean "${meant}"?`;
+  const next = meant === undefined ? 'Fix this value, then start again.' : `Did you mean "${meant}"?`;
   return { path, at: 'value', found: `is ${found}, but must be ${wanted}`, next };
 }
 

@@ -20,7 +20,7 @@ describe('readTextFile', () => {
     expect(await readTextFile(path, 100)).toEqual({ kind: 'text', text: 'grün' });
   });
 
-  it('tells an absent file from an unreadable one', async () => {
+  it('distinguishes an absent file from an unreadable one', async () => {
     expect(await readTextFile(path, 100)).toEqual({ kind: 'absent' });
     await writeFile(path, '');
     expect(await readTextFile(join(path, 'below'), 100)).toEqual({ kind: 'absent' });

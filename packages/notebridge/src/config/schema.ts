@@ -3,7 +3,7 @@ import { defaultAudit, defaultExchangedTtlMs, defaultLimits, defaultScriptTimeou
 
 /*
  * What a config file may hold. The error text of each part says what is wanted there and completes "must be …".
- * What zod cannot say well (which keys go together, who must not be started) stands in check-servers.ts.
+ * What zod cannot say well (which keys go together, who must not be started) stands in parse-servers.ts.
  */
 
 /** The longest time a timer of Node can wait, about 24 days. */

@@ -19,7 +19,7 @@ afterEach(() => rm(folder, { recursive: true, force: true }));
 const withServer = (name: string): string => JSON.stringify({ mcpServers: { [name]: { command: 'x' } } });
 const namesOf = (config: Config): string[] => config.servers.map(({ name }) => name);
 
-/** Watches, and gives what was told one after the other: names of servers, faults, `mended`. */
+/** Watches, and gives what was reported one after the other: names of servers, faults, `mended`. */
 async function watch({
   describe: say = namesOf,
   ...options
@@ -47,7 +47,7 @@ async function watch({
   const next = async (): Promise<string[] | string> => {
     while (told.length <= taken) {
       arrived.clear();
-      expect(await arrived.wait(20_000), 'something was told within 20 s').toBe(true);
+      expect(await arrived.wait(20_000), 'something was reported within 20 s').toBe(true);
     }
     return told[taken++] ?? '';
   };
@@ -55,7 +55,7 @@ async function watch({
 }
 
 describe('watchConfig', () => {
-  it.each([false, true])('tells of an edit in place (polling: %s)', async (polling) => {
+  it.each([false, true])('reports an edit in place (polling: %s)', async (polling) => {
     await writeFile(file, withServer('one'));
     const { next } = await watch({ polling });
     await writeFile(file, withServer('two'));
@@ -65,7 +65,7 @@ describe('watchConfig', () => {
     expect(await next()).toEqual(['three']);
   });
 
-  it('gives what held before, and tells nothing of an edit that changes nothing', async () => {
+  it('gives what held before, and reports no edit that changes nothing', async () => {
     await writeFile(file, withServer('one'));
     const { next, told } = await watch({ describe: (config, previous) => `${namesOf(previous)} to ${namesOf(config)}` });
     await writeFile(file, withServer('two'));
@@ -131,7 +131,7 @@ describe('watchConfig', () => {
     expect(await next()).toEqual(['another']);
   });
 
-  it('hears of a file, and of its folders, that come later', async () => {
+  it('notices a file, and its folders, that come later', async () => {
     const later = join(folder, 'config', 'notebridge', 'mcp.json');
     const { next, told } = await watch({ file: later });
     await mkdir(join(folder, 'config'));
@@ -167,7 +167,7 @@ describe('watchConfig', () => {
     expect(await next()).toEqual(['two']);
   });
 
-  it('reports a broken edit once, with its place, and says when it is mended', async () => {
+  it('reports a broken edit once, with its place, and says when it is fixed', async () => {
     await writeFile(file, withServer('one'));
     const { next, told } = await watch({ env: { SECRET: 'hunter22' } });
     await writeFile(file, '{\n "mcpServers": { "one": { "command": "${NONE}", "cwd": "${SECRET}", "era": "${SECRET}" } } }');

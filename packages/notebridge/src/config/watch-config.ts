@@ -20,12 +20,12 @@ export interface WatchConfigOptions {
   current: Config;
   /** Takes a new config into use. The next edit is looked at when this is done. */
   onChange: (config: Config, previous: Config) => void | Promise<void>;
-  /** Told once of each fault of an edit, and of a file that is gone. What held before still holds. */
+  /** Called once for each fault of an edit, and for a file that is gone. The config before it stays in use. */
   onFault: (error: BridgeError) => void;
-  /** Told when the file is good again after a fault, before `onChange` if it also changed. */
+  /** Called when the file is good again after a fault, before `onChange` if it also changed. */
   onMended?: () => void;
   logger?: Logger;
-  /** Looks every two seconds instead of being told by the system. Default: only where the system cannot tell. */
+  /** Polls every two seconds instead of using the system's events. Default: only where the system has none. */
   polling?: boolean;
 }
 
@@ -105,7 +105,7 @@ export class ConfigWatch {
     this.#timer = setTimeout(() => void this.#look(), delayMs);
   }
 
-  /** Before reading: what changes after the read is then heard of. */
+  /** Before reading: a change after the read is then noticed. */
   async #follow(): Promise<void> {
     const { folders, entries, identity } = await findWatchedPaths(this.#file);
     const { FSWatcher } = await import('chokidar');
@@ -137,7 +137,7 @@ export class ConfigWatch {
   #onWatcherError(error: unknown): void {
     if (!this.#polling && ['ENOSPC', 'EMFILE', 'ENFILE', 'ENOSYS'].includes(errnoOf(error) ?? '')) {
       this.#polling = true;
-      const said = 'The system cannot tell of changes of the config file; it is looked at every two seconds instead.';
+      const said = 'The system cannot report changes of the config file; it is checked every two seconds instead.';
       this.#logger.warn(said, { file: this.#file, reason: reasonOf(error) });
     }
     this.#schedule(settleMs);

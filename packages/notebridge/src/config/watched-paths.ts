@@ -10,7 +10,7 @@ export interface WatchedPaths {
 }
 
 /**
- * Finds what has to be watched to hear of every change of a file: the folder that it stands in, and those of all symbolic links
+ * Finds what has to be watched to notice every change of a file: the folder that it stands in, and those of all symbolic links
  * on the way to it, be they links to the file or to a folder above it (Kubernetes swaps one to replace the files of a volume at
  * once). Of a file that does not exist, the way is followed as far as there is one.
  */
@@ -38,7 +38,7 @@ export async function findWatchedPaths(file: string): Promise<WatchedPaths> {
   return { folders, entries: [...entries], identity: JSON.stringify([folders, [...entries].sort(), inodes]) };
 }
 
-/** As many as systems follow before they speak of a circle. */
+/** As many as systems follow before they report a loop. */
 const mostLinks = 40;
 
 function split(path: string): { root: string; steps: string[] } {

@@ -18,7 +18,7 @@ export interface Caller {
 
 /** What travels with every call from door to provider. */
 export interface CallContext {
-  /** Under which the log and the caller's error speak of the same call. */
+  /** The call's id in the log and in the caller's error. */
   readonly callId: string;
   readonly caller: Caller;
   /** What a call of a server's tool is aimed at, by the server's own names. Left out: the name in the message decides. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { Cancellation } from './cancellation.js';
 
 describe('Cancellation', () => {
-  it('tells every listener once, with the first reason', () => {
+  it('calls every listener once, with the first reason', () => {
     const cancellation = new Cancellation();
     const told: string[] = [];
     cancellation.onCancel((reason) => told.push(`a ${reason}`));
@@ -14,7 +14,7 @@ describe('Cancellation', () => {
     expect(cancellation.reason).toBe('first');
   });
 
-  it('tells a listener that comes late at once', () => {
+  it('calls a listener that comes late at once', () => {
     const cancellation = new Cancellation();
     cancellation.cancel('');
     const told: string[] = [];
@@ -22,7 +22,7 @@ describe('Cancellation', () => {
     expect(told).toEqual(['']);
   });
 
-  it('tells nobody who has stopped listening', () => {
+  it('calls no listener that has unsubscribed', () => {
     const cancellation = new Cancellation();
     const told: string[] = [];
     const stop = cancellation.onCancel((reason) => told.push(reason));

@@ -1,6 +1,6 @@
 /**
  * Carries "the caller no longer wants this" from door to provider. An `AbortSignal` costs microseconds to make and to
- * listen to, which the call path would pay on every call; here it is made only for who asks for it.
+ * listen to, which the call path would pay on every call; here it is made only on request.
  */
 export class Cancellation {
   /** Nearly every call has one listener; a set is made for the second. */
@@ -23,7 +23,7 @@ export class Cancellation {
     return this.#controller.signal;
   }
 
-  /** Calls back when cancelled, at once if it already is. Returns the way to stop listening. */
+  /** Calls back when cancelled, at once if it already is. Returns the unsubscribe function. */
   onCancel(listener: (reason: string) => void): () => void {
     if (this.#reason !== undefined) {
       listener(this.#reason);

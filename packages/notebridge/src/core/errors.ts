@@ -14,12 +14,12 @@ export const errorTable = {
   bad_params: {
     rpcCode: -32602,
     meaning: 'The parameters of a request have the wrong shape.',
-    next: 'Mend the parameter that the message names.',
+    next: 'Fix the parameter that the message names.',
   },
   unknown_tool: { rpcCode: -32602, meaning: 'No provider offers a tool of that name.', next: 'Call `tools/list` and use a name from it.' },
   unknown_method: {
     rpcCode: -32601,
-    meaning: 'Nobody behind this door answers that method.',
+    meaning: 'Nothing behind this door handles that method.',
     next: 'Use a method of the protocol version that was agreed.',
   },
   unsupported_version: {
@@ -29,8 +29,8 @@ export const errorTable = {
   },
   unexpected_answer: {
     rpcCode: -32000,
-    meaning: 'An answer came with an id that nobody waits for: answered twice, too late, or never asked.',
-    next: 'None needed: it was dropped. If it repeats, mend the page.',
+    meaning: 'An answer came with an id that no call waits for: answered twice, too late, or never asked.',
+    next: 'None needed: it was dropped. If it repeats, fix the page.',
   },
   message_too_large: {
     rpcCode: -32001,
@@ -57,7 +57,7 @@ export const errorTable = {
   not_connected: {
     rpcCode: -32006,
     meaning: 'No notebook page is connected.',
-    next: 'Call `open_colab_browser_connection`, or open the URL that it answers with.',
+    next: 'Call `open_colab_browser_connection`, or open the URL that it returns.',
   },
   handshake_failed: {
     rpcCode: -32007,
@@ -79,7 +79,7 @@ export const errorTable = {
   bad_config: {
     rpcCode: -32011,
     meaning: 'A config file is missing, not JSON, or has a wrong key or value.',
-    next: 'Mend the file at the line and key that the message names.',
+    next: 'Fix the file at the line and key that the message names.',
   },
   bad_usage: { rpcCode: -32012, meaning: 'The command line has an unknown command, option or value.', next: 'Run `notebridge --help`.' },
   bad_middleware: {
@@ -90,7 +90,7 @@ export const errorTable = {
   bad_notebook: {
     rpcCode: -32016,
     meaning: 'A notebook file cannot be opened: it is no notebook, of an old format, broken, too large, not readable, or open elsewhere.',
-    next: 'Mend the place that the message names, or choose another file. The file was not changed.',
+    next: 'Fix the place that the message names, or choose another file. The file was not changed.',
   },
   sandbox_unavailable: {
     rpcCode: -32016,
@@ -134,7 +134,7 @@ export const errorTable = {
   },
   bad_grant: {
     rpcCode: -32019,
-    meaning: 'A caller gave no token, one that nobody issued, or one that is expired or revoked.',
+    meaning: 'A caller gave no token, one that was never issued, or one that is expired or revoked.',
     next: 'Issue one with `notebridge grant`, and send it as `Authorization: Bearer …`.',
   },
   denied: {
@@ -150,7 +150,7 @@ export const errorTable = {
   write_failed: {
     rpcCode: -32014,
     meaning: 'A file of ours or of an agent host could not be read or written. What was there is unchanged.',
-    next: 'Mend the permission or free the space that the message names.',
+    next: 'Fix the permission or free the space that the message names.',
   },
   internal: {
     rpcCode: -32603,
@@ -174,7 +174,7 @@ export class BridgeError extends Error {
   }
 }
 
-/** An error that a peer answered with, kept as it came: code, message, data and unknown keys. */
+/** An error response of a peer, kept as it came: code, message, data and unknown keys. */
 export class RemoteError extends Error {
   readonly raw: JsonObject;
 

@@ -1,12 +1,12 @@
 /** Whose signed tokens of another issuer are taken for a grant, and what such a grant may do. */
 export interface ExchangeRule {
-  /** The claim `iss`, to the letter: of a Kubernetes cluster usually `https://kubernetes.default.svc.cluster.local`. */
+  /** The exact claim `iss`: of a Kubernetes cluster usually `https://kubernetes.default.svc.cluster.local`. */
   issuer: string;
-  /** Must be among the claim `aud`: a token that was made for somebody else is none for us. */
+  /** Must be in the claim `aud`: a token made for another audience is refused. */
   audience: string;
-  /** The claim `sub`, to the letter: `system:serviceaccount:NAMESPACE:NAME`. */
+  /** The exact claim `sub`: `system:serviceaccount:NAMESPACE:NAME`. */
   subject: string;
-  /** The file with the issuer's public keys (a JSON Web Key Set). Absolute. Whoever writes it can have grants. */
+  /** The file with the issuer's public keys (a JSON Web Key Set). Absolute. Anyone who can write it can get grants. */
   keys: string;
   allow: string[];
   readOnly: boolean;

@@ -43,7 +43,7 @@ export class MemoryProvider implements Provider {
     this.#prompts = options.prompts ?? [];
   }
 
-  /** Replaces the tools and says so. */
+  /** Replaces the tools and notifies listeners. */
   setTools(tools: RunnableTool[]): void {
     this.#tools = tools;
     this.#events.emit({ method: 'notifications/tools/list_changed' });

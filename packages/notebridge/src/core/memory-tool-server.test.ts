@@ -25,7 +25,7 @@ describe('MemoryToolServer', () => {
 });
 
 describe('MemoryToolServers', () => {
-  it('tells of servers that come, change and go', () => {
+  it('reports servers that come, change and go', () => {
     const servers = new MemoryToolServers([new MemoryToolServer({ name: 'first' })]);
     const events: ToolServerEvent[] = [];
     const stop = servers.subscribe((event) => events.push(event));

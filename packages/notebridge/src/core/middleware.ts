@@ -43,7 +43,7 @@ export interface MiddlewareContext<Params = JsonObject> extends CallContext {
   getState(key: string): unknown;
   /** Sends progress under the caller's token; nothing if the caller gave none. */
   reportProgress(progress: number, total?: number, message?: string): void;
-  /** Tells the caller that its list of tools has changed. */
+  /** Notifies the caller that its list of tools has changed. */
   sendToolListChanged(): void;
   /**
    * The same message with other params: `callNext(context.copy({ message }))`. A call under another name is aimed at what that name
@@ -54,7 +54,7 @@ export interface MiddlewareContext<Params = JsonObject> extends CallContext {
 
 /** What a middleware may use of the hub that it was added to. */
 export interface MiddlewareHost {
-  /** Tells every agent that the list of tools has changed. */
+  /** Notifies every agent that the list of tools has changed. */
   sendToolListChanged(): void;
 }
 
@@ -65,7 +65,7 @@ export interface MiddlewareHost {
 export interface Middleware {
   /** For logs and errors; by default the class name. */
   readonly name?: string;
-  /** @deprecated Without effect: a result that nobody has changed is noticed, whatever a layer says of itself. */
+  /** @deprecated Without effect: an unchanged result is detected, whatever a layer declares. */
   readonly keepsResults?: boolean;
   /** Called once, when the middleware is added. Returns what is to be done when the host closes. */
   onAdded?(host: MiddlewareHost): (() => void) | undefined;

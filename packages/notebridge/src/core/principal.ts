@@ -1,6 +1,6 @@
 /**
  * On whose behalf a call is made, as its door has proved it. `owner`: the person whose hub this is (their own stdio process, or
- * their 0600 token file). `grant`: a holder of a grant. `anonymous`: anybody, where `--no-auth` allows it.
+ * their 0600 token file). `grant`: a holder of a grant. `anonymous`: any other caller, where `--no-auth` allows it.
  */
 export type Principal =
   | { kind: 'owner' }

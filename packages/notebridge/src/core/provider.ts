@@ -1,33 +1,33 @@
 import type { JsonObject } from '@notebridge/kit/json';
 import type { CallContext } from './call-context.js';
 
-/** Something that a provider says of its own accord: a list changed, a resource was updated, a log line. */
+/** A notification of a provider: a list changed, a resource was updated, a log line. */
 export interface ProviderEvent {
   method: string;
   params?: JsonObject;
-  /** The server that said it. Left out: the provider has none behind it. */
+  /** The server that sent it. Left out: the provider has none behind it. */
   server?: string;
   /** The one session that it is for. Left out: it is for all. */
   sessionId?: string;
 }
 
 /**
- * Anything that offers tools, resources or prompts. Requests come as MCP method and params and are answered with the MCP
+ * Anything that offers tools, resources or prompts. Requests come as MCP method and params and resolve to the MCP
  * result, so that a method of the future needs no new member here.
  */
 export interface Provider {
   readonly name: string;
-  /** Told to agents when they connect. */
+  /** Sent to agents when they connect. */
   readonly instructions?: string | undefined;
   /** @deprecated Without effect: a result that nobody has changed is noticed, whatever a provider says of itself. */
   readonly keepsResults?: boolean;
   /**
-   * Answers one request. Rejects with `unknown_method` or `unknown_tool` for what it does not have, `cancelled` when the
+   * Handles one request. Rejects with `unknown_method` or `unknown_tool` for what it does not have, `cancelled` when the
    * context was cancelled. A tool that fails resolves, with `isError`.
    */
   request(method: string, params: JsonObject, context: CallContext): Promise<JsonObject>;
   /** Takes a notification of an agent; what means nothing here is ignored. */
   notify(method: string, params: JsonObject | undefined): void;
-  /** Listens to events from now on. Returns the way to stop. */
+  /** Listens to events from now on. Returns the unsubscribe function. */
   subscribe(listener: (event: ProviderEvent) => void): () => void;
 }

@@ -1,8 +1,8 @@
-/** Somebody who was not let in: what the audit may know of it. What they showed is no part of it. */
+/** A refused attempt to get in, as the audit may record it. The credentials are no part of it. */
 export interface RefusedAttempt {
   /** Where: as `Caller.door` where callers come in there, else by its own name. */
   door: 'tool-proxy' | 'http' | 'owner' | 'exchange' | 'page' | 'window' | 'other';
-  /** Why, in a word of ours: `missing`, `malformed`, `unknown`, `expired`, `revoked`, `wrong_door`, `wrong_host`, `wrong_origin`. */
+  /** Why, one of our own words: `missing`, `malformed`, `unknown`, `expired`, `revoked`, `wrong_door`, `wrong_host`, `wrong_origin`. */
   reason: string;
   /** The grant, where what was shown is the token of one. */
   grantId?: string | undefined;
@@ -10,5 +10,5 @@ export interface RefusedAttempt {
   remoteAddress: string | undefined;
 }
 
-/** Is told of each. */
+/** Called for each. */
 export type OnRefused = (attempt: RefusedAttempt) => void;

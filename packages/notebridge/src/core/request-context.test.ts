@@ -31,7 +31,7 @@ describe('RequestContext: progress', () => {
   });
 });
 
-describe('RequestContext: what the caller is told besides', () => {
+describe('RequestContext: what the caller is sent besides', () => {
   it('is a log line, or that the tools have changed', () => {
     const context = createContext('tools/call');
     context.log('info', { a: 1 });

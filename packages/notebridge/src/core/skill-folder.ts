@@ -4,7 +4,7 @@ export interface SkillFolder {
   path: string;
   /** A folder above it that others may write to: then `path` is no more trusted than what is in it, and must not lead out of this one. */
   below?: string;
-  /** Only scripts of trusted folders are run: whoever can write to the folder can then run programs as the user. */
+  /** Only scripts of trusted folders are run: anyone who can write to the folder can then run programs as the user. */
   trusted: boolean;
   /** How long one of its scripts may run, in milliseconds. */
   timeoutMs: number;

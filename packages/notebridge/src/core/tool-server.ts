@@ -9,7 +9,7 @@ import type { Provider, ProviderEvent } from './provider.js';
  */
 export type ServerStatus = 'stopped' | 'starting' | 'running' | 'restarting' | 'failed' | 'disabled';
 
-/** How a server fares, for people and `notebridge servers`. */
+/** The status of a server, for people and `notebridge servers`. */
 export interface ServerState {
   status: ServerStatus;
   /** When it came into this state, milliseconds since the epoch. */
@@ -40,18 +40,18 @@ export interface ToolServer extends Provider {
   readonly state: ServerState;
   /** That of `state`, by itself: it is asked for with every call. */
   readonly status: ServerStatus;
-  /** Its tools as last heard, without starting anything; undefined if they were never asked for. */
+  /** Its tools as last listed, without starting anything; undefined if they were never asked for. */
   readonly knownTools: readonly Tool[] | undefined;
   /** Its tools, all pages of the list, as far as the config allows them. Starts the server if need be. Rejects with `upstream_unavailable`. */
   listTools(context?: CallContext): Promise<readonly Tool[]>;
 }
 
-/** Something changed of one of the servers, or a server said something of its own accord. */
+/** Something changed of one of the servers, or a server sent a notification. */
 export type ToolServerEvent =
   | { server: string; kind: 'added' | 'removed' | 'state' | 'tools' }
   | { server: string; kind: 'notification'; notification: ProviderEvent };
 
-/** Calls when there may be other tools: of a server, or by a server that came or went. Returns the way to stop. */
+/** Calls when there may be other tools: of a server, or by a server that came or went. Returns the unsubscribe function. */
 export function onToolsChanged(servers: ToolServers, listener: () => void): () => void {
   return servers.subscribe(({ kind }) => {
     if (kind === 'tools' || kind === 'added' || kind === 'removed') listener();
@@ -62,6 +62,6 @@ export function onToolsChanged(servers: ToolServers, listener: () => void): () =
 export interface ToolServers {
   all(): readonly ToolServer[];
   get(name: string): ToolServer | undefined;
-  /** Listens from now on. Returns the way to stop. */
+  /** Listens from now on. Returns the unsubscribe function. */
   subscribe(listener: (event: ToolServerEvent) => void): () => void;
 }

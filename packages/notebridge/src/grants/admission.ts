@@ -34,7 +34,7 @@ const maxTraffic = 2000;
 const free: Ticket = { release: () => {} };
 
 /**
- * Decides which call may be made. The owner, and anybody where `--no-auth` lets them in, may call everything. A grant is held to its
+ * Decides which call may be made. The owner, and anonymous callers where `--no-auth` lets them in, may call everything. A grant is held to its
  * terms: tools, read-only, calls under way, rate, budget, in this order, and a refused call costs none of them. Rate and calls under
  * way are counted per process, the budget across all of them.
  */
@@ -71,7 +71,7 @@ export class Admission {
     return this.#take(grant, traffic);
   }
 
-  /** The ticket of one request for a resource or prompt: those of a server belong to whoever may call all of its tools. */
+  /** The ticket of one request for a resource or prompt: those of a server belong to callers that may call all of its tools. */
   admitWhole(principal: Principal, server: string | undefined): Ticket | Promise<Ticket> {
     if (principal.kind !== 'grant') return free;
     const grant = this.#live(principal.grantId);
@@ -102,8 +102,8 @@ export class Admission {
   }
 
   /**
-   * True if an agent may be told of what a server says of its own accord. That a list has changed everybody may know, since lists show
-   * to each what it may see; log lines and updates are for who may use all of the server. A grant that has ended hears nothing.
+   * True if an agent may receive a notification of a server. All may know that a list has changed, since lists show
+   * to each what it may see; log lines and updates are for callers that may use all of the server. A grant that has ended receives nothing.
    */
   mayHear(principal: Principal, { method, server = notebookServer }: ProviderEvent): boolean {
     if (principal.kind !== 'grant') return true;

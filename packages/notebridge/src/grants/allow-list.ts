@@ -18,7 +18,7 @@ const maxLength = 500;
 
 /**
  * Reads patterns of the form `server:tool`, `*` standing for any text anywhere: `github:*`, `*:read_*`. A pattern without a colon
- * is a whole server: `filesystem` is `filesystem:*`. The first colon divides. Names are compared to the letter, upper and lower case apart.
+ * is a whole server: `filesystem` is `filesystem:*`. The first colon divides. Names are compared exactly, case included.
  *
  * @throws BridgeError `bad_usage`, naming the pattern and what is wrong with it.
  */
@@ -51,7 +51,7 @@ function parsePattern(pattern: unknown): Rule {
   const tool = colon < 0 ? '*' : pattern.slice(colon + 1);
   if (server === '') throw bad(`The pattern ${quote(pattern)} names no server`, 'Write "server:tool", or "*:tool" for every server.');
   if (tool === '') throw bad(`The pattern ${quote(pattern)} names no tool`, 'Write "server:tool", or "server:*" for all of its tools.');
-  // Whoever writes these meant two patterns, and would get one that allows nothing.
+  // The writer of these meant two patterns, and would get one that allows nothing.
   if (/[\s,]/.test(pattern)) throw bad(`The pattern ${quote(pattern)} has a space or comma in it`, 'Give each pattern by itself.');
   return { server: compileGlob(server), tool: compileGlob(tool), isWhole: isStars(tool), isEveryServer: isStars(server) };
 }

@@ -27,7 +27,7 @@ export interface AuditEntry {
 export interface RefusedEntry {
   door: string;
   reason: string;
-  /** Undefined: nobody known. */
+  /** Undefined: unknown. */
   grantId: string | undefined;
   remote: 'loopback' | 'private' | 'public' | 'unknown';
   times: number;
@@ -88,7 +88,7 @@ let lastCaller: Caller | undefined;
 let lastLabel: string | undefined;
 let lastWho = '';
 
-/** The fields of who calls, and from where. Calls come many from one. */
+/** The fields of the caller and its address. One caller makes many calls. */
 function toWho(caller: Caller, label: string | undefined): string {
   if (caller === lastCaller && label === lastLabel) return lastWho;
   const { principal, door, sessionId, clientInfo } = caller;
@@ -135,7 +135,7 @@ function toJson(name: string): string {
   const known = printedNames.get(name);
   if (known !== undefined) return known;
   const printed = printName(name);
-  // Whoever makes up names must not fill our memory, nor keep those of others out for ever.
+  // A client that makes up names must not fill our memory, nor keep those of others out permanently.
   if (printedNames.size >= maxPrintedNames) printedNames.clear();
   if (name.length <= maxName) printedNames.set(name, printed);
   return printed;

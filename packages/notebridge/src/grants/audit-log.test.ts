@@ -122,7 +122,7 @@ describe('AuditLog', () => {
     expect(line).not.toHaveProperty('args_sha256');
   });
 
-  it.each([false, true])('takes down a call however deep its arguments are nested (arguments too: %s)', async (logArguments) => {
+  it.each([false, true])('records a call however deep its arguments are nested (arguments too: %s)', async (logArguments) => {
     const audit = open({ logArguments });
     for (const depth of [5_000, 20_000, 1_000_000]) {
       let args: JsonObject = {};
@@ -184,7 +184,7 @@ describe('AuditLog', () => {
     ]);
   });
 
-  it('tells at its end of lines that are missing, if no call came since it can be written again', async () => {
+  it('reports at its end lines that are missing, if no call came since it can be written again', async () => {
     const file = join(dir, 'file', 'audit.jsonl');
     await writeFile(join(dir, 'file'), '');
     const audit = open({ path: file });

@@ -54,12 +54,12 @@ export class AuditLog {
     });
   }
 
-  /** Takes a call down. Never throws. */
+  /** Records a call. Never throws. */
   add(entry: AuditEntry): void {
     this.#take(entry);
   }
 
-  /** Takes down that somebody was not let in. Never throws. */
+  /** Records a refused attempt. Never throws. */
   addRefused(entry: RefusedEntry): void {
     this.#take(entry);
   }
@@ -77,7 +77,7 @@ export class AuditLog {
   /** Writes what waits, at once. Never throws. */
   flush(): void {
     this.#isScheduled = false;
-    // Lines that were lost are told of even if no call comes any more.
+    // Lost lines are reported even if no call comes any more.
     if (this.#waiting.length === 0 && this.#lost === 0) return;
     this.#writtenAt = performance.now();
     const lines = this.#waiting.length;
@@ -91,7 +91,7 @@ export class AuditLog {
     if (!isWritten) this.#lost += lines;
   }
 
-  /** Writes what waits and lets go of the file. Closing twice is harmless. */
+  /** Writes what waits and closes the file. Closing twice is harmless. */
   close(): void {
     if (this.#isClosed) return;
     this.flush();
@@ -110,7 +110,7 @@ export class AuditLog {
         else pieces.push(toRefusedLine(entry));
       } catch (error) {
         const callId = 'context' in entry ? entry.context.callId : 'none';
-        this.#logger.error(`A call could not be taken down in the audit: ${messageOf(error)}`, { callId });
+        this.#logger.error(`A call could not be recorded in the audit: ${messageOf(error)}`, { callId });
       }
     }
     return this.#options.redactor.redact(pieces.join(''));

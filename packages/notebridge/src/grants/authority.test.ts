@@ -36,7 +36,7 @@ function refusal(authorization: string | undefined, door: GrantDoor = 'tools'): 
 }
 
 describe('createAuthority', () => {
-  it('tells the owner at both doors, and a grant at its own', async () => {
+  it('identifies the owner at both doors, and a grant at its own', async () => {
     const { token, id } = await store.issue({ door: 'agent' });
     for (const door of ['tools', 'agent'] as const) expect(authority.authenticate(`Bearer ${ownerToken}`, door)).toEqual({ kind: 'owner' });
     expect(authority.authenticate(`bearer  ${token}`, 'agent')).toEqual({ kind: 'grant', grantId: id });
@@ -72,7 +72,7 @@ describe('createAuthority', () => {
     }
   });
 
-  it('without auth lets in whoever has no valid token as anonymous, and still holds a grant to be one', async () => {
+  it('without auth lets in callers without a valid token as anonymous, and still holds a grant to be one', async () => {
     const open = createAuthority({ store, ownerToken, noAuth: true });
     const { token, id } = await store.issue();
     expect(open.authenticate(undefined, 'tools')).toEqual({ kind: 'anonymous' });

@@ -8,7 +8,7 @@ export interface AuthorityOptions {
   store: GrantStore;
   /** Left out: no token is the owner's. */
   ownerToken?: string | undefined;
-  /** Lets in whoever shows no valid token, as `anonymous`: `--no-auth`. Default false. */
+  /** Lets in callers without a valid token, as `anonymous`: `--no-auth`. Default false. */
   noAuth?: boolean | undefined;
 }
 
@@ -37,12 +37,12 @@ const messages: Record<Refused, string> = {
   wrong_door: 'The grant of this token is for another door. Issue one for this door: `notebridge grant --door tools` or `--door agent`.',
 };
 
-/** Tells who calls by the token that they show. A grant opens the door that it was issued for; the owner's token opens both. */
+/** Identifies callers by their token. A grant opens the door that it was issued for; the owner's token opens both. */
 export function createAuthority({ store, ownerToken, noAuth = false }: AuthorityOptions): Authority {
   const ownerHash = ownerToken === undefined ? undefined : hashSecret(ownerToken);
   const look = (token: string | undefined, door: GrantDoor): Principal | Refused => {
     if (token === undefined) return 'malformed';
-    // Digests may be compared in any way: where two of them differ tells nothing of a token.
+    // Digests may be compared in any way: where two of them differ reveals nothing of a token.
     if (ownerHash !== undefined && isSecret(token, 'nbo_') && hashSecret(token) === ownerHash) return owner;
     const grant = store.find(token);
     if (typeof grant === 'string') return grant;

@@ -37,7 +37,7 @@ describe('Deadlines', () => {
     expect(deadlines.isOver('b', end)).toBe(false);
   });
 
-  it('are others when their time is another, and are forgotten when nobody needs them', () => {
+  it('are others when their time is another, and are forgotten when they are not needed', () => {
     const { time, pass, deadlines } = open();
     expect(deadlines.isOver('a', start + 100)).toBe(false);
     time.now -= 1000;

@@ -7,7 +7,7 @@ export interface Clocks {
 }
 
 /**
- * Whether moments of the clock have come. The clock may be set back, which must not give anybody more time: a moment has also come when as
+ * Whether moments of the clock have come. The clock may be set back, which must not extend any deadline: a moment has also come when as
  * much time has passed as was left when it was first asked for here. What was asked for is remembered until `keepOnly`.
  */
 export class Deadlines {

@@ -94,7 +94,7 @@ describe('GrantExchange', () => {
     ],
     ['a token with an extension that we do not know', `Bearer ${issuer.sign({}, { crit: ['b64'] })}`, 'malformed'],
     ['a token of 20,000 characters', `Bearer ${issuer.sign({ more: 'x'.repeat(20_000) })}`, 'malformed'],
-    ['a token of a stranger with the name of a key', `Bearer ${stranger.sign()}`, 'unknown'],
+    ['a token of an unknown issuer with the name of a key', `Bearer ${stranger.sign()}`, 'unknown'],
     ['a token whose claims were changed', `Bearer ${head}.${stranger.sign().split('.')[1]}x.${issuer.sign().split('.')[2]}`, 'malformed'],
     ['a token of a key that is not in the set', `Bearer ${issuer.sign({}, { kid: 'key-2' })}`, 'unknown'],
     ['a token of another issuer', `Bearer ${issuer.sign({ iss: 'https://other.test' })}`, 'unknown'],
@@ -109,7 +109,7 @@ describe('GrantExchange', () => {
     expect(store.list()).toEqual([]);
   });
 
-  it('refuses a key that is too short, and everybody when the keys cannot be read', async () => {
+  it('refuses a key that is too short, and all tokens when the keys cannot be read', async () => {
     await writeFile(join(dir, 'keys.json'), JSON.stringify(weak.keySet));
     await expect(open().exchange(`Bearer ${weak.sign()}`)).rejects.toMatchObject({ code: 'bad_grant' });
     await writeFile(join(dir, 'keys.json'), '{"keys":');
@@ -121,7 +121,7 @@ describe('GrantExchange', () => {
     await expect(open().exchange(`Bearer ${issuer.sign()}`)).resolves.toBeDefined();
   });
 
-  it('refuses rules that no grant can have, before anybody comes', () => {
+  it('refuses rules that no grant can have, before any token comes', () => {
     expect(() => open({ allow: [':x'] })).toThrow(/names no server/);
   });
 });

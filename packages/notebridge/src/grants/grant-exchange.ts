@@ -19,7 +19,7 @@ export interface GrantExchangeOptions {
 
 export type ExchangedGrant = IssuedGrant & { expiresInS: number };
 
-/** Somebody whom another issuer vouches for. */
+/** An identity that another issuer vouches for. */
 interface Identity {
   rule: ExchangeRule;
   /** Who it is, also after a restart of the hub: the label of its grant. */
@@ -28,7 +28,7 @@ interface Identity {
 
 /**
  * Gives a grant for the token of another issuer: a pod shows the service account token that its cluster signed for us. One identity (a
- * pod, if the token names one) has one grant: who comes again has its token renewed, and the budget stays as it was.
+ * pod, if the token names one) has one grant: one that comes again has its token renewed, and the budget stays as it was.
  */
 export class GrantExchange {
   readonly #store: GrantStore;
@@ -48,7 +48,7 @@ export class GrantExchange {
     for (const rule of rules) createGrant(termsOf(rule, labelOf({ sub: rule.subject })), { hash: '', now: 0 });
   }
 
-  /** False if nobody's token is taken. */
+  /** False if no token is accepted. */
   get isOpen(): boolean {
     return this.#rules.length > 0;
   }
@@ -117,7 +117,7 @@ function isOf(grant: GrantView, { allow, readOnly, calls, perMinute, concurrent 
   return limits && grant.readOnly === readOnly && JSON.stringify(grant.allow) === JSON.stringify(allow);
 }
 
-/** The subject is as long as the config has it; a pod's id tells pods of one service account apart. */
+/** The subject is as long as the config has it; a pod's id distinguishes pods of one service account. */
 function labelOf({ sub, 'kubernetes.io': kubernetes }: JsonObject): string {
   const pod = isJsonObject(kubernetes) && isJsonObject(kubernetes.pod) ? kubernetes.pod : {};
   const id = typeof pod.uid === 'string' && /^[\w-]{1,64}$/.test(pod.uid) ? ` pod ${pod.uid}` : '';

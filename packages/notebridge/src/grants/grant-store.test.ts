@@ -173,7 +173,7 @@ describe('GrantStore', () => {
   });
 });
 
-describe('a file of grants that somebody touched', () => {
+describe('a file of grants that was tampered with', () => {
   const broken = ['', '{', '[]', '{"version":2,"grants":[]}', '{"version":1,"grants":[{}]}', '{"version":1,"grants":[null]}'];
 
   it.each(broken)('is refused at the start: %j', async (text) => {
@@ -237,7 +237,7 @@ describe('a file of grants that somebody touched', () => {
     await expect(GrantStore.open({ dir })).rejects.toMatchObject({ code: 'write_failed', data: { reason: 'ELOOP' } });
   });
 
-  it('is refused when it belongs to somebody else', async ({ skip }) => {
+  it('is refused when it belongs to another user', async ({ skip }) => {
     skip(process.geteuid?.() !== 0, 'only root may give files away');
     await writeFile(grantsFile(), '{"version":1,"grants":[]}', { mode: 0o600 });
     const { chown } = await import('node:fs/promises');

@@ -18,7 +18,7 @@ export interface GrantStoreOptions {
   steady?: () => number;
 }
 
-/** A grant that was just issued. The token is told once and kept nowhere. */
+/** A grant that was just issued. The token is returned once and stored nowhere. */
 export type IssuedGrant = GrantView & { token: string };
 
 /** Why a token opens nothing. */
@@ -116,7 +116,7 @@ export class GrantStore {
     return isRevoked;
   }
 
-  /** The grant that a token opens, or why it opens none. Looked up by its digest, so time tells nothing of any token. */
+  /** The grant that a token opens, or why it opens none. Looked up by its digest, so timing reveals nothing of any token. */
   find(token: string): LiveGrant | EndOfGrant {
     if (!isSecret(token, 'nbg_')) return 'unknown';
     this.#refresh();

@@ -15,7 +15,7 @@ export interface GrantsFileOptions extends PrivacyRules {
   logger: Logger;
 }
 
-/** Ended grants stay in the file this long, so that their holders hear why they are refused. */
+/** Ended grants stay in the file this long, so that their holders learn why they are refused. */
 const tellEndForMs = 60 * 60_000;
 const maxEnded = 1000;
 /** Whether another process has changed the file is asked at most this often, milliseconds. */
@@ -23,7 +23,7 @@ const lookEveryMs = 250;
 
 /**
  * The one file of grants, shared by all processes of the user. It is read again when it has changed, and changed only under its
- * lock and on what it holds in that moment, so nobody loses what another wrote.
+ * lock and on what it holds in that moment, so no process loses what another wrote.
  */
 export class GrantsFile {
   readonly #path: string;
@@ -59,7 +59,7 @@ export class GrantsFile {
       this.#stamp = stamp;
       this.#lastFault = '';
     } catch (error) {
-      // Nobody can tell any more who may do what. The next look tries again.
+      // It is unknown now who may do what. The next look tries again.
       this.#grants = [];
       this.#stamp = '';
       this.#report(error);
@@ -107,7 +107,7 @@ export class GrantsFile {
   }
 }
 
-/** All or nothing: of a file with one odd entry, nobody knows what else was done to it. */
+/** All or nothing: a file with one odd entry may have been changed elsewhere too. */
 function parseFile(text: string): Grant[] | undefined {
   const file = tryJson(text);
   if (!isJsonObject(file) || file.version !== 1 || !Array.isArray(file.grants)) return undefined;

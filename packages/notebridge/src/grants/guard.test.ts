@@ -91,7 +91,7 @@ const refusedWith = (code: ErrorCode, rule: string, message: string) =>
   expect.objectContaining({ code, data: expect.objectContaining({ rule }), message: expect.stringContaining(message) });
 
 describe('createGuard', () => {
-  it('lets the owner, and anonymous where it is let in, call everything, and takes it down', async () => {
+  it('lets the owner, and anonymous where it is let in, call everything, and records it', async () => {
     await call(undefined, 'get_cells');
     await call({ kind: 'owner' }, 'fs__write_file');
     await call({ kind: 'anonymous' }, 'fs__write_file');
@@ -185,7 +185,7 @@ describe('createGuard', () => {
     }
   });
 
-  it('takes down what became of a call', async () => {
+  it('records the outcome of a call', async () => {
     await call(undefined, 'x__y', () => ({ isError: true, content: [] }));
     await call(undefined, 'x__y', () => ({ isError: true, _meta: { 'notebridge/error_code': 'not_connected' } }));
     const failures = [new BridgeError('timeout', 'late'), new RemoteError({ code: -1 }), new Error('secret detail')];

@@ -30,7 +30,7 @@ export interface GuardOptions {
 
 /**
  * A layer that has `onMessage` and nothing else. That hook wraps every message, so a method or hook of the future cannot pass beside
- * it, and who wraps a guard has one function to hand on; a guard with another hook does not compile.
+ * it, and code that wraps a guard has one function to hand on; a guard with another hook does not compile.
  */
 export type Guard = Middleware &
   Required<Pick<Middleware, 'name' | 'onMessage'>> & {
@@ -45,9 +45,9 @@ type Step<Rule = MethodRule> = {
 type RuleOf<Kind extends MethodRule['kind']> = Extract<MethodRule, { kind: Kind }>;
 
 /**
- * The outermost layer: holds every message to the grant of its caller and takes each call down in the audit. For the owner it does
+ * The outermost layer: holds every message to the grant of its caller and records each call in the audit. For the owner it does
  * no more than the audit. `tools/list` shows what may be called. Resources and prompts of a server belong to grants that allow all of
- * its tools (`github:*`). What it does not know is refused to everybody but the owner, whatever they may call.
+ * its tools (`github:*`). What it does not know is refused to all but the owner, whatever they may call.
  */
 export function createGuard(options: GuardOptions): Guard {
   return {
@@ -149,7 +149,7 @@ function showAllowed({ context, callNext, items, maySee }: Listing, { admission 
   });
 }
 
-/** What was refused before it began is taken down as well. */
+/** Records what was refused before it began as well. */
 function refuse(context: MiddlewareContext, error: unknown, { admission, audit }: GuardOptions): Promise<never> {
   const { method, message, caller } = context;
   const outcome = codeOf(error) ?? 'internal';
@@ -183,14 +183,14 @@ function principalOf({ caller }: CallContext): Principal {
   return caller.principal ?? owner;
 }
 
-/** True for who may do everything. */
+/** True for principals that may do everything. */
 function isUnbound(context: CallContext): boolean {
   return principalOf(context).kind !== 'grant';
 }
 
 function admitTool(context: CallContext, address: ToolAddress, { admission, findTool }: GuardOptions): Ticket | Promise<Ticket> {
   const principal = principalOf(context);
-  // A look at its list may start the server; who may not call it anyway must not cause that.
+  // Reading its list may start the server; callers that may not call it must not cause that.
   if (!admission.needsTool(principal, address)) return admission.admit(principal, address, undefined);
   const found = Promise.resolve(findTool(address, context));
   return found.then((tool) => admission.admit(principal, address, tool));
@@ -205,7 +205,7 @@ interface Run {
   args: unknown;
 }
 
-/** Admits, calls, releases, and takes it down, whatever became of it. Not async: every call goes through here. */
+/** Admits, calls, releases, and records the call, whatever its outcome. Not async: every call goes through here. */
 function run({ context, callNext, address, admit, args }: Run, { admission, audit }: GuardOptions): Promise<Answered<JsonObject>> {
   if (audit === undefined && admit === undefined) return callNext(context);
   const startedAt = performance.now();

@@ -97,7 +97,7 @@ describe('every method of the protocol', () => {
       const refusal = ['expired', 'revoked', 'unknown'].includes(name) && kind !== 'unknown' ? 'bad_grant' : 'denied';
       const right = method.startsWith('notifications/') ? 'notification' : 'request';
       expect([method, await send(principal, method, right)]).toEqual([method, isMeant ? 'reached' : refusal]);
-      // A request that is sent as a notification, or the other way round, is another message, and nobody's but the owner's.
+      // A request that is sent as a notification, or the other way round, is another message, for the owner alone.
       const wrong = right === 'request' ? 'notification' : 'request';
       expect([method, await send(principal, method, wrong)]).toEqual([method, name === 'owner' ? 'reached' : 'denied']);
     }
@@ -105,7 +105,7 @@ describe('every method of the protocol', () => {
 });
 
 describe('a grant that has ended', () => {
-  it('hears nothing that servers say', () => {
+  it('receives no notification of servers', () => {
     const admission = new Admission({ store });
     const event = { method: 'notifications/tools/list_changed' };
     const heard = Object.entries(principals).filter(([, principal]) => admission.mayHear(principal, event));

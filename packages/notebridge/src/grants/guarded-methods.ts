@@ -27,7 +27,7 @@ const promptOf: NameIn = ({ name }) => (typeof name === 'string' ? { kind: 'prom
 
 const free: MethodRule = { kind: 'free' };
 
-/** The requests that the guard knows. One that is not here is refused to everybody but the owner. */
+/** The requests that the guard knows. One that is not here is refused to all but the owner. */
 const requests: ReadonlyMap<string, MethodRule> = new Map<string, MethodRule>([
   ['initialize', free],
   ['server/discover', free],
@@ -73,7 +73,7 @@ export function ruleOf({ type, method }: { type: 'request' | 'notification'; met
   return (type === 'request' ? requests : notifications).get(method);
 }
 
-/** True for what is taken down whoever sends it. */
+/** True for what is recorded for every sender. */
 export function isAuditedForAll({ type, method }: { type: 'request' | 'notification'; method: string }): boolean {
   return type === 'request' && auditedForAll.has(method);
 }

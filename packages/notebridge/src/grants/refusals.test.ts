@@ -53,7 +53,7 @@ describe('Refusals', () => {
     expect(texts).toEqual(['A request was refused within a minute.']);
   });
 
-  it('begins anew after the minute, and keeps no timer while nobody is refused', () => {
+  it('begins anew after the minute, and keeps no timer while nothing is refused', () => {
     attempt('missing');
     vi.advanceTimersByTime(60_000);
     expect(vi.getTimerCount()).toBe(0);

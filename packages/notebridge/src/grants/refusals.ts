@@ -14,7 +14,7 @@ export interface RefusalsOptions {
 
 /** How long attempts of one kind are counted before they are written. Milliseconds. */
 const foldMs = 60_000;
-/** Kinds that are told apart at once; what comes beyond them is counted together. Only holders of grants can make up so many. */
+/** Kinds that are counted separately at once; any beyond them are counted together. Only holders of grants can make up so many. */
 const maxKinds = 256;
 
 /** Attempts that are alike, and how many of them are not in the audit yet. */
@@ -25,7 +25,7 @@ interface Fold {
 }
 
 /**
- * Writes down who was not let in: the first of a kind at once, the rest as a count when the minute is over, so that a flood costs two
+ * Records refused attempts: the first of a kind at once, the rest as a count when the minute is over, so that a flood costs two
  * lines a minute. The log gets one line a minute. Kinds differ by door, reason, grant and the class of the address; whatever was shown
  * leaves nothing here.
  */

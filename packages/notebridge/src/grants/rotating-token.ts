@@ -12,7 +12,7 @@ export interface RotatingTokenOptions {
   /** The file that the holder reads, again whenever it is refused. Its folder must exist. A link there is replaced, not followed. */
   path: string;
   terms?: GrantTerms;
-  /** Told each token when it is made, and when it has ended. */
+  /** Called with each token when it is made, and when it has ended. */
   secrets?: Pick<Redactor, 'add' | 'delete'>;
   logger?: Logger;
 }

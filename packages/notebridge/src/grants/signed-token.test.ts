@@ -88,9 +88,9 @@ describe('findTokenFault', () => {
   });
 
   it.each<[string, string]>([
-    ['a stranger under the name of a key', stranger.sign()],
-    ['a stranger who brings the key along', forge({ jwk: stranger.keySet.keys[0] }, { key: stranger.privateKey })],
-    ['a stranger who says where the key is', forge({ jku: 'http://127.0.0.1:1/keys' }, { key: stranger.privateKey })],
+    ['an unknown issuer under the name of a key', stranger.sign()],
+    ['an unknown issuer that brings the key along', forge({ jwk: stranger.keySet.keys[0] }, { key: stranger.privateKey })],
+    ['an unknown issuer that says where the key is', forge({ jku: 'http://127.0.0.1:1/keys' }, { key: stranger.privateKey })],
     ['nobody: the signature is empty', `${head}.${body}.`],
     ['nobody: the signature is short', `${head}.${body}.${signature.slice(0, 40)}`],
     ['somebody before the claims were changed', `${head}.${encodePart({ ...podClaims(), calls: 9 })}.${signature}`],

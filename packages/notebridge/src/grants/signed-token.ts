@@ -2,14 +2,14 @@ import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { messageOf } from '@notebridge/kit/message-of';
 import type { CryptoKey, JSONWebKeySet, JWTPayload, JWTVerifyOptions } from 'jose';
 
-/** A JSON Web Token as it was sent: nobody has vouched for it yet. */
+/** A JSON Web Token as it was sent: not verified yet. */
 export interface SignedToken {
   text: string;
   keyId: string;
   claims: JsonObject;
 }
 
-/** Why a token is not taken: `expired` may be told to the caller, `why` belongs into the log. */
+/** Why a token is not taken: `expired` may be shown to the caller, `why` belongs in the log. */
 export interface TokenFault {
   reason: 'expired' | 'unknown';
   why: string;
@@ -73,7 +73,7 @@ async function verify(text: string, keySet: JSONWebKeySet, options: JWTVerifyOpt
   } catch (error) {
     if (!isAmbiguous(error)) throw error;
     let last: unknown = error;
-    // Several keys have this name: whoever changes keys may keep it.
+    // Several keys have this name: an issuer that rotates keys may keep it.
     for await (const key of error) {
       try {
         return (await jwtVerify(text, key, options)).payload;

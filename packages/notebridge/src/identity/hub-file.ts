@@ -28,7 +28,7 @@ const fileOf = (dir: string): string => join(dir, 'hub.json');
 const proofTimeoutMs = 2000;
 const maxProofBytes = 64 * 1024;
 
-/** Tells this user's commands and bindings where the hub is. Rejects with `write_failed`. */
+/** Publishes the hub's address for this user's commands and bindings. Rejects with `write_failed`. */
 export async function writeHubFile(dir: string, hub: HubFile): Promise<WrittenHubFile> {
   ensurePrivateDir(dir, { uid: ownUserId() });
   const nonce = randomBytes(12).toString('hex');
@@ -69,7 +69,7 @@ export async function isOwnHub(url: string, token: string): Promise<boolean> {
   }
 }
 
-/** Whoever listens there may answer without end. */
+/** What listens there may answer without end. */
 async function proofIn(answer: Response): Promise<unknown> {
   let text = '';
   const decoder = new TextDecoder();

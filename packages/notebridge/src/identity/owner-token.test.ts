@@ -78,11 +78,11 @@ describe('isOwnHub', () => {
     ['it is another kind of server', (_, response) => response.writeHead(404).end('<html>')],
     ['it hangs up', (request) => request.socket.destroy()],
     ['it talks without end', (_, response) => void setInterval(() => response.write('x'.repeat(65_536)), 1).unref()],
-  ])('does not take a stranger for it: %s', async (_, listener) => {
+  ])('does not take an unknown listener for it: %s', async (_, listener) => {
     expect(await isOwnHub(await listen(listener), ensureOwnerToken(dir))).toBe(false);
   });
 
-  it('does not take a stranger for it that passes the question on to the real one', async () => {
+  it('does not take an unknown listener for it that relays the challenge to the real one', async () => {
     const token = ensureOwnerToken(dir);
     const real = await listen(hub(token));
     const relay = await listen(

@@ -8,7 +8,7 @@ import { createSecret, isSecret } from './secret.js';
 const fileOf = (dir: string): string => join(dir, 'owner-token');
 
 /**
- * The token that opens everything of this user's hubs, made if there is none: whoever can read the user's private files is the user.
+ * The token that opens everything of this user's hubs, made if there is none: a process that can read the user's private files is the user.
  *
  * @throws BridgeError `write_failed` if folder or file is not the user's own alone, `bad_grant` if the file holds no such token.
  */
@@ -35,7 +35,7 @@ export function readOwnerToken(dir: string): string | undefined {
 export interface OwnerChallenge {
   /** Chosen anew by the client: 16 to 128 characters of `A-Za-z0-9_-`. */
   nonce: string;
-  /** The TCP port that was dialled. It is part of the proof: else a stranger's listener could pass the question on to the real hub. */
+  /** The TCP port that was dialled. It is part of the proof: else an unknown listener could relay the challenge to the real hub. */
   port: number;
 }
 
@@ -46,7 +46,7 @@ export function isNonce(nonce: unknown): nonce is string {
   return typeof nonce === 'string' && /^[\w-]{16,128}$/.test(nonce);
 }
 
-/** The hub's side: that it knows the owner's token, told without the token. `port`: that of the socket on which it was asked. */
+/** The hub's side: proves that it knows the owner's token without showing it. `port`: that of the socket on which it was asked. */
 export function proveOwner(token: string, { nonce, port }: OwnerChallenge): string {
   return createHmac('sha256', token).update(`${version}\n${port}\n${nonce}`).digest('base64url');
 }

@@ -83,7 +83,7 @@ describe('composeMiddleware: order', () => {
     expect(log).toEqual([...way, 'terminal', ...way.toReversed().map((line) => `/${line}`)]);
   });
 
-  it('goes straight to the terminal where nobody has a hook', async () => {
+  it('goes straight to the terminal where there is no hook', async () => {
     const context = createContext('tools/call', { name: 't' });
     expect(await composeMiddleware([{}, {}])(context, terminal)).toEqual({ method: 'tools/call', message: { name: 't' } });
   });
@@ -157,7 +157,7 @@ describe('composeMiddleware: what a hook can do', () => {
     expect(result).toEqual({ tries: 2 });
   });
 
-  it('tell the caller of progress and of changed tools', async () => {
+  it('notify the caller of progress and of changed tools', async () => {
     const context = createContext('tools/call', { _meta: { progressToken: 'p' } });
     const chain = composeMiddleware([
       {

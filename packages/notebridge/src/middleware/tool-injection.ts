@@ -22,7 +22,7 @@ export class ToolInjectionMiddleware implements Middleware {
 
   async onListTools(context: MiddlewareContext, callNext: CallNext<JsonObject, ListToolsResult>): Promise<Answered<ListToolsResult>> {
     const listed = await callNext(context).catch((error: unknown) => {
-      // Whatever is wrong further in, our own tools are there: one of them may be what mends it.
+      // Whatever is wrong further in, our own tools are there: one of them may fix it.
       if (codeOf(error) === 'cancelled' || context.message.cursor !== undefined) throw error;
       context.log('warning', `The notebook's own tools could not be listed: ${messageOf(error)}`, 'notebridge');
       return answer<ListToolsResult>({ tools: [] });

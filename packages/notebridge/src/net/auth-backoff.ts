@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Refusals that may wait at once; whoever comes beyond them is turned away without a wait. */
+/** Refusals that may wait at once; any beyond them are sent without a wait. */
 const maxWaiting = 64;
 /** Wrong tokens in a row that cost nothing: a stale tab tries once or twice. */
 const freeTries = 3;
@@ -9,7 +9,7 @@ const longestDelayMs = 2000;
 const forgetAfterMs = 60_000;
 
 /**
- * Slows down whoever guesses tokens: each wrong one makes the next refusal slower. It delays answers to wrong tokens only,
+ * Slows down token guessing: each wrong one makes the next refusal slower. It delays answers to wrong tokens only,
  * so the holder of the right one never waits.
  */
 export class AuthBackoff {

@@ -7,7 +7,7 @@ import { BridgeError } from '../core/errors.js';
 export interface BindOptions {
   /** 0 for any free port. */
   port: number;
-  /** Tells who holds a port, for the error. */
+  /** Finds out who holds a port, for the error. */
   describePortOwner?: ((port: number) => Promise<string | undefined> | string | undefined) | undefined;
 }
 

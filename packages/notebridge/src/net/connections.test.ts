@@ -57,7 +57,7 @@ describe('Connections', () => {
       await once(socket, 'data');
       busy.push(socket);
     }
-    // Six is the share of those; the two that came last are like anybody.
+    // Six is the share of those; the two that came last are like unknown clients.
     const newcomers = [await dial(port), await dial(port)];
     await Promise.all(busy.slice(6).map(isCut));
     expect([...busy.slice(0, 6), ...newcomers].map(({ closed }) => closed)).toEqual(Array.from({ length: 8 }, () => false));
@@ -97,7 +97,7 @@ describe('Connections', () => {
     return dialled;
   };
 
-  it.each([ownerHolder, 'another grant'])('cuts no call of %s for somebody whose calls take all places', async (holder) => {
+  it.each([ownerHolder, 'another grant'])('cuts no call of %s for a client whose calls take all places', async (holder) => {
     const connections = new Connections(() => 8);
     const port = await busy(connections);
     const hostile = await dialMany(port, of('hostile'), 6);
@@ -105,7 +105,7 @@ describe('Connections', () => {
     const pendingConnections = await dialMany(port, '', 20);
     await Promise.all(pendingConnections.slice(0, 17).map(isCut));
     expect(call?.closed).toBe(false);
-    // One gave its place back, and was cut like a stranger.
+    // One gave its place back, and was cut like an unknown client.
     await isCut(hostile[5] as Socket);
     expect(hostile.slice(0, 5).every(({ closed }) => !closed)).toBe(true);
   });

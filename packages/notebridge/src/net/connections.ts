@@ -11,20 +11,20 @@ const leastReserved = 64;
 /** However few descriptors there are. */
 const fewestConnections = 16;
 
-/** Whose connections give way to nobody else's. */
+/** The holder whose connections never give way. */
 export const ownerHolder = principalKey(owner);
 /** Of those that are known to be good without a name: pages and windows. */
 const unnamedHolder = '';
 
 /**
- * The connections that others hold to this process, over all of its listeners together. Descriptors are the process's: whoever takes
- * all of them stops the calls of everybody. So at the limit the oldest connection that has not shown a good token makes room.
+ * The connections that others hold to this process, over all of its listeners together. Descriptors are the process's: a client that takes
+ * all of them stops everyone's calls. So at the limit the oldest connection that has not shown a good token is closed.
  */
 export class Connections {
   readonly #limit: () => number;
   /** Oldest first. */
   readonly #unproven = new Set<Socket>();
-  /** By who holds them. */
+  /** By their holder. */
   readonly #proven = new Map<string, Set<Socket>>();
   readonly #holders = new Map<Socket, string>();
   /** The last answer of each, if it speaks HTTP. */
@@ -36,14 +36,14 @@ export class Connections {
     this.#limit = limit;
   }
 
-  /** Counts the connections of a server from now on. `onCut` is told of each that had to make room. */
+  /** Counts the connections of a server from now on. `onCut` is called for each that had to make room. */
   watch(server: Server, onCut?: () => void): void {
     server.on('connection', (socket: Socket) => this.#add(socket, onCut));
     server.on('request', (request, response) => this.#answers.set(request.socket, response));
   }
 
   /**
-   * The connection has carried a good token and a whole request: it makes room for no stranger while it has work. Cheap to call with each
+   * The connection has carried a good token and a whole request: it makes room for no unknown client while it has work. Cheap to call with each
    * request. `holder`: whose token it was; left out, the connection was upgraded, and always has work.
    */
   trust(socket: Socket, holder?: string): void {
@@ -73,7 +73,7 @@ export class Connections {
     return this.#holders.size >= 0.75 * this.#max;
   }
 
-  /** Room for newcomers stays. Whoever holds those that wait for nothing opens them again when they are needed; the owner need not. */
+  /** Keeps room for new clients. Idle connections are closed, since their holders can open them again; the owner's only for the owner. */
   #closeIdle(newcomer: string): void {
     for (const [socket, holder] of [...this.#holders]) {
       if (holder === ownerHolder && newcomer !== ownerHolder) continue;
@@ -84,7 +84,7 @@ export class Connections {
     }
   }
 
-  /** Whoever holds the most gives the newest of them back, to the owner, or to who holds less: it counts like a stranger's then. */
+  /** The holder of the most gives up its newest, to the owner, or to a holder of fewer: it then counts like an unknown client's. */
   #makeRoom(newcomer: string): boolean {
     let most: Set<Socket> | undefined;
     for (const [holder, sockets] of this.#proven) if (holder !== ownerHolder && sockets.size > (most?.size ?? 0)) most = sockets;

@@ -1,16 +1,16 @@
 import type { Socket } from 'node:net';
 import type { FaultLog } from './fault-log.js';
 
-/** How long whoever speaks may take to come to the point, and how often that is looked at. Milliseconds. */
+/** How long a connection that has sent something may take to finish its request, and how often that is checked. Milliseconds. */
 const requestMs = 5000;
 const lookEveryMs = 1000;
 /** How long a silent connection is kept: a browser holds it while a person is asked for permission. Milliseconds. */
 export const silenceMs = 120_000;
 
-/** Connections that are no page (yet): how long they may speak without coming to the point, and which have never said a word. */
+/** Connections that are no page (yet): how long they may take to finish a request, and which have never sent a byte. */
 export class PendingConnections {
   readonly #faults: FaultLog;
-  /** When each was first seen to have spoken; undefined before. */
+  /** When each was first seen to have sent something; undefined before. */
   readonly #sockets = new Map<Socket, number | undefined>();
   readonly #watched = new Set<Socket>();
   #gone = 0;
@@ -34,7 +34,7 @@ export class PendingConnections {
     });
   }
 
-  /** Looks whether it ever says a word, and leaves it alone: its port is not for pages only. */
+  /** Notes whether it ever sends a byte, and does nothing else: its port is not for pages only. */
   watch(socket: Socket): void {
     this.#watched.add(socket);
     socket.once('close', () => {
@@ -43,7 +43,7 @@ export class PendingConnections {
     });
   }
 
-  /** Lets go of one that is a page now. Releasing twice is harmless. */
+  /** Releases one that is a page now. Releasing twice is harmless. */
   release(socket: Socket): void {
     this.#sockets.delete(socket);
     if (this.#sockets.size > 0) return;

@@ -20,7 +20,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** A browser that notes what it was given, then ends as told. */
+/** A browser that notes what it was given, then ends as asked. */
 async function fakeBrowser(name: string, exitCode: number): Promise<string> {
   const path = join(folder, name);
   await writeFile(path, `#!/bin/sh\nprintf '%s\\n' "$@" > '${join(folder, `${name}.args`)}'\nexit ${exitCode}\n`);

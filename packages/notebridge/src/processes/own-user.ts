@@ -10,7 +10,7 @@ export function ownProcessId(): number {
   return process.pid;
 }
 
-/** True if there is a process of that number now, whoever runs it. Numbers are given again: it need not be the one that was meant. */
+/** True if there is a process of that number now, of any user. Numbers are given again: it need not be the one that was meant. */
 export function processExists(pid: number): boolean {
   try {
     process.kill(pid, 0);

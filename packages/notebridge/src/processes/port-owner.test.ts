@@ -56,7 +56,7 @@ describe('describePortOwner: the process files', () => {
     expect(await owner()).toBe('worker (pid 8)');
   });
 
-  it("tells another user's process by its user", async () => {
+  it("names another user's process by its user", async () => {
     expect(await owner()).toBe('a process of another user (uid 1001)');
   });
 });

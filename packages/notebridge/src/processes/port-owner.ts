@@ -10,7 +10,7 @@ export interface PortOwnerOptions {
 }
 
 /**
- * Who listens on a TCP port of this machine, for an error message: `node (pid 1234)`. Undefined where that cannot be told:
+ * Who listens on a TCP port of this machine, for an error message: `node (pid 1234)`. Undefined where that is unknown:
  * nobody listens, the system does not say (Windows), or `lsof` is missing (macOS). Never throws.
  */
 export async function describePortOwner(port: number, options: PortOwnerOptions = {}): Promise<string | undefined> {
@@ -72,7 +72,7 @@ async function ownerFromLsof(port: number): Promise<string | undefined> {
   return parseLsof(stdout);
 }
 
-/** Reads `lsof -F pc`: one field per line, the first letter tells which. */
+/** Reads `lsof -F pc`: one field per line, the first letter is its kind. */
 export function parseLsof(output: string): string | undefined {
   const field = (letter: string): string | undefined =>
     output

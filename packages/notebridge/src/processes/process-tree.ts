@@ -9,7 +9,7 @@ export interface ProcessTree {
   readonly marker: string;
 }
 
-/** Ends what of a tree is still there: told by SIGTERM, after `timeoutMs` by SIGKILL. Resolves when nothing is left. */
+/** Ends what of a tree is still there: by SIGTERM, after `timeoutMs` by SIGKILL. Resolves when nothing is left. */
 export async function endTree(tree: ProcessTree, timeoutMs: number): Promise<void> {
   // Of a process that is just ending the environment is gone before the process is.
   const seen = new Set<number>();
@@ -32,7 +32,7 @@ export async function endTree(tree: ProcessTree, timeoutMs: number): Promise<voi
 }
 
 const pollMs = 25;
-/** A program that is being started is waited for so long, and no longer: a process may well be odd for good. */
+/** A program that is being started is waited for so long, and no longer: a process may well stay odd. */
 const startingMs = 1000;
 /** PF_KTHREAD of Linux. */
 const systemThread = 0x00200000;
@@ -46,7 +46,7 @@ const lastWaitMs = 2000;
 
 interface Look {
   readonly members: readonly number[];
-  /** False while a process is just being started, of which nobody can tell yet whose it is. On a busy machine that takes its time. */
+  /** False while a process is just being started, whose owner is not known yet. On a busy machine that takes its time. */
   readonly isSure: boolean;
 }
 
@@ -74,7 +74,7 @@ async function belongs(name: string, { pid, marker }: ProcessTree, seen: Readonl
   if (Number(group) === pid || Number(session) === pid || seen.has(Number(name))) return 'yes';
   const environment = await readOrEmpty(`/proc/${name}/environ`);
   if (environment !== '') return environment.includes(`${marker}\0`) ? 'yes' : 'no';
-  // In the middle of `exec` both are empty; of who has an empty environment for good, the command is not, but of threads of the system.
+  // In the middle of `exec` both are empty; a process whose environment stays empty has a command, but for threads of the system.
   const isOfTheSystem = (Number(flags) & systemThread) !== 0;
   return isOfTheSystem || (await readOrEmpty(`/proc/${name}/cmdline`)) !== '' ? 'no' : 'unknown';
 }

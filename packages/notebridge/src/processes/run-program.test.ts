@@ -22,7 +22,7 @@ const run = (script: string, options: Partial<RunProgramOptions> = {}) =>
     ...options,
   });
 
-/** A zombie does not live, it only waits for whoever has to bury it. */
+/** A zombie does not live, it only waits for its parent to reap it. */
 const isAlive = (pid: number): boolean => {
   const { stdout } = spawnSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' });
   return /^[^Z]/.test(stdout.trim());

@@ -32,9 +32,9 @@ export interface ProgramRun {
   startFailure: string | undefined;
 }
 
-/** How long a program may take to end after it was told to, before it is killed. Milliseconds. */
+/** How long a program may take to end after a signal, before it is killed. Milliseconds. */
 const graceMs = 1000;
-/** The rest of its output, once nobody is left who could write more. Milliseconds. */
+/** How long to wait for the rest of its output, once no process is left that could write more. Milliseconds. */
 const lastOutputMs = 500;
 
 /**

@@ -34,7 +34,7 @@ describe('ServerProcess', () => {
     expect(lines).toEqual(['got', 'it']);
   });
 
-  it('gives the program the base environment, what it is told to, and nothing else', async () => {
+  it('gives the program the base environment, what is asked for, and nothing else', async () => {
     process.env.NOTEBRIDGE_TEST_SECRET = 'hidden';
     onTestFinished(() => void delete process.env.NOTEBRIDGE_TEST_SECRET);
     const { program } = node('console.log(JSON.stringify(process.env))', { env: { GIVEN: '1', HOME: '/elsewhere' } });
@@ -71,7 +71,7 @@ describe('ServerProcess', () => {
     expect(await program.ended).toMatchObject({ words: 'exit code 7' });
   });
 
-  it('tells a program that goes on, then kills it', async () => {
+  it('signals a program that goes on, then kills it', async () => {
     const { program } = node('setInterval(() => {}, 1000); process.on("SIGTERM", () => console.error("told")); console.log("up")');
     await firstOutput(program);
     await program.stop();

@@ -15,7 +15,7 @@ export interface ServerProcessOptions {
   env: Readonly<Record<string, string>>;
   /** Working directory. Default: that of this process. */
   cwd?: string | undefined;
-  /** Told each line of its stderr, at most 4096 UTF-16 units long. */
+  /** Receives each line of its stderr, at most 4096 UTF-16 units long. */
   onStderrLine?: (line: string) => void;
 }
 
@@ -28,10 +28,10 @@ export interface ProcessEnd {
 }
 
 const maxLineLength = 4096;
-/** How long a program may take to end when its stdin does, then when it is told to. Milliseconds. */
+/** How long a program may take to end when its stdin does, then after a signal. Milliseconds. */
 const ownEndMs = 1000;
 const politeMs = 2000;
-/** The same for those that a leader has left behind: they have lost who they worked for. */
+/** The same for those that a leader has left behind: they have lost their parent. */
 const orphansMs = 300;
 
 /**
@@ -81,7 +81,7 @@ export class ServerProcess {
   }
 
   /**
-   * Closes its stdin; after 1 s tells the group to end, after 2 s more kills it. Resolves when the whole tree is gone. Stopping
+   * Closes its stdin; after 1 s signals the group to end, after 2 s more kills it. Resolves when the whole tree is gone. Stopping
    * twice is harmless, and so is stopping what has ended.
    */
   stop(): Promise<void> {

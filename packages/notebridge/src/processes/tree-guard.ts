@@ -6,7 +6,7 @@ import { guardScript } from './guard-script.js';
 export interface GuardedTree {
   /** To be put into the environment of the program: by it its descendants are known, also those that left its group. No secret. */
   readonly env: Readonly<Record<string, string>>;
-  /** Tells the guard the process group, once it is there. */
+  /** Sends the guard the process group, once it is there. */
   watch(pid: number): void;
   /** The tree is gone. Releasing twice is harmless. */
   release(): void;

@@ -5,9 +5,9 @@ import { longLineBytes } from './long-strings-parser.js';
 export interface ByteLinesOptions {
   /** Longest line, in UTF-16 units; a longer one is skipped. */
   maxLength: number;
-  /** Told each line, in order: lines of more than 256 KiB as bytes. */
+  /** Receives each line, in order: lines of more than 256 KiB as bytes. */
   onLine: (line: string | Buffer) => void;
-  /** Told once for each line that is skipped. */
+  /** Called once for each line that is skipped. */
   onSkip: () => void;
   /** After the last line; may be called more than once. */
   onEnd: (error?: Error) => void;

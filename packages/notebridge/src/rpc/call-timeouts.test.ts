@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { CallTimeouts } from './call-timeouts.js';
 
-describe('Patiences', () => {
+describe('CallTimeouts', () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] }));
   afterEach(() => void vi.useRealTimers());
 
@@ -62,7 +62,7 @@ describe('Patiences', () => {
     expect(told).toEqual(['first', 'third']);
   });
 
-  it('stops its clock when nobody waits, and starts it again', () => {
+  it('stops its clock when nothing waits, and starts it again', () => {
     const timeouts = new CallTimeouts();
     timeouts.start(20_000, () => {}).end();
     expect(vi.getTimerCount()).toBe(1);

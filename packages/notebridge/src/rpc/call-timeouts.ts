@@ -1,8 +1,8 @@
-/** How long something may still take. */
+/** A running timeout. */
 export interface CallTimeout {
-  /** The whole time again, from now on. */
+  /** Starts the whole time again. */
   renew(): void;
-  /** It is over. Ending it twice is harmless. */
+  /** Clears the timeout. Ending it twice is harmless. */
   end(): void;
 }
 
@@ -11,7 +11,7 @@ const longMs = 10_000;
 const tickMs = 1000;
 
 /**
- * Time-outs of calls that come by the thousand and end in a moment. A timer for each would cost more than most of what a peer does
+ * Timeouts of calls that come by the thousand and end in a moment. A timer for each would cost more than most of what a peer does
  * for a call; so all long waits share one clock that ticks once a second. It does not keep the process alive: the connection does.
  */
 export class CallTimeouts {

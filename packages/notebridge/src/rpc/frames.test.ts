@@ -81,7 +81,7 @@ describe('printFrame', () => {
   const received = (): JsonObject =>
     (parseFrame(`{"jsonrpc":"2.0","id":5,"result":{"a" : 1,"b":"\\u0041"${long}}}`) as { result: JsonObject }).result;
 
-  it('answers with the text that a result came in, under another id', () => {
+  it('responds with the text that a result came in, under another id', () => {
     expect(printFrame(new ResultAnswer('agent "7"', received()))).toBe(
       `{"jsonrpc":"2.0","id":"agent \\"7\\"","result":{"a" : 1,"b":"\\u0041"${long}}}`,
     );

@@ -7,7 +7,7 @@ import { parseWithLongStrings } from './long-strings-parser.js';
 import type { RpcId } from './messages.js';
 import { keepRawText, rawTextOf } from './raw-result.js';
 
-/** An answer with a result, as we send it. */
+/** A response with a result, as we send it. */
 export class ResultAnswer implements JsonObject {
   [key: string]: unknown;
   readonly jsonrpc = '2.0';
@@ -43,14 +43,14 @@ const callHead = /^\{"method":"([\w/]{1,64})","params":(?=\{)/;
 const tail = /\},"jsonrpc":"2\.0","id":(0|[1-9]\d{0,14})\}$/;
 const longestTail = 48;
 const brace = 0x7d;
-/** Printing a short result anew costs less than remembering its text. UTF-16 units. */
+/** Shorter results are printed again: that costs less than remembering their text. UTF-16 units. */
 const shortestKept = 2048;
-/** What is nested deeper is looked at by the whole parser, and by the printer, which has its own bound: no far end is to choke on it. */
+/** Deeper nesting takes the slow path through parser and printer, which has its own bound: no far end is to choke on it. */
 const deepest = 1000;
 
 /**
  * Parses one JSON-RPC frame: the same value as `parseMessage`, mostly at half the price. A result remembers its text, and strings of
- * megabytes stay bytes until they are read, which nobody who handles the value need know.
+ * megabytes stay bytes until they are read, which is invisible to code that handles the value.
  * Throws `bad_json`, or `message_too_deep`.
  */
 export function parseFrame(frame: string | Buffer): unknown {
@@ -75,7 +75,7 @@ export function printFrame(message: unknown): string {
   return printMessage(message);
 }
 
-/** Undefined for whatever is not quite usual: then the whole text is parsed, and says what is wrong with it. */
+/** Undefined for anything unusual: then the slow path parses the whole text, and reports what is wrong with it. */
 function parseUsual(text: string): JsonObject | undefined {
   if (text.charCodeAt(text.length - 1) !== brace) return undefined;
   const head = headFirst.exec(text);

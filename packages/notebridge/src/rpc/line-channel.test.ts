@@ -75,7 +75,7 @@ describe('createLineChannel, reading', () => {
     expect(await read(pieces, 1_000_000)).toEqual({ messages: [{ a: text }, 2], faults: ['bad_json'], closed: [undefined] });
   });
 
-  it('keeps numbers to the letter', async () => {
+  it('keeps numbers exactly', async () => {
     const { messages } = await read(['[1.0,1e400]\n']);
     expect(String(messages[0])).toBe('1.0,1e400');
   });

@@ -10,7 +10,7 @@ export interface LineChannelOptions {
   /** Longest line, in UTF-16 units; a longer one is skipped and reported. */
   maxMessageLength: number;
   onUnreadable: (error: BridgeError) => void;
-  /** Told once that nothing more comes in, and why if it is a fault; closes `incoming`, now or later. Default: it is closed at once. */
+  /** Called once when nothing more comes in, with the error if it is a fault; closes `incoming`, now or later. Default: it is closed at once. */
   onEnd?: (error: Error | undefined) => void;
 }
 
@@ -94,6 +94,6 @@ function writeLines(
     },
     onClose: flush,
   });
-  // The far end closed: there is nobody to tell, and nothing to throw.
+  // The far end closed: nobody to notify, and nothing to throw.
   output.on('error', (error) => end(error));
 }

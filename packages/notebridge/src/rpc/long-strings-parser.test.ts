@@ -80,7 +80,7 @@ describe('parseWithLongStrings', () => {
     expect(parseWithLongStrings(Buffer.from(JSON.stringify(long)))).toBe(long);
   });
 
-  it('keeps numbers to the letter, beside long strings too', () => {
+  it('keeps numbers exactly, beside long strings too', () => {
     const value = parseWithLongStrings(Buffer.from(`{"n":1.0,"text":"${long}"}`)) as { n: unknown };
     expect(String(value.n)).toBe('1.0');
   });

@@ -18,8 +18,8 @@ interface Token {
 }
 
 /**
- * Parses a line of which long strings stay undecoded until somebody reads them (see `long-strings.ts`); they keep the line's memory.
- * Undefined if it is to be parsed as usual: it has no long string, or too much beside them, or a fault, which is reported there.
+ * Parses a line of which long strings stay undecoded until they are read (see `long-strings.ts`); they keep the line's memory.
+ * Undefined if the usual parser is to take it: it has no long string, or too much beside them, or a fault, which is reported there.
  */
 export function parseWithLongStrings(line: Buffer): unknown {
   const tokens = line.length < longLineBytes ? undefined : findLongTokens(line);

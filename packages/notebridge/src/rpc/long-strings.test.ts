@@ -42,7 +42,7 @@ describe('setLongString', () => {
     expect(frozen.text).toBe(text);
   });
 
-  it('is told from ordinary properties, without a look at their values', () => {
+  it('is distinguished from ordinary properties, without a look at their values', () => {
     const holder = createHolder();
     expect(longStringOf(holder, 'text')?.token).toBe(token);
     expect(longStringOf(holder, 'type')).toBeUndefined();
@@ -69,7 +69,7 @@ describe('printWithTokens', () => {
     expect(printWithTokens(() => JSON.stringify(holder))).toBe('{"type":"text","text":"other"}');
   });
 
-  it('decodes after all where somebody looks into the string while it is printed', () => {
+  it('decodes after all where the string is read while it is printed', () => {
     const holder = createHolder();
     const curious = { toJSON: () => `first letters: ${String(holder.text).slice(0, 3)}` };
     expect(textOf(printWithTokens(() => JSON.stringify({ curious, holder })))).toBe(JSON.stringify({ curious, holder }));

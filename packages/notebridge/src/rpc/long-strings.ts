@@ -1,6 +1,6 @@
 /**
  * Strings of megabytes that go through us unread. Where a message is parsed, such a string becomes a property that decodes it at
- * its first use: to everybody it is an ordinary string. Who prints a message into bytes can have the token of the wire instead,
+ * its first use: to every reader it is an ordinary string. Code that prints a message into bytes can use the token of the wire instead,
  * which is neither decoded nor printed anew.
  */
 

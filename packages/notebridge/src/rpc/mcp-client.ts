@@ -34,7 +34,7 @@ const emptyLists: Record<string, JsonObject> = {
   'prompts/list': { prompts: [] },
 };
 
-/** A client of nobody: every list is empty, and there is nothing to call. */
+/** A stub while nothing is connected: every list is empty, and there is nothing to call. */
 export class StubClient extends McpClient {
   async request(method: string, params: JsonObject = {}): Promise<JsonObject> {
     const empty = Object.hasOwn(emptyLists, method) ? emptyLists[method] : undefined;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createChannelPair, MessageStream } from './message-stream.js';
 
-/** A consumer that writes down what it is told. */
+/** A consumer that records what it receives. */
 function recorder(): { log: unknown[]; onItem: (item: unknown) => void; onClose: (error?: Error) => void } {
   const log: unknown[] = [];
   return { log, onItem: (item) => log.push(item), onClose: (error) => log.push(error ?? 'closed') };

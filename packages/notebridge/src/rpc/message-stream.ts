@@ -1,6 +1,6 @@
 import { BridgeError } from '../core/errors.js';
 
-/** What a consumer of a stream is told. Both are called synchronously. */
+/** The callbacks of a stream's consumer. Both are called synchronously. */
 export interface StreamConsumer<Item> {
   onItem: (item: Item) => void;
   /** Called once, after the last item; with the error that ended the stream, if one did. */
@@ -8,7 +8,7 @@ export interface StreamConsumer<Item> {
 }
 
 /**
- * One direction of a conversation, in memory. Items that come before anyone listens wait in a buffer (a page speaks before it
+ * One direction of a conversation, in memory. Items that come before there is a listener wait in a buffer (a page sends before it
  * is spoken to); after that each is handed over in the same turn, so order and causality of the wire are kept and a hop
  * costs a function call. One consumer; `for await` is one too.
  */
@@ -40,7 +40,7 @@ export class MessageStream<Item> implements AsyncIterable<Item> {
   }
 
   /**
-   * Starts listening. What waits is delivered in order by the next microtask: who constructs the consumer has it in hand by then.
+   * Starts listening. Buffered items are delivered in order by the next microtask, when the constructor of the consumer has returned.
    * Throws `internal` for a second consumer.
    */
   consume(consumer: StreamConsumer<Item>): void {
@@ -74,7 +74,7 @@ export class MessageStream<Item> implements AsyncIterable<Item> {
         });
       }
     } finally {
-      // Whoever leaves the loop reads no more: nothing is kept for it.
+      // A consumer that leaves the loop reads no more: nothing is kept for it.
       ended = true;
     }
   }
@@ -90,7 +90,7 @@ export class MessageStream<Item> implements AsyncIterable<Item> {
 
 /**
  * The two directions of one connection, seen from one end, as parsed JSON. Closing `outgoing` hangs up; `incoming` closes
- * when the other end is gone. What comes in is outside data: the peer that reads it tells what it is.
+ * when the other end is gone. What comes in is outside data: the peer that reads it classifies it.
  */
 export interface Channel {
   readonly incoming: MessageStream<unknown>;

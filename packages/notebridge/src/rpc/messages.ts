@@ -8,7 +8,7 @@ export type RpcId = string | number;
 /** Messages keep every key they came with, known or not. */
 export type RpcRequest = JsonObject & { id: RpcId; method: string; params?: JsonObject };
 export type RpcNotification = JsonObject & { method: string; params?: JsonObject };
-/** The result or the error is still outside data: who asked checks it. */
+/** The result or the error is still outside data: the caller checks it. */
 export type RpcAnswer = JsonObject & { id: RpcId; result?: unknown; error?: unknown };
 
 /** What a parsed JSON value is on the wire. */
@@ -19,7 +19,7 @@ export type Classified =
   | { kind: 'fault'; error: BridgeError; id: RpcId | null };
 
 /**
- * Tells the four kinds of frames apart, by shape alone: extra keys, a missing `jsonrpc` and params that are an array pass,
+ * Distinguishes the four kinds of frames by shape alone: extra keys, a missing `jsonrpc` and params that are an array pass,
  * since a bridge that is stricter than its peers loses messages.
  */
 export function classifyMessage(value: unknown): Classified {
@@ -40,7 +40,7 @@ export function classifyMessage(value: unknown): Classified {
     return fault('a message needs a "method", or an "id" with a "result" or an "error"', Object.keys(value), id);
   }
   if (id !== null) return { kind: 'answer', message: value as RpcAnswer };
-  // Not `bad_message`: two peers that answer faulty answers with errors would never stop.
+  // Not `bad_message`: two peers that answer faulty responses with errors would never stop.
   return { kind: 'fault', error: new BridgeError('unexpected_answer', 'An answer came without a usable "id".'), id: null };
 }
 

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 
-/** The keys of `_meta` that make a request of the modern era speak for itself (MCP 2026-07-28). */
+/** The keys of `_meta` that make a request of the modern era self-contained (MCP 2026-07-28). */
 export const envelopeKeys = {
   protocolVersion: 'io.modelcontextprotocol/protocolVersion',
   clientCapabilities: 'io.modelcontextprotocol/clientCapabilities',

@@ -19,7 +19,7 @@ const send = (method: string, count: number, params = {}): void => {
 const lines = (): string[] => passed.map(({ params }) => String(params?.data));
 
 describe('NotificationBrake', () => {
-  it('passes a burst, then what refills, and tells once how many it dropped', () => {
+  it('passes a burst, then what refills, and reports once how many it dropped', () => {
     send('message', 100_000);
     expect(passed).toHaveLength(1000);
     vi.advanceTimersByTime(2000);
@@ -29,7 +29,7 @@ describe('NotificationBrake', () => {
     expect(passed.slice(1001)).toHaveLength(200);
   });
 
-  it('tells after 10 s of a flood that does not end', () => {
+  it('reports after 10 s a flood that does not end', () => {
     for (let second = 0; second < 11; second++) {
       send('message', 2000, { data: second });
       vi.advanceTimersByTime(1000);
@@ -37,7 +37,7 @@ describe('NotificationBrake', () => {
     expect(lines().filter((line) => line.startsWith('Dropped'))).toHaveLength(1);
   });
 
-  it('tells changes of a list a few times, the last one certainly, and passes resource updates beside a flood of logs', () => {
+  it('passes changes of a list a few times, the last one certainly, and passes resource updates beside a flood of logs', () => {
     send('message', 100_000);
     send('tools/list_changed', 300);
     send('prompts/list_changed', 1);
@@ -52,7 +52,7 @@ describe('NotificationBrake', () => {
     expect(lines().at(-1)).toContain('read again what you watch');
   });
 
-  it('counts methods that nobody knows like logs, also those that look like changes of lists', () => {
+  it('counts unknown methods like logs, also those that look like changes of lists', () => {
     for (let number = 0; number < 5000; number++) send(`x${number}/list_changed`, 1);
     expect(passed).toHaveLength(1000);
   });

@@ -3,14 +3,14 @@ import { printMessage } from '../core/wire.js';
 import { Throttle } from '../util/throttle.js';
 import { TokenBucket } from '../util/token-bucket.js';
 
-/** What is said unasked: a method and its params. */
+/** A notification: a method and its params. */
 export interface Said {
   method: string;
   params?: JsonObject;
 }
 
 export interface NotificationBrakeOptions {
-  /** Who sends them, as the agent is told: `the notebook page`. */
+  /** The sender, as named in the log line for the agent: `the notebook page`. */
   sender: string;
   /** Passes one on. */
   pass: (said: Said) => void;
@@ -18,25 +18,25 @@ export interface NotificationBrakeOptions {
   now?: () => number;
 }
 
-/** What an agent can take of one sender without being asked. Updates of resources have a budget of their own. */
+/** What an agent can take of unsolicited notifications from one sender. Updates of resources have a budget of their own. */
 const atOnce = 1000;
 const perSecond = 100;
 /** Characters of both kinds together. */
 const charactersAtOnce = 4 * 1024 * 1024;
 const charactersPerSecond = 1024 * 1024;
-/** A flood is over when nothing was dropped for so long; one that goes on is told of after ten times as long. Milliseconds. */
+/** A flood is over when nothing was dropped for so long; one that goes on is reported after ten times as long. Milliseconds. */
 const quietMs = 1000;
 const quietsUntilTold = 10;
 
-/** Of each list an agent hears at most once in this time that it changed. Milliseconds. */
+/** An agent is notified at most once in this time that a list changed. Milliseconds. */
 const changeIntervalMs = 100;
 
 const updated = 'notifications/resources/updated';
 const listChanges = new Set(['tools', 'resources', 'prompts'].map((list) => `notifications/${list}/list_changed`));
 
 /**
- * Holds what one sender says unasked to what an agent can take. What is too much is dropped and counted, and one log line tells the
- * agent the count. That a list has changed is told once for many, and the last time certainly. Progress never comes here.
+ * Limits the unsolicited notifications of one sender to what an agent can take. The excess is dropped and counted, and one log line gives the
+ * agent the count. Changes of a list are coalesced, and the last one is always sent. Progress never comes here.
  */
 export class NotificationBrake {
   readonly #options: NotificationBrakeOptions;
@@ -69,7 +69,7 @@ export class NotificationBrake {
     this.#timer ??= setInterval(this.#createWatch(), quietMs).unref();
   }
 
-  /** Tells nothing more. Closing twice is harmless. */
+  /** Sends nothing more. Closing twice is harmless. */
   close(): void {
     clearInterval(this.#timer);
     this.#timer = undefined;

@@ -183,7 +183,7 @@ describe('Peer: the end', () => {
     await expect(here.peer.request('x', {})).rejects.toMatchObject({ code: 'closed', message: 'The connection was closed.' });
   });
 
-  it('may come twice, from either side, and is told once', () => {
+  it('may come twice, from either side, and is reported once', () => {
     const { peer, far, closed } = openPeer();
     peer.close();
     peer.close();

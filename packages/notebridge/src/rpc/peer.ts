@@ -55,7 +55,7 @@ export class Peer {
     return this.#waiting.request(method, params, options);
   }
 
-  /** Sends a notification. One that cannot be sent is dropped, and told to `onUnsent` unless the connection is closed. */
+  /** Sends a notification. One that cannot be sent is dropped, and reported to `onUnsent` unless the connection is closed. */
   notify(method: string, params?: JsonObject): void {
     this.#post(toNotification(method, params));
   }
@@ -130,7 +130,7 @@ export class Peer {
         const { message } = classified;
         if (this.#waiting.settle(message)) return;
         return this.#options.onFault(
-          new BridgeError('unexpected_answer', `Nobody waits for an answer with id ${quote(message.id)}.`),
+          new BridgeError('unexpected_answer', `No call waits for an answer with id ${quote(message.id)}.`),
           message.id,
         );
       }

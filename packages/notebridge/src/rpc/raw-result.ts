@@ -6,8 +6,8 @@ const maxMembers = 32;
 
 /**
  * The JSON text that a result came in, kept beside the result so that passing it on costs no printing. The text stands for the result
- * only while nobody can have changed anything in it. So whoever reads a member that could be changed in place ends that, and who
- * prints compares what there is to see: layers between need not know that there is a text.
+ * only while nothing in it can have been changed. So reading a member that could be changed in place ends that, and whatever
+ * prints the result compares what there is to see: layers between need not know that there is a text.
  */
 interface RawResult {
   text: string | undefined;
@@ -19,7 +19,7 @@ interface Holder {
 }
 
 /** Hidden, so that no copy of the result (a spread, a clone) takes it along. */
-const rawResult = Symbol('kept text');
+const rawResult = Symbol('raw result');
 
 /** Keeps the text of a value that has just been parsed from it. Once per value. */
 export function keepRawText(value: JsonObject, text: string): void {

@@ -34,13 +34,13 @@ describe('a request of the other side: its id', () => {
     '"__proto__"',
   ];
 
-  it.each(ids)('%s comes back to the letter', async (id) => {
+  it.each(ids)('%s comes back unchanged', async (id) => {
     const { far } = openPeer();
     far.send(`{"jsonrpc":"2.0","id":${id},"method":"x"}`);
     expect(await far.nextText()).toBe(`{"jsonrpc":"2.0","id":${id},"result":{}}`);
   });
 
-  it('tells ids apart that only look alike, and cancels the one that is meant', async () => {
+  it('distinguishes ids that only look alike, and cancels the one that is meant', async () => {
     const manual = new Manual();
     const { far } = openPeer({ onRequest: manual.onRequest });
     for (const id of ids) far.send(`{"id":${id},"method":"x"}`);

@@ -7,13 +7,13 @@ import { ResultAnswer } from './frames.js';
 import { idKey, isRpcId, type RpcId, type RpcRequest, toErrorAnswer } from './messages.js';
 
 export interface ServedCallsOptions {
-  /** Answers a request of the other side. `call` tells when the other side cancels it or goes away. */
+  /** Answers a request of the other side. `call` reports when the other side cancels it or goes away. */
   onRequest: (request: RpcRequest, call: Cancellation) => Promise<JsonObject>;
   /** Requests of the other side that may run at once; further ones are answered `limit_reached`. Default 1024. */
   maxInFlight?: number;
 }
 
-/** Takes the answer to a request of the other side; nothing for one that was cancelled. */
+/** Receives the answer to a request of the other side; not called for one that was cancelled. */
 export type Respond = (answer?: JsonObject) => void;
 
 /** Calls of the other side that run here. */

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 
-/** What stands in the place of a member until somebody reads it. */
+/** Stands in for a member until it is read. */
 export interface Unread {
   /** Gives the member, each time. */
   read(): unknown;

@@ -146,7 +146,7 @@ describe('Peer.request: progress', () => {
 });
 
 describe('Peer.request: cancellation', () => {
-  it('tells the other side, with the reason, and rejects', async () => {
+  it('notifies the other side, with the reason, and rejects', async () => {
     const { peer, far, faults } = openPeer();
     const cancellation = new Cancellation();
     const asked = peer.request('slow', {}, { cancellation });
@@ -180,7 +180,7 @@ describe('Peer.request: cancellation', () => {
     expect(await far.settled()).toHaveLength(1);
   });
 
-  it('rejects even if the other side can no longer be told', async () => {
+  it('rejects even if the other side can no longer be notified', async () => {
     const { peer, far, unsent } = openPeer();
     const cancellation = new Cancellation();
     const asked = peer.request('x', {}, { cancellation });
@@ -195,7 +195,7 @@ describe('Peer.request: time-out', () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
   afterEach(() => void vi.useRealTimers());
 
-  it('rejects, and tells the other side', async () => {
+  it('rejects, and notifies the other side', async () => {
     const { peer, far } = openPeer();
     const asked = expect(peer.request('slow', {}, { timeoutMs: 100 })).rejects.toMatchObject({ code: 'timeout' });
     vi.advanceTimersByTime(99);

@@ -8,7 +8,7 @@ import { Call } from './frames.js';
 import type { RpcAnswer } from './messages.js';
 
 export interface PeerRequestOptions {
-  /** When cancelled, the other side is told and the request fails with `cancelled`. */
+  /** When cancelled, the other side is notified and the request fails with `cancelled`. */
   cancellation?: Cancellation | undefined;
   /** Ends the wait with `timeout`; progress starts it anew. Milliseconds. Default: none, the connection's end is the bound. */
   timeoutMs?: number | undefined;
@@ -47,7 +47,7 @@ export class WaitingCalls {
     return this.#calls.size;
   }
 
-  /** Rejects with `RemoteError`, or a `BridgeError` `cancelled`, `timeout` or whatever `rejectAll` is told. */
+  /** Rejects with `RemoteError`, or a `BridgeError` `cancelled`, `timeout` or the error given to `rejectAll`. */
   request(
     method: string,
     params: JsonObject | undefined,
@@ -76,7 +76,7 @@ export class WaitingCalls {
     });
   }
 
-  /** Hands an answer to who waits for it. False if nobody does. */
+  /** Delivers an answer to the call that waits for it. False if there is none. */
   settle({ id, result, error }: RpcAnswer): boolean {
     const call = this.#take(toOwnId(id));
     if (call === undefined) return false;
@@ -107,7 +107,7 @@ export class WaitingCalls {
     return call;
   }
 
-  /** Stops waiting and says so to the other side, which may stop working. */
+  /** Stops waiting and notifies the other side, which may stop working. */
   #abandon(id: number, error: BridgeError, reason = error.message): void {
     const call = this.#take(id);
     if (call === undefined) return;

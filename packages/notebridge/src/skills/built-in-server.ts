@@ -8,7 +8,7 @@ import { skillsDescription, skillsServerName, skillTools } from './skill-tools.j
 /** Runs one call of a tool of the skills. Rejects with `unknown_tool` for a name that it does not know. */
 export type SkillToolRunner = (tool: string, args: JsonObject, context: CallContext) => Promise<ToolResult>;
 
-/** The server `skills`, whoever stands behind it: always there, and its list of tools never changes. */
+/** The server `skills`, whatever implements it: always there, and its list of tools never changes. */
 export class BuiltInServer extends MemoryToolServer {
   readonly #run: SkillToolRunner;
 
@@ -18,7 +18,7 @@ export class BuiltInServer extends MemoryToolServer {
     this.#run = run;
   }
 
-  /** Calls of other tools reach who stands behind it too: the error that they get is its own. */
+  /** Calls of other tools reach the implementation too: the error that they get is its own. */
   override async request(method: string, params: JsonObject, context: CallContext): Promise<JsonObject> {
     const name = String(params.name);
     if (method !== 'tools/call' || skillTools.some((tool) => tool.name === name)) return super.request(method, params, context);

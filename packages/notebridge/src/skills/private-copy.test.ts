@@ -43,7 +43,7 @@ describe('a script runs from a private copy', () => {
     expect(await outputOf('c')).toBe('tool\nsourced\n');
   });
 
-  it('that nobody else can look into, and that is gone afterwards, however the script ended', async () => {
+  it('that no other user can look into, and that is gone afterwards, however the script ended', async () => {
     await place.write(
       'pdf/scripts/mode.py',
       'import os, sys\nhere = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))\nprint(oct(os.stat(here).st_mode)[-3:], here)',

@@ -9,7 +9,7 @@ import { skillsServerName } from './skill-tools.js';
 
 /**
  * Answers the tools of the server `skills` in our stead; `toolName` is such as `skills__load_skill`. What it returns is the result as
- * code in a kernel sees it; it may be a promise. What it throws is the error that code is told.
+ * code in a kernel sees it; it may be a promise. What it throws is the error that code gets.
  */
 export type SkillsProxyCaller = (toolName: string, args: JsonObject) => unknown;
 

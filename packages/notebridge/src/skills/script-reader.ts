@@ -3,7 +3,7 @@ import type { SkillScript } from './skill-files.js';
 import type { Skill } from './skill-finder.js';
 
 const longestScript = 131_072;
-/** Scripts are read on the one thread that everybody waits for, and anybody may have put them there. */
+/** Scripts are read on the main thread, and anyone may have put them there. */
 const mostBytes = 2_097_152;
 
 /** Reads what Python scripts say of themselves, for one list: those past its bounds have no description. */

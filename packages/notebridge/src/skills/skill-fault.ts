@@ -3,7 +3,7 @@ import type { ErrorCode } from '../core/errors.js';
 import { type ToolResult, toFailedResult } from '../core/mcp.js';
 import { quote } from '../util/quote.js';
 
-/** Why a tool of the skills failed, in words for whoever called it. Becomes a result marked as failed. */
+/** Why a tool of the skills failed, in words for the caller. Becomes a result marked as failed. */
 export class SkillFault extends Error {
   readonly code: ErrorCode;
 

@@ -129,7 +129,7 @@ interface Search {
   room: number;
 }
 
-/** Who runs programs from a folder loses nothing by a file that has a second name. */
+/** A folder whose programs may be run loses nothing by a file that has a second name. */
 async function openSource({ path, trusted, below }: SkillFolder): Promise<ContainedFolder | undefined> {
   const options = { allowsHardLinks: trusted };
   if (below === undefined) return ContainedFolder.open(path, options);

@@ -20,7 +20,7 @@ export async function readResource(skill: Skill, name: string, maxBytes: number)
   throw notFound(`resource of the skill "${skill.name}" called`, name, await listResources(skill));
 }
 
-/** Undefined where no file is, or where a link leads out of the skill: nobody learns what is out there. */
+/** Undefined where no file is, or where a link leads out of the skill: what is out there stays hidden. */
 async function readFile(folder: ContainedFolder, path: string, maxBytes: number): Promise<Buffer | undefined> {
   const read = await folder.read(path, maxBytes);
   if (read.kind === 'read') return read.bytes;

@@ -131,7 +131,7 @@ describe('run_skill_script', () => {
     expect(result).toMatchObject({ success: true, dropped_bytes: 1000, stdout: '0123456789'.repeat(100) });
   });
 
-  /** A script that tells its process id, and then stays. */
+  /** A script that prints its process id, and then stays. */
   const stay = async () => {
     await place.write('pdf/scripts/stay.sh', 'echo $$ > pid.tmp; mv pid.tmp pid; sleep 600');
     const pid = async (): Promise<string> => {

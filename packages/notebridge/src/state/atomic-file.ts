@@ -11,7 +11,7 @@ export interface WriteFileAtomicOptions {
   mode?: number;
   /**
    * For secrets, in folders that others may write to: the file becomes a new one with exactly `mode`, whatever stood there, and a
-   * link that somebody laid there is replaced, not followed. Default false.
+   * link that was put there is replaced, not followed. Default false.
    */
   anew?: boolean;
 }

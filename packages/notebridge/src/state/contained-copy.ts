@@ -17,7 +17,7 @@ const headBytes = 200;
 const leftOut = new Set(['.git', '.hg', '.svn', '__pycache__']);
 
 /**
- * Copies a contained folder with all that is below it into a new one, in a folder that nobody else can write to. Each file is proven to be inside
+ * Copies a contained folder with all that is below it into a new one, in a folder that no other user can write to. Each file is proven to be inside
  * by itself; of a folder that changes meanwhile the copy may hold some files of before and some of after. A link that stays inside stays a
  * link, now inside of the copy; one that leads out is left out, and so is what cannot be read.
  */

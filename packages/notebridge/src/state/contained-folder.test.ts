@@ -9,7 +9,7 @@ import { ContainedFolder } from './contained-folder.js';
 import { walkByHandles } from './handle-walk.js';
 import { walkByPath } from './path-walk.js';
 
-/** The walk of other systems is tried here as well, as far as nobody renames meanwhile. */
+/** The walk of other systems is tried here as well, as far as nothing is renamed meanwhile. */
 const walks = [...(platform() === 'linux' ? [{ name: 'by handles', walk: walkByHandles }] : []), { name: 'by paths', walk: walkByPath }];
 
 let base: string;
@@ -200,7 +200,7 @@ describe.each(walks)('ContainedFolder, $name', ({ walk }) => {
     expect(await deep?.list()).toEqual([]);
   });
 
-  it('tells a changed file by its version', async () => {
+  it('recognises a changed file by its version', async () => {
     const before = await folder.versionOf('deep/a.txt');
     expect(before).toBeTypeOf('string');
     expect(await folder.versionOf('deep/a.txt')).toBe(before);

@@ -11,7 +11,7 @@ import { systemFault } from './system-fault.js';
 
 export interface ContainedFolderOptions {
   /**
-   * Reads files that have more than one name, too. Such a file may be one from outside, and no path tells. Default false. For folders
+   * Reads files that have more than one name, too. Such a file may be one from outside, and no path shows it. Default false. For folders
    * whose writers are all trusted: some package managers link every file.
    */
   allowsHardLinks?: boolean;
@@ -48,8 +48,8 @@ const slots = new Slots(32);
 
 /**
  * A folder that others may write to: what is read through it lies in it, whatever paths and links say. On Linux that is proven by what was
- * opened, also while somebody renames and replaces (`handle-walk.ts`); `path-walk.ts` says what holds elsewhere. Other file systems that are
- * mounted inside belong to it: whoever may mount there is trusted.
+ * opened, also while entries are renamed and replaced (`handle-walk.ts`); `path-walk.ts` says what holds elsewhere. Other file systems that are
+ * mounted inside belong to it: users who may mount there are trusted.
  */
 export class ContainedFolder {
   readonly #place: ContainedPlace;

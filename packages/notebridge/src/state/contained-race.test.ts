@@ -20,7 +20,7 @@ afterEach(() => rmSync(base, { recursive: true, force: true }));
 
 const count = (counts: Map<string, number>, what: string): void => void counts.set(what, (counts.get(what) ?? 0) + 1);
 
-/** What somebody reads who trusts paths: shows that the swapper is fast enough to fool. */
+/** What code that trusts paths reads: shows that the swapper is fast enough to fool. */
 function naively(path: string): string {
   try {
     return readFileSync(path, 'utf8');

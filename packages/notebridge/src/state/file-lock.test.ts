@@ -56,7 +56,7 @@ describe('withFileLock', () => {
     expect(tryFileLock(path())).toBeUndefined();
   });
 
-  it('gives up in words when somebody keeps the lock, and releases it when the work fails', async () => {
+  it('gives up with a message when another process keeps the lock, and releases it when the work fails', async () => {
     await writeFile(path(), 'held');
     await expect(withFileLock(path(), async () => {}, { timeoutMs: 20 })).rejects.toMatchObject({
       code: 'write_failed',

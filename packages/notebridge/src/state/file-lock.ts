@@ -11,7 +11,7 @@ const firstPauseMs = 2;
 const longestPauseMs = 50;
 
 export interface FileLock {
-  /** False if somebody has taken it over since, because we were stopped for long: then nothing more may be written under it. */
+  /** False if another process has taken it over since, because we were stopped for long: then nothing more may be written under it. */
   isHeld(): boolean;
   release(): void;
 }

@@ -13,7 +13,7 @@ export interface FileLoggerOptions {
   /** Lines below are dropped. */
   level: LoggerLevel;
   redactor: Redacting;
-  /** Told each warning and error, redacted, and once that the log itself cannot be written. */
+  /** Receives each warning and error, redacted, and once that the log itself cannot be written. */
   onWarning: (text: string) => void;
 }
 

@@ -12,7 +12,7 @@ const atOnce = 32;
 
 /**
  * Writes a tree into a folder that does not exist yet, readable for every user, whatever the umask. Others may write to the folder around
- * it: on Linux each folder is held open from when it was made, so nothing is written through a link that somebody lays meanwhile.
+ * it: on Linux each folder is held open from when it was made, so nothing is written through a link that is put there meanwhile.
  */
 export async function writeTree(folder: string, files: FileTree): Promise<void> {
   const held: FileHandle[] = [];

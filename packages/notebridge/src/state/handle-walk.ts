@@ -9,7 +9,7 @@ import { type ContainedFind, type ContainedWalk, kindOf } from './contained-walk
 const O_PATH = 0x200000;
 const anything = O_PATH | (constants.O_NOFOLLOW ?? 0);
 const folderOnly = anything | (constants.O_DIRECTORY ?? 0);
-/** Descriptors are numbers here: to let go of one that was never read from takes no time, and so no thread. */
+/** Descriptors are numbers here: to close one that was never read from takes no time, and so no thread. */
 const hold = promisify(open);
 const statHeld = promisify(fstat);
 /** As many as Linux itself follows. */
@@ -140,7 +140,7 @@ function letGo(held: readonly number[]): void {
   for (const each of held) closeSync(each);
 }
 
-/** Of what may not be looked at nobody learns whether it exists. EINVAL: what was a link is none any more. */
+/** Whether a forbidden path exists is not revealed. EINVAL: what was a link is none any more. */
 function meaningOf(error: unknown): 'absent' | 'outside' {
   switch (errnoOf(error)) {
     case 'ENOENT':

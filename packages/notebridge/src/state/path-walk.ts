@@ -48,7 +48,7 @@ async function resolveInside(place: ContainedPlace, path: string): Promise<strin
     const real = await realpath(join(base, path));
     return holds(base, real) ? real : 'outside';
   } catch (error) {
-    // Nothing is told of what exists outside.
+    // What exists outside is not revealed.
     if (!holds(base, join(base, path))) return 'outside';
     return errnoOf(error) === 'ELOOP' || errnoOf(error) === 'EACCES' ? 'outside' : undefined;
   }

@@ -19,7 +19,7 @@ import { BridgeError } from '../core/errors.js';
 import { quote } from '../util/quote.js';
 import { systemFault } from './system-fault.js';
 
-/** What a file of ours may be: nobody else's, and open to nobody else. */
+/** What a file of ours may be: owned by the user, and open to no other. */
 export interface PrivacyRules {
   /** The user that must own it; undefined where the system has no such numbers (Windows): then owner and mode are not looked at. */
   uid: number | undefined;
@@ -29,7 +29,7 @@ const maxBytes = 16 * 1024 * 1024;
 
 /**
  * Makes the folder with mode 0700 if it is not there. One that is there must belong to the user and be closed to all others: what
- * stands in an open one could have been put there by anybody.
+ * stands in an open one could have been put there by anyone.
  *
  * @throws BridgeError `write_failed`, naming the path and what to do.
  */
@@ -52,7 +52,7 @@ export function ensurePrivateDir(dir: string, rules: PrivacyRules): void {
 export function readPrivateFile(path: string, rules: PrivacyRules): string | undefined {
   let file: number | undefined;
   try {
-    // Not blocking: a pipe that somebody laid there would be waited for without end.
+    // Not blocking: a pipe that was put there would be waited for without end.
     file = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
     const found = fstatSync(file);
     if (!found.isFile()) throw fault(`"${path}" is not a plain file`, 'Move it away; a new one is made when it is needed.', { path });

@@ -93,7 +93,7 @@ describe('publishFolder', () => {
     expect(await readdir(folder)).toEqual(['generated']);
   });
 
-  it('swaps a link, and whoever has the old folder keeps it', async () => {
+  it('swaps a link, and readers of the old folder keep it', async () => {
     await publish('one', { asLink: true });
     const old = await realpath(path);
     await publish('two', { asLink: false });
@@ -112,7 +112,7 @@ describe('publishFolder', () => {
     expect(await realpath(path)).toBe(first);
   });
 
-  it.each([true, false])('mends what somebody changed or removed (as a link: %s)', async (asLink) => {
+  it.each([true, false])('restores what was changed or removed (as a link: %s)', async (asLink) => {
     await publish('one', { asLink });
     await writeFile(join(path, 'a.txt'), 'edited');
     expect(await publish('one', { asLink })).toBe('written');

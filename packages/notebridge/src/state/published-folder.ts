@@ -11,11 +11,11 @@ import { removeTree } from './remove-tree.js';
 export interface PublishOptions {
   /** A hash of the files, in hex: it names the folder behind a link. */
   contentHash: string;
-  /** A file that every folder of this kind has, and whether its text says so. What has no such file is never replaced. */
+  /** A file that every folder of this kind has, and a check of its text. What has no such file is never replaced. */
   marker: { file: string; isOurs: (text: string) => boolean };
   /**
    * Where nothing stands yet. True: the path becomes a link to a folder beside it, so that readers see the old or the new at any moment,
-   * and who has the old one open keeps it. False: a plain folder. What stands there stays of its kind.
+   * and readers that have the old one open keep it. False: a plain folder. What stands there stays of its kind.
    */
   asLink: boolean;
   /** The number of this process, and whether one of a number runs: what others write just now is left alone. */
@@ -80,7 +80,7 @@ async function lookAt(path: string, options: Pick<PublishOptions, 'processes' | 
   return lookAt(real, options);
 }
 
-/** An empty folder may be taken: somebody has made it for us. */
+/** An empty folder may be taken: it was made for us. */
 async function assertOurs({ folder, names }: Place, { marker }: PublishOptions): Promise<void> {
   if (folder === undefined) return;
   const text = await readText(join(folder, marker.file), maxMarkerBytes);
@@ -142,7 +142,7 @@ async function writeVersion(place: Place, files: FileTree, contentHash: string):
     await rename(folder, join(names.parent, version));
     return version;
   } catch (error) {
-    // Somebody has changed what is in the folder of that name.
+    // The content of the folder of that name was changed.
     if (!['EEXIST', 'ENOTEMPTY'].includes(errnoOf(error) ?? '')) throw error;
     const other = names.version(contentHash, randomBytes(2).toString('hex'));
     await rename(folder, join(names.parent, other));

@@ -31,7 +31,7 @@ export async function putBack(names: PublishedNames, processes: Processes): Prom
 }
 
 /**
- * Removes what writers that are gone have left, and the folders of old packages that nobody is likely to have open. Whoever has one open
+ * Removes what writers that are gone have left, and the folders of old packages that are not likely to be open. A reader that has one open
  * for longer goes on with what it has loaded. Never rejects: what is in the way today may go tomorrow.
  */
 export async function sweep(names: PublishedNames, processes: Processes): Promise<void> {
@@ -53,12 +53,12 @@ export async function sweep(names: PublishedNames, processes: Processes): Promis
   }
 }
 
-/** True if whoever made it is gone. A process with our own number that is not us has ended: in a container all hubs have the same. */
+/** True if its maker is gone. A process with our own number that is not us has ended: in a container all hubs have the same. */
 export function isAbandoned({ pid, isOwn }: { pid: number; isOwn: boolean }, { own, exists }: Processes): boolean {
   return pid === own ? !isOwn : !exists(pid);
 }
 
-/** A name of ours that is itself a link somebody laid there is removed, not what it points to. */
+/** A name of ours that is itself a link is removed, not what it points to. */
 async function remove(names: PublishedNames, name: string): Promise<void> {
   await removeTree(join(names.parent, name)).catch(() => {});
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 type Purpose = 'new' | 'old' | 'link';
 
-/** Tells the names of this process from those of one before that had its number, as every hub in a container has. */
+/** Distinguishes the names of this process from those of an earlier one with its number, as every hub in a container has. */
 const ownMark = randomBytes(4).toString('hex');
 let made = 0;
 

@@ -9,7 +9,7 @@ export interface RotatingFileOptions {
   keep?: number;
 }
 
-/** Somebody else may have rotated; looked at this often, milliseconds. */
+/** Another process may have rotated; checked this often, milliseconds. */
 const lookEveryMs = 500;
 const newline = 0x0a;
 

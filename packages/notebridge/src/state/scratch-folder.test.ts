@@ -29,7 +29,7 @@ afterEach(() => {
 });
 
 describe('makeScratchFolder', () => {
-  it('makes a folder that nobody else can look into, each time another, and removes it with what is in it', async () => {
+  it('makes a folder that no other user can look into, each time another, and removes it with what is in it', async () => {
     const [one, other] = [await makeScratchFolder(processes, rules), await makeScratchFolder(processes, rules)];
     expect(statSync(one.path).mode & 0o777).toBe(0o700);
     expect(other.path).not.toBe(one.path);

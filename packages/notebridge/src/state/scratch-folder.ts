@@ -6,14 +6,14 @@ import type { PrivacyRules } from './private-file.js';
 import { isAbandoned, type Processes } from './published-leftovers.js';
 import { systemFault } from './system-fault.js';
 
-/** A folder in the system's one for temporary files that nobody else can look into, under a name that nobody can guess. */
+/** A folder in the system's one for temporary files that no other user can read, under an unguessable name. */
 export interface ScratchFolder {
   path: string;
   /** Removes it with what is in it. Never rejects: what cannot be removed is left to the system. */
   remove(): Promise<void>;
 }
 
-/** Tells the folders of this process from those of one before that had its number, as every hub in a container has. */
+/** Distinguishes the folders of this process from those of an earlier one with its number, as every hub in a container has. */
 const ownMark = randomBytes(4).toString('hex');
 let sweeping: Promise<void> | undefined;
 

@@ -50,19 +50,19 @@ async function discover(session: UpstreamSession, { timeoutMs }: HandshakeOption
   listen(session);
 }
 
-/** In the modern era changes are told only on a stream that was asked for. Over HTTP it may break while the rest goes on. */
+/** In the modern era changes are sent only on a stream that was asked for. Over HTTP it may break while the rest goes on. */
 function listen(session: UpstreamSession): void {
   const notifications = listenFilter(session);
   if (Object.keys(notifications).length === 0) return;
   const again = (): void => {
     if (session.isClosed) return;
     listen(session);
-    // What was said in between has not been heard.
+    // Notifications sent in between were missed.
     for (const event of listEvents(notifications)) session.suppose(event);
   };
   const soon = (): void => void setTimeout(again, listenPauseMs).unref();
   session.request('subscriptions/listen', { notifications }, {}).then(soon, (error: unknown) => {
-    // A server that refuses it is one whose changes are not heard; its calls go on.
+    // A server that refuses it sends no changes; its calls go on.
     if (fromFaultAnswer(error) !== error) soon();
   });
 }

@@ -26,7 +26,7 @@ interface SdkTransport {
   onerror?: ((error: Error) => void) | undefined;
 }
 
-/** How long a server may take to hear that its session is over. Milliseconds. */
+/** How long a server may take to answer that its session is over. Milliseconds. */
 const goodByeMs = 1000;
 
 /** Connects with an MCP server over Streamable HTTP or the older SSE, by the transports of the official SDK. */
@@ -52,7 +52,7 @@ async function createTransport({ transport, url, headers }: HttpConfig): Promise
 
 /**
  * A channel over HTTP. There every request is a connection of its own that can fail alone, and the session is something that the
- * server may forget: both are told apart here.
+ * server may forget: both are distinguished here.
  */
 class HttpLink implements Link {
   readonly channel = { incoming: new MessageStream<unknown>(), outgoing: new MessageStream<unknown>() };

@@ -10,7 +10,7 @@ export interface Link {
   readonly channel: Channel;
   /** The process, for a server that we started. */
   readonly pid?: number | undefined;
-  /** Told once the two sides have agreed on a version: HTTP repeats it in a header. */
+  /** Called once the two sides have agreed on a version: HTTP repeats it in a header. */
   setProtocolVersion?(version: string): void;
   /** Hangs up. Resolves when all processes of the server are gone. Closing twice is harmless. */
   close(): Promise<void>;
@@ -20,7 +20,7 @@ export interface LinkOptions {
   logger: Logger;
   /** Longest message, in UTF-16 units. */
   maxMessageLength: number;
-  /** Told each line of the server's stderr. */
+  /** Receives each line of the server's stderr. */
   onStderrLine: (line: string) => void;
   /** Something came that is no message; it was skipped. */
   onUnreadable: (error: BridgeError) => void;
@@ -31,7 +31,7 @@ export interface LinkOptions {
 /** Opens a connection. Rejects with a `StartFault`, or anything else for a fault that may pass. */
 export type OpenLink = (config: ServerConfig, options: LinkOptions) => Promise<Link>;
 
-/** Why a server did not start; `lasting` if trying again can't help before somebody mends something. */
+/** Why a server did not start; `lasting` if a retry can't help before something is fixed. */
 export class StartFault extends Error {
   readonly lasting: boolean;
 

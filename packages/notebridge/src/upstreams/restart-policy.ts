@@ -7,7 +7,7 @@ const firstPauseMs = 50;
 const nextPauseMs = 250;
 const longestPauseMs = 30_000;
 
-/** Counts how a server fares, and says when to start it again: at once the first time, then ever later, at last no more. */
+/** Counts bad starts of a server, and decides when to start it again: at once the first time, then ever later, at last no more. */
 export class RestartPolicy {
   #badStarts = 0;
 

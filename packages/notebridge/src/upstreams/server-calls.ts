@@ -8,7 +8,7 @@ import type { UpstreamSession } from './upstream-session.js';
 import { WaitQueue } from './wait-queue.js';
 
 export interface CallLimits {
-  /** Calls that run at once on one server; further ones wait in a line. */
+  /** Calls that run at once on one server; further ones wait in a queue. */
   maxInFlight: number;
   /** How long a call may take, from its turn on and without progress. Milliseconds. */
   timeoutMs: number;
@@ -28,7 +28,7 @@ export interface ServerCall {
 /** As many calls as run at once may wait four times over. */
 const waitingPerRunning = 4;
 
-/** The calls to one running server: how many at once, who waits, and what becomes of them when the server goes. */
+/** The calls to one running server: how many at once, the queue, and what becomes of them when the server goes. */
 export class ServerCalls {
   limits: CallLimits;
   readonly #instance: ServerInstance;
@@ -103,7 +103,7 @@ export class ServerCalls {
     for (;;) {
       await this.#instance.ready(cancellation);
       const { maxInFlight, timeoutMs } = this.limits;
-      // Who ends hands its place on without giving it up, so nobody slips in between.
+      // A call that ends hands its place on directly, so no other slips in between.
       if (this.#running < maxInFlight) this.#running++;
       else await this.#line.wait({ cancellation, timeoutMs, onTimeout: () => noTurn(timeoutMs) });
       const { session } = this.#instance;
@@ -127,7 +127,7 @@ export class ServerCalls {
     }
     this.#idle = setTimeout(() => {
       this.#idle = undefined;
-      // Whoever calls just now asks again when it is done.
+      // A call that comes in just now asks again when it is done.
       if (this.isIdle) void this.#instance.stop(`no call in ${idleMs} ms`);
     }, idleMs).unref();
   }

@@ -37,9 +37,9 @@ const faultIntervalMs = 1000;
 /**
  * One running server, kept running:
  *
- *     stopped ──start──▶ starting ──greeted──▶ running ──ends by itself──▶ restarting ──greeted──▶ running
- *        ▲                  │ bad starts in a row                             │ bad starts in a row
- *        └── stop           └────────────▶ failed ◀───────────────────────────┘     failed ──a call, a start──▶ starting
+ *     stopped ──start──▶ starting ──initialized──▶ running ──ends by itself──▶ restarting ──initialized──▶ running
+ *        ▲                  │ bad starts in a row                                 │ bad starts in a row
+ *        └── stop           └──────────────▶ failed ◀─────────────────────────────┘     failed ──a call, a start──▶ starting
  */
 export class ServerInstance {
   readonly #options: ServerInstanceOptions;
@@ -59,7 +59,7 @@ export class ServerInstance {
   /** Ends when what ran before is gone. */
   #gone: Promise<void>;
   #pause: NodeJS.Timeout | undefined;
-  /** Another number for each life: what belongs to an earlier one is heard no more. */
+  /** Another number for each life: events of an earlier one are ignored. */
   #life = 0;
   #isClosed = false;
 
@@ -68,7 +68,7 @@ export class ServerInstance {
     this.#gone = options.after ?? Promise.resolve();
   }
 
-  /** The live session, for who has no time to wait. */
+  /** The live session, for callers that cannot wait. */
   get session(): UpstreamSession | undefined {
     return this.#session;
   }
@@ -121,7 +121,7 @@ export class ServerInstance {
     return this.#gone;
   }
 
-  /** Stops it for good. Closing twice is harmless. */
+  /** Stops it permanently. Closing twice is harmless. */
   close(why: string): Promise<void> {
     this.#isClosed = true;
     return this.stop(why);
@@ -142,7 +142,7 @@ export class ServerInstance {
     );
   }
 
-  /** Connects and greets. Whatever was opened is in `#link` at once, so that `stop` finds it. */
+  /** Connects and does the handshake. Whatever was opened is in `#link` at once, so that `stop` finds it. */
   async #open(life: number): Promise<UpstreamSession> {
     const { config, openLink, clientInfo, limits, logger } = this.#options;
     await this.#gone;
@@ -214,7 +214,7 @@ export class ServerInstance {
     this.#pause = setTimeout(() => this.#begin(status), pauseMs);
   }
 
-  /** Lets go of the connection, and of whatever was to come. */
+  /** Releases the connection, and drops pending work. */
   #end(error?: Error): void {
     this.#life++;
     clearTimeout(this.#pause);
@@ -247,7 +247,7 @@ export class ServerInstance {
     this.#options.logger.info(text, { server: this.#options.config.name, stream: 'stderr' });
   }
 
-  /** Noise on stdout, an answer to a call that nobody made: told, and no more often than a person can read. */
+  /** Noise on stdout, an answer to a call that was never made: logged, but no more often than a person can read. */
   #reportFault(error: unknown): void {
     const code = codeOf(error) ?? 'unknown';
     const { name } = this.#options.config;

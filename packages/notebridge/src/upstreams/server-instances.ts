@@ -63,7 +63,7 @@ export class ServerInstances {
     return pooled;
   }
 
-  /** Ends the instance that nobody has asked for the longest time, if one has nothing to do: its session may have ended unheard. */
+  /** Ends the instance that nobody has asked for the longest time, if one has nothing to do: its session may have ended without notice. */
   #giveUpIdle(): boolean {
     const [idle] = [...this.#own].filter(([, { calls }]) => calls.isIdle);
     if (idle === undefined) return false;

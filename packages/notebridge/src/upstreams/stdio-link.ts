@@ -6,10 +6,10 @@ import { wentAway } from './unavailable.js';
 
 type StdioConfig = Extract<ServerConfig, { transport: 'stdio' }>;
 
-/** After a program's end its last words may still be in the pipe, and after the end of its output its exit code on the way. */
+/** After a program's end its last output may still be in the pipe, and after the end of its output its exit code on the way. */
 const lastWordsMs = 200;
 
-/** Starts a program that is an MCP server, and speaks with it over its stdin and stdout. Rejects with a `StartFault`. */
+/** Starts a program that is an MCP server, and connects to its stdin and stdout. Rejects with a `StartFault`. */
 export async function openStdioLink(config: StdioConfig, options: LinkOptions): Promise<Link> {
   const { ServerProcess } = await import('../processes/server-process.js');
   const { command, args, env, cwd } = config;

@@ -10,9 +10,9 @@ export interface UpstreamHttpFault {
   words: string;
   /** Whether a call of that request may have had an effect. */
   ran: Ran;
-  /** The server is not there, or has forgotten our session: it must be greeted anew. */
+  /** The server is not there, or has forgotten our session: it needs a new handshake. */
   isGone: boolean;
-  /** It will be so until somebody mends something. */
+  /** A retry can't help until something is fixed. */
   isLasting: boolean;
   /** The JSON-RPC error that the server sent with a bad status. */
   answer?: JsonObject | undefined;
@@ -29,7 +29,7 @@ const neverConnected = new Set([
   'UND_ERR_CONNECT_TIMEOUT',
 ]);
 
-/** Tells the failures of an HTTP request apart, from what `fetch` and the SDK's transports throw. */
+/** Classifies the failures of an HTTP request, from what `fetch` and the SDK's transports throw. */
 export function explainHttpFault(error: unknown, hasSession = false): UpstreamHttpFault {
   const { status, text } = statusOf(error);
   if (status === undefined) return explainBrokenConnection(error);

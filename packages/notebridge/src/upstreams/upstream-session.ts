@@ -7,7 +7,7 @@ import { envelopeKeys, serverInfoMetaKey, subscriptionIdMetaKey, withoutEnvelope
 import { Peer, type PeerRequestOptions } from '../rpc/peer.js';
 import type { Link } from './link.js';
 
-/** What a server said of itself when it was greeted. */
+/** What a server said of itself in the handshake. */
 export interface Handshake {
   era: Era;
   protocolVersion: string;
@@ -18,7 +18,7 @@ export interface Handshake {
 
 export interface UpstreamSessionOptions {
   link: Link;
-  /** The name and version that the server is told. */
+  /** The name and version sent to the server. */
   clientInfo: JsonObject;
   onNotification: (event: ProviderEvent) => void;
   /** The server sent something that could not be used, or can't be sent something. */
@@ -82,7 +82,7 @@ export class UpstreamSession {
     this.#peer.notify(method, params === undefined ? undefined : withoutEnvelope(params));
   }
 
-  /** Has it as if the server had said it. */
+  /** Handles it as if the server had sent it. */
   suppose(event: ProviderEvent): void {
     this.#options.onNotification(event);
   }
@@ -121,7 +121,7 @@ function withoutMarks(method: string, result: JsonObject): JsonObject {
   return rest;
 }
 
-/** A server that is shared has nobody to ask: which of its callers would it mean? Only its ping is answered. */
+/** A server that is shared can ask nothing: which of its callers would it mean? Only its ping is answered. */
 async function answerServer(request: RpcRequest): Promise<JsonObject> {
   if (request.method === 'ping') return {};
   throw new BridgeError('unknown_method', `Notebridge did not offer "${request.method}" to this server.`);

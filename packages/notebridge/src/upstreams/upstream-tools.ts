@@ -21,11 +21,11 @@ export interface UpstreamToolsOptions {
   onChange: () => void;
 }
 
-/** A list that is said to have changed again and again is asked for no more often. Milliseconds. */
+/** A list that keeps being reported as changed is asked for no more often. Milliseconds. */
 const changeIntervalMs = 100;
 /** A name that is not in the list may be new; but a list that was read just now is not read again for it. Milliseconds. */
 const freshMs = 1000;
-/** Comparing a slip of the pen with more names takes longer than it is worth. */
+/** Comparing a misspelt name with more than this takes longer than it is worth. */
 const maxCompared = 2000;
 
 /** What is known of the tools of a server, as far as its config lets them be seen. */
@@ -74,12 +74,12 @@ export class UpstreamTools {
     if (this.find(name) === undefined) throw this.#unknown(name);
   }
 
-  /** Reads the list from a server that has just started; tells of it if it is another one than before. */
+  /** Reads the list from a server that has just started; reports it if it differs from the one before. */
   refresh(session: UpstreamSession): void {
     this.#read(session, false).catch((error: unknown) => this.#warn(error));
   }
 
-  /** The server says that its list has changed. */
+  /** The server has announced that its list changed. */
   refreshSoon(session: UpstreamSession): void {
     this.#isStale = true;
     this.#changes.run('tools', () => void this.#read(session, true).catch((error: unknown) => this.#warn(error)));

@@ -157,7 +157,7 @@ export class Upstream implements ToolServer {
   async #requestOther(method: string, params: JsonObject, context: CallContext): Promise<JsonObject> {
     const needed = Object.hasOwn(neededCapabilities, method) ? neededCapabilities[method] : undefined;
     if (needed !== undefined) {
-      // A server that is started on first use is not started to hear that it has no prompts.
+      // A server that is started on first use is not started to learn that it has no prompts.
       if (this.#handshake === undefined && !this.#config.lazy) await this.#instances.of(context).instance.ready(context.cancellation);
       if (this.#handshake?.capabilities[needed] === undefined) {
         const items = Object.hasOwn(emptyLists, method) ? emptyLists[method] : undefined;

@@ -17,7 +17,7 @@ export interface UpstreamsOptions {
   logger?: Logger;
   /** Learns the values of the configs' `env` and `headers`, and takes them out of what servers print. */
   redactor?: Pick<Redactor, 'add' | 'redact'>;
-  /** The name and version that servers are told. */
+  /** The name and version sent to servers. */
   clientInfo?: JsonObject;
   limits?: Partial<UpstreamLimits>;
   /** How servers are reached. Default: as their config says. */
@@ -68,7 +68,7 @@ export class Upstreams implements ToolServers {
 
   /**
    * Makes the set that of another config: what is new is started, what is gone is stopped, what runs another program now is
-   * restarted, what was given up is tried again. All else goes on undisturbed. Resolves when that is done. Never rejects.
+   * restarted, what was given up is tried again. Everything else is left untouched. Resolves when that is done. Never rejects.
    */
   reconcile(configs: readonly ServerConfig[]): Promise<void> {
     // One after the other, so that the last one counts.

@@ -13,7 +13,7 @@ describe('WaitingLine', () => {
     expect(line.length).toBe(0);
   });
 
-  it('lets go of who cancels, before and while they wait', async () => {
+  it('drops waiters that cancel, before and while they wait', async () => {
     const line = new WaitQueue<string>();
     const cancellation = new Cancellation();
     const first = line.wait({ ...longWait, cancellation });
@@ -26,13 +26,13 @@ describe('WaitingLine', () => {
     expect(line.length).toBe(0);
   });
 
-  it('lets go of who has waited long enough', async () => {
+  it('drops waiters that have waited long enough', async () => {
     const line = new WaitQueue<string>();
     await expect(line.wait({ ...longWait, timeoutMs: 1 })).rejects.toThrow('too late');
     expect(line.settleFirst('a')).toBe(false);
   });
 
-  it('tells all at once, of a thing or that there is none', async () => {
+  it('serves all at once, with a value or with an error', async () => {
     const line = new WaitQueue<string>();
     const served = [line.wait(longWait), line.wait(longWait)];
     line.settleAll('a');

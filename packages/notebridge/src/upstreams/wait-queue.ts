@@ -9,13 +9,13 @@ export interface WaitOptions {
   onTimeout: () => Error;
 }
 
-/** Somebody who waits for a thing of which one comes after the other, and how they stop waiting. */
+/** An entry of the queue, and how it stops waiting. */
 interface Waiter<Thing> {
   settle: (thing: Thing) => void;
   fail: (error: Error) => void;
 }
 
-/** Who waits, in the order in which they came. */
+/** A queue of waiters, first in, first out. */
 export class WaitQueue<Thing> {
   readonly #waiters = new Set<Waiter<Thing>>();
 
@@ -23,7 +23,7 @@ export class WaitQueue<Thing> {
     return this.#waiters.size;
   }
 
-  /** Rejects with `cancelled`, with what `onTimeout` gives, or with what `failAll` is told. */
+  /** Rejects with `cancelled`, with what `onTimeout` returns, or with the error given to `failAll`. */
   wait({ cancellation, timeoutMs, onTimeout }: WaitOptions): Promise<Thing> {
     return new Promise((resolve, reject) => {
       const leave = (): void => {
@@ -51,7 +51,7 @@ export class WaitQueue<Thing> {
     });
   }
 
-  /** Serves the first; false if nobody waits. */
+  /** Serves the first; false if the queue is empty. */
   settleFirst(thing: Thing): boolean {
     for (const waiter of this.#waiters) {
       waiter.settle(thing);

@@ -12,10 +12,10 @@ export class WatchedResources {
     return [...this.#watchers.keys()];
   }
 
-  /** Counts a `resources/subscribe` or `resources/unsubscribe`. True if the server must hear of it. */
+  /** Counts a `resources/subscribe` or `resources/unsubscribe`. True if the server must be notified. */
   count(method: string, params: JsonObject): boolean {
     const { uri } = params;
-    // Not one that can be watched: the server says so itself.
+    // Not one that can be watched: the server reports that itself.
     if (typeof uri !== 'string') return true;
     const watchers = this.#watchers.get(uri) ?? 0;
     if (method === 'resources/subscribe') {

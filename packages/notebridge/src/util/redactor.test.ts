@@ -22,7 +22,7 @@ describe('Redactor', () => {
     }
   });
 
-  it('lets go of a secret that has ended, and of no other', () => {
+  it('releases a secret that has ended, and no other', () => {
     const redactor = new Redactor();
     for (const secret of ['token-1234', 'token-5678']) redactor.add(secret);
     redactor.delete('token-1234');

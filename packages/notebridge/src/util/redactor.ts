@@ -12,7 +12,7 @@ export class Redactor {
     this.#secrets = [...this.#secrets, secret].sort((a, b) => b.length - a.length);
   }
 
-  /** Lets go of one that has ended and opens nothing any more. */
+  /** Releases one that has ended and opens nothing any more. */
   delete(secret: string): void {
     this.#secrets = this.#secrets.filter((known) => known !== secret);
   }

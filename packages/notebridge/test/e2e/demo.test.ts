@@ -46,7 +46,7 @@ describe('notebridge demo', () => {
     expect(stdout).toContain('a whole PNG of 300 × 200 pixels');
     expect(stdout).toContain("NameError: name 'widht' is not defined");
     expect(stdout).toContain('refused (stale_cell)');
-    expect(stdout).toMatch(/filesystem server has told Python of \d+ files; the chart is right/);
+    expect(stdout).toMatch(/filesystem server listed \d+ files for Python; the chart is right/);
     expect(stdout).toContain('Done: 9 steps');
     expect(stdout).not.toContain('\u001b');
     expect(readdirSync(join(folder, 'temporary'))).toEqual([]);

@@ -208,7 +208,7 @@ describe('calls', () => {
     expect(params).toEqual({ requestId: id, reason: expect.stringContaining('enough') });
     // The page answers all the same; nobody waits for it.
     page.send({ jsonrpc: '2.0', id, result: { content: [] } });
-    await program.until(() => program.stderr.includes('Nobody waits'));
+    await program.until(() => program.stderr.includes('No call waits'));
     await program.request('ping');
     expect(program.notifications.filter((message) => message.id === 77)).toEqual([]);
     expect(page.messages.filter(({ method }) => method === 'notifications/cancelled')).toHaveLength(1);

@@ -82,7 +82,7 @@ export class CodeTools implements NotebookTools {
     const { isAllowed } = grant;
     const answer = await this.#door.call(call, { principal: grant.principal, signal, onEvent });
     this.#showAccess();
-    // The guard has refused it, and taken that down; only we can say what a person has to do.
+    // The guard has refused and recorded it; only we can say what a person has to do.
     return isAllowed ? answer : refusal('denied', takenAway(grant.id));
   }
 
@@ -92,7 +92,7 @@ export class CodeTools implements NotebookTools {
     this.#showAccess();
   }
 
-  /** Takes the right away for good. Closing twice is harmless. */
+  /** Revokes the right permanently. Closing twice is harmless. */
   async close(): Promise<void> {
     this.#closing.abort();
     this.#unsubscribe?.();
@@ -127,7 +127,7 @@ export class CodeTools implements NotebookTools {
     this.#logger.info('Code in the notebook may call tools.', { grant_id: this.#grant.id });
   }
 
-  /** What there is stays; who waits for the first package is told. */
+  /** What there is stays; waits for the first package get the reason. */
   #fail(error: unknown): void {
     this.#logger.error(`The tools for code in the notebook are not up to date. ${messageOf(error)}`);
     if (this.#package.state === 'coming') this.#offer({ state: 'none', reason: messageOf(error) });

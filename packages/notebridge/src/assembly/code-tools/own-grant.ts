@@ -12,7 +12,7 @@ export interface OwnGrantOptions {
 /** A notebook that is open longer gets another one: what a killed process leaves behind ends by itself. Milliseconds. */
 const ttlMs = 24 * 60 * 60_000;
 
-/** The grant of one notebook's code. It is held in this process alone: its token is told to nobody, and forgotten at once. */
+/** The grant of one notebook's code. It is held in this process alone: its token is given to no one, and dropped at once. */
 export class OwnGrant {
   readonly #options: OwnGrantOptions;
   #id: string;

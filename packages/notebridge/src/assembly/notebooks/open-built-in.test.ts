@@ -21,6 +21,6 @@ it('leaves no address behind when it is closed in the middle of writing, and rej
   await notebook.close();
   await Promise.allSettled(writing);
   expect(existsSync(path)).toBe(false);
-  // Not thrown: the one that renews it each minute has nobody who would catch it.
+  // Not thrown: nothing would catch it where it is renewed each minute.
   await expect(Promise.resolve().then(() => notebook.writeAddress().catch(() => 'rejected'))).resolves.toBe('rejected');
 });

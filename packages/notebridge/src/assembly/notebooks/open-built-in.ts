@@ -14,7 +14,7 @@ export interface BuiltInOptions {
   readOnly?: boolean | undefined;
 }
 
-/** The built-in notebook, and its host for whoever wants to show it. */
+/** The built-in notebook, and its host for callers that show it. */
 export interface BuiltInNotebook extends OpenedNotebook {
   host: NotebookHost;
   /** Writes the address of a window into a file of the user's own, and a new one each minute. Returns its path. Rejects with `write_failed`. */
@@ -57,7 +57,7 @@ export async function openBuiltIn(setup: NotebookSetup, { file, readOnly }: Buil
   const writeAddress = (): Promise<string> => {
     // Each address opens one window, and for a quarter of an hour: without a terminal, the file is the only way to another one.
     renewing ??= setInterval(() => void writeAddress().catch(() => {}), renewAddressMs).unref();
-    // One after the other, so that closing waits for all of them. A host that is closed has no address, and says so by throwing.
+    // One after the other, so that closing waits for all of them. A host that is closed has no address, and throws.
     const writing = (written ?? Promise.resolve()).then(write, write);
     written = writing;
     return writing;

@@ -30,7 +30,7 @@ export async function openColab(
   const { client, wss, proxyServer } = session;
   if (client === null || wss === null || proxyServer === null) throw new BridgeError('not_started', 'The session proxy did not start.');
   logger.info('Waiting for a notebook page.', { port: wss.port, list });
-  // `dynamic` is the reference's behaviour to the letter, which has no undo.
+  // `dynamic` is exactly the reference's behaviour, which has no undo.
   const isJournalled = config.journal && pages.journal !== false && list === 'static';
   const undo: Middleware[] = isJournalled ? [new UndoMiddleware({ client, profileTools: profile.tools, logger })] : [];
   return { provider: proxyServer, middlewares: [...session.middleware, ...undo], close: () => session.cleanup() };

@@ -27,13 +27,13 @@ export interface NotebookSetup extends Settings {
   pages: PageOptions;
   /** Where its pages dial, if there is an HTTP port already. */
   pagePort: PagePort | undefined;
-  /** Told of who was not let in by the notebook's own doors. */
+  /** Receives attempts that the notebook's own doors refused. */
   onRefused: OnRefused;
-  /** What code in the notebook may call, where there are servers. Whoever opens it closes it. */
+  /** What code in the notebook may call, where there are servers. Its opener closes it. */
   openTools: (() => Promise<NotebookTools & { close(): Promise<void> }>) | undefined;
 }
 
-/** The place of the one notebook: those who ask for its tools hold the place, before a notebook is there. */
+/** The place of the one notebook: callers that ask for its tools hold the place, before a notebook is there. */
 export class NotebookPlace {
   #notebook: OpenedNotebook | undefined;
 

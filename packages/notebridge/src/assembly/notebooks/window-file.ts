@@ -8,7 +8,7 @@ const nameOf = (pid: number): string => `window-${pid}.url`;
 
 /**
  * Where a person finds the address of the notebook's window if no terminal shows it: a file that only the user can read. The address
- * holds the token, and who has it acts as the person; so neither agents nor whatever collects our output are told it.
+ * holds the token, and its holder acts as the person; so neither agents nor log collectors get it.
  */
 export class WindowFile {
   readonly path: string;

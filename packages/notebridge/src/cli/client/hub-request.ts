@@ -24,7 +24,7 @@ export async function askHub(url: string, options: HubRequest): Promise<unknown>
   return parseMessage(await textOf(response));
 }
 
-/** As `askHub`, for an answer of one object per line. The last one is returned, those before are told. */
+/** As `askHub`, for an answer of one object per line. The last one is returned, those before are passed to the callback. */
 export async function streamFromHub(url: string, options: HubRequest & { onLine: (line: JsonObject) => void }): Promise<JsonObject> {
   const response = await send(url, options);
   let rest = '';

@@ -19,14 +19,14 @@ export interface SourceOptions {
 async function openSource({ config, standalone = false }: SourceOptions): Promise<ToolSource> {
   const found = config === undefined && !standalone ? await findHub() : undefined;
   if (found !== undefined) return createHubSource(found);
-  // Loaded only now: whoever talks to a hub needs none of it.
+  // Loaded only now: a command that talks to a hub needs none of it.
   const { createOwnSource } = await import('./own-source.js');
   return createOwnSource({ config, createLogger });
 }
 
 /**
  * The user's running hub, if there is one. What listens at its address has to prove that it is the hub before it sees the token: after
- * a crash anybody may have taken the port.
+ * a crash any program may have taken the port.
  */
 export async function findHub(): Promise<{ url: string; token: string; file: HubFile } | undefined> {
   const dir = stateDir();

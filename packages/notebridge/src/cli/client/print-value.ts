@@ -1,6 +1,6 @@
 import { ExactNumber } from '@notebridge/kit/json';
 
-/** A value as JSON for people: indented, numbers to the letter. */
+/** A value as JSON for people: indented, numbers exactly as they came. */
 export function printPretty(value: unknown, indent = ''): string {
   if (value instanceof ExactNumber) return value.source;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';

@@ -17,13 +17,13 @@ export interface CallCommandOptions extends SourceOptions {
   json?: boolean;
 }
 
-/** Calls a tool and prints what it answers. A tool that failed is told on stderr, with exit code 1. */
+/** Calls a tool and prints what it answers. A tool that failed is reported on stderr, with exit code 1. */
 export async function runCall(address: ToolAddress, words: readonly string[], options: CallCommandOptions): Promise<void> {
   const answer = await withSource(options, async (source) => {
     const schema = async (): Promise<unknown> => inputSchemaOf(source, address);
     const args = await parseToolArguments(words, { stdin: process.stdin, schema });
     return callWithProgress(source, address, args).catch(async (error: unknown) => {
-      // The door of the hub speaks to code; a person is told what there is instead.
+      // The door of the hub speaks to code; a person gets a list of what there is instead.
       if (codeOf(error) === 'unknown_server') await source.server(address.server);
       throw error;
     });
@@ -39,7 +39,7 @@ async function inputSchemaOf(source: ToolSource, { server, tool }: ToolAddress):
   return tools?.find(({ name }) => name === tool)?.input_schema;
 }
 
-/** Ctrl-C cancels the call at the server, and the command ends when the server has been told. */
+/** Ctrl-C cancels the call at the server, and the command ends when the server has been notified. */
 async function callWithProgress(
   source: ToolSource,
   address: ToolAddress,

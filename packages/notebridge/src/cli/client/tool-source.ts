@@ -6,7 +6,7 @@ import type { ToolCallResponse } from '../../doors/tool-proxy/proxy-tool-call.js
 export interface CallOptions {
   /** Aborting it cancels the call at the server. */
   signal: AbortSignal;
-  /** Hears progress and log lines of the tool; left out, the tool is not asked for any. */
+  /** Receives progress and log lines of the tool; left out, the tool is not asked for any. */
   onEvent?: ((event: ToolEvent) => void) | undefined;
 }
 
@@ -19,7 +19,7 @@ export interface ToolEvent {
 export interface ToolSource {
   /** The hub's address; undefined for this process. */
   readonly hub: string | undefined;
-  /** How all servers fare. */
+  /** The status of all servers. */
   servers(): Promise<ServerReport[]>;
   /** One of them with its tools, started for it if need be. Rejects with `unknown_server` or `upstream_unavailable`. */
   server(name: string): Promise<ServerReport>;

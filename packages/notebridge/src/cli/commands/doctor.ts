@@ -6,7 +6,7 @@ import type { DoctorOptions } from '../doctor/run-doctor.js';
 /** `notebridge doctor`: looks at the whole set-up. */
 export function doctorCommand(): Command {
   const { config, json, logDir, sandbox } = sharedOptions;
-  const command = new Command('doctor').description('look at the whole set-up and say how to mend each fault');
+  const command = new Command('doctor').description('check the whole set-up and say how to fix each fault');
   return addOptions(command, [
     json(),
     config(),

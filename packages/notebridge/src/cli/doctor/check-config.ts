@@ -25,14 +25,14 @@ export async function checkConfig(file: string | undefined): Promise<{ config: C
     const modules = await loadMiddlewareModules(config.middleware, config.baseDir);
     if (modules.length > 0) checks.push(ok('middleware', `${modules.length} modules load`));
   } catch (error) {
-    checks.push(failedCheck('middleware', messageOf(error), 'Mend the module, or take it out of "notebridge.middleware".'));
+    checks.push(failedCheck('middleware', messageOf(error), 'Fix the module, or take it out of "notebridge.middleware".'));
   }
   return { config, checks };
 }
 
 function faultsOf(error: unknown): Check[] {
   const { file, faults } = error instanceof BridgeError ? error.data : {};
-  if (typeof file !== 'string' || !Array.isArray(faults)) return [failedCheck('config', messageOf(error), 'Mend the file.')];
+  if (typeof file !== 'string' || !Array.isArray(faults)) return [failedCheck('config', messageOf(error), 'Fix the file.')];
   return (faults as Fault[]).map((found) => {
     if (found.line === undefined) return failedCheck('config', `${file}: the file ${found.found}.`, found.next);
     const text = describeFault(file, found);

@@ -9,7 +9,7 @@ import { readOwnerToken } from '../../identity/owner-token.js';
 import { describePortOwner } from '../../processes/port-owner.js';
 import { type Check, failedCheck, note, ok } from './check.js';
 
-/** The hub that the user's files speak of: there, gone, or not what it claims to be. */
+/** The hub that the user's files name: there, gone, or not what it claims to be. */
 export async function checkHub(): Promise<Check> {
   const dir = stateDir();
   const path = join(dir, 'hub.json');
@@ -59,7 +59,7 @@ async function ownHubAt(port: number): Promise<boolean> {
   }
 }
 
-/** Why it cannot be bound, or undefined. It is let go of at once. */
+/** Why it cannot be bound, or undefined. It is released at once. */
 function tryPort(port: number): Promise<string | undefined> {
   return new Promise((resolve) => {
     const server = createServer();

@@ -19,7 +19,7 @@ export function checkBrowser(env: Environment): Check {
   const { display, ssh, container, wsl } = describeEnvironment({ env });
   if (display) return ok('browser', `the system's own${wsl ? ', on Windows' : ''}`);
   const why = ssh ? 'this is an SSH session' : container ? 'this is a container' : 'this machine has no screen';
-  return note('browser', `none can be opened: ${why}`, 'Open the URL by hand that the agent is told, or set BROWSER.');
+  return note('browser', `none can be opened: ${why}`, 'Open by hand the URL that the agent gets, or set BROWSER.');
 }
 
 /** Has a program run in the sandbox that Python would be in. */

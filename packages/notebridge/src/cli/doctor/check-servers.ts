@@ -23,7 +23,7 @@ async function checkServer(config: ServerConfig, servers: ConfigServers): Promis
   const name = `server ${config.name}`;
   if (config.disabled) return note(name, 'disabled in the config');
   const missing = config.transport === 'stdio' ? missingCommand(config) : undefined;
-  if (missing !== undefined) return failedCheck(name, missing, `Install it, or mend "command" of "${config.name}" in the config.`);
+  if (missing !== undefined) return failedCheck(name, missing, `Install it, or fix "command" of "${config.name}" in the config.`);
   const startedAt = performance.now();
   try {
     const tools = (await servers.get(config.name)?.listTools()) ?? [];
@@ -35,8 +35,8 @@ async function checkServer(config: ServerConfig, servers: ConfigServers): Promis
   } catch (error) {
     const next =
       config.transport === 'stdio'
-        ? 'Run its command in a shell to see more; mend "command", "args" or "env" in the config.'
-        : 'Look whether it runs, and mend "url" or "headers" in the config.';
+        ? 'Run its command in a shell to see more; fix "command", "args" or "env" in the config.'
+        : 'Check that it runs, and fix "url" or "headers" in the config.';
     return failedCheck(name, messageOf(error), next);
   }
 }

@@ -4,9 +4,9 @@ export interface Check {
   name: string;
   status: 'ok' | 'note' | 'fault';
   found: string;
-  /** How to mend it. */
+  /** How to fix it. */
   next?: string;
-  /** How long it took, where that tells something. Milliseconds. */
+  /** How long it took, where that is of interest. Milliseconds. */
   ms?: number;
 }
 

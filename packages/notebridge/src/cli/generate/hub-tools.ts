@@ -10,7 +10,7 @@ const answerMs = 120_000;
 
 type Answer = GatheredInput & { tag: string };
 
-/** The tools of the running hub, as its owner. It tells of changes itself: it answers a question when there is news. */
+/** The tools of the running hub, as its owner. It reports changes itself: it answers a request when there is news. */
 export function createHubTools({ url, token }: { url: string; token: string }): ToolsSource {
   let known = '';
   let latest: Answer | undefined;

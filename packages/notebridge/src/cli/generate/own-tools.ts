@@ -10,7 +10,7 @@ export interface OwnToolsOptions {
   config: string | undefined;
   /** Follow edits of the config. */
   watch: boolean;
-  /** Told of edits that cannot be used. */
+  /** Receives edits that cannot be used. */
   printLine: (text: string) => void;
   createLogger: (redactor: Redacting) => Logger;
 }

@@ -79,7 +79,7 @@ function oncePassing(changed: ToolsSource['changed']): ToolsSource['changed'] {
   };
 }
 
-/** A renewal that changes nothing is not spoken of: servers also announce tools that are the same ones. */
+/** A renewal that changes nothing is not reported: servers also announce tools that are the same ones. */
 async function write(
   source: ToolsSource,
   { lang, out, watch = false, json = false }: GenerateOptions,
@@ -141,7 +141,7 @@ interface Report {
   files: number;
   servers: { name: string; tools: number }[];
   skills: boolean;
-  /** Where the package finds the hub; null: it has to be told. */
+  /** Where the package finds the hub; null: it has to be set. */
   hub: string | null;
   warnings: string[];
 }

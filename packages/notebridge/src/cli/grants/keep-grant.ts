@@ -9,7 +9,7 @@ export interface KeepOptions {
   terms: GrantTerms;
   /** Where the token stands; its folder must exist. */
   file: string;
-  /** Told once the token is there. */
+  /** Called once the token is there. */
   onKept: (grant: GrantView) => void;
 }
 

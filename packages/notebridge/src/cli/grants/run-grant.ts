@@ -42,7 +42,7 @@ export async function issueGrant(options: IssueOptions): Promise<void> {
     try {
       await writeFileAtomic(file, `${issued.token}\n`, { mode: 0o600, anew: true });
     } catch (error) {
-      // A token that nobody has must open nothing.
+      // A token that was never handed out must open nothing.
       await store.revoke(issued.id);
       throw error;
     }

@@ -10,7 +10,7 @@ import { toStartText } from './start-text.js';
 
 export interface ServeOptions extends HubCommandOptions {
   host?: string;
-  /** False: nobody is asked for a token. */
+  /** False: no token is required. */
   auth: boolean;
   sharedDir?: string;
 }

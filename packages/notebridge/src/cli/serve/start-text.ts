@@ -9,7 +9,7 @@ export interface StartTextOptions {
   paint: Paint;
 }
 
-/** What a person reads who has started a hub: where it is, and how to use it. It has no secret in it. */
+/** What a person reads after starting a hub: where it is, and how to use it. It has no secret in it. */
 export function toStartText({ url, options: { auth, notebook }, servers, paint }: StartTextOptions): string {
   const names = servers.map(({ name }) => name);
   const [first = 'SERVER'] = names;

@@ -60,8 +60,8 @@ describe('mergeIntoJson', () => {
   it.each([
     ['{\n "a": 1\n "b": 2 }', 'F:3:2: The file is not JSON: a text stands there. Put a comma before it.'],
     ['{ "a": 1, "a": 2 }', 'F:1:11: "a" is given twice.'],
-    ['[]', 'F: The file is not an object. Nothing was changed. Mend the file, then run this again.'],
-    ['{ "servers": [] }', 'F: The file has a "servers" that is not an object of servers. Nothing was changed. Mend it'],
+    ['[]', 'F: The file is not an object. Nothing was changed. Fix the file, then run this again.'],
+    ['{ "servers": [] }', 'F: The file has a "servers" that is not an object of servers. Nothing was changed. Fix it'],
     ['{ "servers": null }', 'has a "servers" that is not an object of servers.'],
     ['{ "servers": { "notebridge": { "url": "http://x" } } }', 'has a server "notebridge" of another kind, without a "command".'],
     ['{ "servers": { "notebridge": "x" } }', 'has a server "notebridge" of another kind'],

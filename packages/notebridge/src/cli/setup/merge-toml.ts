@@ -25,7 +25,7 @@ function parseFile(text: string, file: string): JsonObject {
   } catch (error) {
     if (!(error instanceof TomlError)) throw error;
     const found = `is not TOML: ${(error.message.split('\n', 1)[0] ?? '').replace('Invalid TOML document: ', '')}`;
-    throw faultyFile(file, [{ line: error.line, column: error.column, key: '', found, next: 'Mend it there; nothing was changed.' }]);
+    throw faultyFile(file, [{ line: error.line, column: error.column, key: '', found, next: 'Fix it there; nothing was changed.' }]);
   }
 }
 

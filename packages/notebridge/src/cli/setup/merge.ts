@@ -22,9 +22,9 @@ export type MergePlan = { kind: 'none' } | { kind: 'add' } | { kind: 'update'; k
 /** @throws BridgeError `bad_config` if the file holds something else where our entry belongs. */
 export function planMerge(config: unknown, request: MergeRequest): MergePlan {
   const { container, name, entry } = request;
-  if (!isJsonObject(config)) throw misfit(request, 'is not an object', 'Mend the file');
+  if (!isJsonObject(config)) throw misfit(request, 'is not an object', 'Fix the file');
   const servers = Object.hasOwn(config, container) ? config[container] : {};
-  if (!isJsonObject(servers)) throw misfit(request, `has a "${container}" that is not an object of servers`, 'Mend it');
+  if (!isJsonObject(servers)) throw misfit(request, `has a "${container}" that is not an object of servers`, 'Fix it');
   if (!Object.hasOwn(servers, name)) return { kind: 'add' };
   const existing = servers[name];
   if (!isJsonObject(existing) || typeof existing.command !== 'string') {

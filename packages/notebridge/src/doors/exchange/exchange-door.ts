@@ -7,9 +7,9 @@ import { isRefusal, refuse } from '../http/refusal.js';
 
 const exchangePath = '/api/v1/exchange';
 
-/** Adds the way to a grant for who holds a token of another issuer, as a pod does of its cluster. Call it before `listenHttp`. */
+/** Adds the route that exchanges a token of another issuer for a grant, as a pod has one of its cluster. Call it before `listenHttp`. */
 export function createExchangeDoor(app: HttpApp, exchange: GrantExchange): void {
-  // It slows down who guesses. The token is looked at once more when it is exchanged.
+  // It slows down token guessing. The token is checked once more when it is exchanged.
   const identify: Authenticate = async (authorization) => {
     await exchange.identify(authorization);
     return { kind: 'anonymous' };

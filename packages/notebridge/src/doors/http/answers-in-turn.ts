@@ -5,8 +5,8 @@ import type { Duplex } from 'node:stream';
 const mostWaiting = 64;
 
 /**
- * What each connection waits for. Answers leave in the order of their requests, so a word about bytes that are no request may only be
- * said where it is its turn: in the middle of an answer it would break it, and before one it would be taken for it.
+ * What each connection waits for. Answers leave in the order of their requests, so an error for bytes that are no request may only be
+ * sent in its turn: in the middle of an answer it would break it, and before one it would be taken for it.
  */
 export class AnswersInTurn {
   /** The newest last; none that is out stands before one that is not. */

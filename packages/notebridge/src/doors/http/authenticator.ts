@@ -12,13 +12,13 @@ import { bearerChallenge, type Refusal, refuse } from './refusal.js';
 export type Authenticate = (authorization: string | undefined) => Principal | Promise<Principal>;
 
 export interface AuthenticatorOptions {
-  /** Told of each refusal. Default: nobody is. */
+  /** Called for each refusal. Default: not reported. */
   onRefused?: ((request: IncomingMessage, why: { reason: string; grantId?: string | undefined }) => void) | undefined;
   /** Milliseconds since some fixed moment. Default: the clock. */
   now?: (() => number) | undefined;
 }
 
-/** Asks for the proof, and slows down whoever guesses tokens: refusals only, so the holder of a right one never waits. */
+/** Checks the credentials, and slows down token guessing: refusals only, so the holder of a right token never waits. */
 export class Authenticator {
   readonly #authenticate: Authenticate;
   readonly #onRefused: NonNullable<AuthenticatorOptions['onRefused']>;
@@ -57,7 +57,7 @@ export class Authenticator {
   }
 }
 
-/** One who never sends the rest of a request has no work here, whatever was shown with its head. */
+/** A client that never sends the rest of a request has no work here, whatever token its head has. */
 function trustOnceWhole(request: IncomingMessage, principal: Principal): void {
   const { socket, headers } = request;
   const holder = principalKey(principal);

@@ -10,9 +10,9 @@ export interface EventStreamOptions {
   format?: StreamFormat | undefined;
   /** Names and values in turn. */
   headers: readonly string[];
-  /** How often the stream says that it lives, milliseconds. */
+  /** Interval of heartbeats, milliseconds. */
   heartbeatMs: number;
-  /** The event that says so. Default: a comment, which only `sse` has. */
+  /** The event of a heartbeat. Default: a comment, which only `sse` has. */
   heartbeat?: { event: string; data: string } | undefined;
   /** Bytes that may wait for a reader who is slow. */
   maxUnsentBytes: number;
@@ -78,7 +78,7 @@ export class EventStream {
     this.#response.destroy();
   }
 
-  /** Has no more heartbeats. Closing twice is harmless. */
+  /** Stops the heartbeats. Closing twice is harmless. */
   close(): void {
     clearInterval(this.#heartbeat);
   }

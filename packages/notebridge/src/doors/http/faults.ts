@@ -1,7 +1,7 @@
 import type { Logger } from '@notebridge/kit/logger';
 import type { Refusal } from './refusal.js';
 
-/** Takes down what nobody expected; the caller is told no more than the id. */
+/** Records an unexpected error; the caller gets no more than the id. */
 export function logFault(logger: Logger, callId: string, error: unknown): void {
   logger.error('A request failed unexpectedly.', { call_id: callId, error: error instanceof Error ? error.stack : String(error) });
 }

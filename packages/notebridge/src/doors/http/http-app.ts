@@ -11,14 +11,14 @@ import { corsHeaders, createRequestRules } from './request-rules.js';
 import { type HttpRoute, methodsOf, type RouteMatch, RouteTable, refuseMethod } from './route-table.js';
 
 export interface HttpAppOptions {
-  /** Values of `Host` that are answered besides the loopback ones; with or without the port. */
+  /** Values of `Host` that are accepted besides the loopback ones; with or without the port. */
   allowHosts?: readonly string[] | undefined;
-  /** Origins whose pages may call and read answers, to the letter. Default none, and then no CORS header is ever sent. */
+  /** Exact origins whose pages may call and read answers. Default none, and then no CORS header is ever sent. */
   allowOrigins?: readonly string[] | undefined;
   /** The largest body of a request, bytes. Default 64 MiB. Past it: 413. */
   maxBodyBytes?: number | undefined;
   logger?: Logger | undefined;
-  /** Told of each request that was refused for its Host, its Origin or its token. Default: nobody is. */
+  /** Called for each request that was refused for its Host, its Origin or its token. Default: not reported. */
   onRefused?: OnRefused | undefined;
 }
 
@@ -26,7 +26,7 @@ export interface HttpAppOptions {
 export interface HttpApp {
   readonly logger: Logger;
   readonly maxBodyBytes: number;
-  /** What doors call when they refuse a request for who sends it; Host, Origin and tokens of routes are told by themselves. */
+  /** What doors call when they refuse a request for its sender; refusals for Host, Origin and tokens of routes are reported already. */
   refused(request: IncomingMessage, why: { reason: string; grantId?: string | undefined }): void;
   /** Calls that run for callers; closing the app waits for them, or cancels them. */
   readonly calls: CallsUnderWay;

@@ -10,7 +10,7 @@ import { requestIdOf } from './request-id.js';
 
 export interface HttpContextOptions {
   logger: Logger;
-  /** Gives the id under which the log speaks of the request. Default: the caller's, or a random one. */
+  /** Returns the request's id in the log. Default: the caller's, or a random one. */
   nextId?: (() => string) | undefined;
   /** CORS. Names and values in turn. */
   corsHeaders: readonly string[];
@@ -25,7 +25,7 @@ const noParams: readonly string[] = [];
 export class HttpContext {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** Under which the log speaks of the request. */
+  /** The request's id in the log. */
   readonly id: string;
   /** Of every answer: the id of the request, and CORS. Names and values in turn. */
   readonly headers: readonly string[];
@@ -52,7 +52,7 @@ export class HttpContext {
     return new URLSearchParams(at < 0 ? '' : url.slice(at + 1));
   }
 
-  /** Answers with JSON. Nothing happens if the caller has left, or has an answer already. */
+  /** Responds with JSON. Nothing happens if the caller has left, or has an answer already. */
   sendJson(status: number, text: Printed, headers?: readonly string[]): void {
     sendJson(this.response, status, text, headers === undefined || headers.length === 0 ? this.headers : [...this.headers, ...headers]);
   }
@@ -61,7 +61,7 @@ export class HttpContext {
     this.sendJson(refusal.status, this.#printRefusal(refusal), refusal.headers);
   }
 
-  /** Answers with an error: one that a caller may see as what it is, any other with no more than the id; the log gets the rest. */
+  /** Responds with an error: one that a caller may see as what it is, any other with no more than the id; the log gets the rest. */
   fail(error: unknown): void {
     const refusal = toRefusal(error);
     if (refusal === undefined) logFault(this.#logger, this.id, error);

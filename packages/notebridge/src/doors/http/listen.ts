@@ -19,11 +19,11 @@ export interface ListenOptions {
   port: number;
   /** An address of this machine. Default: 127.0.0.1 and ::1, on the same port. */
   host?: string | undefined;
-  /** Tells who holds a port, for the error. */
+  /** Finds out who holds a port, for the error. */
   describePortOwner?: ((port: number) => Promise<string | undefined> | string | undefined) | undefined;
   /** Takes requests to upgrade, but for offers of another HTTP; left out, they are answered like any other. */
   onUpgrade?: UpgradeHandler | undefined;
-  /** Told of each connection as it is made. */
+  /** Called with each connection as it is made. */
   onConnection?: ((socket: Socket) => void) | undefined;
   timeouts?: Partial<ListenTimeouts> | undefined;
 }
@@ -47,7 +47,7 @@ export interface HttpListener {
 const defaultTimeouts: ListenTimeouts = { headersMs: 5000, requestMs: 60_000, keepAliveMs: 300_000 };
 /** How often the clocks of requests are looked at: a time-out comes so much later at most. Milliseconds. */
 const lookEveryMs = 1000;
-/** How long running calls may still end by themselves, and how long cancelled ones may take to say so. Milliseconds. */
+/** How long running calls may still end by themselves, and how long cancelled ones may take to respond. Milliseconds. */
 const lastAnswersMs = 1200;
 const lastWordsMs = 500;
 
@@ -102,7 +102,7 @@ function createHttpServer(
   // Whatever else it expects, it gets the answer of its route.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
   server.on('clientError', (error, socket) => (turns.isTurnOfUnreadable(socket) ? answerUnreadable(error, socket) : socket.destroy()));
-  // Until it listens, a failure is told to who opens it.
+  // Until it listens, a failure is thrown to the caller.
   server.once('listening', () => {
     server.on('error', (error) => app.logger.warn('The HTTP port failed.', { error: error.message }));
   });
@@ -139,7 +139,7 @@ async function bindHost(server: Server, options: ListenOptions & { host: string 
   return { port: typeof address === 'object' && address !== null ? address.port : port, servers: [server] };
 }
 
-/** What is no HTTP, or came too slowly, gets a last word if it can still be heard. */
+/** What is no HTTP, or came too slowly, gets an error response if one can still be sent. */
 function answerUnreadable(error: Error & { code?: string }, socket: Duplex): void {
   if (!socket.writable || socket.destroyed || error.code === 'ECONNRESET') return void socket.destroy();
   const status = error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : error.code === 'HPE_HEADER_OVERFLOW' ? 431 : 400;

@@ -10,9 +10,9 @@ export function offersHttpOnly({ headers: { upgrade = '' } }: IncomingMessage): 
 const ofUpgrades = new Set(['upgrade', 'http2-settings']);
 
 /**
- * Returns the way to serve a request that Node has taken for one to upgrade like any other. Java's client, and curl with `--http2`, offer
- * HTTP/2 with every request. The connection begins anew with the same bytes but the offer. To be called before others hear of
- * connections: they have heard of this one.
+ * Returns a function that serves like any other a request that Node has taken for an upgrade. Java's client, and curl with `--http2`, offer
+ * HTTP/2 with every request. The connection begins anew with the same bytes but the offer. Call it before other listeners of
+ * connections are added: they have already received this one.
  */
 export function serveAnew(server: Server): (request: IncomingMessage, socket: Socket, head: Buffer) => void {
   const [listener] = server.listeners('connection');

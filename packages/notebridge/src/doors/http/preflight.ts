@@ -4,7 +4,7 @@ import { sendEmpty } from './raw-answer.js';
 /** What a page may send along where a route names nothing else. */
 const usualHeaders = 'authorization, content-type, accept, idempotency-key, if-none-match, x-request-id';
 
-/** Answers OPTIONS. A preflight of an allowed page gets what it asks for; anybody else just the methods. */
+/** Answers OPTIONS. A preflight of an allowed page gets what it asks for; any other caller just the methods. */
 export function answerOptions(
   { request: { headers: asked }, response, headers }: HttpContext,
   { methods, requestHeaders = usualHeaders }: { methods: readonly string[]; requestHeaders?: string | undefined },

@@ -19,7 +19,7 @@ const jsonHeaders = [...securityHeaders, 'content-type', 'application/json; char
 
 const longText = 65_536;
 
-/** Answers with JSON. `headers`: names and values in turn. Nothing happens if the caller has left. */
+/** Responds with JSON. `headers`: names and values in turn. Nothing happens if the caller has left. */
 export function sendJson(response: ServerResponse, status: number, text: Printed, headers: readonly string[]): void {
   if (response.destroyed || response.headersSent) return;
   if (typeof text !== 'string') return sendPieces(response, status, text, headers);
@@ -37,7 +37,7 @@ function sendPieces(response: ServerResponse, status: number, pieces: readonly B
   response.end();
 }
 
-/** Answers with a status and no body. Nothing happens if the caller has left. */
+/** Responds with a status and no body. Nothing happens if the caller has left. */
 export function sendEmpty(response: ServerResponse, status: number, headers: readonly string[]): void {
   if (response.destroyed || response.headersSent) return;
   const length = status === 204 || status === 304 ? [] : ['content-length', '0'];
@@ -45,7 +45,7 @@ export function sendEmpty(response: ServerResponse, status: number, headers: rea
   response.end();
 }
 
-/** Answers with any other body than JSON, or with headers that stand in place of the usual ones. `headers`: names and values in turn. */
+/** Responds with any other body than JSON, or with headers that stand in place of the usual ones. `headers`: names and values in turn. */
 export function sendBody(response: ServerResponse, status: number, body: string | Uint8Array, headers: readonly string[]): void {
   if (response.destroyed || response.headersSent) return;
   response.writeHead(status, mergeHeaders([...securityHeaders, 'content-length', String(Buffer.byteLength(body)), ...headers]));

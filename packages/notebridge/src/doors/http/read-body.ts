@@ -37,7 +37,7 @@ export function receiveBody(request: IncomingMessage, maxBytes: number, take: (b
   request.on('error', () => takeOnce(undefined));
 }
 
-/** The value of a JSON body, numbers to the letter, or why it has none. */
+/** The value of a JSON body, numbers exactly as written, or why it has none. */
 export function parseBody(text: string): { value: unknown } | Refusal {
   try {
     return { value: parseMessage(text) };

@@ -7,7 +7,7 @@ export interface Refusal {
   detail: unknown;
   /** Names and values in turn, as `writeHead` takes them. */
   headers?: readonly string[];
-  /** For the audit, in a word of ours. */
+  /** The reason for the audit, one of our own words. */
   reason?: string;
   /** Members beside `detail`. */
   more?: Readonly<Record<string, unknown>>;

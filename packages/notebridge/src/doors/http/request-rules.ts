@@ -3,9 +3,9 @@ import { findHeadFault, type HeadFault, hostsOf } from '@notebridge/kit/request-
 import { type Refusal, refuse } from './refusal.js';
 
 export interface RequestRulesOptions {
-  /** Values of `Host` that are answered besides the loopback ones; with or without the port. */
+  /** Values of `Host` that are accepted besides the loopback ones; with or without the port. */
   allowHosts?: readonly string[] | undefined;
-  /** Origins whose pages may call, to the letter. Default none: no page may. */
+  /** Exact origins whose pages may call. Default none: no page may. */
   allowOrigins?: readonly string[] | undefined;
 }
 
@@ -34,7 +34,7 @@ export function createRequestRules({ allowHosts, allowOrigins = [] }: RequestRul
 const noHeaders: readonly string[] = [];
 const exposedHeaders = 'etag, retry-after, www-authenticate, x-request-id, idempotency-replayed';
 
-/** The headers with which an allowed page may read an answer; none for everybody else. `more`: headers that it may read, too. */
+/** The headers with which an allowed page may read an answer; none for any other caller. `more`: headers that it may read, too. */
 export function corsHeaders({ headers: { origin } }: IncomingMessage, allowOrigins: readonly string[], more?: string): readonly string[] {
   if (origin === undefined || !allowOrigins.includes(origin)) return noHeaders;
   const exposed = more === undefined ? exposedHeaders : `${exposedHeaders}, ${more}`;

@@ -10,7 +10,7 @@ export interface HttpRoute {
   path: string;
   /** Answers the request, which keeps the rules of the app. What it throws is answered too, as an error of the request. */
   handle: (context: HttpContext) => void | Promise<void>;
-  /** Asks for the proof of who calls, before `handle`. */
+  /** Requires authentication, before `handle`. */
   authenticator?: Authenticator | undefined;
   /** Gives the id of each request. Default: the caller's, or a random one. */
   nextId?: (() => string) | undefined;

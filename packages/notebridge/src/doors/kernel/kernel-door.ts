@@ -22,15 +22,15 @@ export interface KernelCall {
 export interface KernelCallOptions {
   principal: Principal;
   signal: AbortSignal;
-  /** Hears progress and log lines, each one JSON text. */
+  /** Receives progress and log lines, each one JSON text. */
   onEvent?: ((line: string) => void) | undefined;
 }
 
-/** The tool proxy without HTTP, for code in a kernel of this process: texts in, the proxy's own answers out, to the letter. */
+/** The tool proxy without HTTP, for code in a kernel of this process: texts in, the proxy's own answers out, unchanged. */
 export interface KernelDoor {
   /** Never rejects: what went wrong is an answer too. */
   call(call: KernelCall, options: KernelCallOptions): Promise<string>;
-  /** What servers with instances per agent know the caller by. */
+  /** The session that servers with instances per agent see. */
   sessionOf(principal: Principal): string;
 }
 

@@ -34,12 +34,12 @@ export interface AgentSessionOptions {
   isBehind?: (() => boolean) | undefined;
   /** Requests of this agent that may run at once. Default 1024. */
   maxInFlight?: number | undefined;
-  /** The agent went away, or was let go. */
+  /** The agent went away, or was disconnected. */
   onClose?: () => void;
 }
 
 /**
- * One connection of one agent. It tells the eras apart, request by request (the modern one names its version in each), and
+ * One connection of one agent. It detects the era of each request (the modern one names its version in each), and
  * translates between them and the hub; the hub itself knows no era.
  */
 export class AgentSession {
@@ -90,7 +90,7 @@ export class AgentSession {
     this.#listens.endAll();
   }
 
-  /** Tells the agent that nothing more will come, and hangs up. Calls end with the error. Closing twice is harmless. */
+  /** Closes the stream to the agent and hangs up. Calls end with the error. Closing twice is harmless. */
   close(error?: Error): void {
     if (this.#listens.size === 0) return this.#peer.close(error);
     this.endListens();
@@ -170,7 +170,7 @@ export class AgentSession {
     return passNotification(this.#hub, this.#contextOf('notification', method, params ?? {}, { caller }));
   }
 
-  /** Tells the agent, which reads again, what it was not told meanwhile. */
+  /** Sends the agent, which reads again, the notifications that it missed. */
   catchUp(): void {
     for (const event of this.#unread.takeAll()) this.#notifyAgent(event);
   }
@@ -232,7 +232,7 @@ export class AgentSession {
 
   #end(): void {
     this.#stopListening();
-    // The agent has said its last; what is still to be written to it leaves now.
+    // The agent has closed its end; what is still to be written to it leaves now.
     this.#options.channel.outgoing.close();
     this.#options.onClose?.();
   }

@@ -12,7 +12,7 @@ export interface McpHttpLimits {
   maxInFlight: number;
   /** Modern `subscriptions/listen` streams at once. Default 1024. */
   maxListens: number;
-  /** How often an open stream says that it lives, and after what time a silent call becomes one. Milliseconds, default 25 s. */
+  /** Interval of heartbeats on an open stream, and after what time a silent call becomes one. Milliseconds, default 25 s. */
   keepAliveMs: number;
   /** Bytes that may wait for a slow reader: past it a stream is cut, and progress is left out. Default 4 MiB. */
   maxUnsentBytes: number;

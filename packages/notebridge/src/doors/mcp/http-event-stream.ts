@@ -5,7 +5,7 @@ import { EventStream } from '../http/event-stream.js';
 export interface HttpEventStreamOptions {
   /** Names and values in turn. */
   headers: readonly string[];
-  /** How often a comment says that the stream lives, milliseconds. */
+  /** Interval of heartbeat comments, milliseconds. */
   keepAliveMs: number;
   /** Bytes that may wait for a reader who is slow. */
   maxUnsentBytes: number;

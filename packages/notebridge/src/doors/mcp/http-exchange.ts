@@ -16,7 +16,7 @@ export interface HttpExchangeOptions {
   onGone?: () => void;
 }
 
-/** One clock for all: a timer for each would be the dearest part of a short call. */
+/** One clock for all: a timer for each would be the most expensive part of a short call. */
 const timeouts = new CallTimeouts();
 
 /**
@@ -40,7 +40,7 @@ export class HttpExchange {
       this.#release();
       onGone?.();
     });
-    // This comes before the connection's own end is told.
+    // This comes before the connection's own end is reported.
     call.response.once('close', () => {
       if (!call.response.writableFinished) this.#underWay.cancel('The agent closed the connection.');
       this.#release();

@@ -8,7 +8,7 @@ import { headerOf } from './http-call.js';
 import { faultOf, type HttpFault, headerMismatch } from './http-fault.js';
 import { parseEnvelope } from './modern-era.js';
 
-/** What `Mcp-Name` must repeat of the params, so that proxies can tell calls apart without reading bodies. */
+/** What `Mcp-Name` must repeat of the params, so that proxies can distinguish calls without reading bodies. */
 const nameSources: Record<string, 'name' | 'uri' | 'taskId'> = {
   'tools/call': 'name',
   'prompts/get': 'name',

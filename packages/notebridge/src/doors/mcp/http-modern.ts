@@ -27,11 +27,11 @@ export interface HttpModernOptions {
   /** All calls that run for HTTP callers. */
   calls: CallsUnderWay;
   now: () => number;
-  /** Nobody has called under this session id for long. */
+  /** No call has come under this session id for a while. */
   endSession: (sessionId: string) => void;
 }
 
-/** Whose calls come under one session id, since the modern era has no sessions. */
+/** A principal whose calls share one session id, since the modern era has no sessions. */
 interface Identity {
   sessionId: string;
   principal: Principal;
@@ -137,7 +137,7 @@ export class HttpModern {
     return new RequestContext({ ...message, caller, callId: this.#nextCallId(), cancellation: new Cancellation() });
   }
 
-  /** Lets go of the session ids that nobody has used for long. */
+  /** Releases the session ids that have been idle for too long. */
   sweep(): void {
     const { now, limits, endSession } = this.#options;
     for (const [key, { sessionId, lastHeard, running }] of this.#identities) {
@@ -177,7 +177,7 @@ export class HttpModern {
     }
   }
 
-  /** A change that a request brought about concerns the other connections of the same caller. */
+  /** A change that a request caused concerns the other connections of the same caller. */
   #notifyListens(identity: Identity, event: ProviderEvent): void {
     for (const [listens, listener] of this.#listeners) if (listener === identity) listens.notify(event);
   }
@@ -195,7 +195,7 @@ export class HttpModern {
   }
 }
 
-/** Answers, or says why the answer cannot be printed. */
+/** Sends the answer, or the reason why it cannot be printed. */
 function answerIn(exchange: HttpExchange, answer: JsonObject): void {
   try {
     exchange.answer(answer, statusOf(answer));

@@ -17,7 +17,7 @@ export interface HttpSessionOptions {
   hub: Hub;
   principal: Principal;
   maxInFlight?: number | undefined;
-  /** Its first request, `initialize`, was refused: nobody will come back to it. */
+  /** Its first request, `initialize`, was refused: no one will come back to it. */
   onRefused: () => void;
 }
 
@@ -36,7 +36,7 @@ export class HttpSession {
   /** The `Mcp-Session-Id`: a secret, so it is not the id that logs and providers see. */
   readonly key = randomBytes(24).toString('base64url');
   readonly principal: Principal;
-  /** When the agent was last heard of, by the clock of the door. */
+  /** When the agent was last active, by the clock of the door. */
   lastHeard = 0;
   readonly #agent: AgentSession;
   readonly #incoming = new MessageStream<unknown>();
@@ -128,9 +128,9 @@ export class HttpSession {
     const isProgress = notification.method === 'notifications/progress';
     if (!isProgress && notification.method !== 'notifications/message') return false;
     const exchange = this.#pending.get(idKey(id))?.exchange;
-    // Progress means nothing to anybody else.
+    // Progress means nothing to others.
     if (exchange?.takesNotifications !== true) return isProgress;
-    // Who reads slowly loses these, not the answer.
+    // A slow reader loses these, not the answer.
     if (!exchange.isFull) exchange.notify(notification);
     return true;
   }

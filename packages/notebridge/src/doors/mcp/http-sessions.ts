@@ -24,7 +24,7 @@ export class HttpSessions {
     return this.#sessions.size;
   }
 
-  /** A new session; undefined if there are as many as there may be, and nobody has more than this one. */
+  /** A new session; undefined if the limit is reached, and no other principal has more than this one. */
   open(principal: Principal): HttpSession | undefined {
     const { hub, limits, now } = this.#options;
     if (this.#sessions.size >= limits.maxSessions) this.sweep();
@@ -36,7 +36,7 @@ export class HttpSessions {
     return session;
   }
 
-  /** The session of that id, if it is the principal's own: to anybody else it does not exist. */
+  /** The session of that id, if it is the principal's own: to any other it does not exist. */
   find(key: string, principal: Principal): HttpSession | undefined {
     const session = this.#sessions.get(key);
     if (session === undefined || principalKey(session.principal) !== principalKey(principal)) return undefined;
@@ -51,7 +51,7 @@ export class HttpSessions {
     this.#options.endSession(session.sessionId);
   }
 
-  /** Ends the sessions that nobody has used for long. */
+  /** Ends the sessions that have been idle for too long. */
   sweep(): void {
     for (const session of [...this.#sessions.values()]) {
       // The time that counts begins when the last answer was given, or the last stream was closed.
@@ -70,8 +70,8 @@ export class HttpSessions {
   }
 
   /**
-   * Whoever holds the most gives one back, to the owner, or to who holds fewer: the one that has waited for nothing for the longest time,
-   * else the newest. The owner gives none. So nobody shuts the door on others by not closing it behind themselves.
+   * The principal with the most gives one up, to the owner, or to one with fewer: the one that has been idle for the longest time,
+   * else the newest. The owner gives up none. So clients that leave their sessions open cannot shut out others.
    */
   #makeRoom(newcomer: Principal): boolean {
     const held = new Map<string, HttpSession[]>();

@@ -41,7 +41,7 @@ export interface McpHttpDoor {
   close(): Promise<void>;
 }
 
-/** Messages in one batch: nobody else is served while they are looked at. */
+/** Messages in one batch: no other request is served while they are checked. */
 const mostInBatch = 1024;
 const requestHeaders =
   'authorization, content-type, accept, last-event-id, mcp-method, mcp-name, mcp-protocol-version, mcp-session-id, x-request-id';
@@ -154,7 +154,7 @@ class McpHttp implements McpHttpDoor {
     return Array.isArray(posted) ? this.#postBatch(call, posted) : this.#postOne(call, classifyMessage(posted), posted);
   }
 
-  /** The body tells the era, not a header: what stands in between may have changed that one. */
+  /** The body decides the era, not a header: a proxy may have changed that one. */
   #postOne(call: HttpCall, classified: Classified, posted: unknown): HttpFault | undefined {
     const isModernHeader = isModernVersion(headerOf(call.request, 'mcp-protocol-version'));
     switch (classified.kind) {

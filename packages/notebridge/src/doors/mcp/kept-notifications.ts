@@ -10,7 +10,7 @@ interface Kept {
   characters: number;
 }
 
-/** What an agent could not be told yet. Of a list's changes one is kept: they all say "ask again". */
+/** Notifications that could not be sent yet. Of a list's changes one is kept: they all mean "ask again". */
 export class KeptNotifications {
   #kept: Kept[] = [];
   #characters = 0;

@@ -2,7 +2,7 @@ import type { JsonObject } from '@notebridge/kit/json';
 import { BridgeError } from '../../core/errors.js';
 import { isLegacyVersion, latestLegacyVersion } from '../../core/protocol-versions.js';
 
-/** Declared at once and for good: capabilities cannot grow after `initialize`, and a page may come later. */
+/** Declared at once and permanently: capabilities cannot grow after `initialize`, and a page may come later. */
 export const serverCapabilities = {
   tools: { listChanged: true },
   resources: { listChanged: true, subscribe: true },

@@ -21,7 +21,7 @@ describe('Listens', () => {
     expect(sent).toEqual([]);
   });
 
-  it('tells each listen what it asked for, and nobody what nobody asked for', () => {
+  it('sends each listen what it asked for, and nothing else', () => {
     const { listens, sent } = open();
     void listens.serve('t', { notifications: { toolsListChanged: true } }, new Cancellation());
     void listens.serve(2, { notifications: { promptsListChanged: true, resourceSubscriptions: ['a:b'] } }, new Cancellation());

@@ -8,7 +8,7 @@ import type { Hub } from '../../hub.js';
 import { idKey, type RpcId } from '../../rpc/messages.js';
 import { subscriptionIdMetaKey } from '../../rpc/modern-envelope.js';
 
-/** The key of a listen filter for each notification that is sent only to who listens. */
+/** The key of a listen filter for each notification that is sent only to listeners. */
 const filterKeys: Record<string, string> = {
   'notifications/tools/list_changed': 'toolsListChanged',
   'notifications/prompts/list_changed': 'promptsListChanged',
@@ -60,7 +60,7 @@ export class Listens {
     return new Promise((resolve) => {
       const stops = (filter.resourceSubscriptions ?? []).map((uri) => this.#watch(uri));
       const end = (): void => {
-        // Once: it is ended by whoever comes first, the agent or we.
+        // Once: it is ended by the agent or by us, whichever comes first.
         if (!this.#listens.delete(key)) return;
         for (const stop of stops) stop();
         resolve({ _meta: { [subscriptionIdMetaKey]: id } });

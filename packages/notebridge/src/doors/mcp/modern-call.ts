@@ -20,7 +20,7 @@ export interface ModernCall {
   toCaller: (clientInfo: JsonObject | undefined) => Caller;
   /** Sends the agent what belongs to this request. */
   notify: (method: string, params: JsonObject | undefined) => void;
-  /** Tells who listens of a change that the request brought about. */
+  /** Notifies listeners of a change that the request caused. */
   notifyListens: (event: ProviderEvent) => void;
   /** Serves `subscriptions/listen` with these params; undefined for any other request. */
   listen: ((params: JsonObject) => Promise<JsonObject>) | undefined;

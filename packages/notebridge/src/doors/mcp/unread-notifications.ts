@@ -1,6 +1,6 @@
 import type { ProviderEvent } from '../../core/provider.js';
 
-/** What an agent was not told while it did not read. Of a list's changes only that there was one: they all say "ask again". */
+/** Notifications dropped while an agent did not read. Of a list's changes only that there was one: they all mean "ask again". */
 export class UnreadNotifications {
   readonly #lists = new Set<string>();
   #count = 0;
@@ -10,7 +10,7 @@ export class UnreadNotifications {
     else this.#count++;
   }
 
-  /** What it is told now that it reads again. */
+  /** What it is sent now that it reads again. */
   takeAll(): ProviderEvent[] {
     const events: ProviderEvent[] = [...this.#lists].map((method) => ({ method }));
     if (this.#count > 0) {

@@ -6,7 +6,7 @@ import { onToolsChanged, type ToolServers } from '../../core/tool-server.js';
 import { printMessage } from '../../core/wire.js';
 import { AsyncEvent } from '../../util/async-event.js';
 
-/** How long servers may take that were never asked for their tools, and how long the hub waits for news before it says that there are none. Milliseconds. */
+/** How long servers may take that were never asked for their tools, and how long the hub waits for a change before it reports none. Milliseconds. */
 const timeoutMs = 60_000;
 const newsMs = 25_000;
 /** Changes often come together. Milliseconds. */
@@ -22,7 +22,7 @@ export interface BindingsInputAnswer {
 
 /**
  * Gathers what bindings are made from. `after`: the tag that the caller has; waits until it is another one, at most 25 s, so that a
- * command that keeps bindings up to date hears of a change at once and asks seldom.
+ * command that keeps bindings up to date is notified of a change at once and asks seldom.
  */
 export async function answerBindingsInput(
   servers: ToolServers,

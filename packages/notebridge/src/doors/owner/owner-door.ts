@@ -13,10 +13,10 @@ export interface OwnerDoorOptions {
   authenticate: Authenticate;
 }
 
-/** Under which the owner's own commands ask the hub how it fares. */
+/** The path under which the owner's own commands ask for the hub's status. */
 export const ownerPrefix = '/api/v1/hub';
 
-/** Adds what only the owner may know: how each server fares, by which process, and why one failed. Call it before `listenHttp`. */
+/** Adds what only the owner may see: the status of each server, its process, and why it failed. Call it before `listenHttp`. */
 export function createOwnerDoor(app: HttpApp, { servers, authenticate }: OwnerDoorOptions): void {
   const authenticator = new Authenticator(authenticate, { onRefused: app.refused });
   const add = (path: string, answer: (context: HttpContext) => unknown): void => {

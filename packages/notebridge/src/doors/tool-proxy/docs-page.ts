@@ -49,7 +49,7 @@ const files = new Map([
 /** The paths of the page and of its parts. */
 export const docsPaths = [docsPath, `${docsPath}/`, ...['start.js', ...files.keys()].map((name) => `${docsPath}/static/${name}`)];
 
-/** Answers with a page for people that shows the description of the routes, without anything from elsewhere, or with a part of it. */
+/** Responds with the documentation page of the routes, without anything from elsewhere, or with a part of it. */
 export async function answerDocs(path: string, context: HttpContext): Promise<void> {
   const { response, headers } = context;
   const name = path.slice(path.lastIndexOf('/') + 1);
@@ -73,7 +73,7 @@ interface DocsFile {
 const kept = new Map<string, Promise<DocsFile>>();
 
 /**
- * Each file is read once, and all answers share its bytes: anybody may ask for it, thousands of times at once, and must cost neither a
+ * Each file is read once, and all answers share its bytes: anyone may ask for it, thousands of times at once, and must cost neither a
  * descriptor nor a copy with each.
  */
 function fileOf(name: string): Promise<DocsFile> {
@@ -81,7 +81,7 @@ function fileOf(name: string): Promise<DocsFile> {
   if (known !== undefined) return known;
   const file = readFileOf(name);
   kept.set(name, file);
-  // What failed is tried anew by the next who asks.
+  // What failed is tried anew by the next request.
   file.catch(() => kept.delete(name));
   return file;
 }

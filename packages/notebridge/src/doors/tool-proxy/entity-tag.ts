@@ -1,7 +1,7 @@
 import type { HttpContext } from '../http/http-context.js';
 import { sendBody, sendEmpty } from '../http/raw-answer.js';
 
-/** Answers with a body and its tag, or says that the caller has it already. `headers`: names and values in turn. */
+/** Responds with a body and its tag, or with 304 if the caller has it already. `headers`: names and values in turn. */
 export function sendTagged(
   { request, response, headers: own }: HttpContext,
   { tag, type, body, headers }: { tag: string; type: string; body: string | Uint8Array; headers: readonly string[] },

@@ -10,7 +10,7 @@ describe('isPrintedIn', () => {
     expect(isPrintedIn(` ${JSON.stringify(value, null, space)}\r\n`, value)).toBe(true);
   });
 
-  it('compares exact numbers to the letter', () => {
+  it('compares exact numbers as written', () => {
     expect(isPrintedIn('[1.0]', parseJson('[1.0]'))).toBe(true);
     expect(isPrintedIn('[1]', parseJson('[1.0]'))).toBe(false);
   });

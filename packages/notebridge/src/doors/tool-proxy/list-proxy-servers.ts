@@ -15,7 +15,7 @@ export interface ListedServer {
   /** False for a server that is built in. */
   is_config: boolean;
   is_running: boolean;
-  /** Empty for a server that was never started, or does not say: a list starts nothing and waits for nobody for long. */
+  /** Empty for a server that was never started, or reports none: a list starts nothing and does not wait long. */
   tools: ListedTool[];
 }
 
@@ -56,7 +56,7 @@ function toListed(proxy: ToolProxy, server: ToolServer, principal: Principal): L
 /** How long a list waits for servers that are asked for their tools. Milliseconds. */
 const longestWaitMs = 5000;
 
-/** A server that runs, or is about to, but was never asked for its tools is asked; then it knows them. */
+/** Asks a server that runs, or is about to, for its tools if they were never listed. */
 async function askForTools(server: ToolServer): Promise<void> {
   const { status } = server.state;
   if (server.knownTools !== undefined || (status !== 'running' && status !== 'starting')) return;

@@ -153,7 +153,7 @@ const readyOperation: JsonObject = {
   operationId: 'readyz',
   summary: 'How the servers fare',
   tags: ['health'],
-  description: 'The owner gets the state of every server, anybody else only the status.',
+  description: 'The owner gets the state of every server, any other caller only the status.',
   security: [{ grant: [] }, {}],
   responses: {
     ...guarded,

@@ -7,7 +7,7 @@ import { failedAnswer, type ToolCallResponse } from './proxy-tool-call.js';
 /**
  * Prints an answer, at most `maxBytes` of UTF-8; one that is larger, or nested too deeply to be printed, becomes a failed one. The
  * known members are strung together and the result is printed once, also where it is the error as well: it may be megabytes.
- * Long strings that nobody has changed on their way keep the bytes with which they came.
+ * Long strings that were not changed on their way keep the bytes with which they came.
  */
 export function printAnswer(response: ToolCallResponse, maxBytes: number): Printed {
   const { call_id, duration_ms } = response;

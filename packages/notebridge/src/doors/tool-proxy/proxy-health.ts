@@ -1,7 +1,7 @@
 import type { ServerStatus } from '../../core/tool-server.js';
 import type { ToolProxy } from './tool-proxy-context.js';
 
-/** Says that the hub can serve: whoever gets this answer has reached it. */
+/** Reports that the hub can serve: a client that gets this answer has reached it. */
 export async function proxyHealth(): Promise<{ status: string }> {
   return { status: 'ok' };
 }
@@ -12,7 +12,7 @@ export interface Readiness {
   servers: { name: string; status: ServerStatus; since: number; restarts: number; in_flight: number; reason: string | null }[];
 }
 
-/** How every server fares, for operators. */
+/** The status of every server, for operators. */
 export function proxyReadiness(proxy: ToolProxy): Readiness {
   const servers = proxy.servers.all().map(({ name, state }) => ({
     name,

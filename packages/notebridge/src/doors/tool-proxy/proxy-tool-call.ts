@@ -20,7 +20,7 @@ export interface ToolCallRequest {
 
 /** The answer to a call, as it is printed. */
 export interface ToolCallResponse extends CallAnswer {
-  /** Under which the log speaks of the call. */
+  /** The call's id in the log. */
   call_id: string;
   /** How long the call took in the hub, milliseconds. */
   duration_ms: number;
@@ -32,15 +32,15 @@ export interface ToolCallOptions {
   principal?: Principal | undefined;
   cancellation?: Cancellation | undefined;
   callId?: string | undefined;
-  /** Hears progress and log lines of the tool while it runs; without it the server is not asked for progress. */
+  /** Receives progress and log lines of the tool while it runs; left out, the server is not asked for progress. */
   onEvent?: ((method: string, params: JsonObject) => void) | undefined;
 }
 
 /**
- * Calls a tool of a server, through the hub's chain. Whatever the tool or the chain says resolves, also what failed.
+ * Calls a tool of a server, through the hub's chain. Resolves with whatever the tool or the chain answers, failures included.
  *
  * @throws BridgeError `unknown_server`, `bad_grant`, and `budget_exhausted` or `limit_reached` where waiting helps
- *   (`data.retry_after_s`); what nobody expected is thrown as it is.
+ *   (`data.retry_after_s`); what was not expected is thrown as it is.
  */
 export function proxyToolCall(
   proxy: ToolProxy,

@@ -32,7 +32,7 @@ describe('StoredAnswers', () => {
     expect(await stored.run('k', 'g', never)).toMatchObject({ status: 422 });
   });
 
-  it('keeps no refusal: whoever comes again has a try', async () => {
+  it('keeps no refusal: a repeated call has a try', async () => {
     const stored = answers();
     const first = stored.run('k', 'f', async () => outcome('denied', false));
     const second = stored.run('k', 'f', async () => outcome('a'));

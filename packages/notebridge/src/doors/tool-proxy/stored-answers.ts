@@ -40,7 +40,7 @@ export class StoredAnswers {
     this.#options = options;
   }
 
-  /** `call` must not reject. `fingerprint` tells whether it is the same call. */
+  /** `call` must not reject. `fingerprint` shows whether it is the same call. */
   async run(key: string, fingerprint: string, call: () => Promise<Outcome>): Promise<Outcome | Refusal> {
     this.#forgetOld();
     const entry = this.#entries.get(key);

@@ -85,7 +85,7 @@ describe('toAnswer', () => {
     });
   });
 
-  it('keeps numbers to the letter, structured or in a text', () => {
+  it('keeps numbers exactly, structured or in a text', () => {
     const exact = '{"big":12345678901234567890,"float":1.0}';
     expect(printJson(toAnswer(parseJson(`{"structuredContent":${exact}}`) as JsonObject).result)).toBe(exact);
     expect(printJson(toAnswer({ content: text(exact) }).result)).toBe(exact);

@@ -16,7 +16,7 @@ const defaultLimits = {
   maxResultBytes: 64 * 1024 * 1024,
   /** Calls of this door under way at once; one more is answered with 503. Default 1024. */
   maxInFlight: 1024,
-  /** How often a stream says that it lives, milliseconds. Default 15 s. */
+  /** Interval of heartbeats on a stream, milliseconds. Default 15 s. */
   heartbeatMs: 15_000,
   /** Answers kept for repeated `Idempotency-Key`s: how many (default 1000), how large together (bytes, default 64 MiB), how long (ms, default 10 min). */
   storedAnswers: 1000,
@@ -52,7 +52,7 @@ export interface ToolProxy {
   mayList(principal: Principal, address: ToolAddress, tool: Tool): boolean;
   mayListWhole(principal: Principal, server: string): boolean;
   now(): number;
-  /** A new id under which the log and the caller speak of a call. */
+  /** A new id of a call, for the log and the caller. */
   nextCallId(): string;
   /** What middlewares see as the name of a tool: the one that agents call it by. */
   readonly names: ToolNames;

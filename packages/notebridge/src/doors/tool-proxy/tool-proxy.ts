@@ -56,7 +56,7 @@ function addCallRoutes(app: HttpApp, proxy: ToolProxy, authenticator: Authentica
   app.addRoute({ ...route, path: `${proxyPrefix}/:server/:tool` });
 }
 
-/** Asked every few seconds by whoever watches over the hub, and by commands that look for it. */
+/** Asked every few seconds by monitors, and by commands that look for the hub. */
 function addHealthRoutes(app: HttpApp, prove: ToolProxyDoorOptions['prove']): void {
   const handle = async (context: HttpContext): Promise<void> => {
     const health: JsonObject = await proxyHealth();
@@ -88,7 +88,7 @@ function addListRoutes(app: HttpApp, proxy: ToolProxy, authenticator: Authentica
   app.addRoute({ methods: readMethods, path: '/readyz', handle: ready });
 }
 
-/** Without a token nobody is an operator, unless the hub asks for none; with one it must be right. */
+/** Without a token a caller is no operator, unless the hub asks for none; a token that is sent must be right. */
 async function operatorOf({ request }: HttpContext, authenticator: Authenticator): Promise<Principal | Refusal | undefined> {
   const principal = await authenticator.check(request);
   return isRefusal(principal) && request.headers.authorization === undefined ? undefined : principal;

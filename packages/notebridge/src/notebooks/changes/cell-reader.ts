@@ -34,7 +34,7 @@ const maxRemembered = 10_000;
  */
 export class CellReader {
   readonly #client: McpClient;
-  /** Where cells were seen last: only a hint, since a person moves them unheard. */
+  /** Where cells were seen last: only a hint, since a person moves them without notice. */
   readonly #seenAt = new Map<string, number>();
 
   constructor(client: McpClient) {

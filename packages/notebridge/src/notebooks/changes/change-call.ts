@@ -40,7 +40,7 @@ export function parseChangeCall({ name, arguments: args }: ToolCall): ChangeCall
   return parsers[name]?.(args);
 }
 
-/** The value that a tool of Colab answers with, as JSON in its one text; undefined for a tool that failed, or answers otherwise. */
+/** The value that a tool of Colab returns, as JSON in its one text; undefined for a tool that failed, or returns anything else. */
 export function toAnswerValue({ content, isError }: ToolResult): JsonObject | undefined {
   const text = Array.isArray(content) ? content[0]?.text : undefined;
   if (isError === true || typeof text !== 'string') return undefined;

@@ -36,7 +36,7 @@ describe('ChangeJournal', () => {
     expect(journal.isEmpty).toBe(true);
   });
 
-  it('tells when the first entry comes and when the last one goes, and only then', () => {
+  it('reports when the first entry comes and when the last one goes, and only then', () => {
     const journal = new ChangeJournal({ maxCharacters: 10 });
     const flips: boolean[] = [];
     journal.flipped.add(() => flips.push(journal.isEmpty));

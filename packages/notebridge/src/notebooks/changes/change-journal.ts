@@ -18,7 +18,7 @@ export interface ChangeJournalLimits {
 
 /** What agents have changed in a page, oldest first. The oldest go when it is full; one that is too large takes all with it. */
 export class ChangeJournal {
-  /** Told when the first entry comes, and when the last one goes. */
+  /** Called when the first entry comes, and when the last one goes. */
   readonly flipped = new Listeners<void>();
   readonly #limits: Required<ChangeJournalLimits>;
   #entries: ChangeEntry[] = [];
@@ -51,7 +51,7 @@ export class ChangeJournal {
     this.#set([]);
   }
 
-  /** A cell that came back has another id: what was said of the old one is now about the new one. */
+  /** A cell that came back has another id: entries of the old id now refer to the new one. */
   rename(from: string, to: string): void {
     this.#entries = this.#entries.map((entry) => renamed(entry, from, to));
   }

@@ -6,7 +6,7 @@ import { emptyOffer, listOffer, type PageOffer } from './page-offer.js';
 
 /** One connection of a page, as undo sees it: a page that connects anew is another one. */
 export class JournalledPage {
-  /** Tells connections apart. */
+  /** Identifies the connection. */
   readonly connection: number;
   readonly client: McpClient;
   readonly cells: CellReader;

@@ -5,7 +5,7 @@ import type { LocatedCell } from './cell-reader.js';
 import type { ChangeEntry } from './change-journal.js';
 import { assertAsLeft, toReverseCall } from './reverse.js';
 
-/** A notebook of code cells; the source of each is its id unless told. */
+/** A notebook of code cells; the source of each is its id unless given. */
 function notebook(...ids: string[]): LocatedCell[] {
   return ids.map((text, index) => {
     const [id = '', source = id] = text.split('=');
@@ -56,7 +56,7 @@ describe('toReverseCall', () => {
 describe('assertAsLeft', () => {
   it.each<[string, ChangeEntry, LocatedCell[], boolean]>([
     ['an update whose text is still there, with other line breaks', updated, notebook('x=one\r\ntwo'), true],
-    ['an insert that nobody touched', inserted, notebook('a', 'x=new'), true],
+    ['an insert that was not touched', inserted, notebook('a', 'x=new'), true],
     ['a move to where the cell stands', moved(2), notebook('a', 'b', 'x'), true],
     ['a move beyond the end', moved(99), notebook('a', 'b', 'x'), true],
     ['a deletion of what is not there', deleted({}), notebook('c'), true],

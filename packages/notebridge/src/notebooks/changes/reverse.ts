@@ -4,7 +4,7 @@ import { quote } from '../../util/quote.js';
 import type { CellPlace, LocatedCell } from './cell-reader.js';
 import type { ChangeEntry } from './change-journal.js';
 
-/** What a refusal tells beside its words. */
+/** The data of a refusal, beside its message. */
 interface Difference {
   found: string;
   currentSource?: string;

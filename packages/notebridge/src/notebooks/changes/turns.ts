@@ -1,6 +1,6 @@
 /** Lets calls on to the page in the order in which they came, though some of them look at a cell before. */
 export class Turns {
-  /** Resolves when whoever took the last turn has left; undefined if nobody has to be waited for. */
+  /** Resolves when the holder of the last turn has left; undefined if there is no need to wait. */
   last: Promise<void> | undefined;
 
   /** Takes the next turn: wait for `before`, pass, and leave. Leaving twice is harmless. */

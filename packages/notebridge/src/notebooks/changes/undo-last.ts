@@ -58,7 +58,7 @@ function readNotebook({ page, cancellation }: UndoTarget): Promise<LocatedCell[]
   });
 }
 
-/** Tells what was undone, and brings the journal up to date. */
+/** Reports what was undone, and brings the journal up to date. */
 function settle(entry: ChangeEntry, result: ToolResult, { page, journal }: UndoTarget): JsonObject {
   const { change, cellId } = entry;
   if (change === 'move') page.cells.noteAt(cellId, entry.before.index);
@@ -83,7 +83,7 @@ function knownIds(entry: ChangeEntry): (string | undefined)[] {
   return isPlaced ? [entry.cellId, entry.before.previousId, entry.before.nextId] : [entry.cellId];
 }
 
-/** Faults of the connection are told with what they mean here; whatever the page answered passes. */
+/** Faults of the connection are reported with what they mean here; whatever the page answered passes. */
 function withAdvice(error: unknown, advice: string): unknown {
   const code = codeOf(error);
   if (code === undefined || code === 'cancelled') return error;

@@ -23,7 +23,7 @@ import { undoLast } from './undo-last.js';
 import { assertNoArguments, toErrorResult, undoTool } from './undo-tool.js';
 
 export interface UndoMiddlewareOptions {
-  /** Who knows the page that is connected just now. */
+  /** Gives the page that is connected just now. */
   client: Pick<PageClient, 'isConnected' | 'proxyMcpClient' | 'expectedForMs' | 'waitUntilConnected' | 'notified'>;
   /** The tools of a page whose changes are journalled. */
   profileTools: readonly Tool[];
@@ -157,7 +157,7 @@ export class UndoMiddleware implements Middleware {
       await turn.before;
       const page = await this.#awaitPage(context);
       const offer = await page?.getOffer({ timeoutMs: timeoutMs, cancellation: context.cancellation }).catch(() => emptyOffer);
-      // Without a page, what stands further in says how to get one; and a page with an undo of its own knows more than we do.
+      // Without a page, a layer further in explains how to get one; and a page with an undo of its own knows more than we do.
       if (page === undefined || offer?.names.has(undoTool.name) === true) return callNext(context);
       assertNoArguments(context.message.arguments);
       await this.#untilAnswered(timeoutMs);

@@ -12,7 +12,7 @@ export const undoTool: Tool = {
   annotations: { title: 'Undo the last change', readOnlyHint: false, destructiveHint: true, openWorldHint: false },
 };
 
-/** Throws `bad_params`: an argument that nobody looks at would be a promise that is not kept. */
+/** Throws `bad_params`: an argument that is ignored would be a promise that is not kept. */
 export function assertNoArguments(args: unknown = {}): void {
   if (isJsonObject(args) && Object.keys(args).length === 0) return;
   throw new BridgeError('bad_params', `"${undoTool.name}" takes no arguments; found ${quote(args)}. Each call takes back one change.`);

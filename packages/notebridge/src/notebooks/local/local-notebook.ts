@@ -18,7 +18,7 @@ export interface LocalNotebookOptions {
   openBrowser?: ((url: string) => Promise<BrowserResult>) | undefined;
 }
 
-/** What agents are told of the built-in notebook. */
+/** The instructions about the built-in notebook for agents. */
 const instructions =
   'Works in a Jupyter notebook on this machine that a person can see and edit at the same time. The kernel is Python in WebAssembly, without network and without the files of this machine.';
 
@@ -83,7 +83,7 @@ export class LocalNotebook implements Provider {
       agent: nameOfAgent(context),
       ...(context.wantsProgress ? { progress } : {}),
     });
-    // A cancelled call is answered by nobody; the notebook's own result says what was stopped.
+    // A cancelled call gets no answer; the notebook's own result says what was stopped.
     if (context.cancellation.reason !== undefined)
       throw new BridgeError('cancelled', `"${name}" was cancelled: ${context.cancellation.reason}`);
     return { ...result };
@@ -93,7 +93,7 @@ export class LocalNotebook implements Provider {
     const { host, writeAddress, openBrowser: open = openBrowser } = this.#options;
     const outcome = await open(host.url);
     const shown = outcome.opened ? `Opened in ${outcome.by}.` : `No browser was opened: ${outcome.hint}`;
-    // Whoever has the token acts as the person, so an agent is not told it.
+    // The holder of the token acts as the person, so an agent does not get it.
     const path = await writeAddress();
     return toTextResult(`${shown} The address of the window is for a person: it stands in "${path}", which only this user can read.`);
   }

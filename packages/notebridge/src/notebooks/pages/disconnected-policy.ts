@@ -17,13 +17,13 @@ export interface DisconnectedPolicy {
 export interface StaticListPolicyOptions {
   slot: Slot;
   client: PageClient;
-  /** What the caller is told to do next. */
+  /** What the caller is to do next. */
   nextStep: string;
 }
 
 /**
  * Tools are listed whether or not a page is there, since many agents read the list once: the last page's own, else those of
- * its profile. A call waits while a page is expected back, and else is told how to get one.
+ * its profile. A call waits while a page is expected back, and else gets an error that says how to get one.
  */
 export function createStaticListPolicy({ slot, client, nextStep }: StaticListPolicyOptions): DisconnectedPolicy {
   return {

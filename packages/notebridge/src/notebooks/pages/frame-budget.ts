@@ -5,7 +5,7 @@ const framesPerMs = unaskedFramesPerSecond / 1000;
 /** Pauses shorter than this cost more than they save. Milliseconds. */
 const shortestPauseMs = 50;
 
-/** Tells when a page floods. Every request of ours earns it one frame, its answer; all others draw on what refills with time. */
+/** Detects when a page floods. Every request of ours earns it one frame, its answer; all others draw on what refills with time. */
 export class FrameBudget {
   readonly #now: () => number;
   #left = unaskedFramesPerSecond;

@@ -17,7 +17,7 @@ const maxPages = 20;
 
 /**
  * Which tools the connected page lists, so that a call of another is answered by us. It is asked once, and again when its
- * list changes and for a name that was not in it: a page may add a tool without a word.
+ * list changes and for a name that was not in it: a page may add a tool without a notification.
  */
 export class ListedTools {
   readonly #timeoutMs: number;
@@ -28,7 +28,7 @@ export class ListedTools {
     this.#timeoutMs = timeoutMs;
   }
 
-  /** Takes note of a whole list that the page has given to somebody else. */
+  /** Records a whole list that the page has given to another caller. */
   remember(client: McpClient, tools: unknown): void {
     const names = namesOf(tools);
     if (names !== undefined) this.#known = { client, names: new Set(names) };

@@ -6,7 +6,7 @@ import type { Slot } from './slot.js';
 export interface PageRefusal {
   status: 400 | 401 | 403 | 404 | 405;
   reason: string;
-  /** In a word of ours, for the audit; left out for what is no attempt to get in. */
+  /** The reason for the audit, one of our own words; left out for what is no attempt to get in. */
   why?: 'wrong_host' | 'wrong_origin' | 'missing' | 'malformed' | 'unknown';
   failedToken: boolean;
 }

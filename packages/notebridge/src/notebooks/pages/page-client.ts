@@ -24,7 +24,7 @@ const defaultGraceMs = 30_000;
  */
 export class PageClient {
   readonly stubbedMcpClient: McpClient = new StubClient();
-  /** Told `true` when a page can be called, `false` when it went away. */
+  /** Called with `true` when a page can be called, with `false` when it went away. */
   readonly connectionChanged = new Listeners<boolean>();
   /** Notifications of the connected page. */
   readonly notified = new Listeners<RpcNotification>();
@@ -53,7 +53,7 @@ export class PageClient {
     return this.#session;
   }
 
-  /** Begins to serve whoever connects. Starting twice is harmless. */
+  /** Begins to serve the pages that connect. Starting twice is harmless. */
   start(): this {
     if (this.#stop.length > 0) return this;
     this.#ready.clear();
@@ -87,7 +87,7 @@ export class PageClient {
     return Math.max(handshakeMs, this.#expectedUntil - performance.now());
   }
 
-  /** Hangs up and stops serving; whoever waits for a page learns that none will come. Closing twice is harmless. */
+  /** Hangs up and stops serving; waits for a page end without one. Closing twice is harmless. */
   async close(): Promise<void> {
     for (const stop of this.#stop) stop();
     this.#stop = [];
@@ -111,7 +111,7 @@ export class PageClient {
     let session: PageSession | undefined;
     try {
       session = await this.#connectSession(resume, (notification) => {
-        // Before the handshake is over the page may say that its tools changed; that it came says so anyway.
+        // Before the handshake is over the page may announce a change of its tools; its arrival does so anyway.
         if (session !== undefined && this.#session === session) this.#brake.take(notification);
       });
       if (isStale()) return await session.close();

@@ -124,7 +124,7 @@ export class PageConnection {
 
   #beat(): void {
     const { socket, logger, pingMs } = this.#options;
-    // A paused socket cannot show us its pong; whoever floods lives.
+    // A paused socket cannot show us its pong; a page that floods is alive.
     if (socket.isPaused) return;
     if (!this.#answered) {
       logger.warn('The page did not answer a ping in time; its connection is cut.', { pingMs });
@@ -140,7 +140,7 @@ export class PageConnection {
     clearInterval(this.#heartbeat);
     const { channel, logger, onClose } = this.#options;
     logger.info('The page went away.', { code, reason });
-    // First the slot, so that whoever is told that calls failed finds it already without a page.
+    // First the slot, so that callers whose calls fail find it already without a page.
     onClose();
     const why = code === 1009 ? ' (it sent a message above the limit)' : '';
     channel.incoming.close(new BridgeError('page_gone', `The notebook page went away${why}.`, { data: { closeCode: code } }));

@@ -15,10 +15,10 @@ import { PendingConnections, silenceMs } from '../../net/pending-connections.js'
 import { admit, type PageRefusal, pageSubprotocol } from './page-admission.js';
 import type { Slot } from './slot.js';
 
-/** A port of somebody else's at which pages may dial as well. */
+/** A port of another server at which pages may dial as well. */
 export interface PagePort {
   readonly port: number;
-  /** Has connections and upgrade requests looked at from now on. Returns the way to stop. */
+  /** Handles connections and upgrade requests from now on. Returns the unsubscribe function. */
   attach(door: PageDoor): () => void;
 }
 
@@ -36,14 +36,14 @@ export interface PageListenerOptions extends BindOptions {
   /** Values of `Host`, besides the loopback ones, that a page may send; with or without the port. */
   allowHosts?: readonly string[] | undefined;
   maxMessageBytes: number;
-  /** Told of each connection that was refused for its Host, its Origin or its token. Default: nobody is. */
+  /** Called for each connection that was refused for its Host, its Origin or its token. Default: not reported. */
   onRefused?: OnRefused | undefined;
 }
 
 /** How long a page may take to agree to a close. Milliseconds. */
 const closeTimeoutMs = 1000;
 
-/** The port that pages dial. It lets in who holds a slot's token, from an origin of that slot, and nobody else. */
+/** The port that pages dial. It lets in only holders of a slot's token, from an origin of that slot. */
 export class PageListener {
   readonly #options: PageListenerOptions;
   readonly #faults: FaultLog;
@@ -52,7 +52,7 @@ export class PageListener {
   readonly #authBackoff = new AuthBackoff();
   #port = 0;
   #servers: Server[] = [];
-  /** Empty, so that nobody is let in, until the port is known. */
+  /** Empty, so that no one is let in, until the port is known. */
   #hosts: ReadonlySet<string> = new Set();
   #detach = (): void => {};
 
@@ -133,7 +133,7 @@ export class PageListener {
     });
   }
 
-  /** Completes the handshake. Rejects if the page has left, or does not speak WebSocket after all and was told so. */
+  /** Completes the handshake. Rejects if the page has left, or does not speak WebSocket after all and was answered so. */
   async #open(request: IncomingMessage, stream: Duplex, head: Buffer): Promise<WebSocket> {
     this.#webSockets ??= createWebSockets(this.#options.maxMessageBytes);
     const webSockets = await this.#webSockets;
@@ -154,7 +154,7 @@ export class PageListener {
     this.#faults.report('A connection was refused.', { status: refusal.status, reason: refusal.reason, origin });
     const refuse = (): void => void stream.end(toRefusalText(refusal), () => stream.destroy());
     if (!refusal.failedToken) return refuse();
-    // Too many that guess wait already: it is cut off without a word.
+    // Too many wrong tokens wait already: the connection is closed without a response.
     void this.#authBackoff.wait().then((mayAnswer) => (mayAnswer ? refuse() : stream.destroy()));
   }
 

@@ -24,9 +24,9 @@ export interface ResumeOffer {
 const resumeTokenKey = 'notebridge/resume_token';
 
 export interface PageSessionOptions {
-  /** The name and version that the page is told. Default: Notebridge's. */
+  /** The name and version sent to the page. Default: Notebridge's. */
   clientInfo?: JsonObject;
-  /** What the page is told that we can do. Default: nothing, since a page may only answer and notify. */
+  /** The capabilities sent to the page. Default: none, since a page may only answer and notify. */
   capabilities?: JsonObject;
   /** The protocol version offered. Default 2025-06-18. */
   protocolVersion?: string;
@@ -34,7 +34,7 @@ export interface PageSessionOptions {
   handshakeMs?: number;
   /** How long a request may take without progress, in milliseconds. Default: no bound but the connection's. */
   callTimeoutMs?: number;
-  /** Told to the page in `initialize`. Default: none, for pages that know no token but the one of their URL. */
+  /** Sent to the page in `initialize`. Default: none, for pages that know no token but the one of their URL. */
   resume?: ResumeOffer | undefined;
   /** Notifications of the page, from before `initialize` on. */
   onNotification?: (notification: RpcNotification) => void;

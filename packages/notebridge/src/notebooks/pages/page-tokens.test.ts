@@ -82,7 +82,7 @@ describe('PageTokens', () => {
     expect(live).toEqual(new Set([entry, next]));
   });
 
-  it('never has more than four that are valid, and tells of each as long as it is', () => {
+  it('never has more than four that are valid, and reports each as long as it is', () => {
     const { tokens, live } = createTokens();
     const made = new Set([tokens.entry]);
     let valid = [tokens.entry];
@@ -106,7 +106,7 @@ describe('PageTokens', () => {
     expect(made.size).toBeGreaterThan(500);
   });
 
-  it('admits nobody when it is closed, and by nothing that it never gave', () => {
+  it('admits no page when it is closed, and by nothing that it never gave', () => {
     const { tokens } = createTokens();
     const { entry } = tokens;
     const offered = tokens.offer(entry) ?? '';

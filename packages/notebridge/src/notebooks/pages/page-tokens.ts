@@ -1,10 +1,10 @@
 import { createToken, isSameToken } from '@notebridge/kit/token';
 import type { Redactor } from '../../util/redactor.js';
 
-/** Told each token in the moment it is made, and in the moment it ends. */
+/** Called with each token in the moment it is made, and in the moment it ends. */
 export type Secrets = Pick<Redactor, 'add' | 'delete'>;
 
-/** One page's way in: its token, and the one that it was offered for it, which it may have taken without our hearing of it. */
+/** One page's way in: its token, and the one that it was offered for it, which it may have taken without our knowing. */
 interface Pass {
   token: string;
   offered?: string | undefined;
@@ -16,7 +16,7 @@ const maxTokens = 4;
 const maxReturning = 2;
 
 /**
- * The tokens of a slot: one for whoever is opened next, and resume tokens for the pages that swapped it. A page's token ends when
+ * The tokens of a slot: one for the page that is opened next, and resume tokens for the pages that swapped it. A page's token ends when
  * the page is known to have the next one, and until then both let it in. A page never ends the token of another, except that of
  * the last but one, by being opened anew.
  */
@@ -43,7 +43,7 @@ export class PageTokens {
     return this.#passOf(token) !== undefined;
   }
 
-  /** Takes down that a page came by `token` that knows no other: the entry token then stays until `close`. */
+  /** Records that a page came by `token` that knows no other: the entry token then stays until `close`. */
   keep(token: string): void {
     if (isSameToken(token, this.#entry.token)) this.#isEntryKept = true;
   }
@@ -52,7 +52,7 @@ export class PageTokens {
   offer(token: string): string | undefined {
     let pass = this.#passOf(token);
     if (pass === undefined) return undefined;
-    // Only who has kept it can come by it.
+    // Only a page that has kept it can come by it.
     if (pass.offered !== undefined && isSameToken(token, pass.offered)) pass = this.#swap(pass, pass.offered);
     if (pass === this.#entry) {
       if (this.#isEntryKept) return undefined;
@@ -60,7 +60,7 @@ export class PageTokens {
     } else {
       this.#returning = [...this.#returning.filter((other) => other !== pass), pass];
     }
-    // Without room the page goes on with the token that it has.
+    // When the slot is full the page goes on with the token that it has.
     if (this.#tokens.length < maxTokens) pass.offered ??= this.#create();
     return pass.offered;
   }
@@ -71,7 +71,7 @@ export class PageTokens {
     if (pass !== undefined) this.#swap(pass, offered);
   }
 
-  /** From now on nobody is let in. */
+  /** From now on no page is let in. */
   close(): void {
     this.#isClosed = true;
   }

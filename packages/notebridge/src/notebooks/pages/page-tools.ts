@@ -10,7 +10,7 @@ const maxTools = 1000;
 
 /**
  * A page's list as agents may see it. Agents check a list as a whole, so one faulty entry would cost them all tools: entries that
- * cannot be called are left out, members that cannot be read are taken off, and the rest is the page's, to the letter.
+ * cannot be called are left out, members that cannot be read are taken off, and the rest stays exactly as the page sent it.
  */
 export function toShownTools(result: JsonObject): ListToolsResult {
   const { tools, nextCursor, ...rest } = result;
@@ -38,7 +38,7 @@ function toShownTool(listed: unknown): Tool | undefined {
   return Object.fromEntries(Object.entries(entry).filter(([key]) => !faulty.includes(key))) as Tool;
 }
 
-/** A schema that does not say so is one of an object all the same; left as it is, it would cost the page its tool. */
+/** A schema without `type` is one of an object all the same; left as it is, it would cost the page its tool. */
 function withSchemaType(entry: unknown): unknown {
   if (!isJsonObject(entry)) return entry;
   const { inputSchema = {} } = entry;

@@ -29,14 +29,14 @@ export interface ProxyServerOptions {
   isConnected?: () => boolean;
   /** What is done while it gives the stub. Default: the stub answers. */
   policy?: DisconnectedPolicy | undefined;
-  /** Told the tools that a page lists, as they are shown to agents. */
+  /** Receives the tools that a page lists, as they are shown to agents. */
   onToolsListed?: (tools: readonly Tool[]) => void;
   logger?: Logger;
 }
 
 /** How long a page may take to answer a list: agents ask for them as they start. Milliseconds. */
 const listTimeoutMs = 5000;
-/** Agents read a list again whenever they hear that it changed, so they hear it at most once in this time. Milliseconds. */
+/** Agents read a list again whenever they are notified of a change, so they are notified at most once in this time. Milliseconds. */
 const changeIntervalMs = 100;
 
 /** The provider in front of a page: every request goes to whatever client there is just now, unchanged. */
@@ -56,7 +56,7 @@ export class ProxyServer implements Provider {
     this.#options = options;
   }
 
-  /** Not async while a page is there: a call then pays nothing for the absence of one. */
+  /** Not async while a page is there: a call then pays nothing for the disconnected policy. */
   request(method: string, params: JsonObject, context: CallContext): Promise<JsonObject> {
     if (method === 'resources/subscribe' || method === 'resources/unsubscribe') return this.#watch(method, params, context);
     const { policy, isConnected } = this.#options;
@@ -75,7 +75,7 @@ export class ProxyServer implements Provider {
     const client = this.#options.clientFactory();
     for (const uri of this.#watched) {
       client.request('resources/subscribe', { uri }, { timeoutMs: listTimeoutMs }).catch((error: unknown) => {
-        this.#options.logger?.warn('The page does not tell of changes of a resource.', { uri, error: messageOf(error) });
+        this.#options.logger?.warn('The page does not report changes of a resource.', { uri, error: messageOf(error) });
       });
     }
   }
@@ -122,7 +122,7 @@ export class ProxyServer implements Provider {
   /** Remembers what is watched: a page that comes later, or comes back, knows nothing of it. */
   async #watch(method: string, params: JsonObject, context: CallContext): Promise<JsonObject> {
     const { uri } = params;
-    // What is no text cannot be watched; the page says so itself.
+    // What is no text cannot be watched; the page reports that itself.
     if (typeof uri !== 'string') return this.#forward(method, params, context);
     if (method === 'resources/unsubscribe') this.#watched.delete(uri);
     else if (this.#watched.size < maxWatched) this.#watched.add(uri);
@@ -171,7 +171,7 @@ export class ProxyServer implements Provider {
     return shown;
   }
 
-  /** A page that cannot list its tools must not cost an agent those of everybody else. */
+  /** A page that cannot list its tools must not cost an agent those of other providers. */
   #listWithoutPage(error: unknown): JsonObject {
     if (codeOf(error) === 'cancelled') throw error;
     const { policy, logger = silentLogger } = this.#options;
@@ -180,7 +180,7 @@ export class ProxyServer implements Provider {
   }
 }
 
-/** A call that the page could not finish is a failed tool, told with what to do; a protocol error of the page passes. */
+/** A call that the page could not finish is a failed tool, with what to do next; a protocol error of the page passes. */
 function toFailedCall(error: unknown, toolName: string): ToolResult {
   const code = codeOf(error);
   if (!(error instanceof BridgeError) || (code !== 'page_gone' && code !== 'timeout' && code !== 'closed')) throw error;

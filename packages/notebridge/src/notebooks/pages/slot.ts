@@ -18,7 +18,7 @@ export interface SlotOptions {
   allowOrigins?: readonly string[] | undefined;
   pingMs: number;
   maxMessageBytes: number;
-  /** Told each token of the slot as it is made, so that no log shows it. */
+  /** Called with each token of the slot as it is made, so that no log shows it. */
   secrets?: Secrets | undefined;
 }
 
@@ -44,9 +44,9 @@ export class Slot {
   readonly profile: PageProfile;
   /** Set while a page's socket is open. */
   readonly connectionLive = new AsyncEvent();
-  /** Told when a page's socket is open and its streams are `channel`. */
+  /** Called when a page's socket is open and its streams are `channel`. */
   readonly connected = new Listeners<void>();
-  /** Told when it is gone, before the calls on it fail. */
+  /** Called when it is gone, before the calls on it fail. */
   readonly disconnected = new Listeners<void>();
   /** The tools that the last page listed; undefined before the first. */
   rememberedTools: readonly Tool[] | undefined;
@@ -84,22 +84,22 @@ export class Slot {
     return this.#channel;
   }
 
-  /** `null`, the origin of sandboxed frames and local files, can be anybody and is never allowed. */
+  /** `null`, the origin of sandboxed frames and local files, can be anyone and is never allowed. */
   allowsOrigin(origin: string): boolean {
     if (origin === '' || origin === 'null') return false;
     return this.profile.origins.includes(origin) || this.#options.allowOrigins?.includes(origin) === true;
   }
 
   /**
-   * Takes a page in. A second page finds the first alive and is told 1013, or half-dead (no pong in 2 s) and takes its place.
-   * Pages that dial at once are looked at one after the other; one whose token has ended meanwhile is told 1008.
+   * Takes a page in. A second page finds the first alive and is closed with 1013, or half-dead (no pong in 2 s) and takes its place.
+   * Pages that dial at once are looked at one after the other; one whose token has ended meanwhile is closed with 1008.
    */
   accept(visitor: Visitor): Promise<void> {
     const turn = this.#turn.then(async () => {
       const busy = (await this.#connection?.isAlive(halfDeadMs)) === true;
       if (!busy) this.#connection?.terminate();
       const socket = await visitor.open();
-      // One that is not attached is still somebody's: what it sends wrongly must not throw.
+      // One that is not attached may still send: what it sends wrongly must not throw.
       socket.on('error', () => {});
       if (this.#closed) socket.close(1001, closingReason);
       else if (busy) socket.close(1013, 'Server is busy');
@@ -110,7 +110,7 @@ export class Slot {
     return turn;
   }
 
-  /** Hangs up and lets nobody in any more. Resolves when the page is gone and the streams have ended. */
+  /** Hangs up and lets no page in any more. Resolves when the page is gone and the streams have ended. */
   close(): Promise<void> {
     this.#closed = true;
     this.#tokens.close();
@@ -172,7 +172,7 @@ function createChannel(): Channel {
   return { incoming: new MessageStream(), outgoing: new MessageStream() };
 }
 
-/** Nobody will come to these streams any more: who reads them, or begins to, is told so. */
+/** No page will come to these streams any more: their readers, present and later, are notified. */
 function endChannel({ incoming, outgoing }: Channel): void {
   incoming.close(new BridgeError('closed', 'The notebook was closed before its page came.'));
   outgoing.close();
