@@ -111,7 +111,7 @@ export class FileStore {
   }
 
   /**
-   * Saves, and lets go of the file. What cannot be saved is put into another file, and this rejects with `not_saved`, naming it.
+   * Saves, and releases the file. What cannot be saved is put into another file, and this rejects with `not_saved`, naming it.
    */
   close(): Promise<void> {
     this.#closing ??= this.#close();
@@ -136,7 +136,7 @@ export class FileStore {
     this.check().catch((error: unknown) => this.#logger.warn('The file could not be looked at.', { error: messageOf(error) }));
   }
 
-  /** Runs a task after those before it, and turns what the system says into a state that people see. */
+  /** Runs a task after those before it, and turns errors of the system into a state that people see. */
   #inTurn(task: () => Promise<void>): Promise<void> {
     const result = this.#queue.then(async () => {
       try {

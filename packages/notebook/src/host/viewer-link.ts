@@ -15,7 +15,7 @@ export interface ViewerLinkOptions {
 }
 
 export interface LinkLimits {
-  /** Bytes beside the first message that wait for a slow window before it is dropped; it begins anew then. Default 64 MiB. */
+  /** Bytes beside the first message that wait for a slow window before it is dropped; it starts over then. Default 64 MiB. */
   maxBufferedBytes: number;
   /** A window that does not answer a ping until the next one is dropped. Default 20 000. */
   pingMs: number;
@@ -84,7 +84,7 @@ export class ViewerLink {
         clearTimeout(timer);
         resolve();
       });
-      // One that is held back would never hear that the other side agrees.
+      // A paused socket would never receive the closing handshake.
       this.#socket.resume();
       this.#socket.close(code, reason);
     });

@@ -13,7 +13,7 @@ export interface OpenedSandbox {
   layerOf(spec: Pick<SandboxSpec, 'network'>): Layer;
 }
 
-/** What has worked once in this process is never done without: whoever brings it down from inside gains nothing. */
+/** A sandbox that has worked once in this process is required from then on: code that breaks it from inside gains nothing. */
 let proven: Sandbox | undefined;
 
 /**

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 _SHORT = 300
 
-#: What to do about failures of which the hub says only what they are.
+#: What to do about failures that the hub does not explain.
 _NEXT = {
     "upstream_unavailable": "Whether the call had an effect is unknown; it was not repeated. `notebridge servers` says how the server is.",
     "timeout": "The tool may still be at work.",
@@ -36,7 +36,7 @@ def raise_failed(call: "Call", answer: Mapping[str, Any]) -> NoReturn:
 
 
 def raise_refused(call: "Call", route: Route, reply: "Reply") -> NoReturn:
-    """The hub answered with a status that is no success."""
+    """The hub answered with an error status."""
     body = parse(reply.body)
     if not isinstance(body, dict) or not ("detail" in body or "error" in body):
         raise_strange(call, route, reply)
@@ -56,7 +56,7 @@ def raise_refused(call: "Call", route: Route, reply: "Reply") -> NoReturn:
 
 
 def raise_strange(call: "Call", route: Route, reply: "Reply") -> NoReturn:
-    """What answered is no hub, or its answer was damaged on the way."""
+    """The answer is not from a hub, or was damaged on the way."""
     kind = (reply.headers.get("content-type") or "no type").split(";", 1)[0].strip()
     begin = reply.body[:_SHORT].decode("utf-8", "replace").strip()
     what = "a redirect, which is not followed" if 300 <= reply.status < 400 else f"{kind}: {begin!r}" if begin else "nothing"
@@ -92,7 +92,7 @@ def raise_broken(call: "Call", route: Route, error: "Broken") -> NoReturn:
 
 
 def raise_timeout(call: "Call", route: Route) -> NoReturn:
-    """No answer came in time; the hub was told by hanging up."""
+    """No answer came in time; the connection was closed, which cancels the call."""
     raise _error(
         call,
         f"No answer from {route.origin} in time; the call was cancelled. Whether the tool had an effect is unknown. "
@@ -102,7 +102,7 @@ def raise_timeout(call: "Call", route: Route) -> NoReturn:
 
 
 def _advice(call: "Call") -> str:
-    """What the name could have meant, as far as the package knows."""
+    """Names of the package that are similar to this one."""
     servers = {server: tools for server, tools in known_tools()}
     if not servers:
         return ""

@@ -15,7 +15,7 @@ Hear = Callable[[Listener, bytes], None]
 
 
 def kernel_channel() -> Any:
-    """The way of this kernel to the tools of its host; None if it has none."""
+    """The channel of this kernel to the tools of its host; None if it has none."""
     tools = sys.modules.get("notebridge_kernel.tools")
     return None if tools is None else tools.channel()
 
@@ -40,7 +40,7 @@ async def call_in_kernel(
 def call_in_kernel_sync(
     channel: Any, server: str, tool: str, arguments: Mapping[str, Any], listener: Optional[Listener], timeout: Optional[float], tell: Hear
 ) -> ToolResult:
-    """As `call_in_kernel`, and waits. Everything else in this Python stands still meanwhile."""
+    """As `call_in_kernel`, but blocks. Everything else in this Python pauses meanwhile."""
     if not channel.can_wait:
         message = "This Python cannot wait without await. Call the tool with await: `await tool(...)` instead of `tool.sync(...)`."
         raise ToolError(message, server=server, tool=tool, code="needs_await")

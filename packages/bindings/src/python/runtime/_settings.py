@@ -1,7 +1,7 @@
 """Which hub is called, and with which token.
 
 Each in this order: `configure`, the environment, the manifest beside the package, the reference's variable, the address file
-of this user's own hub, and the port on which a hub listens unless it is told otherwise.
+of this user's own hub, and the default port of a hub.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ._values import ToolError
 
 PREFIX = "/api/v1/mcp/proxy"
 DEFAULT_URL = f"http://127.0.0.1:8765{PREFIX}"
-#: A little more than the hub's own limit, so that its error is heard. Seconds.
+#: A little more than the hub's own limit, so that its error arrives first. Seconds.
 DEFAULT_TIMEOUT = 3660.0
 
 _VARIABLES: Tuple[str, ...] = ("NOTEBRIDGE_URL", "NOTEBRIDGE_TOKEN", "NOTEBRIDGE_TOKEN_FILE", "AGENT_RUNTIMES_MCP_PROXY_URL")
@@ -44,7 +44,7 @@ class Route(NamedTuple):
     #: Where the address and the token came from, for errors.
     url_source: str
     token_source: str
-    #: The token opens everything of this user: who listens there has to prove that it is the user's hub before it is sent.
+    #: The token gives access to everything of this user: the listener has to prove that it is the user's hub before it is sent.
     needs_proof: bool
     timeout: float
 
@@ -61,7 +61,7 @@ _KEEP = _Keep()
 _Text = Union[str, None, _Keep]
 
 _explicit: Dict[str, Any] = {}
-#: The route that was found last, and what it was found from.
+#: The last route, and the inputs it was derived from.
 _found: Optional[Tuple[Tuple[Optional[str], ...], Route]] = None
 
 
@@ -108,7 +108,7 @@ def renewed_route() -> Route:
 
 
 def default_timeout() -> float:
-    """How long a call may take that does not say it itself, in seconds."""
+    """The default timeout of a call, in seconds."""
     timeout: float = _explicit.get("timeout") or DEFAULT_TIMEOUT
     return timeout
 

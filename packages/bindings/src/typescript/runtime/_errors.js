@@ -18,7 +18,7 @@ export const ToolError = class extends Error {
  * @typedef {import('./_settings.js').Route} Route
  */
 
-/** What to do about failures of which the hub says only what they are. @type {Record<string, string>} */
+/** What to do about failures that the hub does not explain. @type {Record<string, string>} */
 const next = {
   upstream_unavailable: ' Whether the call had an effect is unknown; it was not repeated. `notebridge servers` says how the server is.',
   timeout: ' The tool may still be at work.',
@@ -48,7 +48,7 @@ export function failed(address, answer) {
   return failure(address, `${text}${next[code] ?? ''}`, code, { content, structured: answer.structured_content, callId: answer.call_id });
 }
 
-/** The hub answered with a status that is no success. @param {Address} address @param {Route} route @param {Response} response @param {any} body */
+/** The hub answered with an error status. @param {Address} address @param {Route} route @param {Response} response @param {any} body */
 export function refused(address, route, { status, headers }, body) {
   const text =
     typeof body.detail === 'string' ? body.detail : `The hub answered with status ${status}: ${JSON.stringify(body.detail).slice(0, 300)}`;
@@ -61,7 +61,7 @@ export function refused(address, route, { status, headers }, body) {
   return failure(address, `${text}${hint}`, code, { callId: typeof body.call_id === 'string' ? body.call_id : undefined });
 }
 
-/** What answered is no hub, or its answer was damaged on the way. @param {Address} address @param {Route} route @param {Response} response @param {string} text */
+/** The answer is not from a hub, or was damaged on the way. @param {Address} address @param {Route} route @param {Response} response @param {string} text */
 export function strange(address, route, { status, headers }, text) {
   const kind = (headers.get('content-type') ?? 'no type').split(';', 1)[0];
   const what = text === '' ? 'nothing' : `${kind}: ${JSON.stringify(text.slice(0, 300))}`;
@@ -102,7 +102,7 @@ function tokenOf({ token, tokenSource }) {
   return token === undefined ? `No token was sent: ${tokenSource}.` : `The token came from ${tokenSource}.`;
 }
 
-/** `fetch` says only that it failed; why stands behind it. @param {unknown} error */
+/** `fetch` says only that it failed; the reason is in its cause. @param {unknown} error */
 function reasonOf(error) {
   const { message, cause } = /** @type {{ message?: string, cause?: { message?: string, code?: string } }} */ (error ?? {});
   return cause?.message || cause?.code || message || String(error);

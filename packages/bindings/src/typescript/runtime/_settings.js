@@ -9,7 +9,7 @@ import { hubUrl } from './_package.js';
  * @property {string | undefined} token
  * @property {string} urlSource  where the address came from, for errors
  * @property {string} tokenSource
- * @property {boolean} needsProof  The token opens everything of this user: who listens there has to prove that it is the user's hub.
+ * @property {boolean} needsProof  The token gives access to everything of this user: the listener has to prove that it is the user's hub.
  */
 
 const prefix = '/api/v1/mcp/proxy';
