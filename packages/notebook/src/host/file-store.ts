@@ -218,7 +218,7 @@ export class FileStore {
     if (!this.#conflict) throw new HostError('no_conflict', 'There is nothing to decide: the file and the notebook agree, or will soon.');
     const met = await this.#look();
     if (met.kind === 'invalid' && keep === 'theirs') {
-      const message = `The file cannot be taken over: ${met.detail} Mend it, or keep what is here.`;
+      const message = `The file cannot be loaded: ${met.detail} Fix it, or keep what is here.`;
       throw new HostError('conflict', message, { data: { path: this.path } });
     }
     this.#conflict = undefined;

@@ -125,7 +125,7 @@ export class ViewerLink {
       error: messageOf(error),
       stack: error instanceof Error ? error.stack : '',
     });
-    this.send({ type: 'failed', id, code: 'internal', message: 'That failed for a reason of ours; the log says more.' });
+    this.send({ type: 'failed', id, code: 'internal', message: 'That failed because of an internal error; the log says more.' });
   }
 
   /** Reads a flood as slowly as it is allowed to come; the sender's own network holds the rest back. */

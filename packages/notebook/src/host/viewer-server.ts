@@ -129,7 +129,7 @@ export class ViewerServer {
   #enter(request: IncomingMessage, response: ServerResponse): void {
     const { codes, token, logger } = this.#options;
     const later = (answer: () => void) => this.#slowDown(answer, () => response.destroy());
-    const onRefused = (why: string) => this.#tellRefused(request, { why, reason: `The address of a window was not taken: ${why}.` });
+    const onRefused = (why: string) => this.#tellRefused(request, { why, reason: `The address of a window was refused: ${why}.` });
     answerEntry(request, response, { codes, token, origins: this.#origins, later, onRefused }).catch((error: unknown) => {
       logger.debug('An entry failed.', { error: String(error) });
       response.destroy();

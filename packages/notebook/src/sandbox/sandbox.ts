@@ -50,7 +50,7 @@ function find(): Sandbox | Unavailable {
 }
 
 const untested: Unavailable = {
-  reason: 'that of macOS is used with "auto", but untested, and nothing is to be counted on that nobody has tried',
+  reason: 'that of macOS is used with "auto", but untested, so it does not count',
   fix: 'Run Notebridge in a virtual machine with Linux.',
 };
 

@@ -74,5 +74,5 @@ def _to_result(text: str, server: str, tool: str) -> ToolResult:
 
 
 def _raise_timeout(server: str, tool: str) -> NoReturn:
-    text = "No answer in time; the call was cancelled. Whether the tool had an effect is unknown. Give it longer: timeout=SECONDS."
+    text = "No answer in time; the call was cancelled. Whether the tool had an effect is unknown. Allow more time: timeout=SECONDS."
     raise ToolError(f"{tool} ({server}): {text}", server=server, tool=tool, code="timeout") from None

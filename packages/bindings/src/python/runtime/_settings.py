@@ -206,7 +206,7 @@ def _read_token(path: str, name: str) -> str:
             text = file.read(65_536)
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is no text"
-        raise ToolError(f'Cannot read the token file "{path}" that {name} names: {reason}. Mend the path.', code="bad_grant") from error
+        raise ToolError(f'Cannot read the token file "{path}" that {name} names: {reason}. Fix the path.', code="bad_grant") from error
     return _checked(text, f'the file "{path}"')
 
 
@@ -215,7 +215,7 @@ def _checked(token: str, source: str) -> str:
     # It becomes a line of the request's head.
     if token and token.isascii() and token.isprintable() and " " not in token:
         return token
-    raise ToolError(f"The token of {source} is empty or no token. Issue one with: notebridge grant", code="bad_grant")
+    raise ToolError(f"The token of {source} is empty or not a valid token. Issue one with: notebridge grant", code="bad_grant")
 
 
 def _is_same_place(one: Origin, other: Origin) -> bool:
@@ -238,6 +238,6 @@ def _named(value: Dict[str, Any], key: str) -> List[Dict[str, Any]]:
 
 def _bad_url(url: object, source: str) -> ToolError:
     return ToolError(
-        f"The hub's address {url!r} (from {source}) is no address. Give one like http://127.0.0.1:8765, without user, query or fragment.",
+        f"The hub's address {url!r} (from {source}) is not a valid address. Give one like http://127.0.0.1:8765, without user, query or fragment.",
         code="bad_url",
     )

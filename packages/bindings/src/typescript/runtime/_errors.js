@@ -20,8 +20,8 @@ export const ToolError = class extends Error {
 
 /** What to do about failures that the hub does not explain. @type {Record<string, string>} */
 const next = {
-  upstream_unavailable: ' Whether the call had an effect is unknown; it was not repeated. `notebridge servers` says how the server is.',
-  timeout: ' The tool may still be at work.',
+  upstream_unavailable: ' Whether the call had an effect is unknown; it was not repeated. `notebridge servers` shows its state.',
+  timeout: ' The tool may still be running.',
 };
 
 /** @type {Record<number, string>} */
@@ -41,7 +41,7 @@ export function failure({ server, tool }, text, code, more = {}) {
 
 /** The tool, or the hub on its way to the tool, said that the call failed. @param {Address} address @param {any} answer */
 export function failed(address, answer) {
-  const text = typeof answer.error === 'string' && answer.error !== '' ? answer.error : 'The call failed, and nothing said why.';
+  const text = typeof answer.error === 'string' && answer.error !== '' ? answer.error : 'The call failed without a reason.';
   const code = typeof answer.error_code === 'string' ? answer.error_code : 'tool_failed';
   const isToolsText = answer.is_error === true && typeof answer.result === 'string';
   const content = Array.isArray(answer.content) ? answer.content : isToolsText ? [{ type: 'text', text: answer.result }] : [];
@@ -65,7 +65,7 @@ export function refused(address, route, { status, headers }, body) {
 export function strange(address, route, { status, headers }, text) {
   const kind = (headers.get('content-type') ?? 'no type').split(';', 1)[0];
   const what = text === '' ? 'nothing' : `${kind}: ${JSON.stringify(text.slice(0, 300))}`;
-  const told = `${route.url} (from ${route.urlSource}) is no tool proxy, or something between changes its answers: it answered with status `;
+  const told = `${route.url} (from ${route.urlSource}) is not a tool proxy, or its answers are changed on the way: it answered with status `;
   return failure(
     address,
     `${told}${status} and ${what}. Set NOTEBRIDGE_URL to the address that \`notebridge serve\` prints.`,
@@ -81,19 +81,19 @@ export function unreachable(address, route, cause) {
 
 /** @param {Address} address @param {Route} route */
 export function stranger(address, route) {
-  const text = `What listens at ${route.url} did not prove that it is your hub, so it was not shown your token. Start yours with \`notebridge serve\`, or set NOTEBRIDGE_URL and NOTEBRIDGE_TOKEN.`;
+  const text = `What listens at ${route.url} did not prove that it is your hub, so your token was not sent. Start yours with \`notebridge serve\`, or set NOTEBRIDGE_URL and NOTEBRIDGE_TOKEN.`;
   return failure(address, text, 'not_own_hub');
 }
 
 /** @param {Address} address @param {Route} route @param {unknown} cause */
 export function broken(address, route, cause) {
-  const text = `The connection to ${route.url} ended before the answer was there: ${reasonOf(cause)}. Whether the tool had an effect is unknown; the call was not repeated.`;
+  const text = `The connection to ${route.url} ended before the answer arrived: ${reasonOf(cause)}. Whether the tool had an effect is unknown; the call was not repeated.`;
   return failure(address, text, 'connection_lost', { cause });
 }
 
 /** @param {Address} address @param {number} timeoutMs */
 export function late(address, timeoutMs) {
-  const text = `No answer within ${timeoutMs} ms; the call was cancelled. Whether the tool had an effect is unknown. Give it longer: { timeoutMs }.`;
+  const text = `No answer within ${timeoutMs} ms; the call was cancelled. Whether the tool had an effect is unknown. Allow more time: { timeoutMs }.`;
   return failure(address, text, 'timeout');
 }
 
