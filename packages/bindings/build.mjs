@@ -1,4 +1,4 @@
-// What the compiler does not do: generated packages carry the files of `runtime/` as they are, Python and JavaScript.
+// What the compiler does not do: generated packages contain the files of `runtime/` unchanged, Python and JavaScript.
 import { cpSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { carryKit } from '../kit/carry.mjs';

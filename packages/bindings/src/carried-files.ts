@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 
-/** The files of a language's `runtime/` that every generated package carries as they are: texts by path with `/`, sorted. */
+/** The files of a language's `runtime/` that every generated package contains unchanged: texts by path with `/`, sorted. */
 export async function readRuntime(language: string, isWanted: (path: string) => boolean): Promise<Map<string, string>> {
   const folder = new URL(`./${language}/runtime/`, import.meta.url);
   const paths = (await readdir(folder, { recursive: true })).map((path) => path.replaceAll('\\', '/')).filter(isWanted);

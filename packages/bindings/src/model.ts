@@ -9,7 +9,7 @@ export type BoundTool = JsonObject & {
   annotations?: JsonObject;
 };
 
-/** A server as the bindings see it. Wire names are kept to the letter; every language makes its own names of them. */
+/** A server as the bindings see it. Wire names are kept unchanged; every language derives its own names. */
 export interface BoundServer {
   name: string;
   description: string | undefined;
@@ -27,7 +27,7 @@ export interface BindingsInput {
   hubUrl: string | undefined;
 }
 
-/** What an emitter makes. Nothing is written yet. */
+/** The output of an emitter. Nothing is written yet. */
 export interface GeneratedFiles {
   /** Text by path, with `/`, relative to the folder of the package; sorted. */
   files: ReadonlyMap<string, string>;

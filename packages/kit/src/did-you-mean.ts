@@ -1,4 +1,4 @@
-/** Longer words are never a slip of the pen, and would cost time in proportion to their square. */
+/** Longer words are never a typing error, and would cost time in proportion to their square. */
 const longestWord = 64;
 
 /**

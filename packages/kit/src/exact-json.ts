@@ -1,8 +1,8 @@
 /**
- * JSON that survives a round trip to the letter of its numbers. `JSON.parse` turns 12345678901234567890 into another number,
+ * JSON whose numbers keep their digits in a round trip. `JSON.parse` turns 12345678901234567890 into another number,
  * 1.0 into 1 and 1e400 into Infinity (printed as null); a bridge that does so corrupts what a Python peer sent. Numbers that
  * a JavaScript number cannot print back are kept as `ExactNumber`. Texts without such a number (nearly all) take the
- * engine's own fast path, at the price of one look at the text.
+ * engine's own fast path, at the price of one scan of the text.
  */
 import { ExactNumber, exactPrinting, setMember } from './json.js';
 import { hasOddNumber } from './odd-numbers.js';

@@ -6,12 +6,12 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof ExactNumber);
 }
 
-/** Set while a printer runs that can bring the text of exact numbers into its own; what it answers stands in their place. */
+/** Set while a printer runs that can insert the text of exact numbers; it returns their placeholder. */
 export const exactPrinting: { placeholderOf: ((source: string) => string) | undefined } = { placeholderOf: undefined };
 
 /**
  * A number kept as its source text, because a JavaScript number would print differently: 1.0, 1e5, 12345678901234567890, and the NaN
- * and Infinity that Python writes. Arithmetic sees the nearest number, and so does whoever prints it without a printer that knows it.
+ * and Infinity that Python writes. Arithmetic uses the nearest number, and so does a printer that does not know this class.
  */
 export class ExactNumber {
   readonly source: string;

@@ -1,9 +1,9 @@
-/** Functions that want to hear of something. */
+/** Functions that are called with each event. */
 export class Listeners<Event> {
   readonly #listeners = new Set<(event: Event) => void>();
   readonly #waiting: Event[] = [];
 
-  /** Returns the function that removes the listener. */
+  /** Returns the unsubscribe function. */
   add(listener: (event: Event) => void): () => void {
     const own = (event: Event) => listener(event);
     this.#listeners.add(own);
@@ -13,7 +13,7 @@ export class Listeners<Event> {
   }
 
   /**
-   * Calls all. An event that a listener causes waits until all have heard the one before it, so that everyone hears them in the
+   * Calls all. An event that a listener causes waits until all have received the one before it, so that all receive them in the
    * order in which they happened.
    */
   emit(event: Event): void {
@@ -28,7 +28,7 @@ export class Listeners<Event> {
   }
 }
 
-/** A listener's fault is its own: it must not break the change that it hears of, and it must not go unseen. */
+/** An error of a listener must not break the change that it is notified of, and must not go unnoticed. */
 function callSafely<Event>(listener: (event: Event) => void, event: Event): void {
   try {
     listener(event);

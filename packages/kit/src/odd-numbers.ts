@@ -66,7 +66,7 @@ function endOfString(text: string, from: number): number {
       if (code === quote) return at;
       if (code === backslash) at++;
     }
-    // Here `at` may stand behind an escape, never inside one, so the backslashes before a quote tell whether it is escaped.
+    // Here `at` may stand behind an escape, never inside one, so the backslashes before a quote show whether it is escaped.
     const found = text.indexOf('"', at);
     let back = found;
     while (back > at && text.charCodeAt(back - 1) === backslash) back--;

@@ -1,14 +1,14 @@
 import type { IncomingMessage } from 'node:http';
 
-/** The target before its query, to the letter: nothing is decoded or normalised, so only one spelling of a path fits. */
+/** The target before its query, unchanged: nothing is decoded or normalised, so only one spelling of a path matches. */
 export function pathOf({ url = '' }: IncomingMessage): string {
   const query = url.indexOf('?');
   return query < 0 ? url : url.slice(0, query);
 }
 
-/** What every port asks of the head of a request before anything else. */
+/** What every port checks in the head of a request before anything else. */
 export interface HeadRules {
-  /** What `Host` may say: see `hostsOf`. Any other may be a name that an attacker made to point at us (DNS rebinding). */
+  /** Allowed values of `Host`: see `hostsOf`. Any other may be a name that an attacker points at us (DNS rebinding). */
   hosts: ReadonlySet<string>;
   /** Undefined: the request names no origin. A loopback origin gets no bonus: an agent's own browser is on localhost too. */
   allowsOrigin(origin: string | undefined, headers: IncomingMessage['headers']): boolean;
@@ -16,7 +16,7 @@ export interface HeadRules {
 
 export type HeadFault = 'repeated_host' | 'repeated_authorization' | 'wrong_host' | 'wrong_origin';
 
-/** Which rule a request breaks, the first of them; undefined if none. */
+/** The first rule that a request breaks; undefined if none. */
 export function findHeadFault(request: IncomingMessage, { hosts, allowsOrigin }: HeadRules): HeadFault | undefined {
   const { headers } = request;
   const { host = '', origin } = headers;
@@ -26,11 +26,11 @@ export function findHeadFault(request: IncomingMessage, { hosts, allowsOrigin }:
   return allowsOrigin(origin, headers) ? undefined : 'wrong_origin';
 }
 
-/** What `Host` may say, lower case: a loopback name with our port, or what the person has allowed, to the letter or with our port. */
+/** Allowed values of `Host`, lower case: a loopback name with our port, or what the person has allowed, exactly or with our port. */
 export function hostsOf(port: number, allowed: readonly string[] = []): ReadonlySet<string> {
   const loopback = ['localhost', '127.0.0.1', '[::1]'];
   const withPort = [...loopback, ...allowed].map((host) => `${host}:${port}`);
-  // A client leaves out the port of its scheme.
+  // Clients omit the default port.
   return new Set([...withPort, ...(port === 80 ? loopback : []), ...allowed].map((host) => host.toLowerCase()));
 }
 

@@ -15,7 +15,7 @@ export interface RunOptions {
   by: Actor;
   /** Takes the run out of the queue, or interrupts it. */
   signal?: AbortSignal | undefined;
-  /** Hears each output as the kernel sends it. */
+  /** Receives each output as the kernel sends it. */
   onOutput?: ((output: Output) => void) | undefined;
 }
 
@@ -87,7 +87,7 @@ export class RunQueue {
     });
   }
 
-  /** Ends the runs that wait, with an error; the running one is told not to reach the kernel if it has not. */
+  /** Ends the runs that wait, with an error; the running one is kept from the kernel if it has not reached it. */
   drop(reason: (run: Run) => NotebookError, isMeant: (run: Run) => boolean = () => true): void {
     const meant = this.#waiting.filter(({ job }) => isMeant(toRun(job)));
     this.#waiting = this.#waiting.filter((waiting) => !meant.includes(waiting));

@@ -93,7 +93,7 @@ export class NotebookSession {
   }
 
   /**
-   * Runs a code cell, after those that wait already, and answers when it has finished. Code that fails is a result of status
+   * Runs a code cell, after those that wait already, and resolves when it has finished. Code that fails is a result of status
    * `error`; it rejects when the code could not run, or its cell is deleted meanwhile.
    */
   async run(cellId: string, options: RunOptions): Promise<RunResult> {
@@ -112,7 +112,7 @@ export class NotebookSession {
     await this.#interruptRunning();
   }
 
-  /** Ends the running cell; those that wait go on. Answers with the run, if there was one. */
+  /** Ends the running cell; those that wait go on. Returns the run, if there was one. */
   async interrupt({ by }: { by: Actor }): Promise<Run | undefined> {
     const { running } = this.#queue;
     if (running) {

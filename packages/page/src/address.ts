@@ -1,6 +1,6 @@
 import { isJsonObject } from '@notebridge/kit/json';
 
-/** Where the program on this computer listens, and what lets a page in. */
+/** Where the program on this computer listens, and the token. */
 export interface Address {
   readonly token: string;
   readonly port: number;
@@ -8,7 +8,7 @@ export interface Address {
   readonly agentName?: string;
 }
 
-/** What is used of `sessionStorage`: it lives as long as the tab. */
+/** The used part of `sessionStorage`: it lives as long as the tab. */
 export interface PageStorage {
   getItem(key: string): string | null;
   setItem(key: string, value: string): void;

@@ -3,7 +3,7 @@ export interface ReconnectOptions {
   firstMs?: number;
   /** The longest time between two tries. Milliseconds. Default 30000. */
   maxMs?: number;
-  /** Tries in a row that may come to nothing before it is given up. Default 20, which is about seven minutes. */
+  /** Failed tries in a row after which it is given up. Default 20, which is about seven minutes. */
   attempts?: number;
 }
 

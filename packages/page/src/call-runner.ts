@@ -12,7 +12,7 @@ export interface PageCall {
   /** As the agent sent them, not checked yet. */
   readonly args: JsonObject;
   readonly agent: Agent;
-  /** Aborts the tool's signal and tells the agent that the person stopped it. Harmless when it has ended. */
+  /** Aborts the tool's signal and reports to the agent that the person stopped it. Harmless when it has ended. */
   stop(): void;
 }
 
@@ -36,7 +36,7 @@ export interface CallRequest {
 /** Resolves to an MCP result, also of a tool that fails; a tool that ignores its signal is not waited for. */
 export type RunCall = (request: CallRequest) => Promise<JsonObject>;
 
-/** Runs tools, so that whoever watches sees each call begin and end, and can stop it. */
+/** Runs tools, and reports the start and end of each call, which can be stopped. */
 export function createCallRunner(onEvent: (event: CallEvent) => void): RunCall {
   let lastId = 0;
   return async ({ tool, args, agent, signal, sendProgress }) => {

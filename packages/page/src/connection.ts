@@ -17,7 +17,7 @@ export type PageSocketConstructor = new (url: string, protocols: string) => Page
 export interface ConnectionEnd {
   /** The WebSocket's close code; undefined if it could not even be made. */
   code?: number;
-  /** False if the dial came to nothing. */
+  /** False if the dial failed. */
   wasOpen: boolean;
 }
 
@@ -29,7 +29,7 @@ export interface ConnectionOptions extends Omit<McpServerOptions, 'send'> {
 
 const subprotocol = 'mcp';
 const openState = 1;
-/** A program that does not greet within this time after the socket is open is none of ours. */
+/** A program that does not start the handshake within this time after the socket is open is not a hub. */
 const handshakeMs = 10_000;
 
 /** One WebSocket connection, from the dial to the end, with an MCP server of its own. */
@@ -70,11 +70,11 @@ export class Connection {
     this.#socket.addEventListener('close', ({ code }) => {
       if (this.#finish()) onEnd({ code, wasOpen: this.#wasOpen });
     });
-    // `ws` throws what nobody listens to; the close event that follows is what counts.
+    // `ws` throws errors without a listener; the close event that follows is what counts.
     this.#socket.addEventListener('error', () => {});
   }
 
-  /** Hangs up without a further word to the owner. Closing twice is harmless. */
+  /** Closes without calling `onEnd`. Closing twice is harmless. */
   close(): void {
     if (this.#finish()) this.#socket?.close(1000);
   }

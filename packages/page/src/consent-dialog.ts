@@ -9,7 +9,7 @@ export interface ConsentRequest {
   readonly tools: readonly string[];
   /** Where the program listens on this computer. */
   readonly port: number;
-  /** Who answered there before the page was reloaded. Unknown at first: a program says its name when the page has dialled. */
+  /** Who answered there before the page was reloaded. Unknown at first: a program names itself in the handshake. */
   readonly agentName?: string;
   /** Aborts when the answer does not matter any more. */
   readonly signal: AbortSignal;
@@ -85,7 +85,7 @@ export async function askInDialog(request: ConsentRequest, { notice = true }: As
   return agreed;
 }
 
-/** Says who is connected, from each new agent's greeting until the person hides it; ends with the session's connection. */
+/** Shows who is connected, from each new agent's handshake until the person hides it; ends with the session's connection. */
 function showAgent(session: ConsentRequest['session']): void {
   let shown: HTMLDialogElement | undefined;
   let hidden: string | undefined;

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@notebridge/kit/json';
 import { type JsonSchema, type Schema, type StandardSchema, toJsonSchema } from './schema.js';
 
-/** Who works in the page, as it says itself: a name to show, no proof. */
+/** The agent that works in the page, as it names itself: a name to show, not verified. */
 export interface Agent {
   readonly name: string;
   readonly version?: string;
@@ -11,7 +11,7 @@ export interface Agent {
 export interface ToolCall {
   /** Aborts when the agent cancels, the person stops the call, or the connection ends. */
   readonly signal: AbortSignal;
-  /** Tells the agent how far the work is. `progress` must grow; ignored by agents that did not ask. */
+  /** Reports progress to the agent. `progress` must grow; ignored by agents that did not ask. */
   progress(progress: number, total?: number, message?: string): void;
   readonly agent: Agent;
 }
@@ -24,9 +24,9 @@ export interface PageTool {
   description?: string;
   /** Checked before `run`. Default: any object. */
   inputSchema?: Schema;
-  /** JSON Schema to tell agents, for a Standard Schema that cannot say its own. */
+  /** JSON Schema to send to agents, for a Standard Schema that cannot convert itself. */
   jsonSchema?: JsonSchema;
-  /** Told to agents; what `run` returns is not checked. */
+  /** Sent to agents; what `run` returns is not checked against it. */
   outputSchema?: Schema;
   /** MCP's hints: `readOnlyHint`, `destructiveHint`, `idempotentHint`, `openWorldHint`. */
   annotations?: JsonObject;
@@ -56,7 +56,7 @@ export interface PagePrompt {
   get(args: Record<string, string>): unknown;
 }
 
-/** A list, or a function that gives it whenever an agent asks. */
+/** A list, or a function that returns it whenever an agent asks. */
 export type Listed<Item> = readonly Item[] | (() => readonly Item[]);
 
 type TypedTool<Args> = Omit<PageTool, 'inputSchema' | 'run'> & {
@@ -73,7 +73,7 @@ export function listOf<Item>(listed: Listed<Item> | undefined): readonly Item[] 
   return typeof listed === 'function' ? listed() : (listed ?? []);
 }
 
-/** What agents are told of a tool: all but what runs here. */
+/** The description of a tool that agents get: all but what runs here. */
 export function toListedTool({ run: _, inputSchema, jsonSchema, outputSchema, ...rest }: PageTool): JsonObject {
   return {
     ...rest,

@@ -10,7 +10,7 @@ const permissionNames = ['loopback-network', 'local-network-access'];
 const probeMs = 3000;
 
 /**
- * Why a dial came to nothing. A browser tells a page the same of a refused, a blocked and a dead port, so two more are asked:
+ * Why a dial failed. A browser reports a refused, a blocked and a dead port in the same way, so two more sources are asked:
  * the permission, and plain HTTP, which the program answers to anybody (with "nothing to see here").
  */
 export async function diagnose(port: number, permissions: PagePermissions | undefined): Promise<Diagnosis> {

@@ -3,14 +3,14 @@ export class TypedEmitter<Events extends object> {
   readonly #listeners = new Map<keyof Events, Set<(event: never) => void>>();
   readonly #queue: (() => void)[] = [];
 
-  /** Returns the function that takes the listener away again. */
+  /** Returns the unsubscribe function. */
   on<Name extends keyof Events>(name: Name, listener: (event: Events[Name]) => void): () => void {
     const listeners = this.#listeners.get(name) ?? new Set();
     this.#listeners.set(name, listeners.add(listener));
     return () => void listeners.delete(listener);
   }
 
-  /** An event that a listener causes comes after the one it was told of, for every listener. */
+  /** An event that a listener causes is delivered after the current one, to every listener. */
   emit<Name extends keyof Events>(name: Name, event: Events[Name]): void {
     const isUnderWay = this.#queue.push(() => this.#deliver(name, event)) > 1;
     if (isUnderWay) return;

@@ -20,9 +20,9 @@ export interface McpServerOptions {
   definition: () => PageDefinition;
   runCall: RunCall;
   send: (frame: string) => void;
-  /** Told of `initialize`, before it is answered: the answer promises that the token is kept. */
+  /** Called on `initialize`, before it is answered: the answer promises that the token is kept. */
   onHandshake: (agent: Agent, resumeToken: string | undefined) => void;
-  /** Told when the hub has taken the answer. */
+  /** Called when the hub has received the answer. */
   onReady: (agent: Agent) => void;
   onFault: (fault: string) => void;
 }
@@ -34,13 +34,13 @@ export type LogLevel = (typeof levels)[number];
 /** The key under which the hub gives a token for the next connections, and the page says that it has kept it. */
 const resumeTokenKey = 'notebridge/resume_token';
 
-/** The versions that open with `initialize`. A page is asked in no other way: the hub never probes it for the modern era. */
+/** The versions that open with `initialize`, the only way to open a page's session: the hub never probes it for the modern era. */
 const knownVersions = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05', '2024-10-07'];
 const longestName = 80;
 
 type Handler = (params: JsonObject, signal: AbortSignal) => unknown;
 
-/** The MCP server of one connection. It ends with it: a page that dials again is a new server that is greeted anew. */
+/** The MCP server of one connection. A page that reconnects is a new server with a new handshake. */
 export class McpServer {
   readonly #options: McpServerOptions;
   readonly #peer: PagePeer;
@@ -81,7 +81,7 @@ export class McpServer {
     this.#peer.receive(frame);
   }
 
-  /** Tells the hub, once it has opened the session: before, it knows nothing that could have changed. */
+  /** Notifies the hub, once it has opened the session: before, it knows nothing that could have changed. */
   notify(method: string, params?: JsonObject): void {
     if (this.#isReady) this.#peer.notify(method, params);
   }
@@ -152,7 +152,7 @@ export class McpServer {
     const progressToken = isJsonObject(_meta) ? _meta.progressToken : undefined;
     return this.#options.runCall({
       tool,
-      // Whatever it is, the tool's schema judges it.
+      // Whatever it is, the tool's schema checks it.
       args: (given ?? {}) as JsonObject,
       agent: this.#agent ?? toAgent(undefined),
       signal,

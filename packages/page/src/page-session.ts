@@ -14,7 +14,7 @@ export interface PageSessionOptions extends PageDefinition {
   consent?: (request: ConsentRequest) => boolean | Promise<boolean>;
   /** Dial again when a connection that worked is lost. Default true. */
   reconnect?: boolean | ReconnectOptions;
-  /** Told what was skipped or went wrong without harm. Default: nobody is. */
+  /** Called with what was skipped or went wrong without harm. Default: none. */
   log?: (message: string) => void;
   /** Keeps the address over a reload. Default: `sessionStorage`, if there is one. */
   storage?: PageStorage;
@@ -82,7 +82,7 @@ export class PageSession {
     return this.#state;
   }
 
-  /** Calls `listener` with each event from now on. Returns the function that ends it. */
+  /** Calls `listener` with each event from now on. Returns the unsubscribe function. */
   on<Name extends keyof SessionEvents>(name: Name, listener: (event: SessionEvents[Name]) => void): () => void {
     return this.#events.on(name, listener);
   }
@@ -110,7 +110,7 @@ export class PageSession {
     return this.#settled();
   }
 
-  /** Hangs up, aborts the calls, and forgets the address over a reload. `connect` asks again. Calling it twice is harmless. */
+  /** Closes the connection, aborts the calls, and forgets the address over a reload. `connect` asks again. Calling it twice is harmless. */
   disconnect(): void {
     this.#keeper.forget();
     this.#hangUp();
@@ -132,7 +132,7 @@ export class PageSession {
     this.toolsChanged();
   }
 
-  /** Tells the agent to read the list again. */
+  /** Notifies the agent to read the list again. */
   toolsChanged(): void {
     this.#connection?.server.notify('notifications/tools/list_changed');
   }
@@ -145,7 +145,7 @@ export class PageSession {
     this.#connection?.server.notify('notifications/prompts/list_changed');
   }
 
-  /** Tells the agent that a resource's content changed, if it has subscribed to it. */
+  /** Notifies the agent that a resource's content changed, if it has subscribed to it. */
   resourceUpdated(uri: string): void {
     this.#connection?.server.resourceUpdated(uri);
   }
@@ -184,7 +184,7 @@ export class PageSession {
         session: this,
       });
     } finally {
-      // A manual entry, a newer address or a disconnect meanwhile has the later word.
+      // A manual entry, a newer address or a disconnect meanwhile takes precedence.
       if (this.#asking === asking) {
         this.#asking = undefined;
         this.#backoff.reset();
@@ -212,7 +212,7 @@ export class PageSession {
     });
     this.#connection = connection;
     this.#setState({ status: 'connecting', port: address.port });
-    // Who was told may have hung up already.
+    // A listener may have disconnected already.
     if (this.#connection === connection) connection.open();
   }
 
@@ -238,9 +238,9 @@ export class PageSession {
     // While the browser was asked, the person may have gone on.
     if (this.#connection !== connection || diagnosis === undefined) return;
     const end = { reason: diagnosis === 'refused' ? 'refused' : 'unreachable', ...closed, diagnosis } as const;
-    // The first refusal may come of a program that returned between the dial and the question: it gets another try.
+    // The first refusal may come from a program that returned between the dial and the question: it gets another try.
     const mayReturn = diagnosis === 'nobody' || (diagnosis === 'refused' && this.#refusals++ === 0);
-    // Where nobody ever answered, a person is better told at once.
+    // If nobody ever answered, the person should know at once.
     if (mayReturn && this.#address?.agentName !== undefined) this.#wait(end);
     else this.#stop(end);
   }
@@ -253,7 +253,7 @@ export class PageSession {
     this.#setState({ status: 'waiting', retryAt: Date.now() + waitMs, ...(diagnosis === undefined ? {} : { diagnosis }) });
   }
 
-  /** Ends for good, until somebody calls `connect`. What was refused is not asked again after a reload. */
+  /** Ends until `connect` is called. What was refused is not asked again after a reload. */
   #stop(end: Ending): void {
     if (end.reason === 'consent' || end.reason === 'refused') this.#keeper.forget();
     this.#refusals = 0;

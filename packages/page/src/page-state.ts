@@ -1,7 +1,7 @@
 import type { Agent } from './definitions.js';
 
 /**
- * Why a dial came to nothing: `blocked` by the browser, `refused` by whoever listens (the token has ended, or the port belongs
+ * Why a dial failed: `blocked` by the browser, `refused` by the program that listens (the token has ended, or the port belongs
  * to another program by now), or `nobody` is there.
  */
 export type Diagnosis = 'blocked' | 'refused' | 'nobody';

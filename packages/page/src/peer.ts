@@ -11,7 +11,7 @@ export class RpcError extends Error {
   }
 }
 
-/** The numbers of JSON-RPC that a page answers with. */
+/** The JSON-RPC error codes that a page uses. */
 export const invalidRequest = -32600;
 export const unknownMethod = -32601;
 export const invalidParams = -32602;
@@ -21,9 +21,9 @@ export interface PagePeerOptions {
   send: (frame: string) => void;
   /** Answers a request. `signal` aborts when it is cancelled, or when the connection ends. */
   onRequest: (method: string, params: JsonObject, signal: AbortSignal) => unknown;
-  /** Told of notifications other than a cancellation. */
+  /** Called with notifications other than a cancellation. */
   onNotification: (method: string) => void;
-  /** Told of a frame that is skipped. */
+  /** Called with the reason why a frame is skipped. */
   onFault: (fault: string) => void;
 }
 

@@ -20,12 +20,12 @@ type StandardResult<Output> =
 /** JSON Schema, or anything that validates and can say its JSON Schema. */
 export type Schema<Output = unknown> = JsonSchema | StandardSchema<Output>;
 
-/** Agents are told JSON Schema whatever the page validates with. */
+/** Agents get JSON Schema, whatever the page validates with. */
 const target = { target: 'draft-2020-12' };
 
-/** What agents are told of a schema. Throws if a Standard Schema cannot say it. */
+/** The JSON Schema that agents get. Throws if a Standard Schema cannot provide it. */
 export function toJsonSchema(schema: Schema | undefined, side: 'input' | 'output'): JsonSchema {
-  // MCP wants the type of the root to be said.
+  // MCP requires the type of the root.
   if (schema === undefined) return { type: 'object' };
   if (!isStandardSchema(schema)) return { type: 'object', ...schema };
   const { '~standard': standard, toJSONSchema } = schema as StandardSchema & { toJSONSchema?: () => unknown };

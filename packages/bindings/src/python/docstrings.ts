@@ -26,7 +26,7 @@ export function toolDocstring({ server, tool, python, parameters, others, return
   return indented(docText(text, maxLength), '    ');
 }
 
-/** What a server says a tool does; a title of its own comes first. */
+/** The server's description of a tool, after its title if it has one. */
 export function descriptionOf(tool: BoundTool): string {
   const title = titleOf(tool);
   const description = cleaned(typeof tool.description === 'string' ? tool.description : '', maxDescription);
@@ -41,7 +41,7 @@ export function titleOf(tool: BoundTool): string {
   return typeof title === 'string' ? cleaned(title, 200).replaceAll('\n', ' ') : '';
 }
 
-/** The first line of what a server says, for lists. */
+/** The first line of the description, for lists. */
 export function summaryOf(text: string, maxSummary = 100): string {
   const line = text.trim().split('\n', 1)[0]?.trim() ?? '';
   const sentence = /^.*?[.!?](?=\s|$)/.exec(line)?.[0] ?? line;

@@ -1,18 +1,18 @@
 import { ExactNumber, isJsonObject } from '@notebridge/kit/json';
 
-/** A Python string literal, in ASCII quotes, on one line. Whatever the text has in it, it cannot end the literal. */
+/** A Python string literal, in ASCII quotes, on one line. No content of the text can end the literal. */
 export function pythonString(text: string): string {
   const escaped = text.replaceAll(/["\\]/g, '\\$&').replaceAll('\n', '\\n').replaceAll(invisible, escapeOf);
   return `"${escaped}"`;
 }
 
-/** A JSON value as a Python expression; undefined for what is longer than `maxLength`, or deeper than anyone reads. */
+/** A JSON value as a Python expression; undefined for one that is longer than `maxLength`, or nested too deeply. */
 export function pythonLiteral(value: unknown, maxLength = 200, depth = 0): string | undefined {
   const text = literalOf(value, maxLength, depth);
   return text !== undefined && text.length <= maxLength ? text : undefined;
 }
 
-/** Text for people, safe to stand between `"""` if nothing of it is taken away after: what cannot be seen, and what changes the direction of text, is shown as its escape. */
+/** Text for people, safe between `"""` if nothing is removed afterwards: invisible characters, and those that change the direction of text, are escaped. */
 export function docText(text: string, maxLength = 20_000): string {
   const cut = text.length > maxLength ? `${text.slice(0, maxLength)}… (${text.length - maxLength} more characters)` : text;
   return showInvisible(cut)
@@ -30,7 +30,7 @@ export function isBroken(text: string): boolean {
   return /\p{Surrogate}/u.test(text);
 }
 
-// Controls but newline and tab; marks and overrides of direction; separators of lines; half surrogates; what is there and takes no room.
+// Controls but newline and tab; marks and overrides of direction; separators of lines; half surrogates; characters without width.
 const invisible =
   /[\p{Cc}\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]|\p{Surrogate}/gu;
 

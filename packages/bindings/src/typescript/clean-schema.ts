@@ -16,7 +16,7 @@ export interface CleanOptions {
   prefix: string;
 }
 
-/** Past it, a schema is no longer looked into: nobody reads such a type. */
+/** Deeper schemas are not examined: nobody reads such a type. */
 const maxDepth = 40;
 const maxNodes = 20_000;
 const maxEnum = 1000;

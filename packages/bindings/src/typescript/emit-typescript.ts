@@ -18,7 +18,7 @@ interface NamedServer extends BoundServer {
 }
 
 /**
- * ES modules with their types beside them: what Node, Deno, bundlers and browsers import as they are, without a build. One module per
+ * ES modules with their types beside them: Node, Deno, bundlers and browsers import them without a build. One module per
  * server, a function per tool.
  */
 export const emitTypeScript: Emitter = async (input) => {

@@ -22,7 +22,7 @@ export interface SchemaTypesOptions {
 const maxKept = 20_000;
 const kept = new Map<string, Promise<SchemaTypes>>();
 
-/** The TypeScript of a schema. The same schema is worked out once. Never rejects: what cannot be typed is `unknown`, and told. */
+/** The TypeScript of a schema. The same schema is compiled once. Never rejects: what cannot be typed is `unknown`, and reported. */
 export function schemaTypes(schema: unknown, options: SchemaTypesOptions): Promise<SchemaTypes> {
   let key: string;
   let clean: CleanSchema;

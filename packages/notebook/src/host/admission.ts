@@ -9,11 +9,11 @@ export interface WindowAccess {
   port?: number | undefined;
   /** Values of `Host`, besides the loopback ones, that a browser may send; with or without the port. */
   allowHosts?: readonly string[] | undefined;
-  /** Origins, besides the host's own, that a window may come from, to the letter. */
+  /** Origins, besides the host's own, that a window may come from, compared exactly. */
   allowOrigins?: readonly string[] | undefined;
-  /** Bounds the connections that others hold to this process. Default: 256 of this host's own that are no window. */
+  /** Bounds the connections that others hold to this process. Default: 256 of this host that are not windows. */
   connections?: BoundedConnections | undefined;
-  /** Told why a window was not let in (`wrong_host`, `wrong_origin`, `missing`, `malformed`, `expired` or `unknown`), and from where. Default: the log is. */
+  /** Called with the reason why a window was not let in (`wrong_host`, `wrong_origin`, `missing`, `malformed`, `expired` or `unknown`), and its address. Default: it is logged. */
   onRefused?: ((why: string, remoteAddress: string | undefined) => void) | undefined;
 }
 
@@ -22,14 +22,14 @@ export interface WindowRefusal {
   readonly status: 400 | 401 | 403 | 404 | 405 | 503;
   readonly reason: string;
   readonly failedToken: boolean;
-  /** In a word of ours, for an audit; left out for what is no attempt to get in. */
+  /** The reason as a code, for an audit; left out for what is no attempt to get in. */
   readonly why?: 'wrong_host' | 'wrong_origin' | 'missing' | 'unknown';
 }
 
 export interface WindowAdmissionRules {
   /** Values of `Host` that name this server, lower case. */
   readonly hosts: ReadonlySet<string>;
-  /** Origins beside `http://` and the request's own `Host`, to the letter. */
+  /** Origins besides `http://` and the request's own `Host`, compared exactly. */
   readonly origins: ReadonlySet<string>;
   readonly token: string;
 }
@@ -57,7 +57,7 @@ export function findRefusal(request: IncomingMessage, { hosts, origins, token }:
 }
 
 const repeatedHeader = refuse(400, 'The header Host or Authorization was sent twice.');
-/** In the words that windows and other clients of the port get alike. */
+/** The texts that windows and other clients of the port get. */
 export const headRefusals: Record<HeadFault, WindowRefusal> = {
   repeated_host: repeatedHeader,
   repeated_authorization: repeatedHeader,

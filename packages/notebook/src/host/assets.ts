@@ -19,10 +19,10 @@ const types: Record<string, string> = {
   '.woff2': 'font/woff2',
 };
 
-/** Where a page of ours wants this answer's nonce: for the styles that an editor makes as it goes. */
+/** Placeholder for this answer's nonce in our pages: for the styles that an editor adds. */
 const noncePlaceholder = '__NONCE__';
 
-/** Without the UI nobody could tell why the window stays empty. */
+/** Without the UI the window would stay empty for no visible reason. */
 const missing = 'The notebook’s window is not built. Run: npm run build\n';
 
 /** Answers a GET or HEAD whose `Host` has been checked. */
@@ -31,7 +31,7 @@ export type AnswerAsset = (request: IncomingMessage, response: ServerResponse, p
 /** The files of the UI. Only what was there when it was listed is ever served, so no path can lead out of the folder. */
 export async function serveAssets(folder: string): Promise<AnswerAsset> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
-  // Links may lead anywhere, and what has no known type nobody has meant to be served.
+  // Links may lead anywhere, and files of unknown type are not meant to be served.
   const paths = entries
     .filter((entry) => entry.isFile() && extname(entry.name) in types)
     .map((entry) => join(entry.parentPath, entry.name));
@@ -51,7 +51,7 @@ export async function serveAssets(folder: string): Promise<AnswerAsset> {
   };
 }
 
-/** Read when it is wanted first, and kept: a build in the meantime shall not mix two versions. */
+/** Read on first use, and kept: a build in the meantime must not mix two versions. */
 function keepRead(): (file: string) => Promise<{ bytes: Buffer; etag: string }> {
   const read = new Map<string, Promise<{ bytes: Buffer; etag: string }>>();
   return (file) => {

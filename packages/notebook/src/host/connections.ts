@@ -1,15 +1,15 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** Bounds the connections that others hold to this process: those that have shown no good token make room. */
+/** Bounds the connections that others hold to this process: those without a valid token are closed first. */
 export interface BoundedConnections {
   /** Counts the connections of a server from now on. */
   watch(server: Server): void;
-  /** The connection has carried a good token. Trusting twice is harmless. */
+  /** The connection has sent a valid token. Trusting twice is harmless. */
   trust(socket: Socket): void;
 }
 
-/** At most so many without a good token; past it the oldest is cut. */
+/** At most so many without a valid token; above that the oldest is closed. */
 export function boundedConnections(max: number): BoundedConnections {
   const unproven = new Set<Socket>();
   return {
@@ -19,7 +19,7 @@ export function boundedConnections(max: number): BoundedConnections {
         socket.once('close', () => unproven.delete(socket));
         const [oldest] = unproven;
         if (unproven.size <= max || oldest === undefined) return;
-        // Its descriptor is free at once, its `close` comes later: who comes in between is to cut the next one.
+        // Its descriptor is free at once, its `close` comes later: a connection that comes in between must close the next one.
         unproven.delete(oldest);
         oldest.destroy();
       });

@@ -19,7 +19,7 @@ export interface FoundText {
   readonly hash: string;
 }
 
-/** `ctimeNs` tells a change whose author has set the time of modification back. */
+/** `ctimeNs` reveals a change whose author has reset the time of modification. */
 type Stamp = Readonly<Pick<BigIntStats, 'ino' | 'size' | 'mtimeNs' | 'ctimeNs'>>;
 
 /**
@@ -43,7 +43,7 @@ export class DiskFile {
     return new DiskFile(await followLinks(path), maxBytes);
   }
 
-  /** Throws what the system says, `too_large` for what is beyond the limit, `bad_notebook` for what is no text. */
+  /** Throws the error of the system, `too_large` for what is beyond the limit, `bad_notebook` for what is no text. */
   async look(): Promise<Found> {
     const found = await stat(this.path, { bigint: true }).catch(ignoreMissing);
     if (!found) return { kind: this.#known ? 'removed' : 'same' };

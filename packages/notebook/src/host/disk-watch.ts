@@ -3,13 +3,12 @@ import { basename, dirname } from 'node:path';
 import type { Logger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
 
-/** What no system tells us of (network file systems, too many watches, a folder that was moved) is found by looking. */
+/** Changes that the system does not report (network file systems, too many watches, a moved folder) are found by polling. */
 const lookMs = 3000;
 
 /**
- * Calls when a file may have changed; answers with a function that ends it. It may have not: the listener looks. Watches with Node
- * alone: chokidar leaves out events that follow each other closely, which a listener that looks for itself can bear as little as it
- * needs what chokidar adds.
+ * Calls the listener when a file may have changed, which the listener checks; returns a function that ends it. Watches with Node
+ * alone: chokidar drops events that follow each other closely, which would lose changes, and nothing that it adds is needed here.
  */
 export function watchDisk(path: string, onMaybe: () => void, logger: Logger): () => void {
   let isClosed = false;

@@ -29,7 +29,7 @@ export class EntryCodes {
     return code;
   }
 
-  /** A good code is used up by it. Looked up by its digest, so the time it takes tells nothing of the code. */
+  /** A good code is used up by it. Looked up by its digest, so the time it takes reveals nothing about the code. */
   redeem(code: string): CodeVerdict {
     const known = this.#codes.get(digestOf(code));
     if (!known) return 'unknown';

@@ -11,11 +11,11 @@ export interface EntryDoor {
   readonly codes: EntryCodes;
   /** Values of `Origin` besides `http://` and the request's own `Host`. */
   readonly origins: ReadonlySet<string>;
-  /** What a good code is exchanged for. */
+  /** What a valid code is exchanged for. */
   readonly token: string;
-  /** Slows down whoever guesses. */
+  /** Slows down clients that guess. */
   readonly later: (answer: () => void) => void;
-  /** Told why nobody was let in. */
+  /** Called with the reason of a refusal. */
   readonly onRefused: (why: 'wrong_origin' | 'malformed' | 'expired' | 'unknown') => void;
 }
 

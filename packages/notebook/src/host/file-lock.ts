@@ -11,7 +11,7 @@ import { HostError } from './host-error.js';
 /** Who holds a lock, as the lock file says. */
 interface Holder {
   readonly pid: number;
-  /** When the process began, as its system tells it: a pid is given again to others. Empty if the system does not tell. */
+  /** Start time of the process, as the system reports it, since pids are reused. Empty if the system does not report it. */
   readonly processStart: string;
   readonly machine: string;
   readonly since: string;

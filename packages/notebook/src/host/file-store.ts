@@ -111,7 +111,7 @@ export class FileStore {
   }
 
   /**
-   * Saves, and lets go of the file. What cannot be saved is put into another file, and this rejects with `not_saved`, naming it.
+   * Saves, and releases the file. What cannot be saved is put into another file, and this rejects with `not_saved`, naming it.
    */
   close(): Promise<void> {
     this.#closing ??= this.#close();
@@ -136,7 +136,7 @@ export class FileStore {
     this.check().catch((error: unknown) => this.#logger.warn('The file could not be looked at.', { error: messageOf(error) }));
   }
 
-  /** Runs a task after those before it, and turns what the system says into a state that people see. */
+  /** Runs a task after those before it, and turns errors of the system into a state that people see. */
   #inTurn(task: () => Promise<void>): Promise<void> {
     const result = this.#queue.then(async () => {
       try {
@@ -218,7 +218,7 @@ export class FileStore {
     if (!this.#conflict) throw new HostError('no_conflict', 'There is nothing to decide: the file and the notebook agree, or will soon.');
     const met = await this.#look();
     if (met.kind === 'invalid' && keep === 'theirs') {
-      const message = `The file cannot be taken over: ${met.detail} Mend it, or keep what is here.`;
+      const message = `The file cannot be loaded: ${met.detail} Fix it, or keep what is here.`;
       throw new HostError('conflict', message, { data: { path: this.path } });
     }
     this.#conflict = undefined;

@@ -6,7 +6,7 @@ export function removedText(path: string): string {
 }
 
 export function invalidText(path: string, detail: string): string {
-  return `Another program made of "${basename(path)}" what cannot be read: ${detail} Mend the file, or keep what is here.`;
+  return `Another program changed "${basename(path)}", and it cannot be read: ${detail} Fix the file, or keep what is here.`;
 }
 
 export function changedText(path: string, overlaps: readonly string[]): string {

@@ -42,13 +42,13 @@ export interface NotebookHostOptions extends WindowAccess {
    * `auto` (where one works) or `off`. Default `auto`. What came of it: `session.kernel.layers`.
    */
   sandbox?: SandboxMode | undefined;
-  /** What code in the notebook may call, and what windows show of it. Whoever gives them closes them, after the host. Default: nothing. */
+  /** What code in the notebook may call, and what windows show of it. The caller closes them, after the host. Default: nothing. */
   tools?: NotebookTools | undefined;
   limits?: (NotebookLimits & DocumentLimits) | undefined;
   timing?: Partial<SaveTiming> | undefined;
   windowLimits?: (Partial<LinkLimits> & { maxWindows?: number; maxMessageBytes?: number }) | undefined;
   logger?: Logger | undefined;
-  /** Hears of each token when it is made, so that logs can be kept free of it. Default: nobody. */
+  /** Called with each new token, so that logs can be kept free of it. Default: none. */
   onSecret?: ((secret: string) => void) | undefined;
 }
 
@@ -122,7 +122,7 @@ export class NotebookHost implements AsyncDisposable {
     return this.#started.file?.state ?? { kind: 'none' };
   }
 
-  /** Never rejects for what a tool does: that is a result with `isError`. Rejects with `unknown_tool`. */
+  /** Never rejects for an error of a tool: that is a result with `isError`. Rejects with `unknown_tool`. */
   async callTool(name: string, args: unknown, context: ToolContext = {}): Promise<ToolResult> {
     const { tools } = this.#started;
     const tool = tools.find((candidate) => candidate.name === name);
@@ -138,7 +138,7 @@ export class NotebookHost implements AsyncDisposable {
     this.#started.windows.agents = agents;
   }
 
-  /** Called when a person disconnects an agent; whoever holds its connection ends it, and sets the agents anew. */
+  /** Called when a person disconnects an agent; the owner of its connection ends it, and sets the agents again. */
   onDisconnectAgent(listener: (agentId: string) => void): () => void {
     return this.#disconnects.add(listener);
   }
@@ -206,7 +206,7 @@ export class NotebookHost implements AsyncDisposable {
       logger: this.#logger,
       onWindow: (socket) => {
         windows.add(socket);
-        // Whoever looks will run something soon. Why it cannot start is told by the first run.
+        // A person who opens a window will run something soon. The first run reports why it cannot start.
         session.start().catch((error: unknown) => this.#logger.warn('The kernel did not start.', { error: messageOf(error) }));
       },
     });
@@ -217,7 +217,7 @@ export class NotebookHost implements AsyncDisposable {
     this.#parts = undefined;
     if (!parts) return;
     const { file, session, windows, server } = parts;
-    // Nobody new comes in while those that are there are told.
+    // No new window is let in while the open ones are notified.
     const freed = server.close();
     try {
       await windows.close();

@@ -5,7 +5,7 @@ import { errnoOf, ignore } from '@notebridge/kit/errno';
 
 /**
  * Puts a notebook that cannot be saved into a new file: beside its own, else into a folder for temporary files that only this
- * user can read. Answers with the path; undefined if neither can be written.
+ * user can read. Returns the path; undefined if neither can be written.
  */
 export async function rescue(path: string, text: string): Promise<string | undefined> {
   const extension = extname(path);

@@ -20,7 +20,7 @@ export interface ViewerTarget {
 const by = person;
 const maxRemembered = 100;
 
-/** Answers with what the window may want to know of it. Throws what the person shall read. */
+/** Returns what the window needs to know of the result. Throws an error whose message is for the person. */
 export type PerformAction = (action: ViewerAction) => Promise<unknown>;
 
 type Performers = { readonly [Do in ViewerAction['do']]: (action: Extract<ViewerAction, { do: Do }>) => unknown };

@@ -15,7 +15,7 @@ export interface ViewerLinkOptions {
 }
 
 export interface LinkLimits {
-  /** Bytes beside the first message that wait for a slow window before it is dropped; it begins anew then. Default 64 MiB. */
+  /** Bytes beside the first message that wait for a slow window before it is dropped; it starts over then. Default 64 MiB. */
   maxBufferedBytes: number;
   /** A window that does not answer a ping until the next one is dropped. Default 20 000. */
   pingMs: number;
@@ -84,7 +84,7 @@ export class ViewerLink {
         clearTimeout(timer);
         resolve();
       });
-      // One that is held back would never hear that the other side agrees.
+      // A paused socket would never receive the closing handshake.
       this.#socket.resume();
       this.#socket.close(code, reason);
     });
@@ -125,7 +125,7 @@ export class ViewerLink {
       error: messageOf(error),
       stack: error instanceof Error ? error.stack : '',
     });
-    this.send({ type: 'failed', id, code: 'internal', message: 'That failed for a reason of ours; the log says more.' });
+    this.send({ type: 'failed', id, code: 'internal', message: 'That failed because of an internal error; the log says more.' });
   }
 
   /** Reads a flood as slowly as it is allowed to come; the sender's own network holds the rest back. */

@@ -25,7 +25,7 @@ export interface ViewerServerOptions extends WindowAccess {
   onWindow: (socket: WebSocket) => void;
 }
 
-/** How long whoever speaks may take to come to the point. Milliseconds. */
+/** How long a client may take to send a request. Milliseconds. */
 const requestMs = 5000;
 const maxConnections = 256;
 /** Wrong tokens in a row that cost nothing: a stale tab tries once or twice. */
@@ -79,7 +79,7 @@ export class ViewerServer {
     return this.#port;
   }
 
-  /** Frees the port. Windows that are open are closed by who opened them; what is left is cut. */
+  /** Frees the port. Open windows are closed by their opener; what is left is cut. */
   async close(): Promise<void> {
     const closed = this.#servers.map((server) => new Promise((resolve) => server.close(resolve)));
     this.#webSockets.close();
@@ -129,7 +129,7 @@ export class ViewerServer {
   #enter(request: IncomingMessage, response: ServerResponse): void {
     const { codes, token, logger } = this.#options;
     const later = (answer: () => void) => this.#slowDown(answer, () => response.destroy());
-    const onRefused = (why: string) => this.#tellRefused(request, { why, reason: `The address of a window was not taken: ${why}.` });
+    const onRefused = (why: string) => this.#tellRefused(request, { why, reason: `The address of a window was refused: ${why}.` });
     answerEntry(request, response, { codes, token, origins: this.#origins, later, onRefused }).catch((error: unknown) => {
       logger.debug('An entry failed.', { error: String(error) });
       response.destroy();
@@ -148,7 +148,7 @@ export class ViewerServer {
     this.#webSockets.handleUpgrade(request, stream, head, (socket) => this.#options.onWindow(socket));
   }
 
-  /** Slows down whoever guesses; the holder of the right token never waits. */
+  /** Slows down clients that guess; the holder of the right token never waits. */
   #refuse(stream: Duplex, refusal: WindowRefusal, request: IncomingMessage): void {
     this.#tellRefused(request, refusal);
     const refuse = (): void => void stream.end(toRefusalText(refusal), () => stream.destroy());
@@ -159,7 +159,7 @@ export class ViewerServer {
   #tellRefused({ headers: { origin }, socket: { remoteAddress } }: IncomingMessage, refused: { reason: string; why?: string }): void {
     const { logger, onRefused } = this.#options;
     const { reason, why } = refused;
-    // Whoever counts them spares the log a line for each of a flood.
+    // A listener that counts them spares the log a line for each of a flood.
     if (why !== undefined && onRefused !== undefined) onRefused(why, remoteAddress);
     else logger.warn('A window was refused.', { reason, origin: origin?.slice(0, 200) });
   }

@@ -54,7 +54,7 @@ export class ViewerWindows {
     this.#notify({ type: 'agents', agents: this.#agents });
   }
 
-  /** A window begins with everything there is, and hears of each change that follows. */
+  /** A window starts with the whole state, and receives each change that follows. */
   add(socket: WebSocket): void {
     const { session, file, logger, limits, codeTools } = this.#options;
     const link: ViewerLink = new ViewerLink(socket, {

@@ -12,7 +12,7 @@ export interface PyodideExecuteOptions extends ExecuteOptions {
 export class PendingExecution {
   readonly source: string;
   readonly ended: Promise<Execution>;
-  /** 0 while in the queue, and for good when it never ran. */
+  /** 0 while in the queue, and if it never ran. */
   count = 0;
   /** The interrupt under way. */
   interrupting: Promise<void> | undefined;

@@ -11,7 +11,7 @@ export interface InterpreterEvents {
 
 export interface Interpreter {
   readonly worker: KernelWorker;
-  /** Answers with Python's version, and with what protects the host from within the worker, if anything. */
+  /** Resolves to Python's version, and to what protects the host from within the worker, if anything. */
   readonly ready: Promise<{ version: string; hardened: Hardened | undefined }>;
   /** No event comes afterwards. */
   end(): Promise<void>;
@@ -20,7 +20,7 @@ export interface Interpreter {
 export function openInterpreter(openWorker: OpenWorker, startTimeoutMs: number, events: InterpreterEvents): Interpreter {
   let phase: 'starting' | 'ready' | 'ended' = 'starting';
   const { promise: ready, resolve, reject } = withResolvers<Awaited<Interpreter['ready']>>();
-  // Whoever ends it early does not wait for it.
+  // A caller that ends it early does not wait for it.
   ready.catch(() => {});
 
   const over = (reason: string) => {

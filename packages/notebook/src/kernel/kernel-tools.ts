@@ -1,12 +1,12 @@
-/** What the code of a kernel may call. Whoever opens the kernel hands it in; the kernel knows of no server, token or address. */
+/** What the code of a kernel may call. Passed in when the kernel is opened; the kernel knows no server, token or address. */
 export interface KernelTools {
   /** The functions as a Python package, imported as `generated`. */
   readonly package: ToolPackage;
   /** A kernel starts: the package is wanted from now on. Calling it twice is harmless. */
   start(): void;
-  /** Called with each new package. Answers with a function that removes the listener. */
+  /** Called with each new package. Returns the unsubscribe function. */
   onPackage(listener: (next: ToolPackage) => void): () => void;
-  /** The answer as JSON text, which reaches the package to the letter; also of a call that failed. */
+  /** The answer as JSON text, which reaches the package unchanged; also of a call that failed. */
   call(call: ToolCall, options: ToolCallOptions): Promise<string>;
 }
 
@@ -27,6 +27,6 @@ export interface ToolCall {
 export interface ToolCallOptions {
   /** The code does not wait any more: it was interrupted, took too long, or is gone. */
   readonly signal: AbortSignal;
-  /** Hears of progress and log lines, each one JSON text. Undefined: nobody listens. */
+  /** Receives progress and log lines, each one JSON text. Undefined: nobody listens. */
   readonly onEvent: ((line: string) => void) | undefined;
 }

@@ -66,6 +66,6 @@ export interface Kernel {
   /** Variables are gone, the execution count begins at 1 again; a running execution ends `interrupted`. */
   restart(): Promise<void>;
   close(): Promise<void>;
-  /** Answers with a function that removes the listener. */
+  /** Returns the unsubscribe function. */
   onState(listener: (state: KernelState) => void): () => void;
 }

@@ -1,4 +1,4 @@
-/** What the kernel and its worker say to each other. */
+/** The messages between the kernel and its worker. */
 import type { Execution, Output } from './kernel.js';
 import type { ToolPackage } from './kernel-tools.js';
 
@@ -42,7 +42,7 @@ export type ToolCommand =
   /** A line of progress or log of the call with this id, then its answer: both JSON, as the host was given it. */
   | { type: 'toolEvent' | 'toolAnswer'; id: number; text: string };
 
-/** `count` is the execution count of the cell, which also tells executions of one worker apart. */
+/** `count` is the execution count of the cell, which also distinguishes executions of one worker. */
 export type Report =
   /** `hardened` is missing where that layer is not active. */
   | { type: 'ready'; version: string; hardened?: Hardened }
@@ -110,7 +110,7 @@ function isOutput(output: unknown): boolean {
   }
 }
 
-/** Deeper than any picture or table: whoever walks over it later, by calls, must not run out of stack. */
+/** Deeper than any picture or table: code that walks over it recursively must not run out of stack. */
 const maxDepth = 200;
 
 function isTooDeep(value: unknown): boolean {

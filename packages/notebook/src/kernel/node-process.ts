@@ -101,7 +101,7 @@ export function openNodeProcess(options: NodeProcessOptions): OpenWorker {
   };
 }
 
-/** Reports are heard once the process was looked at, which is when it has loaded and before it is given code. */
+/** Reports are read once the process was checked, which is when it has loaded and before it gets code. */
 function afterInspection({ onReport, onExit }: WorkerEvents, inspect: () => Promise<void>): (report: unknown) => void {
   let held: unknown[] | undefined;
   let isInspected = false;
@@ -171,7 +171,7 @@ function minimalEnvironment(): Record<string, string> {
   return SystemRoot === undefined ? {} : { SystemRoot };
 }
 
-/** Answers with a promise of its end. */
+/** Returns a promise of its end. */
 function watch(child: Process, { onReport, onExit }: WorkerEvents): Promise<void> {
   const errors = keepEnd(child.stderr, maxErrorCharacters);
   // It went away while we wrote: `close` says so.
@@ -192,7 +192,7 @@ function watch(child: Process, { onReport, onExit }: WorkerEvents): Promise<void
   });
 }
 
-/** Programs that ran another one, as a sandbox does, tell of its signal this way. */
+/** Programs that ran another one, as a sandbox does, report its signal this way. */
 function describeCode(code: number | null): string {
   const signal = Object.entries(constants.signals).find(([, number]) => number + 128 === code)?.[0];
   return signal ?? `code ${code}`;

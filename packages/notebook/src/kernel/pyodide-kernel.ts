@@ -90,7 +90,7 @@ export class PyodideKernel implements Kernel {
     return execution.ended;
   }
 
-  /** Ends the running cell; those behind it stay in the queue. Answers when it has ended, if need be by a restart. */
+  /** Ends the running cell; those behind it stay in the queue. Resolves when it has ended, if need be by a restart. */
   async interrupt(): Promise<void> {
     const execution = this.#current;
     if (!execution) return;
@@ -149,7 +149,7 @@ export class PyodideKernel implements Kernel {
       if (this.#interpreter === interpreter) this.#die(error instanceof Error ? error.message : String(error), 'kernel_start_failed');
       throw error;
     }
-    // Closed, or died, between being ready and being told.
+    // Closed, or died, between being ready and the notification.
     if (this.#interpreter !== interpreter || this.#state !== 'starting') return;
     this.#setState('idle');
     this.#runNext();
@@ -172,7 +172,7 @@ export class PyodideKernel implements Kernel {
     this.#interpreter.worker.send({ type: 'execute', count: execution.count, source: execution.source });
   }
 
-  /** Nothing that it still says is heard; its calls of tools end. */
+  /** Its later messages are ignored; its calls of tools end. */
   #takeInterpreter(): Interpreter | undefined {
     const interpreter = this.#interpreter;
     this.#interpreter = undefined;

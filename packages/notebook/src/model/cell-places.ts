@@ -8,7 +8,7 @@ import type { Operation } from './operation.js';
 export class CellPlaces {
   #lastSeen: Map<string, number> | undefined;
 
-  /** -1 if it is not among them. `cells` are those after the last change that `keep` was told. */
+  /** -1 if it is not among them. `cells` are those after the last change that was passed to `keep`. */
   indexOf(cells: readonly Cell[], id: string): number {
     this.#lastSeen ??= new Map(cells.map((cell, index) => [cell.id, index]));
     const seenAt = this.#lastSeen.get(id);
@@ -18,7 +18,7 @@ export class CellPlaces {
     return index;
   }
 
-  /** To be told of every change. */
+  /** Must be called with every change. */
   keep(op: Operation): void {
     if (op.type === 'insert' || op.type === 'restore') this.#lastSeen?.set(op.cell.id, op.index);
     else if (op.type === 'move') this.#lastSeen?.set(op.id, op.index);

@@ -34,7 +34,7 @@ export interface PlacedCell {
   readonly previousId?: string;
 }
 
-/** What listeners hear: the change, and the cell before and after it, where there is one. */
+/** What listeners receive: the change, and the cell before and after it, where there is one. */
 export interface DocumentEvent {
   readonly change: Change;
   readonly before?: PlacedCell;
@@ -84,7 +84,7 @@ export class NotebookDocument {
     return { metadata, minor, cells, ...(extra ? { extra } : {}) };
   }
 
-  /** Called after each change, with the change in place. Answers with a function that removes the listener. */
+  /** Called after each change, with the change in place. Returns the unsubscribe function. */
   onChange(listener: (event: DocumentEvent) => void): () => void {
     return this.#listeners.add(listener);
   }

@@ -1,6 +1,6 @@
 /** Every error of this package, by its code: what it means, and what to do. */
 export const notebookErrors = {
-  bad_notebook: { meaning: 'A text is not a notebook of nbformat 4.', next: 'Mend the place that the message names.' },
+  bad_notebook: { meaning: 'A text is not a notebook of nbformat 4.', next: 'Fix the place that the message names.' },
   too_large: {
     meaning: 'A notebook, cell or text is larger than its limit.',
     next: 'Make it smaller, or raise the limit that the message names.',
@@ -11,10 +11,10 @@ export const notebookErrors = {
     meaning: 'The cell has changed since the revision that the caller knows.',
     next: 'Look at the current source, then decide again.',
   },
-  bad_cell: { meaning: 'A cell would become one that nbformat refuses.', next: 'Mend the place that the message names.' },
+  bad_cell: { meaning: 'A cell would become one that nbformat refuses.', next: 'Fix the place that the message names.' },
   bad_arguments: {
     meaning: 'An argument of a tool is missing, unknown or of the wrong kind.',
-    next: 'Mend the argument that the message names.',
+    next: 'Fix the argument that the message names.',
   },
   not_code_cell: { meaning: 'Only code cells can be run.', next: 'Use the id of a code cell.' },
   read_only: { meaning: 'The notebook is read-only for agents.', next: 'Ask the person at the notebook to allow changes.' },

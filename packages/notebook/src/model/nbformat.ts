@@ -19,7 +19,7 @@ export interface NotebookLimits {
 
 export interface ParsedNotebook {
   notebook: Notebook;
-  /** What had to be mended, in words; a notebook without an entry prints as nbformat would write the file. */
+  /** What had to be fixed, in words; a notebook without an entry prints as nbformat would write the file. */
   mended: readonly string[];
 }
 

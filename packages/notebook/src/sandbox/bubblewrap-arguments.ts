@@ -6,7 +6,7 @@ export const infoFd = 4;
 /** Ends with us; see limits.ts. */
 export const lifeFd = 5;
 
-/** Whoever it is outside, inside it is nobody: also when we are root. */
+/** The user inside is nobody, also when we are root. */
 const nobody = '65534';
 
 /** The arguments of bubblewrap (0.8 or later) for a program that starts no other ones. */

@@ -28,7 +28,7 @@ export function createBubblewrap(bubblewrap: string): Sandbox {
       return { child, pid: readPid(child.stdio[infoFd] as Duplex) };
     },
     async findFaults({ pid }, { command, readable, network = false }) {
-      // It was told before the program began, which has come back by now.
+      // It was reported before the program began, which has returned by now.
       const known = await Promise.race([pid, setTimeout(pidTimeoutMs, undefined, { ref: false })]);
       if (known === undefined) return ['its process id is not known'];
       return findLinuxFaults(known, { visible: [...libraries, command[0], ...readable], network });
@@ -52,7 +52,7 @@ function spawnClean([command, ...args]: [string, ...string[]]): SandboxedProcess
   return child;
 }
 
-/** It is heard to the end: bubblewrap, which writes more than this, would die of a pipe that is closed. */
+/** It is read to the end: bubblewrap, which writes more than this, would die of a closed pipe. */
 function readPid(info: Duplex): Promise<number | undefined> {
   return new Promise((resolve) => {
     let text = '';

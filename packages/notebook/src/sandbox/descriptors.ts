@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Files that whoever started us left open for our children. Through one of a folder, its files could be reached. */
+/** Files that our parent process left open for our children. Through one of a folder, its files could be reached. */
 export function inheritedDescriptors(): number[] {
   const closesOnExec = 0o2000000;
   return readdirSync('/proc/self/fdinfo')

@@ -7,8 +7,8 @@ export interface Expected {
 }
 
 /**
- * What Linux itself says of a process in the sandbox, by our own /proc, and what of it is not as it has to be. Nothing that runs
- * inside has a say in this. Empty: the sandbox is in force.
+ * What Linux itself reports about a process in the sandbox, by our own /proc, and what of it is wrong. Nothing that runs inside
+ * takes part in this. Empty: the sandbox is active.
  */
 export function findLinuxFaults(pid: number, { visible, network }: Expected): string[] {
   try {

@@ -21,7 +21,7 @@ process.stdout.write(JSON.stringify(found) + '\\n');
 process.stdin.resume();
 `;
 
-/** Has a program run inside and come back. Answers with what is wrong with the sandbox, or undefined. */
+/** Runs a program inside until it returns. Resolves to what is wrong with the sandbox, or undefined. */
 export async function probeSandbox(sandbox: Sandbox): Promise<string | undefined> {
   const spec: SandboxSpec = { command: [process.execPath, '-e', program], readable: [], folder: '/' };
   let probe: SandboxedProcess;

@@ -13,7 +13,7 @@ export interface OpenedSandbox {
   layerOf(spec: Pick<SandboxSpec, 'network'>): Layer;
 }
 
-/** What has worked once in this process is never done without: whoever brings it down from inside gains nothing. */
+/** A sandbox that has worked once in this process is required from then on: code that breaks it from inside gains nothing. */
 let proven: Sandbox | undefined;
 
 /**
@@ -50,7 +50,7 @@ function find(): Sandbox | Unavailable {
 }
 
 const untested: Unavailable = {
-  reason: 'that of macOS is used with "auto", but untested, and nothing is to be counted on that nobody has tried',
+  reason: 'that of macOS is used with "auto", but untested, so it does not count',
   fix: 'Run Notebridge in a virtual machine with Linux.',
 };
 

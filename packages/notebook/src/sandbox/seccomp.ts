@@ -64,7 +64,7 @@ export function createSeccompFilter(arch: string): Buffer | undefined {
     isAbove(lastKnownCall, 1),
     answer(fail(ENOSYS)),
     ...Object.values(refusedCalls).flatMap((numbers) => on(numbers, [answer(fail(EPERM))])),
-    // Whoever meets this asks again with `clone`, whose flags can be read here.
+    // A caller that gets this tries again with `clone`, whose flags can be read here.
     ...on(judgedCalls.clone3, [answer(fail(ENOSYS))]),
     ...on(judgedCalls.clone, [load(argumentAt(0)), hasAnyBit(CLONE_THREAD, 1), answer(allow), answer(fail(EPERM))]),
     ...on(judgedCalls.socket, [

@@ -24,7 +24,7 @@ export interface SandboxSpec {
 export interface SandboxedProcess {
   /** Its end is the end of everything inside, and the other way round. Its exit code is the program's, or 128 and the signal. */
   readonly child: ChildProcess & { stdin: Writable; stdout: Readable; stderr: Readable };
-  /** The program's process id as seen from here. Undefined where it never came to be, or is not told. */
+  /** The program's process id as seen from here. Undefined where it never started, or is not known. */
   readonly pid: Promise<number | undefined>;
 }
 

@@ -2,8 +2,8 @@ import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
 import type { Readable } from 'node:stream';
 
 /**
- * As `spawn`. What the system refuses Node tells a moment later, by an event that would end this process if nobody heard it; whoever
- * listens hears it all the same. Throws if there are too few descriptors for the pipes, with which the child would have no streams.
+ * As `spawn`. Node reports a refusal of the system a moment later, by an event that would end this process without a listener; other
+ * listeners receive it as well. Throws if there are too few descriptors for the pipes, with which the child would have no streams.
  */
 export function startProgram(command: string, args: readonly string[], options: SpawnOptions): ChildProcess {
   const child = spawn(command, [...args], options);

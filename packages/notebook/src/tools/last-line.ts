@@ -4,8 +4,8 @@ import { toText } from '../model/text.js';
 const maxLength = 200;
 
 /**
- * Tells the last line that code has printed, as progress of its call. Not more often than every `intervalMs`, since a loop may
- * print a thousand lines in that time; the last one is always told.
+ * Reports the last line that code has printed, as progress of its call. Not more often than every `intervalMs`, since a loop may
+ * print a thousand lines in that time; the last one is always reported.
  */
 export function createLineProgress(report: (line: string) => void, intervalMs: number): { put: (output: Output) => void; end: () => void } {
   let open = '';

@@ -5,8 +5,8 @@ import { defineNotebookTool, looks } from './tool.js';
 export const getNotebookInfo = defineNotebookTool<Record<string, never>>({
   name: 'get_notebook_info',
   description:
-    'Tells about the notebook: title, number of cells by type, kernel (language, version, state, and the layers between its code and the machine, known once it has started), the running cell and those that wait, whether agents may change it, and how many changes of agents can be undone.',
-  annotations: { ...looks('Tell about the notebook'), idempotentHint: true },
+    'Describes the notebook: title, number of cells by type, kernel (language, version, state, and the layers between its code and the machine, known once it has started), the running cell and those that wait, whether agents may change it, and how many changes of agents can be undone.',
+  annotations: { ...looks('Describe the notebook'), idempotentHint: true },
   answer({ session }) {
     const { document, kernel, journal, running, queued } = session;
     const count = (type: string) => document.cells.filter((cell) => cell.type === type).length;

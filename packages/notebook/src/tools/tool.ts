@@ -17,7 +17,7 @@ export interface ToolResult {
 export interface ToolContext {
   /** Cancels the call: code that it runs is interrupted. */
   signal?: AbortSignal | undefined;
-  /** Hears what goes on, in one line. */
+  /** Receives progress, in one line. */
   progress?: ((message: string) => void) | undefined;
   /** The agent's name, as the person shall read it. Default `agent`. */
   agent?: string | undefined;
@@ -48,7 +48,7 @@ export interface ToolOptions {
   maxImages?: number;
   /** Base64 characters of one result's image blocks; an image beyond it is named only. Default 5,000,000. */
   maxImageCharacters?: number;
-  /** Hears of faults that the caller sees only as "Internal error". */
+  /** Receives faults that the caller sees only as "Internal error". */
   onFault?: (error: unknown) => void;
 }
 

@@ -14,7 +14,7 @@ export interface CommandsOptions {
   selection: Selection;
   view: NotebookView;
   connection: HostConnection;
-  /** Tells the person what went wrong. */
+  /** Shows the person what went wrong. */
   complain: (message: string) => void;
 }
 
@@ -30,7 +30,7 @@ export function createCommands({ store, drafts, selection, view, connection, com
   const selectedIndex = () => store.indexOf(selection.cellId ?? '');
 
   const commands = {
-    /** Runs a request to its end; a failure is told. */
+    /** Runs a request to its end, and shows a failure. */
     async ask(action: ViewerAction): Promise<unknown> {
       try {
         return await connection.request(action);

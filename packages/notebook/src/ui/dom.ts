@@ -17,7 +17,7 @@ export function el<Name extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
-/** It does what it is told and nothing else: without its type, a button sends a form. */
+/** With an explicit type: without it, a button submits a form. */
 export function button(attributes: Attributes, ...children: readonly (Node | string | undefined)[]): HTMLButtonElement {
   return el('button', { type: 'button', ...attributes }, ...children);
 }

@@ -15,7 +15,7 @@ export const verbs: { readonly [action in JournalAction]: string } = {
 
 /** Longer names are cut. */
 const maxName = 40;
-/** A name that is told from the window's own words without help: a few plain words. */
+/** A name that cannot be confused with text of the window: a few plain words. */
 const plainName = /^[A-Za-z][A-Za-z0-9._+-]*(?: [A-Za-z0-9._+()-]+){0,6}$/;
 /** Words with which the window itself speaks of people and of its state. */
 const ownWords =

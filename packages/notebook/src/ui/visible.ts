@@ -8,7 +8,7 @@ const unseen =
   '(?![\\t\\n\\r])[\\p{Cc}\\p{Co}\\p{Cs}\\p{Cn}\\p{Zl}\\p{Zp}\\u034F\\u115F\\u1160\\u17B4\\u17B5\\u180B-\\u180F\\u2800\\u3164\\uFFA0\\uFE00-\\uFE0E\\u{E0100}-\\u{E01EF}]' +
   '|(?!\\u200D)\\p{Cf}|(?<![\\p{Emoji}\\p{Extended_Pictographic}])\\uFE0F|(?<![\\p{Extended_Pictographic}\\p{Emoji_Modifier}]\\uFE0F?)\\u200D';
 
-/** Most texts are plain, which is told at once. */
+/** Most texts are plain, which is detected quickly. */
 const plain = /^[\t\n\r -~]*$/;
 
 /** Finds them one by one. A new one each time: it remembers where it is. */

@@ -32,7 +32,7 @@ export interface ToolAccess {
   readonly servers: readonly { readonly name: string; readonly tools?: number }[];
   /** False: the right was taken away. */
   readonly allowed: boolean;
-  /** The id of the grant, or of the last one: under it the audit speaks of the calls. */
+  /** The id of the grant, or of the last one; the audit records the calls under it. */
   readonly grant: string;
 }
 

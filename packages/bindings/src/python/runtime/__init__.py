@@ -63,12 +63,12 @@ __all__ = [
     "set_tool_caller",
 ]
 
-# The package may be a link to a folder of this version. Who imported it keeps this version until a reload, whole.
+# The package may be a link to a folder of this version. A program that imported it keeps this whole version until a reload.
 __path__ = [os.path.realpath(folder) for folder in __path__]
 
 
 if not TYPE_CHECKING:
-    # Checkers know all names from above, so that they find those that are none.
+    # Checkers know all names from above, so that they report unknown ones.
 
     def __getattr__(name):
         if name in _MODULES:

@@ -13,7 +13,7 @@ from ._values import Progress, ToolError, ToolResult
 if TYPE_CHECKING:
     from ._conversation import Conversation
 
-#: Takes `server__tool` and the arguments, and gives the result or an awaitable of it.
+#: Takes `server__tool` and the arguments, and returns the result or an awaitable of it.
 ToolCaller = Callable[[str, Mapping[str, Any]], Any]
 #: True shows the progress in the notebook or on the terminal.
 OnProgress = Union[Callable[[Progress], object], bool, None]
@@ -23,7 +23,7 @@ _caller: Optional[ToolCaller] = None
 
 
 def set_tool_caller(caller: Optional[ToolCaller]) -> None:
-    """Has all calls made by `caller(tool_name, arguments)`, which may be async; None: as before again."""
+    """Routes all calls through `caller(tool_name, arguments)`, which may be async; None restores the default."""
     global _caller
     if caller is not None and not callable(caller):
         raise TypeError(f"A tool caller is called with a tool's name and its arguments; {type(caller).__name__} cannot be called.")
@@ -51,7 +51,7 @@ async def call(
 def call_sync(
     server: str, tool: str, arguments: Mapping[str, Any], *, on_progress: OnProgress = None, timeout: Optional[float] = None
 ) -> ToolResult:
-    """As `call`, and waits. Works inside a running event loop, whose other tasks stand still meanwhile."""
+    """As `call`, but blocks. Works inside a running event loop, whose other tasks pause meanwhile."""
     if _caller is not None:
         from ._caller import ask_caller, from_caller
 
@@ -69,7 +69,7 @@ def call_sync(
 async def http_call(
     server: str, tool: str, arguments: Mapping[str, Any], *, on_progress: OnProgress = None, timeout: Optional[float] = None
 ) -> ToolResult:
-    """Calls a tool over HTTP, whatever caller was set."""
+    """Calls a tool over HTTP, even if a caller was set."""
     listener = listener_of(on_progress, tool)
     conversation = _conversation.begin(server, tool, arguments, streams=listener is not None, timeout=timeout)
     if _IN_BROWSER:
@@ -85,7 +85,7 @@ async def http_call(
 def http_call_sync(
     server: str, tool: str, arguments: Mapping[str, Any], *, on_progress: OnProgress = None, timeout: Optional[float] = None
 ) -> ToolResult:
-    """As `http_call`, and waits."""
+    """As `http_call`, but blocks."""
     if _IN_BROWSER:
         result: ToolResult = finish(http_call(server, tool, arguments, on_progress=on_progress, timeout=timeout))
         return result

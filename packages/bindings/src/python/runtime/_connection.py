@@ -13,15 +13,15 @@ from ._conversation import Ask, Broken, Reply
 from ._response import BadAnswer, NoAnswer, Response
 from ._settings import Origin, Route
 
-#: After so long it is not used again, in seconds. The hub keeps idle connections for five minutes; what stands between us and
-#: another machine may forget them sooner.
+#: After this idle time it is not reused, in seconds. The hub keeps idle connections for five minutes; proxies and routers on
+#: the way to another machine may drop them sooner.
 _LONGEST_IDLE = {True: 240.0, False: 50.0}
 _FIRST_PIECE = 1 << 16
 _PIECE = 1 << 20
 _NDJSON = "application/x-ndjson"
 _RESETS = (ConnectionResetError, BrokenPipeError, ConnectionAbortedError)
 
-#: Is given each line of a stream.
+#: Called with each line of a stream.
 Emit = Callable[[bytes], None]
 
 
@@ -35,7 +35,7 @@ class Connection:
         self.is_open = True
         self.proved_to: Optional[str] = None
         self.used_at = 0.0
-        #: What stands before the path where a proxy passes on plain HTTP, and what the head has for it.
+        #: The prefix of the path where a proxy forwards plain HTTP, and its header lines.
         self.prefix = prefix
         self._lines = lines
         self._is_local = is_loopback(_peer_of(sock))
@@ -67,7 +67,7 @@ class Connection:
         return self._exchange(head.encode("latin-1") + call.body, ask.deadline, emit)
 
     def get(self, target: str, route: Route, deadline: float) -> Reply:
-        """Asks without the token."""
+        """Sends a request without the token."""
         head = f"GET {self.prefix}{target} HTTP/1.1\r\nHost: {_host_of(route.origin)}\r\n\r\n"
         return self._exchange(head.encode("latin-1"), deadline, None)
 
@@ -107,7 +107,7 @@ class NotProcessed(Exception):
 
 
 class Unheard(Exception):
-    """Whoever wanted to hear of events raised; its cause is that error."""
+    """The listener of events raised; its cause is that error."""
 
 
 def hang_up(sock: socket.socket) -> None:
@@ -139,7 +139,7 @@ def _host_of(origin: Origin) -> str:
 
 
 def _classify(sock: socket.socket, error: Exception, *, is_reset: bool) -> Exception:
-    """On loopback a reset says that bytes of ours were not read: a hub that ends in the middle of a call closes without one."""
+    """On loopback a reset means that some of our bytes were not read: a hub that ends during a call closes without one."""
     if is_reset and sys.platform != "win32" and is_loopback(_peer_of(sock)):
         return NotProcessed("the connection was reset")
     if isinstance(error, NoAnswer):
@@ -162,7 +162,7 @@ def _pending_error(sock: socket.socket) -> int:
 
 
 def _read_lines(response: Response, emit: Emit) -> bytes:
-    """Tells each event, and gives back the last line: the answer."""
+    """Notifies of each event, and returns the last line: the answer."""
     begun: List[bytes] = []
     answer: Optional[bytes] = None
     for piece in response.pieces():

@@ -1,4 +1,4 @@
-"""One call as a conversation with the hub: what is asked, what is tried again, and what the answers mean.
+"""One call as a conversation with the hub: its requests, its retries, and what the answers mean.
 
 It does no input or output itself. A transport (`_http.py`, `_fetch.py`) carries out each step and sends back what came of it.
 """
@@ -15,7 +15,7 @@ from ._json import encode, parse
 from ._settings import Route
 from ._values import ToolResult, from_answer
 
-#: Waiting for a hub that says when to come back: only so long, and only so often. Seconds.
+#: How long, and how often, to wait for a hub that says when to retry. Seconds.
 _LONGEST_WAIT = 2.0
 _MOST_WAITS = 3
 
@@ -34,12 +34,12 @@ class Call(NamedTuple):
     key: str
     #: Progress and log lines are wanted.
     streams: bool
-    #: Seconds on `time.monotonic`; None: the route's time-out counts.
+    #: Seconds on `time.monotonic`; None: the route's timeout applies.
     deadline: Optional[float]
 
 
 class Ask(NamedTuple):
-    """A step: send this, and come back with the reply, or raise `Unreachable` or `Broken`."""
+    """A step: send this, and return with the reply, or raise `Unreachable` or `Broken`."""
 
     route: Route
     target: str
@@ -73,7 +73,7 @@ class Broken(Exception):
 
 
 class Stranger(Exception):
-    """What listens at the address did not prove that it is the user's own hub. It was shown no token."""
+    """What listens at the address did not prove that it is the user's own hub. It got no token."""
 
 
 Step = Union[Ask, Wait]

@@ -13,17 +13,17 @@ if TYPE_CHECKING:
 
 _SHORT = 300
 
-#: What to do about failures of which the hub says only what they are.
+#: What to do about failures that the hub does not explain.
 _NEXT = {
-    "upstream_unavailable": "Whether the call had an effect is unknown; it was not repeated. `notebridge servers` says how the server is.",
-    "timeout": "The tool may still be at work.",
+    "upstream_unavailable": "Whether the call had an effect is unknown; it was not repeated. `notebridge servers` shows its state.",
+    "timeout": "The tool may still be running.",
 }
 
 
 def raise_failed(call: "Call", answer: Mapping[str, Any]) -> NoReturn:
     """The tool, or the hub on its way to the tool, said that the call failed."""
     text = answer.get("error")
-    text = text if isinstance(text, str) and text else "The call failed, and nothing said why."
+    text = text if isinstance(text, str) and text else "The call failed without a reason."
     code = answer.get("error_code")
     code = code if isinstance(code, str) else "tool_failed"
     content = answer.get("content")
@@ -36,7 +36,7 @@ def raise_failed(call: "Call", answer: Mapping[str, Any]) -> NoReturn:
 
 
 def raise_refused(call: "Call", route: Route, reply: "Reply") -> NoReturn:
-    """The hub answered with a status that is no success."""
+    """The hub answered with an error status."""
     body = parse(reply.body)
     if not isinstance(body, dict) or not ("detail" in body or "error" in body):
         raise_strange(call, route, reply)
@@ -56,13 +56,13 @@ def raise_refused(call: "Call", route: Route, reply: "Reply") -> NoReturn:
 
 
 def raise_strange(call: "Call", route: Route, reply: "Reply") -> NoReturn:
-    """What answered is no hub, or its answer was damaged on the way."""
+    """The answer is not from a hub, or was damaged on the way."""
     kind = (reply.headers.get("content-type") or "no type").split(";", 1)[0].strip()
     begin = reply.body[:_SHORT].decode("utf-8", "replace").strip()
     what = "a redirect, which is not followed" if 300 <= reply.status < 400 else f"{kind}: {begin!r}" if begin else "nothing"
     raise _error(
         call,
-        f"{route.url} ({_from(route)}) is no tool proxy, or something between changes its answers: it answered with status "
+        f"{route.url} ({_from(route)}) is not a tool proxy, or its answers are changed on the way: it answered with status "
         f"{reply.status} and {what}. Set NOTEBRIDGE_URL to the address that `notebridge serve` prints.",
         "bad_answer",
     )
@@ -72,7 +72,7 @@ def raise_unreachable(call: "Call", route: Route, error: Exception, *, is_strang
     """Nothing was sent."""
     if is_stranger:
         text = (
-            f"What listens at {route.origin} did not prove that it is your hub ({error}), so it was not shown your token. "
+            f"What listens at {route.origin} did not prove that it is your hub ({error}), so your token was not sent. "
             "Start yours with `notebridge serve`, or set NOTEBRIDGE_URL and NOTEBRIDGE_TOKEN."
         )
         raise _error(call, text, "not_own_hub")
@@ -85,24 +85,24 @@ def raise_broken(call: "Call", route: Route, error: "Broken") -> NoReturn:
     """The connection ended while the call ran."""
     raise _error(
         call,
-        f"The connection to the hub at {route.origin} ended before the answer was there: {error}. Whether the tool had an effect is "
+        f"The connection to the hub at {route.origin} ended before the answer arrived: {error}. Whether the tool had an effect is "
         "unknown; the call was not repeated. Look at what it changes, then call again.",
         "connection_lost",
     )
 
 
 def raise_timeout(call: "Call", route: Route) -> NoReturn:
-    """No answer came in time; the hub was told by hanging up."""
+    """No answer came in time; the connection was closed, which cancels the call."""
     raise _error(
         call,
         f"No answer from {route.origin} in time; the call was cancelled. Whether the tool had an effect is unknown. "
-        "Give it longer: timeout=SECONDS.",
+        "Allow more time: timeout=SECONDS.",
         "timeout",
     )
 
 
 def _advice(call: "Call") -> str:
-    """What the name could have meant, as far as the package knows."""
+    """Names of the package that are similar to this one."""
     servers = {server: tools for server, tools in known_tools()}
     if not servers:
         return ""

@@ -11,12 +11,12 @@ from ._conversation import Ask, Broken, Conversation, Reply, Unreachable
 from ._values import ToolError, ToolResult
 
 OnEvent = Callable[[bytes], Awaitable[None]]
-# JavaScript takes a longer one for none.
+# JavaScript ignores a longer one.
 _longest_ms = 2**31 - 1
 
 
 async def lead_by_fetch(conversation: Conversation, on_event: Optional[OnEvent] = None) -> ToolResult:
-    """Leads a conversation. When the task is cancelled, the request is aborted."""
+    """Runs a conversation. When the task is cancelled, the request is aborted."""
     try:
         step = next(conversation)
         while True:
@@ -38,7 +38,7 @@ async def lead_by_fetch(conversation: Conversation, on_event: Optional[OnEvent] 
 
 
 def wait_for(awaitable: Awaitable[Any]) -> Any:
-    """Waits without `await`, where WebAssembly can switch stacks."""
+    """Blocks without `await`, where WebAssembly can switch stacks."""
     ffi: Any = importlib.import_module("pyodide.ffi")
     if not getattr(ffi, "can_run_sync", bool)():
         close = getattr(awaitable, "close", None)
@@ -97,7 +97,7 @@ async def _ask(ask: Ask, on_event: Optional[OnEvent]) -> Reply:
 
 
 async def _in_time(work: Awaitable[Reply], seconds: float) -> Reply:
-    """As `asyncio.wait_for`, which would leave its timer behind for the whole time: Pyodide's event loop cannot take one back."""
+    """As `asyncio.wait_for`, which would leave its timer behind for the whole time: Pyodide's event loop cannot cancel one."""
     js: Any = importlib.import_module("js")
     task = asyncio.ensure_future(work)
     if not hasattr(js, "setTimeout"):
@@ -124,7 +124,7 @@ async def _in_time(work: Awaitable[Reply], seconds: float) -> Reply:
 
 
 async def _looking(task: "asyncio.Future[Reply]", seconds: float) -> Reply:
-    """The same where the host gives Python no more of JavaScript than `fetch` needs. No timer of it lasts longer than a second."""
+    """The same where the host gives Python only what `fetch` needs of JavaScript. None of its timers lasts longer than a second."""
     end = time.monotonic() + seconds
     try:
         while not task.done():

@@ -44,7 +44,7 @@ if not TYPE_CHECKING:
 #: Called with each `Progress` of the tool; or True to show it in the notebook or on the terminal.
 OnProgress = Union[Callable[[Progress], object], bool, None]
 
-#: Keywords of ours beside the tool's own parameters. Where the tool has one of that name, the tool's wins.
+#: Our keywords beside the tool's own parameters. If the tool has one of the same name, the tool's wins.
 _OPTIONS = ("on_progress", "timeout")
 _VARIABLE_KEYWORDS = 0x08
 
@@ -59,7 +59,7 @@ UNSET: Any = _Unset()
 
 
 def default(value: object) -> Any:
-    """A default as the tool's schema has it. It is shown, and never sent: what is left out is up to the server."""
+    """A default as the tool's schema has it. It is shown, and never sent: the server fills in omitted arguments."""
     return value
 
 
@@ -302,7 +302,7 @@ async def _value_of(result: Coroutine[Any, Any, ToolResult]) -> Any:
 
 
 def _send_raw(tool: _Declaration, arguments: Dict[str, Any], **options: Any) -> Coroutine[Any, Any, ToolResult]:
-    # Here and not above: importing a function shall not load what only calls need.
+    # Here and not above: importing a function must not load what only calls need.
     from ._calls import call
 
     return _named(tool, call(tool.server, tool.tool, arguments, **options))

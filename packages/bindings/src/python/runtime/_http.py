@@ -15,7 +15,7 @@ from ._conversation import Ask, Broken, Conversation, Reply, Stranger, Unreachab
 from ._settings import Origin, Route
 from ._values import ToolResult
 
-#: How long a connection may take to be made. Seconds.
+#: Connect timeout. Seconds.
 _CONNECT_TIMEOUT = 10.0
 _MOST_IDLE = 32
 
@@ -24,7 +24,7 @@ _tls_context: Any = None
 
 
 class Control:
-    """Cancels a call from another thread: the hub hears it as the end of the connection."""
+    """Cancels a call from another thread, by ending its connection."""
 
     __slots__ = ("cancelled", "sock")
 
@@ -83,7 +83,7 @@ def _ask(ask: Ask, control: Control, emit: Optional[Emit]) -> Reply:
                 connection.close()
             if not is_kept:
                 raise Unreachable(str(error)) from error
-            # It was closed while nobody used it. That the hub read nothing of the call is certain; one more kept one may be as old.
+            # It was closed while idle, so the hub read nothing of the call; another kept connection may be as old.
             continue
         except BaseException:
             if connection is not None:
@@ -172,7 +172,7 @@ def _wait(seconds: float, control: Control) -> None:
 
 
 def close_idle() -> None:
-    """Closes the connections that nobody uses."""
+    """Closes idle connections."""
     for kept in list(_idle.values()):
         while kept:
             try:
@@ -182,7 +182,7 @@ def close_idle() -> None:
 
 
 def _after_fork() -> None:
-    """The parent goes on using its connections: the child only lets go of them."""
+    """The parent goes on using its connections: the child only drops its references."""
     connections = [connection for kept in _idle.values() for connection in kept]
     _idle.clear()
     for connection in connections:

@@ -15,7 +15,7 @@ class interruptible:
     """Has an interrupt raise `KeyboardInterrupt` at once.
 
     While IPython runs a cell with `await` in it, an interrupt only cancels the cell's task: a call that blocks the loop would never
-    hear of it.
+    receive it.
     """
 
     __slots__ = ("_former",)

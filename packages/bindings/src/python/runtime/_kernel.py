@@ -15,7 +15,7 @@ Hear = Callable[[Listener, bytes], None]
 
 
 def kernel_channel() -> Any:
-    """The way of this kernel to the tools of its host; None if it has none."""
+    """The channel of this kernel to the tools of its host; None if it has none."""
     tools = sys.modules.get("notebridge_kernel.tools")
     return None if tools is None else tools.channel()
 
@@ -40,7 +40,7 @@ async def call_in_kernel(
 def call_in_kernel_sync(
     channel: Any, server: str, tool: str, arguments: Mapping[str, Any], listener: Optional[Listener], timeout: Optional[float], tell: Hear
 ) -> ToolResult:
-    """As `call_in_kernel`, and waits. Everything else in this Python stands still meanwhile."""
+    """As `call_in_kernel`, but blocks. Everything else in this Python pauses meanwhile."""
     if not channel.can_wait:
         message = "This Python cannot wait without await. Call the tool with await: `await tool(...)` instead of `tool.sync(...)`."
         raise ToolError(message, server=server, tool=tool, code="needs_await")
@@ -74,5 +74,5 @@ def _to_result(text: str, server: str, tool: str) -> ToolResult:
 
 
 def _raise_timeout(server: str, tool: str) -> NoReturn:
-    text = "No answer in time; the call was cancelled. Whether the tool had an effect is unknown. Give it longer: timeout=SECONDS."
+    text = "No answer in time; the call was cancelled. Whether the tool had an effect is unknown. Allow more time: timeout=SECONDS."
     raise ToolError(f"{tool} ({server}): {text}", server=server, tool=tool, code="timeout") from None

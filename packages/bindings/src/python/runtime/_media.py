@@ -1,4 +1,4 @@
-"""What a tool returns that is no text: images, audio, files and links, as objects that a notebook shows."""
+"""Results of tools other than text: images, audio, files and links, as objects that a notebook shows."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
 
 Block = Mapping[str, Any]
 
-#: What a notebook shows as it is; binary formats are handed over in base64.
+#: Types that a notebook shows directly; binary formats are passed in base64.
 _TEXT_FORMATS = ("image/svg+xml", "text/html", "text/markdown", "text/plain")
 
 
@@ -53,7 +53,7 @@ class Media:
         kind = self.mime_type.split(";", 1)[0].strip().lower()
         bundle = {"text/plain": repr(self)}
         if kind in _TEXT_FORMATS and kind != "text/plain":
-            # HTML of a server is its word, not ours: it is shown as text.
+            # HTML of a server is untrusted: it is shown as text.
             if kind == "image/svg+xml":
                 bundle[kind] = self.data.decode("utf-8", "replace")
         elif kind.startswith("image/"):

@@ -14,7 +14,7 @@ _aliases: Optional[Dict[str, List[Tuple[str, str]]]] = None
 
 
 def aliases() -> Dict[str, List[Tuple[str, str]]]:
-    """The spellings that there are, and what each may mean."""
+    """All spellings, and what each may mean."""
     global _aliases
     if _aliases is None:
         found: Dict[str, List[Tuple[str, str]]] = {}
@@ -26,7 +26,7 @@ def aliases() -> Dict[str, List[Tuple[str, str]]]:
 
 
 def find_alias(name: str) -> Any:
-    """The function of this spelling. Raises AttributeError if there is none, or if it may mean two."""
+    """The function of this spelling. Raises AttributeError if there is none, or if it is ambiguous."""
     meant = aliases().get(name, [])
     if len(meant) == 1:
         server, tool = meant[0]

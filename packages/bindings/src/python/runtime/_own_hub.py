@@ -1,4 +1,4 @@
-"""This user's own running hub: where it is, its token, and the proof that what listens there is it."""
+"""This user's own running hub: its address, its token, and the proof that the listener is this hub."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _VERSION = "notebridge-hub-proof-1"
 
 
 def find_own_hub() -> Optional[Tuple[str, Optional[str], str]]:
-    """Address, token and where they stand; None without a running hub. Files that others could have written are not believed."""
+    """Address, token and where they were found; None without a running hub. Files that others could have written are not trusted."""
     folder = _state_dir()
     path = os.path.join(folder, "hub.json")
     try:
@@ -39,7 +39,7 @@ def new_challenge() -> str:
 
 
 def is_proof(body: bytes, *, token: str, port: int, challenge: str) -> bool:
-    """True if the answer was given by who knows the token, on this port: nobody can pass the question on to the real hub."""
+    """True if the answer proves knowledge of the token, for this port: the question cannot be relayed to the real hub."""
     try:
         answer: Any = json.loads(body)
     except ValueError:
@@ -61,7 +61,7 @@ def _state_dir() -> str:
 def _read_private(path: str) -> Optional[str]:
     """The text of a file that is this user's and closed to all others; None for any other."""
     try:
-        # Not blocking: somebody may have laid a pipe there.
+        # Not blocking: somebody may have put a pipe there.
         file = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0))
     except OSError:
         return None

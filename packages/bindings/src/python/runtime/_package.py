@@ -62,7 +62,7 @@ def open_tools(name: str) -> None:
 
 
 def open_servers(name: str) -> None:
-    """Makes the package of this name one of servers. In a reload, those that were loaded are loaded anew, and those that are gone go."""
+    """Makes the package of this name one of servers. In a reload, loaded ones are reloaded, and removed ones are dropped."""
     package = sys.modules[name]
     package.__class__ = ServerPackage
     names = package.__dict__["__all__"]

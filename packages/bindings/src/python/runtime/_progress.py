@@ -1,4 +1,4 @@
-"""Progress of a running tool: told to a function, or shown."""
+"""Progress of a running tool: passed to a function, or shown."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class show_progress:
 
     def __init__(self, label: str = "") -> None:
         self.label = label
-        #: A bar of tqdm; its truth is undefined, so it is only held against None.
+        #: A bar of tqdm; its truth value is undefined, so it is only compared with None.
         self._bar: Any = None
         self._has_begun = False
         self._width = 0
@@ -61,7 +61,7 @@ class show_progress:
 
 
 class Listener:
-    """Takes the lines of a stream apart and tells a function. As a context, it closes what shows the progress."""
+    """Parses the lines of a stream and notifies a function. As a context, it closes the progress display."""
 
     def __init__(self, on_progress: Callable[[Progress], object]) -> None:
         self._on_progress = on_progress
@@ -75,7 +75,7 @@ class Listener:
             self._on_progress.close()
 
     def tell(self, line: bytes) -> object:
-        """Calls the function; what it gives may be awaitable."""
+        """Calls the function; its result may be awaitable."""
         event = parse(line)
         kind = event.get("event") if isinstance(event, dict) else None
         if kind == "progress" and isinstance(event.get("progress"), (int, float)):
@@ -92,14 +92,14 @@ class Listener:
         return None
 
     async def hear(self, line: bytes) -> None:
-        """As `tell`, and waits for what the function does."""
+        """As `tell`, and awaits the result of the function."""
         given: Any = self.tell(line)
         if hasattr(given, "__await__"):
             await given
 
 
 def listener_of(on_progress: Union[Callable[[Progress], object], bool, None], label: str) -> Optional[Listener]:
-    """None if nobody wants to hear: then the hub is not asked for progress."""
+    """None without a listener: then the hub is not asked for progress."""
     if on_progress is None or on_progress is False:
         return None
     if on_progress is True:

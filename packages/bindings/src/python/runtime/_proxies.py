@@ -15,9 +15,9 @@ from ._settings import Origin
 
 class Proxied(NamedTuple):
     sock: socket.socket
-    #: What stands before the path in a request.
+    #: The prefix of the path in a request.
     prefix: str
-    #: Lines of the head that are for the proxy.
+    #: Header lines for the proxy.
     lines: str
 
 

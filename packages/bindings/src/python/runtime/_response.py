@@ -16,7 +16,7 @@ class NoAnswer(Exception):
 
 
 class BadAnswer(Exception):
-    """What came is no HTTP, or ended too early."""
+    """The response is not HTTP, or ended too early."""
 
 
 class Response:

@@ -13,7 +13,7 @@ _PACKAGE = __name__.rpartition(".")[0]
 _WORD = re.compile(r"[^\W_]+")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _COMMON = frozenset("a an and are as at be by for from in into is it its of on or that the this to with you your".split())
-#: What a word counts by where it stands.
+#: The weight of a word by its place.
 _NAME, _SERVER, _PARAMETER, _DESCRIPTION = 8.0, 3.0, 2.0, 1.0
 
 
@@ -24,7 +24,7 @@ class Hit(NamedTuple):
     name: str
     #: How it is called: `(*, owner: str, repo: str)`
     signature: str
-    #: The first lines of what the server says of it.
+    #: The first lines of the server's description.
     description: str
     score: float
 

@@ -1,7 +1,7 @@
 """Which hub is called, and with which token.
 
 Each in this order: `configure`, the environment, the manifest beside the package, the reference's variable, the address file
-of this user's own hub, and the port on which a hub listens unless it is told otherwise.
+of this user's own hub, and the default port of a hub.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ._values import ToolError
 
 PREFIX = "/api/v1/mcp/proxy"
 DEFAULT_URL = f"http://127.0.0.1:8765{PREFIX}"
-#: A little more than the hub's own limit, so that its error is heard. Seconds.
+#: A little more than the hub's own limit, so that its error arrives first. Seconds.
 DEFAULT_TIMEOUT = 3660.0
 
 _VARIABLES: Tuple[str, ...] = ("NOTEBRIDGE_URL", "NOTEBRIDGE_TOKEN", "NOTEBRIDGE_TOKEN_FILE", "AGENT_RUNTIMES_MCP_PROXY_URL")
@@ -44,7 +44,7 @@ class Route(NamedTuple):
     #: Where the address and the token came from, for errors.
     url_source: str
     token_source: str
-    #: The token opens everything of this user: who listens there has to prove that it is the user's hub before it is sent.
+    #: The token gives access to everything of this user: the listener has to prove that it is the user's hub before it is sent.
     needs_proof: bool
     timeout: float
 
@@ -61,7 +61,7 @@ _KEEP = _Keep()
 _Text = Union[str, None, _Keep]
 
 _explicit: Dict[str, Any] = {}
-#: The route that was found last, and what it was found from.
+#: The last route, and the inputs it was derived from.
 _found: Optional[Tuple[Tuple[Optional[str], ...], Route]] = None
 
 
@@ -108,7 +108,7 @@ def renewed_route() -> Route:
 
 
 def default_timeout() -> float:
-    """How long a call may take that does not say it itself, in seconds."""
+    """The default timeout of a call, in seconds."""
     timeout: float = _explicit.get("timeout") or DEFAULT_TIMEOUT
     return timeout
 
@@ -206,7 +206,7 @@ def _read_token(path: str, name: str) -> str:
             text = file.read(65_536)
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is no text"
-        raise ToolError(f'Cannot read the token file "{path}" that {name} names: {reason}. Mend the path.', code="bad_grant") from error
+        raise ToolError(f'Cannot read the token file "{path}" that {name} names: {reason}. Fix the path.', code="bad_grant") from error
     return _checked(text, f'the file "{path}"')
 
 
@@ -215,7 +215,7 @@ def _checked(token: str, source: str) -> str:
     # It becomes a line of the request's head.
     if token and token.isascii() and token.isprintable() and " " not in token:
         return token
-    raise ToolError(f"The token of {source} is empty or no token. Issue one with: notebridge grant", code="bad_grant")
+    raise ToolError(f"The token of {source} is empty or not a valid token. Issue one with: notebridge grant", code="bad_grant")
 
 
 def _is_same_place(one: Origin, other: Origin) -> bool:
@@ -238,6 +238,6 @@ def _named(value: Dict[str, Any], key: str) -> List[Dict[str, Any]]:
 
 def _bad_url(url: object, source: str) -> ToolError:
     return ToolError(
-        f"The hub's address {url!r} (from {source}) is no address. Give one like http://127.0.0.1:8765, without user, query or fragment.",
+        f"The hub's address {url!r} (from {source}) is not a valid address. Give one like http://127.0.0.1:8765, without user, query or fragment.",
         code="bad_url",
     )

@@ -1,4 +1,4 @@
-"""What a call gives: its result, its failure, its progress."""
+"""Result, failure and progress of a call."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ class ToolError(RuntimeError):
         super().__init__(message)
         self.server = server
         self.tool = tool
-        #: `tool_failed` if the tool itself said so; else what hindered the call, such as `denied`, `timeout` or `hub_unreachable`.
+        #: `tool_failed` if the tool itself said so; else what prevented the call, such as `denied`, `timeout` or `hub_unreachable`.
         self.code = code
         #: The blocks of a tool that failed.
         self.content: List[Any] = content if content is not None else []
         self.structured = structured
-        #: Under which the hub's log and audit speak of the call.
+        #: The call's id in the hub's log and audit.
         self.call_id = call_id
 
     def __reduce__(self) -> Any:

@@ -21,7 +21,7 @@ Job = Callable[[], None]
 
 
 async def lead_in_thread(conversation: Conversation, on_event: Optional[Callable[[bytes], Any]] = None) -> ToolResult:
-    """Leads a conversation. When the task is cancelled, so is the call, by hanging up."""
+    """Runs a conversation. When the task is cancelled, so is the call, by closing the connection."""
     loop = asyncio.get_running_loop()
     outcome: "asyncio.Future[ToolResult]" = loop.create_future()
     control = Control()
@@ -64,7 +64,7 @@ async def lead_in_thread(conversation: Conversation, on_event: Optional[Callable
         return await outcome
     except BaseException:
         control.cancel()
-        # Nobody looks at it any more: what comes of the hang-up is not to be reported as an error that nobody handled.
+        # Nobody waits for it any more: an error of the closed connection must not be reported as unhandled.
         outcome.cancel()
         raise
     finally:
@@ -82,7 +82,7 @@ def _fail(outcome: "asyncio.Future[ToolResult]", error: BaseException) -> None:
 
 
 class _Ticker:
-    """Wakes the loop while calls run. IPython hears an interrupt in the loop only when something wakes it."""
+    """Wakes the loop while calls run. IPython notices an interrupt in the loop only when something wakes it."""
 
     def __init__(self) -> None:
         self._running = 0
@@ -98,7 +98,7 @@ class _Ticker:
         self._running -= 1
 
     def _tick(self) -> None:
-        # One more tick after the last call: so a row of short calls needs no new timer each.
+        # One more tick after the last call, so that short calls in a row need no new timer each.
         self._is_set = self._running > 0
         if self._is_set:
             asyncio.get_running_loop().call_later(_TICK, self._tick)

@@ -8,7 +8,7 @@ import { toResult } from './_values.js';
  * @typedef {import('./_settings.js').Route} Route
  */
 
-/** Waiting for a hub that says when to come back: only so long, and only so often. */
+/** How long, and how often, to wait for a hub that says when to retry. */
 const longestWaitMs = 2000;
 const mostWaits = 3;
 
@@ -66,7 +66,7 @@ async function ask(address, body, { signal, onProgress }) {
     const text = await response.text().catch(() => '');
     const told = parse(text);
     if (told?.detail === undefined) throw strange(address, route, response, text);
-    // A token file, or the hub's address file, may have been written anew.
+    // A token file, or the hub's address file, may have been rewritten.
     if (response.status === 401 && !hasRenewed && currentRoute().token !== route.token) {
       hasRenewed = true;
       continue;
@@ -87,7 +87,7 @@ async function send(address, route, { body, signal }) {
       if (!(await provesToBeOurs(url, token, signal))) throw stranger(address, route);
       proved.add(key);
     }
-    // The stream says every few seconds that it lives: else `fetch` of Node gives up on a call after five minutes.
+    // The stream sends a sign of life every few seconds: else `fetch` of Node gives up on a call after five minutes.
     /** @type {Record<string, string>} */
     const headers = { 'content-type': 'application/json', accept: 'application/x-ndjson' };
     if (token !== undefined) headers.authorization = `Bearer ${token}`;
@@ -155,7 +155,7 @@ async function* linesOf(response, toFault) {
       if (done) return void (yield begun.join(''));
     }
   } finally {
-    // Whoever stops reading, because a listener threw, does not want the rest either.
+    // A reader that stopped, because a listener threw, does not need the rest.
     reader.cancel().catch(() => {});
   }
 }

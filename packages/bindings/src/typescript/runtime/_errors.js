@@ -18,10 +18,10 @@ export const ToolError = class extends Error {
  * @typedef {import('./_settings.js').Route} Route
  */
 
-/** What to do about failures of which the hub says only what they are. @type {Record<string, string>} */
+/** What to do about failures that the hub does not explain. @type {Record<string, string>} */
 const next = {
-  upstream_unavailable: ' Whether the call had an effect is unknown; it was not repeated. `notebridge servers` says how the server is.',
-  timeout: ' The tool may still be at work.',
+  upstream_unavailable: ' Whether the call had an effect is unknown; it was not repeated. `notebridge servers` shows its state.',
+  timeout: ' The tool may still be running.',
 };
 
 /** @type {Record<number, string>} */
@@ -41,14 +41,14 @@ export function failure({ server, tool }, text, code, more = {}) {
 
 /** The tool, or the hub on its way to the tool, said that the call failed. @param {Address} address @param {any} answer */
 export function failed(address, answer) {
-  const text = typeof answer.error === 'string' && answer.error !== '' ? answer.error : 'The call failed, and nothing said why.';
+  const text = typeof answer.error === 'string' && answer.error !== '' ? answer.error : 'The call failed without a reason.';
   const code = typeof answer.error_code === 'string' ? answer.error_code : 'tool_failed';
   const isToolsText = answer.is_error === true && typeof answer.result === 'string';
   const content = Array.isArray(answer.content) ? answer.content : isToolsText ? [{ type: 'text', text: answer.result }] : [];
   return failure(address, `${text}${next[code] ?? ''}`, code, { content, structured: answer.structured_content, callId: answer.call_id });
 }
 
-/** The hub answered with a status that is no success. @param {Address} address @param {Route} route @param {Response} response @param {any} body */
+/** The hub answered with an error status. @param {Address} address @param {Route} route @param {Response} response @param {any} body */
 export function refused(address, route, { status, headers }, body) {
   const text =
     typeof body.detail === 'string' ? body.detail : `The hub answered with status ${status}: ${JSON.stringify(body.detail).slice(0, 300)}`;
@@ -61,11 +61,11 @@ export function refused(address, route, { status, headers }, body) {
   return failure(address, `${text}${hint}`, code, { callId: typeof body.call_id === 'string' ? body.call_id : undefined });
 }
 
-/** What answered is no hub, or its answer was damaged on the way. @param {Address} address @param {Route} route @param {Response} response @param {string} text */
+/** The answer is not from a hub, or was damaged on the way. @param {Address} address @param {Route} route @param {Response} response @param {string} text */
 export function strange(address, route, { status, headers }, text) {
   const kind = (headers.get('content-type') ?? 'no type').split(';', 1)[0];
   const what = text === '' ? 'nothing' : `${kind}: ${JSON.stringify(text.slice(0, 300))}`;
-  const told = `${route.url} (from ${route.urlSource}) is no tool proxy, or something between changes its answers: it answered with status `;
+  const told = `${route.url} (from ${route.urlSource}) is not a tool proxy, or its answers are changed on the way: it answered with status `;
   return failure(
     address,
     `${told}${status} and ${what}. Set NOTEBRIDGE_URL to the address that \`notebridge serve\` prints.`,
@@ -81,19 +81,19 @@ export function unreachable(address, route, cause) {
 
 /** @param {Address} address @param {Route} route */
 export function stranger(address, route) {
-  const text = `What listens at ${route.url} did not prove that it is your hub, so it was not shown your token. Start yours with \`notebridge serve\`, or set NOTEBRIDGE_URL and NOTEBRIDGE_TOKEN.`;
+  const text = `What listens at ${route.url} did not prove that it is your hub, so your token was not sent. Start yours with \`notebridge serve\`, or set NOTEBRIDGE_URL and NOTEBRIDGE_TOKEN.`;
   return failure(address, text, 'not_own_hub');
 }
 
 /** @param {Address} address @param {Route} route @param {unknown} cause */
 export function broken(address, route, cause) {
-  const text = `The connection to ${route.url} ended before the answer was there: ${reasonOf(cause)}. Whether the tool had an effect is unknown; the call was not repeated.`;
+  const text = `The connection to ${route.url} ended before the answer arrived: ${reasonOf(cause)}. Whether the tool had an effect is unknown; the call was not repeated.`;
   return failure(address, text, 'connection_lost', { cause });
 }
 
 /** @param {Address} address @param {number} timeoutMs */
 export function late(address, timeoutMs) {
-  const text = `No answer within ${timeoutMs} ms; the call was cancelled. Whether the tool had an effect is unknown. Give it longer: { timeoutMs }.`;
+  const text = `No answer within ${timeoutMs} ms; the call was cancelled. Whether the tool had an effect is unknown. Allow more time: { timeoutMs }.`;
   return failure(address, text, 'timeout');
 }
 
@@ -102,7 +102,7 @@ function tokenOf({ token, tokenSource }) {
   return token === undefined ? `No token was sent: ${tokenSource}.` : `The token came from ${tokenSource}.`;
 }
 
-/** `fetch` says only that it failed; why stands behind it. @param {unknown} error */
+/** `fetch` says only that it failed; the reason is in its cause. @param {unknown} error */
 function reasonOf(error) {
   const { message, cause } = /** @type {{ message?: string, cause?: { message?: string, code?: string } }} */ (error ?? {});
   return cause?.message || cause?.code || message || String(error);

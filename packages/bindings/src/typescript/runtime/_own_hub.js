@@ -8,7 +8,7 @@ function builtin(name) {
 }
 
 /**
- * This user's own running hub; undefined without one, and where there are no files. Files that others could have written are not believed.
+ * This user's own running hub; undefined without one, and where there are no files. Files that others could have written are not trusted.
  * @param {Record<string, string | undefined>} env @returns {OwnHub | undefined}
  */
 export function findOwnHub({ XDG_STATE_HOME: named = '', HOME: home = '' }) {
@@ -26,7 +26,7 @@ export function findOwnHub({ XDG_STATE_HOME: named = '', HOME: home = '' }) {
 }
 
 /**
- * Whether what listens there knows the token, before it is shown it: after a crash anybody may have taken the port.
+ * Whether the listener knows the token, before the token is sent: after a crash any program may have taken the port.
  * @param {string} url @param {string} token @param {AbortSignal} signal
  */
 export async function provesToBeOurs(url, token, signal) {
@@ -56,7 +56,7 @@ function ownerToken(path) {
 function readPrivate(path) {
   const { openSync, fstatSync, readFileSync, closeSync, constants } = builtin('node:fs');
   const { process } = /** @type {any} */ (globalThis);
-  // Not blocking: somebody may have laid a pipe there.
+  // Not blocking: somebody may have put a pipe there.
   const file = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
   try {
     const found = fstatSync(file);

@@ -9,7 +9,7 @@ import { hubUrl } from './_package.js';
  * @property {string | undefined} token
  * @property {string} urlSource  where the address came from, for errors
  * @property {string} tokenSource
- * @property {boolean} needsProof  The token opens everything of this user: who listens there has to prove that it is the user's hub.
+ * @property {boolean} needsProof  The token gives access to everything of this user: the listener has to prove that it is the user's hub.
  */
 
 const prefix = '/api/v1/mcp/proxy';
@@ -72,7 +72,7 @@ function readFile(path, name) {
   try {
     return String(process.getBuiltinModule('node:fs').readFileSync(path, 'utf8'));
   } catch (cause) {
-    throw new ToolError(`Cannot read the token file "${path}" that ${name} names. Mend the path.`, { code: 'bad_grant', cause });
+    throw new ToolError(`Cannot read the token file "${path}" that ${name} names. Fix the path.`, { code: 'bad_grant', cause });
   }
 }
 
@@ -80,7 +80,7 @@ function readFile(path, name) {
 function checked(text, source) {
   const token = text.trim();
   if (/^[!-~]+$/.test(token)) return token;
-  throw new ToolError(`The token of ${source} is empty or no token. Issue one with: notebridge grant`, { code: 'bad_grant' });
+  throw new ToolError(`The token of ${source} is empty or not a valid token. Issue one with: notebridge grant`, { code: 'bad_grant' });
 }
 
 /** @param {string} text @param {string} source @returns {URL} */
@@ -99,7 +99,7 @@ function parseUrl(text, source) {
   ) {
     const shown = JSON.stringify(text);
     throw new ToolError(
-      `The hub's address ${shown} (from ${source}) is no address. Give one like http://127.0.0.1:8765, without user, query or fragment.`,
+      `The hub's address ${shown} (from ${source}) is not a valid address. Give one like http://127.0.0.1:8765, without user, query or fragment.`,
       {
         code: 'bad_url',
       },

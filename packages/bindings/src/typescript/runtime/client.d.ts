@@ -39,7 +39,7 @@ export interface ToolResult<Value = unknown> {
   /** The data of a tool that gives data, and not text or pictures. A lone `{"result": X}` is X already. */
   structured: unknown;
   meta: { [key: string]: unknown };
-  /** Under which the hub's log and audit speak of the call. */
+  /** The call's id in the hub's log and audit. */
   callId: string | undefined;
   /** How long the call took in the hub. */
   durationMs: number | undefined;
@@ -50,7 +50,7 @@ export class ToolError extends Error {
   constructor(message: string, details?: ToolErrorDetails);
   readonly server: string;
   readonly tool: string;
-  /** `tool_failed` if the tool itself said so; else what hindered the call, such as `denied`, `timeout` or `hub_unreachable`. */
+  /** `tool_failed` if the tool itself said so; else what prevented the call, such as `denied`, `timeout` or `hub_unreachable`. */
   readonly code: string;
   /** The blocks of a tool that failed. */
   readonly content: ContentBlock[];

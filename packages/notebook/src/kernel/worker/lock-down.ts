@@ -1,7 +1,7 @@
 /**
  * Takes from the worker's global scope what Python has no business with, once Pyodide is loaded. A second line behind the
  * `js` module: code that gets hold of a JavaScript object finds no way to new code, to the network or to the process.
- * What counts as a boundary, and what does not, stands in the README of the kernel.
+ * What counts as a boundary, and what does not, is described in the README of the kernel.
  */
 export function lockDown(): undefined {
   for (const name of hidden) hide(globalThis, name);

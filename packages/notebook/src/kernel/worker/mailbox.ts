@@ -3,8 +3,8 @@ import type { SignalReceiver } from '../shared-signals.js';
 import type { WorkerSide } from './worker-side.js';
 
 /**
- * Messages for code that blocks: it cannot be told of them, so it fetches them itself. Those that it does not want are kept, and
- * obeyed in their order when Python lets go.
+ * Messages for code that blocks: it cannot be notified of them, so it fetches them itself. Those that it does not want are kept, and
+ * handled in order when Python returns.
  */
 export class Mailbox {
   readonly #side: WorkerSide;

@@ -20,7 +20,7 @@ export function createFetchClient(post: (message: FetchMessage) => void): { send
       return {
         response,
         abort() {
-          // Nobody waits for it; that it was given up is said by whoever did.
+          // Nobody waits for it; the code that aborted it reports that.
           response.catch(() => {});
           post({ type: 'fetchAbort', id });
         },

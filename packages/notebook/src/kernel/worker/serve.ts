@@ -1,4 +1,4 @@
-/** The worker: loads Python, then does what it is told, one cell at a time. The same in a page and in Node. */
+/** The worker: loads Python, then carries out commands, one cell at a time. The same in a page and in Node. */
 import type { Command, StartCommand } from '../messages.js';
 import { SignalReceiver } from '../shared-signals.js';
 import { Mailbox } from './mailbox.js';

@@ -8,7 +8,7 @@ import { PlainAbortController } from './abort-signal.js';
 import { plainFunctions } from './plain-functions.js';
 
 /**
- * Answers with a function that takes away again what only loading needs. Without `isPlain`, for tests of the other layers, what
+ * Returns a function that removes what only loading needs. Without `isPlain`, for tests of the other layers, what
  * lasts is the runtime's own.
  */
 export function openShellScope({ isPlain }: { isPlain: boolean }): () => void {

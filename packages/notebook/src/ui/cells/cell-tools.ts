@@ -45,7 +45,7 @@ function toolButton(name: IconName, label: string, act: () => void): HTMLButtonE
   return button({ class: 'bare', title: label, 'aria-label': label, onclick: act }, icon(name));
 }
 
-/** "+ Code + Text": between two cells where the pointer is, and for good behind the last one. */
+/** "+ Code + Text": between two cells where the pointer is, and always behind the last one. */
 export function createInserter(insert: (type: CellType) => void): HTMLElement {
   const inserting = (type: CellType, text: string, label: string) =>
     button({ class: 'insert', 'aria-label': label, onclick: () => insert(type) }, icon('add'), text);
@@ -57,7 +57,7 @@ export function createInserter(insert: (type: CellType) => void): HTMLElement {
   );
 }
 
-/** Moves one inserter, which it answers with, into the gap over which the pointer is; the gap stands above its cell. */
+/** Moves one inserter, which it returns, into the gap over which the pointer is; the gap stands above its cell. */
 export function followGaps(cells: HTMLElement, insertBefore: (cellId: string | undefined, type: CellType) => void): HTMLElement {
   let before: string | undefined;
   const inserter = createInserter((type) => insertBefore(before, type));
@@ -69,7 +69,7 @@ export function followGaps(cells: HTMLElement, insertBefore: (cellId: string | u
   return inserter;
 }
 
-/** Nothing is added where nobody hears of it. */
+/** Nothing is added while there is no host. */
 export function switchWithLink(inserter: HTMLElement, store: Store): void {
   store.follow(['link'], () => {
     for (const each of inserter.querySelectorAll('button')) {

@@ -113,7 +113,7 @@ export class CellView {
     return this.#outputs.weight;
   }
 
-  /** Lets go of drawn outputs; `showOutputs` brings them back. */
+  /** Drops drawn outputs; `showOutputs` brings them back. */
   forgetOutputs(): void {
     this.#outputs.forget();
   }

@@ -21,7 +21,7 @@ export function createActivityHint(store: Store, trail: AgentTrail, commands: Co
   const draw = () => {
     const { activity } = trail;
     const running = store.running?.by.kind === 'agent' ? store.running : undefined;
-    // What was told last may have ended long ago when there is no host, and nothing would hear the button.
+    // Without a host the last known activity may have ended long ago, and the button would have no effect.
     hint.hidden = store.offReason !== undefined || (!activity && !running);
     const by = running?.by ?? activity?.by;
     if (!by) return;

@@ -72,5 +72,5 @@ function item({ name, tools }: ToolAccess['servers'][number]): HTMLElement {
 function describe({ allowed, grant }: ToolAccess): (Node | string)[] {
   const id = el('code', {}, grant);
   if (!allowed) return ['The grant ', id, ' was taken away: calls are refused. A new one is issued when you switch it on.'];
-  return ['Calls are made with the grant ', id, ', which ends with this notebook. Each is taken down in the audit under it.'];
+  return ['Calls are made with the grant ', id, ', which ends with this notebook. The audit records each under it.'];
 }

@@ -12,7 +12,7 @@ const ends = {
 } as const;
 const acts = { stopped: 'stopped the notebook', interrupted: 'interrupted the kernel', restarted: 'restarted the kernel' } as const;
 
-/** Tells screen readers how runs end, and what agents do. */
+/** Announces to screen readers how runs end, and what agents do. */
 export function announceEvents(store: Store, announcer: Announcer): void {
   store.on((event) => {
     const text = textOf(event, store);

@@ -28,7 +28,7 @@ export function startStatusBanners({ store, banners, commands, connection, draft
     const actions = [{ text: 'Try now', act: () => connection.open() }];
     if (link.kind === 'ended') {
       const lost = drafts.isEmpty ? '' : ' What you typed last was not sent, and is kept in this window.';
-      const text = `The notebook was closed, and Notebridge does not serve it any more. What you see is how it was last.${lost}`;
+      const text = `The notebook was closed, and Notebridge does not serve it any more. What you see is its last state.${lost}`;
       return { kind: 'warning', text, actions };
     }
     if (link.kind === 'lost' && !link.wasOpen) {

@@ -97,7 +97,7 @@ export class HostConnection {
 
   #lose(hasEnded: boolean): void {
     this.#drop();
-    // Whoever tries again where a host has ended meets nobody: that it has ended stays true.
+    // A new try after the host has ended finds nobody: it stays ended.
     this.#hasEnded ||= hasEnded;
     if (this.#hasEnded) return this.#options.onState({ kind: 'ended' });
     const delayMs = Math.min(longestDelayMs, firstDelayMs * 2 ** this.#attempts++) * (0.8 + Math.random() * 0.4);

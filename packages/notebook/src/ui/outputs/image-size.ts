@@ -4,7 +4,7 @@ export const maxPixels = 64_000_000;
 /** Enough for the head of every kind, and for a profile that a JPEG carries before its size. */
 const headCharacters = 400_000;
 
-/** How many pixels an image of a `data:` address says it has; 0 where that cannot be told, which a browser finds out for itself. */
+/** How many pixels an image of a `data:` address declares; 0 if unknown: a browser finds out for itself. */
 export function pixelsOf(address: string): number {
   const start = address.indexOf(';base64,');
   if (start === -1) return 0;

@@ -62,7 +62,7 @@ export class OutputsView {
     return this.#shown.reduce((sum, { output }) => sum + weightOf(output), 0);
   }
 
-  /** Lets go of what is drawn, and keeps its place. `show` draws it anew. */
+  /** Drops what is drawn, and keeps its space. `show` draws it again. */
   forget(): void {
     if (this.#shown.length === 0) return;
     this.#list.style.minHeight = `${this.#list.offsetHeight}px`;

@@ -52,7 +52,7 @@ function guardImage(element: Element): void {
   try {
     const image = safeImage(call.imageFor?.(address) ?? address);
     if (image !== undefined) element.setAttribute('src', image);
-    // Nothing is fetched from elsewhere: whoever runs that server would learn that the notebook was opened.
+    // Nothing is fetched from elsewhere: the server would learn that the notebook was opened.
     else note(`Image not loaded: ${(element.getAttribute('alt') || address || 'no address').slice(0, 300)}`);
   } catch (error) {
     note(`Image not shown: ${messageOf(error)}`);

@@ -36,7 +36,7 @@ export class AgentTrail {
     store.on((event) => this.#onEvent(event));
   }
 
-  /** Hears the id of a cell whose mark is another now; undefined when only the activity is. */
+  /** Called with the id of a cell whose mark has changed; undefined when only the activity has. */
   on(listener: (cellId: string | undefined) => void): void {
     this.#listeners.add(listener);
   }

@@ -16,7 +16,7 @@ export type StoreEvent =
   | { readonly type: 'acted'; readonly what: 'stopped' | 'interrupted' | 'restarted'; readonly by: Actor }
   | { readonly type: 'kernel' | 'journal' | 'agents' | 'tools' | 'file' | 'readOnly' | 'link' };
 
-/** All that the window shows, as the host told it. Only the host's messages change it. */
+/** All that the window shows, as the host sent it. Only the host's messages change it. */
 export class Store {
   readonly #listeners = new Listeners<StoreEvent>();
   readonly #beginAnew: () => void;
@@ -41,12 +41,12 @@ export class Store {
     return this.document.cells;
   }
 
-  /** Answers with a function that removes the listener. */
+  /** Returns the unsubscribe function. */
   on(listener: (event: StoreEvent) => void): () => void {
     return this.#listeners.add(listener);
   }
 
-  /** Shows something now, and again after each event of these types. Answers with a function that ends it. */
+  /** Shows something now, and again after each event of these types. Returns a function that ends it. */
   follow(types: readonly StoreEvent['type'][], show: () => void): () => void {
     show();
     return this.on(({ type }) => {

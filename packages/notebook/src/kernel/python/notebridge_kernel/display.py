@@ -19,7 +19,7 @@ def to_result(value, count):
 
 
 def display(*objects, include=None, exclude=None, metadata=None, raw=False, display_id=None, clear=False, transient=None):
-    """Shows objects, in order. With `display_id` (True: a new one) they can be shown anew later; answers with a handle then."""
+    """Shows objects, in order. With `display_id` (True: a new one) they can be shown anew later; returns a handle then."""
     if clear:
         clear_output(wait=True)
     if display_id is True:

@@ -48,7 +48,7 @@ class Channel:
         self.can_wait = port.canWait
 
     async def call(self, server, tool, body, hear=None, timeout=None):
-        """The text of the answer. `hear(line)` is awaited with each event. Raises TooLate; who gives up cancels the call."""
+        """The text of the answer. `hear(line)` is awaited with each event. Raises TooLate. Cancelling it cancels the call."""
         number = next(self._numbers)
         inbox = self._waiting[number] = asyncio.Queue()
         is_answered = False
