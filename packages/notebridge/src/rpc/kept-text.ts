@@ -1,5 +1,5 @@
 import type { JsonObject } from '../util/json.js';
-import { setUnread } from './unread-members.js';
+import { setUnread, unreadOf } from './unread-members.js';
 
 /** More members than any result has; comparing them all must stay cheaper than printing. */
 const maxMembers = 32;
@@ -7,11 +7,11 @@ const maxMembers = 32;
 /**
  * The JSON text that a result came in, kept beside the result so that passing it on costs no printing. The text stands for the result
  * only while nobody can have changed anything in it. So whoever reads a member that could be changed in place ends that, and who
- * prints compares what there is to see: layers between need not know that there is a text.
+ * prints compares the others: layers between need not know that there is a text.
  */
 interface KeptText {
   text: string | undefined;
-  members: Members;
+  readonly members: readonly [string, unknown][];
 }
 
 interface Holder {
@@ -23,11 +23,11 @@ const keptText = Symbol('kept text');
 
 /** Keeps the text of a value that has just been parsed from it. Once per value. */
 export function keepText(value: JsonObject, text: string): void {
-  const entries = Object.entries(value);
-  if (entries.length > maxMembers) return;
-  const kept: KeptText = { text, members: [] };
-  for (const [key, member] of entries) {
-    if (typeof member !== 'object' || member === null) continue;
+  const members = Object.entries(value);
+  if (members.length > maxMembers) return;
+  const kept: KeptText = { text, members };
+  for (const [key, member] of members) {
+    if (!isChangeable(member)) continue;
     const read = (): object => {
       kept.text = undefined;
       return member;
@@ -35,31 +35,23 @@ export function keepText(value: JsonObject, text: string): void {
     setUnread(value, key, { read });
   }
   Object.defineProperty(value, keptText, { value: kept });
-  kept.members = membersOf(value);
 }
 
 /** The text that stands for the value; undefined if none was kept, or it may be another value by now. */
 export function keptTextOf(value: Holder & object): string | undefined {
   const kept = Object.hasOwn(value, keptText) ? value[keptText] : undefined;
-  if (kept?.text === undefined) return undefined;
-  // A prototype could have a `toJSON`.
-  const isAsItCame = Object.getPrototypeOf(value) === Object.prototype && areSame(membersOf(value), kept.members);
-  return isAsItCame ? kept.text : undefined;
+  return kept?.text !== undefined && hasMembers(value as JsonObject, kept.members) ? kept.text : undefined;
 }
 
-type Members = readonly [string, PropertyDescriptor][];
-
-/** What there is to see of an object without reading its members. */
-function membersOf(value: object): Members {
-  return Object.entries(Object.getOwnPropertyDescriptors(value));
-}
-
-function areSame(some: Members, others: Members): boolean {
-  return (
-    some.length === others.length &&
-    some.every(([key, { get, value, enumerable }], at) => {
-      const [otherKey, other] = others[at] as Members[number];
-      return key === otherKey && get === other.get && Object.is(value, other.value) && enumerable === other.enumerable;
-    })
+/** True if it prints these members, and nothing else; those that could be changed in place are not read. */
+function hasMembers(value: JsonObject, members: KeptText['members']): boolean {
+  const keys = Object.keys(value);
+  if (keys.length !== members.length || 'toJSON' in value) return false;
+  return members.every(
+    ([key, member], at) => key === keys[at] && (isChangeable(member) ? unreadOf(value, key) !== undefined : value[key] === member),
   );
+}
+
+function isChangeable(member: unknown): member is object {
+  return typeof member === 'object' && member !== null;
 }
