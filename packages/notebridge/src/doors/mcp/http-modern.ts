@@ -66,11 +66,13 @@ export class HttpModern {
 
   /** Takes a notification; nothing comes back. */
   receive({ principal, response, headers }: HttpCall, { method, params: message = {} }: RpcNotification): void {
+    sendEmpty(response, 202, headers);
+    // These belong to a call of their connection, and here each has its own.
+    if (method === 'notifications/progress' || method === 'notifications/cancelled') return;
     const identity = this.#identify(principal);
     const era = envelopeOf(message) === undefined ? 'legacy' : 'modern';
     const notify = toModernNotify({ notify: () => {}, notifyListens: (event) => this.#notifyListens(identity, event) });
     void passNotification(this.#options.hub, this.#contextOf(identity, { type: 'notification', method, message, era, notify }));
-    sendEmpty(response, 202, headers);
   }
 
   /** Not async, and without a session: nothing of one request concerns another. */

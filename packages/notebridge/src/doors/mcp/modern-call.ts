@@ -55,10 +55,9 @@ export function toModernNotify({
 /** Hands a notification of an agent to the hub. Never rejects. */
 export async function passNotification(hub: Hub, context: RequestContext): Promise<void> {
   const { method } = context;
-  // What ends at this border is not the providers' business.
-  const isOurs = method === 'notifications/initialized' || method === 'notifications/cancelled';
   try {
-    await (isOurs ? hub.request(context, async () => ({})) : hub.notify(context));
+    // What ends at this border is not the providers' business.
+    await (method === 'notifications/initialized' ? hub.request(context, async () => ({})) : hub.notify(context));
   } catch (error) {
     hub.logger.warn('A notification of the agent failed.', { method, error: messageOf(error) });
   }
