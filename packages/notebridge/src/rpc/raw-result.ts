@@ -1,4 +1,4 @@
-import type { JsonObject } from '../util/json.js';
+import type { JsonObject } from '@notebridge/kit/json';
 import { setUnread, unreadOf } from './unread-members.js';
 
 /** More members than any result has; comparing them all must stay cheaper than printing. */
@@ -22,10 +22,10 @@ interface Holder {
 const rawResult = Symbol('raw result');
 
 /** Keeps the text of a value that has just been parsed from it. Once per value. */
-export function keepText(value: JsonObject, text: string): void {
+export function keepRawText(value: JsonObject, text: string): void {
   const members = Object.entries(value);
   if (members.length > maxMembers) return;
-  const kept: KeptText = { text, members };
+  const kept: RawResult = { text, members };
   for (const [key, member] of members) {
     if (!isChangeable(member)) continue;
     const read = (): object => {
@@ -34,17 +34,17 @@ export function keepText(value: JsonObject, text: string): void {
     };
     setUnread(value, key, { read });
   }
-  Object.defineProperty(value, keptText, { value: kept });
+  Object.defineProperty(value, rawResult, { value: kept });
 }
 
 /** The text that stands for the value; undefined if none was kept, or it may be another value by now. */
-export function keptTextOf(value: Holder & object): string | undefined {
-  const kept = Object.hasOwn(value, keptText) ? value[keptText] : undefined;
+export function rawTextOf(value: Holder & object): string | undefined {
+  const kept = Object.hasOwn(value, rawResult) ? value[rawResult] : undefined;
   return kept?.text !== undefined && hasMembers(value as JsonObject, kept.members) ? kept.text : undefined;
 }
 
 /** True if it prints these members, and nothing else; those that could be changed in place are not read. */
-function hasMembers(value: JsonObject, members: KeptText['members']): boolean {
+function hasMembers(value: JsonObject, members: RawResult['members']): boolean {
   const keys = Object.keys(value);
   if (keys.length !== members.length || 'toJSON' in value) return false;
   return members.every(
