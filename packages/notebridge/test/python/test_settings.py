@@ -147,7 +147,7 @@ def test_a_token_file_that_cannot_be_read_says_so(tmp_path: Path) -> None:
     with pytest.raises(client.ToolError, match="empty or not a valid token"):
         call()
     client.configure(token="two\r\nlines", token_file=None)
-    with pytest.raises(client.ToolError, match="no token"):
+    with pytest.raises(client.ToolError, match="not a valid token"):
         call()
 
 
