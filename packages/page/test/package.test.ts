@@ -13,11 +13,12 @@ it('the bundle stays small, and stands alone', async () => {
   expect(text).not.toMatch(/\bimport\s*[("'{*\w]/);
 });
 
-it('imports nothing but its own files, and needs no package', () => {
-  const sources = readdirSync(folder('src')).filter((name) => !name.endsWith('.test.ts'));
-  for (const name of sources) {
-    const imported = [...readFileSync(folder(`src/${name}`), 'utf8').matchAll(/(?:from|import\()\s*'([^']+)'/g)];
-    for (const [, path] of imported) expect(path, name).toMatch(/^\.\/[\w-]+\.js$/);
+it('imports nothing but its own files as built, and needs no package', () => {
+  const built = readdirSync(folder('dist'), { recursive: true, encoding: 'utf8' }).filter((name) => /\.(js|d\.ts)$/.test(name));
+  expect(built).toContain('index.js');
+  for (const name of built) {
+    const imported = [...readFileSync(folder(`dist/${name}`), 'utf8').matchAll(/(?:from|import\()\s*["']([^"']+)["']/g)];
+    for (const [, path] of imported) expect(path, name).toMatch(/^\.\/(kit\/)?[\w-]+\.js$/);
   }
   expect(JSON.parse(readFileSync(folder('package.json'), 'utf8'))).not.toHaveProperty('dependencies');
 });
