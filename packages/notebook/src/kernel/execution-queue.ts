@@ -1,13 +1,6 @@
 import type { ExecuteOptions, Execution, Output } from './kernel.js';
 import type { Report } from './messages.js';
 
-export interface PyodideExecuteOptions extends ExecuteOptions {
-  /** `displayId` where the cell gave one: the name under which it may show it anew. */
-  onOutput: (output: Output, displayId?: string) => void;
-  /** A display shown anew. Without it, it comes as one more output. */
-  onUpdate?: (displayId: string, output: Output) => void;
-}
-
 /** One cell's run, from the queue to its end. Ends once; what comes later is nobody's. */
 export class PendingExecution {
   readonly source: string;
@@ -16,11 +9,11 @@ export class PendingExecution {
   count = 0;
   /** The interrupt under way. */
   interrupting: Promise<void> | undefined;
-  readonly #options: PyodideExecuteOptions;
+  readonly #options: ExecuteOptions;
   #settle!: { resolve: (execution: Execution) => void; reject: (error: unknown) => void };
   #listenerError: { error: unknown } | undefined;
 
-  constructor(source: string, options: PyodideExecuteOptions, onAbort: (execution: PendingExecution) => void) {
+  constructor(source: string, options: ExecuteOptions, onAbort: (execution: PendingExecution) => void) {
     this.source = source;
     this.#options = options;
     const abort = () => onAbort(this);

@@ -44,18 +44,52 @@ export interface Execution {
   executionCount: number;
 }
 
+/** What code asks its user for, as `input()` does. */
+export interface InputQuestion {
+  readonly prompt: string;
+  /** The answer is not to be shown. */
+  readonly password: boolean;
+}
+
 export interface ExecuteOptions {
-  onOutput: (output: Output) => void;
+  /** `displayId` where the code gave one: the name under which it may show the output anew. */
+  onOutput: (output: Output, displayId?: string) => void;
+  /** A display shown anew, in whichever cell it stands. Without it, it comes as one more output. */
+  onUpdate?: (displayId: string, output: Output) => void;
+  /**
+   * Answers a question of the code; undefined refuses it, which the code sees as an error. The signal ends with the execution. Default:
+   * every question is refused.
+   */
+  onInput?: (question: InputQuestion, signal: AbortSignal) => Promise<string | undefined>;
   /** `clear_output`: at once, or with `wait` as soon as the next output comes. */
   onClear?: (wait: boolean) => void;
   /** Interrupts this execution, or takes it out of the queue. */
   signal?: AbortSignal;
 }
 
+/** What the name at a place of the code could go on as. */
+export interface Completions {
+  matches: string[];
+  /** A match takes the place of the code from `start` to `end`, in UTF-16 units. */
+  start: number;
+  end: number;
+}
+
+/** What a kernel calls itself. */
+export interface KernelInfo {
+  /** `pyodide`, or the name of a kernelspec. */
+  readonly name: string;
+  /** For people: `Python 3 (ipykernel)`. */
+  readonly displayName: string;
+  readonly language: string;
+  /** Of the language; empty until the kernel has started once. */
+  readonly version: string;
+}
+
 /** What runs the code of a notebook. Every kernel of ours is used through this, and through nothing else. */
 export interface Kernel {
   readonly state: KernelState;
-  readonly info: { name: string; language: string; version: string };
+  readonly info: KernelInfo;
   /** What stands between the code and the machine. Undefined until the kernel has started once, and of kernels that do not know it. */
   readonly layers?: readonly Layer[] | undefined;
   /** Rejects with a message that says what to do. */
@@ -63,6 +97,10 @@ export interface Kernel {
   /** One at a time; later ones queue. Rejects when the kernel is dead, or dies. */
   execute(source: string, options: ExecuteOptions): Promise<Execution>;
   interrupt(): Promise<void>;
+  /** No matches while the kernel is busy or cannot tell. `position` is in UTF-16 units. */
+  complete(code: string, position: number): Promise<Completions>;
+  /** What is known of the name at the place; undefined where nothing is, or while the kernel is busy. `detail` 1 asks for more. */
+  inspect(code: string, position: number, detail?: 0 | 1): Promise<MimeBundle | undefined>;
   /** Variables are gone, the execution count begins at 1 again; a running execution ends `interrupted`. */
   restart(): Promise<void>;
   close(): Promise<void>;

@@ -1,6 +1,6 @@
-import { PendingExecution, type PyodideExecuteOptions } from './execution-queue.js';
+import { PendingExecution } from './execution-queue.js';
 import { type Interpreter, openInterpreter } from './interpreter.js';
-import type { Execution, Kernel, KernelState, Output } from './kernel.js';
+import type { Completions, ExecuteOptions, Execution, Kernel, KernelInfo, KernelState, MimeBundle, Output } from './kernel.js';
 import { KernelError } from './kernel-error.js';
 import type { KernelTools } from './kernel-tools.js';
 import type { OpenWorker } from './kernel-worker.js';
@@ -17,13 +17,6 @@ export interface PyodideKernelOptions {
   interruptGraceMs?: number;
   /** What code may call as `generated`. Default: nothing. */
   tools?: KernelTools | undefined;
-}
-
-export interface Completions {
-  matches: string[];
-  /** A match takes the place of the code from `start` to `end`. */
-  start: number;
-  end: number;
 }
 
 const completionTimeoutMs = 2000;
@@ -58,8 +51,8 @@ export class PyodideKernel implements Kernel {
   }
 
   /** The version is empty until the kernel has started once. */
-  get info(): { name: string; language: string; version: string } {
-    return { name: 'pyodide', language: 'python', version: this.#version };
+  get info(): KernelInfo {
+    return { name: 'pyodide', displayName: 'Python (Pyodide)', language: 'python', version: this.#version };
   }
 
   get layers(): readonly Layer[] | undefined {
@@ -77,7 +70,7 @@ export class PyodideKernel implements Kernel {
     return this.#started;
   }
 
-  async execute(source: string, options: PyodideExecuteOptions): Promise<Execution> {
+  async execute(source: string, options: ExecuteOptions): Promise<Execution> {
     this.#assertOpen('Running a cell');
     if (this.#state === 'dead')
       throw new KernelError('kernel_dead', `Running a cell: the kernel is dead (${this.#deathReason}). Restart it first`);
@@ -128,6 +121,11 @@ export class PyodideKernel implements Kernel {
     const answer = await within(completionTimeoutMs, found);
     this.#completions.delete(id);
     return answer ? { matches: answer.matches, start: position - answer.word.length, end: position } : nothing;
+  }
+
+  /** Our Python has nothing that could tell. */
+  async inspect(): Promise<MimeBundle | undefined> {
+    return undefined;
   }
 
   async #launch(): Promise<void> {

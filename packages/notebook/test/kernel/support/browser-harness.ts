@@ -1,9 +1,7 @@
 /** A kernel in a real Chromium that can reach no host but the test's own server. */
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { findChromium } from '../../../../notebridge/test/fixtures/colab-page/chromium.js';
-import type { PyodideExecuteOptions } from '../../../src/kernel/execution-queue.js';
-import type { Execution, KernelState, Output } from '../../../src/kernel/kernel.js';
-import type { Completions } from '../../../src/kernel/pyodide-kernel.js';
+import type { Completions, ExecuteOptions, Execution, KernelInfo, KernelState, Output } from '../../../src/kernel/kernel.js';
 import { buildKernel } from './built-kernel.js';
 import { interruptGraceMs, type KernelHarness, type Measured } from './kernel-harness.js';
 import { servePage } from './page-server.js';
@@ -66,7 +64,7 @@ function launchBrowser(): Promise<Browser> {
 
 /** What kernel-page.js puts into the page. */
 interface PageScope {
-  kernel: { state: KernelState; info: { name: string; language: string; version: string } } & Omit<KernelHarness['kernel'], 'execute'>;
+  kernel: { state: KernelState; info: KernelInfo } & Omit<KernelHarness['kernel'], 'execute'>;
   openKernel(graceMs: number): Promise<void>;
   runCell(id: number, source: string): Promise<Ended>;
   abortCell(id: number): void;
@@ -76,8 +74,8 @@ interface PageScope {
 async function openPageKernel(page: Page, url: string): Promise<KernelHarness['kernel']> {
   let nextId = 1;
   let state: KernelState = 'starting';
-  let info = { name: '', language: '', version: '' };
-  const cells = new Map<number, PyodideExecuteOptions>();
+  let info: KernelInfo = { name: '', displayName: '', language: '', version: '' };
+  const cells = new Map<number, ExecuteOptions>();
   const listeners = new Set<(state: KernelState) => void>();
   await page.exposeFunction('reportState', (next: KernelState) => {
     state = next;
@@ -114,6 +112,7 @@ async function openPageKernel(page: Page, url: string): Promise<KernelHarness['k
     },
     complete: (code, position): Promise<Completions> =>
       page.evaluate(([text, at]) => (globalThis as unknown as PageScope).kernel.complete(text, at), [code, position] as const),
+    inspect: async () => undefined,
     async execute(source, options) {
       const id = nextId++;
       cells.set(id, options);

@@ -1,13 +1,8 @@
-import type { PyodideExecuteOptions } from '../../../src/kernel/execution-queue.js';
 import type { Kernel, Output } from '../../../src/kernel/kernel.js';
-import type { Completions } from '../../../src/kernel/pyodide-kernel.js';
 
 /** A kernel under test, wherever it runs. */
 export interface KernelHarness {
-  kernel: Omit<Kernel, 'execute'> & {
-    execute(source: string, options: PyodideExecuteOptions): ReturnType<Kernel['execute']>;
-    complete(code: string, position: number): Promise<Completions>;
-  };
+  kernel: Kernel;
   /** Runs a cell and measures its streams where they arrive, for output too big to carry about. */
   measure(source: string, options?: { interruptAfterMs?: number }): Promise<Measured>;
   close(): Promise<void>;

@@ -1,5 +1,5 @@
 import { Listeners } from '@notebridge/kit/listeners';
-import type { ExecuteOptions, Execution, Kernel, KernelState, Output } from '../../../src/kernel/kernel.js';
+import type { Completions, ExecuteOptions, Execution, Kernel, KernelState, MimeBundle, Output } from '../../../src/kernel/kernel.js';
 import type { Layer } from '../../../src/kernel/layers.js';
 
 /** What a test's cell does, by the word with which its source begins. */
@@ -10,7 +10,7 @@ export type Scenes = { readonly [word: string]: (rest: string) => readonly Outpu
  * test. It counts and interrupts like a real one; what it computes is of no interest to a window.
  */
 export class ToyKernel implements Kernel {
-  readonly info = { name: 'Python', language: 'python', version: '3.13' };
+  readonly info = { name: 'python3', displayName: 'Python', language: 'python', version: '3.13' };
   layers: readonly Layer[] | undefined;
   readonly #listeners = new Listeners<KernelState>();
   readonly #scenes: Scenes;
@@ -60,6 +60,18 @@ export class ToyKernel implements Kernel {
 
   async interrupt(): Promise<void> {
     this.#end?.('interrupted');
+  }
+
+  /** Knows its words. */
+  async complete(code: string, position: number): Promise<Completions> {
+    const start = position - (/\w*$/.exec(code.slice(0, position))?.[0].length ?? 0);
+    const typed = code.slice(start, position);
+    return { matches: ['print', 'fail', 'wait'].filter((word) => word.startsWith(typed)), start, end: position };
+  }
+
+  async inspect(code: string, position: number): Promise<MimeBundle | undefined> {
+    const word = /\w*$/.exec(code.slice(0, position))?.[0] ?? '';
+    return word === 'print' ? { 'text/plain': 'print TEXT: writes it' } : undefined;
   }
 
   async restart(): Promise<void> {
