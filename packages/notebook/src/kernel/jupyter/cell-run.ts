@@ -20,8 +20,8 @@ const beginTimeoutMs = 500;
 /** It has said that the cell begins, and is about to. */
 const aboutToBeginMs = 50;
 /** One of the two messages that end a cell may be lost: an interrupt hit the kernel itself, or it dropped messages of a flood. */
-const replyTimeoutMs = { interrupted: 2000, otherwise: 10_000 };
-const idleTimeoutMs = 10_000;
+const replyTimeoutMs = { interrupted: 500, otherwise: 10_000 };
+const idleTimeoutMs = { interrupted: 300, otherwise: 10_000 };
 
 const lost: Output = {
   output_type: 'stream',
@@ -101,8 +101,9 @@ export class CellRun {
   }
 
   #waitForIdle(): void {
-    this.#wait(idleTimeoutMs, () => {
-      this.#options.execution.show(lost);
+    const isInterrupted = this.#status === 'interrupted';
+    this.#wait(isInterrupted ? idleTimeoutMs.interrupted : idleTimeoutMs.otherwise, () => {
+      if (!isInterrupted) this.#options.execution.show(lost);
       this.#end(this.#status ?? 'ok');
     });
   }
