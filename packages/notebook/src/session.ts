@@ -1,6 +1,6 @@
 import { Listeners } from '@notebridge/kit/listeners';
 import { messageOf } from '@notebridge/kit/message-of';
-import type { Execution, Kernel, KernelState, Output } from './kernel/kernel.js';
+import type { Execution, Kernel, KernelInfo, KernelState, Output } from './kernel/kernel.js';
 import type { Layer } from './kernel/layers.js';
 import type { Actor } from './model/cell.js';
 import type { DocumentEvent, NotebookDocument } from './model/document.js';
@@ -23,7 +23,7 @@ export type SessionEvent =
   /** Someone stopped, interrupted or restarted what runs. */
   | { readonly type: 'stopped' | 'interrupted' | 'restarted'; readonly by: Actor }
   /** The version and the layers are known from the first start on. */
-  | { readonly type: 'kernel'; readonly state: KernelState; readonly version: string; readonly layers?: readonly Layer[] }
+  | { readonly type: 'kernel'; readonly state: KernelState; readonly info: KernelInfo; readonly layers?: readonly Layer[] }
   | { readonly type: 'readOnly'; readonly readOnly: boolean };
 
 /** A document and a kernel, joined: what person and agent run goes through here, one cell at a time. */
@@ -53,7 +53,7 @@ export class NotebookSession {
       document.onChange((event) => this.#dropDeleted(event)),
       kernel.onState((state) => {
         const { info, layers } = kernel;
-        this.#listeners.emit({ type: 'kernel', state, version: info.version, ...(layers ? { layers } : {}) });
+        this.#listeners.emit({ type: 'kernel', state, info: { ...info }, ...(layers ? { layers } : {}) });
       }),
     ];
   }
