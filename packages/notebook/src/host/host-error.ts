@@ -21,10 +21,6 @@ export const hostErrors = {
   },
   unknown_kernel: { meaning: 'There is no kernel of that name on this machine.', next: 'Look at the list of kernels.' },
   kernel_unusable: { meaning: 'The kernel is there, and lacks something.', next: 'Run the command that the message names.' },
-  untrusted_folder: {
-    meaning: 'The kernel is a program of the notebook’s folder, which the person has not trusted.',
-    next: 'Ask the person at the window.',
-  },
   unknown_agent: { meaning: 'That agent is not connected.', next: 'Look at the list of agents.' },
 } as const satisfies Record<string, { meaning: string; next: string }>;
 

@@ -79,7 +79,7 @@ export function createActions({ session, file, codeTools, kernels, disconnectAge
     save: () => assertFile(file).save(),
     listKernels: async () => ({ kernels: await assertKernels(kernels).list() }),
     useKernel: ({ id }) => assertKernels(kernels).use(id, by),
-    trustFolder: ({ yes }) => assertKernels(kernels).trustFolder(yes, by),
+    trustFolder: ({ yes, folder }) => assertKernels(kernels).trustFolder({ yes, folder }, by),
     resolveConflict: ({ keep }) => assertFile(file).resolve(keep),
   };
   return async (action) => (performers[action.do] as (action: ViewerAction) => unknown)(action);

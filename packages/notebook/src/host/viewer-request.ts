@@ -42,7 +42,7 @@ const actions: { readonly [Action in ViewerAction['do']]: { readonly [field: str
   setToolAccess: { allowed: flag },
   listKernels: {},
   useKernel: { id: text },
-  trustFolder: { yes: flag },
+  trustFolder: { yes: flag, folder: optional(text) },
   resolveConflict: { keep: oneOf('mine', 'theirs') },
 };
 

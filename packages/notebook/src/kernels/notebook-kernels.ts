@@ -6,6 +6,7 @@ import type { Kernel } from '../kernel/kernel.js';
 import type { Actor } from '../model/cell.js';
 import type { SandboxMode } from '../sandbox/spec.js';
 import type { NotebookSession } from '../session.js';
+import type { KernelAsks } from '../viewer/protocol.js';
 import { chooseKernel, type FolderTrust, type KernelDecision } from './choose-kernel.js';
 import { type FoundKernel, pyodideKernel } from './found-kernel.js';
 import { describeIsolation } from './isolation.js';
@@ -119,18 +120,20 @@ export class NotebookKernels {
   }
 
   /**
-   * Puts another kernel in, as a restart does: what runs ends, what waits is forgotten, variables are gone. Rejects with
-   * `unknown_kernel`, `kernel_unusable`, `untrusted_folder`, and with what keeps it from starting.
+   * Puts another kernel in, as a restart does: what runs ends, what waits is forgotten, variables are gone. Where the person has to
+   * trust a folder first, it becomes the proposal, and the question is the answer. Rejects with `unknown_kernel`, `kernel_unusable`,
+   * and with what keeps it from starting.
    */
-  async use(id: string, by: Actor): Promise<void> {
+  async use(id: string, by: Actor): Promise<{ asks: KernelAsks } | undefined> {
     const session = this.#session;
-    if (!session) return;
+    if (!session) return undefined;
     const found = await findUsable(this.#finder, id);
     const { trust } = found;
     if (trust && found.source === 'folder' && !this.#trust.has(trust.folder)) {
-      throw new HostError('untrusted_folder', `${found.displayName} is not started before you trust the folder "${trust.folder}".`, {
-        data: { folder: trust.folder },
-      });
+      this.#decision = { ...this.#decision, proposal: found };
+      this.#isDismissed = false;
+      this.#emitChange();
+      return { asks: trust };
     }
     const sandbox = sandboxFor(found, { sandbox: this.#options.sandbox, isAttended: true });
     await this.kernel.putIn(await this.#options.create(found, sandbox));
@@ -140,15 +143,19 @@ export class NotebookKernels {
     this.#emitChange();
     await session.restart({ by });
     this.#writeMetadata(by);
+    return undefined;
   }
 
   /** Answers the question of the proposal. A no is kept as long as the notebook is open. */
-  async trustFolder(yes: boolean, by: Actor): Promise<void> {
+  async trustFolder({ yes, folder }: { yes: boolean; folder?: string | undefined }, by: Actor): Promise<void> {
     const { proposal } = this.#decision;
-    if (!proposal?.trust) throw new HostError('bad_request', 'There is no kernel that waits for an answer. Reload the window.');
+    if (!proposal?.trust || (folder !== undefined && folder !== proposal.trust.folder))
+      throw new HostError('bad_request', 'There is no kernel that waits for an answer. Reload the window.');
     if (yes) {
       await this.#trust.add(proposal.trust.folder);
-      return this.use(proposal.id, by);
+      // Of a kernelspec the yes is the choice; an environment is looked up again, and is trusted by now.
+      await this.use(proposal.id, by);
+      return;
     }
     this.#isDismissed = true;
     this.#emitChange();

@@ -82,6 +82,12 @@ export interface KernelList {
   readonly kernels: readonly KernelOffer[];
 }
 
+/** The `value` of `done` for a `useKernel` that waits for an answer: the kernel is a program of a folder that is not trusted yet. */
+export interface KernelAsks {
+  readonly question: string;
+  readonly folder: string;
+}
+
 /** What a person asks for. Refused edits leave the document as it is. */
 export type ViewerAction =
   /** Answered with `InsertedCell`. `more` is what a pasted cell brings along. */
@@ -109,10 +115,13 @@ export type ViewerAction =
   | { readonly do: 'setToolAccess'; readonly allowed: boolean }
   /** Answered with `KernelList`. */
   | { readonly do: 'listKernels' }
-  /** Puts another kernel in, as a restart does. Fails with `unknown_kernel`, `kernel_unusable`, `untrusted_folder` or `kernel_failed`. */
+  /**
+   * Puts another kernel in, as a restart does. Answered with `{ asks: KernelAsks }` where the person has to trust a folder first
+   * (`trustFolder`). Fails with `unknown_kernel`, `kernel_unusable` or `kernel_failed`.
+   */
   | { readonly do: 'useKernel'; readonly id: string }
-  /** Answers the question of the proposal; with yes, its folder is trusted and its kernel put in. */
-  | { readonly do: 'trustFolder'; readonly yes: boolean }
+  /** Answers the question of the proposal; with yes, its folder is trusted and its kernel put in. With `folder` only if it is still of that one. */
+  | { readonly do: 'trustFolder'; readonly yes: boolean; readonly folder?: string }
   | { readonly do: 'resolveConflict'; readonly keep: 'mine' | 'theirs' };
 
 /** From a window to the host. */
