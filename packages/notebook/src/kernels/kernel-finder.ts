@@ -1,5 +1,5 @@
 import { existsSync, statSync } from 'node:fs';
-import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { basename, delimiter, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { findProgram } from '../sandbox/find-program.js';
 import { shellWord } from './advice.js';
 import { isExecutable, pythonOf, readEnvironment } from './environment.js';
@@ -69,7 +69,7 @@ export class KernelFinder {
       .map(({ project, environment }): FoundKernel => {
         const { folder, python, version } = environment;
         const problem = judgeEnvironment(environment, { ...this.#surroundings, folder: project });
-        const name = relative(project, folder).startsWith('..') ? basename(folder) : relative(project, folder);
+        const name = dirname(folder) === project ? basename(folder) : `environment ${basename(folder)}`;
         return {
           ...pythonKernel(python, `Python ${version} (${name})`, version),
           source: 'folder',
@@ -108,26 +108,25 @@ export class KernelFinder {
       const reason = `the shell has activated ${prefix}, which has no Python`;
       return { ...pythonKernel(python, `Python (${name}, activated)`), source: 'activated', problem: { reason, fix: 'deactivate' } };
     }
-    return this.#judged(python, (version) => `Python ${version} (${name}, activated)`.replace('  ', ' '), 'activated');
+    return this.#judged(python, (version) => `Python ${version} (${name}, activated)`, 'activated');
   }
 
   async #findOnPath(): Promise<FoundKernel | undefined> {
-    const python = ['python3', 'python', 'python.exe'].map((name) => findProgram(name, this.#env.PATH)).find((path) => path !== undefined);
+    const path = this.#pathOutside();
+    const python = ['python3', 'python', 'python.exe'].map((name) => findProgram(name, path)).find((found) => found !== undefined);
     if (python === undefined) return undefined;
-    const active = this.#activePrefix();
-    if (active !== undefined && isInside(active, python)) return undefined;
-    // A project that is on PATH is a project all the same: its files are judged, and it is in the list already.
+    return this.#judged(python, (version) => `Python ${version} (${basename(python)})`, 'path');
+  }
+
+  /** PATH without the activated environment, and without the project: what lies there is the project's, whoever has put it on PATH. */
+  #pathOutside(): string {
+    const home = realPath(homeOf(this.#env)) ?? sep;
     const project = this.inFolder()[0]?.trust?.folder ?? this.folder;
-    if (isInside(project, python) && !isInside(project, realPath(homeOf(this.#env)) ?? '/') && project !== realPath(homeOf(this.#env))) {
-      const environment = readEnvironment(dirname(dirname(python)));
-      if (environment) return undefined;
-      const trust = {
-        folder: project,
-        question: `The "python3" of this folder comes first on PATH. Use it? It will run code of this folder.`,
-      };
-      return { ...pythonKernel(python, 'Python (python3 of this folder)'), source: 'folder', trust, launch: { python } };
-    }
-    return this.#judged(python, (version) => `Python ${version} (${basename(python)})`.replace('  ', ' '), 'path');
+    // In the home folder, and above it, lies the person's own: pyenv, conda, ~/bin.
+    const isHome = project === home || isInside(project, home);
+    const without = [this.#activePrefix(), isHome ? undefined : project].filter((folder) => folder !== undefined);
+    const entries = (this.#env.PATH ?? '').split(delimiter);
+    return entries.filter((entry) => !without.some((folder) => realPath(entry) === folder || isInside(folder, entry))).join(delimiter);
   }
 
   async #atPath(path: string): Promise<FoundKernel | undefined> {
@@ -140,7 +139,7 @@ export class KernelFinder {
       const problem = (facts && judgeEnvironment(facts, this.#surroundings)) ?? { reason: 'it is not a program that can be run' };
       return { ...pythonKernel(python, `Python (${python})`), source: 'path', problem };
     }
-    return this.#judged(python, (version) => `Python ${version} (${basename(folder)})`.replace('  ', ' '), 'path');
+    return this.#judged(python, (version) => `Python ${version} (${basename(folder)})`, 'path');
   }
 
   async #judged(python: string, nameOf: (version: string) => string, source: FoundKernel['source']): Promise<FoundKernel> {
