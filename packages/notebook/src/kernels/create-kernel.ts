@@ -1,3 +1,4 @@
+import { createJupyterKernel } from '../kernel/jupyter/jupyter-kernel.js';
 import type { Kernel } from '../kernel/kernel.js';
 import type { KernelTools } from '../kernel/kernel-tools.js';
 import { createNodeKernel } from '../kernel/node-kernel.js';
@@ -12,7 +13,6 @@ export interface CreateKernelOptions {
 }
 
 /** The kernel of what was found, not started. */
-export function createFoundKernel({ launch, id }: FoundKernel, { tools, sandbox }: CreateKernelOptions): Kernel {
-  if (!launch) return createNodeKernel({ tools, sandbox });
-  throw new Error(`${id} cannot be started yet`);
+export function createFoundKernel({ launch }: FoundKernel, { folder, tools, sandbox }: CreateKernelOptions): Kernel {
+  return launch ? createJupyterKernel({ ...launch, folder, tools, sandbox }) : createNodeKernel({ tools, sandbox });
 }
