@@ -1,3 +1,4 @@
+import type { JsonObject } from '@notebridge/kit/json';
 import { Listeners } from '@notebridge/kit/listeners';
 import { messageOf } from '@notebridge/kit/message-of';
 import type { Execution, Kernel, KernelInfo, KernelState, Output } from './kernel/kernel.js';
@@ -15,6 +16,8 @@ export interface SessionOptions {
   readOnly?: boolean;
   /** What people call the notebook: its file name. */
   title?: string;
+  /** What `get_notebook_info` says of the kernel besides its own info. Default: nothing. */
+  describeKernel?: () => JsonObject;
   journal?: JournalLimits;
 }
 
@@ -32,6 +35,7 @@ export class NotebookSession {
   readonly journal: Journal;
   readonly kernel: Kernel;
   readonly title: string | undefined;
+  readonly describeKernel: () => JsonObject;
   readonly #listeners = new Listeners<SessionEvent>();
   readonly #queue: RunQueue;
   readonly #stopListening: (() => void)[];
@@ -39,10 +43,11 @@ export class NotebookSession {
   #readOnly: boolean;
   #isClosed = false;
 
-  constructor({ document, kernel, readOnly = false, title, journal }: SessionOptions) {
+  constructor({ document, kernel, readOnly = false, title, describeKernel = () => ({}), journal }: SessionOptions) {
     this.document = document;
     this.kernel = kernel;
     this.title = title;
+    this.describeKernel = describeKernel;
     this.journal = new Journal(document, journal);
     this.#readOnly = readOnly;
     this.#queue = new RunQueue({

@@ -188,7 +188,13 @@ export class NotebookHost implements AsyncDisposable {
       const kernels = options.kernel ? undefined : await this.#openKernels(document);
       const kernel = options.kernel ?? kernels?.kernel;
       if (!kernel) throw new Error('There is no kernel');
-      session = createNotebookSession({ document, kernel, title, readOnly: options.readOnly ?? false });
+      session = createNotebookSession({
+        document,
+        kernel,
+        title,
+        readOnly: options.readOnly ?? false,
+        ...(kernels ? { describeKernel: () => kernels.describe() } : {}),
+      });
       kernels?.attach(session);
       const onDisconnectAgent = async (agentId: string) => this.#disconnects.emit(agentId);
       const codeTools = options.tools;

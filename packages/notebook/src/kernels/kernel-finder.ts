@@ -161,14 +161,17 @@ export class KernelFinder {
 
   async #judgeSpec(spec: Kernelspec): Promise<FoundKernel> {
     const { name: id, displayName, language, folder: path } = spec;
-    const trust = isPlain(spec)
-      ? {}
-      : {
-          trust: {
-            folder: this.folder,
-            question: `The notebook asks for the kernel "${id}", which runs: ${spec.argv.join(' ').slice(0, 300)}. Run it in the notebooks of this folder?`,
-          },
-        };
+    // R reads these of the folder in which it starts, and the first is code.
+    const ofFolder = language === 'r' ? ['.Rprofile', '.Renviron', '.RData'].filter((name) => existsSync(join(this.folder, name))) : [];
+    const trust =
+      isPlain(spec) && ofFolder.length === 0
+        ? {}
+        : {
+            trust: {
+              folder: this.folder,
+              question: `The notebook asks for the kernel "${id}", which runs: ${spec.argv.join(' ').slice(0, 300)}${ofFolder.length > 0 ? `, and with it ${ofFolder.join(', ')} of this folder` : ''}. Run it in the notebooks of this folder?`,
+            },
+          };
     const found = { id, displayName, language, version: '', source: 'kernelspec' as const, path, ...trust };
     const judged = isPlainPython(spec) ? await this.#judgePython(spec) : await this.#judgeProgram(spec);
     return { ...found, ...judged };

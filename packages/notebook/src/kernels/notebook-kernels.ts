@@ -95,6 +95,13 @@ export class NotebookKernels {
     };
   }
 
+  /** For agents: what the code is, and can do. */
+  describe(): JsonObject {
+    const { displayName, isolation } = this.choice;
+    const isOwn = this.#decision.kernel.id !== pyodideKernel.id;
+    return { display_name: displayName, isolation, ...(isOwn ? { folder: this.#options.folder } : {}) };
+  }
+
   /** Returns the unsubscribe function. */
   onChoice(listener: (choice: KernelChoice) => void): () => void {
     return this.#listeners.add(listener);
