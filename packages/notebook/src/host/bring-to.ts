@@ -41,13 +41,14 @@ function add(document: NotebookDocument, { cell, index, by }: { cell: CellConten
   else document.insert(index, cell, { by });
 }
 
-interface CellStep {
+export interface CellStep {
   from: CellContent | undefined;
   to: CellContent;
   by: Actor;
 }
 
-function bringCellTo(document: NotebookDocument, { from, to, by }: CellStep): void {
+/** One cell; it stays where it is. */
+export function bringCellTo(document: NotebookDocument, { from, to, by }: CellStep): void {
   if (!from || from === to) return;
   const isSame = (key: keyof CellContent) => isSameJson(from[key], to[key]);
   if (!isSame('type') || !isSame('attachments') || !isSame('extra')) {

@@ -25,6 +25,18 @@ export const notebookErrors = {
   cancelled: { meaning: 'The run was cancelled before it began.', next: 'Run the cell again.' },
   kernel_failed: { meaning: 'The kernel could not be started.', next: 'Follow what the message says, then try again.' },
   kernel_dead: { meaning: 'The kernel has died.', next: 'Call `restart_kernel`; variables are gone.' },
+  server_unreachable: {
+    meaning: 'The Jupyter server that has the notebook does not answer, or the connection to it is lost.',
+    next: 'Start the server, then call again.',
+  },
+  server_refused: { meaning: 'The Jupyter server does not accept the token.', next: 'Give its token, as the message says.' },
+  server_failed: { meaning: 'The Jupyter server answered with an error.', next: 'Follow what the message says.' },
+  no_notebook: { meaning: 'No notebook is chosen, or it is not on the server (any more).', next: 'Choose one of those that the message names.' },
+  changed_elsewhere: {
+    meaning: 'The notebook was changed on the server by another program; nothing was written.',
+    next: 'Read the cells again, then decide.',
+  },
+  ask_person: { meaning: 'A person has to agree first.', next: 'Ask, then call again as the message says.' },
   out_of_step: { meaning: 'A change does not follow the last one that a replica has seen.', next: 'Begin again from a snapshot.' },
   closed: { meaning: 'The notebook session is closed.', next: 'Open the notebook again.' },
   internal: { meaning: 'A fault of ours.', next: 'Report it.' },

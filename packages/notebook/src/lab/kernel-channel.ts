@@ -1,0 +1,62 @@
+import { Listeners } from '@notebridge/kit/listeners';
+import type WebSocket from 'ws';
+import type { JupyterServer } from './jupyter-server.js';
+import { binaryProtocol, createMessage, type KernelMessage, type KernelRequest, parseMessage, printMessage } from './kernel-message.js';
+
+/** The socket to one kernel of the server, as long as both live. */
+export class KernelChannel {
+  readonly kernelId: string;
+  /** Called once: closed by us, or gone. */
+  readonly closed: Promise<void>;
+  readonly #socket: WebSocket;
+  readonly #session: string;
+  readonly #isBinary: boolean;
+  readonly #messages = new Listeners<KernelMessage>();
+
+  private constructor(kernelId: string, socket: WebSocket, session: string) {
+    this.kernelId = kernelId;
+    this.#socket = socket;
+    this.#session = session;
+    this.#isBinary = socket.protocol === binaryProtocol;
+    this.closed = new Promise((resolve) => socket.once('close', () => resolve()));
+    socket.on('message', (data: Buffer, isBinary) => {
+      const message = parseMessage(data, isBinary);
+      if (message) this.#messages.emit(message);
+    });
+    socket.resume();
+  }
+
+  /**
+   * `session`: a UUID of the client's own. A second socket with the same one closes the first, and receives what came while there was
+   * none. Rejects as `JupyterServer.connect` does.
+   */
+  static async open(server: JupyterServer, kernelId: string, session: string): Promise<KernelChannel> {
+    const socket = await server.connect(`api/kernels/${encodeURIComponent(kernelId)}/channels`, {
+      query: { session_id: session },
+      protocols: [binaryProtocol],
+    });
+    return new KernelChannel(kernelId, socket, session);
+  }
+
+  get isOpen(): boolean {
+    return this.#socket.readyState === this.#socket.OPEN;
+  }
+
+  onMessage(listener: (message: KernelMessage) => void): () => void {
+    return this.#messages.add(listener);
+  }
+
+  /** Returns the id of the message. */
+  send(request: KernelRequest): string {
+    const { id, message } = createMessage(request, this.#session);
+    this.#socket.send(printMessage(message, this.#isBinary));
+    return id;
+  }
+
+  close(): void {
+    this.#socket.close();
+    // A server that has hung up does not answer the handshake of the end.
+    const timer = setTimeout(() => this.#socket.terminate(), 1000);
+    this.#socket.once('close', () => clearTimeout(timer));
+  }
+}

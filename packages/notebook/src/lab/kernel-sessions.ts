@@ -1,0 +1,64 @@
+import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
+import { NotebookError } from '../model/errors.js';
+import type { JupyterServer } from './jupyter-server.js';
+
+/** A notebook's session on the server: its kernel, which Lab and we share. */
+export interface KernelSession {
+  readonly id: string;
+  readonly path: string;
+  readonly kernelId: string;
+  readonly kernelName: string;
+}
+
+export interface KernelSpec {
+  readonly name: string;
+  readonly displayName: string;
+  readonly language: string;
+}
+
+/** All sessions of notebooks. Consoles and terminals are none. */
+export async function listKernelSessions(server: JupyterServer): Promise<KernelSession[]> {
+  const found = await server.request('api/sessions');
+  return Array.isArray(found) ? found.flatMap((session) => toSession(session) ?? []) : [];
+}
+
+export async function findKernelSession(server: JupyterServer, path: string): Promise<KernelSession | undefined> {
+  return (await listKernelSessions(server)).find((session) => session.path === path);
+}
+
+/** The notebook's session; the server makes one, with a kernel, if there is none. Never a second one for the same path. */
+export async function openKernelSession(server: JupyterServer, path: string, kernelName: string | undefined): Promise<KernelSession> {
+  // Lab has opened it under its drive's name if it is of jupyter-collaboration before 3.
+  const existing = await findKernelSession(server, path);
+  if (existing) return existing;
+  const body = { path, type: 'notebook', name: path.split('/').at(-1) ?? path, kernel: kernelName === undefined ? {} : { name: kernelName } };
+  const { status, body: made } = await server.ask('api/sessions', { method: 'POST', body });
+  const session = toSession(made);
+  if (status < 300 && session) return session;
+  const said = isJsonObject(made) && typeof made.message === 'string' ? made.message : `status ${status}`;
+  throw new NotebookError('kernel_failed', `The Jupyter server could not start a kernel for "${path}": ${said}`, { data: { path } });
+}
+
+/** Undefined for one that is not there any more. */
+export async function readKernelSession(server: JupyterServer, id: string): Promise<KernelSession | undefined> {
+  const { status, body } = await server.ask(`api/sessions/${encodeURIComponent(id)}`);
+  return status === 200 ? toSession(body) : undefined;
+}
+
+/** The kernels that the server can start, and its default. */
+export async function readKernelSpecs(server: JupyterServer): Promise<{ specs: readonly KernelSpec[]; standard: string | undefined }> {
+  const found = await server.request('api/kernelspecs');
+  if (!isJsonObject(found) || !isJsonObject(found.kernelspecs)) return { specs: [], standard: undefined };
+  const specs = Object.entries(found.kernelspecs).map(([name, entry]) => {
+    const spec: JsonObject = isJsonObject(entry) && isJsonObject(entry.spec) ? entry.spec : {};
+    return { name, displayName: String(spec.display_name ?? name), language: String(spec.language ?? '').toLowerCase() };
+  });
+  return { specs, standard: typeof found.default === 'string' ? found.default : undefined };
+}
+
+function toSession(session: unknown): KernelSession | undefined {
+  if (!isJsonObject(session) || !isJsonObject(session.kernel) || session.type !== 'notebook') return undefined;
+  const { id, path, kernel } = session;
+  if (typeof id !== 'string' || typeof path !== 'string' || typeof kernel.id !== 'string') return undefined;
+  return { id, path: path.replace(/^RTC:/, ''), kernelId: kernel.id, kernelName: String(kernel.name ?? '') };
+}

@@ -1,0 +1,350 @@
+import { randomUUID } from 'node:crypto';
+import type { JsonObject } from '@notebridge/kit/json';
+import { isJsonObject } from '@notebridge/kit/json';
+import { Listeners } from '@notebridge/kit/listeners';
+import { messageOf } from '@notebridge/kit/message-of';
+import type { Completions, ExecuteOptions, Execution, Kernel, KernelInfo, KernelState, MimeBundle } from '../kernel/kernel.js';
+import { within } from '../kernel/within.js';
+import { NotebookError } from '../model/errors.js';
+import type { JupyterServer } from './jupyter-server.js';
+import { KernelChannel } from './kernel-channel.js';
+import type { KernelMessage, KernelRequest } from './kernel-message.js';
+import { type KernelSession, type KernelSpec, openKernelSession, readKernelSession } from './kernel-sessions.js';
+import { RemoteExecution } from './remote-execution.js';
+
+export interface LabKernelOptions {
+  server: JupyterServer;
+  /** Of the notebook, as it is now: it may have been renamed. */
+  path: () => string;
+  /** What the server would start for the notebook. */
+  spec: KernelSpec;
+}
+
+/** How long a kernel may take to answer for the first time. */
+const startTimeoutMs = 120_000;
+const answerTimeoutMs = 5000;
+/** The longest that a timer can be: 24 days. */
+const endlessMs = 2 ** 31 - 1;
+/** Waits between attempts to reach a kernel again whose socket was lost; after them it counts as dead. */
+const reconnectDelaysMs = [100, 300, 1000, 2000, 4000, 8000, 15_000];
+
+/** The kernel of the notebook's own session on a Jupyter server: the one that runs the cells of people in JupyterLab, too. */
+export class LabKernel implements Kernel {
+  readonly #options: LabKernelOptions;
+  readonly #states = new Listeners<KernelState>();
+  /** The same for each socket to one kernel: what it sent while there was none comes with the next one. */
+  #clientId = randomUUID();
+  #state: KernelState = 'starting';
+  #info: KernelInfo;
+  #session: KernelSession | undefined;
+  #channel: KernelChannel | undefined;
+  #attaching: Promise<void> | undefined;
+  #running: { id: string; execution: RemoteExecution } | undefined;
+  #turn: Promise<unknown> = Promise.resolve();
+  readonly #answers = new Map<string, (content: JsonObject) => void>();
+  #isRestarting = false;
+  #isClosed = false;
+
+  constructor(options: LabKernelOptions) {
+    this.#options = options;
+    const { name, displayName, language } = options.spec;
+    this.#info = { name, displayName, language, version: '' };
+  }
+
+  get state(): KernelState {
+    return this.#state;
+  }
+
+  get info(): KernelInfo {
+    return this.#info;
+  }
+
+  onState(listener: (state: KernelState) => void): () => void {
+    return this.#states.add(listener);
+  }
+
+  async start(): Promise<void> {
+    await this.#attached();
+  }
+
+  async execute(source: string, options: ExecuteOptions): Promise<Execution> {
+    const execution = new RemoteExecution(source, options);
+    const abort = () => void this.#stop(execution).catch(() => {});
+    options.signal?.addEventListener('abort', abort, { once: true });
+    const turn = this.#turn.then(() => this.#run(execution));
+    this.#turn = turn.catch(() => {});
+    try {
+      return await turn;
+    } finally {
+      options.signal?.removeEventListener('abort', abort);
+    }
+  }
+
+  async interrupt(): Promise<void> {
+    const { execution } = this.#running ?? {};
+    if (execution) await this.#stop(execution);
+    else await this.#post('interrupt');
+  }
+
+  async complete(code: string, position: number): Promise<Completions> {
+    const nothing = { matches: [], start: position, end: position };
+    const content = await this.#ask('complete_request', { code, cursor_pos: toCodePoints(code, position) });
+    if (content?.status !== 'ok' || !Array.isArray(content.matches)) return nothing;
+    const { matches, cursor_start: start, cursor_end: end } = content;
+    return { matches: matches.map(String), start: toUtf16(code, Number(start)), end: toUtf16(code, Number(end)) };
+  }
+
+  async inspect(code: string, position: number, detail: 0 | 1 = 0): Promise<MimeBundle | undefined> {
+    const content = await this.#ask('inspect_request', { code, cursor_pos: toCodePoints(code, position), detail_level: detail });
+    return content?.found === true && isJsonObject(content.data) ? content.data : undefined;
+  }
+
+  /** Also where the kernel has died, or its session was ended: then the server starts another one. */
+  async restart(): Promise<void> {
+    this.#isRestarting = true;
+    try {
+      this.#endRunning((execution) => execution.end('interrupted'));
+      this.#setState('starting');
+      const session = this.#session && (await readKernelSession(this.#options.server, this.#session.id));
+      if (session) {
+        this.#session = session;
+        await this.#post('restart');
+      }
+      this.#drop();
+      await this.#attached();
+    } finally {
+      this.#isRestarting = false;
+    }
+  }
+
+  /** The kernel stays: it is of the notebook, which people may have open. */
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#endRunning((execution) => execution.fail(new NotebookError('closed', 'The notebook was closed while the cell ran.')));
+    const channel = this.#channel;
+    this.#drop();
+    await channel?.closed;
+    this.#setState('dead');
+  }
+
+  async #run(execution: RemoteExecution): Promise<Execution> {
+    if (execution.isAbandoned) return { status: 'interrupted', executionCount: 0 };
+    await this.#attached();
+    this.#send(execution);
+    return execution.ended;
+  }
+
+  #send(execution: RemoteExecution): void {
+    const content = {
+      code: execution.source,
+      silent: false,
+      store_history: true,
+      user_expressions: {},
+      allow_stdin: execution.onInput !== undefined,
+      // Others' cells that wait in the kernel are not ours to drop.
+      stop_on_error: false,
+    };
+    const id = this.#channel?.send({ channel: 'shell', type: 'execute_request', content }) ?? '';
+    this.#running = { id, execution };
+    const forget = () => {
+      if (this.#running?.execution === execution) this.#running = undefined;
+    };
+    execution.ended.then(forget, forget);
+  }
+
+  async #stop(execution: RemoteExecution): Promise<void> {
+    execution.isAbandoned = true;
+    // Its code stays in the kernel's queue, behind another's cell, and is interrupted when it begins.
+    if (!execution.hasBegun) return;
+    execution.isInterrupted = true;
+    await this.#post('interrupt');
+  }
+
+  async #post(action: 'interrupt' | 'restart'): Promise<void> {
+    if (!this.#session) return;
+    await this.#options.server.request(`api/kernels/${encodeURIComponent(this.#session.kernelId)}/${action}`, { method: 'POST', body: {} });
+  }
+
+  /** Resolves when the kernel can be used. Rejects with what keeps it from that. */
+  async #attached(): Promise<void> {
+    if (this.#isClosed) throw new NotebookError('closed', 'The notebook was closed.');
+    if (this.#channel?.isOpen && this.#state !== 'dead') return;
+    this.#attaching ??= this.#attach().finally(() => {
+      this.#attaching = undefined;
+    });
+    return this.#attaching;
+  }
+
+  async #attach(): Promise<void> {
+    const { server, path, spec } = this.#options;
+    const known = this.#session && (await readKernelSession(server, this.#session.id));
+    const session = known ?? (await openKernelSession(server, path(), spec.name === '' ? undefined : spec.name));
+    if (session.kernelId !== this.#session?.kernelId) this.#clientId = randomUUID();
+    this.#session = session;
+    const channel = await KernelChannel.open(server, session.kernelId, this.#clientId);
+    this.#channel = channel;
+    channel.onMessage((message) => this.#take(message));
+    void channel.closed.then(() => this.#onClosed(channel));
+    if (this.#running) return this.#awaitLost();
+    const model = await server.request(`api/kernels/${encodeURIComponent(session.kernelId)}`);
+    // One that runs another's cell answers when that has ended, which may be tomorrow.
+    const isBusy = isJsonObject(model) && model.execution_state === 'busy';
+    if (isBusy) return this.#setState('busy');
+    const answer = await this.#ask('kernel_info_request', {}, startTimeoutMs);
+    if (!answer) throw new NotebookError('kernel_failed', `The kernel of "${path()}" does not answer. Restart it.`);
+    this.#learn(answer);
+    if (this.#state === 'starting' || this.#state === 'dead') this.#setState('idle');
+  }
+
+  /** The kernel's answer comes behind the end of the cell: one that has not ended by then has ended while nobody listened. */
+  #awaitLost(): void {
+    const { execution } = this.#running ?? {};
+    void this.#ask('kernel_info_request', {}, endlessMs).then((answer) => {
+      const lost = 'The connection to the kernel was lost while the cell ran, and its end was not seen. Its outputs may be incomplete.';
+      if (answer) execution?.fail(new NotebookError('server_unreachable', lost));
+    });
+  }
+
+  #learn({ language_info: language }: JsonObject): void {
+    const { displayName } = this.#options.spec;
+    const { name = this.#info.language, version = '' } = isJsonObject(language) ? language : {};
+    const kernel = this.#session?.kernelName ?? this.#info.name;
+    this.#info = {
+      name: kernel,
+      displayName: kernel === this.#options.spec.name ? displayName : kernel,
+      language: String(name).toLowerCase(),
+      version: String(version),
+    };
+  }
+
+  #take(message: KernelMessage): void {
+    const { channel, type, parentId, content } = message;
+    if (type === 'status') this.#takeStatus(String(content.execution_state), parentId);
+    if (channel === 'shell') {
+      const answer = this.#answers.get(parentId);
+      this.#answers.delete(parentId);
+      if (answer) return answer(content);
+    }
+    const { id, execution } = this.#running ?? {};
+    if (!execution || parentId !== id) return;
+    if (channel === 'stdin' && type === 'input_request') return void this.#answerInput(execution, content);
+    if (execution.take(message) === 'aborted') return this.#send(execution);
+    if (execution.isAbandoned && execution.hasBegun && !execution.isInterrupted) void this.#stop(execution).catch(() => {});
+  }
+
+  #takeStatus(state: string, parentId: string): void {
+    if (state === 'busy' || state === 'idle') {
+      if (this.#state !== 'dead' || parentId !== '') this.#setState(state);
+      return;
+    }
+    if (state === 'dead') this.#setState('dead');
+    const isOther = state === 'restarting' || state === 'starting';
+    if ((isOther || state === 'dead') && !this.#isRestarting) this.#endRunning((execution) => execution.fail(this.#died(state)));
+    if (isOther && !this.#isRestarting) this.#setState('idle');
+  }
+
+  #died(state: string): NotebookError {
+    const what =
+      state === 'dead'
+        ? 'The kernel has died, and the server could not start it again. Call restart_kernel.'
+        : 'The kernel was restarted while the cell ran: it died, or a person restarted it.';
+    return new NotebookError('kernel_dead', `${what} Its variables are gone.`);
+  }
+
+  async #answerInput(execution: RemoteExecution, { prompt, password }: JsonObject): Promise<void> {
+    const question = { prompt: String(prompt ?? ''), password: password === true };
+    const end = new AbortController();
+    void execution.ended.catch(() => {}).then(() => end.abort());
+    const value = await execution.onInput?.(question, end.signal).catch(() => undefined);
+    if (end.signal.aborted) return;
+    if (value === undefined) await this.#stop(execution).catch(() => {});
+    else this.#channel?.send({ channel: 'stdin', type: 'input_reply', content: { status: 'ok', value } });
+  }
+
+  /** The answer to a request; undefined where none comes in time, or while a cell of ours runs. */
+  async #ask(type: string, content: JsonObject, timeoutMs = answerTimeoutMs): Promise<JsonObject | undefined> {
+    const channel = this.#channel;
+    if (!channel?.isOpen || (this.#running && timeoutMs === answerTimeoutMs)) return undefined;
+    const request: KernelRequest = { channel: 'shell', type, content };
+    const id = channel.send(request);
+    const answer = new Promise<JsonObject | undefined>((resolve) => {
+      this.#answers.set(id, resolve);
+      void channel.closed.then(() => resolve(undefined));
+    });
+    try {
+      return await within(timeoutMs, answer);
+    } finally {
+      this.#answers.delete(id);
+    }
+  }
+
+  #onClosed(channel: KernelChannel): void {
+    if (channel !== this.#channel || this.#isClosed || this.#isRestarting) return;
+    this.#channel = undefined;
+    void this.#reconnect();
+  }
+
+  /** A socket that is lost costs nothing, as long as its kernel is there: what it said meanwhile comes with the next one. */
+  async #reconnect(): Promise<void> {
+    const before = this.#session?.kernelId;
+    for (const delayMs of reconnectDelaysMs) {
+      await new Promise((resolve) => setTimeout(resolve, delayMs));
+      if (this.#isClosed || this.#isRestarting || this.#channel) return;
+      const outcome = await this.#tryAgain(before);
+      if (outcome === 'done') return;
+    }
+    this.#giveUp('The Jupyter server does not answer any more. Start it, then call restart_kernel.');
+  }
+
+  async #tryAgain(before: string | undefined): Promise<'done' | 'again'> {
+    try {
+      const session = this.#session && (await readKernelSession(this.#options.server, this.#session.id));
+      if (!session) {
+        this.#giveUp('The kernel was shut down, by a person or with its server. Call restart_kernel to start another one.');
+        return 'done';
+      }
+      if (session.kernelId !== before) {
+        const changed = new NotebookError('kernel_dead', 'Another kernel was chosen for the notebook while the cell ran.');
+        this.#endRunning((execution) => execution.fail(changed));
+      }
+      await this.#attached();
+      return 'done';
+    } catch (error) {
+      return error instanceof NotebookError && error.code === 'server_refused' ? this.#giveUp(messageOf(error)) : 'again';
+    }
+  }
+
+  #giveUp(why: string): 'done' {
+    this.#setState('dead');
+    this.#endRunning((execution) => execution.fail(new NotebookError('kernel_dead', `${why} Its variables are gone.`)));
+    return 'done';
+  }
+
+  #endRunning(end: (execution: RemoteExecution) => void): void {
+    const { execution } = this.#running ?? {};
+    this.#running = undefined;
+    if (execution) end(execution);
+  }
+
+  #drop(): void {
+    const channel = this.#channel;
+    this.#channel = undefined;
+    channel?.close();
+  }
+
+  #setState(state: KernelState): void {
+    if (state === this.#state) return;
+    this.#state = state;
+    this.#states.emit(state);
+  }
+}
+
+/** Jupyter counts characters, JavaScript halves of them. */
+function toCodePoints(text: string, position: number): number {
+  return [...text.slice(0, position)].length;
+}
+
+function toUtf16(text: string, position: number): number {
+  return [...text].slice(0, position).join('').length;
+}
