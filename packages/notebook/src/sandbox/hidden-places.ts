@@ -1,6 +1,7 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { outermost } from './outermost.js';
 
 /** Of a home folder: keys, passwords and tokens, histories, and what runs by itself. Names below it. */
 const ofHome = [
@@ -119,6 +120,5 @@ export function findHiddenPlaces(shown: readonly string[], ours: readonly string
   });
   const all = [...ours, ...named, ...ofHome.map((name) => join(homedir(), name))];
   const found = all.filter((path) => existsSync(path)).map((path) => realpathSync(path));
-  const inside = [...new Set(found)].filter((path) => shown.some((folder) => path.startsWith(`${folder}/`)));
-  return inside.filter((path) => !inside.some((other) => path.startsWith(`${other}/`)));
+  return outermost(found).filter((path) => shown.some((folder) => path.startsWith(`${folder}/`)));
 }

@@ -1,13 +1,12 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
+import { findFileDoors } from './file-doors.js';
 import { findHiddenPlaces } from './hidden-places.js';
+import { outermost } from './outermost.js';
 import { findPythonPlaces } from './python-places.js';
-import type { Mount, SandboxSpec } from './spec.js';
+import type { FolderAccess, Mount, SandboxSpec } from './spec.js';
 import { homeInside } from './system-files.js';
-
-/** What code gets of the folder of its notebook: nothing, to read, or to read and write. */
-export type FilesAccess = 'none' | 'ro' | 'rw';
 
 export interface KernelSpecOptions {
   /** An interpreter, by absolute path. It is run, outside, to be asked where its modules are: one that is trusted. */
@@ -17,7 +16,7 @@ export interface KernelSpecOptions {
   /** The folder of the notebook. */
   readonly folder: string;
   /** Default `none`: the kernel begins in an empty folder. */
-  readonly files?: FilesAccess | undefined;
+  readonly files?: FolderAccess | undefined;
   /** More that may be read: the helper's own files, the folder of a kernelspec, another interpreter that it starts. */
   readonly readable?: readonly string[] | undefined;
   /** Where this program keeps its state, tokens and logs: never visible. */
@@ -40,12 +39,15 @@ export async function toKernelSpec(options: KernelSpecOptions): Promise<SandboxS
   const shown = [...new Set([...places.own, ...others, ...readable, ...kernels])];
   if (folder !== undefined) assertMayBeGiven(folder, ours);
   return {
-    command: [python, ...args],
+    command: [places.executable, ...args],
     readable: shown,
     folder: folder ?? homeInside,
     programs: true,
     mounts,
-    hidden: findHiddenPlaces([...mounts.map(({ path }) => path), ...shown], ours),
+    hidden: outermost([
+      ...findHiddenPlaces([...mounts.map(({ path }) => path), ...shown], ours),
+      ...findFileDoors(mounts.map(({ path }) => path)),
+    ]),
     kept: files === 'rw' && folder !== undefined ? findKept(folder) : [],
     environment: environmentOf(places.prefix, places.userBase, kernels),
     ...(maxDataBytes === undefined ? {} : { maxDataBytes }),

@@ -3,6 +3,7 @@ import { lstatSync, readlinkSync, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { basename, dirname, resolve } from 'node:path';
 import { promisify } from 'node:util';
+import { outermost } from './outermost.js';
 
 const timeoutMs = 20_000;
 
@@ -12,6 +13,8 @@ export interface PythonPlaces {
   own: string[];
   /** Where it looks for modules besides: projects that were installed to be edited. */
   others: string[];
+  /** The program itself, which may have been asked for by a script of a version manager. */
+  executable: string;
   /** The environment's own folder, where `bin` is. */
   prefix: string;
   /** Where its user's own packages are. */
@@ -24,7 +27,7 @@ import json, os, site, sys
 own = [sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix]
 given = lambda paths: [os.path.abspath(p) for p in paths if p and os.path.isabs(p)]
 user = getattr(site, "ENABLE_USER_SITE", False) and site.getuserbase()
-json.dump({"prefix": sys.prefix, "own": given(own), "paths": given(sys.path), "user": user or None}, sys.stdout)
+json.dump({"executable": sys.executable, "prefix": sys.prefix, "own": given(own), "paths": given(sys.path), "user": user or None}, sys.stdout)
 `;
 
 /**
@@ -37,11 +40,18 @@ export async function findPythonPlaces(python: string): Promise<PythonPlaces> {
       throw new Error(`"${python}" does not run as a Python: ${error.stderr?.trim() || error.message}`);
     },
   );
-  const { prefix, own, paths, user } = JSON.parse(stdout) as { prefix: string; own: string[]; paths: string[]; user: string | null };
+  const { executable, prefix, own, paths, user } = JSON.parse(stdout) as {
+    executable: string;
+    prefix: string;
+    own: string[];
+    paths: string[];
+    user: string | null;
+  };
   const ofUser = user === null ? [] : [`${user}/lib`];
-  const first = toReadable([...own, ...ofUser, ...findLinks(python)]);
+  const first = toReadable([...own, ...ofUser, ...findLinks(executable)]);
   const others = toReadable(paths).filter((path) => !first.some((folder) => path === folder || path.startsWith(`${folder}/`)));
-  return { own: first, others, prefix, ...(user === null ? {} : { userBase: user }) };
+  const hasOfUser = user !== null && isThere(`${user}/lib`);
+  return { executable, own: first, others, prefix, ...(hasOfUser ? { userBase: user } : {}) };
 }
 
 /** Each path, and what it really is. */
@@ -49,7 +59,7 @@ function toReadable(paths: readonly string[]): string[] {
   const home = `${homedir()}/`;
   const all = [...new Set(paths.flatMap((path) => [path, toRealPath(path)]))];
   const fit = all.filter((path): path is string => path !== undefined && isThere(path) && path !== '/' && !home.startsWith(`${path}/`));
-  return withoutInner(fit);
+  return outermost(fit);
 }
 
 /** A program of an environment is often a link to a link: the folder of each is looked through on the way. */
@@ -74,9 +84,4 @@ function toRealPath(path: string): string | undefined {
 
 function isThere(path: string): boolean {
   return toRealPath(path) !== undefined;
-}
-
-/** What is below another one is seen with it. */
-function withoutInner(paths: readonly string[]): string[] {
-  return paths.filter((path) => !paths.some((other) => path.startsWith(`${other}/`)));
 }

@@ -7,10 +7,13 @@ import type { Readable, Writable } from 'node:stream';
  */
 export type SandboxMode = 'require' | 'auto' | 'off';
 
+/** What code gets of the folder of its notebook in a sandbox: nothing, its files to read, or to write as well. */
+export type FolderAccess = 'none' | 'ro' | 'rw';
+
 /** A folder of the machine that a program gets at the same path, with what is below. */
 export interface Mount {
   readonly path: string;
-  readonly access: 'ro' | 'rw';
+  readonly access: Exclude<FolderAccess, 'none'>;
 }
 
 /** What a program is given in a sandbox. All else is not there: no file, no process, no device, no variable. */

@@ -106,5 +106,5 @@ function sum(numbers: readonly number[]): number {
 }
 
 function toMebibytes(bytes: number): string {
-  return `${Math.round(bytes / 1024 ** 2).toLocaleString('en')} MiB`;
+  return `${Math.round(bytes / 1024 ** 2)} MiB`;
 }
