@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { maxTemporaryBytesOf } from './limits.js';
-import type { SandboxSpec } from './spec.js';
+import type { Mount, SandboxSpec } from './spec.js';
 import { temporaryFolders, writtenFiles } from './system-files.js';
 
 /** File descriptors of ours that bubblewrap is started with. */
@@ -17,9 +17,7 @@ const nobody = '65534';
 /** The arguments of bubblewrap (0.8 or later). `systemFiles` are readable as well. */
 export function toBubblewrapArguments(spec: SandboxSpec, systemFiles: readonly string[]): string[] {
   const { command, readable, folder, network = false, programs = false, mounts = [], hidden = [], kept = [] } = spec;
-  const given = new Map(mounts.map(({ path, access }) => [path, access]));
-  const visible = [...systemFiles, command[0], ...readable, ...kept].filter((path) => !given.has(path));
-  const binds = [...given, ...new Set(visible)].map((one) => (typeof one === 'string' ? ([one, 'ro'] as const) : one));
+  const binds = toBinds([...systemFiles, command[0], ...readable, ...kept], mounts);
   return [
     '--unshare-all',
     ...(network ? ['--share-net'] : []),
@@ -35,10 +33,7 @@ export function toBubblewrapArguments(spec: SandboxSpec, systemFiles: readonly s
     '--clearenv',
     ...['--hostname', 'notebridge'],
     ...(programs ? placesOfPrograms(spec) : []),
-    // What is above comes first, or it would cover what is below.
-    ...binds
-      .sort(([one], [other]) => one.length - other.length)
-      .flatMap(([path, access]) => [access === 'rw' ? '--bind' : '--ro-bind', path, path]),
+    ...binds.flatMap(({ path, access }) => [access === 'rw' ? '--bind' : '--ro-bind', path, path]),
     ...hidden.flatMap(toCover),
     ...['--proc', '/proc'],
     // Root outside owns the host's devices and may change who may use them, also from in here: so there are none, or such as cannot
@@ -73,4 +68,16 @@ function toCover(path: string): string[] {
   return statSync(path).isDirectory()
     ? ['--perms', '0555', '--size', '4096', '--tmpfs', path, '--remount-ro', path]
     : ['--ro-bind', '/dev/null', path];
+}
+
+/** What is above comes first, or it would cover what is below. What is below something that is only read is there already. */
+function toBinds(visible: readonly string[], mounts: readonly Mount[]): Mount[] {
+  const given = new Map<string, Mount>(
+    [...visible.map((path) => ({ path, access: 'ro' as const })), ...mounts].map((mount) => [mount.path, mount]),
+  );
+  const all = [...given.values()].sort((one, other) => one.path.length - other.path.length);
+  return all.filter(({ path, access }) => {
+    const nearest = all.findLast((other) => path.startsWith(`${other.path}/`));
+    return nearest === undefined || nearest.access !== access || access === 'rw';
+  });
 }

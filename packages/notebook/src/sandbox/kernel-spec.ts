@@ -3,6 +3,7 @@ import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { findFileDoors } from './file-doors.js';
 import { findHiddenPlaces } from './hidden-places.js';
+import { findKernelspecPlaces, userDataFolder } from './kernelspec-places.js';
 import { outermost } from './outermost.js';
 import { findPythonPlaces } from './python-places.js';
 import type { FolderAccess, Mount, SandboxSpec } from './spec.js';
@@ -17,7 +18,9 @@ export interface KernelSpecOptions {
   readonly folder: string;
   /** Default `none`: the kernel begins in an empty folder. */
   readonly files?: FolderAccess | undefined;
-  /** More that may be read: the helper's own files, the folder of a kernelspec, another interpreter that it starts. */
+  /** The kernelspec that it starts: what its program reads is given too. */
+  readonly kernelName?: string | undefined;
+  /** More that may be read: the helper's own files. */
   readonly readable?: readonly string[] | undefined;
   /** Where this program keeps its state, tokens and logs: never visible. */
   readonly ours?: readonly string[] | undefined;
@@ -29,14 +32,15 @@ export interface KernelSpecOptions {
  * one of the system's, one that keys are kept in.
  */
 export async function toKernelSpec(options: KernelSpecOptions): Promise<SandboxSpec> {
-  const { python, args, files = 'none', readable = [], ours = [], maxDataBytes } = options;
+  const { python, args, files = 'none', kernelName, readable = [], ours = [], maxDataBytes } = options;
   const places = await findPythonPlaces(python);
   const folder = files === 'none' ? undefined : realpathSync(options.folder);
   const mounts: Mount[] = folder === undefined || files === 'none' ? [] : [{ path: folder, access: files }];
   const kernels = findKernelFolders();
   // What the person edits in the folder is not the environment.
   const others = places.others.filter((path) => folder === undefined || !`${path}/`.startsWith(`${folder}/`));
-  const shown = [...new Set([...places.own, ...others, ...readable, ...kernels])];
+  const ofKernel = kernelName === undefined ? [] : await findKernelspecPlaces(kernelName, places.prefix);
+  const shown = [...new Set([...places.own, ...others, ...readable, ...kernels, ...ofKernel])];
   if (folder !== undefined) assertMayBeGiven(folder, ours);
   return {
     command: [places.executable, ...args],
@@ -63,7 +67,7 @@ function findKept(folder: string): string[] {
 
 /** Kernels that the user has installed are found there; their files name the programs to start. */
 function findKernelFolders(): string[] {
-  return [join(homedir(), '.local/share/jupyter/kernels')].filter((path) => existsSync(path));
+  return [join(userDataFolder(), 'kernels')].filter((path) => existsSync(path));
 }
 
 function environmentOf(prefix: string, userBase: string | undefined, kernels: readonly string[]): { [name: string]: string } {
