@@ -1,18 +1,23 @@
-import type { SandboxSpec } from './spec.js';
+import { statSync } from 'node:fs';
+import { maxTemporaryBytesOf } from './limits.js';
+import type { Mount, SandboxSpec } from './spec.js';
+import { temporaryFolders, writtenFiles } from './system-files.js';
 
 /** File descriptors of ours that bubblewrap is started with. */
 export const seccompFd = 3;
 export const infoFd = 4;
 /** Ends with us; see limits.ts. */
 export const lifeFd = 5;
+/** The first of those that `writtenFiles` come by, one for each. */
+export const firstFileFd = 6;
 
 /** The user inside is nobody, also when we are root. */
 const nobody = '65534';
 
-/** The arguments of bubblewrap (0.8 or later) for a program that starts no other ones. */
+/** The arguments of bubblewrap (0.8 or later). `systemFiles` are readable as well. */
 export function toBubblewrapArguments(spec: SandboxSpec, systemFiles: readonly string[]): string[] {
-  const { command, readable, folder, network = false } = spec;
-  const visible = [...new Set([...systemFiles, command[0], ...readable])];
+  const { command, readable, folder, network = false, programs = false, mounts = [], hidden = [], kept = [] } = spec;
+  const binds = toBinds([...systemFiles, command[0], ...readable, ...kept], mounts);
   return [
     '--unshare-all',
     ...(network ? ['--share-net'] : []),
@@ -27,14 +32,52 @@ export function toBubblewrapArguments(spec: SandboxSpec, systemFiles: readonly s
     '--as-pid-1',
     '--clearenv',
     ...['--hostname', 'notebridge'],
-    ...visible.flatMap((path) => ['--ro-bind', path, path]),
+    ...(programs ? placesOfPrograms(spec) : []),
+    ...binds.flatMap(({ path, access }) => [access === 'rw' ? '--bind' : '--ro-bind', path, path]),
+    ...hidden.flatMap(toCover),
     ...['--proc', '/proc'],
-    // Root outside owns the host's devices and may change who may use them, also from in here: so there are none. And the two
-    // file systems that bubblewrap makes could be filled.
-    ...['--remount-ro', '/proc', '--remount-ro', '/'],
+    // Root outside owns the host's devices and may change who may use them, also from in here: so there are none, or such as cannot
+    // be changed (limits.ts). And the file systems that bubblewrap makes could be filled.
+    ...['--remount-ro', '/proc', ...(programs ? ['--remount-ro', '/dev'] : []), '--remount-ro', '/'],
     ...['--chdir', folder],
     ...['--seccomp', String(seccompFd), '--info-fd', String(infoFd)],
     '--',
+    ...(programs ? reaper : []),
     ...command,
   ];
+}
+
+/**
+ * Process 1 with programs: it waits for every process that its parent has left, and ends with the one that was asked for. A shell gives
+ * what it does not wait for an empty stdin, so that is passed on by another number.
+ */
+const reaper = ['/bin/sh', '-c', 'exec 3<&0; "$@" <&3 3<&- & exec 3<&- </dev/null; wait $!', 'notebridge-init'];
+
+function placesOfPrograms(spec: SandboxSpec): string[] {
+  const size = String(maxTemporaryBytesOf(spec));
+  return [
+    ...['--dev', '/dev'],
+    ...temporaryFolders.flatMap((path) => ['--perms', '1777', '--size', size, '--tmpfs', path]),
+    ...writtenFiles.flatMap(([path], index) => ['--perms', '0444', '--ro-bind-data', String(firstFileFd + index), path]),
+    ...Object.entries(spec.environment ?? {}).flatMap(([name, value]) => ['--setenv', name, value]),
+  ];
+}
+
+/** Something empty over it. The device without its powers cannot even be opened. */
+function toCover(path: string): string[] {
+  return statSync(path).isDirectory()
+    ? ['--perms', '0555', '--size', '4096', '--tmpfs', path, '--remount-ro', path]
+    : ['--ro-bind', '/dev/null', path];
+}
+
+/** What is above comes first, or it would cover what is below. What is below something that is only read is there already. */
+function toBinds(visible: readonly string[], mounts: readonly Mount[]): Mount[] {
+  const given = new Map<string, Mount>(
+    [...visible.map((path) => ({ path, access: 'ro' as const })), ...mounts].map((mount) => [mount.path, mount]),
+  );
+  const all = [...given.values()].sort((one, other) => one.path.length - other.path.length);
+  return all.filter(({ path, access }) => {
+    const nearest = all.findLast((other) => path.startsWith(`${other.path}/`));
+    return nearest === undefined || nearest.access !== access || access === 'rw';
+  });
 }

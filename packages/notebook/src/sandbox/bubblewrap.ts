@@ -1,44 +1,53 @@
 import type { Duplex } from 'node:stream';
 import { setTimeout } from 'node:timers/promises';
-import { infoFd, lifeFd, seccompFd, toBubblewrapArguments } from './bubblewrap-arguments.js';
+import { firstFileFd, infoFd, lifeFd, seccompFd, toBubblewrapArguments } from './bubblewrap-arguments.js';
 import { inheritedDescriptors } from './descriptors.js';
-import { findLinuxFaults } from './facts.js';
-import { defaultMaxDataBytes, withLimits } from './limits.js';
+import { findLinuxFaults, toExpected } from './facts.js';
+import { withLimits } from './limits.js';
 import { createSeccompFilter } from './seccomp.js';
 import { findSharedLibraries } from './shared-libraries.js';
-import type { Sandbox, SandboxedProcess } from './spec.js';
+import type { Sandbox, SandboxedProcess, SandboxSpec } from './spec.js';
 import { startProgram } from './start-program.js';
+import { findSystemFiles, writtenFiles } from './system-files.js';
+import { watchBounds } from './watch-bounds.js';
 
 const pidTimeoutMs = 1000;
 
 /** Sandboxes of Linux: namespaces by bubblewrap, the given program, a filter of system calls and bounds. */
 export function createBubblewrap(bubblewrap: string): Sandbox {
-  const filter = createSeccompFilter(process.arch);
   const libraries = findSharedLibraries();
+  const systemFilesOf = ({ programs = false }: SandboxSpec) => (programs ? findSystemFiles() : libraries);
   return {
     name: 'bubblewrap',
     isTested: true,
     launch(spec) {
+      const { programs = false } = spec;
+      const filter = createSeccompFilter(process.arch, { programs });
       if (!filter) throw new Error(`no filter of system calls for ${process.arch}`);
-      const limited = withLimits([bubblewrap, ...toBubblewrapArguments(spec, libraries)], spec.maxDataBytes ?? defaultMaxDataBytes());
-      const child = spawnClean(limited);
-      const rules = child.stdio[seccompFd] as Duplex;
-      rules.on('error', () => {});
-      rules.end(filter);
-      return { child, pid: readPid(child.stdio[infoFd] as Duplex) };
+      const limited = withLimits([bubblewrap, ...toBubblewrapArguments(spec, systemFilesOf(spec))], spec);
+      const child = spawnClean(limited, programs ? firstFileFd + writtenFiles.length : firstFileFd);
+      write(child, seccompFd, filter);
+      if (programs) for (const [index, [, text]] of writtenFiles.entries()) write(child, firstFileFd + index, text);
+      const pid = readPid(child.stdio[infoFd] as Duplex);
+      return { child, pid, ...(programs ? { breach: watchBounds(child, pid, spec) } : {}) };
     },
-    async findFaults({ pid }, { command, readable, network = false }) {
+    async findFaults({ pid }, spec) {
       // It was reported before the program began, which has returned by now.
       const known = await Promise.race([pid, setTimeout(pidTimeoutMs, undefined, { ref: false })]);
       if (known === undefined) return ['its process id is not known'];
-      return findLinuxFaults(known, { visible: [...libraries, command[0], ...readable], network });
+      return findLinuxFaults(known, toExpected(spec, systemFilesOf(spec)));
     },
   };
 }
 
+function write(child: SandboxedProcess['child'], fd: number, data: Buffer | string): void {
+  const pipe = (child.stdio as (Duplex | null)[])[fd];
+  pipe?.on('error', () => {});
+  pipe?.end(data);
+}
+
 /** In a process group of its own, with our pipes, and nothing else of ours: no variable, no open file. */
-function spawnClean([command, ...args]: [string, ...string[]]): SandboxedProcess['child'] {
-  const ours = lifeFd + 1;
+function spawnClean([command, ...args]: [string, ...string[]], ours: number): SandboxedProcess['child'] {
   const leaking = inheritedDescriptors().filter((fd) => fd >= ours);
   // `ignore` leaves a descriptor from 3 on as it is; a pipe takes its place.
   const stdio = Array.from({ length: Math.max(ours, ...leaking.map((fd) => fd + 1)) }, (_, fd) =>

@@ -1,16 +1,51 @@
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
+import { maxTemporaryBytesOf } from './limits.js';
+import type { SandboxSpec } from './spec.js';
+import { devices, temporaryFolders, terminals, writtenFiles } from './system-files.js';
 
+/** What may be mounted besides `/` and `/proc`, and how. */
 export interface Expected {
-  /** Paths that may be mounted besides `/` and `/proc`. */
+  /** Paths that may be read. */
   visible: readonly string[];
+  /** Folders of the host that may be written to. */
+  writable: readonly string[];
+  /** Folders that were given with all that is mounted below them. */
+  folders: readonly string[];
+  /** Paths that have to be covered. */
+  hidden: readonly string[];
+  /** File systems in memory, and how many bytes each of them may have. */
+  temporary: readonly string[];
+  maxTemporaryBytes: number;
+  devices: readonly string[];
   network: boolean;
+}
+
+export function toExpected(spec: SandboxSpec, systemFiles: readonly string[]): Expected {
+  const { command, readable, mounts = [], hidden = [], kept = [], programs = false, network = false } = spec;
+  return {
+    visible: [
+      ...systemFiles,
+      command[0],
+      ...readable,
+      ...kept,
+      ...(programs ? ['/dev', terminals, ...writtenFiles.map(([path]) => path)] : []),
+    ],
+    writable: mounts.filter(({ access }) => access === 'rw').map(({ path }) => path),
+    folders: [...mounts.map(({ path }) => path), ...(programs ? [...readable, ...systemFiles] : [])],
+    hidden,
+    temporary: programs ? temporaryFolders : [],
+    maxTemporaryBytes: maxTemporaryBytesOf(spec),
+    devices: programs ? devices : [],
+    network,
+  };
 }
 
 /**
  * What Linux itself reports about a process in the sandbox, by our own /proc, and what of it is wrong. Nothing that runs inside
  * takes part in this. Empty: the sandbox is active.
  */
-export function findLinuxFaults(pid: number, { visible, network }: Expected): string[] {
+export function findLinuxFaults(pid: number, expected: Expected): string[] {
+  const { network } = expected;
   try {
     const at = (file: string) => readFileSync(`/proc/${pid}/${file}`, 'utf8');
     const status = parseStatus(at('status'));
@@ -24,7 +59,7 @@ export function findLinuxFaults(pid: number, { visible, network }: Expected): st
       ...(status.Seccomp === '2' ? [] : ['no filter of system calls is in force']),
       ...(/\t1$/.test(status.NSpid ?? '') ? [] : [`it is not the first process of its own (${status.NSpid})`]),
       ...(/^\s*0\s/.test(at('uid_map')) ? ['it is root inside'] : []),
-      ...findMounts(mounts, visible),
+      ...findMounts(parseMounts(mounts), expected),
       ...(network ? [] : findInterfaces(at('net/dev'))),
       ...findOpenFiles(pid, mounts),
     ];
@@ -44,14 +79,54 @@ function findSharedNamespaces(pid: number, network: boolean): string[] {
     .map((kind) => `it shares our ${kind} namespace`);
 }
 
-function findMounts(mounts: string, visible: readonly string[]): string[] {
-  const known = new Set(['/', '/proc', ...visible]);
-  return lines(mounts).flatMap((line) => {
-    const [, , , , point = '', options = ''] = line.split(' ');
+interface MountPoint {
+  path: string;
+  isReadOnly: boolean;
+  /** Of the file system itself, as in `size=100k`. */
+  fileSystem: string;
+  options: string[];
+}
+
+function parseMounts(text: string): MountPoint[] {
+  return lines(text).map((line) => {
+    const [front = '', back = ''] = line.split(' - ');
+    const [, , , , point = '', mount = ''] = front.split(' ');
+    const [fileSystem = '', , options = ''] = back.split(' ');
     const path = point.replace(/\\(\d{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
-    if (!known.has(path) && !path.startsWith('/proc/')) return [`it sees "${path}"`];
-    return options.split(',').includes('ro') ? [] : [`it may write to "${path}"`];
+    return { path, isReadOnly: mount.split(',').includes('ro'), fileSystem, options: options.split(',') };
   });
+}
+
+function findMounts(mounts: readonly MountPoint[], expected: Expected): string[] {
+  const { visible, writable, folders, hidden, temporary } = expected;
+  const known = new Set(['/', '/proc', ...visible, ...folders, ...hidden, ...temporary, ...expected.devices]);
+  // The last one at a place is the one that is seen.
+  const seen = new Map(mounts.map((mount) => [mount.path, mount]));
+  const faults = mounts.flatMap((mount) => {
+    const { path } = mount;
+    if (!known.has(path) && !['/proc', ...folders].some((folder) => isBelow(folder, path))) return [`it sees "${path}"`];
+    if (mount.isReadOnly || seen.get(path) !== mount) return [];
+    if (temporary.includes(path)) return isBounded(mount, expected.maxTemporaryBytes) ? [] : [`"${path}" has no bound`];
+    if (path === terminals && mount.fileSystem === 'devpts') return [];
+    if (expected.devices.includes(path)) return ownsDevice(path) ? [`it owns the device "${path}"`] : [];
+    return writable.some((folder) => folder === path || isBelow(folder, path)) ? [] : [`it may write to "${path}"`];
+  });
+  const missing = [...hidden, ...writable].filter((path) => !seen.has(path));
+  return [...faults, ...missing.map((path) => (hidden.includes(path) ? `it sees "${path}"` : `it does not see "${path}"`))];
+}
+
+function isBelow(folder: string, path: string): boolean {
+  return path.startsWith(`${folder}/`);
+}
+
+/** Linux says the size in KiB. */
+function isBounded({ fileSystem, options }: MountPoint, maxBytes: number): boolean {
+  const [, size] = /^size=(\d+)k$/.exec(options.find((option) => option.startsWith('size=')) ?? '') ?? [];
+  return fileSystem === 'tmpfs' && size !== undefined && Number(size) <= Math.ceil(maxBytes / 1024) + 4;
+}
+
+function ownsDevice(path: string): boolean {
+  return statSync(path).uid === process.getuid?.();
 }
 
 function findInterfaces(devices: string): string[] {

@@ -1,15 +1,29 @@
 import { totalmem } from 'node:os';
+import type { SandboxSpec } from './spec.js';
+import { devices } from './system-files.js';
 
 /** Python's memory ends at 4 GiB by itself; the rest is for Node, and for what JavaScript holds. */
 const mostBytes = 5 * 1024 ** 3;
 /** What is only reserved counts too, and Node 24 reserves half a gigabyte for code alone. */
 const leastBytes = 2 * 1024 ** 3;
 
-/** Bytes that a kernel may write to: 5 GiB, or three quarters of what this machine or container has, and no less than 2 GiB. */
-export function defaultMaxDataBytes(): number {
+/**
+ * Bytes that a kernel may write to: 5 GiB, or three quarters of what this machine or container has, and no less than 2 GiB. With
+ * `programs` three quarters, however much that is.
+ */
+export function maxDataBytesOf({ maxDataBytes, programs = false }: Pick<SandboxSpec, 'maxDataBytes' | 'programs'>): number {
+  if (maxDataBytes !== undefined) return maxDataBytes;
   const constrained = process.constrainedMemory?.() ?? 0;
   const available = constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
-  return Math.max(leastBytes, Math.min(mostBytes, Math.floor(available * 0.75)));
+  return Math.max(leastBytes, Math.min(programs ? Number.POSITIVE_INFINITY : mostBytes, Math.floor(available * 0.75)));
+}
+
+export function maxTemporaryBytesOf(spec: SandboxSpec): number {
+  return spec.maxTemporaryBytes ?? Math.min(1024 ** 3, Math.floor(maxDataBytesOf(spec) / 8));
+}
+
+export function maxProcessesOf({ maxProcesses = 512 }: Pick<SandboxSpec, 'maxProcesses'>): number {
+  return maxProcesses;
 }
 
 /**
@@ -17,17 +31,39 @@ export function defaultMaxDataBytes(): number {
  * the processor than others where it is short; and if memory is short, it is ended before others. Fails if a bound cannot be set.
  * If we end, also while bubblewrap is setting things up and cannot yet see that, its process group is ended. A shell does it all, since every system has one that can. Address space is not bounded: WebAssembly reserves much and uses little.
  */
-export function withLimits(command: readonly [string, ...string[]], maxDataBytes: number): [string, ...string[]] {
-  return ['/bin/sh', '-c', script, 'notebridge-limits', String(Math.floor(maxDataBytes / 1024)), ...command];
+export function withLimits(command: readonly [string, ...string[]], spec: SandboxSpec): [string, ...string[]] {
+  const limited = [String(Math.floor(maxDataBytesOf(spec) / 1024)), ...command] as const;
+  if (!spec.programs)
+    return ['/bin/sh', '-c', toScript({ threads: 256, files: 256, more: 'ulimit -f 0' }), 'notebridge-limits', ...limited];
+  const isRoot = process.getuid?.() === 0;
+  const script = toScript({ threads: maxThreadsOf(spec), files: 4096, more: isRoot ? protectDevices : ':' });
+  return ['/bin/sh', '-c', ...(isRoot ? ownMounts : []), script, 'notebridge-limits', ...limited];
 }
 
+/** Of all processes: a numerical library begins one for each processor. */
+export function maxThreadsOf(spec: Pick<SandboxSpec, 'maxProcesses'>): number {
+  return 8 * maxProcessesOf(spec);
+}
+
+/**
+ * Root owns the devices, and is their owner inside too: in mounts of its own they are made such that nobody changes them, before
+ * bubblewrap passes them on. Where root may not mount, as in many a container, it may in a user namespace.
+ */
+const ownMounts = [
+  'unshare --mount true 2>/dev/null && exec unshare --mount --propagation private "$@"; exec unshare --user --map-root-user --mount --propagation private "$@"',
+  ...['notebridge-mounts', '/bin/sh', '-c'],
+];
+const protectDevices = `for device in ${devices.join(' ')}; do mount --bind $device $device && mount -o remount,bind,ro $device || exit 1; done; :`;
+
 // Threads, by the names that shells have for it: those of the whole machine, since bubblewrap itself is still among the user's, and
-// 256 more. In the namespace they are counted anew (Linux 5.14). Root has no such limit.
-const script = `
+// some more. In the namespace they are counted anew (Linux 5.14). Root has no such limit.
+const toScript = ({ threads, files, more }: { threads: number; files: number; more: string }) => `
 { echo 500 >/proc/self/oom_score_adj; } 2>/dev/null
 (read -r _ <&5; kill -KILL 0) </dev/null >/dev/null 2>&1 3<&- 4<&- &
 read -r _ _ _ tasks _ </proc/loadavg
-threads=$((\${tasks#*/} + 256))
+threads=$((\${tasks#*/} + ${threads}))
 ulimit -u $threads 2>/dev/null || ulimit -p $threads 2>/dev/null
-ulimit -c 0 && ulimit -f 0 && ulimit -n 256 && ulimit -d "$1" && shift && exec nice -n 5 "$@" 5<&-
+${more} || exit 1
+[ "$(ulimit -n)" != unlimited ] && [ "$(ulimit -n)" -lt ${files} ] || ulimit -n ${files} || exit 1
+ulimit -c 0 && ulimit -d "$1" && shift && exec nice -n 5 "$@" 5<&-
 `;

@@ -3,6 +3,7 @@ import type { Layer } from '../kernel/layers.js';
 import { createBubblewrap } from './bubblewrap.js';
 import { explainFailure, notInstalled, type Unavailable } from './explain.js';
 import { findProgram } from './find-program.js';
+import { maxProcessesOf } from './limits.js';
 import { probeSandbox } from './probe.js';
 import { createSandboxExec } from './sandbox-exec.js';
 import type { Sandbox, SandboxMode, SandboxSpec } from './spec.js';
@@ -10,8 +11,10 @@ import type { Sandbox, SandboxMode, SandboxSpec } from './spec.js';
 /** The sandbox that a kernel starts in, and what is said of it. */
 export interface OpenedSandbox {
   readonly sandbox?: Sandbox;
-  layerOf(spec: Pick<SandboxSpec, 'network'>): Layer;
+  layerOf(spec: DescribedSpec): Layer;
 }
+
+type DescribedSpec = Pick<SandboxSpec, 'network' | 'programs' | 'mounts' | 'maxProcesses'>;
 
 /** A sandbox that has worked once in this process is required from then on: code that breaks it from inside gains nothing. */
 let proven: Sandbox | undefined;
@@ -54,11 +57,19 @@ const untested: Unavailable = {
   fix: 'Run Notebridge in a virtual machine with Linux.',
 };
 
-function toLayer({ name, isTested }: Sandbox, { network = false }: Pick<SandboxSpec, 'network'>): Layer {
+function toLayer({ name, isTested }: Sandbox, spec: DescribedSpec): Layer {
   if (!isTested) return { name: 'operating system', active: false, text: `${name} is in use, but untested`, fix: untested.fix };
+  const { network = false, programs = false } = spec;
   const reach = network ? 'the network of this machine' : 'no network';
-  const text = `${name}: ${reach}, no other processes, no files but its own, nothing to write to, bounded memory`;
-  return { name: 'operating system', active: true, text };
+  const own = programs
+    ? `no processes but its own, ${maxProcessesOf(spec)} at most, ${describeFiles(spec)}, bounded memory`
+    : 'no other processes, no files but its own, nothing to write to, bounded memory';
+  return { name: 'operating system', active: true, text: `${name}: ${reach}, ${own}` };
+}
+
+function describeFiles({ mounts = [] }: DescribedSpec): string {
+  const given = mounts.map(({ path, access }) => `"${path}" to ${access === 'rw' ? 'read and write' : 'read'}`);
+  return given.length === 0 ? 'no files of yours' : `of your files ${given.join(', ')}`;
 }
 
 function without(reason: string, fix?: string): OpenedSandbox {

@@ -7,18 +7,44 @@ import type { Readable, Writable } from 'node:stream';
  */
 export type SandboxMode = 'require' | 'auto' | 'off';
 
+/** What code gets of the folder of its notebook in a sandbox: nothing, its files to read, or to write as well. */
+export type FolderAccess = 'none' | 'ro' | 'rw';
+
+/** A folder of the machine that a program gets at the same path, with what is below. */
+export interface Mount {
+  readonly path: string;
+  readonly access: Exclude<FolderAccess, 'none'>;
+}
+
 /** What a program is given in a sandbox. All else is not there: no file, no process, no device, no variable. */
 export interface SandboxSpec {
   /** The program, by absolute path, and its arguments. The program's own file may be read. */
   readonly command: readonly [string, ...string[]];
   /** Files and folders that may be read, by absolute path, and are found there. */
   readonly readable: readonly string[];
-  /** Where it begins: one of the folders in `readable`. */
+  /** Where it begins: one of the folders in `readable` or `mounts`, or, with `programs`, one below `/tmp`. */
   readonly folder: string;
   /** The machine's network, all of it. Default false: one of its own, with nothing in it. */
   readonly network?: boolean | undefined;
-  /** Memory that it may write to, in bytes. Default: see limits.ts. */
+  /** Memory that it may write to, in bytes; with `programs` of each one, and of all together. Default: see limits.ts. */
   readonly maxDataBytes?: number | undefined;
+  /**
+   * It starts other programs: those of the system, which it may read. It gets what they need: some devices, and an empty `/tmp`, home and
+   * `/dev/shm` of bounded size. Default false.
+   */
+  readonly programs?: boolean | undefined;
+  /** Folders of people. Only with `programs`; `readable` comes after them, and stays readable alone. */
+  readonly mounts?: readonly Mount[] | undefined;
+  /** Files and folders, by their real paths, that are empty inside: what nobody may read, though it is below `mounts` or `readable`. */
+  readonly hidden?: readonly string[] | undefined;
+  /** Files and folders below `mounts` that stay readable alone. */
+  readonly kept?: readonly string[] | undefined;
+  /** Its variables, with `programs`. They can be read by everybody on the machine: no secrets. */
+  readonly environment?: { readonly [name: string]: string } | undefined;
+  /** Processes at once, with `programs`. Default: 512. */
+  readonly maxProcesses?: number | undefined;
+  /** Of `/tmp`, the home and `/dev/shm`, of each, in bytes. Default: 1 GiB, or an eighth of `maxDataBytes`. */
+  readonly maxTemporaryBytes?: number | undefined;
 }
 
 export interface SandboxedProcess {
@@ -26,6 +52,8 @@ export interface SandboxedProcess {
   readonly child: ChildProcess & { stdin: Writable; stdout: Readable; stderr: Readable };
   /** The program's process id as seen from here. Undefined where it never started, or is not known. */
   readonly pid: Promise<number | undefined>;
+  /** Why it was ended by us, in words for people: a bound that it went beyond. Undefined where that is not why. */
+  readonly breach?: () => string | undefined;
 }
 
 /** A kind of sandbox that this machine may have. */

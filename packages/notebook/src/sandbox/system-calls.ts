@@ -84,10 +84,34 @@ export const refusedCalls: { readonly [name: string]: CallNumbers } = {
   msgget: [68, 186],
   semget: [64, 190],
   mq_open: [240, 180],
-  // New processes. `clone` makes threads too, see seccomp.ts.
+};
+
+/** Refused besides, to a program that starts no other ones. `clone` makes threads too, see seccomp.ts. */
+export const refusedWithoutPrograms: { readonly [name: string]: CallNumbers } = {
   fork: [57, undefined],
   vfork: [58, undefined],
 };
+
+/**
+ * Calls whose arguments decide where files may be written: which argument has the mode of a new file, or that of an old one. With
+ * `flagsAt` the mode counts only if the flags make a file.
+ */
+export const callsWithMode: { readonly [name: string]: { numbers: CallNumbers; modeAt: number; flagsAt?: number } } = {
+  chmod: { numbers: [90, undefined], modeAt: 1 },
+  fchmod: { numbers: [91, 52], modeAt: 1 },
+  fchmodat: { numbers: [268, 53], modeAt: 2 },
+  fchmodat2: { numbers: [452, 452], modeAt: 2 },
+  creat: { numbers: [85, undefined], modeAt: 1 },
+  open: { numbers: [2, undefined], modeAt: 2, flagsAt: 1 },
+  openat: { numbers: [257, 56], modeAt: 3, flagsAt: 2 },
+  mkdir: { numbers: [83, undefined], modeAt: 1 },
+  mkdirat: { numbers: [258, 34], modeAt: 2 },
+  mknod: { numbers: [133, undefined], modeAt: 1 },
+  mknodat: { numbers: [259, 33], modeAt: 2 },
+};
+
+/** Its mode is out of the filter's sight; callers without it use `openat`. */
+export const openat2: CallNumbers = [437, 437];
 
 /** Calls whose arguments decide. */
 export const judgedCalls = {

@@ -4,13 +4,15 @@ import { existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { judgedCalls, refusedCalls } from '../../src/sandbox/system-calls.js';
+import { callsWithMode, judgedCalls, refusedCalls, refusedWithoutPrograms } from '../../src/sandbox/system-calls.js';
 import { bring, runInside, whyNoSandbox } from './support/sandboxed.js';
 
 const python = ['/usr/bin/python3'].find((path) => existsSync(path));
 const missing = (await whyNoSandbox()) ?? (python === undefined ? 'there is no /usr/bin/python3 to make system calls with' : undefined);
 if (missing !== undefined) console.warn(`Skipped: ${missing}`);
 
+const allRefused = { ...refusedCalls, ...refusedWithoutPrograms };
+const withMode = Object.fromEntries(Object.entries(callsWithMode).map(([name, { numbers }]) => [name, numbers]));
 const column = process.arch === 'arm64' ? 1 : 0;
 
 function numbersOf(calls: typeof refusedCalls): { [name: string]: number } {
@@ -25,7 +27,7 @@ describe.skipIf(missing !== undefined)('machine code in the sandbox', () => {
   beforeAll(async () => {
     folder = realpathSync(mkdtempSync(join(tmpdir(), 'notebridge-native-')));
     const program = bring('escaped.py', folder);
-    const wanted = { refused: numbersOf(refusedCalls), judged: numbersOf(judgedCalls), x64: process.arch === 'x64' };
+    const wanted = { refused: numbersOf(allRefused), judged: numbersOf(judgedCalls), x64: process.arch === 'x64' };
     const executable = realpathSync(python ?? '');
     const { stdout, stderr } = await runInside({
       command: [executable, '-I', '-S', program, JSON.stringify(wanted)],
@@ -39,7 +41,7 @@ describe.skipIf(missing !== undefined)('machine code in the sandbox', () => {
 
   test('is refused every system call of the table', () => {
     const calls = Object.entries(found).filter(([name]) => name.startsWith('call '));
-    expect(calls.length).toBe(Object.keys(numbersOf(refusedCalls)).length);
+    expect(calls.length).toBe(Object.keys(numbersOf(allRefused)).length);
     expect(calls.filter(([, outcome]) => outcome !== 'EPERM')).toEqual([]);
   });
 
@@ -86,7 +88,7 @@ describe.skipIf(missing !== undefined)('machine code in the sandbox', () => {
     const header = ['/usr/include/x86_64-linux-gnu/asm/unistd_64.h', '/usr/include/asm-generic/unistd.h'][column];
     if (header === undefined || !existsSync(header)) return console.warn('Skipped: the headers of Linux are not installed');
     const text = execFileSync('cat', [header], { encoding: 'utf8' });
-    for (const [name, number] of Object.entries({ ...numbersOf(refusedCalls), ...numbersOf(judgedCalls) })) {
+    for (const [name, number] of Object.entries({ ...numbersOf(allRefused), ...numbersOf(judgedCalls), ...numbersOf(withMode) })) {
       const defined = new RegExp(`__NR(?:3264)?_${name}\\s+(\\d+)`).exec(text)?.[1];
       if (defined !== undefined) expect(number, name).toBe(Number(defined));
     }

@@ -49,8 +49,8 @@ export function openHelper(options: LaunchOptions, events: HelperEvents): Helper
     if (isEnding) return void begun.child.kill('SIGKILL');
     launched = begun;
     const { child } = begun;
-    const exited = watch(child, options.python, events.onExit);
-    const held = holdUntil(begun.inspect(), take, (reason) => {
+    const exited = watch(begun, options.python, events.onExit);
+    const held = holdUntil(begun.inspect, take, (reason) => {
       events.onExit(reason);
       child.kill('SIGKILL');
     });
@@ -91,20 +91,23 @@ export function openHelper(options: LaunchOptions, events: HelperEvents): Helper
   };
 }
 
-/** Frames are read once the process was checked. */
-function holdUntil(inspected: Promise<void>, take: (frame: Frame) => void, onFault: (reason: string) => void): (frame: Frame) => void {
-  let held: Frame[] | undefined = [];
+/** Frames are read once the process was checked, which is when it has loaded and sends the first one. */
+function holdUntil(inspect: () => Promise<void>, take: (frame: Frame) => void, onFault: (reason: string) => void): (frame: Frame) => void {
+  let held: Frame[] | undefined;
+  let isInspected = false;
   const pass = () => {
-    const all = held ?? [];
-    held = undefined;
-    for (const frame of all) take(frame);
+    isInspected = true;
+    for (const frame of held ?? []) take(frame);
   };
-  inspected.then(pass, (error: Error) => onFault(error.message));
-  return (frame) => (held ? void held.push(frame) : take(frame));
+  return (frame) => {
+    if (isInspected) return take(frame);
+    held ??= [];
+    if (held.push(frame) === 1) inspect().then(pass, (error: Error) => onFault(error.message));
+  };
 }
 
 /** Returns a promise of its end. */
-function watch(child: Launched['child'], python: string, onExit: (reason: string) => void): Promise<void> {
+function watch({ child, breach }: Launched, python: string, onExit: (reason: string) => void): Promise<void> {
   const errors = keepEnd(child.stderr, maxErrorCharacters);
   // It went away while we wrote: `close` says so.
   child.stdin.on('error', () => {});
@@ -114,6 +117,8 @@ function watch(child: Launched['child'], python: string, onExit: (reason: string
       resolve();
     });
     child.on('close', (code, signal) => {
+      const why = breach?.();
+      if (why !== undefined) onExit(`it was ended: ${why}. Restart the kernel, and let its code take less`);
       onExit(`the program between Notebridge and the kernel ended with ${signal ?? `code ${code}`}${errors() && `: ${errors()}`}`);
       resolve();
     });

@@ -1,10 +1,9 @@
-import type { SandboxMode } from '../../sandbox/spec.js';
+import type { FolderAccess, SandboxMode } from '../../sandbox/spec.js';
 import type { Completions, KernelInfo, MimeBundle } from '../kernel.js';
 import type { KernelTools } from '../kernel-tools.js';
 import type { Layer } from '../layers.js';
 import { type EngineEvents, QueuedKernel, type QueueOptions } from '../queued-kernel.js';
 import { type EngineInfo, JupyterEngine } from './jupyter-engine.js';
-import type { FolderAccess } from './jupyter-process.js';
 import type { CommMessage, KernelComms } from './kernel-comms.js';
 
 export interface JupyterKernelOptions extends QueueOptions {
@@ -18,8 +17,13 @@ export interface JupyterKernelOptions extends QueueOptions {
   tools?: KernelTools | undefined;
   /** Whether kernel and helper are in a sandbox of the operating system. Default `off`: the code is the user, as in Jupyter. */
   sandbox?: SandboxMode | undefined;
-  /** What of the folder is reached within a sandbox. Default `rw`. */
+  /**
+   * What of the folder is reached within a sandbox. Default `ro`. Without a sandbox `start` rejects with `sandbox_unavailable` if it is
+   * given, since nothing would keep it.
+   */
   files?: FolderAccess | undefined;
+  /** Folders and files of this program that no kernel in a sandbox sees, whatever it is given: its state, tokens, logs. */
+  ours?: readonly string[] | undefined;
   /** @internal Where the helper's Python files are. Default: `python/` beside this file. */
   programUrl?: URL | undefined;
 }
@@ -79,7 +83,7 @@ export class JupyterKernel extends QueuedKernel<JupyterEngine> {
   }
 
   protected open(events: EngineEvents): JupyterEngine {
-    const { kernelName, tools, sandbox = 'off', files = 'rw', programUrl = new URL('./python/', import.meta.url) } = this.#options;
+    const { kernelName, tools, sandbox = 'off', files, ours, programUrl = new URL('./python/', import.meta.url) } = this.#options;
     const { python, folder } = this.#options;
     const { startTimeoutMs } = this;
     const onReady = (about: EngineInfo) => {
@@ -88,7 +92,10 @@ export class JupyterKernel extends QueuedKernel<JupyterEngine> {
     const onComm = (message: CommMessage) => {
       for (const listener of this.#commListeners) listener(message);
     };
-    return new JupyterEngine({ python, folder, sandbox, files, programUrl, kernelName, tools, startTimeoutMs, onReady, onComm }, events);
+    return new JupyterEngine(
+      { python, folder, sandbox, files, ours, programUrl, kernelName, tools, startTimeoutMs, onReady, onComm },
+      events,
+    );
   }
 }
 

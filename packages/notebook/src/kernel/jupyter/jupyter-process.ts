@@ -5,13 +5,12 @@ import { tmpdir } from 'node:os';
 import { basename, dirname } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
+import { toKernelSpec } from '../../sandbox/kernel-spec.js';
 import { openSandbox } from '../../sandbox/sandbox.js';
-import type { SandboxMode } from '../../sandbox/spec.js';
+import type { FolderAccess, Sandbox, SandboxMode, SandboxSpec } from '../../sandbox/spec.js';
 import { startProgram } from '../../sandbox/start-program.js';
+import { KernelError } from '../kernel-error.js';
 import type { Layer } from '../layers.js';
-
-/** What of the notebook's folder code reaches within a sandbox: nothing, its files to read, or to write as well. */
-export type FolderAccess = 'none' | 'ro' | 'rw';
 
 export interface LaunchOptions {
   /** A Python that has jupyter_client, by absolute path. */
@@ -19,7 +18,12 @@ export interface LaunchOptions {
   /** The notebook's folder, where the kernel begins. */
   folder: string;
   sandbox: SandboxMode;
-  files: FolderAccess;
+  /** Refused without a sandbox, which would not keep it. Default: `ro` in one. */
+  files: FolderAccess | undefined;
+  /** The kernelspec that it will start; undefined: that Python's own ipykernel. */
+  kernelName: string | undefined;
+  /** Where this program keeps its state: never visible in a sandbox. */
+  ours?: readonly string[] | undefined;
   /** The built `python/` beside this file. */
   programUrl: URL;
 }
@@ -27,8 +31,10 @@ export interface LaunchOptions {
 export interface Launched {
   readonly child: ChildProcess & { stdin: Writable; stdout: Readable; stderr: Readable };
   readonly layers: readonly Layer[];
-  /** Rejects if the process is not where it should be. No code of a notebook runs before. */
+  /** Rejects if the process is not where it should be. Called when it has spoken; no code of a notebook runs before. */
   inspect(): Promise<void>;
+  /** Why it was ended by a bound, if it was. */
+  breach?: (() => string | undefined) | undefined;
   /** The helper has ended, perhaps without a chance to do it itself: ends the kernel's process group, and removes its folder. */
   cleanUp(started: { readonly pid: number; readonly folder: string }): void;
 }
@@ -39,11 +45,13 @@ const theUser: Layer = {
   text: 'the code is the user: it can do and read whatever you can, as in Jupyter',
 };
 
-export async function launchHelper({ python, folder, sandbox, programUrl }: LaunchOptions): Promise<Launched> {
-  const { layerOf } = await openSandbox('off');
-  const layer = sandbox === 'off' ? layerOf({}) : { ...layerOf({}), text: 'there is none yet for a Python of your own' };
-  if (sandbox === 'require')
-    throw new Error(`a sandbox is required, and ${layer.text}. Use the kernel "pyodide", or --sandbox=off to run without`);
+export async function launchHelper(options: LaunchOptions): Promise<Launched> {
+  const { python, folder, sandbox: mode, files, programUrl } = options;
+  const { sandbox, layerOf } = await openSandbox(mode);
+  // One that nobody has tried out counts for nothing.
+  if (sandbox?.isTested) return launchInside(sandbox, layerOf, options);
+  const layer = sandbox ? { ...layerOf({}), text: 'there is none here for a Python of your own' } : layerOf({});
+  if (files !== undefined) throw refusalOfFiles(files, layer);
   // Not in the terminal's process group, whose Ctrl-C would reach it. It ends with our end of its stdin.
   const child = startProgram(python, ['-B', fileURLToPath(new URL('start.py', programUrl))], {
     cwd: folder,
@@ -52,6 +60,29 @@ export async function launchHelper({ python, folder, sandbox, programUrl }: Laun
     windowsHide: true,
   }) as Launched['child'];
   return { child, layers: [layer, theUser], inspect: async () => {}, cleanUp: cleanUpHere };
+}
+
+function refusalOfFiles(files: FolderAccess, { text, fix }: Layer): KernelError {
+  const next = fix ?? 'Use --sandbox=auto';
+  return new KernelError(
+    'sandbox_unavailable',
+    `"--files ${files}" needs the sandbox of the operating system, and ${text}. ${next} Or leave "--files" out: then code reaches all that you can.`,
+  );
+}
+
+/** Helper and kernel together: stdin and stdout are the only way in and out. */
+async function launchInside(sandbox: Sandbox, layerOf: (spec: SandboxSpec) => Layer, options: LaunchOptions): Promise<Launched> {
+  const { python, folder, files = 'ro', kernelName, ours, programUrl } = options;
+  const program = fileURLToPath(programUrl).replace(/\/$/, '');
+  const args = ['-B', `${program}/start.py`];
+  const spec = await toKernelSpec({ python, args, folder, files, kernelName, ours, readable: [program] });
+  const sandboxed = sandbox.launch(spec);
+  const inspect = async () => {
+    const faults = await sandbox.findFaults(sandboxed, spec);
+    if (faults.length > 0) throw new Error(`its sandbox is not in force: ${faults.join(', ')}`);
+  };
+  // All of it ends with its first process, and the number that it has inside is somebody else's here.
+  return { child: sandboxed.child, layers: [layerOf(spec)], inspect, breach: sandboxed.breach, cleanUp: () => {} };
 }
 
 function cleanUpHere({ pid, folder }: { pid: number; folder: string }): void {

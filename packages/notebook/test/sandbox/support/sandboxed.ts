@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { createBubblewrap } from '../../../src/sandbox/bubblewrap.js';
 import { findProgram } from '../../../src/sandbox/find-program.js';
 import { lookAtSandbox } from '../../../src/sandbox/sandbox.js';
-import type { Sandbox, SandboxSpec } from '../../../src/sandbox/spec.js';
+import type { Sandbox, SandboxedProcess, SandboxSpec } from '../../../src/sandbox/spec.js';
 
 /** Why the tests of the sandbox cannot run here, or undefined. To be printed with what is skipped. */
 export async function whyNoSandbox(): Promise<string | undefined> {
@@ -35,8 +35,13 @@ export interface Ending {
 }
 
 /** Runs to the end, with the output there was. */
-export async function runInside(spec: SandboxSpec, { atStart }: { atStart?: (pid: number | undefined) => void } = {}): Promise<Ending> {
-  const { child, pid } = sandboxOfLinux().launch(spec);
+export async function runInside(
+  spec: SandboxSpec,
+  { atStart, onLaunch }: { atStart?: (pid: number | undefined) => void; onLaunch?: (launched: SandboxedProcess) => void } = {},
+): Promise<Ending> {
+  const launched = sandboxOfLinux().launch(spec);
+  onLaunch?.(launched);
+  const { child, pid } = launched;
   const ending: Ending = { code: null, stdout: '', stderr: '' };
   child.stdout.on('data', (chunk: Buffer) => {
     ending.stdout += chunk;

@@ -1,0 +1,87 @@
+import { execFile } from 'node:child_process';
+import { lstatSync, readlinkSync, realpathSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { basename, dirname, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { outermost } from './outermost.js';
+
+const timeoutMs = 20_000;
+
+/** Where an interpreter has itself and its modules. */
+export interface PythonPlaces {
+  /** Its own files and folders, by the paths by which it reads them. */
+  own: string[];
+  /** Where it looks for modules besides: projects that were installed to be edited. */
+  others: string[];
+  /** The program itself, which may have been asked for by a script of a version manager. */
+  executable: string;
+  /** The environment's own folder, where `bin` is. */
+  prefix: string;
+  /** Where its user's own packages are. */
+  userBase?: string;
+}
+
+/** Asked without what stands in our variables or in the working directory. */
+const question = `
+import json, os, site, sys
+own = [sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix]
+given = lambda paths: [os.path.abspath(p) for p in paths if p and os.path.isabs(p)]
+user = getattr(site, "ENABLE_USER_SITE", False) and site.getuserbase()
+json.dump({"executable": sys.executable, "prefix": sys.prefix, "own": given(own), "paths": given(sys.path), "user": user or None}, sys.stdout)
+`;
+
+/**
+ * Asks an interpreter, which is run for that and has to be one that is trusted. Rejects with what it said if it is none. A place above the
+ * home folder is left out: it would show everything.
+ */
+export async function findPythonPlaces(python: string): Promise<PythonPlaces> {
+  const { stdout } = await promisify(execFile)(python, ['-E', '-c', question], { cwd: '/', timeout: timeoutMs }).catch(
+    (error: { stderr?: string; message: string }) => {
+      throw new Error(`"${python}" does not run as a Python: ${error.stderr?.trim() || error.message}`);
+    },
+  );
+  const { executable, prefix, own, paths, user } = JSON.parse(stdout) as {
+    executable: string;
+    prefix: string;
+    own: string[];
+    paths: string[];
+    user: string | null;
+  };
+  const ofUser = user === null ? [] : [`${user}/lib`];
+  const first = toReadable([...own, ...ofUser, ...findLinks(executable)]);
+  const others = toReadable(paths).filter((path) => !first.some((folder) => path === folder || path.startsWith(`${folder}/`)));
+  const hasOfUser = user !== null && isThere(`${user}/lib`);
+  return { executable, own: first, others, prefix, ...(hasOfUser ? { userBase: user } : {}) };
+}
+
+/** Each path, and what it really is. */
+function toReadable(paths: readonly string[]): string[] {
+  const home = `${homedir()}/`;
+  const all = [...new Set(paths.flatMap((path) => [path, toRealPath(path)]))];
+  const fit = all.filter((path): path is string => path !== undefined && isThere(path) && path !== '/' && !home.startsWith(`${path}/`));
+  return outermost(fit);
+}
+
+/** A program of an environment is often a link to a link: the folder of each is looked through on the way. */
+function findLinks(program: string): string[] {
+  const found: string[] = [];
+  for (let path = program, count = 0; count < 40; count++) {
+    const folder = dirname(path);
+    found.push(basename(folder) === 'bin' ? dirname(folder) : path);
+    if (!lstatSync(path).isSymbolicLink()) return found;
+    path = resolve(folder, readlinkSync(path));
+  }
+  return found;
+}
+
+function toRealPath(path: string): string | undefined {
+  try {
+    return realpathSync(path);
+  } catch {
+    return undefined;
+  }
+}
+
+function isThere(path: string): boolean {
+  return toRealPath(path) !== undefined;
+}

@@ -1,0 +1,110 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { maxDataBytesOf, maxProcessesOf, maxThreadsOf } from './limits.js';
+import type { SandboxedProcess, SandboxSpec } from './spec.js';
+
+/** A fork bomb makes some thousand processes in this time; Linux ends them all at once with the first one. */
+const everyMs = 100;
+
+/**
+ * Bounds that Linux sets for each process only, or not for root: processes and threads, and the memory of all together. Looks from
+ * outside, and ends the first process beyond one, which ends all. Returns what tells why.
+ */
+export function watchBounds(
+  child: SandboxedProcess['child'],
+  pid: Promise<number | undefined>,
+  spec: SandboxSpec,
+): () => string | undefined {
+  let breach: string | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let isMeasuring = false;
+  const end = (first: number, reason: string) => {
+    breach ??= reason;
+    clearInterval(timer);
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    try {
+      process.kill(first, 'SIGKILL');
+    } catch {
+      // It has just ended.
+    }
+    child.kill('SIGKILL');
+  };
+  const look = (first: number) => {
+    const found = count(first);
+    if (!found) return;
+    const reason = judge(found, spec);
+    if (reason !== undefined) return end(first, reason);
+    if (found.bytes <= maxDataBytesOf(spec) || isMeasuring) return;
+    isMeasuring = true;
+    void measureMemory(first, found.pids)
+      .then((bytes) => {
+        if (bytes > maxDataBytesOf(spec))
+          end(first, `its processes used ${toMebibytes(bytes)} of memory, of ${toMebibytes(maxDataBytesOf(spec))}`);
+      })
+      .finally(() => {
+        isMeasuring = false;
+      });
+  };
+  void pid.then((first) => {
+    if (first === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    timer = setInterval(() => look(first), everyMs);
+    timer.unref();
+    child.once('exit', () => clearInterval(timer));
+  });
+  return () => breach;
+}
+
+interface Found {
+  pids: string[];
+  threads: number;
+  /** What is resident; what several processes share counts in each. */
+  bytes: number;
+}
+
+function judge({ pids, threads }: Found, spec: SandboxSpec): string | undefined {
+  if (pids.length > maxProcessesOf(spec)) return `it had ${pids.length} processes, of ${maxProcessesOf(spec)} at most`;
+  if (threads > maxThreadsOf(spec)) return `it had ${threads} threads, of ${maxThreadsOf(spec)} at most`;
+  return undefined;
+}
+
+/** By the `/proc` that is mounted inside, which has no other processes. */
+function count(first: number): Found | undefined {
+  try {
+    const folder = `/proc/${first}/root/proc`;
+    const pids = readdirSync(folder).filter((name) => /^\d+$/.test(name));
+    // Enough is known.
+    if (pids.length > 4096) return { pids, threads: pids.length, bytes: 0 };
+    const facts = pids.map((pid) => readStatus(`${folder}/${pid}/status`));
+    return { pids, threads: sum(facts.map(({ threads }) => threads)), bytes: sum(facts.map(({ bytes }) => bytes)) };
+  } catch {
+    return undefined;
+  }
+}
+
+function readStatus(path: string): { threads: number; bytes: number } {
+  try {
+    const status = readFileSync(path, 'utf8');
+    const number = (name: string) => Number(new RegExp(`^${name}:\\s*(\\d+)`, 'm').exec(status)?.[1] ?? 0);
+    return { threads: number('Threads'), bytes: number('VmRSS') * 1024 };
+  } catch {
+    // It has ended.
+    return { threads: 0, bytes: 0 };
+  }
+}
+
+/** What is shared counts once, and files that are mapped not at all. */
+async function measureMemory(first: number, pids: readonly string[]): Promise<number> {
+  const parts = pids.map(async (pid) => {
+    const text = await readFile(`/proc/${first}/root/proc/${pid}/smaps_rollup`, 'utf8').catch(() => '');
+    return sum([...text.matchAll(/^Pss_(?:Anon|Shmem):\s*(\d+) kB/gm)].map(([, kibibytes]) => Number(kibibytes) * 1024));
+  });
+  return sum(await Promise.all(parts));
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
+}
+
+function toMebibytes(bytes: number): string {
+  return `${Math.round(bytes / 1024 ** 2)} MiB`;
+}

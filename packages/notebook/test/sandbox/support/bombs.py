@@ -1,0 +1,87 @@
+"""Takes as much as it gets, of what the argument names, and tells how much that was."""
+
+import ctypes, mmap, os, sys, threading, time
+
+kind = sys.argv[1]
+
+
+def tell(number):
+    os.write(1, f"{number}\n".encode())
+
+
+if kind == "processes":
+    while True:
+        try:
+            os.fork()
+        except OSError:
+            pass
+elif kind == "forks that leave":
+    # Each is the child of none that could be found by its parent.
+    if os.fork():
+        time.sleep(60)
+    while True:
+        if os.fork():
+            os._exit(0)
+        os.setsid()
+        for _ in range(4):
+            if os.fork() == 0:
+                time.sleep(60)
+elif kind == "threads":
+    # Or memory is what ends it.
+    threading.stack_size(64 << 10)
+    while True:
+        thread = threading.Thread(target=time.sleep, args=(60,), daemon=True)
+        try:
+            thread.start()
+        except RuntimeError:
+            time.sleep(0.1)
+elif kind == "memory":
+    kept = []
+    try:
+        while True:
+            kept.append(b"x" * (16 << 20))
+            tell(len(kept) * 16)
+    except MemoryError:
+        tell(len(kept) * 16)
+elif kind in ("memory of many", "shared memory"):
+    # Each stays below what one may have.
+    for _ in range(8):
+        if os.fork() == 0:
+            size = 160 << 20
+            if kind == "shared memory":
+                held = mmap.mmap(-1, size)
+                for at in range(0, size, 4096):
+                    held[at] = 1
+            else:
+                held = b"x" * size
+            time.sleep(60)
+            os._exit(0)
+    time.sleep(60)
+elif kind == "disk":
+    for folder in ("/tmp", "/run/home", "/dev/shm", "/", "/dev", "/run", "/proc", os.getcwd()):
+        written = 0
+        try:
+            with open(f"{folder}/filler", "wb", buffering=0) as file:
+                while written < 1 << 28:
+                    written += file.write(bytes(1 << 20))
+        except OSError:
+            pass
+        tell(written)
+elif kind == "files":
+    kept = []
+    try:
+        while True:
+            kept.append(os.open("/usr", os.O_RDONLY))
+    except OSError:
+        tell(len(kept))
+elif kind == "orphans":
+    # Shells leave children behind; somebody has to wait for them.
+    for _ in range(200):
+        pid = os.fork()
+        if pid == 0:
+            if os.fork() == 0:
+                os._exit(0)
+            os._exit(0)
+        os.waitpid(pid, 0)
+    time.sleep(0.3)
+    tell(sum(name.isdigit() for name in os.listdir("/proc")))
