@@ -1,3 +1,4 @@
+import { h } from 'preact';
 import { CellTools, createInserter, followGaps, switchWithLink } from './cells/cell-tools.js';
 import { NotebookView } from './cells/notebook-view.js';
 import { type Commands, createCommands } from './commands.js';
@@ -6,7 +7,8 @@ import { createActivityHint } from './frame/activity-hint.js';
 import { Announcer } from './frame/announcer.js';
 import { Banners } from './frame/banners.js';
 import { createBar } from './frame/bar.js';
-import { ChangesDrawer } from './frame/changes-drawer.js';
+import { ChangesList } from './frame/changes-list.js';
+import { Drawer, joinDrawers } from './frame/drawer.js';
 import { announceEvents } from './frame/news.js';
 import { startStatusBanners } from './frame/status-banners.js';
 import { editorKeys, listenToKeys } from './keys.js';
@@ -45,14 +47,14 @@ export function startApp(root: HTMLElement, url: string): void {
     },
   });
   const commands: Commands = createCommands({ store, drafts, selection, view, connection, complain });
-  const drawer = new ChangesDrawer(store, commands);
-  const bar = createBar(store, commands, () => drawer.toggle());
-  const changesButton = bar.querySelector<HTMLButtonElement>('.changes-button');
-  drawer.onToggle((isOpen) => {
-    changesButton?.setAttribute('aria-expanded', String(isOpen));
-    document.body.classList.toggle('with-drawer', isOpen);
-    if (!isOpen) changesButton?.focus();
+  const changes = new Drawer(store, {
+    id: 'changes',
+    title: 'Changes by agents',
+    types: ['journal', 'reset', 'link'],
+    view: () => h(ChangesList, { store, commands }),
   });
+  const bar = createBar(store, commands, () => changes.toggle());
+  joinDrawers([{ drawer: changes, opener: () => bar.querySelector('.changes-button') }]);
   const hint = createActivityHint(store, trail, commands);
   startStatusBanners({ store, banners, commands, connection, drafts });
   drafts.on((event) => {
@@ -76,7 +78,7 @@ export function startApp(root: HTMLElement, url: string): void {
   const main = el('main', { 'aria-label': 'Notebook' }, view.element, foot);
   root.replaceChildren(
     el('div', { class: 'top' }, bar, banners.element),
-    el('div', { class: 'middle' }, main, drawer.element),
+    el('div', { class: 'middle' }, main, changes.element),
     hint,
     announcer.element,
   );

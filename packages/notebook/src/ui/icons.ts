@@ -1,5 +1,5 @@
 /** Line drawings on a grid of 16, in the colour of the text around them. */
-const paths = {
+export const iconPaths = {
   run: 'M5 3.2v9.6l7.5-4.8z',
   stop: 'M4.5 4.5h7v7h-7z',
   up: 'M8 13V3.5M4 7l4-4 4 4',
@@ -14,14 +14,14 @@ const paths = {
   tools: 'M10.8 2.6a3.2 3.2 0 0 0-3.5 4.3L2.8 11.4l1.8 1.8 4.5-4.5a3.2 3.2 0 0 0 4.3-3.5l-1.9 1.9-1.8-.5-.5-1.8z',
 } as const;
 
-export type IconName = keyof typeof paths;
+export type IconName = keyof typeof iconPaths;
 
 export function icon(name: IconName): SVGSVGElement {
   const svg = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
   const attributes = { viewBox: '0 0 16 16', width: '16', height: '16', 'aria-hidden': 'true', class: `icon icon-${name}` };
   for (const [key, value] of Object.entries(attributes)) svg.setAttribute(key, value);
   const path = document.createElementNS('http://www.w3.org/2000/svg', 'path');
-  path.setAttribute('d', paths[name]);
+  path.setAttribute('d', iconPaths[name]);
   svg.append(path);
   return svg;
 }
