@@ -19,6 +19,8 @@ export const hostErrors = {
     meaning: 'A sandbox is required for Python, and none works on this machine.',
     next: 'Follow what the message says, or choose another mode of the sandbox.',
   },
+  bad_path: { meaning: 'A path leads to no notebook in the folder of this one.', next: 'Follow what the message says.' },
+  not_openable_here: { meaning: 'This window cannot open another notebook.', next: 'Run the command that the message names.' },
   unknown_agent: { meaning: 'That agent is not connected.', next: 'Look at the list of agents.' },
 } as const satisfies Record<string, { meaning: string; next: string }>;
 

@@ -18,9 +18,11 @@ import type { NotebookTool, ToolContext, ToolResult } from '../tools/tool.js';
 import type { ConnectedAgent, FileState } from '../viewer/protocol.js';
 import type { WindowAccess } from './admission.js';
 import type { NotebookTools } from './agent-tools.js';
+import { type BesideHost, BesideHosts } from './beside-hosts.js';
 import { EntryCodes } from './entry-codes.js';
 import { FileStore } from './file-store.js';
 import { HostError } from './host-error.js';
+import { NotebookFolder } from './notebook-folder.js';
 import type { SaveTiming } from './save-timer.js';
 import type { LinkLimits } from './viewer-link.js';
 import { ViewerServer } from './viewer-server.js';
@@ -44,6 +46,11 @@ export interface NotebookHostOptions extends WindowAccess {
   sandbox?: SandboxMode | undefined;
   /** What code in the notebook may call, and what windows show of it. The caller closes them, after the host. Default: nothing. */
   tools?: NotebookTools | undefined;
+  /**
+   * Makes the host of another notebook of the folder, which a person opens from a window; it is started, and closed with this one. Default:
+   * one with Python of its own, in the same sandbox, whose code calls no tools; with `kernel` given none.
+   */
+  createBeside?: ((file: string) => BesideHost) | undefined;
   limits?: (NotebookLimits & DocumentLimits) | undefined;
   timing?: Partial<SaveTiming> | undefined;
   windowLimits?: (Partial<LinkLimits> & { maxWindows?: number; maxMessageBytes?: number }) | undefined;
@@ -71,6 +78,7 @@ export class NotebookHost implements AsyncDisposable {
   #starting: Promise<Parts> | undefined;
   #parts: Parts | undefined;
   #closing: Promise<void> | undefined;
+  readonly #beside = new BesideHosts((file) => this.#createBeside(file));
 
   constructor(options: NotebookHostOptions) {
     this.#options = options;
@@ -177,6 +185,7 @@ export class NotebookHost implements AsyncDisposable {
     const windows = new ViewerWindows({
       session,
       file,
+      folder: file && new NotebookFolder(file.path, (path) => this.#beside.open(path)),
       title,
       logger,
       limits: options.windowLimits,
@@ -217,6 +226,8 @@ export class NotebookHost implements AsyncDisposable {
     this.#parts = undefined;
     if (!parts) return;
     const { file, session, windows, server } = parts;
+    // The windows hear that all is in the file, or why it is not: they cannot ask later.
+    await file?.save().catch(() => {});
     // No new window is let in while the open ones are notified.
     const freed = server.close();
     try {
@@ -224,8 +235,16 @@ export class NotebookHost implements AsyncDisposable {
       await freed;
       await session.close();
     } finally {
-      await file?.close();
+      await Promise.all([this.#beside.close(), file?.close()]);
     }
+  }
+
+  #createBeside(file: string): BesideHost {
+    const { createBeside, kernel, ...same } = this.#options;
+    if (createBeside) return createBeside(file);
+    if (kernel === undefined) return createNotebookHost({ ...same, file, title: undefined, tools: undefined, port: 0 });
+    const text = `This window cannot open another notebook. Run: notebridge notebook ${JSON.stringify(file)}`;
+    throw new HostError('not_openable_here', text);
   }
 }
 
