@@ -9,6 +9,8 @@ export interface Run {
   /** Who started it. */
   readonly by: Actor;
   readonly state: 'queued' | 'running';
+  /** When it began. Milliseconds since 1970; absent while it waits. */
+  readonly startedAt?: number;
 }
 
 export interface RunOptions {
@@ -33,6 +35,7 @@ export interface Job {
   readonly source: string;
   readonly options: RunOptions;
   state: 'queued' | 'running';
+  startedAt?: number;
   /** Asked to stop; a job that has not reached the kernel yet never does. */
   isStopped: boolean;
 }
@@ -41,7 +44,8 @@ export type RunStatus = Execution['status'] | 'cancelled' | 'failed';
 
 export type RunEvent =
   | { readonly type: 'queued' | 'started'; readonly run: Run }
-  | { readonly type: 'finished'; readonly run: Run; readonly status: RunStatus };
+  /** `durationMs` is absent for one that never began. */
+  | { readonly type: 'finished'; readonly run: Run; readonly status: RunStatus; readonly durationMs?: number };
 
 export interface RunQueueHooks {
   execute: (job: Job) => Promise<RunResult>;
@@ -111,6 +115,7 @@ export class RunQueue {
     const { job } = waiting;
     this.#running = job;
     job.state = 'running';
+    job.startedAt = Date.now();
     this.#hooks.onEvent({ type: 'started', run: toRun(job) });
     void this.#carryOut(waiting);
   }
@@ -134,7 +139,8 @@ export class RunQueue {
   #finish({ job, stopListening }: Waiting, status: RunStatus, settle: () => void): void {
     stopListening();
     settle();
-    this.#hooks.onEvent({ type: 'finished', run: toRun(job), status });
+    const took = job.startedAt === undefined ? {} : { durationMs: Math.max(0, Date.now() - job.startedAt) };
+    this.#hooks.onEvent({ type: 'finished', run: toRun(job), status, ...took });
   }
 }
 
@@ -143,6 +149,6 @@ export function notRun(reason: string): (run: Pick<Run, 'cellId'>) => NotebookEr
   return ({ cellId }) => new NotebookError('cancelled', `The cell "${cellId}" did not run: ${reason}.`, { data: { cellId } });
 }
 
-function toRun({ id, cellId, options, state }: Job): Run {
-  return { id, cellId, by: options.by, state };
+function toRun({ id, cellId, options, state, startedAt }: Job): Run {
+  return { id, cellId, by: options.by, state, ...(startedAt === undefined ? {} : { startedAt }) };
 }

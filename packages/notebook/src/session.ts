@@ -39,6 +39,7 @@ export class NotebookSession {
   readonly #listeners = new Listeners<SessionEvent>();
   readonly #queue: RunQueue;
   readonly #stopListening: (() => void)[];
+  readonly #durations = new Map<string, number>();
   #started: Promise<void> | undefined;
   #readOnly: boolean;
   #isClosed = false;
@@ -52,7 +53,11 @@ export class NotebookSession {
     this.#readOnly = readOnly;
     this.#queue = new RunQueue({
       execute: (job) => this.#execute(job),
-      onEvent: (event) => this.#listeners.emit(event),
+      onEvent: (event) => {
+        if (event.type === 'finished' && event.durationMs !== undefined && document.find(event.run.cellId))
+          this.#durations.set(event.run.cellId, event.durationMs);
+        this.#listeners.emit(event);
+      },
     });
     this.#stopListening = [
       document.onChange((event) => this.#dropDeleted(event)),
@@ -79,6 +84,11 @@ export class NotebookSession {
 
   get queued(): readonly Run[] {
     return this.#queue.queued;
+  }
+
+  /** How long the last run of each cell took, since the notebook was opened. Milliseconds, by cell id. */
+  get durations(): { readonly [cellId: string]: number } {
+    return Object.fromEntries(this.#durations);
   }
 
   onEvent(listener: (event: SessionEvent) => void): () => void {
@@ -197,6 +207,7 @@ export class NotebookSession {
   #dropDeleted({ change, before }: DocumentEvent): void {
     if (change.op.type !== 'delete' || !before) return;
     const { id } = change.op;
+    this.#durations.delete(id);
     this.#queue.drop(
       () => deletedCell(id, `by ${change.by.name} before it ran`),
       ({ cellId }) => cellId === id,

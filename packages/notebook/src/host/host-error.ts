@@ -21,6 +21,8 @@ export const hostErrors = {
   },
   unknown_kernel: { meaning: 'There is no kernel of that name on this machine.', next: 'Look at the list of kernels.' },
   kernel_unusable: { meaning: 'The kernel is there, and lacks something.', next: 'Run the command that the message names.' },
+  bad_path: { meaning: 'A path leads to no notebook in the folder of this one.', next: 'Follow what the message says.' },
+  not_openable_here: { meaning: 'This window cannot open another notebook.', next: 'Run the command that the message names.' },
   unknown_agent: { meaning: 'That agent is not connected.', next: 'Look at the list of agents.' },
 } as const satisfies Record<string, { meaning: string; next: string }>;
 

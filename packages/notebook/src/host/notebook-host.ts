@@ -21,9 +21,11 @@ import type { NotebookTool, ToolContext, ToolResult } from '../tools/tool.js';
 import type { ConnectedAgent, FileState } from '../viewer/protocol.js';
 import type { WindowAccess } from './admission.js';
 import type { NotebookTools } from './agent-tools.js';
+import { type BesideHost, BesideHosts } from './beside-hosts.js';
 import { EntryCodes } from './entry-codes.js';
 import { FileStore } from './file-store.js';
 import { HostError } from './host-error.js';
+import { NotebookFolder } from './notebook-folder.js';
 import type { SaveTiming } from './save-timer.js';
 import type { LinkLimits } from './viewer-link.js';
 import { ViewerServer } from './viewer-server.js';
@@ -49,6 +51,11 @@ export interface NotebookHostOptions extends WindowAccess {
   sandbox?: SandboxMode | undefined;
   /** What code in the notebook may call, and what windows show of it. The caller closes them, after the host. Default: nothing. */
   tools?: NotebookTools | undefined;
+  /**
+   * Makes the host of another notebook of the folder, which a person opens from a window; it is started, and closed with this one. Default:
+   * one with Python of its own, in the same sandbox, whose code calls no tools; with `kernel` given none.
+   */
+  createBeside?: ((file: string) => BesideHost) | undefined;
   limits?: (NotebookLimits & DocumentLimits) | undefined;
   timing?: Partial<SaveTiming> | undefined;
   windowLimits?: (Partial<LinkLimits> & { maxWindows?: number; maxMessageBytes?: number }) | undefined;
@@ -77,6 +84,7 @@ export class NotebookHost implements AsyncDisposable {
   #starting: Promise<Parts> | undefined;
   #parts: Parts | undefined;
   #closing: Promise<void> | undefined;
+  readonly #beside = new BesideHosts((file) => this.#createBeside(file));
 
   constructor(options: NotebookHostOptions) {
     this.#options = options;
@@ -198,7 +206,9 @@ export class NotebookHost implements AsyncDisposable {
       kernels?.attach(session);
       const onDisconnectAgent = async (agentId: string) => this.#disconnects.emit(agentId);
       const codeTools = options.tools;
-      windows = new ViewerWindows({ session, file, kernels, title, logger, limits: options.windowLimits, onDisconnectAgent, codeTools });
+      const folder = file && new NotebookFolder(file.path, (path) => this.#beside.open(path));
+      const limits = options.windowLimits;
+      windows = new ViewerWindows({ session, file, folder, kernels, title, logger, limits, onDisconnectAgent, codeTools });
       const tools = createNotebookTools(session, { onFault: (error) => logger.error('A tool failed.', { error: stackOf(error) }) });
       const server = await this.#openServer(windows, session);
       return { file, session, kernels, tools, windows, server };
@@ -239,6 +249,8 @@ export class NotebookHost implements AsyncDisposable {
     this.#parts = undefined;
     if (!parts) return;
     const { file, session, windows, server } = parts;
+    // The windows hear that all is in the file, or why it is not: they cannot ask later.
+    await file?.save().catch(() => {});
     // No new window is let in while the open ones are notified.
     const freed = server.close();
     try {
@@ -246,8 +258,16 @@ export class NotebookHost implements AsyncDisposable {
       await freed;
       await session.close();
     } finally {
-      await file?.close();
+      await Promise.all([this.#beside.close(), file?.close()]);
     }
+  }
+
+  #createBeside(file: string): BesideHost {
+    const { createBeside, kernel, ...same } = this.#options;
+    if (createBeside) return createBeside(file);
+    if (kernel === undefined) return createNotebookHost({ ...same, file, title: undefined, tools: undefined, port: 0 });
+    const text = `This window cannot open another notebook. Run: notebridge notebook ${JSON.stringify(file)}`;
+    throw new HostError('not_openable_here', text);
   }
 }
 

@@ -1,12 +1,16 @@
 import { messageOf } from '@notebridge/kit/message-of';
 import type { NotebookKernels } from '../kernels/notebook-kernels.js';
-import { type PlacedCell, placeAmong } from '../model/document.js';
-import { NotebookError } from '../model/errors.js';
+import type { Actor } from '../model/cell.js';
+import { runSeries } from '../run-series.js';
 import type { NotebookSession } from '../session.js';
-import { person, type ViewerAction } from '../viewer/protocol.js';
+import type { ViewerAction } from '../viewer/protocol.js';
 import type { NotebookTools } from './agent-tools.js';
+import { deleteCells, mergeCells, pasteCells, splitCell, updateCells } from './cell-edits.js';
+import { CodeQuestions } from './code-questions.js';
 import type { FileStore } from './file-store.js';
 import { HostError } from './host-error.js';
+import type { NotebookFolder } from './notebook-folder.js';
+import { WindowSteps } from './window-steps.js';
 
 /** What a window works on. */
 export interface ViewerTarget {
@@ -17,11 +21,12 @@ export interface ViewerTarget {
   readonly codeTools: NotebookTools | undefined;
   /** Undefined where the kernel cannot be chosen. */
   readonly kernels: NotebookKernels | undefined;
+  /** Undefined for a notebook without a file: it has no folder. */
+  readonly folder: NotebookFolder | undefined;
+  /** The person at the window. */
+  readonly by: Actor;
   disconnectAgent(agentId: string): Promise<void>;
 }
-
-const by = person;
-const maxRemembered = 100;
 
 /** Returns what the window needs to know of the result. Throws an error whose message is for the person. */
 export type PerformAction = (action: ViewerAction) => Promise<unknown>;
@@ -29,37 +34,35 @@ export type PerformAction = (action: ViewerAction) => Promise<unknown>;
 type Performers = { readonly [Do in ViewerAction['do']]: (action: Extract<ViewerAction, { do: Do }>) => unknown };
 
 /** Carries out what the person at one window asks for. */
-export function createActions({ session, file, codeTools, kernels, disconnectAgent }: ViewerTarget): PerformAction {
+export function createActions({ session, file, codeTools, kernels, folder, by, disconnectAgent }: ViewerTarget): PerformAction {
   const { document } = session;
-  /** What this window deleted, the last one last. */
-  const deleted: PlacedCell[] = [];
+  const steps = new WindowSteps(document, by);
+  const code = new CodeQuestions(session.kernel);
 
   const performers: Performers = {
     insert: ({ index, cellType, source }) => ({ cellId: document.insert(index, { type: cellType, source }, { by }).id }),
     update: ({ cellId, source, expectedRev }) => document.update(cellId, source, { by, expectedRev }),
-    move: ({ cellId, index }) => document.move(cellId, index, { by }),
-    setType: ({ cellId, cellType }) => document.setType(cellId, cellType, { by }),
+    paste: ({ index, cells }) => steps.perform(() => pasteCells(document, { index, cells, by })),
+    updateAll: ({ updates }) => steps.perform(() => updateCells(document, updates, by)),
+    move: ({ cellId, index }) => steps.perform(() => document.move(cellId, index, { by })),
+    setType: ({ cellId, cellType }) => steps.perform(() => document.setType(cellId, cellType, { by })),
     clearOutputs: ({ cellId }) => document.clear(cellId, { by }),
-    delete({ cellId }) {
-      const placed = document.get(cellId);
-      document.delete(cellId, { by });
-      deleted.push(placed);
-      if (deleted.length > maxRemembered) deleted.shift();
-    },
-    undoDelete() {
-      for (let last = deleted.pop(); last; last = deleted.pop()) {
-        const { cell } = last;
-        // Somebody else has put it back already.
-        if (document.find(cell.id)) continue;
-        document.restore({ cell, index: placeAmong(document.cells, last) }, { by });
-        return { cellId: cell.id };
-      }
-      throw new NotebookError('nothing_to_undo', 'This window has deleted no cell that could be put back.');
-    },
+    delete: ({ cellIds }) => steps.perform(() => deleteCells(document, cellIds, by)),
+    split: (split) => steps.perform(() => splitCell(document, split, by)),
+    merge: ({ cellIds }) => steps.perform(() => mergeCells(document, cellIds, by)),
+    undoStep: () => ({ cellId: steps.undo() }),
     async run({ cellId }) {
       const { status, executionCount } = await session.run(cellId, { by });
       return { status, executionCount };
     },
+    async runAll({ from, to, restart }) {
+      if (restart) await session.restart({ by });
+      return runSeries(session, { from, to, by });
+    },
+    complete: ({ code: source, position }) => code.complete(source, position),
+    inspect: ({ code: source, position, detail }) => code.inspect(source, position, detail),
+    listNotebooks: () => assertFolder(folder).list(),
+    openNotebook: ({ path, isNew }) => assertFolder(folder).open(path, { isNew }),
     stop: () => session.stop({ by }),
     interrupt: async () => void (await session.interrupt({ by })),
     restart: () => session.restart({ by }),
@@ -88,6 +91,11 @@ export function createActions({ session, file, codeTools, kernels, disconnectAge
 function assertKernels(kernels: NotebookKernels | undefined): NotebookKernels {
   if (!kernels) throw new HostError('bad_request', 'The kernel of this notebook is given by its host, and cannot be changed here.');
   return kernels;
+}
+
+function assertFolder(folder: NotebookFolder | undefined): NotebookFolder {
+  if (folder) return folder;
+  throw new HostError('no_file', 'This notebook is in no file, so it has no folder. Start Notebridge with a file name.');
 }
 
 function assertFile(file: FileStore | undefined): FileStore {

@@ -21,17 +21,61 @@ const oneOf =
 const cellId: Check = (value) =>
   typeof value === 'string' && value.length <= 64 ? undefined : 'has to be a text of at most 64 characters';
 const cellType = oneOf('code', 'markdown', 'raw');
+const shortText: Check = (value) =>
+  typeof value === 'string' && value.length <= 1000 ? undefined : 'has to be a text of at most 1000 characters';
+const object: Check = (value) => (asObject(value) ? undefined : 'has to be an object');
+const listOf =
+  (check: Check, max: number): Check =>
+  (value) => {
+    if (!Array.isArray(value) || value.length > max) return `has to be a list of at most ${max}`;
+    for (const each of value) {
+      const fault = check(each);
+      if (fault !== undefined) return `has an entry that ${fault}`;
+    }
+    return undefined;
+  };
+const fields =
+  (checks: { readonly [field: string]: Check }): Check =>
+  (value) => {
+    const found = asObject(value);
+    if (!found) return 'has to be an object';
+    if (Object.keys(found).some((field) => !Object.hasOwn(checks, field))) return 'has a field that is not known';
+    for (const [field, check] of Object.entries(checks)) {
+      const fault = check(Object.hasOwn(found, field) ? found[field] : undefined);
+      if (fault !== undefined) return `has a "${field}" that ${fault}`;
+    }
+    return undefined;
+  };
+const cellIds = listOf(cellId, 10_000);
+/** What stands in it is checked as that of a file is, when it is put in. */
+const pastedCell = fields({
+  cellType,
+  source: text,
+  metadata: optional(object),
+  attachments: optional(object),
+  outputs: optional(listOf(object, 100_000)),
+  executionCount: optional((value) => (value === null ? undefined : count(value))),
+});
 
 /** The fields of each action. The types say that none is forgotten. */
 const actions: { readonly [Action in ViewerAction['do']]: { readonly [field: string]: Check } } = {
   insert: { index: count, cellType, source: text },
+  paste: { index: count, cells: listOf(pastedCell, 1000) },
   update: { cellId, source: text, expectedRev: optional(count) },
   move: { cellId, index: count },
-  delete: { cellId },
+  updateAll: { updates: listOf(fields({ cellId, source: text, expectedRev: count }), 10_000) },
+  delete: { cellIds },
+  split: { cellId, at: count, expectedRev: count },
+  merge: { cellIds },
   setType: { cellId, cellType },
   clearOutputs: { cellId },
-  undoDelete: {},
+  undoStep: {},
   run: { cellId },
+  runAll: { from: optional(cellId), to: optional(cellId), restart: optional(flag) },
+  complete: { code: text, position: count },
+  inspect: { code: text, position: count, detail: oneOf(0, 1) },
+  listNotebooks: {},
+  openNotebook: { path: shortText, isNew: flag },
   stop: {},
   interrupt: {},
   restart: {},

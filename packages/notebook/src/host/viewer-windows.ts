@@ -2,13 +2,13 @@ import type { Logger } from '@notebridge/kit/logger';
 import type { WebSocket } from 'ws';
 import type { PlacedCell } from '../model/document.js';
 import type { JournalEntry } from '../model/journal.js';
-import type { ConnectedAgent, Hello, HostMessage } from '../viewer/protocol.js';
+import { type ConnectedAgent, type Hello, type HostMessage, personAt } from '../viewer/protocol.js';
 import type { NotebookTools } from './agent-tools.js';
 import { HostError } from './host-error.js';
 import { createActions, type ViewerTarget } from './viewer-actions.js';
 import { type LinkLimits, ViewerLink } from './viewer-link.js';
 
-export interface ViewerWindowsOptions extends Pick<ViewerTarget, 'session' | 'file' | 'kernels'> {
+export interface ViewerWindowsOptions extends Pick<ViewerTarget, 'session' | 'file' | 'folder' | 'kernels'> {
   title: string;
   logger: Logger;
   onDisconnectAgent: (agentId: string) => Promise<void>;
@@ -27,6 +27,7 @@ export class ViewerWindows {
   readonly #links = new Set<ViewerLink>();
   readonly #stopListening: (() => void)[];
   #agents: readonly ConnectedAgent[] = [];
+  #lastWindow = 0;
   #journalTimer: NodeJS.Timeout | undefined;
 
   constructor(options: ViewerWindowsOptions) {
@@ -57,14 +58,16 @@ export class ViewerWindows {
 
   /** A window starts with the whole state, and receives each change that follows. */
   add(socket: WebSocket): void {
-    const { session, file, logger, limits, codeTools, kernels } = this.#options;
+    const { session, file, folder, logger, limits, codeTools, kernels } = this.#options;
+    // Counted on: what a window did that is closed was not done by the next one.
+    const by = personAt(++this.#lastWindow);
     const link: ViewerLink = new ViewerLink(socket, {
-      perform: createActions({ session, file, codeTools, kernels, disconnectAgent: (id) => this.#disconnect(id) }),
+      perform: createActions({ session, file, folder, codeTools, kernels, by, disconnectAgent: (id) => this.#disconnect(id) }),
       onClose: () => this.#links.delete(link),
       logger,
       limits,
     });
-    link.send(this.#hello());
+    link.send(this.#hello(by.name));
     this.#links.add(link);
   }
 
@@ -74,7 +77,7 @@ export class ViewerWindows {
     await Promise.all([...this.#links].map((link) => link.close()));
   }
 
-  #hello(): Hello {
+  #hello(you: string): Hello {
     const { session, file, title, codeTools, kernels } = this.#options;
     const { state, layers, info } = session.kernel;
     return {
@@ -90,6 +93,9 @@ export class ViewerWindows {
       tools: codeTools?.access ?? null,
       file: file?.state ?? { kind: 'none' },
       readOnly: session.readOnly,
+      you,
+      durations: session.durations,
+      now: Date.now(),
     };
   }
 

@@ -31,7 +31,12 @@ export async function openKernelSession(server: JupyterServer, path: string, ker
   // Lab has opened it under its drive's name if it is of jupyter-collaboration before 3.
   const existing = await findKernelSession(server, path);
   if (existing) return existing;
-  const body = { path, type: 'notebook', name: path.split('/').at(-1) ?? path, kernel: kernelName === undefined ? {} : { name: kernelName } };
+  const body = {
+    path,
+    type: 'notebook',
+    name: path.split('/').at(-1) ?? path,
+    kernel: kernelName === undefined ? {} : { name: kernelName },
+  };
   const { status, body: made } = await server.ask('api/sessions', { method: 'POST', body });
   const session = toSession(made);
   if (status < 300 && session) return session;

@@ -28,7 +28,8 @@ export class LabNotebook {
     this.#live = live;
     const kernel = new LabKernel({ server, path: () => live.path, spec });
     this.session = createNotebookSession({ document: live.document, kernel, title: live.path });
-    const onFault = (error: unknown) => logger.error('A tool failed.', { error: error instanceof Error ? (error.stack ?? '') : String(error) });
+    const onFault = (error: unknown) =>
+      logger.error('A tool failed.', { error: error instanceof Error ? (error.stack ?? '') : String(error) });
     this.tools = createNotebookTools(this.session, { onFault });
     this.#stopListening = this.session.onEvent((event) => {
       if (event.type === 'started' || event.type === 'finished') live.setRunning(event.run.cellId, event.type === 'started');

@@ -115,6 +115,11 @@ export class NotebookDocument {
     return this.get(id).cell;
   }
 
+  /** Throws `unknown_cell`, or `stale_cell` if the cell has another revision by now. */
+  assertCurrent(id: string, options: EditOptions): void {
+    this.#checked(id, options);
+  }
+
   update(id: string, newSource: string, options: EditOptions): void {
     const { cell } = this.#checked(id, options);
     const source = this.#checkedSource(newSource);

@@ -1,3 +1,5 @@
+import { h } from 'preact';
+import type { Completed, Inspected, ViewerAction } from '../viewer/protocol.js';
 import { CellTools, createInserter, followGaps, switchWithLink } from './cells/cell-tools.js';
 import { NotebookView } from './cells/notebook-view.js';
 import { type Commands, createCommands } from './commands.js';
@@ -6,15 +8,24 @@ import { createActivityHint } from './frame/activity-hint.js';
 import { Announcer } from './frame/announcer.js';
 import { Banners } from './frame/banners.js';
 import { createBar } from './frame/bar.js';
-import { ChangesDrawer } from './frame/changes-drawer.js';
+import { ChangesList } from './frame/changes-list.js';
+import { Documentation } from './frame/documentation.js';
+import { Drawer, joinDrawers } from './frame/drawer.js';
+import { createEmptyNote } from './frame/empty-note.js';
+import { FindBar } from './frame/find-bar.js';
 import { followKernelChoice } from './frame/kernel-picker.js';
 import { announceEvents } from './frame/news.js';
+import { Outline } from './frame/outline.js';
 import { startStatusBanners } from './frame/status-banners.js';
+import { HeldKeys } from './held-keys.js';
 import { editorKeys, listenToKeys } from './keys.js';
 import { HostConnection } from './link/connection.js';
+import { keepOwnName } from './link/own-names.js';
 import { nameOf } from './names.js';
+import { cellMenu, notebookMenu } from './notebook-menu.js';
 import { AgentTrail } from './state/agent-trail.js';
 import { Drafts } from './state/drafts.js';
+import { Finder } from './state/finder.js';
 import { bringBackDrafts, keepDrafts } from './state/saved-drafts.js';
 import { Selection } from './state/selection.js';
 import { Store } from './state/store.js';
@@ -34,6 +45,9 @@ export function startApp(root: HTMLElement, url: string): void {
   const announcer = new Announcer();
   const banners = new Banners();
   const complain = (text: string) => banners.set('complaint', { kind: 'error', text, closes: true });
+  const inform = (text: string | undefined) => banners.set('news', text === undefined ? undefined : { kind: 'info', text, closes: true });
+  /** What a person did not ask for in so many words fails in silence. */
+  const askQuietly = async (action: ViewerAction) => connection.request(action).catch(() => undefined);
   const view: NotebookView = new NotebookView({
     store,
     trail,
@@ -43,17 +57,47 @@ export function startApp(root: HTMLElement, url: string): void {
       keys: editorKeys(() => commands),
       run: (cellId) => void commands.run(cellId),
       stop: () => commands.stop(),
+      complete: async (code, position) => (await askQuietly({ do: 'complete', code, position })) as Completed | undefined,
     },
   });
-  const commands: Commands = createCommands({ store, drafts, selection, view, connection, complain });
-  const drawer = new ChangesDrawer(store, commands);
-  const bar = createBar(store, commands, () => drawer.toggle());
-  const changesButton = bar.querySelector<HTMLButtonElement>('.changes-button');
-  drawer.onToggle((isOpen) => {
-    changesButton?.setAttribute('aria-expanded', String(isOpen));
-    document.body.classList.toggle('with-drawer', isOpen);
-    if (!isOpen) changesButton?.focus();
+  const documentation = new Documentation(
+    async (code, position, detail) => (await askQuietly({ do: 'inspect', code, position, detail })) as Inspected | undefined,
+  );
+  const finder = new Finder({ store, drafts, selection, view, ask: (action) => commands.ask(action) });
+  const findBar = new FindBar(finder, store, () => commands.show(selection.cellId));
+  const keys = new HeldKeys((key) => press(key));
+  const commands: Commands = createCommands({
+    store,
+    drafts,
+    selection,
+    view,
+    connection,
+    keys,
+    complain,
+    inform,
+    documentation,
+    openFind: (text) => findBar.open(text),
   });
+  const changes = new Drawer(store, {
+    id: 'changes',
+    title: 'Changes by agents',
+    types: ['journal', 'reset', 'link'],
+    view: () => h(ChangesList, { store, commands }),
+  });
+  const outline = new Drawer(store, {
+    id: 'outline',
+    title: 'Outline',
+    types: ['cell', 'reset'],
+    view: () => h(Outline, { store, commands, current: selection.cellId }),
+  });
+  const bar = createBar(store, commands, {
+    toggleChanges: () => changes.toggle(),
+    menu: () => notebookMenu(store, commands, () => outline.toggle()),
+  });
+  joinDrawers([
+    { drawer: changes, opener: () => bar.querySelector('.changes-button') },
+    { drawer: outline, opener: () => bar.querySelector('.menu-button') },
+  ]);
   const hint = createActivityHint(store, trail, commands);
   followKernelChoice(store, banners, commands);
   startStatusBanners({ store, banners, commands, connection, drafts });
@@ -62,7 +106,7 @@ export function startApp(root: HTMLElement, url: string): void {
     if (event.type !== 'orphan') return;
     const put = () => {
       banners.set('orphan', undefined);
-      void commands.insert(store.cells.length, 'code', 'edit', { source: event.text });
+      void commands.insert(store.cells.length, 'code', 'edit', event.text);
     };
     const text = `${event.by ? nameOf(event.by) : 'Somebody'} deleted the cell in which you were typing.`;
     banners.set('orphan', { kind: 'warning', text, actions: [{ text: 'Put my text into a new cell', act: put }], closes: true });
@@ -70,16 +114,17 @@ export function startApp(root: HTMLElement, url: string): void {
   showTools(view, selection, commands, store);
   followPointer(view, selection);
   announceEvents(store, announcer);
-  listenToKeys(commands);
+  const press = listenToKeys(commands);
   keepDrafts(drafts, () => connection.isOpen);
   const inserter = createInserter((type) => commands.insertBefore(undefined, type));
   switchWithLink(inserter, store);
   const foot = el('div', { class: 'foot' }, inserter);
-  const main = el('main', { 'aria-label': 'Notebook' }, view.element, foot);
+  const main = el('main', { 'aria-label': 'Notebook' }, view.element, createEmptyNote(store), foot);
   root.replaceChildren(
-    el('div', { class: 'top' }, bar, banners.element),
-    el('div', { class: 'middle' }, main, drawer.element),
+    el('div', { class: 'top' }, bar, banners.element, findBar.element),
+    el('div', { class: 'middle' }, main, changes.element, outline.element),
     hint,
+    documentation.element,
     announcer.element,
   );
   connection.open();
@@ -89,6 +134,7 @@ function followStore(store: Store, drafts: Drafts): void {
   let isFirst = true;
   store.on((event) => {
     if (event.type === 'reset') {
+      keepOwnName(store.you);
       drafts.rebase();
       if (isFirst) bringBackDrafts(drafts);
       isFirst = false;
@@ -101,7 +147,7 @@ function followStore(store: Store, drafts: Drafts): void {
 
 /** The selected cell carries the tools. */
 function showTools(view: NotebookView, selection: Selection, commands: Commands, store: Store): void {
-  const tools = new CellTools(commands);
+  const tools = new CellTools({ ...commands, more: () => cellMenu(store, commands) });
   const show = () => {
     const selected = view.find(selection.cellId);
     tools.showIn(selected?.element, selected?.cell);
@@ -111,9 +157,23 @@ function showTools(view: NotebookView, selection: Selection, commands: Commands,
   switchWithLink(followGaps(view.element, commands.insertBefore), store);
 }
 
-/** A click selects; where it lands in an editor, the editor takes the keyboard and says so itself. */
+/** A click selects, with Shift all up to there; where it lands in an editor, the editor takes the keyboard and says so itself. */
 function followPointer(view: NotebookView, selection: Selection): void {
-  view.element.addEventListener('pointerdown', ({ target }) => {
+  // Before the browser selects text from one cell to the other.
+  view.element.addEventListener(
+    'mousedown',
+    (event) => {
+      const cellId = event.target instanceof Element ? event.target.closest<HTMLElement>('.cell')?.dataset.cellId : undefined;
+      if (!event.shiftKey || event.button !== 0 || cellId === undefined || cellId === selection.cellId) return;
+      event.preventDefault();
+      event.stopPropagation();
+      selection.extendTo(cellId);
+      view.find(cellId)?.focus();
+    },
+    { capture: true },
+  );
+  view.element.addEventListener('pointerdown', ({ target, shiftKey }) => {
+    if (shiftKey) return;
     if (!(target instanceof Element) || target.closest('.cm-editor, .inserter')) return;
     const cell = target.closest<HTMLElement>('.cell');
     if (!cell || selection.cellId === cell.dataset.cellId) return;

@@ -2,6 +2,7 @@ import type { EditorView, KeyBinding } from '@codemirror/view';
 import type { NotebookKeys } from './cells/editor.js';
 import type { Commands } from './commands.js';
 import { showHelp } from './frame/dialogs.js';
+import type { HeldKey } from './held-keys.js';
 
 /** Two presses of one key count as one command within this time. */
 const doublePressMs = 700;
@@ -27,6 +28,10 @@ export function editorKeys(commands: () => Commands): NotebookKeys {
     key('Ctrl-Enter', (notebook) => notebook.runHere()),
     key('Alt-Enter', (notebook) => notebook.runAndInsert()),
     key('Mod-s', (notebook) => notebook.save()),
+    key('Mod-f', (notebook) => notebook.find()),
+    key('Ctrl-Shift--', (notebook) => notebook.split()),
+    key('Ctrl-Shift-_', (notebook) => notebook.split()),
+    { key: 'Shift-Tab', run: (view: EditorView) => commands().document(view) },
     { key: 'ArrowUp', run: atEdge(-1) },
     { key: 'ArrowDown', run: atEdge(1) },
   ];
@@ -60,8 +65,19 @@ const single: { readonly [key: string]: Command } = {
   x: (notebook) => notebook.cut(),
   c: (notebook) => notebook.copy(),
   v: (notebook) => notebook.paste(),
-  z: (notebook) => notebook.undoDelete(),
+  z: (notebook) => notebook.undoStep(),
+  l: (notebook) => notebook.toggleLineNumbers('cell'),
   '?': () => showHelp(),
+};
+
+const shifted: { readonly [key: string]: Command } = {
+  ArrowUp: (notebook) => notebook.extend(-1),
+  ArrowDown: (notebook) => notebook.extend(1),
+  k: (notebook) => notebook.extend(-1),
+  j: (notebook) => notebook.extend(1),
+  m: (notebook) => notebook.merge(),
+  v: (notebook) => notebook.paste('above'),
+  l: (notebook) => notebook.toggleLineNumbers('all'),
 };
 
 const double: { readonly [key: string]: Command } = {
@@ -70,34 +86,58 @@ const double: { readonly [key: string]: Command } = {
   '0': (notebook) => notebook.restart(),
 };
 
-/** Listens to the keys of command mode, wherever in the page the keyboard is but in texts and dialogs. */
-export function listenToKeys(commands: Commands): void {
+/** With Ctrl, or Command. */
+const controlled: { readonly [key: string]: Command } = {
+  s: (notebook) => notebook.save(),
+  f: (notebook) => notebook.find(),
+  a: (notebook) => notebook.selectAll(),
+};
+
+/** Those that make sense again and again while a key is held down. */
+const repeatable = new Set(['j', 'k']);
+
+/** Listens to the keys of command mode, wherever in the page the keyboard is but in texts and dialogs. Returns what presses one. */
+export function listenToKeys(commands: Commands): (key: HeldKey) => void {
   let last = { key: '', atMs: 0 };
+  const press = (event: HeldKey, atMs: number, repeat: boolean): boolean => {
+    const isDouble = last.key === event.key && atMs - last.atMs < doublePressMs && !repeat;
+    last = isDouble ? { key: '', atMs: 0 } : { key: event.key, atMs };
+    const command = commandOf(event, isDouble, repeat);
+    command?.(commands);
+    return command !== undefined;
+  };
   document.addEventListener('keydown', (event) => {
     if (event.defaultPrevented || event.isComposing || belongsToOthers(event)) return;
-    const isDouble = last.key === event.key && event.timeStamp - last.atMs < doublePressMs && !event.repeat;
-    last = isDouble ? { key: '', atMs: 0 } : { key: event.key, atMs: event.timeStamp };
-    const command = commandOf(event, isDouble);
-    if (!command) return;
-    event.preventDefault();
-    command(commands);
+    if (press(event, event.timeStamp, event.repeat)) event.preventDefault();
   });
+  return (key) => {
+    if (!document.activeElement?.closest('.cm-content')) return void press(key, performance.now(), false);
+    if (key.key === 'Escape') return commands.leave();
+    if (key.key === 'Enter' && (key.shiftKey || key.ctrlKey || key.altKey || key.metaKey)) return void press(key, performance.now(), false);
+    if (key.key === 'Enter' || key.key.length === 1) commands.type(key.key === 'Enter' ? '\n' : key.key);
+  };
 }
 
-function commandOf(event: KeyboardEvent, isDouble: boolean): Command | undefined {
-  const { key, shiftKey, altKey } = event;
-  const isControl = event.ctrlKey || event.metaKey;
-  if (isControl && key.toLowerCase() === 's') return (notebook) => notebook.save();
+function commandOf({ key, shiftKey, altKey, ctrlKey, metaKey }: HeldKey, isDouble: boolean, repeat: boolean): Command | undefined {
+  const isControl = ctrlKey || metaKey;
+  // A letter typed with Caps Lock is meant as the letter; "?" needs Shift on most keyboards.
+  const name = key.length === 1 ? key.toLowerCase() : key;
   if (key === 'Enter' && isControl) return (notebook) => notebook.runHere();
   if (key === 'Enter' && shiftKey) return (notebook) => notebook.runAndAdvance();
   if (key === 'Enter' && altKey) return (notebook) => notebook.runAndInsert();
   if (isControl && shiftKey && key === 'ArrowUp') return (notebook) => notebook.move(-1);
   if (isControl && shiftKey && key === 'ArrowDown') return (notebook) => notebook.move(1);
-  if (isControl || altKey) return undefined;
-  // A letter typed with Shift or Caps Lock is meant as the letter; "?" needs Shift on most keyboards.
-  const name = key.length === 1 ? key.toLowerCase() : key;
+  if (isControl && shiftKey && (key === '-' || key === '_')) return (notebook) => notebook.split();
+  if (isControl) return shiftKey || altKey ? undefined : own(controlled, name);
+  if (altKey) return undefined;
+  if (repeat && /^[a-z?]$/.test(name) && !repeatable.has(name)) return undefined;
+  if (shiftKey && Object.hasOwn(shifted, name)) return shifted[name];
   if (Object.hasOwn(double, name)) return isDouble ? double[name] : undefined;
-  return Object.hasOwn(single, name) && !(event.repeat && /^[a-z?]$/.test(name) && name !== 'j' && name !== 'k') ? single[name] : undefined;
+  return own(single, name);
+}
+
+function own(commands: { readonly [key: string]: Command }, name: string): Command | undefined {
+  return Object.hasOwn(commands, name) ? commands[name] : undefined;
 }
 
 /** Texts and dialogs have keys of their own; so has a button or link for Enter. */
@@ -106,6 +146,6 @@ function belongsToOthers({ target, key }: KeyboardEvent): boolean {
   if (!(target instanceof HTMLElement)) return false;
   if (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName)) return true;
   const isControl = target.closest('button, a, summary') !== null;
-  if (target.closest('.drawer, .bar') && /^Arrow/.test(key)) return true;
+  if (target.closest('.drawer, .bar, .menu, .find-bar, .documentation') && /^Arrow/.test(key)) return true;
   return isControl && (key === 'Enter' || key === ' ');
 }

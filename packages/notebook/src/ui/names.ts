@@ -1,5 +1,6 @@
 import type { Actor } from '../model/cell.js';
 import type { JournalAction } from '../model/journal.js';
+import { isWindowName } from '../viewer/protocol.js';
 import { visible } from './visible.js';
 
 /** What somebody did to a cell, before its name. */
@@ -21,12 +22,22 @@ const plainName = /^[A-Za-z][A-Za-z0-9._+-]*(?: [A-Za-z0-9._+()-]+){0,6}$/;
 const ownWords =
   /^(?:you|your|me|i|we|no|not|none|nobody|no-one|somebody|someone|everyone|person|people|human|user|owner|admin|root|system|host|kernel|notebook|notebridge|window|browser|connected|disconnected|disconnect|connection|saved|unsaved|saving|idle|busy|dead|ended|trusted|verified|safe|read-only|error|warning|stop|run|undo|undone|changes|unknown|null|undefined)$/i;
 
+/** The names that this window has had, one for each connection to the host. */
+const ownNames = new Set<string>();
+
+/** What is done under this name, this window has done. */
+export function addOwnName(name: string): void {
+  ownNames.add(name);
+}
+
 /**
  * Who did something, as it is shown. What an agent calls itself is its own choice: only a plain name stands there as it is, anything
  * else in quotes and as an agent's, with what cannot be seen made visible.
  */
 export function nameOf({ kind, name }: Pick<Actor, 'kind' | 'name'>): string {
-  return kind === 'agent' ? agentName(name) : visible(name);
+  if (kind === 'agent') return agentName(name);
+  if (ownNames.has(name)) return 'You';
+  return isWindowName(name) ? 'Another window' : visible(name);
 }
 
 /** The same for an agent of whom no more than the name is known. */

@@ -1,10 +1,10 @@
-import type { KernelInfo, KernelState } from '../kernel/kernel.js';
+import type { Completions, KernelInfo, KernelState, MimeBundle } from '../kernel/kernel.js';
 import type { Layer } from '../kernel/layers.js';
 import type { KernelChoice, KernelOffer } from '../kernels/kernel-choice.js';
 import type { Actor, CellContent, CellType } from '../model/cell.js';
 import type { JournalEntry } from '../model/journal.js';
 import type { Change, DocumentState } from '../model/operation.js';
-import type { Run } from '../run-queue.js';
+import type { Run, RunStatus } from '../run-queue.js';
 import type { SessionEvent } from '../session.js';
 
 /**
@@ -53,6 +53,12 @@ export interface Hello {
   readonly tools: ToolAccess | null;
   readonly file: FileState;
   readonly readOnly: boolean;
+  /** The name under which this window acts: what others do has another one. */
+  readonly you: string;
+  /** How long the last run of a cell took, in milliseconds, by the cell's id; of runs since the notebook was opened. */
+  readonly durations: { readonly [cellId: string]: number };
+  /** The host's clock, for runs that are going on. Milliseconds since 1970. */
+  readonly now: number;
 }
 
 /** From the host to a window. */
@@ -69,8 +75,10 @@ export type HostMessage =
   | { readonly type: 'done'; readonly id: number; readonly value?: unknown }
   | { readonly type: 'failed'; readonly id: number; readonly code: string; readonly message: string };
 
-/** What a cut or copied cell keeps besides its type and source. */
-export type PastedContent = Partial<Pick<CellContent, 'metadata' | 'attachments' | 'outputs' | 'executionCount'>>;
+/** A cut or copied cell, with all that a cell keeps when it is put somewhere else. */
+export type PastedCell = { readonly cellType: CellType; readonly source: string } & Partial<
+  Pick<CellContent, 'metadata' | 'attachments' | 'outputs' | 'executionCount'>
+>;
 
 /** The `value` of `done` for an action that makes a cell: the window selects it. The change itself was sent before. */
 export interface InsertedCell {
@@ -88,24 +96,68 @@ export interface KernelAsks {
   readonly folder: string;
 }
 
+/** The same for several, in their order. */
+export interface InsertedCells {
+  readonly cellIds: readonly string[];
+}
+
+/** One of several sources that change at once. */
+export interface SourceUpdate {
+  readonly cellId: string;
+  readonly source: string;
+  readonly expectedRev: number;
+}
+
+/** The `value` of `done` for `runAll`: how the last cell that ran has ended. */
+export interface RanCells {
+  readonly status: RunStatus;
+  /** The cell at which it ended too early. */
+  readonly failedId?: string;
+}
+
+/** The `value` of `done` for `inspect`; null where nothing is known. */
+export type Inspected = MimeBundle | null;
+
+export type Completed = Completions;
+
+/** A notebook in the folder of this one. */
+export interface NearbyNotebook {
+  /** From the folder on, with `/`. */
+  readonly path: string;
+  /** This one. */
+  readonly isOpen: boolean;
+}
+
 /** What a person asks for. Refused edits leave the document as it is. */
 export type ViewerAction =
-  /** Answered with `InsertedCell`. `more` is what a pasted cell brings along. */
-  | {
-      readonly do: 'insert';
-      readonly index: number;
-      readonly cellType: CellType;
-      readonly source: string;
-      readonly more?: PastedContent;
-    }
+  /** Answered with `InsertedCell`. */
+  | { readonly do: 'insert'; readonly index: number; readonly cellType: CellType; readonly source: string }
+  /** Answered with `InsertedCells`. */
+  | { readonly do: 'paste'; readonly index: number; readonly cells: readonly PastedCell[] }
   | { readonly do: 'update'; readonly cellId: string; readonly source: string; readonly expectedRev?: number }
   | { readonly do: 'move'; readonly cellId: string; readonly index: number }
-  | { readonly do: 'delete'; readonly cellId: string }
+  /** All or, if one of them has another revision by now, none. */
+  | { readonly do: 'updateAll'; readonly updates: readonly SourceUpdate[] }
+  | { readonly do: 'delete'; readonly cellIds: readonly string[] }
+  /** Two cells of one: the text before `at` (UTF-16 units) goes into a new cell above; outputs stay with the rest. `InsertedCell`. */
+  | { readonly do: 'split'; readonly cellId: string; readonly at: number; readonly expectedRev: number }
+  /** One cell of several: the first one, of the type of the first, without outputs. */
+  | { readonly do: 'merge'; readonly cellIds: readonly string[] }
   | { readonly do: 'setType'; readonly cellId: string; readonly cellType: CellType }
   | { readonly do: 'clearOutputs'; readonly cellId: string }
-  /** Puts the cell back that this window deleted last. Answered with `InsertedCell`; fails with `nothing_to_undo`. */
-  | { readonly do: 'undoDelete' }
+  /** Takes back this window's last step on cells (not runs, and not typing). Answered with `InsertedCell`; fails with `nothing_to_undo`. */
+  | { readonly do: 'undoStep' }
   | { readonly do: 'run'; readonly cellId: string }
+  /** Code cells `from` … `to`, both included, in their order; without them the first and the last. Ends at the first that fails. `RanCells`. */
+  | { readonly do: 'runAll'; readonly from?: string; readonly to?: string; readonly restart?: boolean }
+  /** Answered with `Completed`. */
+  | { readonly do: 'complete'; readonly code: string; readonly position: number }
+  /** Answered with `Inspected`. */
+  | { readonly do: 'inspect'; readonly code: string; readonly position: number; readonly detail: 0 | 1 }
+  /** Answered with a list of `NearbyNotebook`. */
+  | { readonly do: 'listNotebooks' }
+  /** Opens another notebook of the folder, or makes one. Answered with `{ url }`, which opens one window. */
+  | { readonly do: 'openNotebook'; readonly path: string; readonly isNew: boolean }
   | { readonly do: 'stop' | 'interrupt' | 'restart' | 'save' }
   /** Takes an agent's change back. */
   | { readonly do: 'undo'; readonly entryId: number }
@@ -131,5 +183,12 @@ export interface ViewerMessage {
   readonly action: ViewerAction;
 }
 
-/** Who edits in a window. */
-export const person: Actor = { kind: 'person', name: 'You' };
+/** Who edits in the window of this number, as agents and other windows are told. */
+export function personAt(window: number): Actor {
+  return { kind: 'person', name: `a person (window ${window})` };
+}
+
+/** Such a name. */
+export function isWindowName(name: string): boolean {
+  return /^a person \(window \d+\)$/.test(name);
+}

@@ -27,7 +27,7 @@ describe('two windows', () => {
         () => insert(window, `${round}`, index),
         () => window.ask({ do: 'update', cellId, source: `${round}` }),
         () => window.ask({ do: 'move', cellId, index }),
-        () => window.ask({ do: 'delete', cellId }),
+        () => window.ask({ do: 'delete', cellIds: [cellId] }),
         () => callTool(host, 'update_cell', { cellId, content: `agent ${round}` }),
       ];
       // A cell may be gone by now; that is refused, and that is fine.
@@ -99,9 +99,10 @@ describe('a window', () => {
     await window.ask({ do: 'move', cellId: b, index: 0 });
     await window.ask({ do: 'run', cellId: a });
     await window.ask({ do: 'clearOutputs', cellId: a });
-    await window.ask({ do: 'delete', cellId: a });
-    expect(await window.ask({ do: 'undoDelete' })).toEqual({ cellId: a });
-    await expect(window.ask({ do: 'undoDelete' })).rejects.toMatchObject({ code: 'nothing_to_undo' });
+    await window.ask({ do: 'delete', cellIds: [a] });
+    expect(await window.ask({ do: 'undoStep' })).toEqual({ cellId: a });
+    const other = await openWindow(host.url);
+    await expect(other.ask({ do: 'undoStep' })).rejects.toMatchObject({ code: 'nothing_to_undo' });
     await window.ask({ do: 'interrupt' });
     await window.ask({ do: 'stop' });
     await window.ask({ do: 'restart' });

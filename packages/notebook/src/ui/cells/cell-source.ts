@@ -4,7 +4,7 @@ import type { CellType } from '../../model/cell.js';
 import { el } from '../dom.js';
 import { TextOutput } from '../outputs/text-output.js';
 import { isMostlyUnseen, visible, visibleNodes } from '../visible.js';
-import { createEditor, type EditorOptions, setLabel, setLanguage, showText } from './editor.js';
+import { createEditor, type EditorOptions, setLabel, setLanguage, setLineNumbers, showText } from './editor.js';
 
 export type CellSourceOptions = Omit<EditorOptions, 'label'>;
 
@@ -18,6 +18,7 @@ export class CellSource {
   #text: string;
   #type: CellType;
   #label = '';
+  #hasLineNumbers = false;
   #editor: EditorView | undefined;
   /** What a sleeping editor leaves: its undo history and its cursor. */
   #left: EditorState | undefined;
@@ -40,12 +41,40 @@ export class CellSource {
     return this.#editor?.state.doc.toString() ?? this.#text;
   }
 
+  /** Where the person would type, in UTF-16 units; undefined before anybody was in this text. */
+  get cursor(): number | undefined {
+    return (this.#editor?.state ?? this.#left)?.selection.main.head;
+  }
+
+  /** The editor, while there is one. */
+  get editor(): EditorView | undefined {
+    return this.#editor;
+  }
+
+  /** As if the person had typed it, at the cursor. */
+  type(text: string): void {
+    const editor = this.#editor;
+    editor?.dispatch(editor.state.replaceSelection(text), { userEvent: 'input.type', scrollIntoView: true });
+  }
+
+  /** Brings a part of the text into view and selects it, without taking the keyboard. */
+  reveal(from: number, to: number): void {
+    this.wake()?.dispatch({ selection: { anchor: from, head: to }, scrollIntoView: true });
+  }
+
+  setLineNumbers(areShown: boolean): void {
+    this.#hasLineNumbers = areShown;
+    this.element.classList.toggle('numbered', areShown);
+    if (this.#editor) setLineNumbers(this.#editor, areShown);
+  }
+
   /** Undefined for a text that is only shown. */
   wake(): EditorView | undefined {
     if (this.#editor || this.#unfit) return this.#editor;
     const editor = this.#left ? this.#reopen(this.#left) : this.#create();
     this.#left = undefined;
     this.#editor = editor;
+    if (this.#hasLineNumbers) setLineNumbers(editor, true);
     this.element.replaceChildren(editor.dom);
     return editor;
   }
@@ -102,6 +131,7 @@ export class CellSource {
     showText(editor, this.#text);
     setLanguage(editor, this.#type);
     setLabel(editor, this.#label);
+    setLineNumbers(editor, this.#hasLineNumbers);
     return editor;
   }
 

@@ -1,5 +1,6 @@
 import type { Cell, CellType } from '../../model/cell.js';
 import { button, el } from '../dom.js';
+import { type MenuItem, menuButton } from '../frame/menu.js';
 import { type IconName, icon } from '../icons.js';
 import type { Store } from '../state/store.js';
 import { typeNames } from './cell-view.js';
@@ -9,6 +10,8 @@ export interface CellToolsOptions {
   remove: () => void;
   clearOutputs: () => void;
   setType: (type: CellType) => void;
+  /** What else can be done with it. */
+  more: () => readonly MenuItem[];
 }
 
 /** The tools of the selected cell. One for all cells: it moves to the one that is selected. */
@@ -17,7 +20,7 @@ export class CellTools {
   readonly #type: HTMLSelectElement;
   readonly #clear: HTMLButtonElement;
 
-  constructor({ move, remove, clearOutputs, setType }: CellToolsOptions) {
+  constructor({ move, remove, clearOutputs, setType, more }: CellToolsOptions) {
     const options = Object.entries(typeNames).map(([type, name]) => el('option', { value: type }, name));
     this.#type = el('select', { 'aria-label': 'Type of the cell', onchange: () => setType(this.#type.value as CellType) }, ...options);
     this.#clear = toolButton('clear', 'Clear output', clearOutputs);
@@ -29,6 +32,7 @@ export class CellTools {
       toolButton('down', 'Move down', () => move(1)),
       this.#clear,
       toolButton('remove', 'Delete (D D)', remove),
+      menuButton({ class: 'bare', label: 'More for this cell' }, [icon('more')], more),
     );
   }
 

@@ -1,3 +1,4 @@
+import type { EditorView } from '@codemirror/view';
 import type { Cell, CellType } from '../../model/cell.js';
 import type { Run } from '../../run-queue.js';
 import { button, el, setAttribute, setText } from '../dom.js';
@@ -12,6 +13,8 @@ import type { Mode, Selection } from '../state/selection.js';
 import { CellSource } from './cell-source.js';
 import { clashBar } from './clash-bar.js';
 import type { NotebookKeys } from './editor.js';
+import type { AskCompletions } from './kernel-completion.js';
+import { RunTime } from './run-time.js';
 
 /** What a cell has of its notebook. */
 export interface CellHost {
@@ -20,6 +23,7 @@ export interface CellHost {
   keys: NotebookKeys;
   run: (cellId: string) => void;
   stop: () => void;
+  complete: AskCompletions;
 }
 
 export const typeNames: { readonly [type in CellType]: string } = { code: 'Code', markdown: 'Text', raw: 'Raw' };
@@ -32,6 +36,7 @@ export class CellView {
   readonly #outputs = new OutputsView();
   readonly #count = el('span', { class: 'count', 'aria-hidden': 'true' });
   readonly #runButton: HTMLButtonElement;
+  readonly #time = new RunTime();
   readonly #badge = el('div', { class: 'badge', hidden: true });
   readonly #prose = el('div', { class: 'prose', hidden: true });
   readonly #clash = el('div', { class: 'clash-place' });
@@ -40,6 +45,8 @@ export class CellView {
   #index = 0;
   #run: Run | undefined;
   #isAwake = false;
+  #hasLineNumbers = false;
+  #isInRange = false;
   /** A text cell that shows its source, because a person edits it. */
   #isOpen = false;
   #proseOf: unknown;
@@ -56,6 +63,7 @@ export class CellView {
       keys: host.keys,
       onEdit: (text) => host.drafts.edited(id, text),
       onFocus: () => host.selection.set(id, 'edit'),
+      complete: host.complete,
     });
     const act = () => (this.#run ? host.stop() : host.run(id));
     this.#runButton = button({ class: 'run-button', tabindex: -1, onclick: act }, this.#count, icon('run'), icon('stop'));
@@ -63,7 +71,7 @@ export class CellView {
       'section',
       { class: 'cell', 'data-cell-id': id, tabindex: -1, role: 'group', 'aria-roledescription': 'cell' },
       el('div', { class: 'gap' }, this.#badge),
-      el('div', { class: 'gutter' }, this.#runButton),
+      el('div', { class: 'gutter' }, this.#runButton, this.#time.element),
       el('div', { class: 'body' }, this.#source.element, this.#prose, this.#clash, this.#faults, this.#outputs.element),
     );
     this.#prose.addEventListener('dblclick', () => this.edit());
@@ -81,6 +89,36 @@ export class CellView {
   /** What the person sees as the cell's text, sent or not. */
   get text(): string {
     return this.#source.text;
+  }
+
+  /** Where the person would type; undefined before anybody was in the text. */
+  get cursor(): number | undefined {
+    return this.#source.cursor;
+  }
+
+  get editor(): EditorView | undefined {
+    return this.#source.editor;
+  }
+
+  type(text: string): void {
+    this.#source.type(text);
+  }
+
+  setLineNumbers(areShown: boolean): void {
+    this.#hasLineNumbers = areShown;
+    this.#source.setLineNumbers(areShown);
+  }
+
+  get hasLineNumbers(): boolean {
+    return this.#hasLineNumbers;
+  }
+
+  /** Shows a part of the source, which stands open from then on, without taking the keyboard. */
+  reveal(from: number, to: number): void {
+    this.#isAwake = true;
+    this.setOpen(true);
+    this.#source.reveal(from, to);
+    this.element.scrollIntoView({ block: 'nearest' });
   }
 
   /** Takes over all but the outputs, for which `showOutputs` is called. */
@@ -125,8 +163,10 @@ export class CellView {
     this.#showLabels();
   }
 
-  showRun(run: Run | undefined): void {
+  /** `durationMs`: of the last run, where it is known. */
+  showRun(run: Run | undefined, durationMs: number | undefined): void {
     this.#run = run;
+    this.#time.show(run, durationMs);
     this.#showCell();
   }
 
@@ -137,11 +177,14 @@ export class CellView {
 
   /** Who did what here lately. */
   showMark(mark: Mark | undefined): void {
-    this.element.classList.toggle('by-agent', mark !== undefined);
+    this.element.classList.toggle('by-agent', mark !== undefined && !mark.isOld);
+    this.element.classList.toggle('was-by-agent', mark?.isOld === true);
     this.#badge.hidden = !mark;
     if (!mark) return;
-    setText(this.#badge, `${nameOf(mark.by)} ${mark.what}`);
+    setText(this.#badge, mark.isOld ? nameOf(mark.by) : `${nameOf(mark.by)} ${mark.what}`);
+    this.#badge.title = mark.isOld ? `${nameOf(mark.by)} ${mark.what}` : '';
     this.#badge.classList.toggle('lasting', mark.isLasting);
+    this.#badge.classList.toggle('old', mark.isOld);
   }
 
   setPlace(index: number, total: number): void {
@@ -157,6 +200,13 @@ export class CellView {
     this.element.tabIndex = isSelected ? 0 : -1;
     this.#runButton.tabIndex = isSelected ? 0 : -1;
     setAttribute(this.element, 'aria-current', isSelected ? 'true' : undefined);
+  }
+
+  /** One of several that are selected. */
+  setInRange(isInRange: boolean): void {
+    this.#isInRange = isInRange;
+    this.element.classList.toggle('in-range', isInRange);
+    this.#showLabels();
   }
 
   /** The cell can be seen, or soon. */
@@ -206,7 +256,7 @@ export class CellView {
     const run = this.#run && (this.#run.state === 'running' ? `, running, started by ${nameOf(this.#run.by)}` : ', waits to run');
     const count = !run && executionCount !== null ? `, run ${executionCount}` : '';
     const label = `${typeNames[type]} cell ${this.#index + 1}`;
-    this.element.setAttribute('aria-label', `${label}${run ?? count}`);
+    this.element.setAttribute('aria-label', `${label}${run ?? count}${this.#isInRange ? ', selected' : ''}`);
     this.#source.setLabel(`Source of ${label.toLowerCase()}`);
     this.#runButton.setAttribute('aria-label', `${this.#run ? 'Stop' : 'Run'} cell ${this.#index + 1}`);
     this.#runButton.title = this.#offReason ?? (this.#run ? 'Stop' : 'Run (Ctrl+Enter)');

@@ -9,11 +9,14 @@ import {
 import { defaultKeymap, history, historyKeymap, indentLess, indentMore } from '@codemirror/commands';
 import { bracketMatching, indentOnInput, indentUnit, syntaxHighlighting } from '@codemirror/language';
 import { Annotation, Compartment, EditorState, type Extension, Transaction } from '@codemirror/state';
-import { drawSelection, EditorView, highlightSpecialChars, type KeyBinding, keymap } from '@codemirror/view';
+import { drawSelection, EditorView, highlightSpecialChars, type KeyBinding, keymap, lineNumbers, tooltips } from '@codemirror/view';
 import { classHighlighter } from '@lezer/highlight';
 import type { CellType } from '../../model/cell.js';
 import { diffLines } from '../state/merge-lines.js';
 import { unseenCharacters, unseenMark } from '../visible.js';
+import { docstringQuotes } from './docstring-quotes.js';
+import { findMarks } from './find-marks.js';
+import { type AskCompletions, completeByKernel } from './kernel-completion.js';
 import { languageOf } from './languages.js';
 
 /** The keys of the notebook: those that go before the editor's own, and those that come behind them. */
@@ -29,19 +32,21 @@ export interface EditorOptions {
   keys: NotebookKeys;
   onEdit: (text: string) => void;
   onFocus: () => void;
+  complete: AskCompletions;
 }
 
 /** Marks a change that was not typed here: it is not sent back. */
 const fromOutside = Annotation.define<boolean>();
 const language = new Compartment();
 const labelling = new Compartment();
+const numbering = new Compartment();
 const maxColoured: { readonly [type in CellType]: number } = { code: 500_000, markdown: 8000, raw: 0 };
 
 /** CodeMirror adds style elements of its own; the policy of the page lets in those with the nonce that the page came with. */
 const nonce = document.querySelector<HTMLScriptElement>('script[nonce]')?.nonce ?? '';
 
 /** A CodeMirror editor for one cell. */
-export function createEditor({ text, type, label, keys, onEdit, onFocus }: EditorOptions): EditorView {
+export function createEditor({ text, type, label, keys, onEdit, onFocus, complete }: EditorOptions): EditorView {
   return new EditorView({
     state: EditorState.create({
       doc: text,
@@ -63,14 +68,18 @@ export function createEditor({ text, type, label, keys, onEdit, onFocus }: Edito
         indentUnit.of('    '),
         indentOnInput(),
         bracketMatching(),
-        type === 'code' ? closeBrackets() : [],
+        type === 'code' ? [docstringQuotes, closeBrackets()] : [],
         // Only when asked for, as in Jupyter: a list that opens while one types makes Enter a gamble.
-        autocompletion({ activateOnTyping: false, icons: false }),
+        autocompletion({ activateOnTyping: false, icons: false, override: [completeByKernel(complete)] }),
+        // A list that stands in the cell would be cut off where the cell ends.
+        tooltips({ parent: document.body, position: 'fixed' }),
         syntaxHighlighting(classHighlighter),
         EditorView.lineWrapping,
         EditorState.tabSize.of(4),
         language.of(languageFor(type, text.length)),
         labelling.of(contentAttributes(label)),
+        numbering.of([]),
+        findMarks,
         look,
         EditorView.updateListener.of((update) => {
           const isTyped = update.docChanged && !update.transactions.some((transaction) => transaction.annotation(fromOutside));
@@ -115,6 +124,10 @@ export function setLabel(editor: EditorView, label: string): void {
   editor.dispatch({ effects: labelling.reconfigure(contentAttributes(label)) });
 }
 
+export function setLineNumbers(editor: EditorView, areShown: boolean): void {
+  editor.dispatch({ effects: numbering.reconfigure(areShown ? lineNumbers() : []) });
+}
+
 /** Enter leads into an editor. Tab goes past it, since inside it would not lead out. */
 function contentAttributes(label: string): Extension {
   return EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '-1' });
@@ -147,6 +160,7 @@ const look = EditorView.theme({
   '.cm-content': { padding: '0', caretColor: 'var(--ink)' },
   '.cm-line': { padding: '0' },
   '.cm-scroller': { fontFamily: 'inherit', lineHeight: 'inherit', overflow: 'visible' },
+  '.cm-gutters': { backgroundColor: 'transparent', color: 'var(--ink-soft)', border: '0' },
   '.cm-cursor, .cm-dropCursor': { borderLeftColor: 'var(--ink)', borderLeftWidth: '1.5px' },
   '&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground': { background: 'var(--selection)' },
   '&.cm-focused .cm-matchingBracket': { backgroundColor: 'var(--selection)', outline: 'none' },

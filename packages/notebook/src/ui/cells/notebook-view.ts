@@ -31,6 +31,8 @@ export class NotebookView {
   readonly #dirty = new Set<string>();
   readonly #sight: IntersectionObserver;
   #areNumbersStale = false;
+  #haveLineNumbers = false;
+  #range: ReadonlySet<string> = new Set();
   #isFrameAsked = false;
 
   constructor(options: NotebookViewOptions) {
@@ -47,6 +49,7 @@ export class NotebookView {
     selection.on(({ before, now }) => {
       if (before.cellId !== undefined) this.find(before.cellId)?.setSelected(false, 'command');
       if (now.cellId !== undefined) this.find(now.cellId)?.setSelected(true, now.mode);
+      this.#showRange();
     });
   }
 
@@ -63,7 +66,24 @@ export class NotebookView {
     else view.focus();
   }
 
+  /** Of one cell, or of all and those that come. */
+  showLineNumbers(cellId: string | undefined, areShown: boolean): void {
+    if (cellId !== undefined) return this.find(cellId)?.setLineNumbers(areShown);
+    this.#haveLineNumbers = areShown;
+    for (const view of this.#views.values()) view.setLineNumbers(areShown);
+  }
+
+  #showRange(): void {
+    const { store, host } = this.#options;
+    const cells = host.selection.among(store.cells);
+    const range = new Set(cells.length > 1 ? cells.map(({ id }) => id) : []);
+    for (const id of this.#range) if (!range.has(id)) this.find(id)?.setInRange(false);
+    for (const id of range) if (!this.#range.has(id)) this.find(id)?.setInRange(true);
+    this.#range = range;
+  }
+
   #onEvent(event: StoreEvent): void {
+    const { store } = this.#options;
     switch (event.type) {
       case 'reset':
         return this.#reset();
@@ -71,24 +91,25 @@ export class NotebookView {
         return this.#change(event);
       case 'run':
       case 'finished':
-        this.find(event.run.cellId)?.showRun(this.#options.store.runOf(event.run.cellId));
+        this.find(event.run.cellId)?.showRun(store.runOf(event.run.cellId), store.durationOf(event.run.cellId));
         return;
       case 'link':
-        for (const view of this.#views.values()) view.setOff(this.#options.store.offReason);
+        for (const view of this.#views.values()) view.setOff(store.offReason);
         return;
       default:
     }
   }
 
   #reset(): void {
-    const { store, host } = this.#options;
+    const { store, host, trail } = this.#options;
     const wanted = new Set(store.cells.map(({ id }) => id));
     for (const [id, view] of this.#views) if (!wanted.has(id)) this.#remove(view);
     let next: Element | null = this.element.firstElementChild;
     for (const cell of store.cells) {
       const view = this.#views.get(cell.id) ?? this.#create(cell);
       view.show(cell);
-      view.showRun(store.runOf(cell.id));
+      view.showMark(trail.markOf(cell.id));
+      view.showRun(store.runOf(cell.id), store.durationOf(cell.id));
       this.#dirty.add(cell.id);
       if (view.element === next) next = next.nextElementSibling;
       else this.element.insertBefore(view.element, next);
@@ -130,9 +151,10 @@ export class NotebookView {
     const view = new CellView(cell, host);
     this.#views.set(cell.id, view);
     view.showMark(trail.markOf(cell.id));
-    view.showRun(store.runOf(cell.id));
+    view.showRun(store.runOf(cell.id), store.durationOf(cell.id));
     view.setOff(store.offReason);
     view.showClash(host.drafts.clashOf(cell.id));
+    if (this.#haveLineNumbers) view.setLineNumbers(true);
     this.#sight.observe(view.element);
     return view;
   }
@@ -217,6 +239,7 @@ export class NotebookView {
   #draw(): void {
     this.#isFrameAsked = false;
     const { cells } = this.#options.store;
+    if (this.#areNumbersStale) this.#showRange();
     if (this.#areNumbersStale) for (const [index, { id }] of cells.entries()) this.#views.get(id)?.setPlace(index, cells.length);
     this.#areNumbersStale = false;
     if (this.#dirty.size > 0) this.#drawOutputs();

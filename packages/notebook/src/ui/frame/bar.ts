@@ -10,6 +10,7 @@ import { agentChips } from './agent-chips.js';
 import { createCodeTools } from './code-tools.js';
 import { showHelp } from './dialogs.js';
 import { createKernelPicker, kernelLabel } from './kernel-picker.js';
+import { type MenuItem, menuButton } from './menu.js';
 import { toggleTheme } from './theme.js';
 
 const fileTexts: { readonly [kind in FileState['kind']]: string } = {
@@ -23,8 +24,14 @@ const fileTexts: { readonly [kind in FileState['kind']]: string } = {
 
 const kernelTexts: { readonly [state in KernelState]: string } = { starting: 'Starting', idle: 'Idle', busy: 'Busy', dead: 'Dead' };
 
+export interface BarParts {
+  toggleChanges: () => void;
+  /** What can be done with the whole notebook. */
+  menu: () => readonly MenuItem[];
+}
+
 /** The bar at the top: the file, the kernel, who is here. */
-export function createBar(store: Store, commands: Commands, toggleChanges: () => void): HTMLElement {
+export function createBar(store: Store, commands: Commands, { toggleChanges, menu }: BarParts): HTMLElement {
   const title = el('h1', { class: 'title' });
   const saved = button({ class: 'save-state bare', title: 'Save now (Ctrl+S)', onclick: () => void commands.save() });
   const kernelName = el('span', { class: 'kernel-name' });
@@ -41,7 +48,7 @@ export function createBar(store: Store, commands: Commands, toggleChanges: () =>
     button({ class: 'bare', title: tip, onclick: () => void act() }, ...children);
   const interrupt = bare('Interrupt (I I)', commands.interrupt, icon('stop'), hiddenText('Interrupt kernel'));
   const restart = bare('Restart (0 0)', commands.restart, icon('restart'), hiddenText('Restart kernel'));
-  const runAll = bare('Run all cells', commands.runAll, icon('run'), hiddenText('Run all cells'));
+  const runAll = bare('Run all cells', () => commands.runAll(), icon('run'), hiddenText('Run all cells'));
   kernel.append(runAll, interrupt, restart);
   const agents = el('div', { class: 'agents', role: 'group', 'aria-label': 'Agents' });
   const readOnly = button(
@@ -59,13 +66,16 @@ export function createBar(store: Store, commands: Commands, toggleChanges: () =>
   const theme = bare('Light or dark', toggleTheme, icon('sun'), hiddenText('Light or dark theme'));
   const help = bare('Keyboard help (?)', showHelp, '?', hiddenText(' Keyboard help'));
   help.classList.add('help-button');
+  const more = menuButton({ class: 'bare menu-button', label: 'Notebook menu' }, [icon('more')], menu);
 
   store.follow(['reset'], () => {
     setText(title, visible(store.title) || 'Notebook');
     document.title = `${visible(store.title) || 'Notebook'} – Notebridge`;
   });
-  store.follow(['reset', 'file'], () => {
-    setText(saved, fileTexts[store.file.kind]);
+  store.follow(['reset', 'file', 'link'], () => {
+    // What the host could not put into the file before it ended stands in a file beside it.
+    const isLost = store.link.kind === 'ended' && (store.file.kind === 'unsaved' || store.file.kind === 'saving');
+    setText(saved, isLost ? 'Ended before it was saved' : fileTexts[store.file.kind]);
     saved.dataset.state = store.file.kind;
   });
   const titles = new Map([runAll, interrupt, restart, saved, readOnly].map((each) => [each, each.title]));
@@ -99,6 +109,6 @@ export function createBar(store: Store, commands: Commands, toggleChanges: () =>
     kernel,
     createCodeTools(store, commands),
     agents,
-    el('div', { class: 'tools' }, readOnly, changes, theme, help),
+    el('div', { class: 'tools' }, readOnly, changes, theme, help, more),
   );
 }

@@ -26,26 +26,45 @@ const sections: { readonly [name: string]: { readonly [keys: string]: string } }
     'Ctrl Enter': 'Run, stay',
     'Alt Enter': 'Run, add a cell below',
     'Ctrl S': 'Save',
+    'Ctrl F': 'Find and replace',
+    'Ctrl Shift −': 'Split the cell at the cursor',
   },
   'In a cell': {
     Esc: 'Leave it: keys act on cells',
     Tab: 'Complete, or indent',
+    'Shift Tab': 'Documentation; again: go into it',
     'Ctrl Z': 'Undo typing',
   },
   'On cells': {
     Enter: 'Edit',
     '↑ K · ↓ J': 'Go up, down',
+    'Shift ↑ ↓': 'Select several',
+    'Ctrl A': 'Select all',
     'A · B': 'Add a cell above, below',
     'M · Y · R': 'Make it text, code, raw',
     'X · C · V': 'Cut, copy, paste below',
+    'Shift V': 'Paste above',
     'D D': 'Delete',
-    Z: 'Put back what was deleted',
+    Z: 'Take back the last step on cells',
+    'Shift M': 'Merge the selected, or with the one below',
     'Ctrl Shift ↑↓': 'Move up, down',
+    'L · Shift L': 'Line numbers: here, everywhere',
     'I I': 'Interrupt the kernel',
     '0 0': 'Restart the kernel',
     '?': 'This help',
   },
+  'In the menu ⋯': {
+    'Run above': 'All cells before this one',
+    'Run below': 'This one and all after it',
+    'Restart, run all': 'From the first cell on',
+    Outline: 'The headings; a click goes there',
+    'New or open': 'Notebooks of this folder',
+    Export: 'As .py, or as one HTML file',
+  },
 };
+
+/** Names of the menu are no keys. */
+const withoutKeys = 'In the menu ⋯';
 
 export function showHelp(): void {
   const groups = Object.entries(sections).map(([name, keys]) =>
@@ -53,7 +72,13 @@ export function showHelp(): void {
       'section',
       {},
       el('h3', {}, name),
-      el('dl', {}, ...Object.entries(keys).map(([key, what]) => el('div', {}, el('dt', {}, ...keyCaps(key)), el('dd', {}, what)))),
+      el(
+        'dl',
+        {},
+        ...Object.entries(keys).map(([key, what]) =>
+          el('div', {}, el('dt', {}, ...(name === withoutKeys ? [key] : keyCaps(key))), el('dd', {}, what)),
+        ),
+      ),
     ),
   );
   const close = button({ autofocus: true, onclick: () => dialog.close() }, 'Close');

@@ -28,7 +28,7 @@ export function startStatusBanners({ store, banners, commands, connection, draft
     const actions = [{ text: 'Try now', act: () => connection.open() }];
     if (link.kind === 'ended') {
       const lost = drafts.isEmpty ? '' : ' What you typed last was not sent, and is kept in this window.';
-      const text = `The notebook was closed, and Notebridge does not serve it any more. What you see is its last state.${lost}`;
+      const text = `The notebook was closed, and Notebridge does not serve it any more. What you see is its last state.${fateOf(store)}${lost}`;
       return { kind: 'warning', text, actions };
     }
     if (link.kind === 'lost' && !link.wasOpen) {
@@ -38,6 +38,13 @@ export function startStatusBanners({ store, banners, commands, connection, draft
     const kept = drafts.isEmpty ? '' : ' What you typed is kept here and sent then.';
     return { kind: 'warning', text: `The connection to the notebook is lost; trying again.${kept}`, actions };
   }
+}
+
+/** What has become of the changes, as far as the host could say before it ended. */
+function fateOf({ file, title }: Store): string {
+  if (file.kind === 'saved') return ` It is saved in ${title}.`;
+  if (file.kind === 'none') return ' It was in no file, so it is gone when you close this window.';
+  return ` Not all of it was saved in ${title} then; as it ended, Notebridge wrote the rest into it, or into a file "….unsaved-…" beside it.`;
 }
 
 function fileBanner({ file, title }: Store, commands: Commands): Banner | undefined {

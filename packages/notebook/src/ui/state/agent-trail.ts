@@ -10,6 +10,8 @@ export interface Mark {
   readonly what: string;
   /** It goes on: the mark stays until it ends. */
   readonly isLasting: boolean;
+  /** It is over, and nobody else has changed the cell since: a quieter mark. */
+  readonly isOld: boolean;
 }
 
 /** The newest thing that an agent did. */
@@ -45,18 +47,29 @@ export class AgentTrail {
     return this.#activity;
   }
 
+  /** The newest mark; long after it, and after a reload, who has changed the cell last, if that was an agent. */
   markOf(cellId: string): Mark | undefined {
-    return this.#marks.get(cellId)?.mark;
+    return this.#marks.get(cellId)?.mark ?? this.#oldMarkOf(cellId);
+  }
+
+  #oldMarkOf(cellId: string): Mark | undefined {
+    const by = this.#store.document.find(cellId)?.changedBy;
+    if (by?.kind !== 'agent') return undefined;
+    const entry = this.#store.journal.findLast((each) => each.cellId === cellId && !each.undone);
+    return { by, what: `${verbs[entry?.action ?? 'update']} this cell`, isLasting: false, isOld: true };
   }
 
   #onEvent(event: StoreEvent): void {
     if (event.type === 'reset') return this.#begin();
+    if (event.type === 'agents' && this.#store.agents.length === 0 && !this.#activity?.isLasting) return this.#rest();
     if (event.type === 'cell') {
       const { op, by } = event.change;
       const cellId = cellIdOf(op);
       const index = (event.after ?? event.before)?.index ?? 0;
-      if (by.kind === 'agent' && cellId !== undefined && isContentOperation(op))
+      if (cellId === undefined || !isContentOperation(op)) return;
+      if (by.kind === 'agent')
         this.#note({ by, what: `${verbs[op.type]} this cell`, cellId, index, isLasting: false, isGone: !event.after });
+      else this.#forget(cellId);
       return;
     }
     if (event.type !== 'run' && event.type !== 'finished') return;
@@ -65,16 +78,20 @@ export class AgentTrail {
     const what = event.type === 'finished' ? 'ran this cell' : state === 'queued' ? 'wants to run this cell' : 'is running this cell';
     const index = this.#store.indexOf(cellId);
     this.#note({ by, what, cellId, index, isLasting: event.type === 'run', isGone: index === -1 });
+    // The work has ended: nothing says any more that it goes on.
+    if (event.type === 'finished') this.#rest();
   }
 
   /** What an agent runs at this moment is known from the hello; the rest of its trail is not. */
   #begin(): void {
     for (const cellId of [...this.#marks.keys()]) this.#forget(cellId);
+    this.#rest();
     const { running } = this.#store;
     if (running) this.#onEvent({ type: 'run', run: running });
   }
 
-  #note(activity: Activity): void {
+  #note(done: Omit<Activity, 'isOld'>): void {
+    const activity = { ...done, isOld: false };
     const { cellId, isLasting, isGone } = activity;
     this.#forget(cellId);
     if (!isGone) this.#marks.set(cellId, { mark: activity, timer: isLasting ? undefined : setTimeout(() => this.#forget(cellId), markMs) });
@@ -85,14 +102,13 @@ export class AgentTrail {
   }
 
   #rest(): void {
+    clearTimeout(this.#timer);
     this.#activity = undefined;
     this.#listeners.emit(undefined);
   }
 
   #forget(cellId: string): void {
-    const marked = this.#marks.get(cellId);
-    if (!marked) return;
-    clearTimeout(marked.timer);
+    clearTimeout(this.#marks.get(cellId)?.timer);
     this.#marks.delete(cellId);
     this.#listeners.emit(cellId);
   }

@@ -23,6 +23,7 @@ export class Store {
   document: NotebookDocument = createReplica({ version: 0, minor: 5, metadata: {}, cells: [] });
   running: Run | undefined;
   #queued: readonly Run[] = [];
+  #durations = new Map<string, number>();
   title = '';
   kernel: Hello['kernel'] = { state: 'starting', name: '', displayName: '', language: '', version: '' };
   choice: Hello['choice'] = null;
@@ -31,6 +32,8 @@ export class Store {
   tools: ToolAccess | null = null;
   file: FileState = { kind: 'saved' };
   isReadOnly = false;
+  /** The name under which this window acts. */
+  you = '';
   link: LinkState = { kind: 'connecting' };
 
   /** `beginAnew` is called when a change was missed, which no order of messages should bring about. */
@@ -61,6 +64,11 @@ export class Store {
 
   runOf(cellId: string): Run | undefined {
     return this.running?.cellId === cellId ? this.running : this.#queued.find((run) => run.cellId === cellId);
+  }
+
+  /** How long the last run of a cell took. Milliseconds. */
+  durationOf(cellId: string): number | undefined {
+    return this.#durations.get(cellId);
   }
 
   /** Why nothing can be asked for at the moment, as a person shall read it. */
@@ -94,11 +102,15 @@ export class Store {
     }
   }
 
-  #reset({ document, title, kernel, choice, running, queued, journal, agents, tools, file, readOnly }: Hello): void {
+  #reset(hello: Hello): void {
+    const { document, title, kernel, choice, running, queued, journal, agents, tools, file, readOnly, you, durations, now } = hello;
     this.document = createReplica(document);
     this.document.onChange((event) => this.#listeners.emit({ type: 'cell', ...event }));
-    Object.assign(this, { title, kernel, choice, journal, agents, tools, file, isReadOnly: readOnly });
-    this.running = running ?? undefined;
+    Object.assign(this, { title, kernel, choice, journal, agents, tools, file, isReadOnly: readOnly, you });
+    // By the clock of this window, which may be another one.
+    const late = Date.now() - now;
+    this.running = running ? { ...running, startedAt: (running.startedAt ?? now) + late } : undefined;
+    this.#durations = new Map(Object.entries(durations));
     this.#queued = queued;
     this.#listeners.emit({ type: 'reset' });
   }
@@ -118,11 +130,13 @@ export class Store {
         return this.#listeners.emit({ type: 'run', run: event.run });
       case 'started':
         this.#queued = this.#queued.filter(({ id }) => id !== event.run.id);
-        this.running = event.run;
+        this.running = { ...event.run, startedAt: Date.now() };
+        this.#durations.delete(event.run.cellId);
         return this.#listeners.emit({ type: 'run', run: event.run });
       case 'finished':
         this.#queued = this.#queued.filter(({ id }) => id !== event.run.id);
         if (this.running?.id === event.run.id) this.running = undefined;
+        if (event.durationMs !== undefined) this.#durations.set(event.run.cellId, event.durationMs);
         return this.#listeners.emit({ type: 'finished', run: event.run, status: event.status });
       case 'kernel':
         this.kernel = { ...event.info, ...(event.layers ? { layers: event.layers } : {}), state: event.state };

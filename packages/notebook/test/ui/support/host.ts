@@ -6,14 +6,21 @@ import { messageOf } from '@notebridge/kit/message-of';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { EntryCodes } from '../../../src/host/entry-codes.js';
 import { answerEntry } from '../../../src/host/entry-door.js';
+import { createActions } from '../../../src/host/viewer-actions.js';
+import { parseViewerMessage } from '../../../src/host/viewer-request.js';
 import type { CellContent } from '../../../src/model/cell.js';
 import { createDocument, type NotebookDocument } from '../../../src/model/document.js';
-import { NotebookError } from '../../../src/model/errors.js';
 import { createNotebookSession, type NotebookSession } from '../../../src/session.js';
-import type { ConnectedAgent, FileState, HostMessage, ToolAccess, ViewerAction, ViewerMessage } from '../../../src/viewer/protocol.js';
+import {
+  type ConnectedAgent,
+  type FileState,
+  type HostMessage,
+  personAt,
+  type ToolAccess,
+  type ViewerAction,
+} from '../../../src/viewer/protocol.js';
 import { builtUi } from './built-ui.js';
 import { type Scenes, ToyKernel } from './toy-kernel.js';
-import { createActions } from './window-actions.js';
 
 export interface TestHostOptions {
   cells: readonly Partial<CellContent>[];
@@ -59,6 +66,7 @@ export class TestHost {
   agents: readonly ConnectedAgent[];
   tools: ToolAccess | null;
   isRefusing = false;
+  #lastWindow = 0;
   readonly #title: string;
   readonly #codes = new EntryCodes();
   readonly #server = createServer((request, response) =>
@@ -145,16 +153,26 @@ export class TestHost {
   }
 
   #performHandshake(window: WebSocket): void {
-    const act = createActions(this.session, (action) => this.#other(action));
+    const by = personAt(++this.#lastWindow);
+    const disconnectAgent = async (agentId: string) => this.setAgents(this.agents.filter(({ id }) => id !== agentId));
+    const perform = createActions({
+      session: this.session,
+      file: undefined,
+      codeTools: undefined,
+      kernels: undefined,
+      folder: undefined,
+      by,
+      disconnectAgent,
+    });
     window.on('message', (data) => {
-      const { id, action } = JSON.parse(String(data)) as ViewerMessage;
+      const { id, action } = parseViewerMessage(String(data));
       this.asked.push(action);
       const answer = (message: HostMessage) => window.send(JSON.stringify(message));
       Promise.resolve()
-        .then(() => act(action))
-        .then((value) => answer({ type: 'done', id, value: (value as { cellId?: string } | undefined)?.cellId ? value : undefined }))
+        .then(() => (this.#isStaged(action) ? undefined : perform(action)))
+        .then((value) => answer({ type: 'done', id, ...(value === undefined ? {} : { value }) }))
         .catch((error: unknown) =>
-          answer({ type: 'failed', id, code: error instanceof NotebookError ? error.code : 'internal', message: messageOf(error) }),
+          answer({ type: 'failed', id, code: (error as { code?: string }).code ?? 'internal', message: messageOf(error) }),
         );
     });
     const { session } = this;
@@ -172,14 +190,18 @@ export class TestHost {
       tools: this.tools,
       file: this.file,
       readOnly: session.readOnly,
+      you: by.name,
+      durations: session.durations,
+      now: Date.now(),
     };
     window.send(JSON.stringify(hello));
   }
 
-  #other(action: ViewerAction): void {
-    if (action.do === 'disconnectAgent') this.setAgents(this.agents.filter(({ id }) => id !== action.agentId));
+  /** There is no file and no grant here: a test says how they stand. */
+  #isStaged(action: ViewerAction): boolean {
     if (action.do === 'setToolAccess' && this.tools) this.setTools({ ...this.tools, allowed: action.allowed });
     if (action.do === 'save' || action.do === 'resolveConflict') this.setFile({ kind: 'saved' });
+    return action.do === 'setToolAccess' || action.do === 'save' || action.do === 'resolveConflict';
   }
 
   #tellAll(message: HostMessage): void {

@@ -1,0 +1,45 @@
+import type { Run } from '../../run-queue.js';
+import { el, setText } from '../dom.js';
+
+const tickMs = 100;
+/** What takes less is not worth a number. */
+const shownFromMs = 100;
+
+/** How long the last run of a cell took, or the one that goes on has taken by now. */
+export class RunTime {
+  readonly element = el('span', { class: 'run-time', hidden: true });
+  #timer: ReturnType<typeof setInterval> | undefined;
+  #runId: number | undefined;
+
+  show(run: Run | undefined, durationMs: number | undefined): void {
+    const isRunning = run?.state === 'running';
+    if (isRunning && run.id === this.#runId) return;
+    clearInterval(this.#timer);
+    this.#runId = isRunning ? run.id : undefined;
+    if (!isRunning) return this.#write(run ? undefined : durationMs);
+    const { startedAt = Date.now() } = run;
+    this.#write(Date.now() - startedAt);
+    this.#timer = setInterval(() => {
+      // A cell that is gone has no end to wait for.
+      if (this.element.isConnected) this.#write(Date.now() - startedAt);
+      else clearInterval(this.#timer);
+    }, tickMs);
+  }
+
+  #write(ms: number | undefined): void {
+    const isShown = ms !== undefined && ms >= shownFromMs;
+    this.element.hidden = !isShown;
+    if (!isShown) return;
+    setText(this.element, describeTime(ms));
+    this.element.title = `The last run took ${describeTime(ms)}`;
+  }
+}
+
+/** "0.3 s", "12.3 s", "4 min 5 s", "2 h 3 min". */
+export function describeTime(ms: number): string {
+  const seconds = ms / 1000;
+  if (seconds < 59.95) return `${seconds.toFixed(1)} s`;
+  const whole = Math.round(seconds);
+  if (whole < 3600) return `${Math.floor(whole / 60)} min ${whole % 60} s`;
+  return `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`;
+}

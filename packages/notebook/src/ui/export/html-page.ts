@@ -1,0 +1,71 @@
+import { classHighlighter, highlightCode } from '@lezer/highlight';
+import type { Cell } from '../../model/cell.js';
+import { languageOf } from '../cells/languages.js';
+import { el } from '../dom.js';
+import { renderMarkdown } from '../outputs/markdown.js';
+import { OutputsView } from '../outputs/outputs-view.js';
+import { visibleNodes } from '../visible.js';
+
+/** Longer sources stand there without colours. */
+const maxColoured = 200_000;
+
+/** What in a page of ours acts, or loads something: none of it goes along. */
+const active = 'script, iframe, object, embed, link, meta, base, button, input, select, textarea, canvas, audio, video';
+
+/**
+ * The notebook as one static page: sources in colour, text laid out, outputs as this window shows them, sanitised, with the styles in it.
+ * No scripts, and a policy in the page that would let none run and load nothing.
+ */
+export async function toHtmlPage({ title, cells }: { title: string; cells: readonly Cell[] }): Promise<string> {
+  const main = el('main', {});
+  for (const cell of cells) main.append(await cellElement(cell));
+  for (const element of main.querySelectorAll(active)) element.remove();
+  for (const element of main.querySelectorAll('[hidden], .left-out')) element.remove();
+  const styles = await (await fetch('app.css')).text();
+  const policy = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
+  const head = [
+    '<meta charset="utf-8">',
+    '<meta name="viewport" content="width=device-width, initial-scale=1">',
+    '<meta name="color-scheme" content="light dark">',
+    `<meta http-equiv="Content-Security-Policy" content="${policy}">`,
+    el('title', {}, title).outerHTML,
+    `<style>${styles.replaceAll('</', '<\\/')}\n${ownStyles}</style>`,
+  ];
+  return `<!doctype html>\n<html lang="en">\n<head>\n${head.join('\n')}\n</head>\n<body class="exported">\n${main.outerHTML}\n</body>\n</html>\n`;
+}
+
+const ownStyles = `.exported .cell { content-visibility: visible; margin: 0 0 1rem; }
+.exported .output-list { max-height: none; mask-image: none; overflow: visible; }
+.exported .source pre { margin: 0; white-space: pre-wrap; overflow-wrap: anywhere; font: inherit; }
+.exported main { padding-bottom: 4rem; }`;
+
+async function cellElement({ type, source, outputs, attachments, executionCount }: Cell): Promise<HTMLElement> {
+  if (type === 'markdown') {
+    const prose = el('div', { class: 'prose' }, await renderMarkdown(source, attachments));
+    return el('section', { class: 'cell markdown' }, el('div', { class: 'gutter' }), el('div', { class: 'body' }, prose));
+  }
+  const count = el('span', { class: 'count' }, type === 'code' ? `[${executionCount ?? ' '}]` : '');
+  const text = el('div', { class: 'source' }, el('pre', {}, ...(type === 'code' ? coloured(source) : visibleNodes(source))));
+  const shown = new OutputsView();
+  shown.show(outputs, { follows: false });
+  return el(
+    'section',
+    { class: `cell ${type}` },
+    el('div', { class: 'gutter' }, el('span', { class: 'run-button' }, count)),
+    el('div', { class: 'body' }, text, ...(outputs.length > 0 ? [shown.element] : [])),
+  );
+}
+
+function coloured(source: string): (Node | string)[] {
+  const support = source.length <= maxColoured ? languageOf('code') : [];
+  if (Array.isArray(support)) return visibleNodes(source);
+  const nodes: (Node | string)[] = [];
+  highlightCode(
+    source,
+    support.language.parser.parse(source),
+    classHighlighter,
+    (text, classes) => nodes.push(...(classes === '' ? visibleNodes(text) : [el('span', { class: classes }, ...visibleNodes(text))])),
+    () => nodes.push('\n'),
+  );
+  return nodes;
+}

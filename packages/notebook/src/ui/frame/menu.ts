@@ -1,0 +1,108 @@
+import { button, el } from '../dom.js';
+
+export interface MenuItem {
+  readonly text: string;
+  /** The keys that do the same, as the help writes them. */
+  readonly keys?: string;
+  readonly act: () => unknown;
+  readonly isOff?: boolean;
+  /** A line above it. */
+  readonly begins?: boolean;
+  /** A choice that is on or off. */
+  readonly isChecked?: boolean;
+}
+
+/** A button that opens a menu below itself. The items are asked for each time. Arrows, Home and End move; Escape and Tab close. */
+export function menuButton(
+  attributes: { class?: string; label: string },
+  content: readonly (Node | string)[],
+  items: () => readonly MenuItem[],
+): HTMLButtonElement {
+  const opener = button(
+    {
+      class: attributes.class,
+      title: attributes.label,
+      'aria-label': attributes.label,
+      'aria-haspopup': 'menu',
+      'aria-expanded': 'false',
+      onclick: () => openMenu(opener, items()),
+    },
+    ...content,
+  );
+  opener.addEventListener('keydown', (event) => {
+    if (event.key !== 'ArrowDown') return;
+    event.preventDefault();
+    event.stopPropagation();
+    openMenu(opener, items());
+  });
+  return opener;
+}
+
+let closeOpen: (() => void) | undefined;
+
+function openMenu(opener: HTMLElement, items: readonly MenuItem[]): void {
+  const wasOpen = opener.getAttribute('aria-expanded') === 'true';
+  closeOpen?.();
+  if (wasOpen) return;
+  const buttons = items.map((item) => itemButton(item, () => close(true)));
+  const menu = el('div', { class: 'menu', role: 'menu', 'aria-label': opener.title });
+  for (const [index, item] of items.entries()) {
+    if (item.begins) menu.append(el('div', { class: 'menu-line', role: 'separator' }));
+    menu.append(buttons[index] ?? '');
+  }
+  const onOutside = ({ target }: Event) => target instanceof Node && !menu.contains(target) && !opener.contains(target) && close(false);
+  const onLeave = () => close(false);
+  const close = (givesBack: boolean) => {
+    menu.remove();
+    opener.setAttribute('aria-expanded', 'false');
+    document.removeEventListener('pointerdown', onOutside);
+    removeEventListener('resize', onLeave);
+    closeOpen = undefined;
+    if (givesBack) opener.focus();
+  };
+  closeOpen = () => close(false);
+  menu.addEventListener('keydown', (event) => {
+    const open = buttons.filter((each) => !each.disabled);
+    const at = open.indexOf(document.activeElement as HTMLButtonElement);
+    const next = { ArrowDown: at + 1, ArrowUp: at - 1 + (at <= 0 ? open.length : 0), Home: 0, End: open.length - 1 }[event.key];
+    if (event.key === 'Escape' || event.key === 'Tab') close(true);
+    else if (next !== undefined) open[next % open.length]?.focus();
+    else return event.stopPropagation();
+    event.preventDefault();
+    event.stopPropagation();
+  });
+  document.addEventListener('pointerdown', onOutside);
+  addEventListener('resize', onLeave);
+  opener.setAttribute('aria-expanded', 'true');
+  document.body.append(menu);
+  place(menu, opener);
+  buttons.find((each) => !each.disabled)?.focus();
+}
+
+function itemButton({ text, keys, act, isOff = false, isChecked }: MenuItem, close: () => void): HTMLButtonElement {
+  const choice = isChecked === undefined ? { role: 'menuitem' } : { role: 'menuitemcheckbox', 'aria-checked': String(isChecked) };
+  const shown = keys === undefined ? undefined : el('span', { class: 'menu-keys', 'aria-hidden': 'true' }, keys);
+  return button(
+    {
+      ...choice,
+      class: 'menu-item',
+      tabindex: -1,
+      disabled: isOff,
+      'aria-keyshortcuts': keys?.replaceAll(' ', '+'),
+      onclick: () => {
+        close();
+        void act();
+      },
+    },
+    el('span', {}, text),
+    shown,
+  );
+}
+
+/** Below its button, or above it, where there is room. */
+function place(menu: HTMLElement, opener: HTMLElement): void {
+  const [at, { width, height }] = [opener.getBoundingClientRect(), menu.getBoundingClientRect()];
+  const fitsBelow = at.bottom + height + 8 <= innerHeight;
+  menu.style.left = `${Math.max(8, Math.min(at.right - width, innerWidth - width - 8))}px`;
+  menu.style.top = `${fitsBelow ? at.bottom + 4 : Math.max(8, at.top - height - 4)}px`;
+}

@@ -1,0 +1,101 @@
+import type { Cell } from '../model/cell.js';
+import type { RanCells, ViewerAction } from '../viewer/protocol.js';
+import type { NotebookView } from './cells/notebook-view.js';
+import { confirm } from './frame/dialogs.js';
+import type { Drafts } from './state/drafts.js';
+import type { Selection } from './state/selection.js';
+import type { Store } from './state/store.js';
+
+export interface RunCommandsOptions {
+  store: Store;
+  drafts: Drafts;
+  selection: Selection;
+  view: NotebookView;
+  ask: (action: ViewerAction) => Promise<unknown>;
+  complain: (message: string) => void;
+  /** Says something that is no fault. */
+  inform: (message: string | undefined) => void;
+}
+
+/** `above`: all before the selected ones. `below`: they and all behind them. */
+export type RunPart = 'all' | 'above' | 'below' | 'selected';
+
+const lost = 'All variables are lost. What runs is stopped, what waits does not run. Cells and outputs stay.';
+
+export function createRunCommands({ store, drafts, selection, view, ask, complain, inform }: RunCommandsOptions) {
+  const flush = (cellId?: string) => flushed(drafts, cellId, complain);
+
+  const commands = {
+    async run(cellId = selection.cellId): Promise<void> {
+      const cell = store.document.find(cellId ?? '');
+      if (!cell) return;
+      if (cell.type !== 'code') return view.find(cell.id)?.setOpen(false);
+      if (await flush(cell.id)) await ask({ do: 'run', cellId: cell.id });
+    },
+
+    /** One, or all that are selected. */
+    async runSelected(): Promise<void> {
+      if (selection.among(store.cells).length < 2) return commands.run();
+      await commands.runAll('selected');
+    },
+
+    /** The host has the list: it goes on when the window does not. Ends at the first cell that fails. */
+    async runAll(part: RunPart = 'all', restart = false): Promise<void> {
+      const bounds = boundsOf(part, store.cells, selection.among(store.cells));
+      if (!bounds) return;
+      for (const { id, type } of bounds.cells) if (type === 'markdown' && part === 'selected') view.find(id)?.setOpen(false);
+      if (!(await flush())) return;
+      inform(undefined);
+      const [first, last] = [bounds.cells[0], bounds.cells.at(-1)];
+      const ends = part === 'all' ? {} : { from: first?.id ?? '', to: last?.id ?? '' };
+      const ran = (await ask({ do: 'runAll', ...ends, ...(restart ? { restart } : {}) })) as RanCells | undefined;
+      const failed = store.indexOf(ran?.failedId ?? '');
+      if (failed === -1) return;
+      const left = store.cells.slice(failed + 1, store.indexOf(last?.id ?? '') + 1).filter(({ type }) => type === 'code').length;
+      if (left > 0) inform(`Cell ${failed + 1} did not end well, so ${left === 1 ? 'one cell' : `${left} cells`} after it did not run.`);
+      if (selection.mode === 'command') view.goTo(ran?.failedId, 'command');
+    },
+
+    async restart(): Promise<void> {
+      if (await confirm('Restart the kernel?', { yes: 'Restart', detail: lost })) await ask({ do: 'restart' });
+    },
+
+    async restartAndRunAll(): Promise<void> {
+      const detail = `${lost} Then all cells run, from the first on.`;
+      if (await confirm('Restart the kernel and run all cells?', { yes: 'Restart and run all', detail }))
+        await commands.runAll('all', true);
+    },
+
+    interrupt(): void {
+      void ask({ do: 'interrupt' });
+    },
+
+    stop(): void {
+      void ask({ do: 'stop' });
+    },
+  };
+  return commands;
+}
+
+/** False if what was typed did not reach the host. */
+async function flushed(drafts: Drafts, cellId: string | undefined, complain: (message: string) => void): Promise<boolean> {
+  try {
+    await (cellId === undefined ? drafts.flushAll() : drafts.flush(cellId));
+    return true;
+  } catch (error) {
+    complain((error as Error).message);
+    return false;
+  }
+}
+
+function boundsOf(part: RunPart, all: readonly Cell[], selected: readonly Cell[]): { cells: readonly Cell[] } | undefined {
+  const [first, last] = [all.findIndex(({ id }) => id === selected[0]?.id), all.length - 1];
+  if (part !== 'all' && first === -1) return undefined;
+  const cells = {
+    all,
+    above: all.slice(0, Math.max(0, first)),
+    below: all.slice(Math.max(0, first), last + 1),
+    selected,
+  }[part];
+  return cells.length > 0 ? { cells } : undefined;
+}
