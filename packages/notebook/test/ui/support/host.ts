@@ -29,6 +29,7 @@ const types: { readonly [extension: string]: string } = {
   '.css': 'text/css',
   '.html': 'text/html',
   '.svg': 'image/svg+xml',
+  '.woff2': 'font/woff2',
 };
 
 /** The policy that the real host is asked to send; the nonce is for the styles of CodeMirror alone. */
@@ -38,6 +39,7 @@ export function policy(nonce: string): string {
     "script-src 'self'",
     `style-src 'self' 'nonce-${nonce}'`,
     "img-src 'self' data:",
+    "font-src 'self'",
     "connect-src 'self'",
     "base-uri 'none'",
     "form-action 'none'",
@@ -186,15 +188,16 @@ export class TestHost {
     for (const window of this.#sockets.clients) window.send(text);
   }
 
-  async #serve(url: string): Promise<[status: number, type: string, body: string, csp?: string]> {
+  async #serve(url: string): Promise<[status: number, type: string, body: string | Buffer, csp?: string]> {
     const { pathname } = new URL(url, 'http://host');
     this.fetched.push(pathname);
     const name = pathname === '/' ? 'index.html' : pathname.slice(1);
     if (!/^[\w.-]+$/.test(name)) return [404, 'text/plain', ''];
     try {
-      const body = await readFile(join(await builtUi(), name), 'utf8');
+      const body = await readFile(join(await builtUi(), name));
       const nonce = crypto.randomUUID();
-      return [200, types[extname(name)] ?? 'text/plain', body.replace('__NONCE__', nonce), policy(nonce)];
+      const type = types[extname(name)] ?? 'text/plain';
+      return [200, type, type === 'text/html' ? String(body).replace('__NONCE__', nonce) : body, policy(nonce)];
     } catch {
       return [404, 'text/plain', ''];
     }
