@@ -6,6 +6,7 @@ import { person, type ViewerAction } from '../viewer/protocol.js';
 import type { NotebookTools } from './agent-tools.js';
 import type { FileStore } from './file-store.js';
 import { HostError } from './host-error.js';
+import { readImageBeside } from './image-beside.js';
 
 /** What a window works on. */
 export interface ViewerTarget {
@@ -73,6 +74,10 @@ export function createActions({ session, file, codeTools, disconnectAgent }: Vie
       }
     },
     disconnectAgent: ({ agentId }) => disconnectAgent(agentId),
+    readImage: ({ path }) => {
+      if (!file) throw new HostError('image_unreadable', 'Images can be shown from beside a notebook only if it has a file.');
+      return readImageBeside(file.path, path);
+    },
     save: () => assertFile(file).save(),
     resolveConflict: ({ keep }) => assertFile(file).resolve(keep),
   };

@@ -12,6 +12,7 @@ import { startStatusBanners } from './frame/status-banners.js';
 import { editorKeys, listenToKeys } from './keys.js';
 import { HostConnection } from './link/connection.js';
 import { nameOf } from './names.js';
+import { joinOutputs } from './outputs/host-requests.js';
 import { AgentTrail } from './state/agent-trail.js';
 import { Drafts } from './state/drafts.js';
 import { bringBackDrafts, keepDrafts } from './state/saved-drafts.js';
@@ -22,6 +23,7 @@ import { Store } from './state/store.js';
 export function startApp(root: HTMLElement, url: string): void {
   const connection = new HostConnection({ url, onMessage: (message) => store.receive(message), onState: (state) => store.setLink(state) });
   const store = new Store(() => connection.open());
+  joinOutputs((action) => connection.request(action));
   const drafts = new Drafts({
     document: () => store.document,
     update: (cellId, source, expectedRev) => connection.request({ do: 'update', cellId, source, expectedRev }),

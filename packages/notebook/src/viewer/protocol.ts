@@ -73,6 +73,14 @@ export interface InsertedCell {
   readonly cellId: string;
 }
 
+/** The `value` of `done` for `readImage`. */
+export interface BesideImage {
+  /** Told by its bytes. */
+  readonly type: string;
+  /** Base64. */
+  readonly data: string;
+}
+
 /** What a person asks for. Refused edits leave the document as it is. */
 export type ViewerAction =
   /** Answered with `InsertedCell`. `more` is what a pasted cell brings along. */
@@ -98,6 +106,8 @@ export type ViewerAction =
   | { readonly do: 'setReadOnly'; readonly readOnly: boolean }
   /** Whether code may call tools. */
   | { readonly do: 'setToolAccess'; readonly allowed: boolean }
+  /** An image below the notebook's folder, by its path from there. Answered with `BesideImage`. */
+  | { readonly do: 'readImage'; readonly path: string }
   | { readonly do: 'resolveConflict'; readonly keep: 'mine' | 'theirs' };
 
 /** From a window to the host. */

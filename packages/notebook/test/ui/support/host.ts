@@ -177,10 +177,12 @@ export class TestHost {
     window.send(JSON.stringify(hello));
   }
 
-  #other(action: ViewerAction): void {
+  #other(action: ViewerAction): unknown {
+    if (action.do === 'readImage') throw new NotebookError('closed', `No image ${action.path}`);
     if (action.do === 'disconnectAgent') this.setAgents(this.agents.filter(({ id }) => id !== action.agentId));
     if (action.do === 'setToolAccess' && this.tools) this.setTools({ ...this.tools, allowed: action.allowed });
     if (action.do === 'save' || action.do === 'resolveConflict') this.setFile({ kind: 'saved' });
+    return undefined;
   }
 
   #tellAll(message: HostMessage): void {
