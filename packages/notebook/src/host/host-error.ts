@@ -12,6 +12,7 @@ export const hostErrors = {
   no_conflict: { meaning: 'There is nothing to decide (any more).', next: 'Go on.' },
   no_file: { meaning: 'The notebook has no file.', next: 'Open a file with it.' },
   port_in_use: { meaning: 'The port is taken.', next: 'Choose another port, or leave it out.' },
+  image_unreadable: { meaning: 'An image beside the notebook cannot be shown.', next: 'Follow what the message says.' },
   bad_request: { meaning: 'A window sent an invalid request.', next: 'Reload the window.' },
   not_started: { meaning: 'The host is not started, or closed.', next: 'Call `start()` first.' },
   access_unchanged: { meaning: 'Code may call tools, or not, as before.', next: 'Follow what the message says.' },

@@ -9,6 +9,7 @@ import { deleteCells, mergeCells, pasteCells, splitCell, updateCells } from './c
 import { CodeQuestions } from './code-questions.js';
 import type { FileStore } from './file-store.js';
 import { HostError } from './host-error.js';
+import { readImageBeside } from './image-beside.js';
 import type { NotebookFolder } from './notebook-folder.js';
 import { WindowSteps } from './window-steps.js';
 
@@ -79,6 +80,10 @@ export function createActions({ session, file, codeTools, kernels, folder, by, d
       }
     },
     disconnectAgent: ({ agentId }) => disconnectAgent(agentId),
+    readImage: ({ path }) => {
+      if (!file) throw new HostError('image_unreadable', 'Images can be shown from beside a notebook only if it has a file.');
+      return readImageBeside(file.path, path);
+    },
     save: () => assertFile(file).save(),
     listKernels: async () => ({ kernels: await assertKernels(kernels).list() }),
     useKernel: ({ id }) => assertKernels(kernels).use(id, by),

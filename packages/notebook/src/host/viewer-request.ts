@@ -87,6 +87,7 @@ const actions: { readonly [Action in ViewerAction['do']]: { readonly [field: str
   listKernels: {},
   useKernel: { id: text },
   trustFolder: { yes: flag, folder: optional(text) },
+  readImage: { path: text },
   resolveConflict: { keep: oneOf('mine', 'theirs') },
 };
 

@@ -23,6 +23,7 @@ import { HostConnection } from './link/connection.js';
 import { keepOwnName } from './link/own-names.js';
 import { nameOf } from './names.js';
 import { cellMenu, notebookMenu } from './notebook-menu.js';
+import { joinOutputs } from './outputs/host-requests.js';
 import { AgentTrail } from './state/agent-trail.js';
 import { Drafts } from './state/drafts.js';
 import { Finder } from './state/finder.js';
@@ -34,6 +35,7 @@ import { Store } from './state/store.js';
 export function startApp(root: HTMLElement, url: string): void {
   const connection = new HostConnection({ url, onMessage: (message) => store.receive(message), onState: (state) => store.setLink(state) });
   const store = new Store(() => connection.open());
+  joinOutputs((action) => connection.request(action));
   const drafts = new Drafts({
     document: () => store.document,
     update: (cellId, source, expectedRev) => connection.request({ do: 'update', cellId, source, expectedRev }),

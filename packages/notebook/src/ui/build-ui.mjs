@@ -6,32 +6,62 @@ import { build, stop } from 'esbuild';
 
 const here = dirname(fileURLToPath(import.meta.url));
 
+const target = ['chrome123', 'firefox121', 'safari17.5'];
+
 /** @param {string} outDir Made if it is not there. */
 export async function buildUi(outDir) {
   await mkdir(outDir, { recursive: true });
-  const { metafile } = await build({
-    entryPoints: { app: join(here, 'main.ts'), markdown: join(here, 'markdown/worker.ts') },
-    outdir: outDir,
-    bundle: true,
-    minify: true,
-    format: 'esm',
-    target: ['chrome123', 'firefox121', 'safari17.5'],
-    // The whole licences of what is bundled stand in a file beside it.
-    legalComments: 'none',
-    metafile: true,
-    logLevel: 'warning',
-  });
-  await writeFile(join(outDir, 'licences.txt'), await licencesOf(Object.keys(metafile.inputs)));
+  const inputs = [await bundle({ app: 'main.ts' }), await bundle({ markdown: 'markdown/worker.ts' })].flat();
+  await writeFile(join(outDir, 'licences.txt'), await licencesOf(inputs));
+  await copyFormulaStyles(outDir);
   await build({
     entryPoints: { app: join(here, 'styles/app.css') },
     outdir: outDir,
     bundle: true,
     minify: true,
-    target: ['chrome123', 'firefox121', 'safari17.5'],
+    target,
     logLevel: 'warning',
   });
   await stop();
   for (const name of ['index.html', 'icon.svg']) await copyFile(join(here, name), join(outDir, name));
+
+  /**
+   * What is imported when it is needed becomes a file of its own, each entry with its own: nothing of one makes the other longer.
+   * @param {{ [name: string]: string }} entries Returns the files that were bundled.
+   */
+  async function bundle(entries) {
+    const { metafile } = await build({
+      entryPoints: Object.fromEntries(Object.entries(entries).map(([name, file]) => [name, join(here, file)])),
+      outdir: outDir,
+      bundle: true,
+      splitting: true,
+      chunkNames: '[name]-[hash]',
+      minify: true,
+      format: 'esm',
+      target,
+      // The whole licences of what is bundled stand in a file beside it.
+      legalComments: 'none',
+      metafile: true,
+      logLevel: 'warning',
+    });
+    return Object.keys(metafile.inputs);
+  }
+}
+
+/**
+ * KaTeX's styles and fonts, as they are, but in the one format of fonts that every browser reads, and all in one folder.
+ * @param {string} outDir
+ */
+async function copyFormulaStyles(outDir) {
+  const folder = join(dirname(fileURLToPath(import.meta.resolve('katex'))));
+  const css = await readFile(join(folder, 'katex.min.css'), 'utf8');
+  const fonts = new Set([...css.matchAll(/url\(fonts\/([\w-]+\.woff2)\)/g)].map(([, name]) => /** @type {string} */ (name)));
+  if (fonts.size < 15) throw new Error('The styles of KaTeX name no fonts any more as they did; look at copyFormulaStyles.');
+  await writeFile(
+    join(outDir, 'katex.css'),
+    css.replace(/,url\(fonts\/[\w-]+\.(?:woff|ttf)\) format\("\w+"\)/g, '').replaceAll('url(fonts/', 'url('),
+  );
+  for (const name of fonts) await copyFile(join(folder, 'fonts', name), join(outDir, name));
 }
 
 /**

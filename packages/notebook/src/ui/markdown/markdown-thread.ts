@@ -1,13 +1,26 @@
+import type { LaidOut } from './parts.js';
+
 export interface MarkdownQuestion {
   readonly id: number;
+  readonly kind: 'markdown' | 'latex';
   readonly source: string;
+  /** Names the text's parts; it cannot be guessed. */
+  readonly key: string;
+  /** False: formulas are left as they are written. */
+  readonly withFormulas: boolean;
 }
 
-/** The one with the id 0 says that the thread is ready. */
-export type MarkdownAnswer = { readonly id: number; readonly html: string } | { readonly id: number; readonly fault: string };
+/** `ready` with the id 0: the thread has started. `loading`: what comes now is not the text's own time, until `working`. */
+export type MarkdownAnswer =
+  | ({ readonly id: number } & LaidOut)
+  | { readonly id: number; readonly fault: string }
+  | { readonly id: number; readonly state: 'ready' | 'loading' | 'working' };
 
-interface Waiting extends MarkdownQuestion {
-  readonly resolve: (html: string) => void;
+interface Waiting extends Pick<MarkdownQuestion, 'id' | 'kind' | 'source' | 'key'> {
+  withFormulas: boolean;
+  /** Its formulas are being laid out. */
+  isInFormulas: boolean;
+  readonly resolve: (laidOut: LaidOut) => void;
   readonly reject: (error: Error) => void;
 }
 
@@ -24,9 +37,9 @@ let timer: ReturnType<typeof setTimeout> | undefined;
 let lastId = 0;
 
 /** HTML that nobody has checked. Rejects for a text on which the grammar works too long or fails. */
-export function toHtmlInThread(source: string): Promise<string> {
+export function layOutInThread(kind: MarkdownQuestion['kind'], source: string): Promise<LaidOut> {
   return new Promise((resolve, reject) => {
-    waiting.push({ id: ++lastId, source, resolve, reject });
+    waiting.push({ id: ++lastId, kind, source, key: crypto.randomUUID(), withFormulas: true, isInFormulas: false, resolve, reject });
     if (waiting.length === 1) ask();
   });
 }
@@ -40,8 +53,13 @@ function ask(): void {
     return settle(({ reject }) => reject(error as Error));
   }
   if (!isReady) return watch(startLimitMs, 'its thread does not start');
+  watchText();
+  const { id, kind, source, key, withFormulas } = first;
+  thread.postMessage({ id, kind, source, key, withFormulas } satisfies MarkdownQuestion);
+}
+
+function watchText(): void {
   watch(limitMs, 'it takes too long to lay out as Markdown');
-  thread.postMessage({ id: first.id, source: first.source } satisfies MarkdownQuestion);
 }
 
 function watch(ms: number, fault: string): void {
@@ -53,6 +71,13 @@ function fail(fault: string): void {
   thread?.terminate();
   thread = undefined;
   isReady = false;
+  const [first] = waiting;
+  // A formula may be to blame; the text is worth reading without it.
+  if (first?.isInFormulas) {
+    first.isInFormulas = false;
+    first.withFormulas = false;
+    return ask();
+  }
   settle(({ reject }) => reject(new Error(fault)));
 }
 
@@ -67,14 +92,23 @@ function startThread(): Worker {
   const started = new Worker(threadUrl() as string, { type: 'module', name: 'markdown' });
   started.addEventListener('message', ({ data }: MessageEvent<MarkdownAnswer>) => {
     if (started !== thread) return;
-    if (data.id === 0) {
-      isReady = true;
-      return ask();
-    }
-    settle(({ resolve, reject }) => ('html' in data ? resolve(data.html) : reject(new Error(data.fault))));
+    if ('state' in data) return proceed(data.state);
+    settle(({ resolve, reject }) => ('html' in data ? resolve(data) : reject(new Error(data.fault))));
   });
   started.addEventListener('error', () => started === thread && fail('its thread failed'));
   return started;
+}
+
+function proceed(state: 'ready' | 'loading' | 'working'): void {
+  const [first] = waiting;
+  if (state === 'ready') {
+    isReady = true;
+    ask();
+  } else if (state === 'working') watchText();
+  else {
+    if (first) first.isInFormulas = true;
+    watch(startLimitMs, 'the layout of formulas does not start');
+  }
 }
 
 interface TrustedTypes {

@@ -1,15 +1,24 @@
-import { toHtml } from './markdown-html.js';
+import { latexToHtml, toHtml } from './markdown-html.js';
 import type { MarkdownAnswer, MarkdownQuestion } from './markdown-thread.js';
+import { PartList } from './parts.js';
 
-/** A thread of its own for Markdown: there are texts on which its grammar works for minutes, and a thread can be ended. */
-addEventListener('message', ({ data: { id, source } }: MessageEvent<MarkdownQuestion>) => {
-  answer(toAnswer(id, source));
-});
-answer({ id: 0, html: '' });
+/** A thread of its own for texts: there are some on which a grammar works for minutes, and a thread can be ended. */
+addEventListener('message', ({ data }: MessageEvent<MarkdownQuestion>) => void toAnswer(data).then(answer));
+answer({ id: 0, state: 'ready' });
 
-function toAnswer(id: number, source: string): MarkdownAnswer {
+let loading: Promise<typeof import('./katex.js')> | undefined;
+
+async function toAnswer({ id, kind, source, key, withFormulas }: MarkdownQuestion): Promise<MarkdownAnswer> {
   try {
-    return { id, html: toHtml(source) };
+    const list = new PartList(key);
+    const html = kind === 'latex' ? latexToHtml(source, list) : toHtml(source, list);
+    if (!withFormulas || !list.parts.some((part) => part.kind === 'formula')) return { id, html, key, parts: list.parts };
+    // Loaded with the first formula, and not counted as a text's own time.
+    answer({ id, state: 'loading' });
+    loading ??= import('./katex.js');
+    const { layOut } = await loading;
+    answer({ id, state: 'working' });
+    return { id, html, key, parts: layOut(list.parts) };
   } catch (error) {
     // A nest that is too deep ends the stack.
     return { id, fault: error instanceof RangeError ? 'it is nested too deeply' : String(error) };

@@ -18,6 +18,14 @@ export interface PieceLimits {
   readonly maxCharacters: number;
 }
 
+export interface HtmlBounderOptions {
+  /** It goes into a shadow tree, and keeps its classes and names. */
+  isApart: boolean;
+  limits?: PieceLimits;
+  /** About how many elements the part is that a mark names. */
+  costOfPart?: (mark: string) => number;
+}
+
 export const pieceLimits: PieceLimits = { maxNodes: 10_000, maxCharacters: 50_000 };
 
 const imageCost = 50;
@@ -40,6 +48,7 @@ export class HtmlBounder {
   readonly #reader: MarkupReader;
   readonly #attributes: ReadonlySet<string>;
   readonly #limits: PieceLimits;
+  readonly #costOfPart: ((mark: string) => number) | undefined;
   readonly #sheets: string[] = [];
   /** Open elements, with the tag that opens each anew in the next piece. */
   readonly #open: { readonly name: string; readonly tag: string; readonly style: string | undefined }[] = [];
@@ -53,10 +62,11 @@ export class HtmlBounder {
   #nodes = 0;
   #characters = 0;
 
-  constructor(source: string, { isApart, limits = pieceLimits }: { isApart: boolean; limits?: PieceLimits }) {
+  constructor(source: string, { isApart, limits = pieceLimits, costOfPart }: HtmlBounderOptions) {
     this.#reader = new MarkupReader(source);
     this.#attributes = new Set(isApart ? attributesOf.apart : attributesOf.page);
     this.#limits = limits;
+    this.#costOfPart = costOfPart;
   }
 
   get hasMore(): boolean {
@@ -133,7 +143,7 @@ export class HtmlBounder {
         if (value.length > (isImage ? maxImage : maxAttribute)) continue;
         const span = key.endsWith('span') ? Math.min(maxSpan, Number.parseInt(value, 10) || 1) : undefined;
         written.set(key, String(span ?? value));
-        this.#nodes += span ?? 0;
+        this.#nodes += span ?? (key === 'nb-part' ? (this.#costOfPart?.(value) ?? 0) : 0);
       }
     }
     const pairs = [...written].map(([key, value]) => ` ${key}="${escaped(value).replaceAll('"', '&quot;')}"`);

@@ -17,13 +17,16 @@ export const rawTags: ReadonlySet<string> = new Set(
 /** Left out with all that they hold. */
 export const silentTags: ReadonlySet<string> = new Set(words('svg math audio video canvas object select datalist'));
 
-/** Of both kinds of output; `nb-style` is where a style attribute waits that is set through the object model. */
+/**
+ * Of both kinds of output; `nb-style` is where a style attribute waits that is set through the object model. `nb-part`, of
+ * texts only, names a part that the window itself makes (`fill-parts.ts`).
+ */
 const common = words(`
   align alt bgcolor border cellpadding cellspacing color colspan datetime dir face height href lang noshade nowrap open reversed rowspan
   rules scope size span src start summary title type valign value width nb-style`);
 
 /** In a tree of its own an output keeps the names that its styles speak of; in the page, one could be taken for ours. */
-export const attributesOf = { page: common, apart: [...common, 'class', 'id'] } as const;
+export const attributesOf = { page: [...common, 'nb-part'], apart: [...common, 'class', 'id'] } as const;
 
 /** Who opens one of these ends those that are still open, up to one of `within`. */
 export const impliedEnds: { readonly [tag: string]: { readonly ends: readonly string[]; readonly within: readonly string[] } } = {

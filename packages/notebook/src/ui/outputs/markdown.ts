@@ -1,8 +1,9 @@
 import type { JsonObject } from '@notebridge/kit/json';
 import { el } from '../dom.js';
-import { toHtmlInThread } from '../markdown/markdown-thread.js';
+import { layOutInThread } from '../markdown/markdown-thread.js';
 import { HtmlBounder } from './bound-html.js';
 import { cannotShow } from './cannot-show.js';
+import { formulaStyles, Parts } from './fill-parts.js';
 import { type Piece, showPieces } from './pieces.js';
 import { sanitised } from './sanitise.js';
 import { TextOutput } from './text-output.js';
@@ -14,10 +15,26 @@ const maxSource = 100_000;
  * Markdown as safe elements, which stand there when they are laid out. Images come from the cell's attachments or from data addresses;
  * others are named, not loaded. What cannot be laid out is shown as it is written. Never rejects.
  */
-export async function renderMarkdown(source: string, attachments: JsonObject = {}): Promise<HTMLElement> {
+export function renderMarkdown(source: string, attachments: JsonObject = {}): Promise<HTMLElement> {
+  return render({ kind: 'markdown', source, attachments });
+}
+
+/** An output in LaTeX: formulas, and text between them. Never rejects. */
+export function renderLatex(source: string): Promise<HTMLElement> {
+  return render({ kind: 'latex', source, attachments: {} });
+}
+
+interface Text {
+  readonly kind: 'markdown' | 'latex';
+  readonly source: string;
+  readonly attachments: JsonObject;
+}
+
+async function render(text: Text): Promise<HTMLElement> {
+  const { source } = text;
   const holder = el('div', { class: 'prose-body' });
   try {
-    showPieces(holder, await sourcePiece(source, 0, attachments));
+    showPieces(holder, await sourcePiece(text, 0));
   } catch (error) {
     const text = new TextOutput('prose-source');
     text.show(source);
@@ -26,12 +43,17 @@ export async function renderMarkdown(source: string, attachments: JsonObject = {
   return holder;
 }
 
-async function sourcePiece(source: string, from: number, attachments: JsonObject): Promise<Piece> {
+async function sourcePiece(text: Text, from: number): Promise<Piece> {
+  const { kind, source, attachments } = text;
   const to = cut(source, from);
-  const bounder = new HtmlBounder(await toHtmlInThread(source.slice(from, to).toWellFormed()), { isApart: false });
+  const laidOut = await layOutInThread(kind, source.slice(from, to).toWellFormed());
+  await formulaStyles(laidOut);
+  const parts = new Parts(laidOut);
+  const bounder = new HtmlBounder(laidOut.html, { isApart: false, costOfPart: (mark) => parts.costOf(mark) });
   const draw = (): Piece => {
     const element = sanitised(bounder.next(), { imageFor: (address) => attachedImage(address, attachments) });
-    const next = bounder.hasMore ? draw : to < source.length ? () => sourcePiece(source, to, attachments) : undefined;
+    parts.fill(element);
+    const next = bounder.hasMore ? draw : to < source.length ? () => sourcePiece(text, to) : undefined;
     return { element, next, progress: (from + (to - from) * bounder.progress) / Math.max(1, source.length) };
   };
   return draw();

@@ -5,7 +5,7 @@ import { el } from '../dom.js';
 import { cannotShow } from './cannot-show.js';
 import { htmlOutput } from './html-output.js';
 import { safeImage, svgAddress } from './images.js';
-import { renderMarkdown } from './markdown.js';
+import { renderLatex, renderMarkdown } from './markdown.js';
 import { TextOutput } from './text-output.js';
 
 type Renderer = (value: unknown, type: string, bundle: MimeBundle, metadata: MimeBundle) => HTMLElement | undefined;
@@ -18,8 +18,8 @@ const renderers: readonly (readonly [type: string, name: string, render: Rendere
   ['image/jpeg', 'This image', image],
   ['image/gif', 'This image', image],
   ['image/webp', 'This image', image],
-  ['text/markdown', 'This text', (value) => markdown(asText(value))],
-  ['text/latex', 'This formula', (value) => text(asText(value), 'math')],
+  ['text/markdown', 'This text', (value) => prose(renderMarkdown(asText(value)))],
+  ['text/latex', 'This formula', (value) => prose(renderLatex(asText(value)), 'latex-output')],
 ];
 
 /** The best form of a mime bundle that can be shown. One that cannot be says why, and leaves it to the next. */
@@ -67,10 +67,10 @@ function picture(src: string, bundle: MimeBundle, size: unknown): HTMLElement {
   return element;
 }
 
-function markdown(source: string): HTMLElement {
-  const prose = el('div', { class: 'prose' });
-  void renderMarkdown(source).then((body) => prose.append(body));
-  return prose;
+function prose(body: Promise<HTMLElement>, className = ''): HTMLElement {
+  const element = el('div', { class: `prose ${className}`.trim() });
+  void body.then((laidOut) => element.append(laidOut));
+  return element;
 }
 
 function text(value: string, className: string): HTMLElement {

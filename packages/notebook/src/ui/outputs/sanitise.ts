@@ -1,5 +1,6 @@
 import { messageOf } from '@notebridge/kit/message-of';
 import createPurify from 'dompurify';
+import { besideImage, pathBeside } from './beside-images.js';
 import type { HtmlPiece } from './bound-html.js';
 import { attributesOf, htmlTags } from './html-names.js';
 import { safeImage } from './images.js';
@@ -12,7 +13,7 @@ export interface SanitiseOptions {
 }
 
 /** What one call is about; the hooks belong to the one instance that the page's policy allows (`trusted-types dompurify`). */
-let call: SanitiseOptions & { styles: readonly string[] } = { styles: [] };
+let call: SanitiseOptions & { styles: readonly string[]; images: { element: Element; address: string }[] } = { styles: [], images: [] };
 const purify = createPurify(window);
 
 purify.addHook('afterSanitizeAttributes', (element) => {
@@ -20,7 +21,10 @@ purify.addHook('afterSanitizeAttributes', (element) => {
   element.removeAttribute('nb-style');
   // The policy refuses style attributes. What is harmless of them is set through the object model.
   if (style !== null && element instanceof HTMLElement) element.style.cssText = call.styles[Number(style)] ?? '';
-  if (element.tagName === 'IMG') guardImage(element);
+  if (element.tagName === 'IMG') {
+    call.images.push({ element, address: element.getAttribute('src') ?? '' });
+    element.removeAttribute('src');
+  }
   if (element.tagName === 'A') guardLink(element);
 });
 
@@ -29,34 +33,48 @@ purify.addHook('afterSanitizeAttributes', (element) => {
  * What comes in is bounded already (`bound-html.ts`); the page's policy (CSP) forbids the same once more.
  */
 export function sanitised({ html, styles }: HtmlPiece, options: SanitiseOptions = {}): DocumentFragment {
-  call = { ...options, styles };
-  return purify.sanitize(html, {
+  call = { ...options, styles, images: [] };
+  const fragment = purify.sanitize(html, {
     RETURN_DOM_FRAGMENT: true,
     ALLOWED_TAGS: [...htmlTags],
     ALLOWED_ATTR: [...(options.isApart ? attributesOf.apart : attributesOf.page)],
     ALLOW_DATA_ATTR: false,
     ALLOW_ARIA_ATTR: false,
     SANITIZE_NAMED_PROPS: false,
+    // The addresses of images and links are judged below, one by one; the library knows nothing of attachments.
+    ALLOWED_URI_REGEXP: /^(?:https?|mailto|data|attachment):|^[^a-z]|^[a-z][\w.+-]*(?:[^\w.+:-]|$)/i,
   });
+  for (const { element, address } of call.images) guardImage(element, address, options);
+  return fragment;
 }
 
-function guardImage(element: Element): void {
-  const address = element.getAttribute('src') ?? '';
-  const note = (text: string) => {
-    const span = element.ownerDocument.createElement('span');
-    span.className = 'not-loaded';
-    span.textContent = text;
-    element.replaceWith(span);
-  };
-  element.removeAttribute('src');
+function guardImage(element: Element, address: string, { imageFor }: SanitiseOptions): void {
+  const known = imageFor?.(address);
+  const path = known === undefined ? pathBeside(address) : undefined;
+  if (path === undefined) return showImage(element, known ?? address, address);
+  besideImage(path).then(
+    (image) => showImage(element, image, address),
+    (error: unknown) => note(element, messageOf(error)),
+  );
+}
+
+/** `written`: the address as the text has it, for a person to read. */
+function showImage(element: Element, address: string, written: string): void {
   try {
-    const image = safeImage(call.imageFor?.(address) ?? address);
+    const image = safeImage(address);
     if (image !== undefined) element.setAttribute('src', image);
     // Nothing is fetched from elsewhere: the server would learn that the notebook was opened.
-    else note(`Image not loaded: ${(element.getAttribute('alt') || address || 'no address').slice(0, 300)}`);
+    else note(element, `Image not loaded: ${(element.getAttribute('alt') || written || 'no address').slice(0, 300)}`);
   } catch (error) {
-    note(`Image not shown: ${messageOf(error)}`);
+    note(element, `Image not shown: ${messageOf(error)}`);
   }
+}
+
+function note(element: Element, text: string): void {
+  const span = element.ownerDocument.createElement('span');
+  span.className = 'not-loaded';
+  span.textContent = text;
+  element.replaceWith(span);
 }
 
 function guardLink(element: Element): void {

@@ -36,6 +36,7 @@ const types: { readonly [extension: string]: string } = {
   '.css': 'text/css',
   '.html': 'text/html',
   '.svg': 'image/svg+xml',
+  '.woff2': 'font/woff2',
 };
 
 /** The policy that the real host is asked to send; the nonce is for the styles of CodeMirror alone. */
@@ -45,6 +46,7 @@ export function policy(nonce: string): string {
     "script-src 'self'",
     `style-src 'self' 'nonce-${nonce}'`,
     "img-src 'self' data:",
+    "font-src 'self'",
     "connect-src 'self'",
     "base-uri 'none'",
     "form-action 'none'",
@@ -197,11 +199,20 @@ export class TestHost {
     window.send(JSON.stringify(hello));
   }
 
+<<<<<<< HEAD
   /** There is no file and no grant here: a test says how they stand. */
   #isStaged(action: ViewerAction): boolean {
     if (action.do === 'setToolAccess' && this.tools) this.setTools({ ...this.tools, allowed: action.allowed });
     if (action.do === 'save' || action.do === 'resolveConflict') this.setFile({ kind: 'saved' });
     return action.do === 'setToolAccess' || action.do === 'save' || action.do === 'resolveConflict';
+=======
+  #other(action: ViewerAction): unknown {
+    if (action.do === 'readImage') throw new NotebookError('closed', `No image ${action.path}`);
+    if (action.do === 'disconnectAgent') this.setAgents(this.agents.filter(({ id }) => id !== action.agentId));
+    if (action.do === 'setToolAccess' && this.tools) this.setTools({ ...this.tools, allowed: action.allowed });
+    if (action.do === 'save' || action.do === 'resolveConflict') this.setFile({ kind: 'saved' });
+    return undefined;
+>>>>>>> 11bc77d87d0f8d48023419a936eab0e7651eab94
   }
 
   #tellAll(message: HostMessage): void {
@@ -209,15 +220,16 @@ export class TestHost {
     for (const window of this.#sockets.clients) window.send(text);
   }
 
-  async #serve(url: string): Promise<[status: number, type: string, body: string, csp?: string]> {
+  async #serve(url: string): Promise<[status: number, type: string, body: string | Buffer, csp?: string]> {
     const { pathname } = new URL(url, 'http://host');
     this.fetched.push(pathname);
     const name = pathname === '/' ? 'index.html' : pathname.slice(1);
     if (!/^[\w.-]+$/.test(name)) return [404, 'text/plain', ''];
     try {
-      const body = await readFile(join(await builtUi(), name), 'utf8');
+      const body = await readFile(join(await builtUi(), name));
       const nonce = crypto.randomUUID();
-      return [200, types[extname(name)] ?? 'text/plain', body.replace('__NONCE__', nonce), policy(nonce)];
+      const type = types[extname(name)] ?? 'text/plain';
+      return [200, type, type === 'text/html' ? String(body).replace('__NONCE__', nonce) : body, policy(nonce)];
     } catch {
       return [404, 'text/plain', ''];
     }

@@ -1,3 +1,4 @@
+import { hostileFormulas } from './hostile-formulas.js';
 import { markupInMarkdown } from './hostile-markup.js';
 
 type Named = readonly [name: string, text: string];
@@ -54,6 +55,7 @@ export function hostileMarkdown(script: string): readonly Named[] {
   return [
     ...slow(),
     ...markupInMarkdown(script),
+    ...hostileFormulas().map(([name, tex]): Named => [`formula: ${name}`, `text\n\n${tex}`]),
     [
       'links and images',
       '[a](javascript:alert(1)) [b](data:text/html,x) ![p](http://evil.example/p.png) ![q](attachment:none.png) ![r](attachment:%) <http://evil.example>',
