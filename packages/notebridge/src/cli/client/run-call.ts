@@ -5,6 +5,7 @@ import { BridgeError, codeOf } from '../../core/errors.js';
 import type { ToolAddress } from '../../core/tool-address.js';
 import { printMessage } from '../../core/wire.js';
 import type { ToolCallResponse } from '../../doors/tool-proxy/proxy-tool-call.js';
+import { asTyped } from '../own-command.js';
 import { createProgressLine } from '../terminal.js';
 import { withoutControls } from '../terminal-logger.js';
 import { type SourceOptions, withSource } from './open-source.js';
@@ -70,7 +71,7 @@ function toProgressText({ server, tool }: ToolAddress, { event, params }: ToolEv
 function fail({ server, tool }: ToolAddress, { error, error_code: code, is_error: isToolError }: ToolCallResponse, isSaid: boolean): void {
   process.exitCode = 1;
   const text = String(error);
-  const next = code === 'tool_not_found' ? ` See what it has with: notebridge tools ${server}` : '';
+  const next = code === 'tool_not_found' ? asTyped(` See what it has with: notebridge tools ${server}`) : '';
   // The tool's own words are data like its results: not to be taken for ours.
   const why = isToolError
     ? `"${tool}" of "${server}" failed: ${text}`
