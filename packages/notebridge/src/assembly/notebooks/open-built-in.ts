@@ -1,3 +1,4 @@
+import { join, parse } from 'node:path';
 import { isJsonObject } from '@notebridge/kit/json';
 import { messageOf } from '@notebridge/kit/message-of';
 import type { NotebookHost } from '@notebridge/notebook/host';
@@ -5,6 +6,7 @@ import { BridgeError } from '../../core/errors.js';
 import { ownConnections } from '../../net/connections.js';
 import { AgentWatchMiddleware } from '../../notebooks/local/agent-watch.js';
 import { LocalNotebook } from '../../notebooks/local/local-notebook.js';
+import { quote } from '../../util/quote.js';
 import { browserSwitchedOff, type NotebookSetup, type OpenedNotebook } from './open-notebook.js';
 import { WindowFile } from './window-file.js';
 
@@ -21,10 +23,25 @@ export interface BuiltInNotebook extends OpenedNotebook {
   writeAddress: () => Promise<string>;
 }
 
+/** A notebook is written over whatever bears its name: a `notes.txt` that is named by mistake has to stay as it is. */
+function assertNotebookName(file: string): void {
+  if (file.endsWith('.ipynb')) return;
+  throw new BridgeError(
+    'bad_usage',
+    `${quote(file)} is no name of a notebook, and was left alone. Name a file that ends in .ipynb: ${quote(nameFor(file))}`,
+  );
+}
+
+function nameFor(file: string): string {
+  const { dir, name } = parse(file);
+  return join(dir, `${name === '' || name.startsWith('.') ? 'work' : name}.ipynb`);
+}
+
 const renewAddressMs = 60_000;
 
-/** Opens the built-in notebook on a file. Rejects with `bad_notebook` for a file that is none, `port_in_use`, `sandbox_unavailable`. */
+/** Opens the built-in notebook on a file. Rejects with `bad_usage` for a name that is no notebook's, `bad_notebook` for a file that is none, `port_in_use`, `sandbox_unavailable`. */
 export async function openBuiltIn(setup: NotebookSetup, { file, readOnly }: BuiltInOptions): Promise<BuiltInNotebook> {
+  if (file !== undefined) assertNotebookName(file);
   const { stateDir, logger, redactor, pages, pagePort, onRefused } = setup;
   const tools = await setup.openTools?.();
   const { createNotebookHost } = await import('@notebridge/notebook/host');

@@ -28,7 +28,7 @@ export function toStartText({ url, options: { auth, notebook }, servers, paint }
     `                ${paint.dim('$')} export NOTEBRIDGE_TOKEN=${token(' --ttl 8h')}`,
     `  For an agent  ${url}/mcp`,
     ...(auth ? [`                with "Authorization: Bearer ${token(' --agent --ttl 8h')}"`] : []),
-    `  All routes    ${url}/docs`,
+    `  Described at  ${url}/docs`,
     '',
   ];
   return `${lines.join('\n')}\n`;
