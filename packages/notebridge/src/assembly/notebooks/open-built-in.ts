@@ -1,12 +1,12 @@
-import { join, parse } from 'node:path';
 import { isJsonObject } from '@notebridge/kit/json';
 import { messageOf } from '@notebridge/kit/message-of';
 import type { NotebookHost } from '@notebridge/notebook/host';
-import { BridgeError } from '../../core/errors.js';
+import { BridgeError, type ErrorCode } from '../../core/errors.js';
 import { ownConnections } from '../../net/connections.js';
 import { AgentWatchMiddleware } from '../../notebooks/local/agent-watch.js';
 import { LocalNotebook } from '../../notebooks/local/local-notebook.js';
-import { quote } from '../../util/quote.js';
+import { createTrustedFolders } from '../../notebooks/local/trusted-folders.js';
+import { assertNotebookName } from './notebook-name.js';
 import { browserSwitchedOff, type NotebookSetup, type OpenedNotebook } from './open-notebook.js';
 import { WindowFile } from './window-file.js';
 
@@ -23,32 +23,19 @@ export interface BuiltInNotebook extends OpenedNotebook {
   writeAddress: () => Promise<string>;
 }
 
-/** A notebook is written over whatever bears its name: a `notes.txt` that is named by mistake has to stay as it is. */
-function assertNotebookName(file: string): void {
-  if (file.endsWith('.ipynb')) return;
-  throw new BridgeError(
-    'bad_usage',
-    `${quote(file)} is no name of a notebook, and was left alone. Name a file that ends in .ipynb: ${quote(nameFor(file))}`,
-  );
-}
-
-function nameFor(file: string): string {
-  const { dir, name } = parse(file);
-  return join(dir, `${name === '' || name.startsWith('.') ? 'work' : name}.ipynb`);
-}
-
 const renewAddressMs = 60_000;
 
-/** Opens the built-in notebook on a file. Rejects with `bad_usage` for a name that is no notebook's, `bad_notebook` for a file that is none, `port_in_use`, `sandbox_unavailable`. */
+/** Opens the built-in notebook on a file. Rejects with `bad_usage` for a name that is no notebook's, `bad_notebook`, `port_in_use`, `sandbox_unavailable`. */
 export async function openBuiltIn(setup: NotebookSetup, { file, readOnly }: BuiltInOptions): Promise<BuiltInNotebook> {
   if (file !== undefined) assertNotebookName(file);
-  const { stateDir, logger, redactor, pages, pagePort, onRefused } = setup;
+  const { stateDir, env, logger, redactor, pages, pagePort, onRefused } = setup;
   const tools = await setup.openTools?.();
   const { createNotebookHost } = await import('@notebridge/notebook/host');
   const host = createNotebookHost({
     file,
     readOnly: readOnly ?? false,
-    sandbox: pages.sandbox ?? 'auto',
+    kernels: { wanted: pages.kernel, isAttended: pages.attended, trust: createTrustedFolders(stateDir), env },
+    sandbox: pages.sandbox,
     // Its windows have a port of their own; that of the hub is taken.
     port: pagePort === undefined ? (pages.port ?? 0) : 0,
     allowHosts: pages.allowHosts,
@@ -64,8 +51,7 @@ export async function openBuiltIn(setup: NotebookSetup, { file, readOnly }: Buil
   } catch (error) {
     await tools?.close();
     const code = isJsonObject(error) ? error.code : undefined;
-    const isKnown = code === 'port_in_use' || code === 'sandbox_unavailable';
-    throw new BridgeError(isKnown ? code : 'bad_notebook', messageOf(error), { cause: error });
+    throw new BridgeError(toBridgeCode(code), messageOf(error), { cause: error });
   }
   const windowFile = new WindowFile(stateDir);
   let renewing: NodeJS.Timeout | undefined;
@@ -97,4 +83,10 @@ export async function openBuiltIn(setup: NotebookSetup, { file, readOnly }: Buil
     }
   };
   return { host, writeAddress, provider, middlewares: [new AgentWatchMiddleware(host)], ended, close };
+}
+
+/** Rejections of the host as the command reports them. */
+function toBridgeCode(code: unknown): ErrorCode {
+  if (code === 'port_in_use' || code === 'sandbox_unavailable') return code;
+  return code === 'unknown_kernel' || code === 'kernel_unusable' ? 'bad_usage' : 'bad_notebook';
 }
