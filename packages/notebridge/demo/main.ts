@@ -5,10 +5,12 @@ import { createTeller, silentTeller, type Teller } from './teller.js';
 export interface DemoCommandOptions extends Pick<DemoOptions, 'folder' | 'keep' | 'sandbox'> {
   browser?: boolean;
   json?: boolean;
+  /** The command line that runs this program with these words, from any folder. */
+  typed: (...words: string[]) => string;
 }
 
 /** Plays the demo on this process's terminal, for the command `demo`. Rejects if a step fails, with what was expected and found. */
-export async function tellDemo({ browser = false, json = false, ...place }: DemoCommandOptions): Promise<void> {
+export async function tellDemo({ browser = false, json = false, typed, ...place }: DemoCommandOptions): Promise<void> {
   const { stdin, stdout } = process;
   const colours = stdout.isTTY && stdout.hasColors();
   const teller = json ? silentTeller : createTeller({ print: (text) => stdout.write(text), colours });
@@ -17,7 +19,7 @@ export async function tellDemo({ browser = false, json = false, ...place }: Demo
     const report = await runDemo({ ...place, browser, teller, signal: abortOnSignal(), person });
     if (json) stdout.write(`${JSON.stringify(report, undefined, 2)}\n`);
     assertGood(report);
-    sayGood(report, teller);
+    sayGood(report, { teller, typed });
   } catch (error) {
     if (!(error instanceof Stopped)) throw error;
     const left = place.keep === undefined ? 'Nothing is left of it.' : `What there is of the notebook is in "${place.keep}".`;
@@ -35,7 +37,10 @@ function assertGood({ ok, steps }: DemoReport): void {
   );
 }
 
-function sayGood({ steps, notebook, notShown }: DemoReport, teller: Teller): void {
+function sayGood(
+  { steps, notebook, notShown }: DemoReport,
+  { teller, typed }: { teller: Teller; typed: DemoCommandOptions['typed'] },
+): void {
   const seconds = steps.reduce((sum, { ms }) => sum + ms, 0) / 1000;
   teller.say(
     `Done: ${steps.length} steps in ${seconds.toFixed(1)} s, every result checked.`,
@@ -43,8 +48,9 @@ function sayGood({ steps, notebook, notShown }: DemoReport, teller: Teller): voi
   );
   if (notShown !== undefined) teller.say(notShown);
   teller.say(
-    'See it in a window:   npx notebridge demo --browser',
-    'Keep the notebook:    npx notebridge demo --keep FILE.ipynb',
-    'Add it to your agent: npx notebridge setup',
+    'Next, from any folder:',
+    `  See it in a window    ${typed('demo', '--browser')}`,
+    `  In your own Python    ${typed('notebook', notebook ?? 'work.ipynb', '--kernel', 'auto')}`,
+    `  Add it to your agent  ${typed('setup', 'claude-code')}   (or claude-desktop, cursor, vscode, gemini, codex)`,
   );
 }

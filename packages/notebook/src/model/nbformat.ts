@@ -100,10 +100,17 @@ function parseText(text: string): unknown {
   } catch (error) {
     if (!(error instanceof JsonSyntaxError)) throw error;
     const { line, column } = placeOf(text, error.offset);
-    const start =
-      text.trim() === '' ? 'The notebook is empty' : `The notebook is not JSON: line ${line}, column ${column}: ${error.message}`;
-    throw new NotebookError('bad_notebook', `${start}.`, { data: { line, column }, cause: error });
+    const place = `line ${line}, column ${column}`;
+    throw new NotebookError('bad_notebook', whyNotJson(text, `${place}: ${error.message}`), { data: { line, column }, cause: error });
   }
+}
+
+/** With what to do about it: these are the two ways in which notebooks are commonly broken, besides a file that never was one. */
+function whyNotJson(text: string, found: string): string {
+  if (text.trim() === '') return 'The notebook is empty. Delete the file, or name another one: a new notebook is made where there is none.';
+  if (/^<{7} /m.test(text))
+    return `The notebook is not JSON: ${found}. It has the marks of an unfinished git merge ("<<<<<<<"): finish that, or take one side with "git checkout --ours" or "--theirs".`;
+  return `The notebook is not JSON: ${found}. Fix that place, restore the file from a copy, or name another file if it never was a notebook.`;
 }
 
 function badNotebook(text: string, path: JsonPath, message: string, cause: unknown): NotebookError {

@@ -113,6 +113,22 @@ describe('the tools', () => {
     ]);
   });
 
+  it('give an error without the terminal codes that the document keeps', async () => {
+    const { session, call } = open();
+    const coloured = '\x1b[0;31mwrong\x1b[39;49;00m \x1b]8;;file:///a.py\x07line 1\x1b]8;;\x07\x1b[?25h\x1b[K[1] 50%';
+    const plain = { ename: 'ValueError', evalue: 'wrong line 1[1] 50%', traceback: ['ValueError: wrong line 1[1] 50%'] };
+    const { value } = await call('run_code', { code: `raise("ValueError", ${JSON.stringify(coloured)})` });
+    expect(value).toMatchObject({ status: 'error', outputs: [plain] });
+    const { newCellId } = value as { newCellId: string };
+    expect((await call('run_code_cell', { cellId: newCellId })).value).toMatchObject({ outputs: [plain] });
+    expect((await call('get_cells', { includeOutputs: true })).value).toMatchObject({ cells: [{ outputs: [plain] }] });
+    expect(session.document.cells[0]?.outputs).toMatchObject([{ evalue: coloured, traceback: [`ValueError: ${coloured}`] }]);
+    // What a program prints is its output, codes and all.
+    expect((await call('run_code', { code: `print(${JSON.stringify('\x1b[1mbold')})` })).value).toMatchObject({
+      outputs: [{ text: ['\x1b[1mbold\n'] }],
+    });
+  });
+
   it('tell the last printed line while code runs, not too often, and the last one always', async () => {
     const { session, kernel, call } = open(['print("one")\nwrite("two\\nthr")\nwrite("ee")\nwait()'], { progressIntervalMs: 1 });
     const lines: string[] = [];

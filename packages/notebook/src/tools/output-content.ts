@@ -35,8 +35,24 @@ export function createImageCollector({ maxImages = 20, maxImageCharacters = 5_00
   };
   const collect = (outputs: readonly Output[]): JsonObject[] =>
     outputs.map((output) => {
-      const onDisk = splitOutput(output);
+      const onDisk = withPlainError(splitOutput(output));
       return isJsonObject(onDisk.data) ? withValues(onDisk, { data: takeFrom(onDisk.data) }) : onDisk;
     });
   return { blocks, collect };
+}
+
+/** The terminal codes of a sequence: CSI (colours), OSC (titles, links) and the short ones. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
+const terminalCode = /\x1b\[[0-9:;<=>?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[@-Z\\^_]/g;
+
+/** IPython colours a traceback for people, whose document keeps that; to an agent the codes are noise, up to half of the text. */
+function withPlainError(output: JsonObject): JsonObject {
+  if (output.output_type !== 'error') return output;
+  const { ename, evalue, traceback } = output;
+  const plain = (text: unknown): unknown => (typeof text === 'string' ? text.replaceAll(terminalCode, '') : text);
+  return withValues(output, {
+    ename: plain(ename),
+    evalue: plain(evalue),
+    traceback: Array.isArray(traceback) ? traceback.map(plain) : traceback,
+  });
 }

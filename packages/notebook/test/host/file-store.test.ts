@@ -37,8 +37,9 @@ describe('opening', () => {
   });
 
   it.each([
-    ['no JSON', 'hello', 'bad_notebook', 'line 1, column 1'],
-    ['an empty file', '', 'bad_notebook', 'is empty'],
+    ['no JSON', 'hello', 'bad_notebook', 'line 1, column 1: a value was expected. Fix that place'],
+    ['an unfinished merge', '{\n<<<<<<< HEAD\n', 'bad_notebook', 'unfinished git merge'],
+    ['an empty file', '', 'bad_notebook', 'is empty. Delete the file'],
     ['version 3', '{"nbformat": 3, "nbformat_minor": 0, "metadata": {}, "worksheets": []}', 'bad_notebook', 'only 4 is read'],
     ['what nbformat refuses', minimal('[\n  {"cell_type": "code"}\n ]'), 'bad_notebook', 'line 3: cells[0]'],
     ['what is not UTF-8', Buffer.from([0x7b, 0xff, 0x7d]), 'bad_notebook', 'not UTF-8'],

@@ -48,9 +48,11 @@ export const sharedOptions = {
   noJournal: () =>
     new Option('--no-journal', 'never read a cell of a Colab page before the agent changes it; its changes cannot be undone then'),
   allowHost: () =>
-    new Option('--allow-host <host>', 'let in pages that dialled this host name (repeatable, exact)').default([]).argParser(collect),
+    new Option('--allow-host <host>', 'let in pages that dialled this host name (repeatable, exact)')
+      .default([], 'none')
+      .argParser(collect),
   allowOrigin: () =>
-    new Option('--allow-origin <origin>', 'let in pages of this origin (repeatable, exact)').default([]).argParser(collect),
+    new Option('--allow-origin <origin>', 'let in pages of this origin (repeatable, exact)').default([], 'none').argParser(collect),
   logDir: () => new Option('--log-dir <dir>', 'folder for the log').default(join(stateDir(), 'logs')),
   logLevel: () => new Option('--log-level <level>', 'least level that is logged').choices([...logLevels]).default('info'),
   standalone: () => new Option('--standalone', 'never join another hub of this user'),

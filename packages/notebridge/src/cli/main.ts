@@ -4,6 +4,7 @@ import { Command, CommanderError } from 'commander';
 import { BridgeError, type ErrorCode } from '../core/errors.js';
 import { ownVersion } from '../state/own-files.js';
 import { stdioCommand } from './commands/stdio.js';
+import { asTyped, commandHelp } from './own-command.js';
 
 /** Faults of the caller, not of the work: exit code 2. */
 const usageCodes = new Set<ErrorCode>(['bad_usage', 'bad_config', 'bad_middleware', 'bad_notebook']);
@@ -30,8 +31,12 @@ async function main(argv: string[]): Promise<void> {
     .option('--verbose', 'show where an error came from')
     .configureHelp({ subcommandTerm: (command) => command.name() })
     .exitOverride()
-    .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'notebridge: ')) })
-    .addHelpText('after', '\nAn agent host starts "notebridge" itself. To add it to yours: notebridge setup claude-code')
+    .configureOutput({
+      writeErr: (text) => process.stderr.write(asTyped(text)),
+      outputError: (text, write) => write(text.replace(/^error: /, 'notebridge: ')),
+    })
+    .addHelpText('after', startHelp)
+    .addHelpText('afterAll', commandHelp)
     .showHelpAfterError('Run "notebridge --help" to see what there is.');
   const wanted = argv.find((word) => Object.hasOwn(lazyCommands, word));
   // A person who types the bare name wants to know what it is; an agent host never has a terminal here.
@@ -48,6 +53,16 @@ async function main(argv: string[]): Promise<void> {
   await program.parseAsync(argv, { from: 'user' });
 }
 
+/** What a newcomer types first. */
+const startHelp = (): string =>
+  [
+    '',
+    'Start here:',
+    asTyped('  notebridge demo                 see what it does'),
+    asTyped('  notebridge notebook work.ipynb  a notebook of your own, in your browser'),
+    asTyped('  notebridge setup claude-code    add it to your agent, which starts it itself'),
+  ].join('\n');
+
 /** Commander would take an unknown command for an argument of the default one. */
 function assertCommand(word: string | undefined, program: Command): void {
   const known = [...program.commands.map((command) => command.name()), ...Object.keys(lazyCommands), 'help'];
@@ -62,7 +77,7 @@ function assertCommand(word: string | undefined, program: Command): void {
 function report(error: unknown, isVerbose: boolean): number {
   // Commander has said it already.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-  process.stderr.write(`notebridge: ${messageOf(error)}\n`);
+  process.stderr.write(`notebridge: ${asTyped(messageOf(error))}\n`);
   if (isVerbose && error instanceof Error) process.stderr.write(`${error.stack}\n`);
   return error instanceof BridgeError && usageCodes.has(error.code) ? 2 : 1;
 }

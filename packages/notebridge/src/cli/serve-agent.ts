@@ -11,7 +11,16 @@ export async function serveAgent(bridge: Notebridge): Promise<void> {
     await Promise.race([door.closed, untilSignal(), ...(ended === undefined ? [] : [ended])]);
     door.close();
     await door.closed;
+    if (isEmpty(process.stdin)) process.stderr.write(nobodyThere);
   } finally {
     await bridge.close();
   }
+}
+
+const nobodyThere =
+  'notebridge: Standard input ended before an agent said anything, so this has ended too. An agent host keeps it open; for yourself, start it in a terminal.\n';
+
+/** Whether it has ended and nothing came. */
+function isEmpty(input: typeof process.stdin): boolean {
+  return input.readableEnded && input.bytesRead === 0;
 }

@@ -103,7 +103,7 @@ describe('openBrowser: the system', () => {
   it.each([
     ['no_display', noScreen, 'no screen'],
     ['ssh', { ...noScreen, ssh: true, container: true }, 'SSH session'],
-    ['container', { ...noScreen, container: true }, 'container'],
+    ['container', { ...noScreen, container: true }, 'publishing one does not reach it. Start the container in the network of its machine'],
   ] as const)('starts nothing without a screen: %s', async (reason, surroundings, words) => {
     const openWithSystem = (): Promise<never> => Promise.reject(new Error('must not be called'));
     expect(await openBrowser(url, { env, surroundings, openWithSystem })).toMatchObject({

@@ -93,6 +93,6 @@ const advice: Record<BrowserObstacle, string> = {
   ssh: 'This is an SSH session without a screen. Forward the port to your own machine, then open the address in the browser there.',
   wsl: 'Open the address by hand in a browser on Windows, or install "wslu" and set BROWSER=wslview.',
   container:
-    'This is a container without a screen. Publish the port on loopback, then open the address in a browser on the machine that runs the container.',
+    'This is a container without a screen, and its loopback ports are its own: publishing one does not reach it. Start the container in the network of its machine (docker run --network host), or forward the port into it (kubectl port-forward, the editor of a dev container); then open the address in a browser there.',
   command_failed: 'Open the address by hand, or set BROWSER to the command of a browser.',
 };

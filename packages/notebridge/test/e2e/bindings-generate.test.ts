@@ -49,7 +49,7 @@ describe('generate, where no hub runs', () => {
     };
     const { ending, stdout, stderr } = await runProgram(['generate', '--lang', 'python', '--out', out, ...configOf(servers)]);
     expect(ending).toBe(0);
-    expect(stdout).toMatch(/^Wrote .*generated: \d+ tools of 3 servers\. No hub runs: start one with "notebridge serve"/);
+    expect(stdout).toMatch(/^Wrote .*generated: \d+ tools of 3 servers\. No hub runs: start one with "node .*notebridge\.js serve"/);
     expect(stderr).toContain('notebridge: The server "bad-one" is left out: ');
     expect(python('from generated.mcp.fs import read_text_file; print(read_text_file.__name__)')).toBe('read_text_file');
     expect(python('import inspect; from generated.mcp.everything import echo; print(inspect.signature(echo))')).toContain('message: str');

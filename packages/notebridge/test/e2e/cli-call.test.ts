@@ -1,10 +1,11 @@
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import type { JsonObject } from '@notebridge/kit/json';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createHome, programFile, runProgram } from '../support/program.js';
@@ -110,6 +111,26 @@ describe('call, where no hub runs', () => {
     expect({ ending, stdout }).toEqual({ ending: code, stdout: '' });
     expect(stderr.split('\n')[0]).toContain(`notebridge: ${code === 2 && args.length < 2 ? '' : message.slice(0, 10)}`);
     expect(stderr).toContain(message);
+  });
+
+  it.each([
+    [['everything', 'get-sum', 'a=2'], 'It lacks "b" (number).', 'The sum of 2 and 1 is 3'],
+    [['everything', 'echo'], 'It lacks "message" (string).', 'Echo: TEXT'],
+    [['everything', 'get-annotated-message', '{"includeImage":false}'], 'It lacks "messageType" (string).', 'Error:'],
+  ])('%j names what it lacks, with an example that works', async (args, lacks, answer) => {
+    const { ending, stdout, stderr } = await call(args);
+    expect({ ending, stdout }).toEqual({ ending: 1, stdout: '' });
+    const [, next = ''] = stderr.trim().split('\n');
+    expect(next).toContain(lacks);
+    const [, line = ''] = /For example: (node .*)$/.exec(next) ?? [];
+    const { home, env } = createHome();
+    const ran = await promisify(execFile)('sh', ['-c', `${line} ${config.join(' ')}`], { env });
+    rmSync(home, { recursive: true, force: true });
+    expect(ran.stdout).toContain(answer);
+  });
+
+  it('names the nearest tool', async () => {
+    expect((await call(['fs', 'read_text_fil'])).stderr).toContain('Did you mean "read_text_file"? See what it has with: node ');
   });
 
   it('Ctrl-C cancels the call at the server', async () => {

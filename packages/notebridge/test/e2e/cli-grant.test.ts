@@ -2,7 +2,7 @@ import { existsSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { JsonObject } from '@notebridge/kit/json';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createHome, Program, runProgram } from '../support/program.js';
+import { createHome, Program, programFile, runProgram } from '../support/program.js';
 
 let home: string;
 let env: Record<string, string>;
@@ -92,7 +92,7 @@ describe('grant, with no hub running', () => {
     expect(await grant('revoke', id)).toEqual({ ending: 0, stdout: `Revoked ${id}.\n`, stderr: '' });
     const again = await grant('revoke', id);
     expect(again.ending).toBe(1);
-    expect(again.stderr).toBe(`notebridge: There is no live grant "${id}". See the live ones with: notebridge grant list\n`);
+    expect(again.stderr).toBe(`notebridge: There is no live grant "${id}". See the live ones with: node ${programFile} grant list\n`);
   });
 
   it.each([

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import WebSocket from 'ws';
-import { Program, runProgram } from '../support/program.js';
+import { Program, programFile, runProgram } from '../support/program.js';
 import { RawPage } from '../support/raw-page.js';
 
 let folder: string;
@@ -58,7 +58,7 @@ describe('what is asked on the command line', () => {
     const [first = '', ...others] = stderr.trim().split('\n');
     expect(first).toMatch(/^notebridge: /);
     expect(first).toMatch(message);
-    expect(others.every((line) => line.startsWith('Run "notebridge'))).toBe(true);
+    expect(others.every((line) => line.startsWith(`Run "node ${programFile} --help"`))).toBe(true);
   });
 
   it('--port that is taken names who has it', async () => {

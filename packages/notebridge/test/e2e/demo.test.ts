@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { pythonWith } from '../../../../scripts/python-env.mjs';
+import { bareEnvironment } from '../support/bare-environment.js';
 import { type Ending, programFile } from '../support/program.js';
 
 const run = promisify(execFile);
@@ -52,6 +53,24 @@ describe('notebridge demo', () => {
     expect(readdirSync(join(folder, 'temporary'))).toEqual([]);
     expect(readdirSync(join(folder, 'home'))).toEqual([]);
   }, 90_000);
+
+  it('says what to type next, and each of it runs from any folder', async () => {
+    const { stdout } = await play(['--keep', join(folder, "kept it's.ipynb")]).ended;
+    const [, next = ''] = stdout.split('Next, from any folder:\n');
+    const lines = next.split('\n').flatMap((line) => /^ {2}[A-Z].*? {2,}(node .+?)(?: {2,}.*)?$/.exec(line)?.[1] ?? []);
+    expect(lines.map((line) => line.split(programFile)[1])).toEqual([
+      ' demo --browser',
+      ` notebook '${join(folder, "kept it's.ipynb").replaceAll("'", `'\\''`)}' --kernel auto`,
+      ' setup claude-code',
+    ]);
+    const env = { ...bareEnvironment(), HOME: join(folder, 'home'), TMPDIR: join(folder, 'temporary'), BROWSER: 'true' };
+    for (const line of lines) {
+      // Nobody is there: the notebook ends with its input, after it has opened.
+      const ran = run('bash', ['--norc', '-euc', line], { cwd: folder, env, timeout: 60_000 });
+      ran.child.stdin?.end(`${JSON.stringify(initialize)}\n`);
+      expect((await ran).stdout).toMatch(/^(?:An agent|Done|Claude Code reads|\{"jsonrpc":"2.0","id":1,"result")/m);
+    }
+  }, 180_000);
 
   it('is not led astray by the settings of its user', async () => {
     const config = join(folder, 'broken.json');
@@ -177,6 +196,13 @@ describe('notebridge demo', () => {
     return watch(child);
   }
 });
+
+const initialize = {
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'initialize',
+  params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 't', version: '1' } },
+};
 
 interface Report {
   ok: boolean;

@@ -1,14 +1,14 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import type { JsonObject } from '@notebridge/kit/json';
 import { chromium } from 'playwright-core';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { drivesBrowser } from '../../../../scripts/drives-browser.mjs';
 import { findChromium } from '../fixtures/colab-page/chromium.js';
-import { createHome, Program, programFile } from '../support/program.js';
+import { createHome, Program, programFile, runProgram } from '../support/program.js';
 import { windowFileIn, windowUrlIn } from '../support/window-url.js';
 
 let folder = '';
@@ -79,6 +79,31 @@ describe('the built-in notebook over stdio', () => {
 });
 
 describe('notebridge notebook', () => {
+  it.each([
+    [['notebook', 'notes.txt'], 'notes.ipynb'],
+    [['notebook', 'some/.ipynb.bak'], 'some/work.ipynb'],
+    [['notebook', 'local'], 'local.ipynb'],
+    [['notebook', 'work.IPYNB'], 'work.ipynb'],
+  ])('%j is refused, names a notebook, and leaves what is there alone', async (args, better) => {
+    const [command = '', name = ''] = args;
+    const path = join(folder, name);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, 'my notes');
+    const { ending, stderr } = await runProgram([command, path]);
+    expect(ending).toBe(2);
+    expect(stderr).toBe(
+      `notebridge: "${path}" is no name of a notebook, and was left alone. Name a file that ends in .ipynb: "${join(folder, better)}"\n`,
+    );
+    expect(readFileSync(path, 'utf8')).toBe('my notes');
+    expect(readdirSync(dirname(path))).toEqual([basename(path)]);
+  });
+
+  it('says why it ends, if nobody is there', async () => {
+    const { ending, stderr } = await runProgram(['notebook', '--headless']);
+    expect(ending).toBe(0);
+    expect(stderr).toMatch(/Standard input ended before an agent said anything, so this has ended too\..* start it in a terminal\.\n$/);
+  });
+
   it('--read-only lets agents look, and change or run nothing', async () => {
     await using program = await Program.open({ args: ['notebook', file, '--headless', '--read-only'] });
     for (const [tool, args] of [

@@ -29,9 +29,13 @@ describe('/openapi.json', () => {
       String(detail)
         .split('There is: ')[1]
         ?.split(/, |\.$/) ?? [];
-    const described = served.map((route) => route.replace(/^\S+ /, '')).filter((route) => route !== '' && route !== '/openapi.json');
+    const described = served.map((route) => route.replace(/^\S+ /, '')).filter((route) => !['', '/openapi.json', '/docs'].includes(route));
     expect(described.sort()).toEqual(routes.sort());
   });
+});
+
+it('what is asked for at another path is told of the page for people', async () => {
+  expect(await jsonOf(open.get('/'))).toMatchObject({ detail: expect.stringContaining(' GET /docs,') });
 });
 
 describe('/docs', drivesBrowser, () => {

@@ -12,6 +12,7 @@ import { createSkillsServer } from '../../src/skills/skills-server.js';
 import { bareEnvironment } from '../support/bare-environment.js';
 import { BindingsGuide } from '../support/bindings-guide.js';
 import { createContext } from '../support/create-context.js';
+import { withCommand } from '../support/installed-command.js';
 import { Program, programFile } from '../support/program.js';
 import { RawPage } from '../support/raw-page.js';
 import { installedServer, ServedHub } from '../support/served-hub.js';
@@ -59,6 +60,10 @@ function configOf(code: string, env: Record<string, string> = {}): Promise<Confi
   return loadConfig({ file, env });
 }
 
+/** A shell of a reader who has installed the command, with a home of its own. */
+const shell = (code: string, env: Record<string, string> = { ...bareEnvironment(), HOME: folder }) =>
+  run('bash', ['--norc', '-euc', code], { cwd: folder, env: withCommand(env, folder) });
+
 /** What is done with the snippets of each name. */
 const runs: Record<string, (code: string) => Promise<void>> = {
   /** test/e2e/demo.test.ts runs what the command runs. */
@@ -66,16 +71,18 @@ const runs: Record<string, (code: string) => Promise<void>> = {
     expect(code).toBe('npm run demo');
     expect(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).scripts.demo).toBe('node scripts/demo.mjs');
   },
-  /** Its first line is how this test came to run; the others are run with a home of their own. */
+  /** Its first part is how this test came to run; the second has a prefix of its own here, and needs no network. */
+  async install(code) {
+    const [first, second = ''] = code.replace(/ +#.*/, '').split(/(?<=build) && /);
+    expect(first).toBe('npm install && npm run build');
+    expect(second).toMatch(/^npm install --global /);
+    const env = { ...bareEnvironment(), HOME: folder, npm_config_offline: 'true' };
+    await run('bash', ['--norc', '-euc', `${second} --prefix "${folder}/.local"`], { cwd: root, env });
+    const { stdout } = await run(join(folder, '.local/bin/notebridge'), ['--version'], { cwd: folder, env });
+    expect(stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+  },
   async setup(code) {
-    const [install, ...commands] = code.split('\n');
-    expect(install).toBe('npm install && npm run build');
-    for (const command of commands) {
-      const words = command.replace(/#.*/, '').trim().split(/\s+/);
-      expect(words.slice(0, 2)).toEqual(['npx', 'notebridge']);
-      const { stdout } = await run(process.execPath, [programFile, ...words.slice(2)], { env: { ...bareEnvironment(), HOME: folder } });
-      expect(stdout).toContain('notebridge');
-    }
+    for (const command of code.split('\n')) expect((await shell(command)).stdout).toContain('notebridge');
     expect(JSON.parse(readFileSync(join(folder, '.claude.json'), 'utf8'))).toHaveProperty('mcpServers.notebridge');
   },
   async library(code) {
@@ -158,7 +165,7 @@ const runs: Record<string, (code: string) => Promise<void>> = {
   },
   /** The one form that every host reads. */
   async 'host-config'(code) {
-    expect(JSON.parse(code)).toEqual({ mcpServers: { notebridge: { command: 'npx', args: ['-y', 'notebridge'] } } });
+    expect(JSON.parse(code)).toEqual({ mcpServers: { notebridge: { command: 'notebridge' } } });
   },
   /** packages/page/test/e2e/guide.test.ts runs both for real, in Chromium against the program. */
   async 'own-page'(code) {
@@ -169,19 +176,17 @@ const runs: Record<string, (code: string) => Promise<void>> = {
   },
   async 'local-config'(code) {
     const { args } = JSON.parse(code).mcpServers.notebridge as { args: string[] };
-    await using program = await Program.open({ args: [...args.slice(2, -1), join(folder, 'work.ipynb')] });
+    await using program = await Program.open({ args: [...args.slice(0, -1), join(folder, 'work.ipynb')] });
     expect(await program.callTool('get_notebook_info')).toMatchObject({ result: { content: [{ type: 'text' }] } });
   },
   /** test/e2e/demo.test.ts has the rest of it. */
   async 'demo-command'(code) {
-    const [npx, name, ...args] = code.split(' ');
-    expect([npx, name]).toEqual(['npx', 'notebridge']);
-    const { stdout } = await run(process.execPath, [programFile, ...args], { env: { ...bareEnvironment(), HOME: folder } });
+    const { stdout } = await shell(code);
     expect(stdout).toMatch(/^Done: .*every result checked/m);
   },
   /** test/e2e/local-notebook.test.ts looks into its window. */
   async 'notebook-command'(code) {
-    const [, , ...args] = code.split(' ');
+    const [, ...args] = code.split(' ');
     await using program = await Program.open({ args: [...args.slice(0, -1), join(folder, 'own.ipynb')] });
     expect(windowUrlIn(program.stderr)).toContain('http://localhost:');
   },
@@ -200,13 +205,12 @@ const runs: Record<string, (code: string) => Promise<void>> = {
   },
   /** The snippet below it runs against it. */
   async 'tools-serve'(code) {
-    expect(code).toBe('npx notebridge serve');
+    expect(code).toBe('notebridge serve');
   },
   async 'tools-commands'(code) {
     await using hub = await ServedHub.start({ servers: { fs: installedServer('filesystem', ['${HOME}']) }, args: ['--notebook', 'none'] });
     await hub.logged('running on stdio');
-    const script = code.replaceAll('npx notebridge', `"${process.execPath}" "${programFile}"`).replaceAll('8765', String(hub.port));
-    const { stdout } = await run('bash', ['-euc', script], { env: hub.env });
+    const { stdout } = await shell(code.replaceAll('8765', String(hub.port)), hub.env);
     expect(stdout).toMatch(/^fs +(running|starting) /m);
     expect(stdout).toContain('for agents: fs__list_directory');
     expect(stdout).toContain('[FILE] mcp.json');
@@ -254,6 +258,15 @@ describe('every snippet of the documentation', () => {
     expect(Object.keys(known)).toContain(name);
     await known[name ?? '']?.(code);
   });
+});
+
+it('no page has a reader run what bears our name in a registry', () => {
+  for (const page of pages) {
+    const text = readFileSync(join(root, page), 'utf8');
+    expect(text, page).not.toMatch(
+      /\bnpx\W+(?:-y\W+)?@?notebridge\b|npm (?:install|i) (?:-g |--global )?@?notebridge\b|npmjs\.com\/package\/@?notebridge/,
+    );
+  }
 });
 
 it('the README is short enough to be read', () => {

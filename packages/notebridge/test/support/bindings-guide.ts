@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect } from 'vitest';
 import { loadConfig } from '../../src/config/load-config.js';
-import { programFile } from './program.js';
+import { withCommand } from './installed-command.js';
 import { installedServer, ServedHub } from './served-hub.js';
 import { typeFaults } from './type-check.js';
 
@@ -36,7 +36,7 @@ export class BindingsGuide implements AsyncDisposable {
       expect(packages).toEqual(['@modelcontextprotocol/server-filesystem', '@modelcontextprotocol/server-everything']);
     },
     'bindings-serve': async (code) => {
-      expect(code).toBe('npx notebridge serve --shared-dir shared');
+      expect(code).toBe('notebridge serve --shared-dir shared');
       const hub = await this.#hub();
       expect(hub.log()).toContainEqual(expect.objectContaining({ msg: 'Bindings written.', servers: 2 }));
     },
@@ -65,7 +65,7 @@ export class BindingsGuide implements AsyncDisposable {
     'bindings-generate': (code) => this.#generate(code),
     'bindings-archive': async (code) => {
       mkdirSync(join(this.#folder, 'fetched'), { recursive: true });
-      await this.#shell(`cd fetched\nexport NOTEBRIDGE_TOKEN=$(npx notebridge grant --allow 'everything:echo')\n${code}`);
+      await this.#shell(`cd fetched\nexport NOTEBRIDGE_TOKEN=$(notebridge grant --allow 'everything:echo')\n${code}`);
       expect(existsSync(join(this.#folder, 'fetched/generated/mcp/everything/echo.py'))).toBe(true);
       expect(existsSync(join(this.#folder, 'fetched/generated/mcp/fs'))).toBe(false);
     },
@@ -84,7 +84,7 @@ export class BindingsGuide implements AsyncDisposable {
       expect(stdout).toBe('Echo: hello\n');
     },
     'reference-serve': async (code) => {
-      const [, , command = '', ...args] = code.split(' ');
+      const [, command = '', ...args] = code.split(' ');
       expect([command, args]).toEqual(['serve', ['--no-auth', '--shared-dir', '/mnt/shared-agent']]);
       const shared = join(this.#folder, 'shared-agent');
       const servers = { everything: installedServer('everything') };
@@ -120,8 +120,10 @@ export class BindingsGuide implements AsyncDisposable {
   /** A shell of the hub's user. */
   async #shell(code: string): Promise<{ stdout: string }> {
     const hub = await this.#hub();
-    const script = code.replaceAll('npx notebridge', `"${process.execPath}" "${programFile}"`).replaceAll('8765', String(hub.port));
-    return promisify(execFile)('bash', ['-euc', script], { cwd: this.#folder, env: hub.env });
+    return promisify(execFile)('bash', ['--norc', '-euc', code.replaceAll('8765', String(hub.port))], {
+      cwd: this.#folder,
+      env: withCommand(hub.env, this.#folder),
+    });
   }
 
   /** A cell of a notebook; what stands in comments behind expressions is held against their values. */
@@ -144,7 +146,7 @@ export class BindingsGuide implements AsyncDisposable {
   async #module(code: string, toRun = (text: string) => text): Promise<{ stdout: string }> {
     const hub = await this.#hub();
     const web = join(this.#folder, 'web');
-    await this.#shell('npx notebridge generate --lang typescript --out web/generated');
+    await this.#shell('notebridge generate --lang typescript --out web/generated');
     writeFileSync(join(web, 'package.json'), '{"type":"module"}');
     writeFileSync(join(web, 'main.ts'), code);
     expect(typeFaults([join(web, 'main.ts')])).toEqual([]);

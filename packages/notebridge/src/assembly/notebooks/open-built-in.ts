@@ -6,6 +6,7 @@ import { ownConnections } from '../../net/connections.js';
 import { AgentWatchMiddleware } from '../../notebooks/local/agent-watch.js';
 import { LocalNotebook } from '../../notebooks/local/local-notebook.js';
 import { createTrustedFolders } from '../../notebooks/local/trusted-folders.js';
+import { assertNotebookName } from './notebook-name.js';
 import { browserSwitchedOff, type NotebookSetup, type OpenedNotebook } from './open-notebook.js';
 import { WindowFile } from './window-file.js';
 
@@ -24,8 +25,9 @@ export interface BuiltInNotebook extends OpenedNotebook {
 
 const renewAddressMs = 60_000;
 
-/** Opens the built-in notebook on a file. Rejects with `bad_notebook` for a file that is none, `port_in_use`, `sandbox_unavailable`. */
+/** Opens the built-in notebook on a file. Rejects with `bad_usage` for a name that is no notebook's, `bad_notebook`, `port_in_use`, `sandbox_unavailable`. */
 export async function openBuiltIn(setup: NotebookSetup, { file, readOnly }: BuiltInOptions): Promise<BuiltInNotebook> {
+  if (file !== undefined) assertNotebookName(file);
   const { stateDir, env, logger, redactor, pages, pagePort, onRefused } = setup;
   const tools = await setup.openTools?.();
   const { createNotebookHost } = await import('@notebridge/notebook/host');

@@ -4,6 +4,7 @@ import type { DescribedTool, ServerReport } from '../../catalog/describe-servers
 import { BridgeError } from '../../core/errors.js';
 import { printMessage } from '../../core/wire.js';
 import { quote } from '../../util/quote.js';
+import { asTyped } from '../own-command.js';
 import { type Paint, paintFor, toTable } from '../terminal.js';
 import { withoutControls } from '../terminal-logger.js';
 import type { ListOptions } from './list-servers.js';
@@ -50,7 +51,7 @@ function toListText(servers: readonly ServerReport[], { paint, width }: { paint:
   return servers
     .map((server) => {
       const { name, tools, status, expose } = server;
-      const count = tools === null ? `not known yet (${status}); see: notebridge tools ${name}` : `${tools.length} tools`;
+      const count = tools === null ? `not known yet (${status}); ${asTyped(`see: notebridge tools ${name}`)}` : `${tools.length} tools`;
       const seen = expose === 'direct' ? `; agents call them ${name}__TOOL` : '; not shown to agents';
       const rows = (tools ?? []).map((tool) => toRow(name, tool, expose === 'direct'));
       const table = toTable([], rows, { paint, width });

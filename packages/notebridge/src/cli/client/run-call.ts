@@ -1,12 +1,16 @@
 import { writeFile } from 'node:fs/promises';
 import { extname } from 'node:path';
+import { didYouMean } from '@notebridge/kit/did-you-mean';
+import type { JsonObject } from '@notebridge/kit/json';
 import { messageOf } from '@notebridge/kit/message-of';
 import { BridgeError, codeOf } from '../../core/errors.js';
 import type { ToolAddress } from '../../core/tool-address.js';
 import { printMessage } from '../../core/wire.js';
 import type { ToolCallResponse } from '../../doors/tool-proxy/proxy-tool-call.js';
+import { asTyped } from '../own-command.js';
 import { createProgressLine } from '../terminal.js';
 import { withoutControls } from '../terminal-logger.js';
+import { describeMissing } from './missing-arguments.js';
 import { type SourceOptions, withSource } from './open-source.js';
 import { parseToolArguments } from './parse-arguments.js';
 import { showResult } from './print-result.js';
@@ -19,19 +23,36 @@ export interface CallCommandOptions extends SourceOptions {
 
 /** Calls a tool and prints what it answers. A tool that failed is reported on stderr, with exit code 1. */
 export async function runCall(address: ToolAddress, words: readonly string[], options: CallCommandOptions): Promise<void> {
-  const answer = await withSource(options, async (source) => {
+  const { answer, next } = await withSource(options, async (source) => {
     const schema = async (): Promise<unknown> => inputSchemaOf(source, address);
     const args = await parseToolArguments(words, { stdin: process.stdin, schema });
-    return callWithProgress(source, address, args).catch(async (error: unknown) => {
+    const answered = await callWithProgress(source, address, args).catch(async (error: unknown) => {
       // The door of the hub speaks to code; a person gets a list of what there is instead.
       if (codeOf(error) === 'unknown_server') await source.server(address.server);
       throw error;
     });
+    return { answer: answered, next: answered.success ? '' : await nextStep(source, { address, args, code: answered.error_code }) };
   });
   if (options.json === true) process.stdout.write(`${printMessage(answer)}\n`);
-  if (!answer.success) return fail(address, answer, options.json === true);
+  if (!answer.success) return fail(address, answer, { next, isSaid: options.json === true });
   if (options.output !== undefined) await save(answer, options.output);
   else if (options.json !== true) print(answer);
+}
+
+/** What the person can do about a call that failed: the nearest tool, or the arguments that it lacked. Empty if that is not known. */
+async function nextStep(source: ToolSource, call: { address: ToolAddress; args: JsonObject; code: string | null }): Promise<string> {
+  const { address, args, code } = call;
+  const { server, tool } = address;
+  const tools = await source.server(server).then(
+    (report) => report.tools ?? [],
+    () => [],
+  );
+  if (code !== 'tool_not_found') return describeMissing(address, args, tools.find(({ name }) => name === tool)?.input_schema) ?? '';
+  const meant = didYouMean(
+    tool,
+    tools.map(({ name }) => name),
+  );
+  return `${meant === undefined ? '' : `Did you mean "${meant}"? `}See what it has with: notebridge tools ${server}`;
 }
 
 async function inputSchemaOf(source: ToolSource, { server, tool }: ToolAddress): Promise<unknown> {
@@ -67,15 +88,20 @@ function toProgressText({ server, tool }: ToolAddress, { event, params }: ToolEv
   return withoutControls(`${server} → ${tool}${step} ${String(text)}`);
 }
 
-function fail({ server, tool }: ToolAddress, { error, error_code: code, is_error: isToolError }: ToolCallResponse, isSaid: boolean): void {
+function fail(
+  { server, tool }: ToolAddress,
+  { error, error_code: code, is_error: isToolError }: ToolCallResponse,
+  { next, isSaid }: { next: string; isSaid: boolean },
+): void {
   process.exitCode = 1;
   const text = String(error);
-  const next = code === 'tool_not_found' ? ` See what it has with: notebridge tools ${server}` : '';
   // The tool's own words are data like its results: not to be taken for ours.
   const why = isToolError
     ? `"${tool}" of "${server}" failed: ${text}`
-    : `"${tool}" of "${server}" gave no result${code === null ? '' : ` (${code})`}: ${text}${next}`;
-  if (!isSaid) process.stderr.write(`notebridge: ${toOutput(process.stderr, why).trimEnd()}\n`);
+    : `"${tool}" of "${server}" gave no result${code === null ? '' : ` (${code})`}: ${text}`;
+  if (isSaid) return;
+  process.stderr.write(`notebridge: ${toOutput(process.stderr, why).trimEnd()}\n`);
+  if (next !== '') process.stderr.write(`${asTyped(next)}\n`);
 }
 
 function print(answer: ToolCallResponse): void {

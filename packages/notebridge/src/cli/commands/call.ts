@@ -1,6 +1,7 @@
 import { Command, Option } from 'commander';
 import type { CallCommandOptions } from '../client/run-call.js';
 import { addOptions, sharedOptions } from '../command-options.js';
+import { asTyped } from '../own-command.js';
 
 /** `notebridge call`: one call of a tool from a shell. */
 export function callCommand(): Command {
@@ -10,7 +11,7 @@ export function callCommand(): Command {
     .argument('<server>', 'see: notebridge servers')
     .argument('<tool>', 'see: notebridge tools SERVER')
     .argument('[arguments...]', `'{"key": "value"}', key=value …, @FILE, or - for JSON on stdin`)
-    .addHelpText('after', '\nFor example: notebridge call fs read_text_file path=/etc/hostname');
+    .addHelpText('after', () => asTyped('\nFor example: notebridge call fs read_text_file path=/etc/hostname'));
   return addOptions(command, [
     new Option('-o, --output <file>', 'write the result there: an image or other data as it is, else the text'),
     json(),

@@ -9,6 +9,7 @@ import { ownProcessId, ownUserId, processExists } from '../../processes/own-user
 import { ownPackageFolder } from '../../state/own-files.js';
 import { makeScratchFolder } from '../../state/scratch-folder.js';
 import { addOptions, sharedOptions } from '../command-options.js';
+import { commandLine } from '../own-command.js';
 
 interface DemoCommandOptions {
   browser?: boolean;
@@ -38,7 +39,7 @@ async function playDemo({ keep, ...options }: DemoCommandOptions): Promise<void>
   const { tellDemo } = await import(new URL('dist/demo/main.js', ownPackageFolder()).href);
   const folder = await makeScratchFolder({ own: ownProcessId(), exists: processExists }, { uid: ownUserId() });
   try {
-    await tellDemo({ ...options, keep, folder: folder.path });
+    await tellDemo({ ...options, keep, folder: folder.path, typed: commandLine });
   } finally {
     await folder.remove();
   }

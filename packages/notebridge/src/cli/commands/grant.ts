@@ -1,13 +1,16 @@
 import { Command, Option } from 'commander';
 import { collect, sharedOptions } from '../command-options.js';
 import type { IssueOptions } from '../grants/run-grant.js';
+import { asTyped } from '../own-command.js';
 
 /** `notebridge grant`: issues, lists and revokes the tokens with which code and agents come in over HTTP. */
 export function grantCommand(): Command {
   const { json } = sharedOptions;
   const command = new Command('grant')
     .description('issue a token for code in a kernel or for an agent; list and revoke them')
-    .addHelpText('after', "\nFor example: export NOTEBRIDGE_TOKEN=$(notebridge grant --allow 'github:*' --ttl 8h --read-only)")
+    .addHelpText('after', () =>
+      asTyped("\nFor example: export NOTEBRIDGE_TOKEN=$(notebridge grant --allow 'github:*' --ttl 8h --read-only)"),
+    )
     .addOption(
       new Option('--allow <server:tool>', 'what may be called, with * for any text (repeatable; default: everything)').argParser<string[]>(
         (value, previous = []) => collect(value, previous),

@@ -22,8 +22,13 @@ export function notebookCommand(): Command {
     .addOption(new Option('--headless', 'open no window'))
     .addOption(new Option('--browser', 'open a window, also with --headless'))
     .addOption(new Option('--read-only', 'agents may look, and change or run nothing'));
-  return addHubOptions(command).action((file: string | undefined, options: NotebookCommandOptions) => runNotebook(file, options));
+  addHubOptions(command);
+  for (const option of command.options) if (ofPages.has(option.long ?? '')) option.hideHelp();
+  return command.action((file: string | undefined, options: NotebookCommandOptions) => runNotebook(file, options));
 }
+
+/** What is about other notebooks; understood, since a host may give every command the same arguments, and of no use to one who reads. */
+const ofPages = new Set(['--notebook', '--list', '--no-journal']);
 
 /** On a terminal, serves windows until Ctrl-C; started by an agent host, serves the agent too, and ends with it. */
 async function runNotebook(file: string | undefined, options: NotebookCommandOptions): Promise<void> {

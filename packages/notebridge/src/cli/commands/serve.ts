@@ -20,8 +20,8 @@ export function serveCommand(): Command {
     list(),
     noBrowser(),
     noJournal(),
-    new Option('--allow-host <host>', 'answer to this host name too (repeatable, exact)').default([]).argParser(collect),
-    new Option('--allow-origin <origin>', 'answer web pages of this origin (repeatable, exact)').default([]).argParser(collect),
+    new Option('--allow-host <host>', 'answer to this host name too (repeatable, exact)').default([], 'none').argParser(collect),
+    new Option('--allow-origin <origin>', 'answer web pages of this origin (repeatable, exact)').default([], 'none').argParser(collect),
     new Option(
       '--shared-dir <dir>',
       'folder shared with kernels: bindings are kept in its "generated", skills are read from its "skills"',

@@ -1,5 +1,6 @@
 import type { SandboxMode } from '@notebridge/notebook/host';
 import { Redactor } from '../../util/redactor.js';
+import { asTyped } from '../own-command.js';
 import { createProgressLine, type Paint, paintFor } from '../terminal.js';
 import { withoutControls } from '../terminal-logger.js';
 import type { Check } from './check.js';
@@ -67,7 +68,7 @@ function toText({ name, status, found, next, ms }: Check, paint: Paint): string 
   const mark = { ok: paint.green('ok   '), note: paint.yellow('note '), fault: paint.red('FAULT') }[status];
   const [first = '', ...others] = withoutControls(found).trimEnd().split('\n');
   const time = ms === undefined ? '' : paint.dim(` (${ms} ms)`);
-  const advice = next === undefined ? [] : withoutControls(next).split('\n');
+  const advice = next === undefined ? [] : asTyped(withoutControls(next)).split('\n');
   const more = [...others, ...advice.map((line) => `→ ${line}`)];
   return `${mark} ${paint.bold(name)}: ${first}${time}\n${more.map((line) => `        ${line}\n`).join('')}`;
 }

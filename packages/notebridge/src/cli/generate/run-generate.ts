@@ -7,6 +7,7 @@ import { writePackage } from '../../bindings/write-package.js';
 import { BridgeError, codeOf } from '../../core/errors.js';
 import { printMessage } from '../../core/wire.js';
 import { createLogger, findHub, type SourceOptions } from '../client/open-source.js';
+import { asTyped } from '../own-command.js';
 import { abortOnSignal } from '../process-life.js';
 import { withoutControls } from '../terminal-logger.js';
 import { createHubTools } from './hub-tools.js';
@@ -149,7 +150,7 @@ interface Report {
 function toText({ folder, written, servers, hub }: Report): string {
   const tools = servers.reduce((sum, server) => sum + server.tools, 0);
   const what = `${count(tools, 'tool')} of ${count(servers.length, 'server')}`;
-  const where = hub === null ? 'No hub runs: start one with "notebridge serve" before you call them.' : `They call ${hub}.`;
+  const where = hub === null ? asTyped('No hub runs: start one with "notebridge serve" before you call them.') : `They call ${hub}.`;
   return written ? `Wrote ${folder}: ${what}. ${where}\n` : `${folder} is up to date: ${what}.\n`;
 }
 

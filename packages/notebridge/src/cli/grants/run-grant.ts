@@ -4,6 +4,7 @@ import { BridgeError } from '../../core/errors.js';
 import type { GrantTerms, GrantView } from '../../grants/grant.js';
 import { GrantStore } from '../../grants/grant-store.js';
 import { writeFileAtomic } from '../../state/atomic-file.js';
+import { asTyped } from '../own-command.js';
 import { type Paint, paintFor, toDuration, toTable } from '../terminal.js';
 import { parseCount, parseRate, parseTime } from './parse-terms.js';
 
@@ -79,7 +80,7 @@ export async function listGrants({ json = false }: { json?: boolean }): Promise<
   const grants = await withStore(async (store) => store.list());
   const { stdout } = process;
   if (json) return void stdout.write(`${JSON.stringify({ grants: grants.map(toJson) })}\n`);
-  if (grants.length === 0) return void stdout.write('No grant is live. Issue one with: notebridge grant\n');
+  if (grants.length === 0) return void stdout.write(asTyped('No grant is live. Issue one with: notebridge grant\n'));
   const paint = paintFor(stdout);
   stdout.write(
     toTable(

@@ -1,5 +1,6 @@
 import type { ToolServer } from '../../core/tool-server.js';
 import { ownVersion } from '../../state/own-files.js';
+import { ownCommand } from '../own-command.js';
 import type { Paint } from '../terminal.js';
 
 export interface StartTextOptions {
@@ -13,20 +14,21 @@ export interface StartTextOptions {
 export function toStartText({ url, options: { auth, notebook }, servers, paint }: StartTextOptions): string {
   const names = servers.map(({ name }) => name);
   const [first = 'SERVER'] = names;
-  const token = (options: string): string => (auth ? `$(notebridge grant${options})` : 'none');
+  const command = ownCommand();
+  const token = (options: string): string => (auth ? `$(${command} grant${options})` : 'none');
   const lines = [
     '',
     `${paint.bold(`Notebridge ${ownVersion()}`)} serves at ${paint.bold(url)}. Ctrl-C ends it.`,
     '',
     `  Servers       ${names.length === 0 ? 'none yet: name some in the config file' : names.join(', ')}`,
     ...(notebook === 'none' ? [] : [`  Notebook      ${notebook}`]),
-    `  What is there ${paint.dim('$')} notebridge servers; notebridge tools`,
-    `  Call a tool   ${paint.dim('$')} notebridge call ${first} TOOL key=value`,
+    `  What is there ${paint.dim('$')} ${command} tools`,
+    `  Call a tool   ${paint.dim('$')} ${command} call ${first} TOOL key=value`,
     `  From code     POST ${url}/api/v1/mcp/proxy/${first}/tools/TOOL`,
     `                ${paint.dim('$')} export NOTEBRIDGE_TOKEN=${token(' --ttl 8h')}`,
     `  For an agent  ${url}/mcp`,
     ...(auth ? [`                with "Authorization: Bearer ${token(' --agent --ttl 8h')}"`] : []),
-    `  All routes    ${url}/docs`,
+    `  Described at  ${url}/docs`,
     '',
   ];
   return `${lines.join('\n')}\n`;

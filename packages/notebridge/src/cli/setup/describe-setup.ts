@@ -1,3 +1,4 @@
+import { asTyped } from '../own-command.js';
 import type { SetupReport } from './setup.js';
 
 /** A report as text for a person, ending in a line break. */
@@ -12,7 +13,7 @@ function instructions({ host, title, file, snippet, ownCommand, afterwards }: Se
     'Put this into it:',
     snippet.trimEnd(),
     ...(ownCommand === undefined ? [] : [`Or let ${title} do it:`, `  ${ownCommand}`]),
-    `Nothing was written. To merge it into that file: notebridge setup ${host} --write`,
+    asTyped(`Nothing was written. To merge it into that file: notebridge setup ${host} --write`),
     afterwards,
   ];
 }

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { hosts } from './hosts.js';
 
-const launch = { command: 'npx', args: ['-y', 'notebridge'] };
+const launch = { command: 'node', args: ['/opt/notebridge.js'] };
 const fileOf = (name: string, platform: NodeJS.Platform, env: Record<string, string>): string | undefined =>
   hosts.find((host) => host.name === name)?.file({ platform, env });
 

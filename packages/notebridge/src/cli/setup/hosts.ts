@@ -83,7 +83,7 @@ export const hosts: readonly Host[] = [
     file: (place) => join(place.env.CODEX_HOME || join(home(place), '.codex'), 'config.toml'),
     format: 'toml',
     container: 'mcp_servers',
-    // Codex gives up on a start after 10 s, which a first download by npx can take.
+    // Codex gives up on a start after 10 s, which a cold disk can take.
     entry: (launch) => ({ ...launch, startup_timeout_sec: 60, tool_timeout_sec: timeoutSeconds }),
     ownCommand: (launch) => `codex mcp add notebridge -- ${toShellLine(launch)}`,
     afterwards: 'Start a new Codex session, then type /mcp to see it.',

@@ -8,7 +8,7 @@ import { replaceHostFile } from './host-file.js';
 import { hosts } from './hosts.js';
 import { type SetupReport, setup } from './setup.js';
 
-const launch = { command: 'npx', args: ['-y', 'notebridge'] };
+const launch = { command: 'node', args: ['/opt/notebridge.js'] };
 
 let home: string;
 beforeEach(async () => {
@@ -33,13 +33,15 @@ describe('setup: printing', () => {
     expect(report.status).toBe('printed');
     expect(text).toContain(report.file);
     expect(text).toContain(report.snippet.trimEnd());
-    expect(text).toContain(`notebridge setup ${name} --write`);
+    expect(text).toContain(`notebridge.js setup ${name} --write`);
     expect(report.snippet).toContain('notebridge');
     expect(await readdir(home)).toEqual([]);
   });
 
   it("names the host's own command where it has one", async () => {
-    expect(describeSetup(await run('claude-code', false))).toContain('  claude mcp add --scope user notebridge -- npx -y notebridge\n');
+    expect(describeSetup(await run('claude-code', false))).toContain(
+      '  claude mcp add --scope user notebridge -- node /opt/notebridge.js\n',
+    );
     expect(describeSetup(await run('cursor', false))).not.toContain('Or let');
   });
 
@@ -47,7 +49,7 @@ describe('setup: printing', () => {
     expect(JSON.parse((await run('vscode', false)).snippet)).toEqual({ servers: { notebridge: { type: 'stdio', ...launch } } });
     expect(JSON.parse((await run('cursor', false)).snippet)).toEqual({ mcpServers: { notebridge: launch } });
     expect((await run('codex', false)).snippet).toBe(
-      '[mcp_servers.notebridge]\ncommand = "npx"\nargs = [ "-y", "notebridge" ]\nstartup_timeout_sec = 60\ntool_timeout_sec = 3600\n',
+      '[mcp_servers.notebridge]\ncommand = "node"\nargs = [ "/opt/notebridge.js" ]\nstartup_timeout_sec = 60\ntool_timeout_sec = 3600\n',
     );
   });
 });

@@ -38,7 +38,7 @@ export interface SetupReport {
  */
 export async function setup(options: SetupOptions): Promise<SetupReport> {
   const host = findHost(options.host);
-  const launch = options.launch ?? launchCommand(options.platform);
+  const launch = options.launch ?? launchCommand();
   const file = host.file(options);
   const request: MergeRequest = { file, container: host.container, name: 'notebridge', entry: host.entry(launch) };
   const ownCommand = host.ownCommand?.(launch);
@@ -66,7 +66,10 @@ async function writeEntry(host: Host, request: MergeRequest): Promise<Pick<Setup
 function findHost(name: string | undefined): Host {
   const names = hosts.map((host) => host.name);
   const known = `Hosts are ${names.join(', ')}.`;
-  if (name === undefined) throw new BridgeError('bad_usage', `Which host is to be set up? ${known}`, { data: { hosts: names } });
+  if (name === undefined)
+    throw new BridgeError('bad_usage', `Which host is to be set up? ${known} For example: notebridge setup ${names[0]}`, {
+      data: { hosts: names },
+    });
   const found = hosts.find((host) => host.name === name);
   if (found !== undefined) return found;
   const meant = didYouMean(name, names);

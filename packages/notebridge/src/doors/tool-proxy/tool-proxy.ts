@@ -123,7 +123,7 @@ function addDescription(app: HttpApp, version: string): void {
   };
   app.addRoute({ methods: readMethods, path: '/openapi.json', handle: describe });
   for (const path of docsPaths)
-    app.addRoute({ methods: readMethods, path, handle: (context) => answerDocs(path, context), isHidden: true });
+    app.addRoute({ methods: readMethods, path, handle: (context) => answerDocs(path, context), isHidden: path !== docsPaths[0] });
 }
 
 function sendTaggedJson(context: HttpContext, body: string): void {

@@ -1,0 +1,17 @@
+import { join, parse } from 'node:path';
+import { BridgeError } from '../../core/errors.js';
+import { quote } from '../../util/quote.js';
+
+/** A notebook is written over whatever bears its name: a `notes.txt` that is named by mistake has to stay as it is. Throws `bad_usage`. */
+export function assertNotebookName(file: string): void {
+  if (file.endsWith('.ipynb')) return;
+  throw new BridgeError(
+    'bad_usage',
+    `${quote(file)} is no name of a notebook, and was left alone. Name a file that ends in .ipynb: ${quote(nameFor(file))}`,
+  );
+}
+
+function nameFor(file: string): string {
+  const { dir, name } = parse(file);
+  return join(dir, `${name === '' || name.startsWith('.') ? 'work' : name}.ipynb`);
+}
