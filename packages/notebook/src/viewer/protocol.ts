@@ -173,7 +173,6 @@ export type ViewerAction =
   | { readonly do: 'setReadOnly'; readonly readOnly: boolean }
   /** Whether code may call tools. */
   | { readonly do: 'setToolAccess'; readonly allowed: boolean }
-<<<<<<< HEAD
   /** Answered with `KernelList`. */
   | { readonly do: 'listKernels' }
   /**
@@ -183,10 +182,8 @@ export type ViewerAction =
   | { readonly do: 'useKernel'; readonly id: string }
   /** Answers the question of the proposal; with yes, its folder is trusted and its kernel put in. With `folder` only if it is still of that one. */
   | { readonly do: 'trustFolder'; readonly yes: boolean; readonly folder?: string }
-=======
   /** An image below the notebook's folder, by its path from there. Answered with `BesideImage`. */
   | { readonly do: 'readImage'; readonly path: string }
->>>>>>> 11bc77d87d0f8d48023419a936eab0e7651eab94
   | { readonly do: 'resolveConflict'; readonly keep: 'mine' | 'theirs' };
 
 /** From a window to the host. */

@@ -199,20 +199,11 @@ export class TestHost {
     window.send(JSON.stringify(hello));
   }
 
-<<<<<<< HEAD
   /** There is no file and no grant here: a test says how they stand. */
   #isStaged(action: ViewerAction): boolean {
     if (action.do === 'setToolAccess' && this.tools) this.setTools({ ...this.tools, allowed: action.allowed });
     if (action.do === 'save' || action.do === 'resolveConflict') this.setFile({ kind: 'saved' });
     return action.do === 'setToolAccess' || action.do === 'save' || action.do === 'resolveConflict';
-=======
-  #other(action: ViewerAction): unknown {
-    if (action.do === 'readImage') throw new NotebookError('closed', `No image ${action.path}`);
-    if (action.do === 'disconnectAgent') this.setAgents(this.agents.filter(({ id }) => id !== action.agentId));
-    if (action.do === 'setToolAccess' && this.tools) this.setTools({ ...this.tools, allowed: action.allowed });
-    if (action.do === 'save' || action.do === 'resolveConflict') this.setFile({ kind: 'saved' });
-    return undefined;
->>>>>>> 11bc77d87d0f8d48023419a936eab0e7651eab94
   }
 
   #tellAll(message: HostMessage): void {
