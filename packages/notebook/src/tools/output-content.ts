@@ -35,7 +35,7 @@ export function createImageCollector({ maxImages = 20, maxImageCharacters = 5_00
   };
   const collect = (outputs: readonly Output[]): JsonObject[] =>
     outputs.map((output) => {
-      const onDisk = withPlainError(splitOutput(output));
+      const onDisk = withPlainTexts(splitOutput(output));
       return isJsonObject(onDisk.data) ? withValues(onDisk, { data: takeFrom(onDisk.data) }) : onDisk;
     });
   return { blocks, collect };
@@ -45,14 +45,17 @@ export function createImageCollector({ maxImages = 20, maxImageCharacters = 5_00
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
 const terminalCode = /\x1b\[[0-9:;<=>?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[@-Z\\^_]/g;
 
-/** IPython colours a traceback for people, whose document keeps that; to an agent the codes are noise, up to half of the text. */
-function withPlainError(output: JsonObject): JsonObject {
-  if (output.output_type !== 'error') return output;
-  const { ename, evalue, traceback } = output;
-  const plain = (text: unknown): unknown => (typeof text === 'string' ? text.replaceAll(terminalCode, '') : text);
-  return withValues(output, {
-    ename: plain(ename),
-    evalue: plain(evalue),
-    traceback: Array.isArray(traceback) ? traceback.map(plain) : traceback,
-  });
+/**
+ * IPython colours tracebacks and its pager (`len?`) for people, whose document keeps that; to an agent the codes are noise, up to half of
+ * the text. What a program prints is its output, codes and all.
+ */
+function withPlainTexts(output: JsonObject): JsonObject {
+  const { data, ename, evalue, traceback } = output;
+  if (isJsonObject(data)) return withValues(output, { data: withValues(data, { 'text/plain': toPlain(data['text/plain']) }) });
+  return withValues(output, { ename: toPlain(ename), evalue: toPlain(evalue), traceback: toPlain(traceback) });
+}
+
+function toPlain(text: unknown): unknown {
+  if (Array.isArray(text)) return text.map(toPlain);
+  return typeof text === 'string' ? text.replaceAll(terminalCode, '') : text;
 }
