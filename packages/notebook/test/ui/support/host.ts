@@ -166,6 +166,7 @@ export class TestHost {
       kernel: { state, name: info.name, version: info.version },
       running: session.running ?? null,
       queued: session.queued,
+      questions: session.questions.open,
       journal: session.journal.entries,
       agents: this.agents,
       tools: this.tools,
