@@ -107,7 +107,7 @@ function isPyodide({ name, displayName }: NamedKernel): boolean {
 }
 
 /** Names that mean "the Python at hand", on whatever machine the notebook was written. */
-function isGeneric(name: string): boolean {
+export function isGeneric(name: string): boolean {
   return /^python[23]?$/i.test(name);
 }
 

@@ -7,7 +7,7 @@ import type { Actor } from '../model/cell.js';
 import type { SandboxMode } from '../sandbox/spec.js';
 import type { NotebookSession } from '../session.js';
 import type { KernelAsks } from '../viewer/protocol.js';
-import { chooseKernel, type FolderTrust, type KernelDecision } from './choose-kernel.js';
+import { chooseKernel, type FolderTrust, isGeneric, type KernelDecision, readNamedKernel } from './choose-kernel.js';
 import { type FoundKernel, pyodideKernel } from './found-kernel.js';
 import { describeIsolation } from './isolation.js';
 import type { Variables } from './jupyter-folders.js';
@@ -112,8 +112,7 @@ export class NotebookKernels {
     this.#session = session;
     return session.onEvent((event) => {
       // With a run the file changes anyway; merely opening a notebook leaves it as it is.
-      if (event.type === 'finished' && (this.#isMeant || session.document.metadata.kernelspec === undefined))
-        this.#writeMetadata(event.run.by);
+      if (event.type === 'finished' && (this.#isMeant || namesNone(session.document.metadata))) this.#writeMetadata(event.run.by);
       // Once the layers are known, more can be said of the isolation.
       if (event.type === 'kernel') this.#emitChange();
     });
@@ -182,6 +181,11 @@ export class NotebookKernels {
     if (JSON.stringify(next) !== JSON.stringify(document.metadata)) document.setMetadata(undefined, next, { by });
     this.#isMeant = false;
   }
+}
+
+/** Nothing, or as little as a new notebook of ours has. */
+function namesNone({ kernelspec, language_info }: JsonObject): boolean {
+  return kernelspec === undefined || (language_info === undefined && isGeneric(readNamedKernel({ kernelspec }).name ?? ''));
 }
 
 function sandboxFor({ id }: FoundKernel, { sandbox, isAttended }: Pick<NotebookKernelsOptions, 'sandbox' | 'isAttended'>): SandboxMode {
