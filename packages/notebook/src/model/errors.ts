@@ -40,6 +40,7 @@ export const notebookErrors = {
     next: 'Read the cells again, then decide.',
   },
   ask_person: { meaning: 'A person has to agree first.', next: 'Ask, then call again as the message says.' },
+  no_question: { meaning: 'The question of the code is not open any more.', next: 'Look at the cell; run it again.' },
   out_of_step: { meaning: 'A change does not follow the last one that a replica has seen.', next: 'Begin again from a snapshot.' },
   closed: { meaning: 'The notebook session is closed.', next: 'Open the notebook again.' },
   internal: { meaning: 'A fault of ours.', next: 'Report it.' },

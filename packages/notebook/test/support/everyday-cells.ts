@@ -30,7 +30,7 @@ export const sixteenCells: readonly EverydayCell[] = [
   { name: 'matplotlib', code: 'import matplotlib.pyplot as plt\nplt.plot([1, 4, 9]);', ...image },
   { name: 'open a file', code: 'open("data.csv").readline()', text: /name,points/ },
   { name: '%pip', code: '%pip --version', text: /pip \d+\.\d+.*site-packages/ },
-  { name: '!ls', code: '!ls', text: /^data\.csv\n/m },
+  { name: '!ls', code: '!ls', text: /data\.csv +greet\.py/ },
   { name: 'input()', code: 'input("Your name? ")', status: 'error', text: /[Ii]nput/ },
   { name: '%timeit', code: '%timeit -n 100 -r 2 sum(range(10))', text: /per loop/ },
   { name: 'x?', code: 'len?', text: /number of items/ },
@@ -147,7 +147,7 @@ export const moreCells: readonly EverydayCell[] = [
   { name: 'a module that is not there', code: 'import nosuchmodule', status: 'error', error: 'ModuleNotFoundError', text: /nosuchmodule/ },
   { name: 'SystemExit', code: 'import sys\nsys.exit("enough")', status: 'error', error: 'SystemExit', text: /enough/ },
   { name: 'after SystemExit', code: 'twice(4)', text: /8/ },
-  { name: 'a magic that is not there', code: '%nosuch', text: /nosuch/ },
+  { name: 'a magic that is not there', code: '%nosuch', status: 'error', text: /nosuch/ },
   { name: '100,000 lines', code: 'for i in range(100_000): print("line", i)', text: /line 99999/ },
 ];
 

@@ -63,7 +63,8 @@ export class CellRun {
   takeReply(content: Content): void {
     if (this.#isEnded || this.#status !== undefined) return;
     this.#count(content.execution_count);
-    if (content.status === 'ok') this.#status = 'ok';
+    // ipykernel 7 says "error" of a good cell behind one that was interrupted while it showed its result, and names no error.
+    if (content.status === 'ok' || content.ename === 'NoneType') this.#status = 'ok';
     else this.#status = this.#isInterrupted || content.status !== 'error' ? 'interrupted' : 'error';
     for (const payload of Array.isArray(content.payload) ? content.payload : []) this.#showPage(payload);
     if (this.#isIdle) this.#end(this.#status);
