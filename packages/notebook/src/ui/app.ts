@@ -56,6 +56,7 @@ export function startApp(root: HTMLElement, url: string): void {
       keys: editorKeys(() => commands),
       run: (cellId) => void commands.run(cellId),
       stop: () => commands.stop(),
+      answer: (questionId, text) => void commands.ask({ do: 'answerInput', questionId, text }),
       complete: async (code, position) => (await askQuietly({ do: 'complete', code, position })) as Completed | undefined,
     },
   });

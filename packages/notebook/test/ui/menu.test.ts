@@ -27,8 +27,7 @@ describe('the menu of the notebook', () => {
     const focused = () => page.evaluate(() => document.activeElement?.textContent ?? '');
     await opener.focus();
     await page.keyboard.press('Enter');
-    // The first: there is no file here, so no folder to look into.
-    expect(await focused()).toContain('Find and replace');
+    expect(await focused()).toContain('New or open…');
     await page.keyboard.press('ArrowUp');
     expect(await focused()).toContain('Keyboard help');
     await page.keyboard.press('ArrowDown');
@@ -94,7 +93,7 @@ describe('the menu of the notebook', () => {
     const requests: string[] = [];
     const other = await page.context().newPage();
     other.on('request', ({ url }) => requests.push(url()));
-    await other.setContent(exported.text);
+    await other.goto(`data:text/html;charset=utf-8,${encodeURIComponent(exported.text)}`);
     await other.getByRole('heading', { name: 'Title' }).waitFor();
     expect(await other.locator('.source').textContent()).toBe('x = "<script>"');
     expect(await other.locator('.output').allTextContents()).toEqual([

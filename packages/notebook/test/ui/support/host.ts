@@ -98,6 +98,7 @@ export class TestHost {
       kernel: this.kernel,
       title,
     });
+    this.session.questions.isAttended = () => this.windows > 0;
     this.document.onChange(({ change }) => this.#tellAll({ type: 'change', change }));
     this.session.onEvent((event) => this.#tellAll({ type: 'session', event }));
     this.session.journal.onChange((journal) => this.#tellAll({ type: 'journal', journal }));
@@ -176,6 +177,7 @@ export class TestHost {
       kernel: { state, name: info.name, version: info.version },
       running: session.running ?? null,
       queued: session.queued,
+      questions: session.questions.open,
       journal: session.journal.entries,
       agents: this.agents,
       tools: this.tools,
