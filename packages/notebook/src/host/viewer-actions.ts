@@ -60,6 +60,7 @@ export function createActions({ session, file, codeTools, folder, by, disconnect
     inspect: ({ code: source, position, detail }) => code.inspect(source, position, detail),
     listNotebooks: () => assertFolder(folder).list(),
     openNotebook: ({ path, isNew }) => assertFolder(folder).open(path, { isNew }),
+    answerInput: ({ questionId, text }) => session.questions.answer(questionId, text),
     stop: () => session.stop({ by }),
     interrupt: async () => void (await session.interrupt({ by })),
     restart: () => session.restart({ by }),

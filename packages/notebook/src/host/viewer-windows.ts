@@ -18,6 +18,8 @@ export interface ViewerWindowsOptions extends Pick<ViewerTarget, 'session' | 'fi
 
 /** The journal holds whole cells; while an agent works, windows get it this often. */
 const journalMs = 100;
+/** After this long without a window, nobody answers what an agent's code asks. */
+const leaveMs = 30_000;
 /** Characters of source that a journal of a window has. What is older is not shown. */
 const maxJournalCharacters = 2_000_000;
 
@@ -29,10 +31,12 @@ export class ViewerWindows {
   #agents: readonly ConnectedAgent[] = [];
   #lastWindow = 0;
   #journalTimer: NodeJS.Timeout | undefined;
+  #leaveTimer: NodeJS.Timeout | undefined;
 
   constructor(options: ViewerWindowsOptions) {
     this.#options = options;
     const { session, file, codeTools } = options;
+    session.questions.isAttended = () => this.#links.size > 0;
     this.#stopListening = [
       session.document.onChange(({ change }) => this.#notify({ type: 'change', change })),
       session.onEvent((event) => this.#notify({ type: 'session', event })),
@@ -62,7 +66,7 @@ export class ViewerWindows {
     const by = personAt(++this.#lastWindow);
     const link: ViewerLink = new ViewerLink(socket, {
       perform: createActions({ session, file, folder, codeTools, by, disconnectAgent: (id) => this.#disconnect(id) }),
-      onClose: () => this.#links.delete(link),
+      onClose: () => this.#remove(link),
       logger,
       limits,
     });
@@ -72,6 +76,7 @@ export class ViewerWindows {
 
   async close(): Promise<void> {
     clearTimeout(this.#journalTimer);
+    clearTimeout(this.#leaveTimer);
     for (const stop of this.#stopListening) stop();
     await Promise.all([...this.#links].map((link) => link.close()));
   }
@@ -86,6 +91,7 @@ export class ViewerWindows {
       kernel: { state, name: info.name, version: info.version, ...(layers ? { layers } : {}) },
       running: session.running ?? null,
       queued: session.queued,
+      questions: session.questions.open,
       journal: newest(session.journal.entries),
       agents: this.#agents,
       tools: codeTools?.access ?? null,
@@ -95,6 +101,13 @@ export class ViewerWindows {
       durations: session.durations,
       now: Date.now(),
     };
+  }
+
+  #remove(link: ViewerLink): void {
+    this.#links.delete(link);
+    // A reload is back at once; whoever does not come back would leave an agent waiting.
+    clearTimeout(this.#leaveTimer);
+    this.#leaveTimer = setTimeout(() => this.#links.size > 0 || this.#options.session.questions.refuseUnattended(), leaveMs).unref();
   }
 
   #notify(message: HostMessage): void {

@@ -1,4 +1,4 @@
-import type { ExecuteOptions, Execution, Output } from './kernel.js';
+import type { ExecuteOptions, Execution, InputQuestion, Output } from './kernel.js';
 import type { Report } from './messages.js';
 
 /** One cell's run, from the queue to its end. Ends once; what comes later is nobody's. */
@@ -37,6 +37,21 @@ export class PendingExecution {
 
   show(output: Output): void {
     this.take({ type: 'output', count: this.count, output, characters: 0 });
+  }
+
+  /** Whether somebody answers questions of the code. */
+  get canAsk(): boolean {
+    return this.#options.onInput !== undefined;
+  }
+
+  /** Undefined: nobody answers it. Never rejects. */
+  async ask(question: InputQuestion, signal: AbortSignal): Promise<string | undefined> {
+    try {
+      return await this.#options.onInput?.(question, signal);
+    } catch (error) {
+      this.#listenerError ??= { error };
+      return undefined;
+    }
   }
 
   end(status: Execution['status']): void {

@@ -1,3 +1,4 @@
+import type { OpenQuestion } from '../input-questions.js';
 import type { Completions, KernelState, MimeBundle } from '../kernel/kernel.js';
 import type { Layer } from '../kernel/layers.js';
 import type { Actor, CellContent, CellType } from '../model/cell.js';
@@ -44,6 +45,8 @@ export interface Hello {
   readonly kernel: { readonly state: KernelState; readonly name: string; readonly version: string; readonly layers?: readonly Layer[] };
   readonly running: Run | null;
   readonly queued: readonly Run[];
+  /** What code asks and nobody has answered, oldest first. */
+  readonly questions: readonly OpenQuestion[];
   readonly journal: readonly JournalEntry[];
   readonly agents: readonly ConnectedAgent[];
   /** Null: code has nothing to call. */
@@ -143,6 +146,8 @@ export type ViewerAction =
   | { readonly do: 'listNotebooks' }
   /** Opens another notebook of the folder, or makes one. Answered with `{ url }`, which opens one window. */
   | { readonly do: 'openNotebook'; readonly path: string; readonly isNew: boolean }
+  /** Answers a question of the code; null refuses. Fails with `no_question`. */
+  | { readonly do: 'answerInput'; readonly questionId: number; readonly text: string | null }
   | { readonly do: 'stop' | 'interrupt' | 'restart' | 'save' }
   /** Takes an agent's change back. */
   | { readonly do: 'undo'; readonly entryId: number }

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { drivesBrowser } from '../../../../scripts/drives-browser.mjs';
 import { findChromium } from '../../../notebridge/test/fixtures/colab-page/chromium.js';
 import { describeKernel } from './kernel-behaviour.js';
+import { describePyodide } from './pyodide-behaviour.js';
 import { type BrowserHarness, openBrowserHarness } from './support/browser-harness.js';
 import { runCell } from './support/run-cell.js';
 
@@ -10,6 +11,8 @@ import { runCell } from './support/run-cell.js';
 describe('the kernel in a Worker of Chromium', drivesBrowser, () => {
   beforeEach(({ skip }) => skip(!findChromium(), 'no Chromium on this machine, and NOTEBRIDGE_SKIP_BROWSER is set'));
   describeKernel(openBrowserHarness, (get) => {
+    describePyodide(get);
+
     test('everything came from our own server, and the page saw no error', () => {
       expect([...get().origins]).toEqual([new URL(get().page.url()).origin]);
       expect(get().pageErrors).toEqual([]);

@@ -1,9 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { describeKernel } from './kernel-behaviour.js';
+import { describePyodide } from './pyodide-behaviour.js';
 import { openNodeHarness } from './support/node-harness.js';
 
 describe('the kernel in a process of Node', () => {
   describeKernel(openNodeHarness, (get) => {
+    describePyodide(get);
+
     test('Python waits for a host that is busy, instead of piling up its output', async () => {
       const { kernel } = get();
       let text = '';

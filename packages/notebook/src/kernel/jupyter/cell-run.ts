@@ -1,0 +1,160 @@
+import type { PendingExecution } from '../execution-queue.js';
+import type { Execution, Output } from '../kernel.js';
+import { parseReport } from '../messages.js';
+
+export interface CellRunOptions {
+  execution: PendingExecution;
+  /** Has the helper interrupt the kernel. */
+  interrupt: () => void;
+  /** Answers the question with this header. */
+  answer: (value: string, header: string) => void;
+  /** What the code sees instead of an answer: an end of file, in Python. Undefined: it is interrupted. */
+  refusal: string | undefined;
+  onEnd: (status: Execution['status']) => void;
+}
+
+type Content = { readonly [key: string]: unknown };
+
+/** ipykernel loses an interrupt that comes before the cell begins, which other kernels may never report. */
+const beginTimeoutMs = 500;
+/** It has said that the cell begins, and is about to. */
+const aboutToBeginMs = 50;
+/** One of the two messages that end a cell may be lost: an interrupt hit the kernel itself, or it dropped messages of a flood. */
+const replyTimeoutMs = { interrupted: 500, otherwise: 10_000 };
+const idleTimeoutMs = { interrupted: 300, otherwise: 10_000 };
+
+const lost: Output = {
+  output_type: 'stream',
+  name: 'stderr',
+  text: '[The end of the output is missing: the kernel dropped what came faster than it could be read.]\n',
+};
+
+/** One cell in a kernel of Jupyter, from the request to the reply and the state `idle` after it. */
+export class CellRun {
+  readonly #options: CellRunOptions;
+  readonly #asking = new AbortController();
+  #status: Execution['status'] | undefined;
+  #hasBegun = false;
+  #isIdle = false;
+  #isEnded = false;
+  #isInterrupted = false;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(options: CellRunOptions) {
+    this.#options = options;
+  }
+
+  interrupt(): void {
+    this.#isInterrupted = true;
+    if (this.#hasBegun) return this.#options.interrupt();
+    this.#wait(beginTimeoutMs, () => this.#begin());
+  }
+
+  takeOutput(messageType: string, content: Content): void {
+    if (this.#isEnded) return;
+    if (messageType === 'execute_input') this.#begin(content.execution_count);
+    else if (messageType === 'status') {
+      if (content.execution_state === 'idle') this.#becomeIdle();
+    } else this.#show(messageType, content);
+    // It still talks, so nothing is lost yet.
+    if (this.#status !== undefined && !this.#isIdle) this.#waitForIdle();
+  }
+
+  takeReply(content: Content): void {
+    if (this.#isEnded || this.#status !== undefined) return;
+    this.#count(content.execution_count);
+    // ipykernel 7 says "error" of a good cell behind one that was interrupted while it showed its result, and names no error.
+    if (content.status === 'ok' || content.ename === 'NoneType') this.#status = 'ok';
+    else this.#status = this.#isInterrupted || content.status !== 'error' ? 'interrupted' : 'error';
+    for (const payload of Array.isArray(content.payload) ? content.payload : []) this.#showPage(payload);
+    if (this.#isIdle) this.#end(this.#status);
+    else this.#waitForIdle();
+  }
+
+  async takeQuestion({ prompt, password }: Content, header: string): Promise<void> {
+    const question = { prompt: typeof prompt === 'string' ? prompt : '', password: password === true };
+    const value = await this.#options.execution.ask(question, this.#asking.signal);
+    if (this.#isEnded || this.#isInterrupted) return;
+    const answer = value ?? this.#options.refusal;
+    if (answer === undefined) this.interrupt();
+    else this.#options.answer(answer, header);
+  }
+
+  /** It ended another way. */
+  drop(): void {
+    this.#isEnded = true;
+    clearTimeout(this.#timer);
+    this.#asking.abort();
+  }
+
+  #begin(count?: unknown): void {
+    this.#count(count);
+    if (this.#hasBegun) return;
+    this.#hasBegun = true;
+    if (this.#isInterrupted) this.#wait(aboutToBeginMs, () => this.#options.interrupt());
+  }
+
+  #becomeIdle(): void {
+    this.#isIdle = true;
+    if (this.#status !== undefined) return this.#end(this.#status);
+    const timeoutMs = this.#isInterrupted ? replyTimeoutMs.interrupted : replyTimeoutMs.otherwise;
+    this.#wait(timeoutMs, () => this.#end(this.#isInterrupted ? 'interrupted' : 'error'));
+  }
+
+  #waitForIdle(): void {
+    const isInterrupted = this.#status === 'interrupted';
+    this.#wait(isInterrupted ? idleTimeoutMs.interrupted : idleTimeoutMs.otherwise, () => {
+      if (!isInterrupted) this.#options.execution.show(lost);
+      this.#end(this.#status ?? 'ok');
+    });
+  }
+
+  #show(messageType: string, content: Content): void {
+    const { execution } = this.#options;
+    if (messageType === 'clear_output') return execution.take({ type: 'clear', count: execution.count, wait: content.wait === true });
+    const update = messageType === 'update_display_data';
+    const output = toOutput(update ? 'display_data' : messageType, content);
+    const displayId = (content.transient as Content | undefined)?.display_id;
+    if (!output || (update && typeof displayId !== 'string')) return;
+    const more = typeof displayId === 'string' ? { displayId, update } : {};
+    const report = parseReport({ type: 'output', count: execution.count, characters: 0, output, ...more });
+    if (report) execution.take(report);
+  }
+
+  /** What `?x` shows, which Jupyter calls the pager. */
+  #showPage(payload: unknown): void {
+    const { source, data } = (payload ?? {}) as Content;
+    if (source === 'page') this.#show('display_data', { data, metadata: {} });
+  }
+
+  #count(count: unknown): void {
+    if (Number.isSafeInteger(count) && Number(count) > 0) this.#options.execution.count = Number(count);
+  }
+
+  #end(status: Execution['status']): void {
+    this.drop();
+    this.#options.onEnd(status);
+  }
+
+  #wait(timeoutMs: number, over: () => void): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(over, timeoutMs);
+  }
+}
+
+/** What nbformat keeps of a message; undefined for one that shows nothing. */
+function toOutput(type: string, content: Content): object | undefined {
+  const { data, metadata = {}, execution_count, name, text, ename, evalue, traceback } = content;
+  switch (type) {
+    case 'stream':
+      return { output_type: type, name, text };
+    case 'display_data':
+      return { output_type: type, data, metadata };
+    case 'execute_result':
+      return { output_type: type, data, metadata, execution_count };
+    case 'error':
+      return { output_type: type, ename, evalue, traceback };
+    default:
+      return undefined;
+  }
+}

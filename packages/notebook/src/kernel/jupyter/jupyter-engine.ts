@@ -1,0 +1,209 @@
+/** The life of one helper and its kernel: launched, ready, ended. A restart is a new one. */
+import { parseBounded } from '../bounded-json.js';
+import type { PendingExecution } from '../execution-queue.js';
+import { KernelError } from '../kernel-error.js';
+import type { KernelTools } from '../kernel-tools.js';
+import type { Layer } from '../layers.js';
+import { parseReport } from '../messages.js';
+import type { Engine, EngineEvents } from '../queued-kernel.js';
+import { openToolCalls, type ToolCalls } from '../tool-calls.js';
+import { within } from '../within.js';
+import { CellRun } from './cell-run.js';
+import { type Helper, openHelper } from './helper.js';
+import type { Frame } from './jupyter-frames.js';
+import type { LaunchOptions } from './jupyter-process.js';
+import { type CommMessage, parseComm, toCommContent } from './kernel-comms.js';
+
+export interface JupyterEngineOptions extends LaunchOptions {
+  kernelName: string | undefined;
+  tools: KernelTools | undefined;
+  startTimeoutMs: number;
+  onReady: (info: EngineInfo) => void;
+  onComm: (message: CommMessage) => void;
+}
+
+/** What the kernel said of itself. */
+export interface EngineInfo {
+  readonly name: string;
+  readonly displayName: string;
+  readonly language: string;
+  readonly version: string;
+  readonly layers: readonly Layer[];
+}
+
+type Content = { readonly [key: string]: unknown };
+
+/** `input()` of Python takes it for the end of its input. */
+const endOfFile = '\x04';
+
+export class JupyterEngine implements Engine {
+  readonly ready: Promise<void>;
+  readonly #options: JupyterEngineOptions;
+  readonly #events: EngineEvents;
+  readonly #helper: Helper;
+  readonly #calls: ToolCalls | undefined;
+  readonly #requests = new Map<string, (reply: Content) => void>();
+  #language = '';
+  #run: { id: string; cell: CellRun } | undefined;
+  #lastId = 0;
+  #isReady = false;
+  #isEnded = false;
+  #settle!: { resolve: () => void; reject: (error: unknown) => void };
+
+  constructor(options: JupyterEngineOptions, events: EngineEvents) {
+    this.#options = options;
+    this.#events = events;
+    this.ready = new Promise((resolve, reject) => {
+      this.#settle = { resolve, reject };
+    });
+    // A caller that ends it early does not wait for it.
+    this.ready.catch(() => {});
+    const { startTimeoutMs, kernelName, tools } = options;
+    const timer = setTimeout(() => this.#over(`it was not ready after ${startTimeoutMs / 1000} s`), startTimeoutMs);
+    this.ready.then(
+      () => clearTimeout(timer),
+      () => clearTimeout(timer),
+    );
+    this.#helper = openHelper(options, {
+      onFrame: (frame) => this.#take(frame),
+      onExit: (reason) => this.#over(reason),
+    });
+    this.#helper.send({ type: 'start', ...(kernelName === undefined ? {} : { kernelName }), tools: tools !== undefined });
+    if (tools) this.#calls = openToolCalls(tools, (command) => this.#helper.send(command));
+  }
+
+  run(execution: PendingExecution): void {
+    const id = this.#newId();
+    const cell = new CellRun({
+      execution,
+      interrupt: () => this.#helper.send({ type: 'interrupt', id }),
+      answer: (value, parentHeader) => this.#send('stdin', 'input_reply', this.#newId(), { value }, { parentHeader }),
+      refusal: this.#language === 'python' ? endOfFile : undefined,
+      onEnd: (status) => {
+        this.#run = undefined;
+        this.#events.onEnd(execution, status);
+      },
+    });
+    this.#run = { id, cell };
+    this.#send('shell', 'execute_request', id, {
+      code: execution.source,
+      silent: false,
+      store_history: true,
+      user_expressions: {},
+      allow_stdin: execution.canAsk,
+      // The next cell is sent when this one has ended, and is not meant to be dropped for its error.
+      stop_on_error: false,
+    });
+  }
+
+  interrupt(): void {
+    this.#run?.cell.interrupt();
+  }
+
+  /** The reply's content; undefined when it takes longer. */
+  async request(messageType: string, content: object, timeoutMs: number): Promise<Content | undefined> {
+    const id = this.#newId();
+    const replied = new Promise<Content>((resolve) => this.#requests.set(id, resolve));
+    this.#send('shell', messageType, id, content);
+    const reply = await within(timeoutMs, replied);
+    this.#requests.delete(id);
+    return reply;
+  }
+
+  sendComm(message: CommMessage): void {
+    if (!this.#isReady || this.#isEnded) return;
+    const { messageType, content } = toCommContent(message);
+    this.#send('shell', messageType, this.#newId(), content, { metadata: message.metadata }, message.buffers);
+  }
+
+  async end(): Promise<void> {
+    if (!this.#isEnded) {
+      this.#isEnded = true;
+      this.#settle.reject(new KernelError('kernel_start_failed', 'Starting the kernel: it was ended before it was ready'));
+      this.#run?.cell.drop();
+      this.#calls?.close();
+      for (const resolve of this.#requests.values()) resolve({});
+    }
+    await this.#helper.end();
+  }
+
+  #take(frame: Frame): void {
+    if (this.#isEnded) return;
+    const { header, parts } = frame;
+    switch (header.type) {
+      case 'ready':
+        return this.#becomeReady(header, parseContent(parts[0]));
+      case 'dead':
+        return this.#over(String(header.reason));
+      case 'message':
+        return this.#takeMessage(header, parts);
+      default: {
+        const report = parseReport(header);
+        if (report?.type === 'toolCall' || report?.type === 'toolCancel' || report?.type === 'toolHeard') this.#calls?.take(report);
+      }
+    }
+  }
+
+  #becomeReady({ name, displayName, language }: Content, info: Content): void {
+    const about = (info.language_info ?? {}) as Content;
+    this.#language = String(about.name ?? language).toLowerCase();
+    this.#isReady = true;
+    this.#options.onReady({
+      name: String(name),
+      displayName: String(displayName),
+      language: this.#language,
+      version: typeof about.version === 'string' ? about.version : '',
+      layers: this.#helper.layers,
+    });
+    this.#settle.resolve();
+  }
+
+  #takeMessage({ channel, messageType, parent, size, header }: Content, [part, ...more]: readonly Buffer[]): void {
+    const content = parseContent(part);
+    const isOurs = parent === this.#run?.id;
+    if (channel === 'stdin') {
+      if (isOurs && messageType === 'input_request') void this.#run?.cell.takeQuestion(content, String(header));
+    } else if (channel === 'shell') {
+      if (isOurs) this.#run?.cell.takeReply(content);
+      else this.#requests.get(String(parent))?.(content);
+    } else if (channel === 'iopub') {
+      this.#takeOutput(String(messageType), isOurs, content, more);
+      this.#helper.acknowledge(Number(size));
+    }
+  }
+
+  #takeOutput(messageType: string, isOurs: boolean, content: Content, [metadata, ...buffers]: readonly Buffer[]): void {
+    const comm = parseComm(messageType, content, metadata && parseContent(metadata), buffers);
+    if (comm) return this.#options.onComm(comm);
+    // Output of a task that outlived its cell is the running one's; its states are not.
+    if (isOurs || (messageType !== 'status' && messageType !== 'execute_input')) this.#run?.cell.takeOutput(messageType, content);
+  }
+
+  #over(reason: string): void {
+    if (this.#isEnded) return;
+    const wasReady = this.#isReady;
+    this.#settle.reject(new KernelError('kernel_start_failed', `Starting the kernel: ${reason}. Restart the kernel to try again`));
+    void this.end();
+    if (wasReady) this.#events.onDeath(reason);
+  }
+
+  #send(channel: string, messageType: string, id: string, content: object, more: object = {}, buffers: readonly Uint8Array[] = []): void {
+    const part = Buffer.from(JSON.stringify(content));
+    this.#helper.send({ type: 'send', channel, messageType, id, ...more }, [part, ...buffers]);
+  }
+
+  #newId(): string {
+    return String(++this.#lastId);
+  }
+}
+
+/** What is no JSON object says nothing. Some kernels print NaN, which no JSON has. */
+function parseContent(part: Buffer | undefined): Content {
+  try {
+    const value = part && parseBounded(part.toString('utf8'));
+    if (typeof value === 'object' && value !== null) return value as Content;
+  } catch (error) {
+    return { name: 'stderr', text: `[A message of the kernel could not be read: ${error instanceof Error ? error.message : error}]\n` };
+  }
+  return {};
+}

@@ -1,0 +1,107 @@
+import type { SandboxMode } from '../../sandbox/spec.js';
+import type { Completions, KernelInfo, MimeBundle } from '../kernel.js';
+import type { KernelTools } from '../kernel-tools.js';
+import type { Layer } from '../layers.js';
+import { type EngineEvents, QueuedKernel, type QueueOptions } from '../queued-kernel.js';
+import { type EngineInfo, JupyterEngine } from './jupyter-engine.js';
+import type { FolderAccess } from './jupyter-process.js';
+import type { CommMessage, KernelComms } from './kernel-comms.js';
+
+export interface JupyterKernelOptions extends QueueOptions {
+  /** A Python that has jupyter_client, by absolute path. */
+  python: string;
+  /** The kernelspec to start, as that Python finds it. Default: that Python's own ipykernel. */
+  kernelName?: string | undefined;
+  /** The notebook's folder, where the kernel begins. */
+  folder: string;
+  /** What code may call as `generated`. Default: nothing. */
+  tools?: KernelTools | undefined;
+  /** Whether kernel and helper are in a sandbox of the operating system. Default `off`: the code is the user, as in Jupyter. */
+  sandbox?: SandboxMode | undefined;
+  /** What of the folder is reached within a sandbox. Default `rw`. */
+  files?: FolderAccess | undefined;
+  /** @internal Where the helper's Python files are. Default: `python/` beside this file. */
+  programUrl?: URL | undefined;
+}
+
+const requestTimeoutMs = 2000;
+
+/** Any kernel of Jupyter, by a helper in a Python that has jupyter_client. */
+export class JupyterKernel extends QueuedKernel<JupyterEngine> {
+  /** Widgets. */
+  readonly comms: KernelComms;
+  protected readonly restarted = 'the kernel';
+  readonly #options: JupyterKernelOptions;
+  readonly #commListeners = new Set<(message: CommMessage) => void>();
+  #about: EngineInfo;
+
+  constructor(options: JupyterKernelOptions) {
+    super(options);
+    this.#options = options;
+    const name = options.kernelName ?? 'python3';
+    this.#about = { name, displayName: name, language: options.kernelName === undefined ? 'python' : '', version: '', layers: [] };
+    this.comms = {
+      send: (message) => this.engine?.sendComm(message),
+      onMessage: (listener) => {
+        this.#commListeners.add(listener);
+        return () => this.#commListeners.delete(listener);
+      },
+    };
+  }
+
+  get info(): KernelInfo {
+    const { layers: _, ...info } = this.#about;
+    return info;
+  }
+
+  get layers(): readonly Layer[] | undefined {
+    return this.#about.layers.length > 0 ? this.#about.layers : undefined;
+  }
+
+  async complete(code: string, position: number): Promise<Completions> {
+    const nothing = { matches: [], start: position, end: position };
+    const content = { code, cursor_pos: toCodePoints(code, position) };
+    const reply = await this.idleEngine?.request('complete_request', content, requestTimeoutMs);
+    const { matches, cursor_start, cursor_end } = reply ?? {};
+    if (!Array.isArray(matches) || !Number.isSafeInteger(cursor_start) || !Number.isSafeInteger(cursor_end)) return nothing;
+    return {
+      matches: matches.filter((match) => typeof match === 'string'),
+      start: toUtf16(code, Number(cursor_start)),
+      end: toUtf16(code, Number(cursor_end)),
+    };
+  }
+
+  async inspect(code: string, position: number, detail: 0 | 1 = 0): Promise<MimeBundle | undefined> {
+    const content = { code, cursor_pos: toCodePoints(code, position), detail_level: detail };
+    const reply = await this.idleEngine?.request('inspect_request', content, requestTimeoutMs);
+    const data = reply?.found === true ? reply.data : undefined;
+    return typeof data === 'object' && data !== null ? (data as MimeBundle) : undefined;
+  }
+
+  protected open(events: EngineEvents): JupyterEngine {
+    const { kernelName, tools, sandbox = 'off', files = 'rw', programUrl = new URL('./python/', import.meta.url) } = this.#options;
+    const { python, folder } = this.#options;
+    const { startTimeoutMs } = this;
+    const onReady = (about: EngineInfo) => {
+      this.#about = about;
+    };
+    const onComm = (message: CommMessage) => {
+      for (const listener of this.#commListeners) listener(message);
+    };
+    return new JupyterEngine({ python, folder, sandbox, files, programUrl, kernelName, tools, startTimeoutMs, onReady, onComm }, events);
+  }
+}
+
+/** A kernel of Jupyter for a notebook. Nothing runs until `start()`, which rejects with what is missing and the command that adds it. */
+export function createJupyterKernel(options: JupyterKernelOptions): JupyterKernel {
+  return new JupyterKernel(options);
+}
+
+/** Jupyter counts characters by code point, we in UTF-16 units. */
+function toCodePoints(code: string, position: number): number {
+  return [...code.slice(0, position)].length;
+}
+
+function toUtf16(code: string, count: number): number {
+  return [...code].slice(0, count).join('').length;
+}

@@ -1,0 +1,207 @@
+"""The kernel's process: found, begun, watched, and ended with all that it has begun."""
+
+import ctypes
+import json
+import os
+import re
+import secrets
+import shutil
+import signal
+import socket
+import string
+import subprocess
+import sys
+import tempfile
+import threading
+
+_LONGEST_PATH = 100
+_END_OF_STDERR = 4000
+#: Their kernels are known to take a local socket, which nobody else on the machine can connect to. The others get a port of loopback.
+_LANGUAGES_WITH_IPC = {"python", "r", "julia"}
+_PR_SET_PDEATHSIG = 1
+
+
+class CannotStart(Exception):
+    """The text says why, and what to do."""
+
+
+class Spec:
+    """What is to be started: the kernelspec of this name, or the ipykernel of this Python."""
+
+    def __init__(self, name):
+        if name is None:
+            self._take_own()
+        else:
+            self._take(name)
+
+    def _take_own(self):
+        import importlib.util
+
+        if importlib.util.find_spec("ipykernel") is None:
+            raise CannotStart(no_ipykernel(sys.executable))
+        self.name, self.display_name, self.language = "python3", "Python 3 (ipykernel)", "python"
+        self.argv = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+        self.environment, self.by_message, self.folder = {}, False, ""
+
+    def _take(self, name):
+        from jupyter_client.kernelspec import KernelSpecManager, NoSuchKernel
+
+        specs = KernelSpecManager()
+        try:
+            spec = specs.get_kernel_spec(name)
+        except NoSuchKernel:
+            known = ", ".join(sorted(specs.find_kernel_specs())) or "none"
+            text = 'there is no kernel "{}" for "{}". There are: {}. `notebridge kernels` lists all'
+            raise CannotStart(text.format(name, sys.executable, known)) from None
+        provisioner = (spec.metadata or {}).get("kernel_provisioner", {}).get("provisioner_name", "local-provisioner")
+        if provisioner != "local-provisioner":
+            raise CannotStart('the kernel "{}" runs elsewhere, by "{}". Open it with Jupyter'.format(name, provisioner))
+        if not spec.argv:
+            raise CannotStart('the kernelspec "{}" in {} names no program. Install the kernel anew'.format(name, spec.resource_dir))
+        self.name, self.display_name, self.language = name, spec.display_name, (spec.language or "").lower()
+        self.argv, self.environment, self.folder = spec.argv, spec.env or {}, spec.resource_dir
+        self.by_message = getattr(spec, "interrupt_mode", "signal") == "message"
+
+    def command(self, connection_file):
+        values = {"connection_file": connection_file, "prefix": sys.prefix, "resource_dir": self.folder}
+        command = [re.sub(r"\{(\w+)\}", lambda found: values.get(found.group(1), found.group()), word) for word in self.argv]
+        # As Jupyter does: this Python, and not the first one on the path.
+        own = {"python", "python3", "python%d.%d" % sys.version_info[:2]}
+        return [sys.executable if command[0] in own else command[0], *command[1:]]
+
+
+def no_ipykernel(python):
+    return 'ipykernel is not installed for "{}". Install it: "{}" -m pip install ipykernel'.format(python, python)
+
+
+def make_folder():
+    """A folder that only this user can read, for sockets and files."""
+    return tempfile.mkdtemp(prefix="notebridge-kernel-")
+
+
+def make_connection(folder, language):
+    """A connection file, and what stands in it."""
+    prefix = os.path.join(folder, "kernel")
+    by_ipc = language in _LANGUAGES_WITH_IPC and len(prefix) < _LONGEST_PATH
+    names = ("shell_port", "iopub_port", "stdin_port", "hb_port", "control_port")
+    connection = dict(zip(names, range(1, 6) if by_ipc else _free_ports(len(names))))
+    connection.update(
+        transport="ipc" if by_ipc else "tcp",
+        ip=prefix if by_ipc else "127.0.0.1",
+        key=secrets.token_hex(32),
+        signature_scheme="hmac-sha256",
+    )
+    path = os.path.join(folder, "connection.json")
+    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        json.dump(connection, file)
+    return path, connection
+
+
+def _free_ports(count):
+    sockets = [socket.socket() for _ in range(count)]
+    try:
+        for each in sockets:
+            each.bind(("127.0.0.1", 0))
+        return [each.getsockname()[1] for each in sockets]
+    finally:
+        for each in sockets:
+            each.close()
+
+
+class KernelProcess:
+    """A process group of its own. `on_end` is called in another thread, once, when the kernel has ended."""
+
+    def __init__(self, spec, command, environment, on_end):
+        values = {**os.environ, **environment}
+        values.update((name, string.Template(value).safe_substitute(os.environ)) for name, value in spec.environment.items())
+        # ipykernel looks whether this process is still there.
+        values["JPY_PARENT_PID"] = str(os.getpid())
+        self._command = command
+        self._said = b""
+        self._on_end = on_end
+        try:
+            self._process = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                env=values,
+                start_new_session=True,
+                preexec_fn=_die_with_parent(),
+            )
+        except OSError as error:
+            text = 'its program "{}" cannot be run: {}. Install the kernel "{}" anew, or choose another one'
+            raise CannotStart(text.format(command[0], error.strerror or error, spec.name)) from None
+        self.pid = self._process.pid
+        self._drain = threading.Thread(target=self._keep_end, daemon=True)
+        self._drain.start()
+        threading.Thread(target=self._watch, daemon=True).start()
+
+    def interrupt(self):
+        self._signal_all(signal.SIGINT)
+
+    def kill(self):
+        self._signal_all(signal.SIGKILL)
+
+    @property
+    def has_ended(self):
+        return self._process.returncode is not None
+
+    def describe_end(self):
+        code = self._process.returncode or 0
+        reason = "its process ended with code {}".format(code)
+        if code < 0:
+            reason = "its process ended with {}".format(signal.Signals(-code).name)
+            # It has not killed itself, and neither have we.
+            reason += ", perhaps because memory ran out" if code == -signal.SIGKILL else ""
+        said = self._said.decode("utf-8", "replace").strip()
+        if "No module named" in said and "ipykernel" in said:
+            return no_ipykernel(self._command[0])
+        return "{}: {}".format(reason, said) if said else reason
+
+    def _signal_all(self, number):
+        if self.has_ended:
+            return
+        try:
+            os.killpg(self.pid, number)
+        except OSError:
+            self._process.send_signal(number)
+
+    def _watch(self):
+        if hasattr(os, "waitid"):
+            # Its number stays taken until it is reaped, so the signal can't reach somebody else.
+            os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOWAIT)
+            try:
+                os.killpg(self.pid, signal.SIGKILL)
+            except OSError:
+                pass
+        self._process.wait()
+        # What it said last may still be on its way.
+        self._drain.join(1)
+        self._on_end()
+
+    def _keep_end(self):
+        while True:
+            piece = os.read(self._process.stdout.fileno(), 65536)
+            if not piece:
+                return
+            self._said = (self._said + piece)[-_END_OF_STDERR:]
+
+
+def _die_with_parent():
+    """Has Linux end the kernel when this process ends, however it ends."""
+    if not sys.platform.startswith("linux"):
+        return None
+    prctl = ctypes.CDLL(None, use_errno=True).prctl
+    parent = os.getpid()
+
+    def in_child():
+        prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != parent:
+            os._exit(1)
+
+    return in_child
+
+
+def remove_folder(folder):
+    shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,7 @@
+import { describe } from 'vitest';
+import { describeKernel } from './kernel-behaviour.js';
+import { openJupyterHarness } from './support/jupyter-harness.js';
+
+describe('a kernel of Jupyter: ipykernel', () => {
+  describeKernel(() => openJupyterHarness());
+});
