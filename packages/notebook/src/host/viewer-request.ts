@@ -51,13 +51,30 @@ const fields =
     return undefined;
   };
 const cellIds = listOf(cellId, 10_000);
+const texts: Check = (value) => (typeof value === 'string' ? undefined : listOf(text, 1_000_000)(value));
+/** That it can be written at all; the rest is checked as that of a file is, when it is put in. */
+const output: Check = (value) => {
+  const found = asObject(value);
+  switch (found?.output_type) {
+    case 'stream':
+      return texts(found.text);
+    case 'error':
+      return listOf(text, 1_000_000)(found.traceback);
+    case 'display_data':
+    case 'execute_result':
+      return object(found.data) ?? object(found.metadata);
+    default:
+      return 'has to be an output of nbformat';
+  }
+};
+const bundles: Check = (value) => object(value) ?? listOf(object, 10_000)(Object.values(asObject(value) ?? {}));
 /** What stands in it is checked as that of a file is, when it is put in. */
 const pastedCell = fields({
   cellType,
   source: text,
   metadata: optional(object),
-  attachments: optional(object),
-  outputs: optional(listOf(object, 100_000)),
+  attachments: optional(bundles),
+  outputs: optional(listOf(output, 100_000)),
   executionCount: optional((value) => (value === null ? undefined : count(value))),
 });
 

@@ -64,11 +64,23 @@ export class WindowSteps {
 
   #revert(step: readonly Touched[]): string {
     const by = { by: this.#by };
-    for (const { id, before } of step) if (!before && this.#document.find(id)) this.#document.delete(id, by);
-    // From above, so that each finds the one behind which it stood.
-    const others = step.flatMap(({ before }) => before ?? []).sort((a, b) => a.index - b.index);
-    for (const before of others) this.#bringBack(before);
-    return others[0]?.cell.id ?? this.#document.cells[0]?.id ?? '';
+    // Backwards, so that each finds its neighbours as they were when it was touched.
+    for (const { id, before } of step.toReversed()) {
+      if (before) this.#bringBack(before);
+      else if (this.#document.find(id)) this.#document.delete(id, by);
+    }
+    this.#passOn(step);
+    const back = new Set(step.flatMap(({ before }) => before?.cell.id ?? []));
+    const { cells } = this.#document;
+    return (cells.find(({ id }) => back.has(id)) ?? cells[0])?.id ?? '';
+  }
+
+  /** The cells are again what the step before this one made of them, under new revisions. */
+  #passOn(undone: readonly Touched[]): void {
+    for (const { id, before } of undone) {
+      const rev = this.#document.find(id)?.rev ?? 0;
+      for (const earlier of this.#steps.flat()) if (earlier.id === id && earlier.rev === before?.cell.rev) earlier.rev = rev;
+    }
   }
 
   /** Outputs that came since stay; those that the step took away come back with the whole cell. */

@@ -59,6 +59,7 @@ export function startApp(root: HTMLElement, url: string): void {
       keys: editorKeys(() => commands),
       run: (cellId) => void commands.run(cellId),
       stop: () => commands.stop(),
+      answer: (questionId, text) => void commands.ask({ do: 'answerInput', questionId, text }),
       complete: async (code, position) => (await askQuietly({ do: 'complete', code, position })) as Completed | undefined,
     },
   });
@@ -86,11 +87,20 @@ export function startApp(root: HTMLElement, url: string): void {
     types: ['journal', 'reset', 'link'],
     view: () => h(ChangesList, { store, commands }),
   });
-  const outline = new Drawer(store, {
+  const outline: Drawer = new Drawer(store, {
     id: 'outline',
     title: 'Outline',
     types: ['cell', 'reset'],
-    view: () => h(Outline, { store, commands, current: selection.cellId }),
+    view: () =>
+      h(Outline, {
+        store,
+        current: selection.cellId,
+        goTo: (cellId) => {
+          // Where the list lies over the cells, it has done its work.
+          if (matchMedia('(max-width: 46rem)').matches) outline.toggle(false);
+          commands.show(cellId);
+        },
+      }),
   });
   const bar = createBar(store, commands, {
     toggleChanges: () => changes.toggle(),

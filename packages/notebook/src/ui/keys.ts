@@ -141,11 +141,12 @@ function own(commands: { readonly [key: string]: Command }, name: string): Comma
 }
 
 /** Texts and dialogs have keys of their own; so has a button or link for Enter. */
-function belongsToOthers({ target, key }: KeyboardEvent): boolean {
+function belongsToOthers({ target, key, ctrlKey, metaKey, shiftKey, altKey }: KeyboardEvent): boolean {
   if (document.querySelector('dialog[open]')) return true;
   if (!(target instanceof HTMLElement)) return false;
   if (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName)) return true;
   const isControl = target.closest('button, a, summary') !== null;
   if (target.closest('.drawer, .bar, .menu, .find-bar, .documentation') && /^Arrow/.test(key)) return true;
-  return isControl && (key === 'Enter' || key === ' ');
+  // With another key, Enter runs, wherever the last click was.
+  return isControl && (key === 'Enter' || key === ' ') && !(ctrlKey || metaKey || shiftKey || altKey);
 }

@@ -1,7 +1,9 @@
 import type { Commands } from './commands.js';
 import { exportAsHtml, exportAsScript } from './export/exports.js';
+import { showHelp } from './frame/dialogs.js';
 import type { MenuItem } from './frame/menu.js';
 import { showNotebooks } from './frame/notebooks-dialog.js';
+import { toggleTheme } from './frame/theme.js';
 import type { Store } from './state/store.js';
 
 /** What can be done with the whole notebook. */
@@ -18,6 +20,8 @@ export function notebookMenu(store: Store, commands: Commands, toggleOutline: ()
     { text: 'Clear all outputs', act: () => commands.clearAllOutputs(), isOff },
     { text: 'Export as a script', act: () => exportAsScript(store), begins: true },
     { text: 'Export as HTML', act: () => exportAsHtml(store) },
+    { text: 'Light or dark', act: toggleTheme, begins: true },
+    { text: 'Keyboard help', keys: '?', act: showHelp },
   ];
 }
 

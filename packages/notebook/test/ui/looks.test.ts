@@ -18,7 +18,7 @@ describe('looks', () => {
 
   for (const width of [360, 1024, 1600])
     for (const colorScheme of ['light', 'dark'] as const)
-      it(`${width} ${colorScheme}`, drivesBrowser, async ({ skip }) => {
+      it(`${width} ${colorScheme}`, { ...drivesBrowser, timeout: 120_000 }, async ({ skip }) => {
         skip(!folder, 'pictures are for people to look at: name a folder in NOTEBOOK_SHOTS');
         skip(!findChromium(), 'no Chromium on this machine, and NOTEBRIDGE_SKIP_BROWSER is set');
         const host = await stage.host({ cells: realisticCells(), agents: [{ id: 'a1', name: claude.name }] });
@@ -59,11 +59,50 @@ describe('looks', () => {
         await page.waitForTimeout(200);
         await shoot('6-help');
         await page.keyboard.press('Escape');
+        await page.keyboard.press('Control+f');
+        await page.keyboard.type('rain');
+        await page.keyboard.press('Enter');
+        await page.waitForTimeout(300);
+        await shoot('8-find');
+        await page.keyboard.press('Escape');
+        await page.getByRole('button', { name: 'Notebook menu' }).click();
+        await shoot('9-menu');
+        await page.getByRole('menuitem', { name: 'Outline' }).click();
+        await shoot('10-outline');
+        await page.getByRole('button', { name: 'Close outline' }).click();
+        await page.locator('.cell').nth(1).locator('.cm-content').click();
+        await page.keyboard.press('Escape');
+        await page.keyboard.press('Shift+ArrowDown');
+        await page.locator('.cell.selected').hover();
+        await page.waitForTimeout(300);
+        await shoot('13-several');
+        await page.keyboard.press('Shift+L');
+        await page.locator('.foot').getByRole('button', { name: 'Add a code cell here' }).click();
+        await page.keyboard.type('p');
+        await page.keyboard.press('Control+Space');
+        await page.locator('.cm-tooltip-autocomplete').waitFor();
+        await shoot('11-completion');
+        await page.keyboard.press('Enter');
+        await page.keyboard.press('Shift+Tab');
+        await page.waitForTimeout(600);
+        await shoot('12-documentation');
+        await page.keyboard.press('Escape');
+        await page.keyboard.press('Escape');
         host.isRefusing = true;
         host.dropWindows();
         await page.locator('.banner', { hasText: 'connection' }).waitFor();
         await shoot('7-lost');
       });
+
+  for (const colorScheme of ['light', 'dark'] as const)
+    it(`empty ${colorScheme}`, async ({ skip }) => {
+      skip(!folder, 'pictures are for people to look at: name a folder in NOTEBOOK_SHOTS');
+      skip(!findChromium(), 'no Chromium on this machine, and NOTEBRIDGE_SKIP_BROWSER is set');
+      const host = await stage.host({ cells: [], agents: [{ id: 'a1', name: claude.name }] });
+      const { page } = await stage.window(host, { colorScheme, viewport: { width: 1024, height: 500 } });
+      await page.waitForTimeout(500);
+      await page.screenshot({ path: join(folder ?? '', `empty-${colorScheme}.png`) });
+    });
 
   for (const width of [360, 1024, 1600])
     for (const colorScheme of ['light', 'dark'] as const)

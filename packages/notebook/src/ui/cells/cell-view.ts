@@ -1,4 +1,5 @@
 import type { EditorView } from '@codemirror/view';
+import type { OpenQuestion } from '../../input-questions.js';
 import type { Cell, CellType } from '../../model/cell.js';
 import type { Run } from '../../run-queue.js';
 import { button, el, setAttribute, setText } from '../dom.js';
@@ -14,6 +15,7 @@ import { CellSource } from './cell-source.js';
 import { clashBar } from './clash-bar.js';
 import type { NotebookKeys } from './editor.js';
 import type { AskCompletions } from './kernel-completion.js';
+import { QuestionForm } from './question-form.js';
 import { RunTime } from './run-time.js';
 
 /** What a cell has of its notebook. */
@@ -24,6 +26,8 @@ export interface CellHost {
   run: (cellId: string) => void;
   stop: () => void;
   complete: AskCompletions;
+  /** Null refuses. */
+  answer: (questionId: number, text: string | null) => void;
 }
 
 export const typeNames: { readonly [type in CellType]: string } = { code: 'Code', markdown: 'Text', raw: 'Raw' };
@@ -40,6 +44,7 @@ export class CellView {
   readonly #badge = el('div', { class: 'badge', hidden: true });
   readonly #prose = el('div', { class: 'prose', hidden: true });
   readonly #clash = el('div', { class: 'clash-place' });
+  readonly #asked = el('div', { class: 'question-place' });
   readonly #faults = el('div', { class: 'cell-faults' });
   #cell: Cell;
   #index = 0;
@@ -49,6 +54,7 @@ export class CellView {
   #isInRange = false;
   /** A text cell that shows its source, because a person edits it. */
   #isOpen = false;
+  #question: QuestionForm | undefined;
   #proseOf: unknown;
   /** Why nothing can be run. */
   #offReason: string | undefined;
@@ -72,7 +78,7 @@ export class CellView {
       { class: 'cell', 'data-cell-id': id, tabindex: -1, role: 'group', 'aria-roledescription': 'cell' },
       el('div', { class: 'gap' }, this.#badge),
       el('div', { class: 'gutter' }, this.#runButton, this.#time.element),
-      el('div', { class: 'body' }, this.#source.element, this.#prose, this.#clash, this.#faults, this.#outputs.element),
+      el('div', { class: 'body' }, this.#source.element, this.#prose, this.#clash, this.#faults, this.#outputs.element, this.#asked),
     );
     this.#prose.addEventListener('dblclick', () => this.edit());
     this.#guard('cell', () => this.#showCell());
@@ -175,6 +181,16 @@ export class CellView {
     if (clash) this.#clash.append(clashBar(clash, (keep) => this.#host.drafts.resolve(this.#cell.id, keep)));
   }
 
+  /** What its running code asks. */
+  showQuestion(question: OpenQuestion | undefined): void {
+    if (question?.id === this.#question?.id) return;
+    const hadFocus = this.#question?.hasFocus ?? false;
+    this.#question = question && new QuestionForm(question, (text) => this.#host.answer(question.id, text));
+    this.#asked.replaceChildren(...(this.#question ? [this.#question.element] : []));
+    if (hadFocus) this.focus();
+    this.#question?.offer();
+  }
+
   /** Who did what here lately. */
   showMark(mark: Mark | undefined): void {
     this.element.classList.toggle('by-agent', mark !== undefined && !mark.isOld);
@@ -223,6 +239,16 @@ export class CellView {
   focus(): void {
     this.element.focus({ preventScroll: true });
     this.element.scrollIntoView({ block: 'nearest' });
+    this.#stayInView(4);
+  }
+
+  /** After a jump, cells on the way get their real heights, which may push this one away again. */
+  #stayInView(frames: number): void {
+    requestAnimationFrame(() => {
+      if (document.activeElement !== this.element) return;
+      this.element.scrollIntoView({ block: 'nearest' });
+      if (frames > 1) this.#stayInView(frames - 1);
+    });
   }
 
   edit(at?: 'start' | 'end'): void {

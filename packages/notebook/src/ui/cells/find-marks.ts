@@ -26,7 +26,8 @@ class FindMarks {
   }
 
   update(update: ViewUpdate): void {
-    if (this.#decorator && (update.docChanged || update.viewportChanged)) this.decorations = this.#decorator.createDeco(update.view);
+    if (this.#decorator && (update.docChanged || update.viewportChanged || update.selectionSet))
+      this.decorations = this.#decorator.createDeco(update.view);
   }
 
   destroy(): void {
@@ -34,11 +35,19 @@ class FindMarks {
   }
 
   #look(view: EditorView): void {
-    this.#decorator = query && new MatchDecorator({ regexp: query, decoration: (match) => (match[0] === '' ? null : mark) });
+    this.#decorator = query && new MatchDecorator({ regexp: query, decoration: markOf });
     this.decorations = this.#decorator?.createDeco(view) ?? Decoration.none;
   }
 }
 
 const mark = Decoration.mark({ class: 'found' });
+/** The one at which the person is. */
+const here = Decoration.mark({ class: 'found found-here' });
+
+function markOf([text]: RegExpExecArray, { state }: EditorView, from: number): Decoration | null {
+  if (text === '') return null;
+  const { main } = state.selection;
+  return main.from === from && main.to === from + text.length ? here : mark;
+}
 
 export const findMarks = ViewPlugin.fromClass(FindMarks, { decorations: (marks) => marks.decorations });

@@ -93,6 +93,9 @@ export class NotebookView {
       case 'finished':
         this.find(event.run.cellId)?.showRun(store.runOf(event.run.cellId), store.durationOf(event.run.cellId));
         return;
+      case 'question':
+        this.find(event.cellId)?.showQuestion(store.questionOf(event.cellId));
+        return;
       case 'link':
         for (const view of this.#views.values()) view.setOff(store.offReason);
         return;
@@ -109,6 +112,7 @@ export class NotebookView {
       const view = this.#views.get(cell.id) ?? this.#create(cell);
       view.show(cell);
       view.showMark(trail.markOf(cell.id));
+      view.showQuestion(store.questionOf(cell.id));
       view.showRun(store.runOf(cell.id), store.durationOf(cell.id));
       this.#dirty.add(cell.id);
       if (view.element === next) next = next.nextElementSibling;

@@ -19,8 +19,7 @@ const active = 'script, iframe, object, embed, link, meta, base, button, input, 
 export async function toHtmlPage({ title, cells }: { title: string; cells: readonly Cell[] }): Promise<string> {
   const main = el('main', {});
   for (const cell of cells) main.append(await cellElement(cell));
-  for (const element of main.querySelectorAll(active)) element.remove();
-  for (const element of main.querySelectorAll('[hidden], .left-out')) element.remove();
+  makePassive(main);
   const styles = await (await fetch('app.css')).text();
   const policy = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
   const head = [
@@ -32,6 +31,22 @@ export async function toHtmlPage({ title, cells }: { title: string; cells: reado
     `<style>${styles.replaceAll('</', '<\\/')}\n${ownStyles}</style>`,
   ];
   return `<!doctype html>\n<html lang="en">\n<head>\n${head.join('\n')}\n</head>\n<body class="exported">\n${main.outerHTML}\n</body>\n</html>\n`;
+}
+
+/** Takes out what acts, and what is hidden or asks for a click; foreign HTML keeps its tree of its own, and its styles in it. */
+function makePassive(root: ParentNode): void {
+  for (const element of root.querySelectorAll(`${active}, [hidden], .left-out`)) element.remove();
+  for (const host of root.querySelectorAll('*')) {
+    if (!host.shadowRoot) continue;
+    makePassive(host.shadowRoot);
+    const template = el('template', { shadowrootmode: 'open' });
+    const rules = host.shadowRoot.adoptedStyleSheets.flatMap(({ cssRules }) => [...cssRules].map(({ cssText }) => cssText));
+    template.content.append(
+      el('style', {}, rules.join('\n').replaceAll('</', '<\\/')),
+      ...[...host.shadowRoot.childNodes].map((node) => node.cloneNode(true)),
+    );
+    host.prepend(template);
+  }
 }
 
 const ownStyles = `.exported .cell { content-visibility: visible; margin: 0 0 1rem; }

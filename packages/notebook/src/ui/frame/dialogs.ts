@@ -35,6 +35,14 @@ const sections: { readonly [name: string]: { readonly [keys: string]: string } }
     'Shift Tab': 'Documentation; again: go into it',
     'Ctrl Z': 'Undo typing',
   },
+  'In the menu ⋯': {
+    'Run above': 'All cells before this one',
+    'Run below': 'This one and all after it',
+    'Restart, run all': 'From the first cell on',
+    Outline: 'The headings; a click goes there',
+    'New or open': 'Notebooks of this folder',
+    Export: 'As .py, or as one HTML file',
+  },
   'On cells': {
     Enter: 'Edit',
     '↑ K · ↓ J': 'Go up, down',
@@ -52,14 +60,6 @@ const sections: { readonly [name: string]: { readonly [keys: string]: string } }
     'I I': 'Interrupt the kernel',
     '0 0': 'Restart the kernel',
     '?': 'This help',
-  },
-  'In the menu ⋯': {
-    'Run above': 'All cells before this one',
-    'Run below': 'This one and all after it',
-    'Restart, run all': 'From the first cell on',
-    Outline: 'The headings; a click goes there',
-    'New or open': 'Notebooks of this folder',
-    Export: 'As .py, or as one HTML file',
   },
 };
 

@@ -1,6 +1,7 @@
 import { nameOf, verbs } from '../names.js';
 import { withoutAnsi } from '../outputs/ansi.js';
 import type { Store, StoreEvent } from '../state/store.js';
+import { visible } from '../visible.js';
 import type { Announcer } from './announcer.js';
 
 const ends = {
@@ -26,6 +27,10 @@ function textOf(event: StoreEvent, store: Store): string | undefined {
     const error = cell?.outputs.findLast((output) => output.output_type === 'error');
     const what = event.status === 'error' && error ? `: ${withoutAnsi(`${error.ename}: ${error.evalue}`).slice(0, 200)}` : '';
     return `Cell ${store.indexOf(event.run.cellId) + 1} ${ends[event.status]}${what}.`;
+  }
+  if (event.type === 'question') {
+    if (!event.question) return undefined;
+    return `Cell ${store.indexOf(event.cellId) + 1} asks: ${visible(event.question.prompt.slice(0, 200))}`;
   }
   if (event.type === 'acted') return `${nameOf(event.by)} ${acts[event.what]}.`;
   if (event.type !== 'cell' || event.change.by.kind !== 'agent') return undefined;

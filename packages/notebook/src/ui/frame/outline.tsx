@@ -1,10 +1,16 @@
-import type { Commands } from '../commands.js';
 import { Visible } from '../parts.js';
 import { headingsOf } from '../state/headings.js';
 import type { Store } from '../state/store.js';
 
+export interface OutlineProps {
+  store: Store;
+  /** The cell at which the person is. */
+  current: string | undefined;
+  goTo: (cellId: string) => void;
+}
+
 /** The headings of the text cells; each leads to its cell. */
-export function Outline({ store, commands, current }: { store: Store; commands: Commands; current: string | undefined }) {
+export function Outline({ store, current, goTo }: OutlineProps) {
   const headings = headingsOf(store.cells);
   if (headings.length === 0)
     return <p class="empty">No headings yet. A line that begins with # in a text cell is one: “# Results”, “## By city”.</p>;
@@ -16,7 +22,7 @@ export function Outline({ store, commands, current }: { store: Store; commands: 
             type="button"
             class={`quiet level-${level}`}
             aria-current={cellId === current ? 'true' : undefined}
-            onClick={() => commands.show(cellId)}
+            onClick={() => goTo(cellId)}
           >
             <span class="visually-hidden">{`Level ${level}: `}</span>
             <Visible text={text} />

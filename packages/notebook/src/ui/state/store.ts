@@ -1,4 +1,5 @@
 import { Listeners } from '@notebridge/kit/listeners';
+import type { OpenQuestion } from '../../input-questions.js';
 import type { Actor, Cell } from '../../model/cell.js';
 import { createReplica, type DocumentEvent, type NotebookDocument } from '../../model/document.js';
 import type { JournalEntry } from '../../model/journal.js';
@@ -14,6 +15,8 @@ export type StoreEvent =
   | { readonly type: 'run'; readonly run: Run }
   | { readonly type: 'finished'; readonly run: Run; readonly status: RunStatus }
   | { readonly type: 'acted'; readonly what: 'stopped' | 'interrupted' | 'restarted'; readonly by: Actor }
+  /** The code of a cell asks something, or does not any more. */
+  | { readonly type: 'question'; readonly cellId: string; readonly question: OpenQuestion | undefined }
   | { readonly type: 'kernel' | 'choice' | 'journal' | 'agents' | 'tools' | 'file' | 'readOnly' | 'link' };
 
 /** All that the window shows, as the host sent it. Only the host's messages change it. */
@@ -27,6 +30,7 @@ export class Store {
   title = '';
   kernel: Hello['kernel'] = { state: 'starting', name: '', displayName: '', language: '', version: '' };
   choice: Hello['choice'] = null;
+  #questions: readonly OpenQuestion[] = [];
   journal: readonly JournalEntry[] = [];
   agents: readonly ConnectedAgent[] = [];
   tools: ToolAccess | null = null;
@@ -66,6 +70,11 @@ export class Store {
     return this.running?.cellId === cellId ? this.running : this.#queued.find((run) => run.cellId === cellId);
   }
 
+  /** What the code of a cell asks. */
+  questionOf(cellId: string): OpenQuestion | undefined {
+    return this.#questions.find(({ run }) => run.cellId === cellId);
+  }
+
   /** How long the last run of a cell took. Milliseconds. */
   durationOf(cellId: string): number | undefined {
     return this.#durations.get(cellId);
@@ -103,7 +112,8 @@ export class Store {
   }
 
   #reset(hello: Hello): void {
-    const { document, title, kernel, choice, running, queued, journal, agents, tools, file, readOnly, you, durations, now } = hello;
+    const { document, title, kernel, choice, running, queued, questions, journal, agents, tools, file, readOnly, you, durations, now } =
+      hello;
     this.document = createReplica(document);
     this.document.onChange((event) => this.#listeners.emit({ type: 'cell', ...event }));
     Object.assign(this, { title, kernel, choice, journal, agents, tools, file, isReadOnly: readOnly, you });
@@ -112,6 +122,7 @@ export class Store {
     this.running = running ? { ...running, startedAt: (running.startedAt ?? now) + late } : undefined;
     this.#durations = new Map(Object.entries(durations));
     this.#queued = queued;
+    this.#questions = questions;
     this.#listeners.emit({ type: 'reset' });
   }
 
@@ -138,15 +149,21 @@ export class Store {
         if (this.running?.id === event.run.id) this.running = undefined;
         if (event.durationMs !== undefined) this.#durations.set(event.run.cellId, event.durationMs);
         return this.#listeners.emit({ type: 'finished', run: event.run, status: event.status });
+      case 'input':
+        this.#questions = [...this.#questions, event.question];
+        return this.#listeners.emit({ type: 'question', cellId: event.question.run.cellId, question: event.question });
+      case 'inputEnded': {
+        const ended = this.#questions.find(({ id }) => id === event.questionId);
+        this.#questions = this.#questions.filter((each) => each !== ended);
+        if (ended) this.#listeners.emit({ type: 'question', cellId: ended.run.cellId, question: undefined });
+        return;
+      }
       case 'kernel':
         this.kernel = { ...event.info, ...(event.layers ? { layers: event.layers } : {}), state: event.state };
         return this.#listeners.emit({ type: 'kernel' });
       case 'readOnly':
         this.isReadOnly = event.readOnly;
         return this.#listeners.emit({ type: 'readOnly' });
-      case 'input':
-      case 'inputEnded':
-        return;
       default:
         return this.#listeners.emit({ type: 'acted', what: event.type, by: event.by });
     }

@@ -41,7 +41,9 @@ export class Stage {
 
   /** The host that people use, on a file or without one, with a kernel that knows a few words. */
   async realHost({ file, scenes }: { file: string | undefined; scenes: Scenes }): Promise<NotebookHost> {
-    const host = createNotebookHost({ file, title: 'analysis.ipynb', kernel: new ToyKernel(scenes), uiFolder: await builtUi() });
+    const uiFolder = await builtUi();
+    const createBeside = (other: string) => createNotebookHost({ file: other, kernel: new ToyKernel(scenes), uiFolder });
+    const host = createNotebookHost({ file, title: 'analysis.ipynb', kernel: new ToyKernel(scenes), uiFolder, createBeside });
     this.#hosts.push(host);
     await host.start();
     return host;

@@ -100,6 +100,7 @@ export class TestHost {
       kernel: this.kernel,
       title,
     });
+    this.session.questions.isAttended = () => this.windows > 0;
     this.document.onChange(({ change }) => this.#tellAll({ type: 'change', change }));
     this.session.onEvent((event) => this.#tellAll({ type: 'session', event }));
     this.session.journal.onChange((journal) => this.#tellAll({ type: 'journal', journal }));

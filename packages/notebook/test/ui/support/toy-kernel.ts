@@ -6,7 +6,7 @@ import type { Layer } from '../../../src/kernel/layers.js';
 export type Scenes = { readonly [word: string]: (rest: string) => readonly Output[] };
 
 /**
- * A kernel that knows a few words: `print`, `fail`, `wait` (until it is interrupted or `finish` is called), and the scenes of a
+ * A kernel that knows a few words: `print`, `fail`, `ask` and `secret` (questions), `wait` (until it is interrupted or `finish` is called), and the scenes of a
  * test. It counts and interrupts like a real one; what it computes is of no interest to a window.
  */
 export class ToyKernel implements Kernel {
@@ -30,7 +30,7 @@ export class ToyKernel implements Kernel {
     this.#become('idle');
   }
 
-  async execute(source: string, { onOutput }: ExecuteOptions): Promise<Execution> {
+  async execute(source: string, { onOutput, onInput, signal = new AbortController().signal }: ExecuteOptions): Promise<Execution> {
     this.#become('busy');
     const executionCount = ++this.#count;
     let status: Execution['status'] = 'ok';
@@ -43,6 +43,14 @@ export class ToyKernel implements Kernel {
         status = await new Promise((resolve) => {
           this.#end = resolve;
         });
+      if (word === 'ask' || word === 'secret') {
+        const answer = await onInput?.({ prompt: rest, password: word === 'secret' }, signal);
+        if (answer !== undefined) onOutput({ output_type: 'stream', name: 'stdout', text: `${answer}\n` });
+        else {
+          onOutput({ output_type: 'error', ename: 'EOFError', evalue: 'refused', traceback: ['EOFError: refused'] });
+          status = 'error';
+        }
+      }
       if (word === 'fail') {
         onOutput({ output_type: 'error', ename: 'ValueError', evalue: rest, traceback: [`\u001b[31mValueError\u001b[0m: ${rest}`] });
         status = 'error';
