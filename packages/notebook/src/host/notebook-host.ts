@@ -21,7 +21,9 @@ import type { NotebookTools } from './agent-tools.js';
 import { EntryCodes } from './entry-codes.js';
 import { FileStore } from './file-store.js';
 import { HostError } from './host-error.js';
+import { OutputTrust } from './output-trust.js';
 import type { SaveTiming } from './save-timer.js';
+import type { TrustedOutputs } from './trusted-outputs.js';
 import type { LinkLimits } from './viewer-link.js';
 import { ViewerServer } from './viewer-server.js';
 import { ViewerWindows } from './viewer-windows.js';
@@ -44,6 +46,8 @@ export interface NotebookHostOptions extends WindowAccess {
   sandbox?: SandboxMode | undefined;
   /** What code in the notebook may call, and what windows show of it. The caller closes them, after the host. Default: nothing. */
   tools?: NotebookTools | undefined;
+  /** Keeps which outputs with scripts a person trusts. Default: as long as the host lives. */
+  trustedOutputs?: TrustedOutputs | undefined;
   limits?: (NotebookLimits & DocumentLimits) | undefined;
   timing?: Partial<SaveTiming> | undefined;
   windowLimits?: (Partial<LinkLimits> & { maxWindows?: number; maxMessageBytes?: number }) | undefined;
@@ -56,6 +60,7 @@ export interface NotebookHostOptions extends WindowAccess {
 interface Parts {
   file: FileStore | undefined;
   session: NotebookSession;
+  trust: OutputTrust;
   tools: readonly NotebookTool[];
   windows: ViewerWindows;
   server: ViewerServer;
@@ -173,10 +178,12 @@ export class NotebookHost implements AsyncDisposable {
     const document = file?.document ?? createDocument(undefined, limits);
     const kernel = options.kernel ?? createNodeKernel({ tools: options.tools, sandbox: options.sandbox });
     const session = createNotebookSession({ document, kernel, title, readOnly: options.readOnly ?? false });
+    const trust = await OutputTrust.open({ document, path: file?.path, kept: options.trustedOutputs, logger });
     const onDisconnectAgent = async (agentId: string) => this.#disconnects.emit(agentId);
     const windows = new ViewerWindows({
       session,
       file,
+      trust,
       title,
       logger,
       limits: options.windowLimits,
@@ -186,10 +193,11 @@ export class NotebookHost implements AsyncDisposable {
     const tools = createNotebookTools(session, { onFault: (error) => logger.error('A tool failed.', { error: stackOf(error) }) });
     try {
       const server = await this.#openServer(windows, session);
-      return { file, session, tools, windows, server };
+      return { file, session, trust, tools, windows, server };
     } catch (error) {
       await windows.close();
       await session.close();
+      await trust.close();
       await file?.close();
       throw error;
     }
@@ -216,13 +224,14 @@ export class NotebookHost implements AsyncDisposable {
     const parts = await this.#starting?.catch(() => undefined);
     this.#parts = undefined;
     if (!parts) return;
-    const { file, session, windows, server } = parts;
+    const { file, session, trust, windows, server } = parts;
     // No new window is let in while the open ones are notified.
     const freed = server.close();
     try {
       await windows.close();
       await freed;
       await session.close();
+      await trust.close();
     } finally {
       await file?.close();
     }

@@ -7,6 +7,7 @@ import type { NotebookTools } from './agent-tools.js';
 import type { FileStore } from './file-store.js';
 import { HostError } from './host-error.js';
 import { readImageBeside } from './image-beside.js';
+import type { OutputTrust } from './output-trust.js';
 
 /** What a window works on. */
 export interface ViewerTarget {
@@ -15,6 +16,8 @@ export interface ViewerTarget {
   readonly file: FileStore | undefined;
   /** Undefined where code has nothing to call. */
   readonly codeTools: NotebookTools | undefined;
+  /** Undefined where no output is ever trusted. */
+  readonly trust?: OutputTrust | undefined;
   disconnectAgent(agentId: string): Promise<void>;
 }
 
@@ -27,7 +30,7 @@ export type PerformAction = (action: ViewerAction) => Promise<unknown>;
 type Performers = { readonly [Do in ViewerAction['do']]: (action: Extract<ViewerAction, { do: Do }>) => unknown };
 
 /** Carries out what the person at one window asks for. */
-export function createActions({ session, file, codeTools, disconnectAgent }: ViewerTarget): PerformAction {
+export function createActions({ session, file, codeTools, trust, disconnectAgent }: ViewerTarget): PerformAction {
   const { document } = session;
   /** What this window deleted, the last one last. */
   const deleted: PlacedCell[] = [];
@@ -74,6 +77,7 @@ export function createActions({ session, file, codeTools, disconnectAgent }: Vie
       }
     },
     disconnectAgent: ({ agentId }) => disconnectAgent(agentId),
+    trustOutputs: ({ trusted }) => trust?.set(trusted),
     readImage: ({ path }) => {
       if (!file) throw new HostError('image_unreadable', 'Images can be shown from beside a notebook only if it has a file.');
       return readImageBeside(file.path, path);

@@ -40,6 +40,7 @@ const actions: { readonly [Action in ViewerAction['do']]: { readonly [field: str
   disconnectAgent: { agentId: text },
   setReadOnly: { readOnly: flag },
   setToolAccess: { allowed: flag },
+  trustOutputs: { trusted: flag },
   readImage: { path: text },
   resolveConflict: { keep: oneOf('mine', 'theirs') },
 };

@@ -8,7 +8,7 @@ import { HostError } from './host-error.js';
 import { createActions, type ViewerTarget } from './viewer-actions.js';
 import { type LinkLimits, ViewerLink } from './viewer-link.js';
 
-export interface ViewerWindowsOptions extends Pick<ViewerTarget, 'session' | 'file'> {
+export interface ViewerWindowsOptions extends Pick<ViewerTarget, 'session' | 'file' | 'trust'> {
   title: string;
   logger: Logger;
   onDisconnectAgent: (agentId: string) => Promise<void>;
@@ -31,11 +31,12 @@ export class ViewerWindows {
 
   constructor(options: ViewerWindowsOptions) {
     this.#options = options;
-    const { session, file, codeTools } = options;
+    const { session, file, trust, codeTools } = options;
     this.#stopListening = [
       session.document.onChange(({ change }) => this.#notify({ type: 'change', change })),
       session.onEvent((event) => this.#notify({ type: 'session', event })),
       session.journal.onChange(() => this.#notifyJournalSoon()),
+      trust?.onChange((outputsTrusted) => this.#notify({ type: 'outputsTrusted', outputsTrusted })) ?? (() => {}),
       file?.onState((state) => this.#notify({ type: 'file', file: state })) ?? (() => {}),
       codeTools?.onAccess((tools) => this.#notify({ type: 'tools', tools })) ?? (() => {}),
     ];
@@ -56,9 +57,9 @@ export class ViewerWindows {
 
   /** A window starts with the whole state, and receives each change that follows. */
   add(socket: WebSocket): void {
-    const { session, file, logger, limits, codeTools } = this.#options;
+    const { session, file, trust, logger, limits, codeTools } = this.#options;
     const link: ViewerLink = new ViewerLink(socket, {
-      perform: createActions({ session, file, codeTools, disconnectAgent: (id) => this.#disconnect(id) }),
+      perform: createActions({ session, file, codeTools, trust, disconnectAgent: (id) => this.#disconnect(id) }),
       onClose: () => this.#links.delete(link),
       logger,
       limits,
@@ -74,7 +75,7 @@ export class ViewerWindows {
   }
 
   #hello(): Hello {
-    const { session, file, title, codeTools } = this.#options;
+    const { session, file, trust, title, codeTools } = this.#options;
     const { state, layers, info } = session.kernel;
     return {
       type: 'hello',
@@ -88,6 +89,7 @@ export class ViewerWindows {
       tools: codeTools?.access ?? null,
       file: file?.state ?? { kind: 'none' },
       readOnly: session.readOnly,
+      outputsTrusted: trust?.isTrusted ?? false,
     };
   }
 

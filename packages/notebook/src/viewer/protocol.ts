@@ -50,6 +50,8 @@ export interface Hello {
   readonly tools: ToolAccess | null;
   readonly file: FileState;
   readonly readOnly: boolean;
+  /** Scripts in outputs may run, apart from everything. Default false. */
+  readonly outputsTrusted?: boolean;
 }
 
 /** From the host to a window. */
@@ -61,6 +63,7 @@ export type HostMessage =
   | { readonly type: 'agents'; readonly agents: readonly ConnectedAgent[] }
   | { readonly type: 'tools'; readonly tools: ToolAccess | null }
   | { readonly type: 'file'; readonly file: FileState }
+  | { readonly type: 'outputsTrusted'; readonly outputsTrusted: boolean }
   /** Answers the request of the same id. An error is for the person: its message says what to do. */
   | { readonly type: 'done'; readonly id: number; readonly value?: unknown }
   | { readonly type: 'failed'; readonly id: number; readonly code: string; readonly message: string };
@@ -108,6 +111,8 @@ export type ViewerAction =
   | { readonly do: 'setToolAccess'; readonly allowed: boolean }
   /** An image below the notebook's folder, by its path from there. Answered with `BesideImage`. */
   | { readonly do: 'readImage'; readonly path: string }
+  /** Whether scripts in outputs may run, apart from everything. */
+  | { readonly do: 'trustOutputs'; readonly trusted: boolean }
   | { readonly do: 'resolveConflict'; readonly keep: 'mine' | 'theirs' };
 
 /** From a window to the host. */

@@ -6,6 +6,7 @@ import { messageOf } from '@notebridge/kit/message-of';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { EntryCodes } from '../../../src/host/entry-codes.js';
 import { answerEntry } from '../../../src/host/entry-door.js';
+import { sandboxedHeaders, sandboxedPath } from '../../../src/host/sandboxed-page.js';
 import type { CellContent } from '../../../src/model/cell.js';
 import { createDocument, type NotebookDocument } from '../../../src/model/document.js';
 import { NotebookError } from '../../../src/model/errors.js';
@@ -21,6 +22,7 @@ export interface TestHostOptions {
   agents?: readonly ConnectedAgent[];
   tools?: ToolAccess;
   scenes?: Scenes;
+  outputsTrusted?: boolean;
 }
 
 const token = 'a-token-of-the-test';
@@ -40,6 +42,7 @@ export function policy(nonce: string): string {
     `style-src 'self' 'nonce-${nonce}'`,
     "img-src 'self' data:",
     "font-src 'self'",
+    "frame-src 'self'",
     "connect-src 'self'",
     "base-uri 'none'",
     "form-action 'none'",
@@ -62,6 +65,7 @@ export class TestHost {
   tools: ToolAccess | null;
   isRefusing = false;
   readonly #title: string;
+  readonly #outputsTrusted: boolean;
   readonly #codes = new EntryCodes();
   readonly #server = createServer((request, response) =>
     request.method === 'POST'
@@ -73,8 +77,9 @@ export class TestHost {
   );
   readonly #sockets = new WebSocketServer({ noServer: true });
 
-  constructor({ cells, title = 'analysis.ipynb', agents = [], tools, scenes = {} }: TestHostOptions) {
+  constructor({ cells, title = 'analysis.ipynb', agents = [], tools, scenes = {}, outputsTrusted = false }: TestHostOptions) {
     this.#title = title;
+    this.#outputsTrusted = outputsTrusted;
     this.agents = agents;
     this.tools = tools ?? null;
     this.kernel = new ToyKernel(scenes);
@@ -173,11 +178,13 @@ export class TestHost {
       tools: this.tools,
       file: this.file,
       readOnly: session.readOnly,
+      outputsTrusted: this.#outputsTrusted,
     };
     window.send(JSON.stringify(hello));
   }
 
   #other(action: ViewerAction): unknown {
+    if (action.do === 'trustOutputs') this.#tellAll({ type: 'outputsTrusted', outputsTrusted: action.trusted });
     if (action.do === 'readImage') throw new NotebookError('closed', `No image ${action.path}`);
     if (action.do === 'disconnectAgent') this.setAgents(this.agents.filter(({ id }) => id !== action.agentId));
     if (action.do === 'setToolAccess' && this.tools) this.setTools({ ...this.tools, allowed: action.allowed });
@@ -196,6 +203,10 @@ export class TestHost {
     const name = pathname === '/' ? 'index.html' : pathname.slice(1);
     if (!/^[\w.-]+$/.test(name)) return [404, 'text/plain', ''];
     try {
+      if (pathname === sandboxedPath) {
+        const page = await readFile(join(await builtUi(), name));
+        return [200, 'text/html', page, sandboxedHeaders['content-security-policy'] ?? ''];
+      }
       const body = await readFile(join(await builtUi(), name));
       const nonce = crypto.randomUUID();
       const type = types[extname(name)] ?? 'text/plain';
