@@ -3,6 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { extname, join, relative, sep } from 'node:path';
 import { ignore } from '@notebridge/kit/errno';
+import { sandboxedHeaders, sandboxedPath } from './sandboxed-page.js';
 
 const types: Record<string, string> = {
   '.css': 'text/css; charset=utf-8',
@@ -44,6 +45,7 @@ export async function serveAssets(folder: string): Promise<AnswerAsset> {
     if (file === undefined || !asset)
       return void send(request, response, { status: isIndex ? 503 : 404, body: isIndex ? missing : 'Not found\n' });
     const type = types[extname(file)] ?? 'application/octet-stream';
+    if (path === sandboxedPath) return send(request, response, { status: 200, headers: sandboxedHeaders, body: asset.bytes });
     if (extname(file) === '.html') return sendPage(request, response, asset.bytes);
     const headers = { 'content-type': type, etag: asset.etag, 'cache-control': 'no-cache', ...policies(undefined) };
     const isKnown = request.headers['if-none-match']?.split(',').some((etag) => etag.trim() === asset.etag);
@@ -92,6 +94,8 @@ function policies(nonce: string | undefined): Record<string, string> {
     `style-src ${styles}`,
     "img-src data: blob: 'self'",
     "font-src 'self'",
+    // One page of ours, which can reach nothing (`sandboxed-page.ts`).
+    "frame-src 'self'",
     "connect-src 'self'",
     "frame-ancestors 'none'",
     "base-uri 'none'",

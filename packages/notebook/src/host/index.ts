@@ -13,4 +13,5 @@ export type { NotebookTools } from './agent-tools.js';
 export { HostError, type HostErrorCode, hostErrors } from './host-error.js';
 export { createNotebookHost, NotebookHost, type NotebookHostOptions } from './notebook-host.js';
 export type { SaveTiming } from './save-timer.js';
+export { trustedOutputsIn } from './trusted-outputs.js';
 export type { LinkLimits } from './viewer-link.js';

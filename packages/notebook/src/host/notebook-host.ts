@@ -26,7 +26,9 @@ import { EntryCodes } from './entry-codes.js';
 import { FileStore } from './file-store.js';
 import { HostError } from './host-error.js';
 import { NotebookFolder } from './notebook-folder.js';
+import { OutputTrust } from './output-trust.js';
 import type { SaveTiming } from './save-timer.js';
+import type { TrustedOutputs } from './trusted-outputs.js';
 import type { LinkLimits } from './viewer-link.js';
 import { ViewerServer } from './viewer-server.js';
 import { ViewerWindows } from './viewer-windows.js';
@@ -56,6 +58,8 @@ export interface NotebookHostOptions extends WindowAccess {
    * one with Python of its own, in the same sandbox, whose code calls no tools; with `kernel` given none.
    */
   createBeside?: ((file: string) => BesideHost) | undefined;
+  /** Keeps which outputs with scripts a person trusts. Default: as long as the host lives. */
+  trustedOutputs?: TrustedOutputs | undefined;
   limits?: (NotebookLimits & DocumentLimits) | undefined;
   timing?: Partial<SaveTiming> | undefined;
   windowLimits?: (Partial<LinkLimits> & { maxWindows?: number; maxMessageBytes?: number }) | undefined;
@@ -69,6 +73,7 @@ interface Parts {
   file: FileStore | undefined;
   session: NotebookSession;
   kernels: NotebookKernels | undefined;
+  trust: OutputTrust;
   tools: readonly NotebookTool[];
   windows: ViewerWindows;
   server: ViewerServer;
@@ -192,6 +197,7 @@ export class NotebookHost implements AsyncDisposable {
     const document = file?.document ?? createDocument(undefined, limits);
     let session: NotebookSession | undefined;
     let windows: ViewerWindows | undefined;
+    let trust: OutputTrust | undefined;
     try {
       const kernels = options.kernel ? undefined : await this.#openKernels(document);
       const kernel = options.kernel ?? kernels?.kernel;
@@ -208,13 +214,15 @@ export class NotebookHost implements AsyncDisposable {
       const codeTools = options.tools;
       const folder = file && new NotebookFolder(file.path, (path) => this.#beside.open(path));
       const limits = options.windowLimits;
-      windows = new ViewerWindows({ session, file, folder, kernels, title, logger, limits, onDisconnectAgent, codeTools });
+      trust = await OutputTrust.open({ document, path: file?.path, kept: options.trustedOutputs, logger });
+      windows = new ViewerWindows({ session, file, folder, kernels, trust, title, logger, limits, onDisconnectAgent, codeTools });
       const tools = createNotebookTools(session, { onFault: (error) => logger.error('A tool failed.', { error: stackOf(error) }) });
       const server = await this.#openServer(windows, session);
-      return { file, session, kernels, tools, windows, server };
+      return { file, session, kernels, trust, tools, windows, server };
     } catch (error) {
       await windows?.close();
       await session?.close();
+      await trust?.close();
       await file?.close();
       throw error;
     }
@@ -248,7 +256,7 @@ export class NotebookHost implements AsyncDisposable {
     const parts = await this.#starting?.catch(() => undefined);
     this.#parts = undefined;
     if (!parts) return;
-    const { file, session, windows, server } = parts;
+    const { file, session, trust, windows, server } = parts;
     // The windows hear that all is in the file, or why it is not: they cannot ask later.
     await file?.save().catch(() => {});
     // No new window is let in while the open ones are notified.
@@ -257,6 +265,7 @@ export class NotebookHost implements AsyncDisposable {
       await windows.close();
       await freed;
       await session.close();
+      await trust.close();
     } finally {
       await Promise.all([this.#beside.close(), file?.close()]);
     }

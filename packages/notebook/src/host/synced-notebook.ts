@@ -5,7 +5,7 @@ import { bringTo } from './bring-to.js';
 import { isSameCell, mergeNotebooks, type Preference } from './merge.js';
 
 /** Who changes a document when its file was changed. */
-const otherProgram: Actor = { kind: 'person', name: 'Another program' };
+export const otherProgram: Actor = { kind: 'person', name: 'Another program' };
 
 /** A document, and the state of it that its file has. */
 export class SyncedNotebook {

@@ -11,6 +11,7 @@ import type { FileStore } from './file-store.js';
 import { HostError } from './host-error.js';
 import { readImageBeside } from './image-beside.js';
 import type { NotebookFolder } from './notebook-folder.js';
+import type { OutputTrust } from './output-trust.js';
 import { WindowSteps } from './window-steps.js';
 
 /** What a window works on. */
@@ -26,6 +27,8 @@ export interface ViewerTarget {
   readonly folder: NotebookFolder | undefined;
   /** The person at the window. */
   readonly by: Actor;
+  /** Undefined where no output is ever trusted. */
+  readonly trust?: OutputTrust | undefined;
   disconnectAgent(agentId: string): Promise<void>;
 }
 
@@ -35,7 +38,7 @@ export type PerformAction = (action: ViewerAction) => Promise<unknown>;
 type Performers = { readonly [Do in ViewerAction['do']]: (action: Extract<ViewerAction, { do: Do }>) => unknown };
 
 /** Carries out what the person at one window asks for. */
-export function createActions({ session, file, codeTools, kernels, folder, by, disconnectAgent }: ViewerTarget): PerformAction {
+export function createActions({ session, file, codeTools, kernels, folder, trust, by, disconnectAgent }: ViewerTarget): PerformAction {
   const { document } = session;
   const steps = new WindowSteps(document, by);
   const code = new CodeQuestions(session.kernel);
@@ -81,6 +84,7 @@ export function createActions({ session, file, codeTools, kernels, folder, by, d
       }
     },
     disconnectAgent: ({ agentId }) => disconnectAgent(agentId),
+    trustOutputs: ({ trusted }) => trust?.set(trusted),
     readImage: ({ path }) => {
       if (!file) throw new HostError('image_unreadable', 'Images can be shown from beside a notebook only if it has a file.');
       return readImageBeside(file.path, path);

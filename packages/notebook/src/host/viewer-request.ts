@@ -109,6 +109,7 @@ const actions: { readonly [Action in ViewerAction['do']]: { readonly [field: str
   listKernels: {},
   useKernel: { id: text },
   trustFolder: { yes: flag, folder: optional(text) },
+  trustOutputs: { trusted: flag },
   readImage: { path: text },
   resolveConflict: { keep: oneOf('mine', 'theirs') },
 };

@@ -8,7 +8,7 @@ import { HostError } from './host-error.js';
 import { createActions, type ViewerTarget } from './viewer-actions.js';
 import { type LinkLimits, ViewerLink } from './viewer-link.js';
 
-export interface ViewerWindowsOptions extends Pick<ViewerTarget, 'session' | 'file' | 'folder' | 'kernels'> {
+export interface ViewerWindowsOptions extends Pick<ViewerTarget, 'session' | 'file' | 'folder' | 'kernels' | 'trust'> {
   title: string;
   logger: Logger;
   onDisconnectAgent: (agentId: string) => Promise<void>;
@@ -35,12 +35,13 @@ export class ViewerWindows {
 
   constructor(options: ViewerWindowsOptions) {
     this.#options = options;
-    const { session, file, codeTools, kernels } = options;
+    const { session, file, trust, codeTools, kernels } = options;
     session.questions.isAttended = () => this.#links.size > 0;
     this.#stopListening = [
       session.document.onChange(({ change }) => this.#notify({ type: 'change', change })),
       session.onEvent((event) => this.#notify({ type: 'session', event })),
       session.journal.onChange(() => this.#notifyJournalSoon()),
+      trust?.onChange((outputsTrusted) => this.#notify({ type: 'outputsTrusted', outputsTrusted })) ?? (() => {}),
       file?.onState((state) => this.#notify({ type: 'file', file: state })) ?? (() => {}),
       kernels?.onChoice((choice) => this.#notify({ type: 'choice', choice })) ?? (() => {}),
       codeTools?.onAccess((tools) => this.#notify({ type: 'tools', tools })) ?? (() => {}),
@@ -62,11 +63,11 @@ export class ViewerWindows {
 
   /** A window starts with the whole state, and receives each change that follows. */
   add(socket: WebSocket): void {
-    const { session, file, folder, logger, limits, codeTools, kernels } = this.#options;
+    const { session, file, folder, trust, logger, limits, codeTools, kernels } = this.#options;
     // Counted on: what a window did that is closed was not done by the next one.
     const by = personAt(++this.#lastWindow);
     const link: ViewerLink = new ViewerLink(socket, {
-      perform: createActions({ session, file, folder, codeTools, kernels, by, disconnectAgent: (id) => this.#disconnect(id) }),
+      perform: createActions({ session, file, folder, codeTools, kernels, trust, by, disconnectAgent: (id) => this.#disconnect(id) }),
       onClose: () => this.#remove(link),
       logger,
       limits,
@@ -83,7 +84,7 @@ export class ViewerWindows {
   }
 
   #hello(you: string): Hello {
-    const { session, file, title, codeTools, kernels } = this.#options;
+    const { session, file, trust, title, codeTools, kernels } = this.#options;
     const { state, layers, info } = session.kernel;
     return {
       type: 'hello',
@@ -102,6 +103,7 @@ export class ViewerWindows {
       you,
       durations: session.durations,
       now: Date.now(),
+      outputsTrusted: trust?.isTrusted ?? false,
     };
   }
 

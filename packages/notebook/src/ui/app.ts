@@ -1,5 +1,5 @@
 import { h } from 'preact';
-import type { Completed, Inspected, ViewerAction } from '../viewer/protocol.js';
+import type { Completed, HostMessage, Inspected, ViewerAction } from '../viewer/protocol.js';
 import { CellTools, createInserter, followGaps, switchWithLink } from './cells/cell-tools.js';
 import { NotebookView } from './cells/notebook-view.js';
 import { type Commands, createCommands } from './commands.js';
@@ -23,7 +23,7 @@ import { HostConnection } from './link/connection.js';
 import { keepOwnName } from './link/own-names.js';
 import { nameOf } from './names.js';
 import { cellMenu, notebookMenu } from './notebook-menu.js';
-import { joinOutputs } from './outputs/host-requests.js';
+import { joinOutputs, receiveForOutputs } from './outputs/host-requests.js';
 import { AgentTrail } from './state/agent-trail.js';
 import { Drafts } from './state/drafts.js';
 import { Finder } from './state/finder.js';
@@ -33,9 +33,13 @@ import { Store } from './state/store.js';
 
 /** Joins the parts of the window; the only file that knows them all. */
 export function startApp(root: HTMLElement, url: string): void {
-  const connection = new HostConnection({ url, onMessage: (message) => store.receive(message), onState: (state) => store.setLink(state) });
+  const onMessage = (message: HostMessage) => {
+    receiveForOutputs(message);
+    store.receive(message);
+  };
+  const connection = new HostConnection({ url, onMessage, onState: (state) => store.setLink(state) });
   const store = new Store(() => connection.open());
-  joinOutputs((action) => connection.request(action));
+  joinOutputs({ request: (action) => connection.request(action), cells: () => store.cells });
   const drafts = new Drafts({
     document: () => store.document,
     update: (cellId, source, expectedRev) => connection.request({ do: 'update', cellId, source, expectedRev }),

@@ -14,6 +14,7 @@ export async function buildUi(outDir) {
   const inputs = [await bundle({ app: 'main.ts' }), await bundle({ markdown: 'markdown/worker.ts' })].flat();
   await writeFile(join(outDir, 'licences.txt'), await licencesOf(inputs));
   await copyFormulaStyles(outDir);
+  await buildSandboxedPage(outDir);
   await build({
     entryPoints: { app: join(here, 'styles/app.css') },
     outdir: outDir,
@@ -46,6 +47,29 @@ export async function buildUi(outDir) {
     });
     return Object.keys(metafile.inputs);
   }
+}
+
+/**
+ * The page in which scripts of outputs run. Its own script stands in it: nothing else is ever loaded there.
+ * @param {string} outDir
+ */
+async function buildSandboxedPage(outDir) {
+  const { outputFiles } = await build({
+    entryPoints: [join(here, 'sandboxed/main.ts')],
+    bundle: true,
+    minify: true,
+    format: 'iife',
+    target,
+    write: false,
+    logLevel: 'warning',
+  });
+  const script = outputFiles[0]?.text.trim() ?? '';
+  if (/<\/script|<!--/i.test(script)) throw new Error('The script of the sandboxed page would end its own element.');
+  const page = await readFile(join(here, 'sandboxed/page.html'), 'utf8');
+  await writeFile(
+    join(outDir, 'sandboxed.html'),
+    page.replace('__SCRIPT__', () => script),
+  );
 }
 
 /**

@@ -62,6 +62,8 @@ export interface Hello {
   readonly durations: { readonly [cellId: string]: number };
   /** The host's clock, for runs that are going on. Milliseconds since 1970. */
   readonly now: number;
+  /** Scripts in outputs may run, apart from everything. Default false. */
+  readonly outputsTrusted?: boolean;
 }
 
 /** From the host to a window. */
@@ -74,6 +76,7 @@ export type HostMessage =
   | { readonly type: 'tools'; readonly tools: ToolAccess | null }
   | { readonly type: 'file'; readonly file: FileState }
   | { readonly type: 'choice'; readonly choice: KernelChoice }
+  | { readonly type: 'outputsTrusted'; readonly outputsTrusted: boolean }
   /** Answers the request of the same id. An error is for the person: its message says what to do. */
   | { readonly type: 'done'; readonly id: number; readonly value?: unknown }
   | { readonly type: 'failed'; readonly id: number; readonly code: string; readonly message: string };
@@ -189,6 +192,8 @@ export type ViewerAction =
   | { readonly do: 'trustFolder'; readonly yes: boolean; readonly folder?: string }
   /** An image below the notebook's folder, by its path from there. Answered with `BesideImage`. */
   | { readonly do: 'readImage'; readonly path: string }
+  /** Whether scripts in outputs may run, apart from everything. */
+  | { readonly do: 'trustOutputs'; readonly trusted: boolean }
   | { readonly do: 'resolveConflict'; readonly keep: 'mine' | 'theirs' };
 
 /** From a window to the host. */

@@ -89,7 +89,7 @@ export class Documentation {
 /** Plain text, with the colours of a terminal, is what kernels write with most care. */
 function draw(found: NonNullable<Inspected>): HTMLElement {
   const plain = found['text/plain'];
-  if (typeof plain !== 'string') return richOutput(found, {});
+  if (typeof plain !== 'string') return richOutput({ output_type: 'display_data', data: found, metadata: {} });
   const text = new TextOutput('documentation-text');
   text.show(plain);
   return text.element;

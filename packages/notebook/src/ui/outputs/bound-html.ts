@@ -2,6 +2,9 @@ import { attributesOf, endsParagraph, htmlTags, impliedEnds, plainBoxes, rawTags
 import { MarkupReader, type MarkupToken } from './markup-tokens.js';
 import { safeDeclarations, safeSheet } from './safe-css.js';
 
+/** What is taken out whole, and would have acted or brought in a page. */
+export type Removed = 'script' | 'iframe';
+
 /** A part of foreign HTML that a browser can take in at once, and what was taken out of it. */
 export interface HtmlPiece {
   /** Well nested, of known elements and attributes only. */
@@ -10,6 +13,8 @@ export interface HtmlPiece {
   readonly styles: readonly string[];
   /** Of style elements, up to here. */
   readonly sheets: readonly string[];
+  /** Up to here. */
+  readonly removed: ReadonlySet<Removed>;
 }
 
 export interface PieceLimits {
@@ -50,6 +55,7 @@ export class HtmlBounder {
   readonly #limits: PieceLimits;
   readonly #costOfPart: ((mark: string) => number) | undefined;
   readonly #sheets: string[] = [];
+  readonly #removed = new Set<Removed>();
   /** Open elements, with the tag that opens each anew in the next piece. */
   readonly #open: { readonly name: string; readonly tag: string; readonly style: string | undefined }[] = [];
   /** Opened too deep, and passed over: their ends are passed over too. */
@@ -86,7 +92,7 @@ export class HtmlBounder {
     for (const { tag, style } of this.#open) this.#out.push(this.#withStyle(tag, style));
     while (!this.#isAtEnd && this.#nodes < this.#limits.maxNodes && this.#characters < this.#limits.maxCharacters) this.#step();
     for (const { name } of this.#open.toReversed()) this.#out.push(`</${name}>`);
-    return { html: this.#out.join(''), styles: this.#styles, sheets: [...this.#sheets] };
+    return { html: this.#out.join(''), styles: this.#styles, sheets: [...this.#sheets], removed: new Set(this.#removed) };
   }
 
   #step(): void {
@@ -157,6 +163,7 @@ export class HtmlBounder {
 
   #raw(name: string): void {
     const text = this.#reader.rawText(name);
+    if (name === 'script' || name === 'iframe') this.#removed.add(name);
     if (name !== 'style' || this.#sheetCharacters > maxSheets) return;
     this.#sheetCharacters += text.length;
     this.#sheets.push(safeSheet(text));

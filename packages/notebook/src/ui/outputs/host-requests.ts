@@ -1,14 +1,49 @@
-import type { ViewerAction } from '../../viewer/protocol.js';
+import type { Cell } from '../../model/cell.js';
+import type { HostMessage, ViewerAction } from '../../viewer/protocol.js';
 
-type Request = (action: ViewerAction) => Promise<unknown>;
+export interface OutputHost {
+  /** Asks the notebook's host. */
+  request: (action: ViewerAction) => Promise<unknown>;
+  /** The notebook's cells as they are now. */
+  cells: () => readonly Cell[];
+}
 
-let request: Request = () => Promise.reject(new Error('the notebook is not connected'));
+let host: OutputHost = { request: () => Promise.reject(new Error('the notebook is not connected')), cells: () => [] };
+let isTrusted = false;
 
-/** How outputs reach the notebook's host: given once, by whoever opens the connection. */
-export function joinOutputs(toHost: Request): void {
-  request = toHost;
+/** Gives outputs the notebook that they belong to: once, by whoever opens the connection. */
+export function joinOutputs(joined: OutputHost): void {
+  host = joined;
 }
 
 export function askHost(action: ViewerAction): Promise<unknown> {
-  return request(action);
+  return host.request(action);
+}
+
+export function allCells(): readonly Cell[] {
+  return host.cells();
+}
+
+/** Takes what the host says of outputs out of its messages. */
+export function receiveForOutputs(message: HostMessage): void {
+  if (message.type !== 'hello' && message.type !== 'outputsTrusted') return;
+  const before = isTrusted;
+  isTrusted = message.outputsTrusted === true;
+  if (isTrusted === before) return;
+  for (const element of document.querySelectorAll(`.${trustFollower}`)) followers.get(element)?.();
+}
+
+/** Whether scripts of outputs may run. */
+export function outputsTrusted(): boolean {
+  return isTrusted;
+}
+
+const trustFollower = 'follows-trust';
+const followers = new WeakMap<Element, () => void>();
+
+/** Calls `show` now, and again whenever trust in the outputs changes while the element is in the page. */
+export function followTrust(element: Element, show: () => void): void {
+  element.classList.add(trustFollower);
+  followers.set(element, show);
+  show();
 }

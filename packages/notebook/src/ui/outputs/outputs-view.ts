@@ -132,7 +132,7 @@ function drawKind(output: Output): Shown {
     case 'error':
       return drawText(output, 'output error-output', output.traceback.join('\n') || `${output.ename}: ${output.evalue}`);
     default:
-      return { output, element: el('div', { class: 'output' }, richOutput(output.data ?? {}, output.metadata ?? {})) };
+      return { output, element: el('div', { class: 'output' }, richOutput(output)) };
   }
 }
 

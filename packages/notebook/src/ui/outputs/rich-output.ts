@@ -1,11 +1,12 @@
-import type { MimeBundle } from '../../kernel/kernel.js';
+import type { MimeBundle, Output } from '../../kernel/kernel.js';
 import { isJsonMimeType } from '../../model/outputs.js';
-import { toText } from '../../model/text.js';
 import { el } from '../dom.js';
 import { cannotShow } from './cannot-show.js';
 import { htmlOutput } from './html-output.js';
 import { safeImage, svgAddress } from './images.js';
 import { renderLatex, renderMarkdown } from './markdown.js';
+import { asText, scriptsOf } from './output-scripts.js';
+import { scriptedOutput } from './scripted-output.js';
 import { TextOutput } from './text-output.js';
 
 type Renderer = (value: unknown, type: string, bundle: MimeBundle, metadata: MimeBundle) => HTMLElement | undefined;
@@ -22,12 +23,25 @@ const renderers: readonly (readonly [type: string, name: string, render: Rendere
   ['text/latex', 'This formula', (value) => prose(renderLatex(asText(value)), 'latex-output')],
 ];
 
-/** The best form of a mime bundle that can be shown. One that cannot be says why, and leaves it to the next. */
-export function richOutput(bundle: MimeBundle, metadata: MimeBundle): HTMLElement {
+/** An output with a mime bundle. */
+export function richOutput(output: Extract<Output, { data: MimeBundle }>): HTMLElement {
+  const { data = {}, metadata = {} } = output;
+  const scripts = scriptsOf(data);
+  const still = () => stillForm(data, metadata);
+  if (scripts) return scriptedOutput(output, scripts, still);
+  // An empty box is for a script of another output to draw into.
+  return still() ?? (data['text/html'] === undefined ? noForm(data) : el('div'));
+}
+
+/** The best form of a mime bundle that can be shown and does not act. One that cannot be shown says why, and leaves it to the next. */
+function stillForm(bundle: MimeBundle, metadata: MimeBundle): HTMLElement | undefined {
   const faults: HTMLElement[] = [];
   const element = bestForm(bundle, metadata, faults) ?? otherForm(bundle);
-  if (faults.length === 0) return element ?? el('div', { class: 'not-loaded' }, `This output cannot be shown here: ${kindsOf(bundle)}`);
-  return el('div', {}, ...faults, element);
+  return faults.length === 0 ? element : el('div', {}, ...faults, element);
+}
+
+function noForm(bundle: MimeBundle): HTMLElement {
+  return el('div', { class: 'not-loaded' }, `This output cannot be shown here: ${kindsOf(bundle)}`);
 }
 
 function bestForm(bundle: MimeBundle, metadata: MimeBundle, faults: HTMLElement[]): HTMLElement | undefined {
@@ -61,10 +75,16 @@ function picture(src: string, bundle: MimeBundle, size: unknown): HTMLElement {
   const alt = typeof bundle['text/plain'] === 'string' ? bundle['text/plain'].slice(0, 300) : 'Image made by this cell';
   const element = el('img', { class: 'image-output', src, alt, decoding: 'async' });
   const { width, height } = (size ?? {}) as { width?: unknown; height?: unknown };
-  if (typeof width === 'number') element.width = width;
-  if (typeof height === 'number') element.height = height;
+  if (isSize(width)) element.width = width;
+  if (isSize(height)) element.height = height;
+  // With a height alone, the width follows.
+  if (isSize(height) && !isSize(width)) element.style.height = `${height}px`;
   element.addEventListener('error', () => element.replaceWith(el('div', { class: 'not-loaded' }, 'This image is damaged.')));
   return element;
+}
+
+function isSize(value: unknown): value is number {
+  return typeof value === 'number' && value > 0 && value < 1e6;
 }
 
 function prose(body: Promise<HTMLElement>, className = ''): HTMLElement {
@@ -77,9 +97,4 @@ function text(value: string, className: string): HTMLElement {
   const output = new TextOutput(className);
   output.show(value);
   return output.element;
-}
-
-function asText(value: unknown): string {
-  if (typeof value === 'string') return value;
-  return Array.isArray(value) ? toText(value.map(String)) : JSON.stringify(value, null, 2);
 }

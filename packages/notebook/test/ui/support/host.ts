@@ -6,6 +6,7 @@ import { messageOf } from '@notebridge/kit/message-of';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { EntryCodes } from '../../../src/host/entry-codes.js';
 import { answerEntry } from '../../../src/host/entry-door.js';
+import { sandboxedHeaders, sandboxedPath } from '../../../src/host/sandboxed-page.js';
 import { createActions } from '../../../src/host/viewer-actions.js';
 import { parseViewerMessage } from '../../../src/host/viewer-request.js';
 import type { CellContent } from '../../../src/model/cell.js';
@@ -28,6 +29,7 @@ export interface TestHostOptions {
   agents?: readonly ConnectedAgent[];
   tools?: ToolAccess;
   scenes?: Scenes;
+  outputsTrusted?: boolean;
 }
 
 const token = 'a-token-of-the-test';
@@ -47,6 +49,7 @@ export function policy(nonce: string): string {
     `style-src 'self' 'nonce-${nonce}'`,
     "img-src 'self' data:",
     "font-src 'self'",
+    "frame-src 'self'",
     "connect-src 'self'",
     "base-uri 'none'",
     "form-action 'none'",
@@ -70,6 +73,7 @@ export class TestHost {
   isRefusing = false;
   #lastWindow = 0;
   readonly #title: string;
+  readonly #outputsTrusted: boolean;
   readonly #codes = new EntryCodes();
   readonly #server = createServer((request, response) =>
     request.method === 'POST'
@@ -81,8 +85,9 @@ export class TestHost {
   );
   readonly #sockets = new WebSocketServer({ noServer: true });
 
-  constructor({ cells, title = 'analysis.ipynb', agents = [], tools, scenes = {} }: TestHostOptions) {
+  constructor({ cells, title = 'analysis.ipynb', agents = [], tools, scenes = {}, outputsTrusted = false }: TestHostOptions) {
     this.#title = title;
+    this.#outputsTrusted = outputsTrusted;
     this.agents = agents;
     this.tools = tools ?? null;
     this.kernel = new ToyKernel(scenes);
@@ -197,15 +202,17 @@ export class TestHost {
       you: by.name,
       durations: session.durations,
       now: Date.now(),
+      outputsTrusted: this.#outputsTrusted,
     };
     window.send(JSON.stringify(hello));
   }
 
   /** There is no file and no grant here: a test says how they stand. */
   #isStaged(action: ViewerAction): boolean {
+    if (action.do === 'trustOutputs') this.#tellAll({ type: 'outputsTrusted', outputsTrusted: action.trusted });
     if (action.do === 'setToolAccess' && this.tools) this.setTools({ ...this.tools, allowed: action.allowed });
     if (action.do === 'save' || action.do === 'resolveConflict') this.setFile({ kind: 'saved' });
-    return action.do === 'setToolAccess' || action.do === 'save' || action.do === 'resolveConflict';
+    return ['trustOutputs', 'setToolAccess', 'save', 'resolveConflict'].includes(action.do);
   }
 
   #tellAll(message: HostMessage): void {
@@ -219,6 +226,10 @@ export class TestHost {
     const name = pathname === '/' ? 'index.html' : pathname.slice(1);
     if (!/^[\w.-]+$/.test(name)) return [404, 'text/plain', ''];
     try {
+      if (pathname === sandboxedPath) {
+        const page = await readFile(join(await builtUi(), name));
+        return [200, 'text/html', page, sandboxedHeaders['content-security-policy'] ?? ''];
+      }
       const body = await readFile(join(await builtUi(), name));
       const nonce = crypto.randomUUID();
       const type = types[extname(name)] ?? 'text/plain';

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { isJsonObject } from '@notebridge/kit/json';
 import { messageOf } from '@notebridge/kit/message-of';
 import type { NotebookHost } from '@notebridge/notebook/host';
@@ -30,7 +31,7 @@ export async function openBuiltIn(setup: NotebookSetup, { file, readOnly }: Buil
   if (file !== undefined) assertNotebookName(file);
   const { stateDir, env, logger, redactor, pages, pagePort, onRefused } = setup;
   const tools = await setup.openTools?.();
-  const { createNotebookHost } = await import('@notebridge/notebook/host');
+  const { createNotebookHost, trustedOutputsIn } = await import('@notebridge/notebook/host');
   const host = createNotebookHost({
     file,
     readOnly: readOnly ?? false,
@@ -43,6 +44,7 @@ export async function openBuiltIn(setup: NotebookSetup, { file, readOnly }: Buil
     connections: ownConnections,
     logger,
     tools,
+    trustedOutputs: trustedOutputsIn(join(stateDir, 'trusted-outputs.json')),
     onSecret: (secret) => redactor.add(secret),
     onRefused: (reason, remoteAddress) => onRefused({ door: 'window', reason, remoteAddress }),
   });

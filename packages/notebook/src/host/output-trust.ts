@@ -1,0 +1,135 @@
+import { createHash } from 'node:crypto';
+import { Listeners } from '@notebridge/kit/listeners';
+import type { Logger } from '@notebridge/kit/logger';
+import { messageOf } from '@notebridge/kit/message-of';
+import type { Output } from '../kernel/kernel.js';
+import type { DocumentEvent, NotebookDocument } from '../model/document.js';
+import { toText } from '../model/text.js';
+import { otherProgram } from './synced-notebook.js';
+import type { TrustedOutputs } from './trusted-outputs.js';
+
+export interface OutputTrustOptions {
+  document: NotebookDocument;
+  /** The notebook's file, by its real path. Without one, trust ends with the host. */
+  path: string | undefined;
+  /** What is kept of it. Default: nothing. */
+  kept: TrustedOutputs | undefined;
+  logger: Logger;
+}
+
+/** How long outputs of a trusted notebook may come before they are noted. Milliseconds. */
+const noteMs = 500;
+
+/**
+ * Whether scripts in the outputs of a notebook may run in windows, apart from everything: only after a person said so. Kept with it is which
+ * outputs with scripts there were; what runs here adds its own. So a file that has come to hold others meanwhile is not trusted any more.
+ */
+export class OutputTrust {
+  readonly #options: OutputTrustOptions;
+  readonly #listeners = new Listeners<boolean>();
+  readonly #known: Set<string>;
+  readonly #stopListening: () => void;
+  readonly #digests = new WeakMap<Output, string | null>();
+  #isTrusted: boolean;
+  #timer: NodeJS.Timeout | undefined;
+  #writing: Promise<void> = Promise.resolve();
+
+  constructor(options: OutputTrustOptions, known: readonly string[] | undefined) {
+    this.#options = options;
+    this.#known = new Set(known);
+    this.#isTrusted = known !== undefined && this.#present().every((digest) => this.#known.has(digest));
+    this.#stopListening = options.document.onChange((event) => this.#onChange(event));
+  }
+
+  /** Reads what is kept of the notebook. */
+  static async open(options: OutputTrustOptions): Promise<OutputTrust> {
+    const { path, kept } = options;
+    return new OutputTrust(options, path === undefined ? undefined : await kept?.read(path));
+  }
+
+  get isTrusted(): boolean {
+    return this.#isTrusted;
+  }
+
+  onChange(listener: (isTrusted: boolean) => void): () => void {
+    return this.#listeners.add(listener);
+  }
+
+  /** A person's word, for all that the notebook holds now. */
+  set(isTrusted: boolean): void {
+    if (isTrusted === this.#isTrusted) return;
+    this.#isTrusted = isTrusted;
+    this.#known.clear();
+    if (isTrusted) for (const digest of this.#present()) this.#known.add(digest);
+    this.#write();
+    this.#listeners.emit(isTrusted);
+  }
+
+  async close(): Promise<void> {
+    this.#stopListening();
+    if (this.#timer !== undefined) this.#note();
+    await this.#writing;
+  }
+
+  #onChange({ change, before, after }: DocumentEvent): void {
+    if (!this.#isTrusted || !after) return;
+    if (change.by !== otherProgram) {
+      this.#timer ??= setTimeout(() => this.#note(), noteMs).unref();
+      return;
+    }
+    const were = new Set(this.#digestsOf(before?.cell.outputs ?? []));
+    if (this.#digestsOf(after.cell.outputs).some((digest) => !were.has(digest) && !this.#known.has(digest))) this.set(false);
+  }
+
+  /** What has been made here in the meantime is trusted like the rest. */
+  #note(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    if (!this.#isTrusted) return;
+    const present = this.#present();
+    const isSame = present.length === this.#known.size && present.every((digest) => this.#known.has(digest));
+    if (isSame) return;
+    this.#known.clear();
+    for (const digest of present) this.#known.add(digest);
+    this.#write();
+  }
+
+  #write(): void {
+    const { path, kept, logger } = this.#options;
+    if (path === undefined || !kept) return;
+    const digests = this.#isTrusted ? [...this.#known] : undefined;
+    this.#writing = this.#writing
+      .then(() => kept.write(path, digests))
+      .catch((error: unknown) => logger.warn('That a notebook is trusted was not noted.', { path, error: messageOf(error) }));
+  }
+
+  #present(): string[] {
+    return [...new Set(this.#options.document.cells.flatMap(({ outputs }) => this.#digestsOf(outputs)))];
+  }
+
+  #digestsOf(outputs: readonly Output[]): string[] {
+    return outputs.flatMap((output) => {
+      const known = this.#digests.get(output);
+      const digest = known === undefined ? digestOf(output) : known;
+      this.#digests.set(output, digest);
+      return digest ?? [];
+    });
+  }
+}
+
+/** Of what could run in an output; null if nothing could. */
+function digestOf(output: Output): string | null {
+  if (output.output_type !== 'display_data' && output.output_type !== 'execute_result') return null;
+  const { data } = output;
+  const html = textOf(data['text/html']);
+  const script = textOf(data['application/javascript']);
+  // Handlers need no element of their own.
+  if (script === '' && !/<script|<iframe|\son\w+\s*=/i.test(html)) return null;
+  return createHash('sha256')
+    .update(JSON.stringify([html, script]))
+    .digest('base64url');
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : Array.isArray(value) ? toText(value.map(String)) : '';
+}
