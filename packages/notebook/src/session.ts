@@ -1,6 +1,7 @@
+import type { JsonObject } from '@notebridge/kit/json';
 import { Listeners } from '@notebridge/kit/listeners';
 import { messageOf } from '@notebridge/kit/message-of';
-import type { Execution, Kernel, KernelState, Output } from './kernel/kernel.js';
+import type { Execution, Kernel, KernelInfo, KernelState, Output } from './kernel/kernel.js';
 import type { Layer } from './kernel/layers.js';
 import type { Actor } from './model/cell.js';
 import type { DocumentEvent, NotebookDocument } from './model/document.js';
@@ -15,6 +16,8 @@ export interface SessionOptions {
   readOnly?: boolean;
   /** What people call the notebook: its file name. */
   title?: string;
+  /** What `get_notebook_info` says of the kernel besides its own info. Default: nothing. */
+  describeKernel?: () => JsonObject;
   journal?: JournalLimits;
 }
 
@@ -23,7 +26,7 @@ export type SessionEvent =
   /** Someone stopped, interrupted or restarted what runs. */
   | { readonly type: 'stopped' | 'interrupted' | 'restarted'; readonly by: Actor }
   /** The version and the layers are known from the first start on. */
-  | { readonly type: 'kernel'; readonly state: KernelState; readonly version: string; readonly layers?: readonly Layer[] }
+  | { readonly type: 'kernel'; readonly state: KernelState; readonly info: KernelInfo; readonly layers?: readonly Layer[] }
   | { readonly type: 'readOnly'; readonly readOnly: boolean };
 
 /** A document and a kernel, joined: what person and agent run goes through here, one cell at a time. */
@@ -32,6 +35,7 @@ export class NotebookSession {
   readonly journal: Journal;
   readonly kernel: Kernel;
   readonly title: string | undefined;
+  readonly describeKernel: () => JsonObject;
   readonly #listeners = new Listeners<SessionEvent>();
   readonly #queue: RunQueue;
   readonly #stopListening: (() => void)[];
@@ -39,10 +43,11 @@ export class NotebookSession {
   #readOnly: boolean;
   #isClosed = false;
 
-  constructor({ document, kernel, readOnly = false, title, journal }: SessionOptions) {
+  constructor({ document, kernel, readOnly = false, title, describeKernel = () => ({}), journal }: SessionOptions) {
     this.document = document;
     this.kernel = kernel;
     this.title = title;
+    this.describeKernel = describeKernel;
     this.journal = new Journal(document, journal);
     this.#readOnly = readOnly;
     this.#queue = new RunQueue({
@@ -53,7 +58,7 @@ export class NotebookSession {
       document.onChange((event) => this.#dropDeleted(event)),
       kernel.onState((state) => {
         const { info, layers } = kernel;
-        this.#listeners.emit({ type: 'kernel', state, version: info.version, ...(layers ? { layers } : {}) });
+        this.#listeners.emit({ type: 'kernel', state, info: { ...info }, ...(layers ? { layers } : {}) });
       }),
     ];
   }

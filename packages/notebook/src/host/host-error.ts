@@ -19,6 +19,8 @@ export const hostErrors = {
     meaning: 'A sandbox is required for Python, and none works on this machine.',
     next: 'Follow what the message says, or choose another mode of the sandbox.',
   },
+  unknown_kernel: { meaning: 'There is no kernel of that name on this machine.', next: 'Look at the list of kernels.' },
+  kernel_unusable: { meaning: 'The kernel is there, and lacks something.', next: 'Run the command that the message names.' },
   unknown_agent: { meaning: 'That agent is not connected.', next: 'Look at the list of agents.' },
 } as const satisfies Record<string, { meaning: string; next: string }>;
 

@@ -1,6 +1,11 @@
 export type { Logger } from '@notebridge/kit/logger';
 export type { KernelTools, ToolCall, ToolCallOptions, ToolPackage } from '../kernel/kernel-tools.js';
 export { describeLayerState as describeState, type Layer } from '../kernel/layers.js';
+export type { FolderTrust, KernelDecision } from '../kernels/choose-kernel.js';
+export type { FoundKernel } from '../kernels/found-kernel.js';
+export type { KernelChoice } from '../kernels/kernel-choice.js';
+export { type KernelOverview, lookAtKernels } from '../kernels/look-at-kernels.js';
+export type { KernelOptions } from '../kernels/notebook-kernels.js';
 export { lookAtSandbox } from '../sandbox/sandbox.js';
 export type { SandboxMode } from '../sandbox/spec.js';
 export type { ToolAccess } from '../viewer/protocol.js';

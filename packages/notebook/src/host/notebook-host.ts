@@ -1,4 +1,4 @@
-import { basename } from 'node:path';
+import { basename, dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { nearest } from '@notebridge/kit/did-you-mean';
 import { Listeners } from '@notebridge/kit/listeners';
@@ -6,8 +6,11 @@ import { type Logger, silentLogger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
 import { createToken } from '@notebridge/kit/token';
 import type { Kernel } from '../kernel/kernel.js';
-import { createNodeKernel } from '../kernel/node-kernel.js';
-import { createDocument, type DocumentLimits } from '../model/document.js';
+import { createFoundKernel } from '../kernels/create-kernel.js';
+import type { FoundKernel } from '../kernels/found-kernel.js';
+import type { KernelChoice } from '../kernels/kernel-choice.js';
+import { type KernelOptions, NotebookKernels } from '../kernels/notebook-kernels.js';
+import { createDocument, type DocumentLimits, type NotebookDocument } from '../model/document.js';
 import { NotebookError } from '../model/errors.js';
 import type { NotebookLimits } from '../model/nbformat.js';
 import { openSandbox } from '../sandbox/sandbox.js';
@@ -35,11 +38,13 @@ export interface NotebookHostOptions extends WindowAccess {
   readOnly?: boolean | undefined;
   /** The folder of the built UI. Default: `ui` beside this package's built code. */
   uiFolder?: string | undefined;
-  /** Default: Python in a process of its own, begun with the first run or the first window. The host closes it. */
+  /** A kernel of the caller's, which cannot be changed in a window. The host closes it. Default: as `kernels` says. */
   kernel?: Kernel | undefined;
+  /** Which kernel of this machine runs the code, begun with the first run or the first window. Default: Pyodide. */
+  kernels?: KernelOptions | undefined;
   /**
-   * Whether Python of our own is in a sandbox of the operating system: `require` (else `start` rejects with `sandbox_unavailable`),
-   * `auto` (where one works) or `off`. Default `auto`. What came of it: `session.kernel.layers`.
+   * Whether Python is in a sandbox of the operating system: `require` (else `start` rejects with `sandbox_unavailable`), `auto` (where
+   * one works) or `off`. Default `off` for an own Python that a person chose, else `auto`. What came of it: `session.kernel.layers`.
    */
   sandbox?: SandboxMode | undefined;
   /** What code in the notebook may call, and what windows show of it. The caller closes them, after the host. Default: nothing. */
@@ -56,6 +61,7 @@ export interface NotebookHostOptions extends WindowAccess {
 interface Parts {
   file: FileStore | undefined;
   session: NotebookSession;
+  kernels: NotebookKernels | undefined;
   tools: readonly NotebookTool[];
   windows: ViewerWindows;
   server: ViewerServer;
@@ -107,6 +113,11 @@ export class NotebookHost implements AsyncDisposable {
 
   get session(): NotebookSession {
     return this.#started.session;
+  }
+
+  /** Which kernel runs the code, why, and what it can do. Undefined for a kernel of the caller's. */
+  get kernelChoice(): KernelChoice | undefined {
+    return this.#started.kernels?.choice;
   }
 
   /** What agents can call. */
@@ -171,28 +182,39 @@ export class NotebookHost implements AsyncDisposable {
     if (options.kernel === undefined && options.sandbox === 'require') await assertSandbox();
     const file = options.file === undefined ? undefined : await FileStore.open({ path: options.file, limits, timing, logger });
     const document = file?.document ?? createDocument(undefined, limits);
-    const kernel = options.kernel ?? createNodeKernel({ tools: options.tools, sandbox: options.sandbox });
-    const session = createNotebookSession({ document, kernel, title, readOnly: options.readOnly ?? false });
-    const onDisconnectAgent = async (agentId: string) => this.#disconnects.emit(agentId);
-    const windows = new ViewerWindows({
-      session,
-      file,
-      title,
-      logger,
-      limits: options.windowLimits,
-      onDisconnectAgent,
-      codeTools: options.tools,
-    });
-    const tools = createNotebookTools(session, { onFault: (error) => logger.error('A tool failed.', { error: stackOf(error) }) });
+    let session: NotebookSession | undefined;
+    let windows: ViewerWindows | undefined;
     try {
+      const kernels = options.kernel ? undefined : await this.#openKernels(document);
+      const kernel = options.kernel ?? kernels?.kernel;
+      if (!kernel) throw new Error('There is no kernel');
+      session = createNotebookSession({
+        document,
+        kernel,
+        title,
+        readOnly: options.readOnly ?? false,
+        ...(kernels ? { describeKernel: () => kernels.describe() } : {}),
+      });
+      kernels?.attach(session);
+      const onDisconnectAgent = async (agentId: string) => this.#disconnects.emit(agentId);
+      const codeTools = options.tools;
+      windows = new ViewerWindows({ session, file, kernels, title, logger, limits: options.windowLimits, onDisconnectAgent, codeTools });
+      const tools = createNotebookTools(session, { onFault: (error) => logger.error('A tool failed.', { error: stackOf(error) }) });
       const server = await this.#openServer(windows, session);
-      return { file, session, tools, windows, server };
+      return { file, session, kernels, tools, windows, server };
     } catch (error) {
-      await windows.close();
-      await session.close();
+      await windows?.close();
+      await session?.close();
       await file?.close();
       throw error;
     }
+  }
+
+  #openKernels(document: NotebookDocument): Promise<NotebookKernels> {
+    const { file, sandbox, tools, kernels } = this.#options;
+    const folder = file === undefined ? process.cwd() : dirname(resolve(file));
+    const create = (found: FoundKernel, mode: SandboxMode) => createFoundKernel(found, { folder, tools, sandbox: mode });
+    return NotebookKernels.open({ ...kernels, folder, metadata: document.metadata, sandbox, create });
   }
 
   #openServer(windows: ViewerWindows, session: NotebookSession): Promise<ViewerServer> {

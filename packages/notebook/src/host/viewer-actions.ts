@@ -1,4 +1,5 @@
 import { messageOf } from '@notebridge/kit/message-of';
+import type { NotebookKernels } from '../kernels/notebook-kernels.js';
 import { type PlacedCell, placeAmong } from '../model/document.js';
 import { NotebookError } from '../model/errors.js';
 import type { NotebookSession } from '../session.js';
@@ -14,6 +15,8 @@ export interface ViewerTarget {
   readonly file: FileStore | undefined;
   /** Undefined where code has nothing to call. */
   readonly codeTools: NotebookTools | undefined;
+  /** Undefined where the kernel cannot be chosen. */
+  readonly kernels: NotebookKernels | undefined;
   disconnectAgent(agentId: string): Promise<void>;
 }
 
@@ -26,7 +29,7 @@ export type PerformAction = (action: ViewerAction) => Promise<unknown>;
 type Performers = { readonly [Do in ViewerAction['do']]: (action: Extract<ViewerAction, { do: Do }>) => unknown };
 
 /** Carries out what the person at one window asks for. */
-export function createActions({ session, file, codeTools, disconnectAgent }: ViewerTarget): PerformAction {
+export function createActions({ session, file, codeTools, kernels, disconnectAgent }: ViewerTarget): PerformAction {
   const { document } = session;
   /** What this window deleted, the last one last. */
   const deleted: PlacedCell[] = [];
@@ -74,9 +77,17 @@ export function createActions({ session, file, codeTools, disconnectAgent }: Vie
     },
     disconnectAgent: ({ agentId }) => disconnectAgent(agentId),
     save: () => assertFile(file).save(),
+    listKernels: async () => ({ kernels: await assertKernels(kernels).list() }),
+    useKernel: ({ id }) => assertKernels(kernels).use(id, by),
+    trustFolder: ({ yes, folder }) => assertKernels(kernels).trustFolder({ yes, folder }, by),
     resolveConflict: ({ keep }) => assertFile(file).resolve(keep),
   };
   return async (action) => (performers[action.do] as (action: ViewerAction) => unknown)(action);
+}
+
+function assertKernels(kernels: NotebookKernels | undefined): NotebookKernels {
+  if (!kernels) throw new HostError('bad_request', 'The kernel of this notebook is given by its host, and cannot be changed here.');
+  return kernels;
 }
 
 function assertFile(file: FileStore | undefined): FileStore {

@@ -40,6 +40,9 @@ const actions: { readonly [Action in ViewerAction['do']]: { readonly [field: str
   disconnectAgent: { agentId: text },
   setReadOnly: { readOnly: flag },
   setToolAccess: { allowed: flag },
+  listKernels: {},
+  useKernel: { id: text },
+  trustFolder: { yes: flag, folder: optional(text) },
   resolveConflict: { keep: oneOf('mine', 'theirs') },
 };
 

@@ -8,7 +8,7 @@ import { HostError } from './host-error.js';
 import { createActions, type ViewerTarget } from './viewer-actions.js';
 import { type LinkLimits, ViewerLink } from './viewer-link.js';
 
-export interface ViewerWindowsOptions extends Pick<ViewerTarget, 'session' | 'file'> {
+export interface ViewerWindowsOptions extends Pick<ViewerTarget, 'session' | 'file' | 'kernels'> {
   title: string;
   logger: Logger;
   onDisconnectAgent: (agentId: string) => Promise<void>;
@@ -31,12 +31,13 @@ export class ViewerWindows {
 
   constructor(options: ViewerWindowsOptions) {
     this.#options = options;
-    const { session, file, codeTools } = options;
+    const { session, file, codeTools, kernels } = options;
     this.#stopListening = [
       session.document.onChange(({ change }) => this.#notify({ type: 'change', change })),
       session.onEvent((event) => this.#notify({ type: 'session', event })),
       session.journal.onChange(() => this.#notifyJournalSoon()),
       file?.onState((state) => this.#notify({ type: 'file', file: state })) ?? (() => {}),
+      kernels?.onChoice((choice) => this.#notify({ type: 'choice', choice })) ?? (() => {}),
       codeTools?.onAccess((tools) => this.#notify({ type: 'tools', tools })) ?? (() => {}),
     ];
   }
@@ -56,9 +57,9 @@ export class ViewerWindows {
 
   /** A window starts with the whole state, and receives each change that follows. */
   add(socket: WebSocket): void {
-    const { session, file, logger, limits, codeTools } = this.#options;
+    const { session, file, logger, limits, codeTools, kernels } = this.#options;
     const link: ViewerLink = new ViewerLink(socket, {
-      perform: createActions({ session, file, codeTools, disconnectAgent: (id) => this.#disconnect(id) }),
+      perform: createActions({ session, file, codeTools, kernels, disconnectAgent: (id) => this.#disconnect(id) }),
       onClose: () => this.#links.delete(link),
       logger,
       limits,
@@ -74,13 +75,14 @@ export class ViewerWindows {
   }
 
   #hello(): Hello {
-    const { session, file, title, codeTools } = this.#options;
+    const { session, file, title, codeTools, kernels } = this.#options;
     const { state, layers, info } = session.kernel;
     return {
       type: 'hello',
       title,
       document: session.document.snapshot(),
-      kernel: { state, name: info.name, version: info.version, ...(layers ? { layers } : {}) },
+      kernel: { ...info, state, ...(layers ? { layers } : {}) },
+      choice: kernels?.choice ?? null,
       running: session.running ?? null,
       queued: session.queued,
       journal: newest(session.journal.entries),

@@ -1,9 +1,9 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, isAbsolute, join } from 'node:path';
 
-/** The absolute path of a program on PATH. Entries that are relative are passed over: they would mean the working directory. */
-export function findProgram(name: string): string | undefined {
-  const folders = (process.env.PATH ?? '').split(delimiter).filter((folder) => isAbsolute(folder));
+/** The absolute path of a program on PATH, or in another such list of folders. Entries that are relative are passed over: they would mean the working directory. */
+export function findProgram(name: string, path = process.env.PATH): string | undefined {
+  const folders = (path ?? '').split(delimiter).filter((folder) => isAbsolute(folder));
   return folders.map((folder) => join(folder, name)).find(isProgram);
 }
 

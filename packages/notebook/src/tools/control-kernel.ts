@@ -1,3 +1,4 @@
+import { toKernelView } from './notebook-info.js';
 import { defineNotebookTool, runs } from './tool.js';
 
 export const interruptExecution = defineNotebookTool<Record<string, never>>({
@@ -18,6 +19,6 @@ export const restartKernel = defineNotebookTool<Record<string, never>>({
   annotations: { ...runs('Restart the kernel'), openWorldHint: false },
   async answer({ session, by }) {
     await session.restart({ by });
-    return { value: { restarted: true, kernel: { ...session.kernel.info, state: session.kernel.state } } };
+    return { value: { restarted: true, kernel: toKernelView(session) } };
   },
 });

@@ -1,11 +1,12 @@
 import { describeLayer } from '../kernel/layers.js';
 import type { Run } from '../run-queue.js';
+import type { NotebookSession } from '../session.js';
 import { defineNotebookTool, looks } from './tool.js';
 
 export const getNotebookInfo = defineNotebookTool<Record<string, never>>({
   name: 'get_notebook_info',
   description:
-    'Describes the notebook: title, number of cells by type, kernel (language, version, state, and the layers between its code and the machine, known once it has started), the running cell and those that wait, whether agents may change it, and how many changes of agents can be undone.',
+    'Describes the notebook: title, number of cells by type, kernel (language, version, state, what its code can do to this machine, and the layers between them, known once it has started), the running cell and those that wait, whether agents may change it, and how many changes of agents can be undone.',
   annotations: { ...looks('Describe the notebook'), idempotentHint: true },
   answer({ session }) {
     const { document, kernel, journal, running, queued } = session;
@@ -15,7 +16,11 @@ export const getNotebookInfo = defineNotebookTool<Record<string, never>>({
         ...(session.title === undefined ? {} : { title: session.title }),
         cells: document.cells.length,
         cell_types: { code: count('code'), markdown: count('markdown'), raw: count('raw') },
-        kernel: { ...kernel.info, state: kernel.state, ...(kernel.layers ? { layers: kernel.layers.map(describeLayer) } : {}) },
+        kernel: {
+          ...toKernelView(session),
+          ...session.describeKernel(),
+          ...(kernel.layers ? { layers: kernel.layers.map(describeLayer) } : {}),
+        },
         running: running ? toView(running) : null,
         queued: queued.map(toView),
         read_only: session.readOnly,
@@ -24,6 +29,12 @@ export const getNotebookInfo = defineNotebookTool<Record<string, never>>({
     };
   },
 });
+
+/** As agents see it. */
+export function toKernelView({ kernel: { info, state } }: Pick<NotebookSession, 'kernel'>) {
+  const { name, displayName: display_name, language, version } = info;
+  return { name, display_name, language, version, state };
+}
 
 function toView({ cellId, by }: Run) {
   return { cellId, started_by: by };

@@ -154,7 +154,7 @@ describe('the tools', () => {
     await run;
     expect((await call('restart_kernel', {})).value).toEqual({
       restarted: true,
-      kernel: { name: 'tiny', language: 'python', version: '1', state: 'idle' },
+      kernel: { name: 'tiny', display_name: 'Tiny', language: 'python', version: '1', state: 'idle' },
     });
     expect((await call('run_code', { code: 'x' })).value).toMatchObject({ status: 'error', execution_count: 1 });
   });
@@ -169,7 +169,7 @@ describe('the tools', () => {
       title: 'x.ipynb',
       cells: 2,
       cell_types: { code: 2, markdown: 0, raw: 0 },
-      kernel: { name: 'tiny', language: 'python', version: '1', state: 'busy' },
+      kernel: { name: 'tiny', display_name: 'Tiny', language: 'python', version: '1', state: 'busy' },
       running: { cellId: 'c0', started_by: ann },
       queued: [{ cellId: 'c1', started_by: bot }],
       read_only: false,

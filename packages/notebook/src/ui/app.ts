@@ -7,6 +7,7 @@ import { Announcer } from './frame/announcer.js';
 import { Banners } from './frame/banners.js';
 import { createBar } from './frame/bar.js';
 import { ChangesDrawer } from './frame/changes-drawer.js';
+import { followKernelChoice } from './frame/kernel-picker.js';
 import { announceEvents } from './frame/news.js';
 import { startStatusBanners } from './frame/status-banners.js';
 import { editorKeys, listenToKeys } from './keys.js';
@@ -54,6 +55,7 @@ export function startApp(root: HTMLElement, url: string): void {
     if (!isOpen) changesButton?.focus();
   });
   const hint = createActivityHint(store, trail, commands);
+  followKernelChoice(store, banners, commands);
   startStatusBanners({ store, banners, commands, connection, drafts });
   drafts.on((event) => {
     if (event.type === 'refused') complain(event.message);

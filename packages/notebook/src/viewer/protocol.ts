@@ -1,5 +1,6 @@
-import type { KernelState } from '../kernel/kernel.js';
+import type { KernelInfo, KernelState } from '../kernel/kernel.js';
 import type { Layer } from '../kernel/layers.js';
+import type { KernelChoice, KernelOffer } from '../kernels/kernel-choice.js';
 import type { Actor, CellContent, CellType } from '../model/cell.js';
 import type { JournalEntry } from '../model/journal.js';
 import type { Change, DocumentState } from '../model/operation.js';
@@ -41,7 +42,9 @@ export interface Hello {
   readonly type: 'hello';
   readonly title: string;
   readonly document: DocumentState;
-  readonly kernel: { readonly state: KernelState; readonly name: string; readonly version: string; readonly layers?: readonly Layer[] };
+  readonly kernel: KernelInfo & { readonly state: KernelState; readonly layers?: readonly Layer[] };
+  /** Null: the kernel is what the host was given, and there is nothing to choose. */
+  readonly choice: KernelChoice | null;
   readonly running: Run | null;
   readonly queued: readonly Run[];
   readonly journal: readonly JournalEntry[];
@@ -61,6 +64,7 @@ export type HostMessage =
   | { readonly type: 'agents'; readonly agents: readonly ConnectedAgent[] }
   | { readonly type: 'tools'; readonly tools: ToolAccess | null }
   | { readonly type: 'file'; readonly file: FileState }
+  | { readonly type: 'choice'; readonly choice: KernelChoice }
   /** Answers the request of the same id. An error is for the person: its message says what to do. */
   | { readonly type: 'done'; readonly id: number; readonly value?: unknown }
   | { readonly type: 'failed'; readonly id: number; readonly code: string; readonly message: string };
@@ -71,6 +75,17 @@ export type PastedContent = Partial<Pick<CellContent, 'metadata' | 'attachments'
 /** The `value` of `done` for an action that makes a cell: the window selects it. The change itself was sent before. */
 export interface InsertedCell {
   readonly cellId: string;
+}
+
+/** The `value` of `done` for `listKernels`. */
+export interface KernelList {
+  readonly kernels: readonly KernelOffer[];
+}
+
+/** The `value` of `done` for a `useKernel` that waits for an answer: the kernel is a program of a folder that is not trusted yet. */
+export interface KernelAsks {
+  readonly question: string;
+  readonly folder: string;
 }
 
 /** What a person asks for. Refused edits leave the document as it is. */
@@ -98,6 +113,15 @@ export type ViewerAction =
   | { readonly do: 'setReadOnly'; readonly readOnly: boolean }
   /** Whether code may call tools. */
   | { readonly do: 'setToolAccess'; readonly allowed: boolean }
+  /** Answered with `KernelList`. */
+  | { readonly do: 'listKernels' }
+  /**
+   * Puts another kernel in, as a restart does. Answered with `{ asks: KernelAsks }` where the person has to trust a folder first
+   * (`trustFolder`). Fails with `unknown_kernel`, `kernel_unusable` or `kernel_failed`.
+   */
+  | { readonly do: 'useKernel'; readonly id: string }
+  /** Answers the question of the proposal; with yes, its folder is trusted and its kernel put in. With `folder` only if it is still of that one. */
+  | { readonly do: 'trustFolder'; readonly yes: boolean; readonly folder?: string }
   | { readonly do: 'resolveConflict'; readonly keep: 'mine' | 'theirs' };
 
 /** From a window to the host. */

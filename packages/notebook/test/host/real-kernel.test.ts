@@ -28,7 +28,7 @@ describe('with real Python', { timeout: 2 * startMs }, () => {
     const path = join(await temporaryFolder(), 'real.ipynb');
     const host = await startRealHost(path);
     const versions: string[] = [];
-    host.session.onEvent((event) => event.type === 'kernel' && versions.push(event.version));
+    host.session.onEvent((event) => event.type === 'kernel' && versions.push(event.info.version));
     const window = await openWindow(host.url);
     const ran = await callTool(host, 'run_code', { code: 'import sys\nprint("hello")\nx = 20\nx + 1' });
     expect(ran).toMatchObject({ status: 'ok' });

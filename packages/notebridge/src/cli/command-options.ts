@@ -13,7 +13,8 @@ export interface HubCommandOptions {
   browser: boolean;
   journal: boolean;
   notebook: string;
-  sandbox: SandboxMode;
+  kernel?: string | undefined;
+  sandbox?: SandboxMode;
   list: 'static' | 'dynamic';
   allowHost: string[];
   allowOrigin: string[];
@@ -29,10 +30,16 @@ export const sharedOptions = {
       '--notebook <where>',
       'the notebook to work in: "colab", "local" (built in), an .ipynb file, or the URL of a Colab notebook',
     ).default('colab'),
+  kernel: () =>
+    new Option(
+      '--kernel <which>',
+      'what runs the code of the built-in notebook: "pyodide", the name of a kernelspec, the path of a Python, or "auto"; "notebridge kernels" lists them (default: auto in a terminal, else pyodide)',
+    ),
   sandbox: () =>
-    new Option('--sandbox <mode>', 'the built-in Python in a sandbox of the operating system: always, where one works, or never')
-      .choices(['require', 'auto', 'off'])
-      .default('auto'),
+    new Option(
+      '--sandbox <mode>',
+      "the built-in notebook's Python in a sandbox of the operating system: always, where one works, or never (default: auto; off for an own Python that is chosen in a terminal or window)",
+    ).choices(['require', 'auto', 'off']),
   list: () =>
     new Option('--list <mode>', "list the notebook's tools always, or only while its page is connected")
       .choices(['static', 'dynamic'])
@@ -52,9 +59,9 @@ export const sharedOptions = {
 
 /** Adds the options of a command that opens a notebook for one agent. */
 export function addHubOptions(command: Command): Command {
-  const { config, port, notebook, sandbox, list, noBrowser, noJournal, allowHost, allowOrigin, logDir, logLevel, standalone } =
+  const { config, port, notebook, kernel, sandbox, list, noBrowser, noJournal, allowHost, allowOrigin, logDir, logLevel, standalone } =
     sharedOptions;
-  const all = [config, port, notebook, sandbox, list, noBrowser, noJournal, allowHost, allowOrigin, logDir, logLevel, standalone];
+  const all = [config, port, notebook, kernel, sandbox, list, noBrowser, noJournal, allowHost, allowOrigin, logDir, logLevel, standalone];
   return addOptions(
     command,
     all.map((make) => make()),

@@ -19,6 +19,7 @@ const lazyCommands: Record<string, () => Promise<Command>> = {
   generate: async () => (await import('./commands/generate.js')).generateCommand(),
   demo: async () => (await import('./commands/demo.js')).demoCommand(),
   notebook: async () => (await import('./commands/notebook.js')).notebookCommand(),
+  kernels: async () => (await import('./commands/kernels.js')).kernelsCommand(),
   setup: async () => (await import('./commands/setup.js')).setupCommand(),
 };
 

@@ -9,6 +9,7 @@ import { visible } from '../visible.js';
 import { agentChips } from './agent-chips.js';
 import { createCodeTools } from './code-tools.js';
 import { showHelp } from './dialogs.js';
+import { createKernelPicker, kernelLabel } from './kernel-picker.js';
 import { toggleTheme } from './theme.js';
 
 const fileTexts: { readonly [kind in FileState['kind']]: string } = {
@@ -30,7 +31,12 @@ export function createBar(store: Store, commands: Commands, toggleChanges: () =>
   const kernelState = el('span', {});
   const kernelLayers = el('span', { class: 'visually-hidden' });
   const kernelText = el('span', { class: 'kernel-text' }, kernelName, kernelState, kernelLayers);
-  const kernel = el('div', { class: 'kernel', role: 'group', 'aria-label': 'Kernel' }, el('span', { class: 'dot' }), kernelText);
+  const kernel = el(
+    'div',
+    { class: 'kernel', role: 'group', 'aria-label': 'Kernel' },
+    el('span', { class: 'dot' }),
+    createKernelPicker(store, commands, kernelText),
+  );
   const bare = (tip: string, act: () => unknown, ...children: (Node | string)[]) =>
     button({ class: 'bare', title: tip, onclick: () => void act() }, ...children);
   const interrupt = bare('Interrupt (I I)', commands.interrupt, icon('stop'), hiddenText('Interrupt kernel'));
@@ -71,9 +77,9 @@ export function createBar(store: Store, commands: Commands, toggleChanges: () =>
     }
   });
   // After the link: interrupting what does not run has no meaning.
-  store.follow(['reset', 'link', 'kernel', 'run', 'finished'], () => {
-    const { name, version, state, layers = [] } = store.kernel;
-    setText(kernelName, `${[name, version].filter(Boolean).join(' ') || 'Kernel'} · `);
+  store.follow(['reset', 'link', 'kernel', 'choice', 'run', 'finished'], () => {
+    const { state, layers = [] } = store.kernel;
+    setText(kernelName, `${kernelLabel(store)} · `);
     setText(kernelState, store.link.kind === 'open' ? kernelTexts[state] : store.link.kind === 'ended' ? 'Closed' : 'Not connected');
     kernelText.title = layers.map(describeLayer).join('\n');
     setText(kernelLayers, layers.length > 0 ? `. Layers: ${layers.map(describeLayer).join('; ')}` : '');

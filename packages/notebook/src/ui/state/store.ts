@@ -14,7 +14,7 @@ export type StoreEvent =
   | { readonly type: 'run'; readonly run: Run }
   | { readonly type: 'finished'; readonly run: Run; readonly status: RunStatus }
   | { readonly type: 'acted'; readonly what: 'stopped' | 'interrupted' | 'restarted'; readonly by: Actor }
-  | { readonly type: 'kernel' | 'journal' | 'agents' | 'tools' | 'file' | 'readOnly' | 'link' };
+  | { readonly type: 'kernel' | 'choice' | 'journal' | 'agents' | 'tools' | 'file' | 'readOnly' | 'link' };
 
 /** All that the window shows, as the host sent it. Only the host's messages change it. */
 export class Store {
@@ -24,7 +24,8 @@ export class Store {
   running: Run | undefined;
   #queued: readonly Run[] = [];
   title = '';
-  kernel: Hello['kernel'] = { state: 'starting', name: '', version: '' };
+  kernel: Hello['kernel'] = { state: 'starting', name: '', displayName: '', language: '', version: '' };
+  choice: Hello['choice'] = null;
   journal: readonly JournalEntry[] = [];
   agents: readonly ConnectedAgent[] = [];
   tools: ToolAccess | null = null;
@@ -84,6 +85,7 @@ export class Store {
       case 'journal':
       case 'agents':
       case 'tools':
+      case 'choice':
       case 'file': {
         const { type, ...told } = message;
         Object.assign(this, told);
@@ -92,10 +94,10 @@ export class Store {
     }
   }
 
-  #reset({ document, title, kernel, running, queued, journal, agents, tools, file, readOnly }: Hello): void {
+  #reset({ document, title, kernel, choice, running, queued, journal, agents, tools, file, readOnly }: Hello): void {
     this.document = createReplica(document);
     this.document.onChange((event) => this.#listeners.emit({ type: 'cell', ...event }));
-    Object.assign(this, { title, kernel, journal, agents, tools, file, isReadOnly: readOnly });
+    Object.assign(this, { title, kernel, choice, journal, agents, tools, file, isReadOnly: readOnly });
     this.running = running ?? undefined;
     this.#queued = queued;
     this.#listeners.emit({ type: 'reset' });
@@ -123,7 +125,7 @@ export class Store {
         if (this.running?.id === event.run.id) this.running = undefined;
         return this.#listeners.emit({ type: 'finished', run: event.run, status: event.status });
       case 'kernel':
-        this.kernel = { ...this.kernel, ...(event.layers ? { layers: event.layers } : {}), state: event.state, version: event.version };
+        this.kernel = { ...event.info, ...(event.layers ? { layers: event.layers } : {}), state: event.state };
         return this.#listeners.emit({ type: 'kernel' });
       case 'readOnly':
         this.isReadOnly = event.readOnly;

@@ -1,10 +1,11 @@
 import { isJsonObject } from '@notebridge/kit/json';
 import { messageOf } from '@notebridge/kit/message-of';
 import type { NotebookHost } from '@notebridge/notebook/host';
-import { BridgeError } from '../../core/errors.js';
+import { BridgeError, type ErrorCode } from '../../core/errors.js';
 import { ownConnections } from '../../net/connections.js';
 import { AgentWatchMiddleware } from '../../notebooks/local/agent-watch.js';
 import { LocalNotebook } from '../../notebooks/local/local-notebook.js';
+import { createTrustedFolders } from '../../notebooks/local/trusted-folders.js';
 import { browserSwitchedOff, type NotebookSetup, type OpenedNotebook } from './open-notebook.js';
 import { WindowFile } from './window-file.js';
 
@@ -25,13 +26,14 @@ const renewAddressMs = 60_000;
 
 /** Opens the built-in notebook on a file. Rejects with `bad_notebook` for a file that is none, `port_in_use`, `sandbox_unavailable`. */
 export async function openBuiltIn(setup: NotebookSetup, { file, readOnly }: BuiltInOptions): Promise<BuiltInNotebook> {
-  const { stateDir, logger, redactor, pages, pagePort, onRefused } = setup;
+  const { stateDir, env, logger, redactor, pages, pagePort, onRefused } = setup;
   const tools = await setup.openTools?.();
   const { createNotebookHost } = await import('@notebridge/notebook/host');
   const host = createNotebookHost({
     file,
     readOnly: readOnly ?? false,
-    sandbox: pages.sandbox ?? 'auto',
+    kernels: { wanted: pages.kernel, isAttended: pages.attended, trust: createTrustedFolders(stateDir), env },
+    sandbox: pages.sandbox,
     // Its windows have a port of their own; that of the hub is taken.
     port: pagePort === undefined ? (pages.port ?? 0) : 0,
     allowHosts: pages.allowHosts,
@@ -47,8 +49,7 @@ export async function openBuiltIn(setup: NotebookSetup, { file, readOnly }: Buil
   } catch (error) {
     await tools?.close();
     const code = isJsonObject(error) ? error.code : undefined;
-    const isKnown = code === 'port_in_use' || code === 'sandbox_unavailable';
-    throw new BridgeError(isKnown ? code : 'bad_notebook', messageOf(error), { cause: error });
+    throw new BridgeError(toBridgeCode(code), messageOf(error), { cause: error });
   }
   const windowFile = new WindowFile(stateDir);
   let renewing: NodeJS.Timeout | undefined;
@@ -80,4 +81,10 @@ export async function openBuiltIn(setup: NotebookSetup, { file, readOnly }: Buil
     }
   };
   return { host, writeAddress, provider, middlewares: [new AgentWatchMiddleware(host)], ended, close };
+}
+
+/** Rejections of the host as the command reports them. */
+function toBridgeCode(code: unknown): ErrorCode {
+  if (code === 'port_in_use' || code === 'sandbox_unavailable') return code;
+  return code === 'unknown_kernel' || code === 'kernel_unusable' ? 'bad_usage' : 'bad_notebook';
 }

@@ -10,7 +10,11 @@ export interface PageOptions {
   openBrowser?: boolean | undefined;
   /** False: cells of a Colab page are not read before a change, and changes cannot be undone. Default: as the config says. */
   journal?: boolean | undefined;
-  /** The operating-system sandbox of the built-in Python. Default `auto`. */
+  /** What runs the code of the built-in notebook: `pyodide`, the name of a kernelspec, the path of a Python, or `auto`. Default `pyodide`. */
+  kernel?: string | undefined;
+  /** A person at a terminal chose the kernel; false: the arguments of a program did. Default false. */
+  attended?: boolean | undefined;
+  /** The operating-system sandbox of the built-in notebook's Python. Default `auto`; `off` for an own Python that a person chose. */
   sandbox?: SandboxMode | undefined;
   /** Host names that pages may dial besides loopback. Exact. */
   allowHosts?: readonly string[] | undefined;

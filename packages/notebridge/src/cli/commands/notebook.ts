@@ -38,7 +38,8 @@ async function runNotebook(file: string | undefined, options: NotebookCommandOpt
     return isAttended ? withMoreWindows(notebook, wantsWindow) : notebook;
   };
   const bridge = await createOwnNotebridge(
-    { ...options, browser: options.browser !== false },
+    // Nobody is there to be asked where there is no window.
+    { ...options, browser: options.browser !== false, kernel: options.kernel ?? (isAttended && !headless ? 'auto' : undefined) },
     {
       command: 'notebook',
       notebook: open,

@@ -5,7 +5,7 @@ import type { ServeOptions } from '../serve/run-serve.js';
 
 /** `notebridge serve`: the hub as a service, every door on one port. */
 export function serveCommand(): Command {
-  const { config, sandbox, list, noBrowser, noJournal, logLevel } = sharedOptions;
+  const { config, kernel, sandbox, list, noBrowser, noJournal, logLevel } = sharedOptions;
   const command = new Command('serve').description('the hub as a service: tools over HTTP for code, MCP over HTTP for agents, on one port');
   return addOptions(command, [
     config(),
@@ -15,6 +15,7 @@ export function serveCommand(): Command {
     new Option('--notebook <where>', '"colab", "local" (built in), an .ipynb file, the URL of a Colab notebook, or "none"').default(
       'colab',
     ),
+    kernel(),
     sandbox(),
     list(),
     noBrowser(),

@@ -5,6 +5,7 @@ import { withoutControls } from '../terminal-logger.js';
 import type { Check } from './check.js';
 import { checkConfig } from './check-config.js';
 import { checkHub, checkPort } from './check-hub.js';
+import { checkOwnPython } from './check-kernels.js';
 import { checkBrowser, checkKernel, checkNode, checkSandbox } from './check-machine.js';
 import { checkFolder, checkStateDir } from './check-places.js';
 import { checkServers } from './check-servers.js';
@@ -16,12 +17,12 @@ export interface DoctorOptions {
   logDir: string;
   /** False: the built-in Python is not started. */
   kernel: boolean;
-  sandbox: SandboxMode;
+  sandbox?: SandboxMode;
   json?: boolean;
 }
 
 /** Looks at everything and prints what it found. Exit code 1 if there is a fault. */
-export async function runDoctor(options: DoctorOptions): Promise<void> {
+export async function runDoctor({ sandbox = 'auto', ...options }: DoctorOptions): Promise<void> {
   const { stdout, stderr } = process;
   const redactor = new Redactor();
   const checks: Check[] = [];
@@ -47,8 +48,9 @@ export async function runDoctor(options: DoctorOptions): Promise<void> {
   await look('running hubs', async () => [await checkHub()]);
   await look(`port ${options.port}`, async () => [await checkPort(options.port)]);
   await look('the browser', () => [checkBrowser(process.env)]);
-  await look('the sandbox', async () => [await checkSandbox(options.sandbox)]);
-  if (options.kernel) await look('the built-in notebook', () => checkKernel(options.sandbox));
+  await look('the sandbox', async () => [await checkSandbox(sandbox)]);
+  if (options.kernel) await look('the built-in notebook', () => checkKernel(sandbox));
+  await look('the kernels', async () => [await checkOwnPython()]);
   const count = config?.servers.length ?? 0;
   if (config !== undefined && count > 0) await look(`${count} servers`, () => checkServers(config, redactor));
   finish(checks, options.json === true);

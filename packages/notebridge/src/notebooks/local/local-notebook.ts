@@ -7,6 +7,7 @@ import type { Provider, ProviderEvent } from '../../core/provider.js';
 import { toPlainValue } from '../../core/wire.js';
 import { type BrowserResult, openBrowser } from '../../processes/browser.js';
 import { quote } from '../../util/quote.js';
+import { describeKernel } from './describe-kernel.js';
 
 export interface LocalNotebookOptions {
   host: NotebookHost;
@@ -18,9 +19,10 @@ export interface LocalNotebookOptions {
   openBrowser?: ((url: string) => Promise<BrowserResult>) | undefined;
 }
 
-/** The instructions about the built-in notebook for agents. */
-const instructions =
-  'Works in a Jupyter notebook on this machine that a person can see and edit at the same time. The kernel is Python in WebAssembly, without network and without the files of this machine.';
+/** The instructions about the built-in notebook for agents. What is said of the kernel is true when they are sent. */
+const instructions = 'Works in a Jupyter notebook on this machine that a person can see and edit at the same time.';
+const laterInstructions =
+  ' A person may put in another kernel at any time: get_notebook_info has the one that is there now, and what it can do.';
 
 /** Where code has something to call. */
 const toolInstructions =
@@ -38,12 +40,16 @@ const windowTool: Tool = {
 /** The built-in notebook as a provider: its tools run in this process, whether or not a window is open. */
 export class LocalNotebook implements Provider {
   readonly name = 'notebook';
-  readonly instructions: string;
   readonly #options: LocalNotebookOptions;
 
   constructor(options: LocalNotebookOptions) {
     this.#options = options;
-    this.instructions = options.hasTools ? instructions + toolInstructions : instructions;
+  }
+
+  /** Read at each handshake. */
+  get instructions(): string {
+    const { host, hasTools } = this.#options;
+    return [instructions, describeKernel(host), laterInstructions, hasTools ? toolInstructions : ''].join('');
   }
 
   async request(method: string, params: JsonObject, context: CallContext): Promise<JsonObject> {

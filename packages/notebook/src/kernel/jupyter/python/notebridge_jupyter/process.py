@@ -19,6 +19,21 @@ _END_OF_STDERR = 4000
 #: Their kernels are known to take a local socket, which nobody else on the machine can connect to. The others get a port of loopback.
 _LANGUAGES_WITH_IPC = {"python", "r", "julia"}
 _PR_SET_PDEATHSIG = 1
+#: As `-m ipykernel_launcher`, with one difference: the notebook's folder is looked into for modules from the first cell on, and not
+#: while the kernel starts. A cloned repository may have files of those names, and nothing of it runs because a notebook was opened.
+_LAUNCH = """
+import sys
+sys.path[:] = [entry for entry in sys.path if entry]
+from ipykernel.kernelapp import IPKernelApp
+app = IPKernelApp.instance()
+app.initialize(["--InteractiveShellApp.ignore_cwd=True"] + sys.argv[1:])
+def add_folder(*_):
+    app.shell.events.unregister("pre_run_cell", add_folder)
+    if "" not in sys.path:
+        sys.path.insert(0, "")
+app.shell.events.register("pre_run_cell", add_folder)
+app.start()
+"""
 
 
 class CannotStart(Exception):
@@ -40,7 +55,7 @@ class Spec:
         if importlib.util.find_spec("ipykernel") is None:
             raise CannotStart(no_ipykernel(sys.executable))
         self.name, self.display_name, self.language = "python3", "Python 3 (ipykernel)", "python"
-        self.argv = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+        self.argv = [sys.executable, "-c", _LAUNCH, "-f", "{connection_file}"]
         self.environment, self.by_message, self.folder = {}, False, ""
 
     def _take(self, name):

@@ -1,0 +1,90 @@
+import { spawn } from 'node:child_process';
+import { parse } from 'node:path';
+
+/** What a Python says of itself. */
+export interface InterpreterFacts {
+  /** Its real interpreter, where a launcher (pyenv, asdf) was asked. */
+  readonly executable: string;
+  readonly prefix: string;
+  readonly version: string;
+  /** The installed versions; null where a package is missing. */
+  readonly ipykernel: string | null;
+  readonly jupyterClient: string | null;
+  readonly hasPip: boolean;
+  /** pip may not install into it (PEP 668): the system's package manager keeps it. */
+  readonly isManaged: boolean;
+}
+
+export type InterpreterLook = InterpreterFacts | { readonly fault: string };
+
+/** Runs in Python 2.7 too: also what is too old shall say its version. */
+const program = `
+import json, os, sys
+sys.path[:] = [entry for entry in sys.path if entry]
+facts = {"executable": sys.executable, "prefix": sys.prefix, "version": ".".join(map(str, sys.version_info[:3]))}
+def version(name):
+    try:
+        from importlib import metadata
+        return metadata.version(name)
+    except Exception:
+        return None
+def there(name):
+    try:
+        from importlib import util
+        return util.find_spec(name) is not None
+    except Exception:
+        return False
+facts["ipykernel"] = version("ipykernel")
+facts["jupyterClient"] = version("jupyter_client")
+facts["hasPip"] = there("pip")
+try:
+    import sysconfig
+    managed = sys.prefix == sys.base_prefix and os.path.exists(os.path.join(sysconfig.get_path("stdlib"), "EXTERNALLY-MANAGED"))
+except Exception:
+    managed = False
+facts["isManaged"] = managed
+sys.stdout.write("\\n" + json.dumps(facts) + "\\n")
+`;
+
+/** A Python on a slow disk needs seconds for its first start. */
+const timeoutMs = 20_000;
+const maxCharacters = 100_000;
+
+/**
+ * Runs a Python to ask what it has. Only for one that may run: never for one that was merely found in a folder. It begins in the root
+ * folder, so that nothing of the working directory can be imported.
+ */
+export function lookAtInterpreter(python: string, env: NodeJS.ProcessEnv = process.env): Promise<InterpreterLook> {
+  return new Promise((resolve) => {
+    const child = spawn(python, ['-c', program], {
+      cwd: parse(process.cwd()).root,
+      env: { ...env, PYTHONDONTWRITEBYTECODE: '1' },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      timeout: timeoutMs,
+      killSignal: 'SIGKILL',
+      windowsHide: true,
+    });
+    let [output, complaints] = ['', ''];
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      output = (output + text).slice(-maxCharacters);
+    });
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      complaints = (complaints + text).slice(-maxCharacters);
+    });
+    child.on('error', (error) => resolve({ fault: error.message }));
+    child.on('close', (code, signal) => {
+      const said = complaints.trim().split('\n').at(-1)?.slice(0, 200);
+      const ended = signal === 'SIGKILL' ? `it did not answer within ${timeoutMs / 1000} s` : `it ended with ${signal ?? `code ${code}`}`;
+      resolve((code === 0 ? parseFacts(output) : undefined) ?? { fault: said ? `${ended}: ${said}` : ended });
+    });
+  });
+}
+
+function parseFacts(output: string): InterpreterFacts | undefined {
+  try {
+    const facts = JSON.parse(output.trim().split('\n').at(-1) ?? '') as InterpreterFacts;
+    return typeof facts.version === 'string' && typeof facts.executable === 'string' ? facts : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,67 @@
+import { dirname } from 'node:path';
+import { installCommand, renewCommand, shellWord } from './advice.js';
+import type { EnvironmentFacts } from './environment.js';
+import type { KernelProblem } from './found-kernel.js';
+import type { InterpreterLook } from './interpreter-look.js';
+
+export interface Surroundings {
+  /** Where a new environment may be made: the notebook's folder. */
+  readonly folder: string;
+  readonly hasUv: boolean;
+}
+
+/** ipykernel 6 and jupyter_client 7 run on it, and our helper too. */
+const leastPython = [3, 8] as const;
+const leastClient = [7, 0] as const;
+
+/** Why an environment cannot be used, by what its files say. */
+export function judgeEnvironment(facts: EnvironmentFacts, { folder, hasUv }: Surroundings): KernelProblem | undefined {
+  if (!facts.hasPython) {
+    const gone = facts.home === undefined ? '' : `; it was made of the one in ${facts.home}`;
+    return { reason: `its Python is not there any more${gone}`, fix: renewCommand(facts.folder, hasUv) };
+  }
+  if (facts.version !== '' && isOlder(facts.version, leastPython)) return tooOld(facts.version, hasUv);
+  if (facts.ipykernel !== undefined) return undefined;
+  const { python, hasPip } = facts;
+  const condaPrefix = facts.kind === 'conda' ? facts.folder : undefined;
+  return { reason: 'it has no ipykernel', fix: installCommand({ python, hasPip, condaPrefix, folder, hasUv }) };
+}
+
+/** Why a Python cannot be used, by what it says of itself. `path` is where it was found. */
+export function judgeLook(path: string, look: InterpreterLook, { folder, hasUv }: Surroundings): KernelProblem | undefined {
+  if ('fault' in look)
+    return {
+      reason: `it does not start: ${look.fault}`,
+      fix: `${shellWord(path)} --version   # shows the fault; make it anew, or choose another`,
+    };
+  if (isOlder(look.version, leastPython)) return tooOld(look.version, hasUv);
+  const { executable, hasPip, isManaged } = look;
+  const facts = { python: executable || path, hasPip, isManaged, folder, hasUv };
+  if (look.ipykernel === null) return { reason: 'it has no ipykernel', fix: installCommand(facts) };
+  if (look.jupyterClient === null || isOlder(look.jupyterClient, leastClient)) {
+    const reason = `its jupyter_client ${look.jupyterClient === null ? 'is missing' : `(${look.jupyterClient}) is older than 7`}`;
+    return { reason, fix: `${installCommand(facts)} --upgrade jupyter_client` };
+  }
+  return undefined;
+}
+
+/** Of a program that a kernelspec names. */
+export function missingProgram(program: string, specName: string): KernelProblem {
+  const where = dirname(program) === '.' ? 'not on PATH' : 'not there any more';
+  return {
+    reason: `its program ${JSON.stringify(program.slice(0, 200))} is ${where}`,
+    fix: `jupyter kernelspec remove ${shellWord(specName)}   # or install the program again`,
+  };
+}
+
+function tooOld(version: string, hasUv: boolean): KernelProblem {
+  const fix = hasUv
+    ? 'uv venv --python 3.12 .venv && uv pip install --python .venv ipykernel'
+    : 'Make an environment with a newer Python: python3.12 -m venv .venv && .venv/bin/python -m pip install ipykernel';
+  return { reason: `Python ${version} is too old; ${leastPython.join('.')} or newer is needed`, fix };
+}
+
+function isOlder(version: string, [major, minor]: readonly [number, number]): boolean {
+  const [ownMajor = 0, ownMinor = 0] = version.split('.').map((part) => Number.parseInt(part, 10) || 0);
+  return ownMajor < major || (ownMajor === major && ownMinor < minor);
+}

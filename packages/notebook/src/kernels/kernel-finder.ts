@@ -1,0 +1,258 @@
+import { existsSync, statSync } from 'node:fs';
+import { basename, delimiter, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { findProgram } from '../sandbox/find-program.js';
+import { shellWord } from './advice.js';
+import { isExecutable, pythonOf, readEnvironment } from './environment.js';
+import { type FolderFindings, findFolderEnvironments, realPath } from './folder-environments.js';
+import { type FoundKernel, pyodideKernel } from './found-kernel.js';
+import { type InterpreterLook, lookAtInterpreter } from './interpreter-look.js';
+import { judgeEnvironment, judgeLook, missingProgram, type Surroundings } from './judge.js';
+import { homeOf, jupyterKernelFolders, type Variables } from './jupyter-folders.js';
+import { isPlain, isPlainPython, isPythonName, type Kernelspec, pythonOfSpec, readKernelspecs } from './kernelspecs.js';
+
+export interface KernelFinderOptions {
+  /** The folder of the notebook, absolute. */
+  folder: string;
+  env?: Variables | undefined;
+}
+
+/**
+ * Looks for the kernels of this machine, each kind when it is asked for, and once. A Python that was merely found in the notebook's
+ * folder, or above it, is judged by its files and never run.
+ */
+export class KernelFinder {
+  readonly folder: string;
+  readonly #env: Variables;
+  readonly #surroundings: Surroundings;
+  readonly #looks = new Map<string, Promise<InterpreterLook>>();
+  #inFolder: FolderFindings | undefined;
+  #activated: Promise<FoundKernel | undefined> | undefined;
+  #onPath: Promise<FoundKernel | undefined> | undefined;
+  #specs: Promise<FoundKernel[]> | undefined;
+
+  constructor({ folder, env = process.env }: KernelFinderOptions) {
+    this.folder = realPath(folder) ?? folder;
+    this.#env = env;
+    this.#surroundings = { folder: this.folder, hasUv: findProgram('uv', env.PATH) !== undefined };
+  }
+
+  /** Everything there is: what is usable first. */
+  async all(): Promise<FoundKernel[]> {
+    const [activated, onPath, specs] = await Promise.all([this.activated(), this.onPath(), this.kernelspecs()]);
+    const environments = [activated, ...this.inFolder(), onPath].filter((found) => found !== undefined);
+    const all = [...environments, ...specs.filter((spec) => !isSpecOf(spec, environments)), pyodideKernel];
+    return [...all.filter(({ problem }) => !problem), ...all.filter(({ problem }) => problem)];
+  }
+
+  /** By what `--kernel` takes. A path is of whoever gave it: the Python there is run to look at it. */
+  async find(id: string, from: string = process.cwd()): Promise<FoundKernel | undefined> {
+    if (id === pyodideKernel.id) return pyodideKernel;
+    const known = this.inFolder().find((found) => found.id === id);
+    if (known) return known;
+    if (isPath(id)) return this.#atPath(resolve(from, id));
+    return (await this.kernelspecs()).find((spec) => spec.id === id.toLowerCase());
+  }
+
+  /** The environment that the shell has activated. */
+  activated(): Promise<FoundKernel | undefined> {
+    this.#activated ??= this.#findActivated();
+    return this.#activated;
+  }
+
+  /** Environments of the notebook's project. Each has to be trusted first. */
+  inFolder(): FoundKernel[] {
+    this.#inFolder ??= findFolderEnvironments(this.folder, this.#env);
+    const { environments, uvProject } = this.#inFolder;
+    const active = this.#activePrefix();
+    const found = environments
+      .filter(({ environment }) => active === undefined || realPath(environment.folder) !== realPath(active))
+      .map(({ project, environment }): FoundKernel => {
+        const { folder, python, version } = environment;
+        const problem = judgeEnvironment(environment, { ...this.#surroundings, folder: project });
+        const name = dirname(folder) === project ? basename(folder) : `environment ${basename(folder)}`;
+        return {
+          ...pythonKernel(python, `Python ${version} (${name})`, version),
+          source: 'folder',
+          trust: { folder: project, question: `This folder has its own Python (${name}). Use it? It will run code of this folder.` },
+          ...(problem ? { problem } : { launch: { python } }),
+        };
+      });
+    return uvProject ? [...found, this.#uvProject(uvProject.project)] : found;
+  }
+
+  /** `python3` on PATH, unless that is the activated one. */
+  onPath(): Promise<FoundKernel | undefined> {
+    this.#onPath ??= this.#findOnPath();
+    return this.#onPath;
+  }
+
+  /** The kernelspec `python3`, where it is another Python than the activated one and that on PATH. */
+  async genericSpec(): Promise<FoundKernel | undefined> {
+    const environments = [await this.activated(), await this.onPath()].filter((found) => found !== undefined);
+    return (await this.kernelspecs()).find((spec) => spec.id === 'python3' && !isSpecOf(spec, environments));
+  }
+
+  /** Installed kernelspecs. */
+  kernelspecs(): Promise<FoundKernel[]> {
+    this.#specs ??= this.#readSpecs();
+    return this.#specs;
+  }
+
+  async #findActivated(): Promise<FoundKernel | undefined> {
+    const prefix = this.#activePrefix();
+    if (prefix === undefined) return undefined;
+    const isConda = !this.#env.VIRTUAL_ENV;
+    const python = pythonOf(prefix, isConda);
+    const name = basename(prefix) === '.venv' ? join(basename(dirname(prefix)), '.venv') : basename(prefix);
+    if (!isExecutable(python)) {
+      const reason = `the shell has activated ${prefix}, which has no Python`;
+      return { ...pythonKernel(python, `Python (${name}, activated)`), source: 'activated', problem: { reason, fix: 'deactivate' } };
+    }
+    return this.#judged(python, (version) => `Python ${version} (${name}, activated)`, 'activated');
+  }
+
+  async #findOnPath(): Promise<FoundKernel | undefined> {
+    const path = this.#pathOutside();
+    const python = ['python3', 'python', 'python.exe'].map((name) => findProgram(name, path)).find((found) => found !== undefined);
+    if (python === undefined) return undefined;
+    return this.#judged(python, (version) => `Python ${version} (${basename(python)})`, 'path');
+  }
+
+  /** PATH without the activated environment, and without the project: what lies there is the project's, whoever has put it on PATH. */
+  #pathOutside(): string {
+    const home = realPath(homeOf(this.#env)) ?? sep;
+    const project = this.inFolder()[0]?.trust?.folder ?? this.folder;
+    // In the home folder, and above it, lies the person's own: pyenv, conda, ~/bin.
+    const isHome = project === home || isInside(project, home);
+    const without = [this.#activePrefix(), isHome ? undefined : project].filter((folder) => folder !== undefined);
+    const entries = (this.#env.PATH ?? '').split(delimiter);
+    return entries.filter((entry) => !without.some((folder) => realPath(entry) === folder || isInside(folder, entry))).join(delimiter);
+  }
+
+  async #atPath(path: string): Promise<FoundKernel | undefined> {
+    const found = statSync(path, { throwIfNoEntry: false });
+    if (!found) return undefined;
+    const python = found.isDirectory() ? pythonOf(path, existsSync(join(path, 'conda-meta'))) : path;
+    const folder = dirname(dirname(python));
+    if (!isExecutable(python)) {
+      const facts = readEnvironment(folder);
+      const problem = (facts && judgeEnvironment(facts, this.#surroundings)) ?? { reason: 'it is not a program that can be run' };
+      return { ...pythonKernel(python, `Python (${python})`), source: 'path', problem };
+    }
+    return this.#judged(python, (version) => `Python ${version} (${basename(folder)})`, 'path');
+  }
+
+  async #judged(python: string, nameOf: (version: string) => string, source: FoundKernel['source']): Promise<FoundKernel> {
+    const look = await this.#lookAt(python);
+    const version = 'fault' in look ? '' : look.version;
+    const problem = judgeLook(python, look, this.#surroundings);
+    const launch = 'fault' in look ? {} : { launch: { python: look.executable || python } };
+    return { ...pythonKernel(python, nameOf(version), version), source, ...(problem ? { problem } : launch) };
+  }
+
+  async #readSpecs(): Promise<FoundKernel[]> {
+    const active = this.#activePrefix();
+    const onPath = await this.onPath();
+    const look = onPath?.source === 'path' && onPath.path !== undefined ? await this.#lookAt(onPath.path) : undefined;
+    const prefixes = [active, look && 'prefix' in look ? look.prefix : undefined].filter((prefix) => prefix !== undefined);
+    const specs = readKernelspecs(jupyterKernelFolders({ env: this.#env, prefixes }));
+    return Promise.all(specs.map((spec) => this.#judgeSpec(spec)));
+  }
+
+  async #judgeSpec(spec: Kernelspec): Promise<FoundKernel> {
+    const { name: id, displayName, language, folder: path } = spec;
+    // R reads these of the folder in which it starts, and the first is code.
+    const ofFolder = language === 'r' ? ['.Rprofile', '.Renviron', '.RData'].filter((name) => existsSync(join(this.folder, name))) : [];
+    const trust =
+      isPlain(spec) && ofFolder.length === 0
+        ? {}
+        : {
+            trust: {
+              folder: this.folder,
+              question: `The notebook asks for the kernel "${id}", which runs: ${spec.argv.join(' ').slice(0, 300)}${ofFolder.length > 0 ? `, and with it ${ofFolder.join(', ')} of this folder` : ''}. Run it in the notebooks of this folder?`,
+            },
+          };
+    const found = { id, displayName, language, version: '', source: 'kernelspec' as const, path, ...trust };
+    const judged = isPlainPython(spec) ? await this.#judgePython(spec) : await this.#judgeProgram(spec);
+    return { ...found, ...judged };
+  }
+
+  async #judgePython(spec: Kernelspec): Promise<Pick<FoundKernel, 'problem' | 'launch' | 'version'>> {
+    const python = pythonOfSpec(spec) ?? (await this.#jupyterPython());
+    if (python === undefined || !isExecutable(python)) return { version: '', problem: missingProgram(python ?? 'python', spec.name) };
+    const environment = readEnvironment(dirname(dirname(python)));
+    // The files say it sooner than a process, and also of an environment in the notebook's folder.
+    if (environment) {
+      const problem = judgeEnvironment(environment, this.#surroundings);
+      return { version: environment.version, ...(problem ? { problem } : { launch: { python } }) };
+    }
+    const look = await this.#lookAt(python);
+    const problem = judgeLook(python, look, this.#surroundings);
+    const version = 'fault' in look ? '' : look.version;
+    return { version, ...(problem || 'fault' in look ? { problem } : { launch: { python: look.executable || python } }) } as Pick<
+      FoundKernel,
+      'problem' | 'launch' | 'version'
+    >;
+  }
+
+  async #judgeProgram({ argv: [program = ''], name }: Kernelspec): Promise<Pick<FoundKernel, 'problem' | 'launch'>> {
+    const isThere = isAbsolute(program)
+      ? isExecutable(program)
+      : isPythonName(program) || findProgram(program, this.#env.PATH) !== undefined;
+    if (!isThere) return { problem: missingProgram(program, name) };
+    const python = await this.#jupyterPython();
+    if (python !== undefined) return { launch: { python, kernelName: name } };
+    const fix = (await this.activated())?.problem?.fix ?? (await this.onPath())?.problem?.fix;
+    return { problem: { reason: 'no Python with jupyter_client was found that could start it', ...(fix === undefined ? {} : { fix }) } };
+  }
+
+  /** A Python with jupyter_client, which may run. */
+  async #jupyterPython(): Promise<string | undefined> {
+    const candidates = [await this.activated(), await this.onPath()];
+    return candidates.find((found) => found?.launch !== undefined && found.source !== 'folder')?.launch?.python;
+  }
+
+  #lookAt(python: string): Promise<InterpreterLook> {
+    const known = this.#looks.get(python);
+    if (known !== undefined) return known;
+    const look = lookAtInterpreter(python, { ...this.#env });
+    this.#looks.set(python, look);
+    return look;
+  }
+
+  #activePrefix(): string | undefined {
+    const { VIRTUAL_ENV: venv, CONDA_PREFIX: conda } = this.#env;
+    const prefix = venv || conda;
+    return prefix && isAbsolute(prefix) ? prefix : undefined;
+  }
+
+  #uvProject(project: string): FoundKernel {
+    const python = pythonOf(join(project, '.venv'));
+    const fix = `uv sync --project ${shellWord(project)} && uv pip install --python ${shellWord(join(project, '.venv'))} ipykernel`;
+    const problem = { reason: 'this project of uv has no environment yet', fix };
+    return { ...pythonKernel(python, 'Python (uv project)'), source: 'folder', problem };
+  }
+}
+
+function pythonKernel(
+  path: string,
+  displayName: string,
+  version = '',
+): Pick<FoundKernel, 'id' | 'displayName' | 'language' | 'version' | 'path'> {
+  return { id: path, displayName: displayName.replace('Python  (', 'Python ('), language: 'python', version, path };
+}
+
+/** An environment's own `python3` is that environment once more. */
+function isSpecOf({ id, launch }: FoundKernel, environments: readonly FoundKernel[]): boolean {
+  if (id !== 'python3' || !launch || launch.kernelName !== undefined) return false;
+  return environments.some((found) => found.launch && dirname(found.launch.python) === dirname(launch.python));
+}
+
+function isPath(id: string): boolean {
+  return isAbsolute(id) || id.includes('/') || id.includes(sep);
+}
+
+function isInside(folder: string, path: string): boolean {
+  const way = relative(realPath(folder) ?? folder, join(realPath(dirname(path)) ?? dirname(path), basename(path)));
+  return way !== '' && !way.startsWith('..') && !isAbsolute(way);
+}

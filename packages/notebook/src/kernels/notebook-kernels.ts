@@ -1,0 +1,223 @@
+import { nearest } from '@notebridge/kit/did-you-mean';
+import type { JsonObject } from '@notebridge/kit/json';
+import { Listeners } from '@notebridge/kit/listeners';
+import { HostError } from '../host/host-error.js';
+import type { Kernel } from '../kernel/kernel.js';
+import type { Actor } from '../model/cell.js';
+import type { SandboxMode } from '../sandbox/spec.js';
+import type { NotebookSession } from '../session.js';
+import type { KernelAsks } from '../viewer/protocol.js';
+import { chooseKernel, type FolderTrust, type KernelDecision } from './choose-kernel.js';
+import { type FoundKernel, pyodideKernel } from './found-kernel.js';
+import { describeIsolation } from './isolation.js';
+import type { Variables } from './jupyter-folders.js';
+import type { KernelChoice, KernelOffer } from './kernel-choice.js';
+import { KernelFinder } from './kernel-finder.js';
+import { withKernel } from './kernel-metadata.js';
+import { SwitchableKernel } from './switchable-kernel.js';
+
+/** How a notebook comes to its kernel. */
+export interface KernelOptions {
+  /** The name of a kernelspec, the path of a Python, `pyodide`, or `auto`. Default `pyodide`. */
+  wanted?: string | undefined;
+  /** A person at a terminal chose it, or let `auto` choose. Default false: the arguments of an agent host did. */
+  isAttended?: boolean | undefined;
+  /** Folders that the person trusts. Default: none, and a yes counts for as long as the notebook is open. */
+  trust?: FolderTrust | undefined;
+  /** Variables of whoever opens the notebook: PATH, activated environment, Jupyter's folders. Default: those of this process. */
+  env?: Variables | undefined;
+}
+
+export interface NotebookKernelsOptions extends KernelOptions {
+  /** The folder of the notebook: where its code begins. */
+  folder: string;
+  metadata: JsonObject;
+  /** Undefined: `off` for an own Python that a person chose, as in Jupyter; else `auto`. */
+  sandbox: SandboxMode | undefined;
+  create: (found: FoundKernel, sandbox: SandboxMode) => Kernel | Promise<Kernel>;
+}
+
+/** The kernels of one open notebook: which there are, which one runs, and how another takes its place. */
+export class NotebookKernels {
+  readonly kernel: SwitchableKernel;
+  readonly #options: NotebookKernelsOptions;
+  readonly #finder: KernelFinder;
+  readonly #trust: FolderTrust;
+  readonly #listeners = new Listeners<KernelChoice>();
+  #decision: KernelDecision;
+  #sandbox: SandboxMode;
+  /** A person or an argument named this kernel, so the notebook's file shall name it. */
+  #isMeant: boolean;
+  #session: NotebookSession | undefined;
+  #isDismissed = false;
+  /** The choice as listeners know it. */
+  #said = '';
+
+  private constructor(
+    options: NotebookKernelsOptions,
+    { decision, kernel, finder, trust }: { decision: KernelDecision; kernel: Kernel; finder: KernelFinder; trust: FolderTrust },
+  ) {
+    this.#options = options;
+    this.#finder = finder;
+    this.#trust = trust;
+    this.#decision = decision;
+    this.#sandbox = sandboxFor(decision.kernel, options);
+    this.#isMeant = !['auto', undefined].includes(options.wanted);
+    this.kernel = new SwitchableKernel(kernel);
+    this.#said = JSON.stringify(this.choice);
+  }
+
+  /** Rejects with `unknown_kernel` or `kernel_unusable`. */
+  static async open(options: NotebookKernelsOptions): Promise<NotebookKernels> {
+    const { folder, env, metadata, wanted = pyodideKernel.id, trust = temporaryTrust() } = options;
+    const finder = new KernelFinder({ folder, env });
+    const decision =
+      wanted === 'auto'
+        ? await chooseKernel(finder, metadata, trust)
+        : {
+            kernel: await findUsable(finder, wanted),
+            reason: options.wanted === undefined ? 'nothing else was asked for' : 'it was asked for',
+          };
+    const kernel = await options.create(decision.kernel, sandboxFor(decision.kernel, options));
+    return new NotebookKernels(options, { decision, kernel, finder, trust });
+  }
+
+  get choice(): KernelChoice {
+    const { kernel, reason, proposal, notice } = this.#decision;
+    const asks = this.#isDismissed ? undefined : proposal;
+    return {
+      id: kernel.id,
+      displayName: kernel.displayName,
+      reason,
+      isolation: describeIsolation(kernel, this.#sandbox, this.kernel.layers),
+      proposal: asks?.trust ? { id: asks.id, question: asks.trust.question, folder: asks.trust.folder } : null,
+      notice: notice ?? null,
+    };
+  }
+
+  /** For agents: what the code is, and can do. */
+  describe(): JsonObject {
+    const { displayName, isolation } = this.choice;
+    const isOwn = this.#decision.kernel.id !== pyodideKernel.id;
+    return { display_name: displayName, isolation, ...(isOwn ? { folder: this.#options.folder } : {}) };
+  }
+
+  /** Returns the unsubscribe function. */
+  onChoice(listener: (choice: KernelChoice) => void): () => void {
+    return this.#listeners.add(listener);
+  }
+
+  /** From now on the notebook's metadata follow the kernel. Returns a function that ends it. */
+  attach(session: NotebookSession): () => void {
+    this.#session = session;
+    return session.onEvent((event) => {
+      // With a run the file changes anyway; merely opening a notebook leaves it as it is.
+      if (event.type === 'finished' && (this.#isMeant || session.document.metadata.kernelspec === undefined))
+        this.#writeMetadata(event.run.by);
+      // Once the layers are known, more can be said of the isolation.
+      if (event.type === 'kernel') this.#emitChange();
+    });
+  }
+
+  async list(): Promise<KernelOffer[]> {
+    const all = await this.#finder.all();
+    const { kernel } = this.#decision;
+    const shown = all.some(({ id }) => id === kernel.id) ? all : [kernel, ...all];
+    return shown.map(({ launch: _, ...found }) => ({ ...found, isCurrent: found.id === kernel.id }));
+  }
+
+  /**
+   * Puts another kernel in, as a restart does: what runs ends, what waits is forgotten, variables are gone. Where the person has to
+   * trust a folder first, it becomes the proposal, and the question is the answer. Rejects with `unknown_kernel`, `kernel_unusable`,
+   * and with what keeps it from starting.
+   */
+  async use(id: string, by: Actor): Promise<{ asks: KernelAsks } | undefined> {
+    const session = this.#session;
+    if (!session) return undefined;
+    const found = await findUsable(this.#finder, id);
+    const { trust } = found;
+    if (trust && found.source === 'folder' && !this.#trust.has(trust.folder)) {
+      this.#decision = { ...this.#decision, proposal: found };
+      this.#isDismissed = false;
+      this.#emitChange();
+      return { asks: trust };
+    }
+    const sandbox = sandboxFor(found, { sandbox: this.#options.sandbox, isAttended: true });
+    await this.kernel.putIn(await this.#options.create(found, sandbox));
+    this.#decision = { kernel: found, reason: 'it was chosen in the window' };
+    this.#sandbox = sandbox;
+    this.#isMeant = true;
+    this.#emitChange();
+    await session.restart({ by });
+    this.#writeMetadata(by);
+    return undefined;
+  }
+
+  /** Answers the question of the proposal. A no is kept as long as the notebook is open. */
+  async trustFolder({ yes, folder }: { yes: boolean; folder?: string | undefined }, by: Actor): Promise<void> {
+    const { proposal } = this.#decision;
+    if (!proposal?.trust || (folder !== undefined && folder !== proposal.trust.folder))
+      throw new HostError('bad_request', 'There is no kernel that waits for an answer. Reload the window.');
+    if (yes) {
+      await this.#trust.add(proposal.trust.folder);
+      // Of a kernelspec the yes is the choice; an environment is looked up again, and is trusted by now.
+      await this.use(proposal.id, by);
+      return;
+    }
+    this.#isDismissed = true;
+    this.#emitChange();
+  }
+
+  #emitChange(): void {
+    const next = JSON.stringify(this.choice);
+    if (next === this.#said) return;
+    this.#said = next;
+    this.#listeners.emit(this.choice);
+  }
+
+  #writeMetadata(by: Actor): void {
+    const document = this.#session?.document;
+    if (!document) return;
+    const next = withKernel(document.metadata, this.#decision.kernel, this.kernel.info);
+    if (JSON.stringify(next) !== JSON.stringify(document.metadata)) document.setMetadata(undefined, next, { by });
+    this.#isMeant = false;
+  }
+}
+
+function sandboxFor({ id }: FoundKernel, { sandbox, isAttended }: Pick<NotebookKernelsOptions, 'sandbox' | 'isAttended'>): SandboxMode {
+  return sandbox ?? (id !== pyodideKernel.id && isAttended === true ? 'off' : 'auto');
+}
+
+/** Of this very name, and usable. */
+export async function findUsable(finder: KernelFinder, id: string): Promise<FoundKernel> {
+  const found = await finder.find(id);
+  if (!found) throw await unknownKernel(finder, id);
+  if (!found.problem) return found;
+  const { reason, fix } = found.problem;
+  const next = fix === undefined ? 'Choose another: "notebridge kernels" lists them.' : `To fix it: ${fix}`;
+  throw new HostError('kernel_unusable', `The kernel ${JSON.stringify(id)} cannot be used: ${reason}. ${next}`, { data: { kernel: id } });
+}
+
+async function unknownKernel(finder: KernelFinder, id: string): Promise<HostError> {
+  const names = ['auto', ...(await finder.all()).map((found) => found.id)];
+  const near = nearest(id, names, 3);
+  const hint = near.length > 0 ? ` Nearest: ${near.join(', ')}.` : '';
+  const what = id.includes('/') ? 'There is nothing at' : 'There is no kernel';
+  return new HostError(
+    'unknown_kernel',
+    `${what} ${JSON.stringify(id.slice(0, 200))}.${hint} "notebridge kernels" lists those of this machine.`,
+    {
+      data: { kernel: id, near },
+    },
+  );
+}
+
+/** Trust that ends with the notebook. */
+export function temporaryTrust(): FolderTrust {
+  const folders = new Set<string>();
+  return {
+    has: (folder) => folders.has(folder),
+    add: async (folder) => void folders.add(folder),
+    remove: async (folder) => void folders.delete(folder),
+  };
+}

@@ -1,0 +1,135 @@
+import type { KernelOffer } from '../../kernels/kernel-choice.js';
+import type { KernelAsks, KernelList } from '../../viewer/protocol.js';
+import type { Commands } from '../commands.js';
+import { button, el, hiddenText } from '../dom.js';
+import { icon } from '../icons.js';
+import type { Store } from '../state/store.js';
+import { visible } from '../visible.js';
+import type { Banners } from './banners.js';
+import { confirm, openDialog } from './dialogs.js';
+
+/** The kernel as people know it: `Python 3.14.2 (Pyodide)`. */
+export function kernelLabel({ kernel, choice }: Pick<Store, 'kernel' | 'choice'>): string {
+  const { name, displayName, version } = kernel;
+  if (name === 'pyodide') return version ? `Python ${version} (Pyodide)` : 'Python (Pyodide)';
+  if (choice) return visible(choice.displayName);
+  return visible([displayName || name, version].filter(Boolean).join(' ')) || 'Kernel';
+}
+
+/** Around the kernel's name in the bar: pressed, it lists what else could run the code. Nothing can be pressed where nothing can be chosen. */
+export function createKernelPicker(store: Store, commands: Commands, content: HTMLElement): HTMLButtonElement {
+  const opener = button(
+    { class: 'kernel-picker bare', 'aria-haspopup': 'dialog', onclick: () => showKernels(store, commands) },
+    content,
+    el('span', { class: 'kernel-arrow', 'aria-hidden': 'true' }, '▾'),
+    hiddenText('Choose the kernel'),
+  );
+  store.follow(['reset', 'choice', 'link'], () => {
+    opener.disabled = store.choice === null || store.offReason !== undefined;
+  });
+  return opener;
+}
+
+/** What the person has to answer or know before the right kernel runs. */
+export function followKernelChoice(store: Store, banners: Banners, commands: Commands): void {
+  store.follow(['reset', 'choice'], () => {
+    const { proposal = null, notice = null } = store.choice ?? {};
+    const folder = proposal?.folder ?? '';
+    const use = async () => {
+      if (await mayLoseVariables('Switch the kernel?', store)) await commands.ask({ do: 'trustFolder', yes: true, folder });
+    };
+    const actions = [
+      { text: 'Use it', act: () => void use(), isMain: true },
+      { text: 'Not now', act: () => void commands.ask({ do: 'trustFolder', yes: false, folder }) },
+    ];
+    banners.set('kernel-proposal', proposal ? { kind: 'info', text: proposal.question, actions } : undefined);
+    banners.set('kernel-notice', notice === null ? undefined : { kind: 'info', text: notice, closes: true });
+  });
+}
+
+function showKernels(store: Store, commands: Commands): void {
+  const close = button({ class: 'bare', autofocus: true, onclick: () => dialog.close() }, icon('close'), hiddenText('Close'));
+  const state = el('p', { id: 'kernel-isolation' });
+  const list = el('div', { class: 'kernel-lists', role: 'status' }, 'Looking for kernels…');
+  const dialog = el(
+    'dialog',
+    { class: 'dialog kernel-dialog', 'aria-labelledby': 'kernel-title', 'aria-describedby': 'kernel-isolation' },
+    el('div', { class: 'dialog-head' }, el('h2', { id: 'kernel-title' }, 'Kernel'), close),
+    state,
+    list,
+  );
+  const forget = store.follow(['reset', 'choice', 'kernel'], () => {
+    const { choice } = store;
+    if (choice === null) return dialog.close();
+    state.replaceChildren(el('strong', {}, kernelLabel(store)), `, because ${visible(choice.reason)}. ${visible(choice.isolation)}`);
+  });
+  openDialog(dialog, forget);
+  void commands.ask({ do: 'listKernels' }).then((found) => {
+    if (!found || !dialog.isConnected) return dialog.close();
+    const { kernels } = found as KernelList;
+    list.removeAttribute('role');
+    const pick = (kernel: KernelOffer) => {
+      dialog.close();
+      if (!kernel.isCurrent) void useKernel(kernel, store, commands);
+    };
+    const usable = kernels.filter(({ problem }) => !problem);
+    const others = kernels.filter(({ problem }) => problem);
+    list.replaceChildren(
+      el('ul', { class: 'kernel-list', 'aria-label': 'Kernels' }, ...usable.map((kernel) => el('li', {}, toButton(kernel, pick)))),
+      ...(others.length > 0 ? [el('h3', { id: 'kernel-others' }, 'Not usable as they are')] : []),
+      el('ul', { class: 'kernel-list', 'aria-labelledby': 'kernel-others' }, ...others.map(toReason)),
+    );
+    list.querySelector<HTMLElement>('[aria-current="true"], .kernel-offer')?.focus();
+  });
+}
+
+const sources: { readonly [source in KernelOffer['source']]: string } = {
+  'built in': 'Comes with Notebridge',
+  activated: 'The activated environment',
+  kernelspec: 'Installed for Jupyter',
+  folder: 'Of this folder',
+  path: 'On this machine',
+};
+
+function toButton(kernel: KernelOffer, pick: (kernel: KernelOffer) => void): HTMLButtonElement {
+  const { displayName, source, path, isCurrent, language } = kernel;
+  const where = [sources[source], language === 'python' ? undefined : visible(language), path === undefined ? undefined : visible(path)];
+  return button(
+    { class: 'kernel-offer', 'aria-current': isCurrent ? 'true' : undefined, onclick: () => pick(kernel) },
+    el(
+      'span',
+      { class: 'kernel-offer-name' },
+      visible(displayName),
+      ...(isCurrent ? [el('span', { class: 'kernel-now' }, ' in use')] : []),
+    ),
+    el('span', { class: 'kernel-offer-where' }, where.filter((part) => part !== undefined).join(' · ')),
+  );
+}
+
+function toReason({ displayName, problem, path }: KernelOffer): HTMLLIElement {
+  const fix = problem?.fix === undefined ? [] : [el('code', { class: 'kernel-fix', tabindex: '0' }, visible(problem.fix))];
+  return el(
+    'li',
+    { class: 'kernel-unusable', title: path === undefined ? undefined : visible(path) },
+    el('span', { class: 'kernel-offer-name' }, visible(displayName)),
+    el('span', { class: 'kernel-offer-where' }, visible(problem?.reason ?? '')),
+    ...fix,
+  );
+}
+
+async function useKernel({ id, displayName }: KernelOffer, store: Store, commands: Commands): Promise<void> {
+  if (!(await mayLoseVariables(`Switch to ${visible(displayName)}?`, store))) return;
+  const asks = ((await commands.ask({ do: 'useKernel', id })) as { asks?: KernelAsks } | undefined)?.asks;
+  if (!asks) return;
+  const detail = `Folder: ${visible(asks.folder)}. Notebridge remembers a yes for this folder; "notebridge kernels --distrust" takes it back.`;
+  const yes = await confirm(visible(asks.question), { yes: 'Use it', detail });
+  await commands.ask({ do: 'trustFolder', yes, folder: asks.folder });
+}
+
+/** Asks where something has run: what it left in memory ends with its kernel. */
+async function mayLoseVariables(question: string, { kernel, cells }: Store): Promise<boolean> {
+  if (kernel.state === 'dead' || cells.every(({ executionCount }) => executionCount === null)) return true;
+  const detail =
+    'The variables of the kernel that runs now are lost. What runs is stopped, what waits does not run. Cells and outputs stay.';
+  return confirm(question, { yes: 'Switch', detail });
+}

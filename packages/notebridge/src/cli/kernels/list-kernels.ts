@@ -1,0 +1,112 @@
+import { existsSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { messageOf } from '@notebridge/kit/message-of';
+import type { FoundKernel, KernelOverview } from '@notebridge/notebook/host';
+import { stateDir } from '../../assembly/state-dir.js';
+import { BridgeError } from '../../core/errors.js';
+import { printMessage } from '../../core/wire.js';
+import { createTrustedFolders, type TrustedFolders } from '../../notebooks/local/trusted-folders.js';
+import { quote } from '../../util/quote.js';
+import { type Paint, paintFor } from '../terminal.js';
+import { withoutControls } from '../terminal-logger.js';
+
+export interface ListKernelsOptions {
+  json?: boolean;
+  distrust?: boolean;
+}
+
+/** Prints the kernels for a notebook or a folder: what is usable, what `auto` would take, and why the rest is not usable. Runs no Python of that folder. */
+export async function listKernels(where: string | undefined, { json, distrust }: ListKernelsOptions): Promise<void> {
+  const path = resolve(where ?? '.');
+  if (!existsSync(path)) throw new BridgeError('bad_usage', `There is no notebook or folder ${quote(path)}. Give one that is there.`);
+  const trust = createTrustedFolders(stateDir());
+  if (distrust === true) return removeTrust(path, trust);
+  const { lookAtKernels } = await import('@notebridge/notebook/host');
+  const overview = await lookAtKernels({ where: path, trust }).catch((error: unknown) => {
+    throw new BridgeError('bad_notebook', `${quote(path)} cannot be read: ${messageOf(error)}`, { cause: error });
+  });
+  const { stdout } = process;
+  if (json === true) stdout.write(`${printMessage(toJson(overview, trust))}\n`);
+  else stdout.write(toText(overview, { trust, paint: paintFor(stdout), width: Math.max(40, (stdout.isTTY ? stdout.columns : 0) || 80) }));
+}
+
+async function removeTrust(path: string, trust: TrustedFolders): Promise<void> {
+  const folder = statSync(path).isDirectory() ? path : dirname(path);
+  const was = trust.has(folder);
+  await trust.remove(folder);
+  process.stdout.write(was ? `${folder} is not trusted any more.\n` : `${folder} was not trusted.\n`);
+}
+
+function toJson({ folder, kernels, auto }: KernelOverview, trust: TrustedFolders) {
+  return {
+    folder,
+    kernels: kernels.map(({ launch: _, trust: asked, ...kernel }) => ({
+      ...kernel,
+      usable: kernel.problem === undefined,
+      ...(asked ? { asks: { folder: asked.folder, trusted: trust.has(asked.folder) } } : {}),
+    })),
+    auto: { id: auto.kernel.id, reason: auto.reason, proposal: auto.proposal?.id ?? null, notice: auto.notice ?? null },
+  };
+}
+
+interface TextOptions {
+  trust: TrustedFolders;
+  paint: Paint;
+  width: number;
+}
+
+function toText({ folder, kernels, auto }: KernelOverview, options: TextOptions): string {
+  const { paint, width } = options;
+  const usable = kernels.filter(({ problem }) => !problem);
+  const others = kernels.filter(({ problem }) => problem);
+  const lines = [
+    paint.dim(`Kernels for the notebooks of ${withoutControls(folder)}`),
+    ...usable.flatMap((kernel) => ['', ...toLines(kernel, options, kernel.id === auto.kernel.id ? ` ← auto: ${auto.reason}` : '')]),
+    ...(others.length > 0 ? ['', paint.dim('Not usable:')] : []),
+    ...others.flatMap((kernel) => ['', ...toLines(kernel, options, '')]),
+  ];
+  const { proposal, notice } = auto;
+  if (proposal) lines.push('', ...wrap(`"auto" would ask in the window: ${withoutControls(proposal.trust?.question ?? '')}`, width, ''));
+  if (notice !== undefined) lines.push('', ...wrap(withoutControls(notice), width, ''));
+  return `${lines.join('\n')}\n`;
+}
+
+const sources: Readonly<Record<FoundKernel['source'], string>> = {
+  'built in': 'comes with Notebridge',
+  activated: 'the activated environment',
+  kernelspec: 'a kernelspec of Jupyter',
+  folder: "the folder's own",
+  path: 'on PATH',
+};
+
+function toLines(
+  { id, displayName, source, language, problem, trust: asked }: FoundKernel,
+  { trust, paint, width }: TextOptions,
+  mark: string,
+): string[] {
+  const asks = asked === undefined ? '' : trust.has(asked.folder) ? '; you trust this folder' : '; asks before it runs';
+  const isOther = language !== 'python' && language !== '' ? `, ${language}` : '';
+  const indent = '    ';
+  const first = `  ${paint.bold(withoutControls(displayName))}${withoutControls(mark)}`;
+  const detail = wrap(`${sources[source]}${withoutControls(isOther)}${problem ? '' : asks}`, width, indent);
+  // Not wrapped: they are there to be copied.
+  if (!problem) return [first, ...detail, `${indent}--kernel ${quoteWord(withoutControls(id))}`];
+  const fix = problem.fix === undefined ? [] : [`${indent}→ ${withoutControls(problem.fix)}`];
+  const where = source === 'kernelspec' ? `${id}: ` : '';
+  return [first, ...wrap(withoutControls(`${where}${problem.reason}`), width, indent), ...fix];
+}
+
+/** Lines of at most so many characters, broken between words. */
+function wrap(text: string, width: number, indent: string): string[] {
+  const lines: string[] = [];
+  for (const word of text.split(/\s+/).filter((each) => each !== '')) {
+    const last = lines.at(-1);
+    if (last !== undefined && indent.length + last.length + 1 + word.length <= width) lines[lines.length - 1] = `${last} ${word}`;
+    else lines.push(word);
+  }
+  return lines.map((line) => indent + line);
+}
+
+function quoteWord(word: string): string {
+  return /^[\w@%+=:,./~\\-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}
