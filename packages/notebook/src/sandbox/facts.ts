@@ -21,13 +21,14 @@ export interface Expected {
 }
 
 export function toExpected(spec: SandboxSpec, systemFiles: readonly string[]): Expected {
-  const { command, readable, mounts = [], hidden = [], kept = [], programs = false, network = false } = spec;
+  const { command, readable, mounts = [], hidden = [], kept = [], relay, programs = false, network = false } = spec;
   return {
     visible: [
       ...systemFiles,
       command[0],
       ...readable,
       ...kept,
+      ...(relay ? [relay.inside] : []),
       ...(programs ? ['/dev', terminals, ...writtenFiles.map(([path]) => path)] : []),
     ],
     writable: mounts.filter(({ access }) => access === 'rw').map(({ path }) => path),
