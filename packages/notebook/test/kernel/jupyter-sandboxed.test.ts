@@ -69,7 +69,7 @@ describe.skipIf(missing !== undefined)('in the sandbox', () => {
     });
     await harness.kernel.restart();
     expect(textOf(await run('1 + 1'))).toBe('2');
-  }, 60_000);
+  }, 180_000);
 });
 
 test('files are refused where there is no sandbox that would keep it', async () => {
