@@ -7,7 +7,7 @@ export type { KernelChoice } from '../kernels/kernel-choice.js';
 export { type KernelOverview, lookAtKernels } from '../kernels/look-at-kernels.js';
 export type { KernelOptions } from '../kernels/notebook-kernels.js';
 export { lookAtSandbox } from '../sandbox/sandbox.js';
-export type { SandboxMode } from '../sandbox/spec.js';
+export type { FolderAccess, SandboxMode } from '../sandbox/spec.js';
 export type { ToolAccess } from '../viewer/protocol.js';
 export type { NotebookTools } from './agent-tools.js';
 export { HostError, type HostErrorCode, hostErrors } from './host-error.js';

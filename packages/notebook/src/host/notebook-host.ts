@@ -14,7 +14,7 @@ import { createDocument, type DocumentLimits, type NotebookDocument } from '../m
 import { NotebookError } from '../model/errors.js';
 import type { NotebookLimits } from '../model/nbformat.js';
 import { openSandbox } from '../sandbox/sandbox.js';
-import type { SandboxMode } from '../sandbox/spec.js';
+import type { FolderAccess, SandboxMode } from '../sandbox/spec.js';
 import { createNotebookSession, type NotebookSession } from '../session.js';
 import { createNotebookTools } from '../tools/notebook-tools.js';
 import type { NotebookTool, ToolContext, ToolResult } from '../tools/tool.js';
@@ -51,6 +51,15 @@ export interface NotebookHostOptions extends WindowAccess {
    * one works) or `off`. Default `off` for an own Python that a person chose, else `auto`. What came of it: `session.kernel.layers`.
    */
   sandbox?: SandboxMode | undefined;
+  /**
+   * What code reaches of the notebook's folder. An own Python is in a sandbox then, and `start` rejects with `sandbox_unavailable` where
+   * none would keep it. Default: in a sandbox `ro`; Pyodide `ro` if a person opened the notebook, else `none`.
+   */
+  files?: FolderAccess | undefined;
+  /** Servers that code in a sandbox may reach. Names, `*.` before one for those below it, `:PORT` behind it. Default: none. */
+  allowNet?: readonly string[] | undefined;
+  /** Files and folders that no code ever sees, though they may be in the notebook's folder: state, tokens, logs. Default: none. */
+  ours?: readonly string[] | undefined;
   /** What code in the notebook may call, and what windows show of it. The caller closes them, after the host. Default: nothing. */
   tools?: NotebookTools | undefined;
   /**
@@ -229,10 +238,18 @@ export class NotebookHost implements AsyncDisposable {
   }
 
   #openKernels(document: NotebookDocument): Promise<NotebookKernels> {
-    const { file, sandbox, tools, kernels } = this.#options;
+    const { file, sandbox, files, allowNet, ours, tools, kernels } = this.#options;
     const folder = file === undefined ? process.cwd() : dirname(resolve(file));
-    const create = (found: FoundKernel, mode: SandboxMode) => createFoundKernel(found, { folder, tools, sandbox: mode });
-    return NotebookKernels.open({ ...kernels, folder, metadata: document.metadata, sandbox, create });
+    const create = (found: FoundKernel, mode: SandboxMode) =>
+      createFoundKernel(found, { folder, tools, sandbox: mode, files, allowNet, ours });
+    return NotebookKernels.open({
+      ...kernels,
+      folder,
+      metadata: document.metadata,
+      sandbox,
+      isConfined: files !== undefined || (allowNet?.length ?? 0) > 0,
+      create,
+    });
   }
 
   #openServer(windows: ViewerWindows, session: NotebookSession): Promise<ViewerServer> {

@@ -34,6 +34,8 @@ export interface NotebookKernelsOptions extends KernelOptions {
   metadata: JsonObject;
   /** Undefined: `off` for an own Python that a person chose, as in Jupyter; else `auto`. */
   sandbox: SandboxMode | undefined;
+  /** What code reaches was chosen, which only a sandbox keeps: an own Python runs in one, or not at all. */
+  isConfined?: boolean | undefined;
   create: (found: FoundKernel, sandbox: SandboxMode) => Kernel | Promise<Kernel>;
 }
 
@@ -141,7 +143,7 @@ export class NotebookKernels {
       this.#emitChange();
       return { asks: trust };
     }
-    const sandbox = sandboxFor(found, { sandbox: this.#options.sandbox, isAttended: true });
+    const sandbox = sandboxFor(found, { ...this.#options, isAttended: true });
     await this.kernel.putIn(await this.#options.create(found, sandbox));
     this.#decision = { kernel: found, reason: 'it was chosen in the window' };
     this.#sandbox = sandbox;
@@ -188,8 +190,13 @@ function namesNone({ kernelspec, language_info }: JsonObject): boolean {
   return kernelspec === undefined || (language_info === undefined && isGeneric(readNamedKernel({ kernelspec }).name ?? ''));
 }
 
-function sandboxFor({ id }: FoundKernel, { sandbox, isAttended }: Pick<NotebookKernelsOptions, 'sandbox' | 'isAttended'>): SandboxMode {
-  return sandbox ?? (id !== pyodideKernel.id && isAttended === true ? 'off' : 'auto');
+function sandboxFor(
+  { id }: FoundKernel,
+  { sandbox, isAttended, isConfined }: Pick<NotebookKernelsOptions, 'sandbox' | 'isAttended' | 'isConfined'>,
+): SandboxMode {
+  if (sandbox !== undefined || id === pyodideKernel.id) return sandbox ?? 'auto';
+  if (isConfined) return 'require';
+  return isAttended === true ? 'off' : 'auto';
 }
 
 /** Of this very name, and usable. */

@@ -16,7 +16,7 @@ const nobody = '65534';
 
 /** The arguments of bubblewrap (0.8 or later). `systemFiles` are readable as well. */
 export function toBubblewrapArguments(spec: SandboxSpec, systemFiles: readonly string[]): string[] {
-  const { command, readable, folder, network = false, programs = false, mounts = [], hidden = [], kept = [] } = spec;
+  const { command, readable, folder, network = false, programs = false, mounts = [], hidden = [], kept = [], relay } = spec;
   const binds = toBinds([...systemFiles, command[0], ...readable, ...kept], mounts);
   return [
     '--unshare-all',
@@ -35,6 +35,7 @@ export function toBubblewrapArguments(spec: SandboxSpec, systemFiles: readonly s
     ...(programs ? placesOfPrograms(spec) : []),
     ...binds.flatMap(({ path, access }) => [access === 'rw' ? '--bind' : '--ro-bind', path, path]),
     ...hidden.flatMap(toCover),
+    ...(relay ? ['--ro-bind', relay.socket, relay.inside] : []),
     ...['--proc', '/proc'],
     // Root outside owns the host's devices and may change who may use them, also from in here: so there are none, or such as cannot
     // be changed (limits.ts). And the file systems that bubblewrap makes could be filled.

@@ -21,13 +21,14 @@ export interface Expected {
 }
 
 export function toExpected(spec: SandboxSpec, systemFiles: readonly string[]): Expected {
-  const { command, readable, mounts = [], hidden = [], kept = [], programs = false, network = false } = spec;
+  const { command, readable, mounts = [], hidden = [], kept = [], relay, programs = false, network = false } = spec;
   return {
     visible: [
       ...systemFiles,
       command[0],
       ...readable,
       ...kept,
+      ...(relay ? [relay.inside] : []),
       ...(programs ? ['/dev', terminals, ...writtenFiles.map(([path]) => path)] : []),
     ],
     writable: mounts.filter(({ access }) => access === 'rw').map(({ path }) => path),
@@ -81,6 +82,9 @@ function findSharedNamespaces(pid: number, network: boolean): string[] {
 
 interface MountPoint {
   path: string;
+  /** Which file system, and which folder of it. */
+  device: string;
+  root: string;
   isReadOnly: boolean;
   /** Of the file system itself, as in `size=100k`. */
   fileSystem: string;
@@ -90,10 +94,17 @@ interface MountPoint {
 function parseMounts(text: string): MountPoint[] {
   return lines(text).map((line) => {
     const [front = '', back = ''] = line.split(' - ');
-    const [, , , , point = '', mount = ''] = front.split(' ');
+    const [, , device = '', root = '', point = '', mount = ''] = front.split(' ');
     const [fileSystem = '', , options = ''] = back.split(' ');
-    const path = point.replace(/\\(\d{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
-    return { path, isReadOnly: mount.split(',').includes('ro'), fileSystem, options: options.split(',') };
+    const plain = (text: string) => text.replace(/\\(\d{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
+    return {
+      path: plain(point),
+      root: plain(root),
+      device,
+      isReadOnly: mount.split(',').includes('ro'),
+      fileSystem,
+      options: options.split(','),
+    };
   });
 }
 
@@ -112,7 +123,26 @@ function findMounts(mounts: readonly MountPoint[], expected: Expected): string[]
     return writable.some((folder) => folder === path || isBelow(folder, path)) ? [] : [`it may write to "${path}"`];
   });
   const missing = [...hidden, ...writable].filter((path) => !seen.has(path));
-  return [...faults, ...missing.map((path) => (hidden.includes(path) ? `it sees "${path}"` : `it does not see "${path}"`))];
+  return [
+    ...faults,
+    ...findSwapped(seen, expected),
+    ...missing.map((path) => (hidden.includes(path) ? `it sees "${path}"` : `it does not see "${path}"`)),
+  ];
+}
+
+/**
+ * What is kept below a folder that others can write to as well, another kernel perhaps: it was bound by its path, and has to be what the folder has
+ * there, not what a link led to at that moment.
+ */
+function findSwapped(seen: ReadonlyMap<string, MountPoint>, { visible, writable }: Expected): string[] {
+  return writable.flatMap((folder) => {
+    const mount = seen.get(folder);
+    if (!mount) return [];
+    const base = mount.root === '/' ? '' : mount.root;
+    const below = [...seen.values()].filter(({ path }) => isBelow(folder, path) && visible.includes(path));
+    const swapped = below.filter(({ path, device, root }) => device !== mount.device || root !== base + path.slice(folder.length));
+    return swapped.map(({ path }) => `"${path}" is not what the folder has there`);
+  });
 }
 
 function isBelow(folder: string, path: string): boolean {

@@ -1,4 +1,4 @@
-import { existsSync, realpathSync } from 'node:fs';
+import { existsSync, readdirSync, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { findFileDoors } from './file-doors.js';
@@ -60,7 +60,10 @@ export async function toKernelSpec(options: KernelSpecOptions): Promise<SandboxS
 
 /** What other programs run when the person uses the folder: code may not write it for them. */
 function findKept(folder: string): string[] {
-  return ['.git/hooks', '.git/config', '.vscode', '.idea', '.envrc']
+  const environments = readdirSync(folder, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && ['pyvenv.cfg', 'conda-meta'].some((mark) => existsSync(join(folder, entry.name, mark))))
+    .map(({ name }) => name);
+  return [...environments, '.git/hooks', '.git/config', '.vscode', '.idea', '.envrc']
     .map((name) => join(folder, name))
     .filter((path) => existsSync(path) && realpathSync(path) === path);
 }

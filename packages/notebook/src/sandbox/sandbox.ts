@@ -14,7 +14,7 @@ export interface OpenedSandbox {
   layerOf(spec: DescribedSpec): Layer;
 }
 
-type DescribedSpec = Pick<SandboxSpec, 'network' | 'programs' | 'mounts' | 'maxProcesses'>;
+type DescribedSpec = Pick<SandboxSpec, 'network' | 'programs' | 'mounts' | 'maxProcesses' | 'relay'>;
 
 /** A sandbox that has worked once in this process is required from then on: code that breaks it from inside gains nothing. */
 let proven: Sandbox | undefined;
@@ -59,8 +59,8 @@ const untested: Unavailable = {
 
 function toLayer({ name, isTested }: Sandbox, spec: DescribedSpec): Layer {
   if (!isTested) return { name: 'operating system', active: false, text: `${name} is in use, but untested`, fix: untested.fix };
-  const { network = false, programs = false } = spec;
-  const reach = network ? 'the network of this machine' : 'no network';
+  const { network = false, programs = false, relay } = spec;
+  const reach = network ? 'the network of this machine' : relay ? `of the network ${relay.servers.join(', ')} by a relay` : 'no network';
   const own = programs
     ? `no processes but its own, ${maxProcessesOf(spec)} at most, ${describeFiles(spec)}, bounded memory`
     : 'no other processes, no files but its own, nothing to write to, bounded memory';

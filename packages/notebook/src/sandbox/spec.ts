@@ -39,6 +39,8 @@ export interface SandboxSpec {
   readonly hidden?: readonly string[] | undefined;
   /** Files and folders below `mounts` that stay readable alone. */
   readonly kept?: readonly string[] | undefined;
+  /** A way out of the network's namespace: a socket of ours, and where it is inside, with the servers that it reaches, in words. */
+  readonly relay?: { readonly socket: string; readonly inside: string; readonly servers: readonly string[] } | undefined;
   /** Its variables, with `programs`. They can be read by everybody on the machine: no secrets. */
   readonly environment?: { readonly [name: string]: string } | undefined;
   /** Processes at once, with `programs`. Default: 512. */

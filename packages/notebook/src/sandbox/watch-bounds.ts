@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { maxDataBytesOf, maxProcessesOf, maxThreadsOf } from './limits.js';
 import type { SandboxedProcess, SandboxSpec } from './spec.js';
@@ -71,6 +71,8 @@ function judge({ pids, threads }: Found, spec: SandboxSpec): string | undefined 
 function count(first: number): Found | undefined {
   try {
     const folder = `/proc/${first}/root/proc`;
+    // While bubblewrap is setting things up, the machine's own is still there.
+    if (readlinkSync(`${folder}/1/ns/pid`) !== readlinkSync(`/proc/${first}/ns/pid`)) return undefined;
     const pids = readdirSync(folder).filter((name) => /^\d+$/.test(name));
     // Enough is known.
     if (pids.length > 4096) return { pids, threads: pids.length, bytes: 0 };

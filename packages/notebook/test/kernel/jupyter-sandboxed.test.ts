@@ -1,5 +1,7 @@
 /** A kernel of Jupyter with its helper in the sandbox of the operating system: it does what it does without, and gets nothing else. */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Output } from '../../src/kernel/kernel.js';
@@ -67,7 +69,7 @@ describe.skipIf(missing !== undefined)('in the sandbox', () => {
     });
     await harness.kernel.restart();
     expect(textOf(await run('1 + 1'))).toBe('2');
-  }, 60_000);
+  }, 180_000);
 });
 
 test('files are refused where there is no sandbox that would keep it', async () => {
@@ -99,6 +101,42 @@ test.skipIf(missing !== undefined)(
       else expect(made()).toBe('made');
       await harness.close();
       rmSync(harness.folder, { recursive: true, force: true });
+    }
+  },
+  60_000,
+);
+
+test.skipIf(missing !== undefined)(
+  'code reaches the servers that were allowed, by the relay, and no other',
+  async () => {
+    let asked = 0;
+    const server = createServer((request, response) => {
+      asked++;
+      response.end(`hello ${request.headers.host}`);
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const relaySeam = { lookup: async () => ['127.0.0.1'], mayConnect: (address: string) => address === '127.0.0.1' };
+    const harness = await openJupyterHarness({ sandbox: 'require', allowNet: [`data.example.org:${port}`], relaySeam });
+    try {
+      await harness.kernel.start();
+      expect(harness.kernel.layers?.[0]?.text).toContain(`of the network data.example.org:${port} by a relay`);
+      const said = async (source: string) => {
+        const outputs: Output[] = [];
+        await harness.kernel.execute(source, { onOutput: (output) => outputs.push(output) });
+        return outputs.map(({ text, evalue }) => text ?? evalue).join('');
+      };
+      expect(await said(`import urllib.request; print(urllib.request.urlopen("http://data.example.org:${port}/x").read())`)).toContain(
+        `hello data.example.org:${port}`,
+      );
+      expect(await said(`!curl -s http://data.example.org:${port}/`)).toContain('hello');
+      expect(await said(`urllib.request.urlopen("http://other.example.org:${port}/x")`)).toMatch(/403/);
+      expect(await said(`import socket; socket.create_connection(("127.0.0.1", ${port}))`)).toMatch(/refused/);
+      expect(await said(`!curl -s --noproxy '*' -m 5 http://127.0.0.1:${port}/ || echo not reached`)).toContain('not reached');
+      expect(asked).toBe(2);
+    } finally {
+      await harness.close();
+      await new Promise((resolve) => server.close(resolve));
     }
   },
   60_000,

@@ -99,7 +99,7 @@ export function describePyodide(get: () => KernelHarness): void {
       ['input("name? ")', /input\(\) is not available/],
       ['breakpoint()', /no terminal for the debugger/],
       ['!ls -l', /no shell in this notebook, so '!ls -l' can't run/],
-      ['%pip install numpy', /Packages can't be installed/],
+      ['%pip install numpy', /Packages can't be installed.*--kernel auto/],
       ['!pip install numpy', /Packages can't be installed/],
       ['files = !ls', /no shell/],
       ['%%bash\nls', /%%bash is not available/],
@@ -113,6 +113,17 @@ export function describePyodide(get: () => KernelHarness): void {
       expect(status).toBe('error');
       expect(error?.evalue).toMatch(message);
       expect(stderr).toBe('');
+    });
+
+    test.each([
+      ['import numpy', /^No module named 'numpy'$/, /--kernel auto.*PATH\/TO\/python -m pip install numpy/],
+      ['from sklearn.svm import SVC', /^No module named 'sklearn'$/, /--kernel auto.*pip install scikit-learn/],
+      ['import my_helper', /^No module named 'my_helper'$/, /--kernel auto[^]*in the window\)$/],
+    ])('%j names the ways to have a package', async (source, message, advice) => {
+      const { error } = await run(source);
+      expect(error?.evalue).toMatch(message);
+      expect(plain(error?.traceback.join('\n') ?? '')).toMatch(advice);
+      expect(plain(error?.traceback.join('\n') ?? '')).not.toMatch(/micropip/);
     });
 
     test('sys.exit ends the cell and nothing else', async () => {

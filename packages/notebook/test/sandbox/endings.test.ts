@@ -11,9 +11,9 @@ import { whyNoSandbox } from './support/sandboxed.js';
 
 const missing = await whyNoSandbox();
 
-test.skipIf(missing !== undefined)(
-  'a host that is killed in any millisecond of a start leaves no process',
-  async () => {
+test.skipIf(missing !== undefined).each([false, true])(
+  'a host that is killed in any millisecond of a start leaves no process (it may start programs: %s)',
+  async (programs) => {
     const folder = realpathSync(mkdtempSync(join(tmpdir(), 'notebridge-endings-')));
     const module = join(folder, 'sandbox.mjs');
     const entry = fileURLToPath(new URL('../../src/sandbox/bubblewrap.ts', import.meta.url));
@@ -23,7 +23,7 @@ test.skipIf(missing !== undefined)(
     const { createBubblewrap } = await import(${JSON.stringify(module)});
     const sandbox = createBubblewrap(${JSON.stringify(findProgram('bwrap'))});
     process.stdin.once('data', () => {
-      for (let count = 0; count < 3; count++) sandbox.launch({ command: [process.execPath, '-e', 'process.stdin.resume()', ${JSON.stringify(folder)}], readable: [], folder: '/' });
+      for (let count = 0; count < 3; count++) sandbox.launch({ command: [process.execPath, '-e', 'process.stdin.resume()', ${JSON.stringify(folder)}], readable: [], folder: '/', programs: ${programs} });
       process.stdout.write('launched');
     });
     process.stdout.write('ready');`;
@@ -40,7 +40,7 @@ test.skipIf(missing !== undefined)(
     expect(processesOf(folder)).toEqual([]);
     rmSync(folder, { recursive: true, force: true });
   },
-  60_000,
+  180_000,
 );
 
 function processesOf(folder: string): string[] {

@@ -11,7 +11,7 @@ const python = ['/usr/bin/python3'].find((path) => existsSync(path));
 const missing = (await whyNoSandbox()) ?? (python === undefined ? 'there is no /usr/bin/python3' : undefined);
 if (missing !== undefined) console.warn(`Skipped: ${missing}`);
 
-const timeoutMs = 60_000;
+const timeoutMs = 180_000;
 const mebibyte = 1024 ** 2;
 
 describe.skipIf(missing !== undefined)('programs in the sandbox', () => {

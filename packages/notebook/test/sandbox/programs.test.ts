@@ -13,6 +13,7 @@ import {
   realpathSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { createServer, type Server } from 'node:net';
@@ -63,6 +64,7 @@ describe.skipIf(missing !== undefined)('a kernel with programs, in the sandbox',
       'logs of ours/log': 'a log',
       '.git/hooks/post-commit': 'a hook',
       '.git/config': 'a config',
+      '.venv/pyvenv.cfg': 'an environment',
       'data.csv': 'a,b\n1,2\n',
     };
     for (const [name, text] of Object.entries(files)) {
@@ -97,7 +99,7 @@ describe.skipIf(missing !== undefined)('a kernel with programs, in the sandbox',
       pids: [process.pid, process.ppid],
       secrets: [
         ...Object.keys(files)
-          .filter((name) => /^(\.(?!git)|logs)/.test(name))
+          .filter((name) => /^(\.(?!git|venv)|logs)/.test(name))
           .map((name) => join(home, name)),
         join(base, 'outside'),
         '/etc/shadow',
@@ -105,7 +107,14 @@ describe.skipIf(missing !== undefined)('a kernel with programs, in the sandbox',
         join(home, 'a pipe'),
       ],
       unseen: [base, join(home, '.ssh'), join(home, '.config/notebridge'), '/sys', '/var', '/home', '/run'],
-      readonly: [program, '/usr/bin/env', '/etc/passwd', join(home, '.git/hooks/post-commit'), join(home, '.git/config')],
+      readonly: [
+        program,
+        '/usr/bin/env',
+        '/etc/passwd',
+        join(home, '.git/hooks/post-commit'),
+        join(home, '.git/config'),
+        join(home, '.venv/pyvenv.cfg'),
+      ],
       covered: join(home, '.ssh'),
       outside: join(base, 'outside'),
     };
@@ -197,6 +206,23 @@ describe.skipIf(missing !== undefined)('a kernel with programs, in the sandbox',
     } finally {
       sandboxed.child.kill('SIGKILL');
       await new Promise((resolve) => sandboxed.child.once('close', resolve));
+    }
+  });
+
+  test('the check from outside finds a link that somebody put in the place of what is kept, in the moment of the start', async () => {
+    const spec = { ...(await toSpec('rw')), command: [python ?? '', '-c', 'print(1, flush=True); input()'] as const };
+    rmSync(join(home, '.git/hooks'), { recursive: true });
+    symlinkSync(join(base, 'its own'), join(home, '.git/hooks'));
+    const sandbox = sandboxOfLinux();
+    const sandboxed = sandbox.launch(spec);
+    try {
+      await new Promise((resolve) => sandboxed.child.stdout.once('data', resolve).once('close', resolve));
+      const faults = await sandbox.findFaults(sandboxed, spec);
+      expect(faults.join()).toMatch(/is not what the folder has there|cannot be read|is not known/);
+    } finally {
+      sandboxed.child.kill('SIGKILL');
+      if (sandboxed.child.exitCode === null && sandboxed.child.signalCode === null)
+        await new Promise((resolve) => sandboxed.child.once('close', resolve));
     }
   });
 

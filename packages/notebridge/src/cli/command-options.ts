@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { type LoggerLevel, logLevels } from '@notebridge/kit/logger';
-import type { SandboxMode } from '@notebridge/notebook/host';
+import type { FolderAccess, SandboxMode } from '@notebridge/notebook/host';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { stateDir } from '../assembly/state-dir.js';
 
@@ -15,6 +15,8 @@ export interface HubCommandOptions {
   notebook: string;
   kernel?: string | undefined;
   sandbox?: SandboxMode;
+  files?: FolderAccess;
+  allowNet: string[];
   list: 'static' | 'dynamic';
   allowHost: string[];
   allowOrigin: string[];
@@ -40,6 +42,18 @@ export const sharedOptions = {
       '--sandbox <mode>',
       "the built-in notebook's Python in a sandbox of the operating system: always, where one works, or never (default: auto; off for an own Python that is chosen in a terminal or window)",
     ).choices(['require', 'auto', 'off']),
+  files: () =>
+    new Option(
+      '--files <access>',
+      "what code reaches of the notebook's folder: nothing, to read, or to read and write; refused where no sandbox would keep it (default: all that you can without a sandbox; in one ro, and none for Pyodide of an agent alone)",
+    ).choices(['none', 'ro', 'rw']),
+  allowNet: () =>
+    new Option(
+      '--allow-net <host>',
+      'a server that code in the sandbox may reach, on ports 443 and 80: "pypi.org", "*.example.org", "example.org:8443" (repeatable)',
+    )
+      .default([])
+      .argParser(collect),
   list: () =>
     new Option('--list <mode>', "list the notebook's tools always, or only while its page is connected")
       .choices(['static', 'dynamic'])
@@ -61,9 +75,40 @@ export const sharedOptions = {
 
 /** Adds the options of a command that opens a notebook for one agent. */
 export function addHubOptions(command: Command): Command {
-  const { config, port, notebook, kernel, sandbox, list, noBrowser, noJournal, allowHost, allowOrigin, logDir, logLevel, standalone } =
-    sharedOptions;
-  const all = [config, port, notebook, kernel, sandbox, list, noBrowser, noJournal, allowHost, allowOrigin, logDir, logLevel, standalone];
+  const {
+    config,
+    port,
+    notebook,
+    kernel,
+    sandbox,
+    files,
+    allowNet,
+    list,
+    noBrowser,
+    noJournal,
+    allowHost,
+    allowOrigin,
+    logDir,
+    logLevel,
+    standalone,
+  } = sharedOptions;
+  const all = [
+    config,
+    port,
+    notebook,
+    kernel,
+    sandbox,
+    files,
+    allowNet,
+    list,
+    noBrowser,
+    noJournal,
+    allowHost,
+    allowOrigin,
+    logDir,
+    logLevel,
+    standalone,
+  ];
   return addOptions(
     command,
     all.map((make) => make()),

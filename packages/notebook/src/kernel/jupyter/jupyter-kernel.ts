@@ -1,3 +1,4 @@
+import type { RelaySeam } from '../../relay/relay.js';
 import type { FolderAccess, SandboxMode } from '../../sandbox/spec.js';
 import type { Completions, KernelInfo, MimeBundle } from '../kernel.js';
 import type { KernelTools } from '../kernel-tools.js';
@@ -22,6 +23,10 @@ export interface JupyterKernelOptions extends QueueOptions {
    * given, since nothing would keep it.
    */
   files?: FolderAccess | undefined;
+  /** Servers that code in a sandbox may reach, on ports 443 and 80: `pypi.org`, `*.example.org`, `example.org:8443`. Default: none. */
+  allowNet?: readonly string[] | undefined;
+  /** @internal For tests, whose servers are on loopback. */
+  relaySeam?: RelaySeam | undefined;
   /** Folders and files of this program that no kernel in a sandbox sees, whatever it is given: its state, tokens, logs. */
   ours?: readonly string[] | undefined;
   /** @internal Where the helper's Python files are. Default: `python/` beside this file. */
@@ -83,7 +88,16 @@ export class JupyterKernel extends QueuedKernel<JupyterEngine> {
   }
 
   protected open(events: EngineEvents): JupyterEngine {
-    const { kernelName, tools, sandbox = 'off', files, ours, programUrl = new URL('./python/', import.meta.url) } = this.#options;
+    const {
+      kernelName,
+      tools,
+      sandbox = 'off',
+      files,
+      ours,
+      allowNet,
+      relaySeam,
+      programUrl = new URL('./python/', import.meta.url),
+    } = this.#options;
     const { python, folder } = this.#options;
     const { startTimeoutMs } = this;
     const onReady = (about: EngineInfo) => {
@@ -93,7 +107,7 @@ export class JupyterKernel extends QueuedKernel<JupyterEngine> {
       for (const listener of this.#commListeners) listener(message);
     };
     return new JupyterEngine(
-      { python, folder, sandbox, files, ours, programUrl, kernelName, tools, startTimeoutMs, onReady, onComm },
+      { python, folder, sandbox, files, ours, allowNet, relaySeam, programUrl, kernelName, tools, startTimeoutMs, onReady, onComm },
       events,
     );
   }

@@ -5,9 +5,11 @@ import { tmpdir } from 'node:os';
 import { basename, dirname } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
+import type { RelaySeam } from '../../relay/relay.js';
+import { openRelay, type SandboxRelay } from '../../relay/sandbox-relay.js';
 import { toKernelSpec } from '../../sandbox/kernel-spec.js';
 import { openSandbox } from '../../sandbox/sandbox.js';
-import type { FolderAccess, Sandbox, SandboxMode, SandboxSpec } from '../../sandbox/spec.js';
+import type { FolderAccess, Sandbox, SandboxedProcess, SandboxMode, SandboxSpec } from '../../sandbox/spec.js';
 import { startProgram } from '../../sandbox/start-program.js';
 import { KernelError } from '../kernel-error.js';
 import type { Layer } from '../layers.js';
@@ -24,6 +26,10 @@ export interface LaunchOptions {
   kernelName: string | undefined;
   /** Where this program keeps its state: never visible in a sandbox. */
   ours?: readonly string[] | undefined;
+  /** Servers that code reaches within a sandbox, as `--allow-net` has them. Default: none. */
+  allowNet?: readonly string[] | undefined;
+  /** @internal */
+  relaySeam?: RelaySeam | undefined;
   /** The built `python/` beside this file. */
   programUrl: URL;
 }
@@ -51,7 +57,8 @@ export async function launchHelper(options: LaunchOptions): Promise<Launched> {
   // One that nobody has tried out counts for nothing.
   if (sandbox?.isTested) return launchInside(sandbox, layerOf, options);
   const layer = sandbox ? { ...layerOf({}), text: 'there is none here for a Python of your own' } : layerOf({});
-  if (files !== undefined) throw refusalOfFiles(files, layer);
+  if (files !== undefined) throw refusalOf(`--files ${files}`, layer);
+  if (options.allowNet?.length) throw refusalOf(`--allow-net ${options.allowNet.join(',')}`, layer);
   // Not in the terminal's process group, whose Ctrl-C would reach it. It ends with our end of its stdin.
   const child = startProgram(python, ['-B', fileURLToPath(new URL('start.py', programUrl))], {
     cwd: folder,
@@ -62,21 +69,34 @@ export async function launchHelper(options: LaunchOptions): Promise<Launched> {
   return { child, layers: [layer, theUser], inspect: async () => {}, cleanUp: cleanUpHere };
 }
 
-function refusalOfFiles(files: FolderAccess, { text, fix }: Layer): KernelError {
+function launch(sandbox: Sandbox, spec: SandboxSpec, relay: SandboxRelay | undefined): SandboxedProcess {
+  try {
+    const sandboxed = sandbox.launch(spec);
+    if (relay) sandboxed.child.once('close', relay.close);
+    return sandboxed;
+  } catch (error) {
+    void relay?.close();
+    throw error;
+  }
+}
+
+function refusalOf(option: string, { text, fix }: Layer): KernelError {
   const next = fix ?? 'Use --sandbox=auto';
   return new KernelError(
     'sandbox_unavailable',
-    `"--files ${files}" needs the sandbox of the operating system, and ${text}. ${next} Or leave "--files" out: then code reaches all that you can.`,
+    `"${option}" needs the sandbox of the operating system, and ${text}. ${next} Or leave the option out: then code reaches all that you can.`,
   );
 }
 
 /** Helper and kernel together: stdin and stdout are the only way in and out. */
 async function launchInside(sandbox: Sandbox, layerOf: (spec: SandboxSpec) => Layer, options: LaunchOptions): Promise<Launched> {
-  const { python, folder, files = 'ro', kernelName, ours, programUrl } = options;
+  const { python, folder, files = 'ro', kernelName, ours, allowNet = [], programUrl } = options;
   const program = fileURLToPath(programUrl).replace(/\/$/, '');
   const args = ['-B', `${program}/start.py`];
-  const spec = await toKernelSpec({ python, args, folder, files, kernelName, ours, readable: [program] });
-  const sandboxed = sandbox.launch(spec);
+  const asked = await toKernelSpec({ python, args, folder, files, kernelName, ours, readable: [program] });
+  const relay = allowNet.length === 0 ? undefined : await openRelay({ allow: allowNet, seam: options.relaySeam });
+  const spec = relay ? relay.widen(asked) : asked;
+  const sandboxed = launch(sandbox, spec, relay);
   const inspect = async () => {
     const faults = await sandbox.findFaults(sandboxed, spec);
     if (faults.length > 0) throw new Error(`its sandbox is not in force: ${faults.join(', ')}`);

@@ -48,6 +48,7 @@ const pythonFiles = [
     'formats',
     'kernel',
     'magics',
+    'packages',
     'pretty',
     'streams',
     'tools',

@@ -37,6 +37,9 @@ export async function openBuiltIn(setup: NotebookSetup, { file, readOnly }: Buil
     readOnly: readOnly ?? false,
     kernels: { wanted: pages.kernel, isAttended: pages.attended, trust: createTrustedFolders(stateDir), env },
     sandbox: pages.sandbox,
+    files: pages.files,
+    allowNet: pages.allowNet,
+    ours: [stateDir],
     // Its windows have a port of their own; that of the hub is taken.
     port: pagePort === undefined ? (pages.port ?? 0) : 0,
     allowHosts: pages.allowHosts,

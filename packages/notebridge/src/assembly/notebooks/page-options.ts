@@ -1,4 +1,4 @@
-import type { SandboxMode } from '@notebridge/notebook/host';
+import type { FolderAccess, SandboxMode } from '@notebridge/notebook/host';
 
 /** How a notebook and its pages are reached. */
 export interface PageOptions {
@@ -16,6 +16,10 @@ export interface PageOptions {
   attended?: boolean | undefined;
   /** The operating-system sandbox of the built-in notebook's Python. Default `auto`; `off` for an own Python that a person chose. */
   sandbox?: SandboxMode | undefined;
+  /** What code in the sandbox reaches of the notebook's folder; refused without a sandbox. Default `ro`, for Pyodide of an agent alone `none`. */
+  files?: FolderAccess | undefined;
+  /** Servers that code in the sandbox may reach: `pypi.org`, `*.example.org`, `example.org:8443`. Default: none. */
+  allowNet?: readonly string[] | undefined;
   /** Host names that pages may dial besides loopback. Exact. */
   allowHosts?: readonly string[] | undefined;
   /** Origins of pages besides those of the notebook's profile. Exact. */

@@ -3,12 +3,14 @@
 import re
 import time
 
+from .packages import ADVICE
+
 _LINE = re.compile(r"^(?P<indent>\s*)(?P<target>[A-Za-z_][\w., ]*=\s*)?(?P<sign>%|!|\?{1,2})(?P<text>[^\n]*)$")
 _HELP = re.compile(r"^(?P<indent>\s*)(?P<text>[A-Za-z_][\w.]*)\?{1,2}\s*$")
 _CELL = re.compile(r"^\s*%%(?P<name>\w+)[ \t]*(?P<argument>[^\n]*)\n?")
 # Asked for by habit in many notebooks, and right here without being asked.
 _NEEDLESS = {"matplotlib", "autoreload", "load_ext", "reload_ext", "config"}
-_NO_INSTALL = "Packages can't be installed in this notebook: it runs Python in WebAssembly, with the standard library only"
+_NO_INSTALL = f"Packages can't be installed in this notebook. {ADVICE}"
 
 
 class UsageError(Exception):

@@ -1,0 +1,38 @@
+"""What is said of packages, which this Python does not have and cannot get: the ways out."""
+
+import sys
+
+#: Packages that are known, by the names by which they are imported, and installed. Of others nobody is told to install them: a name that
+#: was only guessed may be somebody's trap.
+_KNOWN = {
+    **{name: name for name in ("altair", "bokeh", "httpx", "ipywidgets", "matplotlib", "networkx", "numpy", "openpyxl", "pandas", "plotly")},
+    **{name: name for name in ("polars", "pyarrow", "requests", "scipy", "seaborn", "statsmodels", "sympy", "torch", "tqdm", "xarray")},
+    "bs4": "beautifulsoup4",
+    "cv2": "opencv-python",
+    "dateutil": "python-dateutil",
+    "dotenv": "python-dotenv",
+    "PIL": "pillow",
+    "skimage": "scikit-image",
+    "sklearn": "scikit-learn",
+    "yaml": "PyYAML",
+}
+_OURS = ("generated", "notebridge_kernel")
+
+ADVICE = (
+    "This notebook's Python is Pyodide, with the standard library and nothing else. Packages are there in a Python of your own: "
+    "notebridge notebook FILE.ipynb --kernel auto (or --kernel PATH/TO/python, or the kernel's name in the window)"
+)
+
+
+def advise(error):
+    """Adds to the error of a missing package where there is one."""
+    if type(error) is not ModuleNotFoundError or not isinstance(error.name, str):
+        return
+    name = error.name.partition(".")[0]
+    if not name or name in _OURS or name in sys.modules or name in sys.stdlib_module_names or getattr(error, "__notes__", None):
+        return
+    # Pyodide's own text names a function that is not here.
+    error.msg = f"No module named {error.name!r}"
+    error.args = (error.msg,)
+    had = f". Where that one lacks it: PATH/TO/python -m pip install {_KNOWN[name]}" if name in _KNOWN else ""
+    error.add_note(ADVICE + had)
