@@ -4,6 +4,7 @@ import { cpSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { carryKit } from '../kit/carry.mjs';
 import { compileStandardLibrary } from './dist/kernel/pyodide-files.js';
+import { bundleYjs } from './src/lab/bundle-yjs.mjs';
 import { buildUi } from './src/ui/build-ui.mjs';
 
 carryKit(fileURLToPath(new URL('dist/', import.meta.url)));
@@ -12,4 +13,5 @@ cpSync(new URL('src/kernel/python/', import.meta.url), new URL('dist/kernel/pyth
   filter: (file) => !file.includes('__pycache__'),
 });
 await compileStandardLibrary();
+await bundleYjs(fileURLToPath(new URL('dist/lab/', import.meta.url)));
 await buildUi(fileURLToPath(new URL('dist/ui/', import.meta.url)));

@@ -9,7 +9,7 @@ import { NotebookError } from '../model/errors.js';
 import type { JupyterServer } from './jupyter-server.js';
 import { KernelChannel } from './kernel-channel.js';
 import type { KernelMessage, KernelRequest } from './kernel-message.js';
-import { type KernelSession, type KernelSpec, openKernelSession, readKernelSession } from './kernel-sessions.js';
+import { createKernelSession, findKernelSession, type KernelSession, type KernelSpec, readKernelSession } from './kernel-sessions.js';
 import { RemoteExecution } from './remote-execution.js';
 
 export interface LabKernelOptions {
@@ -37,6 +37,7 @@ export class LabKernel implements Kernel {
   #state: KernelState = 'starting';
   #info: KernelInfo;
   #session: KernelSession | undefined;
+  #ownSessionId: string | undefined;
   #channel: KernelChannel | undefined;
   #attaching: Promise<void> | undefined;
   #running: { id: string; execution: RemoteExecution } | undefined;
@@ -57,6 +58,11 @@ export class LabKernel implements Kernel {
 
   get info(): KernelInfo {
     return this.#info;
+  }
+
+  /** The session that the server made for us; undefined where the notebook had one. */
+  get ownSessionId(): string | undefined {
+    return this.#ownSessionId;
   }
 
   onState(listener: (state: KernelState) => void): () => void {
@@ -179,7 +185,9 @@ export class LabKernel implements Kernel {
   async #attach(): Promise<void> {
     const { server, path, spec } = this.#options;
     const known = this.#session && (await readKernelSession(server, this.#session.id));
-    const session = known ?? (await openKernelSession(server, path(), spec.name === '' ? undefined : spec.name));
+    const found = known ?? (await findKernelSession(server, path()));
+    const session = found ?? (await createKernelSession(server, path(), spec.name === '' ? undefined : spec.name));
+    if (!found) this.#ownSessionId = session.id;
     if (session.kernelId !== this.#session?.kernelId) this.#clientId = randomUUID();
     this.#session = session;
     const channel = await KernelChannel.open(server, session.kernelId, this.#clientId);

@@ -8,6 +8,7 @@ import { createCellId } from '../model/cell-ids.js';
 import { createDocument, type DocumentEvent, type DocumentLimits, type NotebookDocument } from '../model/document.js';
 import { NotebookError } from '../model/errors.js';
 import type { JupyterServer } from './jupyter-server.js';
+import type { NotebookSource } from './notebook-source.js';
 import { Room } from './room.js';
 import { readSharedCell, readSharedNotebook, type SharedCell, sharedCellsOf, sharedMetaOf } from './shared-cells.js';
 import { applyToShared, bringShared, placeOf, separateIds } from './shared-edits.js';
@@ -28,7 +29,7 @@ const patienceMs = 5000;
 const outputsDelayMs = 100;
 
 /** A document that is equal to that of a collaboration room, both ways: an edit of either side is one of the other at once. */
-export class LiveNotebook {
+export class LiveNotebook implements NotebookSource {
   readonly document: NotebookDocument;
   readonly #options: LiveNotebookOptions;
   #path: string;
@@ -60,7 +61,6 @@ export class LiveNotebook {
     return room && new LiveNotebook(options, room);
   }
 
-  /** As it is now: a person may have renamed the file. */
   get path(): string {
     return this.#path;
   }
@@ -69,26 +69,25 @@ export class LiveNotebook {
     return this.#room !== undefined;
   }
 
-  /** People who have it open, by the names that Lab shows. */
+  /** By the names that Lab shows. */
   get people(): string[] {
     return [...new Set([...(this.#room?.others.values() ?? [])].flatMap(({ state }) => nameIn(state) ?? []))];
   }
 
-  /** Resolves when document and room are equal. Rejects with `server_unreachable` if the room is lost and does not come back soon. */
-  async ready(): Promise<void> {
+  /** An edit waits a little for a lost room, and is then refused with `server_unreachable`. */
+  async ready({ forEdit }: { forEdit: boolean }): Promise<void> {
     this.#followLate();
-    if (this.#room) return;
+    if (this.#room || !forEdit) return;
     await within(patienceMs, this.#returning ?? Promise.resolve());
     if (!this.#room) throw this.#away('Nothing was changed.');
   }
 
-  /** Resolves when the server has taken every change that was made here. Rejects with `server_unreachable`. */
+  /** Rejects with `server_unreachable`. */
   async settle(): Promise<void> {
     await this.#settling;
     if (!this.#room) throw this.#away('The change is kept here, and joined with the notebook when the server is back.');
   }
 
-  /** Shows in Lab that a cell runs. */
   setRunning(cellId: string, isRunning: boolean): void {
     const { document } = this.#room ?? {};
     if (!document) return;

@@ -12,6 +12,7 @@ export interface HubCommandOptions {
   logLevel: LoggerLevel;
   browser: boolean;
   journal: boolean;
+  allowEdits?: boolean;
   notebook: string;
   sandbox: SandboxMode;
   list: 'static' | 'dynamic';
@@ -27,7 +28,7 @@ export const sharedOptions = {
   notebook: () =>
     new Option(
       '--notebook <where>',
-      'the notebook to work in: "colab", "local" (built in), an .ipynb file, or the URL of a Colab notebook',
+      'the notebook to work in: "colab", "local" (built in), "jupyter[=ADDRESS]" (your JupyterLab), an .ipynb file, or the URL of a Colab notebook',
     ).default('colab'),
   sandbox: () =>
     new Option('--sandbox <mode>', 'the built-in Python in a sandbox of the operating system: always, where one works, or never')
@@ -40,6 +41,7 @@ export const sharedOptions = {
   noBrowser: () => new Option('--no-browser', 'never open a browser; the answer names the URL to open'),
   noJournal: () =>
     new Option('--no-journal', 'never read a cell of a Colab page before the agent changes it; its changes cannot be undone then'),
+  allowEdits: () => new Option('--allow-edits', 'change notebooks of a Jupyter server without asking, also where open tabs cannot follow'),
   allowHost: () =>
     new Option('--allow-host <host>', 'let in pages that dialled this host name (repeatable, exact)').default([]).argParser(collect),
   allowOrigin: () =>
@@ -52,9 +54,9 @@ export const sharedOptions = {
 
 /** Adds the options of a command that opens a notebook for one agent. */
 export function addHubOptions(command: Command): Command {
-  const { config, port, notebook, sandbox, list, noBrowser, noJournal, allowHost, allowOrigin, logDir, logLevel, standalone } =
+  const { config, port, notebook, sandbox, list, noBrowser, noJournal, allowEdits, allowHost, allowOrigin, logDir, logLevel, standalone } =
     sharedOptions;
-  const all = [config, port, notebook, sandbox, list, noBrowser, noJournal, allowHost, allowOrigin, logDir, logLevel, standalone];
+  const all = [config, port, notebook, sandbox, list, noBrowser, noJournal, allowEdits, allowHost, allowOrigin, logDir, logLevel, standalone];
   return addOptions(
     command,
     all.map((make) => make()),

@@ -12,6 +12,8 @@ export interface PageOptions {
   journal?: boolean | undefined;
   /** The operating-system sandbox of the built-in Python. Default `auto`. */
   sandbox?: SandboxMode | undefined;
+  /** A person agrees to edits of a Jupyter server's notebooks that open tabs may not follow. Default false: each is asked for. */
+  allowEdits?: boolean | undefined;
   /** Host names that pages may dial besides loopback. Exact. */
   allowHosts?: readonly string[] | undefined;
   /** Origins of pages besides those of the notebook's profile. Exact. */
