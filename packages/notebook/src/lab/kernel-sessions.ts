@@ -28,7 +28,12 @@ export async function findKernelSession(server: JupyterServer, path: string): Pr
 
 /** A session with a kernel for the notebook. If somebody was faster, the server answers with theirs. */
 export async function createKernelSession(server: JupyterServer, path: string, kernelName: string | undefined): Promise<KernelSession> {
-  const body = { path, type: 'notebook', name: path.split('/').at(-1) ?? path, kernel: kernelName === undefined ? {} : { name: kernelName } };
+  const body = {
+    path,
+    type: 'notebook',
+    name: path.split('/').at(-1) ?? path,
+    kernel: kernelName === undefined ? {} : { name: kernelName },
+  };
   const { status, body: made } = await server.ask('api/sessions', { method: 'POST', body });
   const session = toSession(made);
   if (status < 300 && session) return session;

@@ -37,7 +37,8 @@ export class LabNotebook {
     this.#source = source;
     this.#kernel = new LabKernel({ server, path: () => source.path, spec });
     this.session = createNotebookSession({ document: source.document, kernel: this.#kernel, title: source.path });
-    const onFault = (error: unknown) => logger.error('A tool failed.', { error: error instanceof Error ? (error.stack ?? '') : String(error) });
+    const onFault = (error: unknown) =>
+      logger.error('A tool failed.', { error: error instanceof Error ? (error.stack ?? '') : String(error) });
     this.tools = createNotebookTools(this.session, { onFault });
     this.#stopListening = this.session.onEvent((event) => {
       if (event.type === 'started' || event.type === 'finished') source.setRunning(event.run.cellId, event.type === 'started');

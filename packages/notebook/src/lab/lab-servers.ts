@@ -35,7 +35,12 @@ export class LabServers {
     const wanted = name === undefined ? local : local.filter((server) => server.baseUrl === name);
     const [only, another] = wanted;
     if (only && !another) return this.#server(only.baseUrl);
-    throw only ? several(local) : notThat(name ?? '', local.map((server) => server.baseUrl));
+    throw only
+      ? several(local)
+      : notThat(
+          name ?? '',
+          local.map((server) => server.baseUrl),
+        );
   }
 
   /** The one local server that has the file. Rejects with `no_notebook`. */
@@ -46,7 +51,10 @@ export class LabServers {
     if (only && !another) return only;
     if (only) throw several(having);
     const there = local.map(({ baseUrl, folder }) => `${baseUrl} has ${folder}`).join('; ');
-    throw new NotebookError('no_notebook', `No Jupyter server of yours has the file "${file}" below its folder (${there}). Start one there: jupyter lab.`);
+    throw new NotebookError(
+      'no_notebook',
+      `No Jupyter server of yours has the file "${file}" below its folder (${there}). Start one there: jupyter lab.`,
+    );
   }
 
   /** Other servers of this user, where there are any. */
@@ -76,7 +84,8 @@ export class LabServers {
   async #tokenOf(baseUrl: string): Promise<string | undefined> {
     const { target, env = process.env, onSecret } = this.#options;
     const named = target.baseUrl === baseUrl ? (target.token ?? env.JUPYTER_TOKEN) : undefined;
-    const token = named || (await findLocalServers(env)).find((server) => isSameServer(server.baseUrl, baseUrl))?.token || env.JUPYTER_TOKEN;
+    const token =
+      named || (await findLocalServers(env)).find((server) => isSameServer(server.baseUrl, baseUrl))?.token || env.JUPYTER_TOKEN;
     if (token) onSecret?.(token);
     return token;
   }
@@ -90,11 +99,18 @@ function isSameServer(left: string, right: string): boolean {
 
 function several(servers: readonly LocalServer[]): NotebookError {
   const named = servers.map(({ baseUrl, folder }) => `${baseUrl} (folder ${folder})`).join(', ');
-  return new NotebookError('no_notebook', `Several Jupyter servers of yours run: ${named}. Say which one is meant: the argument "server" of use_notebook and list_notebooks, or --notebook jupyter=ADDRESS.`, {
-    data: { servers: servers.map(({ baseUrl }) => baseUrl) },
-  });
+  return new NotebookError(
+    'no_notebook',
+    `Several Jupyter servers of yours run: ${named}. Say which one is meant: the argument "server" of use_notebook and list_notebooks, or --notebook jupyter=ADDRESS.`,
+    {
+      data: { servers: servers.map(({ baseUrl }) => baseUrl) },
+    },
+  );
 }
 
 function notThat(name: string, known: readonly string[]): NotebookError {
-  return new NotebookError('no_notebook', `The Jupyter server "${name}" is not one that may be used here: ${known.join(', ')}. A person can name another one: --notebook jupyter=ADDRESS.`);
+  return new NotebookError(
+    'no_notebook',
+    `The Jupyter server "${name}" is not one that may be used here: ${known.join(', ')}. A person can name another one: --notebook jupyter=ADDRESS.`,
+  );
 }

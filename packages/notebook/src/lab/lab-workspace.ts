@@ -4,10 +4,10 @@ import { NotebookError } from '../model/errors.js';
 import { checkArguments } from '../tools/arguments.js';
 import { describeNotebookTools } from '../tools/notebook-tools.js';
 import { type ToolContext, type ToolDescription, type ToolResult, toErrorResult } from '../tools/tool.js';
+import type { JupyterServer } from './jupyter-server.js';
 import { listKernelSessions } from './kernel-sessions.js';
 import { LabNotebook } from './lab-notebook.js';
-import { type LabTarget, LabServers } from './lab-servers.js';
-import type { JupyterServer } from './jupyter-server.js';
+import { LabServers, type LabTarget } from './lab-servers.js';
 import { pathOnServer } from './local-servers.js';
 import { createNotebook, listFolder } from './server-contents.js';
 import { listNotebooks, useNotebook } from './workspace-tools.js';
@@ -55,7 +55,8 @@ export class LabWorkspace {
     try {
       if (this.#isClosed) throw new NotebookError('closed', 'The notebooks were closed.');
       if (name === listNotebooks.name) return toResult(await this.#list(checkArguments(name, listNotebooks.inputSchema, args), sessionId));
-      if (name === useNotebook.name) return toResult(await this.#use(checkArguments(name, useNotebook.inputSchema, args) as unknown as UseArguments, sessionId));
+      if (name === useNotebook.name)
+        return toResult(await this.#use(checkArguments(name, useNotebook.inputSchema, args) as unknown as UseArguments, sessionId));
       return await (await this.#notebookOf(sessionId)).callTool(name, args, context);
     } catch (error) {
       return toErrorResult(error, this.#options.onFault);
@@ -137,12 +138,19 @@ export class LabWorkspace {
     const server = await this.#servers.find(undefined);
     const [{ notebooks }, sessions] = await Promise.all([listFolder(server, ''), listKernelSessions(server)]);
     const paths = [...new Set([...sessions.map(({ path }) => path), ...notebooks.map(({ path }) => path)])];
-    const named = paths.slice(0, maxNamed).map((path) => `"${path}"`).join(', ');
+    const named = paths
+      .slice(0, maxNamed)
+      .map((path) => `"${path}"`)
+      .join(', ');
     const more = paths.length > maxNamed ? ` and ${paths.length - maxNamed} more` : '';
     const there = paths.length === 0 ? 'It has none in its root folder.' : `It has ${named}${more}.`;
-    return new NotebookError('no_notebook', `No notebook of ${server.name} is chosen. ${there} Call use_notebook with the path of the one that is meant.`, {
-      data: { server: server.name, notebooks: paths.slice(0, maxNamed) },
-    });
+    return new NotebookError(
+      'no_notebook',
+      `No notebook of ${server.name} is chosen. ${there} Call use_notebook with the path of the one that is meant.`,
+      {
+        data: { server: server.name, notebooks: paths.slice(0, maxNamed) },
+      },
+    );
   }
 }
 

@@ -7,7 +7,7 @@ import type { Actor, CellContent, Notebook } from '../model/cell.js';
 import { createCellId } from '../model/cell-ids.js';
 import { createDocument, type DocumentEvent, type DocumentLimits, type NotebookDocument } from '../model/document.js';
 import { NotebookError } from '../model/errors.js';
-import type { JupyterServer } from './jupyter-server.js';
+import { encodePath, type JupyterServer } from './jupyter-server.js';
 import type { NotebookSource } from './notebook-source.js';
 import { Room } from './room.js';
 import { readSharedCell, readSharedNotebook, type SharedCell, sharedCellsOf, sharedMetaOf } from './shared-cells.js';
@@ -25,6 +25,7 @@ const ours = { name: 'notebridge' };
 const reconnectDelaysMs = [50, 200, 500, 1000, 2000, 5000, 10_000];
 /** How long an edit waits for a lost room. */
 const patienceMs = 5000;
+const [renameAttempts, renameDelayMs] = [6, 500];
 /** How long outputs of others' runs may wait: printing changes them a thousand times a second. */
 const outputsDelayMs = 100;
 
@@ -42,6 +43,7 @@ export class LiveNotebook implements NotebookSource {
   #settling: Promise<void> | undefined;
   readonly #late = new Map<SharedCell, Actor>();
   #lateTimer: NodeJS.Timeout | undefined;
+  #isThere: Promise<boolean> | undefined;
   readonly #stopListening: () => void;
   readonly #closed = new AbortController();
 
@@ -77,15 +79,19 @@ export class LiveNotebook implements NotebookSource {
   /** An edit waits a little for a lost room, and is then refused with `server_unreachable`. */
   async ready({ forEdit }: { forEdit: boolean }): Promise<void> {
     this.#followLate();
-    if (this.#room || !forEdit) return;
-    await within(patienceMs, this.#returning ?? Promise.resolve());
+    if (!forEdit) return;
+    if (!this.#room) await within(patienceMs, this.#returning ?? Promise.resolve());
     if (!this.#room) throw this.#away('Nothing was changed.');
+    // Asked while the tool works; answered for in `settle`.
+    this.#isThere = this.#isOnServer();
+    this.#isThere.catch(() => {});
   }
 
   /** Rejects with `server_unreachable`. */
   async settle(): Promise<void> {
     await this.#settling;
     if (!this.#room) throw this.#away('The change is kept here, and joined with the notebook when the server is back.');
+    if ((await this.#isThere) === false) throw this.#gone();
   }
 
   setRunning(cellId: string, isRunning: boolean): void {
@@ -251,6 +257,21 @@ export class LiveNotebook implements NotebookSource {
     room.document.transact(() => bringShared(room.document, notebook), ours);
     this.#join(room);
     this.#confirm();
+  }
+
+  /** A room goes on without its file, and saves nothing. It learns of a new name within a second or two. */
+  async #isOnServer(): Promise<boolean> {
+    for (let attempt = 0; attempt < renameAttempts; attempt++) {
+      if (attempt > 0) await pause(renameDelayMs, this.#closed.signal);
+      const { status } = await this.#options.server.ask(`api/contents/${encodePath(this.#path)}`, { query: { content: '0' } });
+      if (status !== 404) return true;
+    }
+    return false;
+  }
+
+  #gone(): NotebookError {
+    const message = `The notebook "${this.#path}" was deleted on ${this.#options.server.name}. Open tabs show the change, and it is saved nowhere. Save it under another name in JupyterLab, or call use_notebook for another notebook.`;
+    return new NotebookError('no_notebook', message, { data: { path: this.#path } });
   }
 
   #away(what: string): NotebookError {

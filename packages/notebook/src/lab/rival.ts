@@ -12,7 +12,8 @@ const rivalExtension = '@jupyter-ai-contrib/server-documents';
 export async function assertNoRival(server: JupyterServer): Promise<void> {
   if (!(await listExtensions(server)).some((name) => name === rivalExtension)) return;
   const what = `${server.name} shares its documents by jupyter-server-documents, which Notebridge does not speak.`;
-  const next = 'Install jupyter-collaboration in its place ("pip uninstall jupyter-server-documents", then "pip install jupyter-collaboration"), and start the server again.';
+  const next =
+    'Install jupyter-collaboration in its place ("pip uninstall jupyter-server-documents", then "pip install jupyter-collaboration"), and start the server again.';
   throw new NotebookError('not_supported', `${what} Writing the file past it would be undone by its open tabs. ${next}`, {
     data: { server: server.name, extension: 'jupyter-server-documents' },
   });

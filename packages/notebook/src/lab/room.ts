@@ -143,5 +143,7 @@ async function askForSession(server: JupyterServer, path: string): Promise<RoomS
     return { fileId: body.fileId, sessionId: body.sessionId };
   // Without rooms the server knows no such address; with them it says that the file is missing, and how that is looked up, elsewhere.
   if (status === 404 || status === 405) return undefined;
-  throw new NotebookError('server_failed', `${server.name} does not say in which room "${path}" is (status ${status}).`, { data: { path, status } });
+  throw new NotebookError('server_failed', `${server.name} does not say in which room "${path}" is (status ${status}).`, {
+    data: { path, status },
+  });
 }

@@ -21,8 +21,10 @@ const pages = [
  */
 export function parseLabAddress(text: string): LabAddress {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (!url || !/^https?:$/.test(url.protocol)) throw bad(text, 'Give the address that the browser shows: http://localhost:8888/lab/tree/work.ipynb.');
-  if (/^(.*\/)?hub(\/|$)/.test(url.pathname)) throw bad(text, 'It is of JupyterHub itself. Open your own server, and give the address that it has: …/user/NAME/lab.');
+  if (!url || !/^https?:$/.test(url.protocol))
+    throw bad(text, 'Give the address that the browser shows: http://localhost:8888/lab/tree/work.ipynb.');
+  if (/^(.*\/)?hub(\/|$)/.test(url.pathname))
+    throw bad(text, 'It is of JupyterHub itself. Open your own server, and give the address that it has: …/user/NAME/lab.');
   const [, base = url.pathname, path = ''] = pages.map((page) => page.exec(url.pathname)).find((match) => match !== null) ?? [];
   const decoded = decodePath(path, text).replace(/^RTC:/, '');
   return {

@@ -168,10 +168,16 @@ function isSameStamp(left: Stamp, right: Stamp): boolean {
 function notThere(server: JupyterServer, { path, status, body }: { path: string; status: number; body: unknown }): NotebookError {
   const said = isJsonObject(body) && typeof body.message === 'string' ? ` (${body.message.slice(0, 300)})` : '';
   if (status === 404)
-    return new NotebookError('no_notebook', `${server.name} has no notebook "${path}": it was renamed or deleted, or never there. list_notebooks lists those that are.`, {
-      data: { path },
-    });
-  return new NotebookError('server_failed', `${server.name} answered for the notebook "${path}" with ${status}${said}.`, { data: { path, status } });
+    return new NotebookError(
+      'no_notebook',
+      `${server.name} has no notebook "${path}": it was renamed or deleted, or never there. list_notebooks lists those that are.`,
+      {
+        data: { path },
+      },
+    );
+  return new NotebookError('server_failed', `${server.name} answered for the notebook "${path}" with ${status}${said}.`, {
+    data: { path, status },
+  });
 }
 
 function changesOf(before: Notebook, after: Notebook): string[] {

@@ -31,7 +31,10 @@ export const notebookErrors = {
   },
   server_refused: { meaning: 'The Jupyter server does not accept the token.', next: 'Give its token, as the message says.' },
   server_failed: { meaning: 'The Jupyter server answered with an error.', next: 'Follow what the message says.' },
-  no_notebook: { meaning: 'No notebook is chosen, or it is not on the server (any more).', next: 'Choose one of those that the message names.' },
+  no_notebook: {
+    meaning: 'No notebook is chosen, or it is not on the server (any more).',
+    next: 'Choose one of those that the message names.',
+  },
   changed_elsewhere: {
     meaning: 'The notebook was changed on the server by another program; nothing was written.',
     next: 'Read the cells again, then decide.',

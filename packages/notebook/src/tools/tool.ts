@@ -52,6 +52,8 @@ export interface ToolOptions {
   maxImages?: number;
   /** Base64 characters of one result's image blocks; an image beyond it is named only. Default 5,000,000. */
   maxImageCharacters?: number;
+  /** Characters of JSON that the outputs of one result may take; of longer ones the beginning and the end are answered. Default 20,000. */
+  maxTextCharacters?: number;
   /** Receives faults that the caller sees only as "Internal error". */
   onFault?: (error: unknown) => void;
 }

@@ -31,7 +31,9 @@ async function together(file: string, cells: readonly object[]): Promise<Agent> 
   return agent;
 }
 
-it('#96, #146: edits of both sides are there at once, with the same cell ids, and in the file', { ...drivesBrowser, timeout }, async ({ skip }) => {
+it('#96, #146: edits of both sides are there at once, with the same cell ids, and in the file', { ...drivesBrowser, timeout }, async ({
+  skip,
+}) => {
   skip(!hasBrowser, withoutBrowser);
   const agent = await together('both.ipynb', [codeCell('one', 'a = 1'), textCell('two', 'Text.'), codeCell('three', 'c = 3')]);
   await person.hasCells(3);
@@ -44,7 +46,9 @@ it('#96, #146: edits of both sides are there at once, with the same cell ids, an
   const { value } = await agent.call('add_code_cell', { cellIndex: 1, language: 'python', code: 'added = True' });
   await agent.call('move_cell', { cellId: 'three', cellIndex: 0 });
   await agent.call('delete_cell', { cellId: 'two' });
-  await until(async () => JSON.stringify(await person.sources()) === JSON.stringify(['c = 3', 'a = 10  # by the person\nb = 2', 'added = True']));
+  await until(
+    async () => JSON.stringify(await person.sources()) === JSON.stringify(['c = 3', 'a = 10  # by the person\nb = 2', 'added = True']),
+  );
   await person.type(2, '  # seen');
   await until(async () => (await agent.cells())[2]?.source === 'added = True  # seen');
 
@@ -53,11 +57,16 @@ it('#96, #146: edits of both sides are there at once, with the same cell ids, an
   // The server saves by itself.
   await until(async () => {
     const { cells } = await lab.read('both.ipynb');
-    return JSON.stringify(cells.map(({ id, source }) => [id, [source].flat().join('')])) === JSON.stringify((await agent.cells()).map(({ id, source }) => [id, source]));
+    return (
+      JSON.stringify(cells.map(({ id, source }) => [id, [source].flat().join('')])) ===
+      JSON.stringify((await agent.cells()).map(({ id, source }) => [id, source]))
+    );
   }, 20_000);
 });
 
-it('an edit that is based on an old state is refused, and shows what the person made of the cell', { ...drivesBrowser, timeout }, async ({ skip }) => {
+it('an edit that is based on an old state is refused, and shows what the person made of the cell', { ...drivesBrowser, timeout }, async ({
+  skip,
+}) => {
   skip(!hasBrowser, withoutBrowser);
   const agent = await together('stale.ipynb', [codeCell('one', 'a = 1')]);
   const [cell] = await agent.cells();
@@ -89,14 +98,18 @@ it('the undo of each takes back what is theirs, and nothing else', { ...drivesBr
   expect(await person.sources()).toEqual(['z = 0\na = 1', 'b = 1']);
 });
 
-it('outputs are in the open tab while they come, once, and those of the person’s runs are the agent’s', { ...drivesBrowser, timeout }, async ({ skip }) => {
+it('outputs are in the open tab while they come, once, and those of the person’s runs are the agent’s', {
+  ...drivesBrowser,
+  timeout,
+}, async ({ skip }) => {
   skip(!hasBrowser, withoutBrowser);
   const agent = await together('runs.ipynb', [codeCell('one', 'mine = 20 + 1\nprint("from the person", mine)')]);
   await person.kernelReady();
   await person.runCell(0);
   await until(async () => JSON.stringify((await agent.cells())[0]?.outputs).includes('from the person 21'));
 
-  const code = 'import pathlib, time\nprint("begun", mine + 1, flush=True)\nwhile not pathlib.Path("go").exists(): time.sleep(0.05)\nprint("done")\nmine * 2';
+  const code =
+    'import pathlib, time\nprint("begun", mine + 1, flush=True)\nwhile not pathlib.Path("go").exists(): time.sleep(0.05)\nprint("done")\nmine * 2';
   const running = agent.call('run_code', { code });
   await person.sees('begun 22');
   const cell = person.cell(1);
@@ -104,7 +117,10 @@ it('outputs are in the open tab while they come, once, and those of the person�
   await writeFile(`${lab.folder}/go`, '');
   const { value } = await running;
   expect(value).toMatchObject({ status: 'ok', execution_count: 2 });
-  expect(value.outputs).toMatchObject([{ output_type: 'stream', text: ['begun 22\n', 'done\n'] }, { output_type: 'execute_result', data: { 'text/plain': ['42'] } }]);
+  expect(value.outputs).toMatchObject([
+    { output_type: 'stream', text: ['begun 22\n', 'done\n'] },
+    { output_type: 'execute_result', data: { 'text/plain': ['42'] } },
+  ]);
   await person.sees('42');
   await until(async () => (await cell.locator('.jp-InputPrompt').textContent())?.includes('[2]'));
   expect(await cell.locator('.jp-OutputArea-output').allTextContents()).toEqual(['begun 22\ndone\n', '42']);

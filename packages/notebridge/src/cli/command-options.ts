@@ -56,7 +56,21 @@ export const sharedOptions = {
 export function addHubOptions(command: Command): Command {
   const { config, port, notebook, sandbox, list, noBrowser, noJournal, allowEdits, allowHost, allowOrigin, logDir, logLevel, standalone } =
     sharedOptions;
-  const all = [config, port, notebook, sandbox, list, noBrowser, noJournal, allowEdits, allowHost, allowOrigin, logDir, logLevel, standalone];
+  const all = [
+    config,
+    port,
+    notebook,
+    sandbox,
+    list,
+    noBrowser,
+    noJournal,
+    allowEdits,
+    allowHost,
+    allowOrigin,
+    logDir,
+    logLevel,
+    standalone,
+  ];
   return addOptions(
     command,
     all.map((make) => make()),

@@ -1,9 +1,12 @@
-import { LabNotebook } from '../../../src/lab/lab-notebook.js';
 import type { JupyterServer } from '../../../src/lab/jupyter-server.js';
+import { LabNotebook } from '../../../src/lab/lab-notebook.js';
 import type { ToolContext } from '../../../src/tools/tool.js';
 
+// biome-ignore lint/suspicious/noExplicitAny: each test knows what its tool answers.
+type ToolValue = any;
+
 export interface Answer {
-  value: Record<string, never> & { [key: string]: any };
+  value: ToolValue;
   error: { code: string; message: string; [key: string]: unknown } | undefined;
   text: string;
   images: number;
@@ -32,9 +35,9 @@ export class Agent {
   }
 
   /** The cells, with their sources as single texts. */
-  async cells(): Promise<{ id: string; source: string; rev: number; outputs?: any[] }[]> {
+  async cells(): Promise<{ id: string; source: string; rev: number; outputs?: unknown[] }[]> {
     const { value } = await this.call('get_cells', { includeOutputs: true });
-    return (value.cells as unknown as any[]).map((cell) => ({ ...cell, source: cell.source.join("") }));
+    return value.cells.map((cell: ToolValue) => ({ ...cell, source: cell.source.join('') }));
   }
 
   close(): Promise<void> {

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtemp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -97,7 +97,13 @@ export class TestLab {
         ...['-m', 'jupyterlab', '--no-browser', '--allow-root', '--ServerApp.ip=127.0.0.1', `--ServerApp.port=${this.#port}`],
         ...['--ServerApp.port_retries=0', '--ServerApp.terminals_enabled=False', `--IdentityProvider.token=${token}`],
         ...['--LabApp.news_url=None', '--LabApp.check_for_updates_class=jupyterlab.handlers.announcements.NeverCheckForUpdate'],
-        ...['--LabApp.extension_manager=readonly', '--LabApp.expose_app_in_browser=True', `--ServerApp.root_dir=${this.folder}`, `--ServerApp.base_url=${baseUrl}`, ...options],
+        ...[
+          '--LabApp.extension_manager=readonly',
+          '--LabApp.expose_app_in_browser=True',
+          `--ServerApp.root_dir=${this.folder}`,
+          `--ServerApp.base_url=${baseUrl}`,
+          ...options,
+        ],
       ],
       {
         cwd: this.folder,
@@ -135,7 +141,13 @@ export class TestLab {
 }
 
 export interface DiskNotebook {
-  cells: { id: string; cell_type: string; source: string | string[]; outputs?: { [key: string]: unknown }[]; execution_count?: number | null }[];
+  cells: {
+    id: string;
+    cell_type: string;
+    source: string | string[];
+    outputs?: { [key: string]: unknown }[];
+    execution_count?: number | null;
+  }[];
   metadata: { [key: string]: unknown };
 }
 

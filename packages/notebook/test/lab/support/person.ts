@@ -1,6 +1,6 @@
 import { type Browser, chromium, type Locator, type Page } from 'playwright-core';
-import { findChromium } from '../../ui/support/browser.js';
 import { until } from '../../host/support/until.js';
+import { findChromium } from '../../ui/support/browser.js';
 import type { TestLab } from './jupyter.js';
 
 export const hasBrowser = findChromium() !== undefined;
@@ -38,7 +38,8 @@ export class Person {
   /** Opens a notebook, in front of the others. */
   async show(file: string): Promise<void> {
     await this.page.evaluate((path) => {
-      const { commands } = (window as unknown as { jupyterapp: { commands: { execute(name: string, args: object): Promise<unknown> } } }).jupyterapp;
+      const { commands } = (window as unknown as { jupyterapp: { commands: { execute(name: string, args: object): Promise<unknown> } } })
+        .jupyterapp;
       return commands.execute('docmanager:open', { path, factory: 'Notebook' }).then(() => undefined);
     }, file);
     await this.cells.first().waitFor();
