@@ -1,14 +1,15 @@
 import { isJsonObject } from '@notebridge/kit/json';
 import { messageOf } from '@notebridge/kit/message-of';
-import { bringCellTo, bringTo } from '../host/bring-to.js';
 import { mergeNotebooks } from '../host/merge.js';
 import { within } from '../kernel/within.js';
 import type { Actor, CellContent, Notebook } from '../model/cell.js';
 import { createCellId } from '../model/cell-ids.js';
 import { createDocument, type DocumentEvent, type DocumentLimits, type NotebookDocument } from '../model/document.js';
 import { NotebookError } from '../model/errors.js';
+import { followCell, followNotebook } from './follow-shared.js';
 import { encodePath, type JupyterServer } from './jupyter-server.js';
 import type { NotebookSource } from './notebook-source.js';
+import { pause } from './pause.js';
 import { Room } from './room.js';
 import { readSharedCell, readSharedNotebook, type SharedCell, sharedCellsOf, sharedMetaOf } from './shared-cells.js';
 import { applyToShared, bringShared, placeOf, separateIds } from './shared-edits.js';
@@ -112,7 +113,7 @@ export class LiveNotebook implements NotebookSource {
     this.#room = undefined;
     room?.close();
     await room?.closed;
-    await this.#returning;
+    await within(patienceMs, this.#returning ?? Promise.resolve());
   }
 
   #join(room: Room): void {
@@ -169,7 +170,7 @@ export class LiveNotebook implements NotebookSource {
       const hasDoubles = new Set(cells.map((cell) => cell.get('id'))).size < cells.length;
       if (hasDoubles) room.document.transact(() => separateIds(room.document, newId), ours);
       this.#followLate();
-      this.#following(() => bringTo(this.document, this.#target(room, touched), by));
+      this.#following(() => followNotebook(this.document, this.#target(room, touched), by));
     } else this.#following(() => touched.forEach((cell) => void this.#bringCell(cell, by)));
     if (this.#late.size > 0) this.#lateTimer ??= setTimeout(() => this.#followLate(), outputsDelayMs);
     if (!this.#settling) this.#base = this.document.toNotebook();
@@ -198,15 +199,13 @@ export class LiveNotebook implements NotebookSource {
   #bringCell(cell: SharedCell, by: Actor): void {
     // Deleted since.
     if (cell.doc === null || cell._item?.deleted) return;
-    const to = readSharedCell(cell);
-    const from = this.document.find(to.id);
-    if (from) bringCellTo(this.document, { from, to, by });
+    followCell(this.document, readSharedCell(cell), by);
   }
 
   #followMetadata(room: Room, transaction: Y.Transaction): void {
     if (transaction.origin === ours || room !== this.#room) return;
-    const { metadata } = readSharedMeta(room.document);
-    this.#following(() => this.document.setMetadata(undefined, metadata, { by: actorOf(room, transaction) }));
+    const target = { ...this.document.toNotebook(), ...readSharedMeta(room.document) };
+    this.#following(() => followNotebook(this.document, target, actorOf(room, transaction)));
   }
 
   #following(change: () => void): void {
@@ -253,7 +252,7 @@ export class LiveNotebook implements NotebookSource {
     room.document.transact(() => separateIds(room.document, newId), ours);
     const theirs = readSharedNotebook(room.document);
     const { notebook } = mergeNotebooks(this.#base, this.document.toNotebook(), theirs, 'theirs');
-    this.#following(() => bringTo(this.document, notebook, { kind: 'person', name: 'JupyterLab' }));
+    this.#following(() => followNotebook(this.document, notebook, { kind: 'person', name: 'JupyterLab' }));
     room.document.transact(() => bringShared(room.document, notebook), ours);
     this.#join(room);
     this.#confirm();
@@ -316,14 +315,4 @@ function nameIn(state: unknown): string | undefined {
 
 function newId(): string {
   return createCellId(() => false);
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    signal.addEventListener('abort', () => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
 }

@@ -1,6 +1,6 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished } from 'vitest';
 import { LabWorkspace } from '../../src/lab/lab-workspace.js';
 import { until } from '../host/support/until.js';
 import { Agent } from './support/agent.js';
@@ -12,6 +12,10 @@ let lab: TestLab;
 beforeAll(async () => {
   lab = await TestLab.start({ baseUrl: '/user/ann/' });
 }, installTimeoutMs);
+// A test that has failed may have left it stopped.
+beforeEach(async () => {
+  if (!lab.isRunning) await lab.run();
+}, 300_000);
 afterAll(() => lab?.close());
 
 async function agentAt(
@@ -34,6 +38,7 @@ it('a server that restarts, its room’s store removed: no cell twice, none lost
   await agent.call('update_cell', { cellId: 'one', content: 'a = 11' });
   await until(async () => (await sourcesOf('reset.ipynb'))[0] === 'a = 11', 30_000);
   await lab.stop();
+  await until(async () => (await agent.call('get_notebook_info')).value.live === false);
   const { error } = await agent.call('update_cell', { cellId: 'two', content: 'b = 22' });
   expect(error).toMatchObject({ code: 'server_unreachable', message: expect.stringContaining('Nothing was changed') });
   expect((await agent.cells()).map(({ source }) => source)).toEqual(['a = 11', 'b = 2', 'c = 3', 'kept = 1']);

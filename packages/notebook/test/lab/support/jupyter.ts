@@ -120,7 +120,11 @@ export class TestLab {
     await until(() => {
       if (child.exitCode !== null) throw new Error(`JupyterLab ended:\n${this.#said.slice(-20).join('\n')}`);
       return this.#said.some((line) => line.includes('is running at'));
-    }, 120_000);
+    }, 300_000);
+  }
+
+  get isRunning(): boolean {
+    return this.#child?.exitCode === null && this.#child.signalCode === null;
   }
 
   /** By SIGTERM it ends its kernels too; by SIGKILL they end when they notice. */
