@@ -7,7 +7,7 @@ import { until } from '../host/support/until.js';
 import { Agent, type Answer } from './support/agent.js';
 import { codeCell, installTimeoutMs, TestLab } from './support/jupyter.js';
 
-const timeout = 120_000;
+const timeout = 300_000;
 let lab: TestLab;
 
 beforeAll(async () => {

@@ -8,7 +8,7 @@ import { Agent } from './support/agent.js';
 import { codeCell, installTimeoutMs, TestLab } from './support/jupyter.js';
 import { hasBrowser, launchBrowser, Person, withoutBrowser } from './support/person.js';
 
-const timeout = 180_000;
+const timeout = 300_000;
 let lab: TestLab;
 let browser: Browser | undefined;
 

@@ -26,13 +26,16 @@ export interface LabOptions {
   baseUrl?: string;
   /** More of the server's options. */
   options?: readonly string[];
+  /** Done before it starts; the folders are there. */
+  prepare?: (lab: TestLab) => Promise<void>;
 }
 
 /** A real JupyterLab on a folder of its own. */
 export class TestLab {
   readonly folder: string;
   readonly home: string;
-  readonly token = 'a-token-of-the-test';
+  /** Of the server that runs now. */
+  token = 'a-token-of-the-test';
   readonly #python: string;
   readonly #port: number;
   readonly #settings: LabOptions;
@@ -52,8 +55,14 @@ export class TestLab {
     const lab = new TestLab(base, python, await freePort(), settings);
     await mkdir(lab.folder);
     await mkdir(lab.home);
-    await lab.run();
-    return lab;
+    await settings.prepare?.(lab);
+    try {
+      await lab.run();
+      return lab;
+    } catch (error) {
+      await lab.close();
+      throw error;
+    }
   }
 
   get baseUrl(): string {
@@ -89,6 +98,7 @@ export class TestLab {
 
   /** Starts it (again): on the same port, with the same folder and token unless another is given. */
   async run(token = this.token): Promise<void> {
+    this.token = token;
     const { PATH = '' } = process.env;
     const { baseUrl = '/', options = [] } = this.#settings;
     const child = spawn(
