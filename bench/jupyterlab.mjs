@@ -162,7 +162,13 @@ async function startLab() {
   const port = await freePort();
   const folder = join(base, 'work');
   mkdirSync(folder);
-  const options = ['--no-browser', '--allow-root', '--ServerApp.ip=127.0.0.1', `--ServerApp.port=${port}`, `--IdentityProvider.token=${token}`];
+  const options = [
+    '--no-browser',
+    '--allow-root',
+    '--ServerApp.ip=127.0.0.1',
+    `--ServerApp.port=${port}`,
+    `--IdentityProvider.token=${token}`,
+  ];
   const child = spawn(python, ['-m', 'jupyterlab', ...options, `--ServerApp.root_dir=${folder}`, '--LabApp.news_url=None'], {
     cwd: folder,
     env: { PATH: process.env.PATH, HOME: base, JUPYTER_CONFIG_DIR: join(base, 'config'), JUPYTER_RUNTIME_DIR: join(base, 'runtime') },

@@ -40,7 +40,7 @@ describe('fitOutputs', () => {
 
   it('shows both ends of one line that is too long, and cuts no character in two', () => {
     const [output] = fitOutputs(printed([`${'😀'.repeat(50_000)}end`]), 3000);
-    const text = (output?.text as string[]).join('');
+    const text = String((output?.text as string[] | undefined)?.join(''));
     expect(text).toMatch(/^(😀)+\[\d+ characters left out here; the notebook has them\](😀)+end$/u);
   });
 

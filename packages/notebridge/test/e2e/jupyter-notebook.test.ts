@@ -56,7 +56,9 @@ it('takes the address of a notebook as the browser shows it, or its file', { tim
   await using byEnvironment = await Program.open({ args: ['--notebook', `jupyter=${lab.baseUrl}`], env: { JUPYTER_TOKEN: lab.token } });
   expect(await call(byEnvironment, 'list_notebooks')).toHaveProperty('notebooks');
   await using without = await Program.open({ args: ['--notebook', `jupyter=${lab.baseUrl}`] });
-  expect(await call(without, 'list_notebooks')).toMatchObject({ error: { code: 'server_refused', message: expect.stringContaining('JUPYTER_TOKEN') } });
+  expect(await call(without, 'list_notebooks')).toMatchObject({
+    error: { code: 'server_refused', message: expect.stringContaining('JUPYTER_TOKEN') },
+  });
 });
 
 it('of several servers none is guessed', { timeout }, async () => {
@@ -68,17 +70,24 @@ it('of several servers none is guessed', { timeout }, async () => {
     const { error } = (await call(program, 'list_notebooks')) as { error: { message: string; servers: string[] } };
     expect(error.servers.sort()).toEqual([lab.baseUrl, 'http://127.0.0.1:9/'].sort());
     expect(error.message).toContain('/elsewhere');
-    expect(await call(program, 'list_notebooks', { server: lab.baseUrl })).toMatchObject({ server: lab.baseUrl, other_servers: [{ server: 'http://127.0.0.1:9/' }] });
+    expect(await call(program, 'list_notebooks', { server: lab.baseUrl })).toMatchObject({
+      server: lab.baseUrl,
+      other_servers: [{ server: 'http://127.0.0.1:9/' }],
+    });
   } finally {
     await rm(file);
   }
 });
 
-it.each(['jupyter=ftp://x/lab', 'jupyter=nothing', 'jupyter=http://127.0.0.1:8000/hub/home'])('refuses %s before anything is opened', { timeout }, async (notebook) => {
-  const program = new Program({ args: ['--notebook', notebook] });
-  expect(await program.ended).toBe(2);
-  expect(program.stderr).toContain('no address of a Jupyter server');
-});
+it.each(['jupyter=ftp://x/lab', 'jupyter=nothing', 'jupyter=http://127.0.0.1:8000/hub/home'])(
+  'refuses %s before anything is opened',
+  { timeout },
+  async (notebook) => {
+    const program = new Program({ args: ['--notebook', notebook] });
+    expect(await program.ended).toBe(2);
+    expect(program.stderr).toContain('no address of a Jupyter server');
+  },
+);
 
 it('a notebook that is open in JupyterLab and in the built-in notebook at once has the edits of both', { timeout }, async () => {
   await lab.write('two.ipynb', [codeCell('one', 'a = 1'), codeCell('two', 'b = 2')]);
