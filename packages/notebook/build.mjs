@@ -4,6 +4,7 @@ import { cpSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { carryKit } from '../kit/carry.mjs';
 import { compileStandardLibrary } from './dist/kernel/pyodide-files.js';
+import { bundleYjs } from './src/lab/bundle-yjs.mjs';
 import { buildUi } from './src/ui/build-ui.mjs';
 
 carryKit(fileURLToPath(new URL('dist/', import.meta.url)));
@@ -14,4 +15,5 @@ for (const folder of ['kernel/python/', 'kernel/jupyter/python/']) {
   });
 }
 await compileStandardLibrary();
+await bundleYjs(fileURLToPath(new URL('dist/lab/', import.meta.url)));
 await buildUi(fileURLToPath(new URL('dist/ui/', import.meta.url)));

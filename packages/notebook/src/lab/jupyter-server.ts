@@ -18,6 +18,11 @@ export interface ServerRequest {
   signal?: AbortSignal | undefined;
 }
 
+export interface SocketOptions {
+  query?: { [name: string]: string };
+  protocols?: string[];
+}
+
 /** An answer with JSON; undefined where there is none. */
 export interface ServerAnswer {
   readonly status: number;
@@ -29,15 +34,16 @@ const answerTimeoutMs = 60_000;
 
 /** Jupyter's HTTP API, with the token in a header: in no address, and so in no log. */
 export class JupyterServer {
-  readonly address: ServerAddress;
-
-  constructor(address: ServerAddress) {
-    this.address = address;
-  }
-
   /** As people may read it. */
-  get name(): string {
-    return this.address.baseUrl;
+  readonly name: string;
+  #token: string;
+  readonly #renewToken: (() => Promise<string | undefined>) | undefined;
+
+  /** `renewToken`: asked when the server refuses the token; a server that was started again has another one. */
+  constructor({ baseUrl, token }: ServerAddress, renewToken?: () => Promise<string | undefined>) {
+    this.name = baseUrl;
+    this.#token = token;
+    this.#renewToken = renewToken;
   }
 
   /** Rejects with `server_unreachable`, `server_refused` for a token that is not accepted, or `server_failed` for any other status. */
@@ -51,8 +57,36 @@ export class JupyterServer {
   }
 
   /** As `request`, but any status that is no refusal is an answer. */
-  async ask(path: string, { method = 'GET', body, query = {}, signal }: ServerRequest = {}): Promise<ServerAnswer> {
-    const url = new URL(path, this.address.baseUrl);
+  async ask(path: string, request: ServerRequest = {}): Promise<ServerAnswer> {
+    const { status, text } = await this.read(path, request);
+    return { status, body: parse(text) };
+  }
+
+  /** The same, for what need not be JSON. */
+  read(path: string, request: ServerRequest = {}): Promise<{ status: number; text: string }> {
+    return this.#withToken(() => this.#read(path, request));
+  }
+
+  /** Opens a WebSocket; resolves when it is open, and paused until its reader is ready. Rejects as `request` does. */
+  connect(path: string, options: SocketOptions = {}): Promise<WebSocket> {
+    return this.#withToken(() => this.#connect(path, options));
+  }
+
+  /** Once more, if the server has another token by now. */
+  async #withToken<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      const isRefused = error instanceof NotebookError && error.code === 'server_refused';
+      const token = isRefused ? await this.#renewToken?.() : undefined;
+      if (token === undefined || token === this.#token) throw error;
+      this.#token = token;
+      return work();
+    }
+  }
+
+  async #read(path: string, { method = 'GET', body, query = {}, signal }: ServerRequest): Promise<{ status: number; text: string }> {
+    const url = new URL(path, this.name);
     for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
     const timeout = AbortSignal.timeout(answerTimeoutMs);
     let response: Response;
@@ -60,7 +94,7 @@ export class JupyterServer {
     try {
       response = await fetch(url, {
         method,
-        headers: { ...this.headers, ...(body ? { 'content-type': 'application/json' } : {}) },
+        headers: { ...this.#headers, ...(body ? { 'content-type': 'application/json' } : {}) },
         // A server that does not know us sends its visitors to a login page.
         redirect: 'manual',
         signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
@@ -68,20 +102,19 @@ export class JupyterServer {
       });
       text = await response.text();
     } catch (error) {
-      throw this.unreachable(error);
+      throw this.#unreachable(error);
     }
     const { status } = response;
-    if (status === 401 || status === 403 || (status >= 300 && status < 400)) throw this.refused(status);
-    return { status, body: parse(text) };
+    if (status === 401 || status === 403 || (status >= 300 && status < 400)) throw this.#refused(status);
+    return { status, text };
   }
 
-  /** Opens a WebSocket; resolves when it is open, and paused until its reader is ready. Rejects as `request` does. */
-  connect(path: string, { query = {}, protocols = [] }: { query?: { [name: string]: string }; protocols?: string[] }): Promise<WebSocket> {
-    const url = new URL(path, this.address.baseUrl);
+  #connect(path: string, { query = {}, protocols = [] }: SocketOptions): Promise<WebSocket> {
+    const url = new URL(path, this.name);
     url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:';
     for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
     const socket = new WebSocket(url, protocols, {
-      headers: this.headers,
+      headers: this.#headers,
       handshakeTimeout: answerTimeoutMs,
       maxPayload: 1024 * 1024 * 1024,
       // Most servers are on this machine, where it costs more than it saves.
@@ -99,20 +132,20 @@ export class JupyterServer {
       socket.once('unexpected-response', (request, response) => {
         const status = response.statusCode ?? 0;
         request.destroy();
-        reject(status === 401 || status === 403 || status === 302 ? this.refused(status) : this.badUpgrade(path, status));
+        reject(status === 401 || status === 403 || status === 302 ? this.#refused(status) : this.#badUpgrade(path, status));
       });
-      socket.once('error', (error) => reject(this.unreachable(error)));
+      socket.once('error', (error) => reject(this.#unreachable(error)));
     });
   }
 
-  refused(status: number): NotebookError {
+  #refused(status: number): NotebookError {
     const next = 'Give the token that the server prints when it starts: in JUPYTER_TOKEN, or in the address as "?token=…".';
     return new NotebookError('server_refused', `The Jupyter server at ${this.name} does not accept the token (status ${status}). ${next}`, {
       data: { server: this.name, status },
     });
   }
 
-  unreachable(cause: unknown): NotebookError {
+  #unreachable(cause: unknown): NotebookError {
     const reason = cause instanceof Error && cause.cause !== undefined ? messageOf(cause.cause) : messageOf(cause);
     return new NotebookError('server_unreachable', `The Jupyter server at ${this.name} does not answer: ${reason}. Is it running?`, {
       data: { server: this.name },
@@ -120,15 +153,14 @@ export class JupyterServer {
     });
   }
 
-  private badUpgrade(path: string, status: number): NotebookError {
+  #badUpgrade(path: string, status: number): NotebookError {
     return new NotebookError('server_failed', `${this.name} answered the WebSocket ${path} with ${status}.`, {
       data: { server: this.name, path, status },
     });
   }
 
-  private get headers(): { [name: string]: string } {
-    const { token } = this.address;
-    return token === '' ? {} : { authorization: `token ${token}` };
+  get #headers(): { [name: string]: string } {
+    return this.#token === '' ? {} : { authorization: `token ${this.#token}` };
   }
 }
 

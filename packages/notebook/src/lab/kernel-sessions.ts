@@ -26,11 +26,8 @@ export async function findKernelSession(server: JupyterServer, path: string): Pr
   return (await listKernelSessions(server)).find((session) => session.path === path);
 }
 
-/** The notebook's session; the server makes one, with a kernel, if there is none. Never a second one for the same path. */
-export async function openKernelSession(server: JupyterServer, path: string, kernelName: string | undefined): Promise<KernelSession> {
-  // Lab has opened it under its drive's name if it is of jupyter-collaboration before 3.
-  const existing = await findKernelSession(server, path);
-  if (existing) return existing;
+/** A session with a kernel for the notebook. If somebody was faster, the server answers with theirs. */
+export async function createKernelSession(server: JupyterServer, path: string, kernelName: string | undefined): Promise<KernelSession> {
   const body = {
     path,
     type: 'notebook',
@@ -65,5 +62,6 @@ function toSession(session: unknown): KernelSession | undefined {
   if (!isJsonObject(session) || !isJsonObject(session.kernel) || session.type !== 'notebook') return undefined;
   const { id, path, kernel } = session;
   if (typeof id !== 'string' || typeof path !== 'string' || typeof kernel.id !== 'string') return undefined;
+  // jupyter-collaboration before 3 puts the name of its drive before the path.
   return { id, path: path.replace(/^RTC:/, ''), kernelId: kernel.id, kernelName: String(kernel.name ?? '') };
 }

@@ -1,15 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import type { JsonObject } from '@notebridge/kit/json';
-import { isJsonObject } from '@notebridge/kit/json';
+import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { Listeners } from '@notebridge/kit/listeners';
 import { messageOf } from '@notebridge/kit/message-of';
 import type { Completions, ExecuteOptions, Execution, Kernel, KernelInfo, KernelState, MimeBundle } from '../kernel/kernel.js';
-import { within } from '../kernel/within.js';
 import { NotebookError } from '../model/errors.js';
+import { toCodePoints, toUtf16 } from './code-positions.js';
 import type { JupyterServer } from './jupyter-server.js';
 import { KernelChannel } from './kernel-channel.js';
-import type { KernelMessage, KernelRequest } from './kernel-message.js';
-import { type KernelSession, type KernelSpec, openKernelSession, readKernelSession } from './kernel-sessions.js';
+import type { KernelMessage } from './kernel-message.js';
+import { KernelRequests } from './kernel-requests.js';
+import { createKernelSession, findKernelSession, type KernelSession, type KernelSpec, readKernelSession } from './kernel-sessions.js';
+import { pause } from './pause.js';
 import { RemoteExecution } from './remote-execution.js';
 
 export interface LabKernelOptions {
@@ -37,13 +38,14 @@ export class LabKernel implements Kernel {
   #state: KernelState = 'starting';
   #info: KernelInfo;
   #session: KernelSession | undefined;
+  #ownSessionId: string | undefined;
   #channel: KernelChannel | undefined;
   #attaching: Promise<void> | undefined;
   #running: { id: string; execution: RemoteExecution } | undefined;
   #turn: Promise<unknown> = Promise.resolve();
-  readonly #answers = new Map<string, (content: JsonObject) => void>();
+  readonly #requests = new KernelRequests();
   #isRestarting = false;
-  #isClosed = false;
+  readonly #closed = new AbortController();
 
   constructor(options: LabKernelOptions) {
     this.#options = options;
@@ -57,6 +59,11 @@ export class LabKernel implements Kernel {
 
   get info(): KernelInfo {
     return this.#info;
+  }
+
+  /** The session that the server made for us; undefined where the notebook had one. */
+  get ownSessionId(): string | undefined {
+    return this.#ownSessionId;
   }
 
   onState(listener: (state: KernelState) => void): () => void {
@@ -119,8 +126,8 @@ export class LabKernel implements Kernel {
 
   /** The kernel stays: it is of the notebook, which people may have open. */
   async close(): Promise<void> {
-    if (this.#isClosed) return;
-    this.#isClosed = true;
+    if (this.#closed.signal.aborted) return;
+    this.#closed.abort();
     this.#endRunning((execution) => execution.fail(new NotebookError('closed', 'The notebook was closed while the cell ran.')));
     const channel = this.#channel;
     this.#drop();
@@ -168,7 +175,7 @@ export class LabKernel implements Kernel {
 
   /** Resolves when the kernel can be used. Rejects with what keeps it from that. */
   async #attached(): Promise<void> {
-    if (this.#isClosed) throw new NotebookError('closed', 'The notebook was closed.');
+    if (this.#closed.signal.aborted) throw new NotebookError('closed', 'The notebook was closed.');
     if (this.#channel?.isOpen && this.#state !== 'dead') return;
     this.#attaching ??= this.#attach().finally(() => {
       this.#attaching = undefined;
@@ -179,7 +186,9 @@ export class LabKernel implements Kernel {
   async #attach(): Promise<void> {
     const { server, path, spec } = this.#options;
     const known = this.#session && (await readKernelSession(server, this.#session.id));
-    const session = known ?? (await openKernelSession(server, path(), spec.name === '' ? undefined : spec.name));
+    const found = known ?? (await findKernelSession(server, path()));
+    const session = found ?? (await createKernelSession(server, path(), spec.name === '' ? undefined : spec.name));
+    if (!found) this.#ownSessionId = session.id;
     if (session.kernelId !== this.#session?.kernelId) this.#clientId = randomUUID();
     this.#session = session;
     const channel = await KernelChannel.open(server, session.kernelId, this.#clientId);
@@ -221,11 +230,7 @@ export class LabKernel implements Kernel {
   #take(message: KernelMessage): void {
     const { channel, type, parentId, content } = message;
     if (type === 'status') this.#takeStatus(String(content.execution_state), parentId);
-    if (channel === 'shell') {
-      const answer = this.#answers.get(parentId);
-      this.#answers.delete(parentId);
-      if (answer) return answer(content);
-    }
+    if (this.#requests.take(message)) return;
     const { id, execution } = this.#running ?? {};
     if (!execution || parentId !== id) return;
     if (channel === 'stdin' && type === 'input_request') return void this.#answerInput(execution, content);
@@ -266,21 +271,11 @@ export class LabKernel implements Kernel {
   async #ask(type: string, content: JsonObject, timeoutMs = answerTimeoutMs): Promise<JsonObject | undefined> {
     const channel = this.#channel;
     if (!channel?.isOpen || (this.#running && timeoutMs === answerTimeoutMs)) return undefined;
-    const request: KernelRequest = { channel: 'shell', type, content };
-    const id = channel.send(request);
-    const answer = new Promise<JsonObject | undefined>((resolve) => {
-      this.#answers.set(id, resolve);
-      void channel.closed.then(() => resolve(undefined));
-    });
-    try {
-      return await within(timeoutMs, answer);
-    } finally {
-      this.#answers.delete(id);
-    }
+    return this.#requests.ask(channel, { type, content, timeoutMs });
   }
 
   #onClosed(channel: KernelChannel): void {
-    if (channel !== this.#channel || this.#isClosed || this.#isRestarting) return;
+    if (channel !== this.#channel || this.#closed.signal.aborted || this.#isRestarting) return;
     this.#channel = undefined;
     void this.#reconnect();
   }
@@ -289,8 +284,8 @@ export class LabKernel implements Kernel {
   async #reconnect(): Promise<void> {
     const before = this.#session?.kernelId;
     for (const delayMs of reconnectDelaysMs) {
-      await new Promise((resolve) => setTimeout(resolve, delayMs));
-      if (this.#isClosed || this.#isRestarting || this.#channel) return;
+      await pause(delayMs, this.#closed.signal);
+      if (this.#closed.signal.aborted || this.#isRestarting || this.#channel) return;
       const outcome = await this.#tryAgain(before);
       if (outcome === 'done') return;
     }
@@ -338,13 +333,4 @@ export class LabKernel implements Kernel {
     this.#state = state;
     this.#states.emit(state);
   }
-}
-
-/** Jupyter counts characters, JavaScript halves of them. */
-function toCodePoints(text: string, position: number): number {
-  return [...text.slice(0, position)].length;
-}
-
-function toUtf16(text: string, position: number): number {
-  return [...text].slice(0, position).join('').length;
 }

@@ -2,16 +2,21 @@ import { type Logger, silentLogger } from '@notebridge/kit/logger';
 import { NotebookError } from '../model/errors.js';
 import { createNotebookSession, type NotebookSession } from '../session.js';
 import { createNotebookTools } from '../tools/notebook-tools.js';
-import type { NotebookTool, ToolContext, ToolResult } from '../tools/tool.js';
-import { encodePath, type JupyterServer } from './jupyter-server.js';
+import { type NotebookTool, type ToolContext, type ToolResult, toErrorResult } from '../tools/tool.js';
+import type { JupyterServer } from './jupyter-server.js';
 import { findKernelSession, type KernelSpec, readKernelSpecs } from './kernel-sessions.js';
 import { LabKernel } from './lab-kernel.js';
 import { LiveNotebook } from './live-notebook.js';
+import type { NotebookSource } from './notebook-source.js';
+import { assertNoRival } from './rival.js';
+import { StoredNotebook } from './stored-notebook.js';
 
 export interface LabNotebookOptions {
   server: JupyterServer;
   /** Below the server's root folder, without a slash at its beginning. */
   path: string;
+  /** A person has agreed that a notebook is edited that may be open in a tab which does not follow. Default false. */
+  allowEdits?: boolean | undefined;
   logger?: Logger | undefined;
 }
 
@@ -20,51 +25,59 @@ export class LabNotebook {
   readonly session: NotebookSession;
   readonly tools: readonly NotebookTool[];
   readonly server: JupyterServer;
-  readonly #live: LiveNotebook;
+  /** A person has agreed to edits that open tabs do not follow. */
+  allowEdits: boolean;
+  readonly #source: NotebookSource;
+  readonly #kernel: LabKernel;
   readonly #stopListening: () => void;
 
-  private constructor({ server, logger = silentLogger }: LabNotebookOptions, live: LiveNotebook, spec: KernelSpec) {
+  private constructor({ server, allowEdits = false, logger = silentLogger }: LabNotebookOptions, source: NotebookSource, spec: KernelSpec) {
     this.server = server;
-    this.#live = live;
-    const kernel = new LabKernel({ server, path: () => live.path, spec });
-    this.session = createNotebookSession({ document: live.document, kernel, title: live.path });
+    this.allowEdits = allowEdits;
+    this.#source = source;
+    this.#kernel = new LabKernel({ server, path: () => source.path, spec });
+    this.session = createNotebookSession({ document: source.document, kernel: this.#kernel, title: source.path });
     const onFault = (error: unknown) =>
       logger.error('A tool failed.', { error: error instanceof Error ? (error.stack ?? '') : String(error) });
     this.tools = createNotebookTools(this.session, { onFault });
     this.#stopListening = this.session.onEvent((event) => {
-      if (event.type === 'started' || event.type === 'finished') live.setRunning(event.run.cellId, event.type === 'started');
+      if (event.type === 'started' || event.type === 'finished') source.setRunning(event.run.cellId, event.type === 'started');
     });
   }
 
-  /** Rejects with `no_notebook` where the server does not have it, or as `JupyterServer` does. */
+  /** Rejects with `no_notebook` where the server does not have it, `not_supported`, or as `JupyterServer` does. */
   static async open(options: LabNotebookOptions): Promise<LabNotebook> {
-    const { server, path } = options;
-    const [live, specs] = await Promise.all([LiveNotebook.open({ server, path }), readKernelSpecs(server)]);
-    if (!live) throw await whyNot(server, path);
+    const { server } = options;
+    const [source, specs] = await Promise.all([openSource(options), readKernelSpecs(server)]);
     try {
-      return new LabNotebook(options, live, await chooseSpec(server, live, specs));
+      return new LabNotebook(options, source, await chooseSpec(server, source, specs));
     } catch (error) {
-      await live.close();
+      await source.close();
       throw error;
     }
   }
 
   get path(): string {
-    return this.#live.path;
+    return this.#source.path;
+  }
+
+  /** What `get_notebook_info` says besides what all notebooks have. */
+  get place(): { server: string; path: string; live: boolean; people: readonly string[] } {
+    const { path, isLive, people } = this.#source;
+    return { server: this.server.name, path, live: isLive, people };
   }
 
   /** Never rejects for an error of a tool: that is a result with `isError`. */
-  async callTool(tool: NotebookTool, args: unknown, context: ToolContext = {}): Promise<ToolResult> {
-    const isLook = tool.annotations.readOnlyHint;
+  async callTool(name: string, args: unknown, context: ToolContext = {}): Promise<ToolResult> {
+    const tool = this.tools.find((candidate) => candidate.name === name);
+    if (!tool) throw new NotebookError('unknown_tool', `The notebook has no tool ${JSON.stringify(name.slice(0, 100))}.`);
+    const forEdit = !tool.annotations.readOnlyHint;
     try {
-      await this.#live.ready();
-    } catch (error) {
-      if (!isLook) return toErrorResult(error);
-    }
-    const result = await tool.run(args, context);
-    try {
-      if (!isLook) await this.#live.settle();
-      return result;
+      await this.#source.ready({ forEdit });
+      if (forEdit) await this.#assertMayEdit();
+      const result = await tool.run(args, context);
+      if (forEdit) await this.#source.settle();
+      return name === 'get_notebook_info' && !result.isError ? this.#withPlace(result) : result;
     } catch (error) {
       return toErrorResult(error);
     }
@@ -72,32 +85,45 @@ export class LabNotebook {
 
   async close(): Promise<void> {
     this.#stopListening();
-    await this.session.close();
-    await this.#live.close();
+    try {
+      await this.session.close();
+    } finally {
+      await this.#source.close();
+    }
+  }
+
+  /** Without shared documents an open tab shows the old notebook, and whether there is one cannot be known: only who has a kernel. */
+  async #assertMayEdit(): Promise<void> {
+    if (this.#source.isLive || this.allowEdits) return;
+    const session = await findKernelSession(this.server, this.path);
+    if (!session || session.id === this.#kernel.ownSessionId) return;
+    const why = `A person may have "${this.path}" open in Jupyter: a kernel of it is running. ${this.server.name} has no jupyter-collaboration, so an open tab would not show your changes until it is reloaded, and would ask which version to keep when it saves.`;
+    const next = 'Ask the person; if they agree, call use_notebook with this path and allow_edits: true, then call again.';
+    throw new NotebookError('ask_person', `${why} Nothing was changed. ${next}`, { data: { path: this.path } });
+  }
+
+  #withPlace(result: ToolResult): ToolResult {
+    const [first, ...rest] = result.content;
+    if (first?.type !== 'text') return result;
+    return { ...result, content: [{ type: 'text', text: JSON.stringify({ ...JSON.parse(first.text), ...this.place }) }, ...rest] };
   }
 }
 
-/** An error as the notebook's own tools answer it. */
-export function toErrorResult(error: unknown): ToolResult {
-  if (!(error instanceof NotebookError)) throw error;
-  const text = JSON.stringify({ error: { code: error.code, message: error.message, ...error.data } });
-  return { content: [{ type: 'text', text }], isError: true };
+async function openSource({ server, path, logger }: LabNotebookOptions): Promise<NotebookSource> {
+  const live = await LiveNotebook.open({ server, path });
+  if (live) return live;
+  await assertNoRival(server);
+  return StoredNotebook.open({ server, path, logger });
 }
 
 /** The kernel that runs already, else what the notebook names, else the server's default. */
 async function chooseSpec(
   server: JupyterServer,
-  { path, document }: LiveNotebook,
+  { path, document }: NotebookSource,
   { specs, standard }: Awaited<ReturnType<typeof readKernelSpecs>>,
 ): Promise<KernelSpec> {
   const { kernelspec } = document.metadata as { kernelspec?: { name?: unknown } };
   const running = (await findKernelSession(server, path))?.kernelName;
   const byName = (name: unknown) => specs.find((spec) => spec.name === name);
   return byName(running) ?? byName(kernelspec?.name) ?? byName(standard) ?? { name: '', displayName: 'Default kernel', language: 'python' };
-}
-
-async function whyNot(server: JupyterServer, path: string): Promise<NotebookError> {
-  const { status } = await server.ask(`api/contents/${encodePath(path)}`, { query: { content: '0' } });
-  if (status === 404) return new NotebookError('no_notebook', `${server.name} has no notebook "${path}".`, { data: { path } });
-  return new NotebookError('server_failed', `${server.name} has no jupyter-collaboration.`, { data: { path } });
 }

@@ -1,13 +1,15 @@
 import { isJsonObject } from '@notebridge/kit/json';
 import { messageOf } from '@notebridge/kit/message-of';
-import { bringCellTo, bringTo } from '../host/bring-to.js';
 import { mergeNotebooks } from '../host/merge.js';
 import { within } from '../kernel/within.js';
 import type { Actor, CellContent, Notebook } from '../model/cell.js';
 import { createCellId } from '../model/cell-ids.js';
 import { createDocument, type DocumentEvent, type DocumentLimits, type NotebookDocument } from '../model/document.js';
 import { NotebookError } from '../model/errors.js';
-import type { JupyterServer } from './jupyter-server.js';
+import { followCell, followNotebook } from './follow-shared.js';
+import { encodePath, type JupyterServer } from './jupyter-server.js';
+import type { NotebookSource } from './notebook-source.js';
+import { pause } from './pause.js';
 import { Room } from './room.js';
 import { readSharedCell, readSharedNotebook, type SharedCell, sharedCellsOf, sharedMetaOf } from './shared-cells.js';
 import { applyToShared, bringShared, placeOf, separateIds } from './shared-edits.js';
@@ -24,11 +26,12 @@ const ours = { name: 'notebridge' };
 const reconnectDelaysMs = [50, 200, 500, 1000, 2000, 5000, 10_000];
 /** How long an edit waits for a lost room. */
 const patienceMs = 5000;
+const [renameAttempts, renameDelayMs] = [6, 500];
 /** How long outputs of others' runs may wait: printing changes them a thousand times a second. */
 const outputsDelayMs = 100;
 
 /** A document that is equal to that of a collaboration room, both ways: an edit of either side is one of the other at once. */
-export class LiveNotebook {
+export class LiveNotebook implements NotebookSource {
   readonly document: NotebookDocument;
   readonly #options: LiveNotebookOptions;
   #path: string;
@@ -41,6 +44,7 @@ export class LiveNotebook {
   #settling: Promise<void> | undefined;
   readonly #late = new Map<SharedCell, Actor>();
   #lateTimer: NodeJS.Timeout | undefined;
+  #isThere: Promise<boolean> | undefined;
   readonly #stopListening: () => void;
   readonly #closed = new AbortController();
 
@@ -60,7 +64,6 @@ export class LiveNotebook {
     return room && new LiveNotebook(options, room);
   }
 
-  /** As it is now: a person may have renamed the file. */
   get path(): string {
     return this.#path;
   }
@@ -69,26 +72,29 @@ export class LiveNotebook {
     return this.#room !== undefined;
   }
 
-  /** People who have it open, by the names that Lab shows. */
+  /** By the names that Lab shows. */
   get people(): string[] {
     return [...new Set([...(this.#room?.others.values() ?? [])].flatMap(({ state }) => nameIn(state) ?? []))];
   }
 
-  /** Resolves when document and room are equal. Rejects with `server_unreachable` if the room is lost and does not come back soon. */
-  async ready(): Promise<void> {
+  /** An edit waits a little for a lost room, and is then refused with `server_unreachable`. */
+  async ready({ forEdit }: { forEdit: boolean }): Promise<void> {
     this.#followLate();
-    if (this.#room) return;
-    await within(patienceMs, this.#returning ?? Promise.resolve());
+    if (!forEdit) return;
+    if (!this.#room) await within(patienceMs, this.#returning ?? Promise.resolve());
     if (!this.#room) throw this.#away('Nothing was changed.');
+    // Asked while the tool works; answered for in `settle`.
+    this.#isThere = this.#isOnServer();
+    this.#isThere.catch(() => {});
   }
 
-  /** Resolves when the server has taken every change that was made here. Rejects with `server_unreachable`. */
+  /** Rejects with `server_unreachable`. */
   async settle(): Promise<void> {
     await this.#settling;
     if (!this.#room) throw this.#away('The change is kept here, and joined with the notebook when the server is back.');
+    if ((await this.#isThere) === false) throw this.#gone();
   }
 
-  /** Shows in Lab that a cell runs. */
   setRunning(cellId: string, isRunning: boolean): void {
     const { document } = this.#room ?? {};
     if (!document) return;
@@ -107,7 +113,7 @@ export class LiveNotebook {
     this.#room = undefined;
     room?.close();
     await room?.closed;
-    await this.#returning;
+    await within(patienceMs, this.#returning ?? Promise.resolve());
   }
 
   #join(room: Room): void {
@@ -164,7 +170,7 @@ export class LiveNotebook {
       const hasDoubles = new Set(cells.map((cell) => cell.get('id'))).size < cells.length;
       if (hasDoubles) room.document.transact(() => separateIds(room.document, newId), ours);
       this.#followLate();
-      this.#following(() => bringTo(this.document, this.#target(room, touched), by));
+      this.#following(() => followNotebook(this.document, this.#target(room, touched), by));
     } else this.#following(() => touched.forEach((cell) => void this.#bringCell(cell, by)));
     if (this.#late.size > 0) this.#lateTimer ??= setTimeout(() => this.#followLate(), outputsDelayMs);
     if (!this.#settling) this.#base = this.document.toNotebook();
@@ -193,15 +199,13 @@ export class LiveNotebook {
   #bringCell(cell: SharedCell, by: Actor): void {
     // Deleted since.
     if (cell.doc === null || cell._item?.deleted) return;
-    const to = readSharedCell(cell);
-    const from = this.document.find(to.id);
-    if (from) bringCellTo(this.document, { from, to, by });
+    followCell(this.document, readSharedCell(cell), by);
   }
 
   #followMetadata(room: Room, transaction: Y.Transaction): void {
     if (transaction.origin === ours || room !== this.#room) return;
-    const { metadata } = readSharedMeta(room.document);
-    this.#following(() => this.document.setMetadata(undefined, metadata, { by: actorOf(room, transaction) }));
+    const target = { ...this.document.toNotebook(), ...readSharedMeta(room.document) };
+    this.#following(() => followNotebook(this.document, target, actorOf(room, transaction)));
   }
 
   #following(change: () => void): void {
@@ -248,10 +252,25 @@ export class LiveNotebook {
     room.document.transact(() => separateIds(room.document, newId), ours);
     const theirs = readSharedNotebook(room.document);
     const { notebook } = mergeNotebooks(this.#base, this.document.toNotebook(), theirs, 'theirs');
-    this.#following(() => bringTo(this.document, notebook, { kind: 'person', name: 'JupyterLab' }));
+    this.#following(() => followNotebook(this.document, notebook, { kind: 'person', name: 'JupyterLab' }));
     room.document.transact(() => bringShared(room.document, notebook), ours);
     this.#join(room);
     this.#confirm();
+  }
+
+  /** A room goes on without its file, and saves nothing. It learns of a new name within a second or two. */
+  async #isOnServer(): Promise<boolean> {
+    for (let attempt = 0; attempt < renameAttempts; attempt++) {
+      if (attempt > 0) await pause(renameDelayMs, this.#closed.signal);
+      const { status } = await this.#options.server.ask(`api/contents/${encodePath(this.#path)}`, { query: { content: '0' } });
+      if (status !== 404) return true;
+    }
+    return false;
+  }
+
+  #gone(): NotebookError {
+    const message = `The notebook "${this.#path}" was deleted on ${this.#options.server.name}. Open tabs show the change, and it is saved nowhere. Save it under another name in JupyterLab, or call use_notebook for another notebook.`;
+    return new NotebookError('no_notebook', message, { data: { path: this.#path } });
   }
 
   #away(what: string): NotebookError {
@@ -296,14 +315,4 @@ function nameIn(state: unknown): string | undefined {
 
 function newId(): string {
   return createCellId(() => false);
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    signal.addEventListener('abort', () => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
 }

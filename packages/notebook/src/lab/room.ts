@@ -41,7 +41,14 @@ export class Room {
       clearInterval(this.#renewing);
       this.document.destroy();
     });
-    socket.on('message', (data: Buffer) => this.#take(data));
+    socket.on('message', (data: Buffer) => {
+      try {
+        this.#take(data);
+      } catch {
+        // What cannot be read may have been anything: the next room begins with all of it.
+        socket.terminate();
+      }
+    });
     socket.resume();
     this.document.on('update', (update: Uint8Array, origin: unknown) => {
       if (origin !== this) this.#send(printUpdate(update));

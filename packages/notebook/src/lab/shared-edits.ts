@@ -31,8 +31,8 @@ export function applyToShared(document: Y.Doc, { change: { op }, after }: Docume
     case 'restore':
     case 'setType':
       if (shared.get('cell_type') === after.cell.type) bringSharedCell(shared, after.cell);
-      else cells.delete(at, 1);
-      return shared.get('cell_type') === after.cell.type ? move(place) : insert(place);
+      else return exchange(place);
+      return move(place);
     case 'move':
       return move(place);
     case 'update':
@@ -58,9 +58,10 @@ export function bringShared(document: Y.Doc, { cells: target, metadata }: Notebo
     const place = { cells, at: placeOf(cells, cell.id), cell, previousId: target[index - 1]?.id };
     const shared = place.at === -1 ? undefined : cells.get(place.at);
     if (shared && shared.get('cell_type') !== cell.type) cells.delete(place.at, 1);
-    if (!shared || shared.get('cell_type') !== cell.type) return insert(place);
-    bringSharedCell(shared, cell);
-    move(place);
+    if (shared?.get('cell_type') === cell.type) {
+      bringSharedCell(shared, cell);
+      move(place);
+    } else insert(place);
   });
   editNotebookMetadata(document, metadata);
 }
@@ -94,6 +95,12 @@ interface Place {
 /** Behind the cell that comes before it: that cell stands where the room has it, whatever others do meanwhile. */
 function insert({ cells, cell, previousId }: Place): void {
   cells.insert(previousId === undefined ? 0 : placeOf(cells, previousId) + 1, [createSharedCell(cell)]);
+}
+
+/** A cell of another type is another cell, under the same id. */
+function exchange(place: Place): void {
+  place.cells.delete(place.at, 1);
+  insert(place);
 }
 
 /** As Lab moves a cell: it has no other way than to take it out and put a copy in. */

@@ -39,6 +39,7 @@ export const notebookErrors = {
     meaning: 'The notebook was changed on the server by another program; nothing was written.',
     next: 'Read the cells again, then decide.',
   },
+  not_supported: { meaning: 'The Jupyter server works in a way that is not supported.', next: 'Follow what the message says.' },
   ask_person: { meaning: 'A person has to agree first.', next: 'Ask, then call again as the message says.' },
   no_question: { meaning: 'The question of the code is not open any more.', next: 'Look at the cell; run it again.' },
   out_of_step: { meaning: 'A change does not follow the last one that a replica has seen.', next: 'Begin again from a snapshot.' },

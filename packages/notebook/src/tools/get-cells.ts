@@ -3,7 +3,8 @@ import type { Cell } from '../model/cell.js';
 import { NotebookError } from '../model/errors.js';
 import { toLines } from '../model/text.js';
 import { cellIndex } from './cell-arguments.js';
-import { createImageCollector } from './output-content.js';
+import { fitOutputs, shareOut, sizeOfOutputs } from './fit-outputs.js';
+import { createImageCollector, maxTextCharactersOf } from './output-content.js';
 import { defineNotebookTool, looks } from './tool.js';
 
 export const getCells = defineNotebookTool<{ cellIndexStart?: number; cellIndexEnd?: number; includeOutputs?: boolean }>({
@@ -28,11 +29,29 @@ export const getCells = defineNotebookTool<{ cellIndexStart?: number; cellIndexE
     }
     const images = createImageCollector(options);
     const read = cells.slice(cellIndexStart, cellIndexEnd + 1).map((cell) => toView(cell, includeOutputs ? images.collect : undefined));
-    return { value: { cells: read }, images: images.blocks };
+    return { value: { cells: fitCells(read, maxTextCharactersOf(options)) }, images: images.blocks };
   },
 });
 
-function toView({ type, id, source, rev, outputs }: Cell, collect?: (outputs: Cell['outputs']) => JsonObject[]): JsonObject {
+type CellView = JsonObject & { outputs?: JsonObject[] };
+
+/** Below this, outputs are left out as a whole. */
+const leastCharacters = 300;
+
+/** All outputs together in so many characters: where a cell's do not fit, it says what is missing. */
+function fitCells(cells: readonly CellView[], maxCharacters: number): CellView[] {
+  const sizes = cells.map(({ outputs }) => (outputs ? sizeOfOutputs(outputs) : 0));
+  const shares = shareOut(sizes, maxCharacters);
+  return cells.map((cell, index) => {
+    const [size = 0, share = 0] = [sizes[index], shares[index]];
+    if (!cell.outputs || share >= size) return cell;
+    if (share >= leastCharacters) return { ...cell, outputs: fitOutputs(cell.outputs, share) };
+    const count = cell.outputs.length === 1 ? '1 output' : `${cell.outputs.length} outputs`;
+    return { ...cell, outputs: [], outputs_left_out: `${count}, ${size} characters: read fewer cells at once` };
+  });
+}
+
+function toView({ type, id, source, rev, outputs }: Cell, collect?: (outputs: Cell['outputs']) => JsonObject[]): CellView {
   const shown = collect && type === 'code' ? { outputs: collect(outputs) } : {};
   return { cell_type: type, id, source: toLines(source), rev, ...shown };
 }

@@ -4,7 +4,7 @@ import { addCodeCell, addTextCell, deleteCell, moveCell, updateCell } from './ed
 import { getCells } from './get-cells.js';
 import { getNotebookInfo } from './notebook-info.js';
 import { runCode, runCodeCell } from './run-cells.js';
-import { bindTool, type NotebookTool, type ToolDefinition, type ToolOptions } from './tool.js';
+import { bindTool, describeTool, type NotebookTool, type ToolDefinition, type ToolDescription, type ToolOptions } from './tool.js';
 import { undoLastChange } from './undo.js';
 
 /** A new tool is one object, and one line here. The first seven are Colab's, by name, arguments and results. */
@@ -26,4 +26,9 @@ const definitions: readonly ToolDefinition[] = [
 /** The tools that agents have in a session. */
 export function createNotebookTools(session: NotebookSession, options: ToolOptions = {}): NotebookTool[] {
   return definitions.map((definition) => bindTool(definition, session, options));
+}
+
+/** The same tools, without a session. */
+export function describeNotebookTools(): ToolDescription[] {
+  return definitions.map(describeTool);
 }

@@ -3,6 +3,12 @@ import type { Output } from '../kernel/kernel.js';
 import { splitOutput, withValues } from '../model/outputs.js';
 import type { ContentBlock, ToolOptions } from './tool.js';
 
+/** Characters of JSON that one result's outputs may take. */
+export function maxTextCharactersOf({ maxTextCharacters = 20_000 }: ToolOptions): number {
+  // The rest of the result has keys and ids.
+  return maxTextCharacters - 1000;
+}
+
 const imageTypes = ['image/png', 'image/jpeg'];
 const base64 = /^[A-Za-z0-9+/]+={0,2}$/;
 

@@ -1,8 +1,9 @@
 import { NotebookError } from '../model/errors.js';
 import type { RunResult } from '../run-queue.js';
 import { cellId, cellIndex } from './cell-arguments.js';
+import { fitOutputs } from './fit-outputs.js';
 import { createLineProgress } from './last-line.js';
-import { createImageCollector } from './output-content.js';
+import { createImageCollector, maxTextCharactersOf } from './output-content.js';
 import { defineNotebookTool, type NotebookToolCall, runs } from './tool.js';
 
 export const runCodeCell = defineNotebookTool<{ cellId: string }>({
@@ -14,7 +15,7 @@ export const runCodeCell = defineNotebookTool<{ cellId: string }>({
   async answer(call) {
     const { outputs } = await runCell(call, call.args.cellId);
     const images = createImageCollector(call.options);
-    return { value: { outputs: images.collect(outputs) }, images: images.blocks };
+    return { value: { outputs: fitOutputs(images.collect(outputs), maxTextCharactersOf(call.options)) }, images: images.blocks };
   },
 });
 
@@ -33,7 +34,15 @@ export const runCode = defineNotebookTool<{ code: string; cellIndex?: number }>(
     const { id } = session.document.insert(args.cellIndex ?? session.document.cells.length, { type: 'code', source: args.code }, { by });
     const { status, executionCount, outputs } = await withCellId(id, runCell(call, id));
     const images = createImageCollector(options);
-    return { value: { newCellId: id, status, execution_count: executionCount, outputs: images.collect(outputs) }, images: images.blocks };
+    return {
+      value: {
+        newCellId: id,
+        status,
+        execution_count: executionCount,
+        outputs: fitOutputs(images.collect(outputs), maxTextCharactersOf(options)),
+      },
+      images: images.blocks,
+    };
   },
 });
 

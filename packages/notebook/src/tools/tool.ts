@@ -32,12 +32,16 @@ export interface ToolAnnotations {
   openWorldHint: boolean;
 }
 
-/** A tool as a page or server offers it. `run` never rejects: what fails is a result with `isError`. */
-export interface NotebookTool {
+/** A tool as a page or server lists it. */
+export interface ToolDescription {
   name: string;
   description: string;
   inputSchema: InputSchema;
   annotations: ToolAnnotations;
+}
+
+/** A tool as a page or server offers it. `run` never rejects: what fails is a result with `isError`. */
+export interface NotebookTool extends ToolDescription {
   run(args: unknown, context?: ToolContext): Promise<ToolResult>;
 }
 
@@ -48,6 +52,8 @@ export interface ToolOptions {
   maxImages?: number;
   /** Base64 characters of one result's image blocks; an image beyond it is named only. Default 5,000,000. */
   maxImageCharacters?: number;
+  /** Characters of JSON that the outputs of one result may take; of longer ones the beginning and the end are answered. Default 20,000. */
+  maxTextCharacters?: number;
   /** Receives faults that the caller sees only as "Internal error". */
   onFault?: (error: unknown) => void;
 }
@@ -87,10 +93,14 @@ export function defineNotebookTool<Args>(
   return definition;
 }
 
+export function describeTool(definition: ToolDefinition): ToolDescription {
+  const { name, description, properties = {}, required = Object.keys(properties), annotations } = definition;
+  return { name, description, inputSchema: { type: 'object', properties, required, additionalProperties: false }, annotations };
+}
+
 /** The tool, for one session. */
 export function bindTool(definition: ToolDefinition, session: NotebookSession, options: ToolOptions): NotebookTool {
-  const { name, description, properties = {}, required = Object.keys(properties), annotations } = definition;
-  const inputSchema: InputSchema = { type: 'object', properties, required, additionalProperties: false };
+  const { name, description, inputSchema, annotations } = describeTool(definition);
   const run = async (given: unknown, context: ToolContext = {}): Promise<ToolResult> => {
     try {
       if (!annotations.readOnlyHint && session.readOnly) throw readOnlyError(name);
@@ -98,7 +108,7 @@ export function bindTool(definition: ToolDefinition, session: NotebookSession, o
       const by: Actor = { kind: 'agent', name: context.agent ?? 'agent' };
       return toResult(await definition.answer({ session, args, by, context, options }));
     } catch (error) {
-      return toErrorResult(error, options);
+      return toErrorResult(error, options.onFault);
     }
   };
   return { name, description, inputSchema, annotations, run };
@@ -109,7 +119,7 @@ function toResult({ value, images = [] }: ToolAnswer): ToolResult {
 }
 
 /** An error is JSON too, so that a program can read the code, and an agent what the error is about. */
-function toErrorResult(error: unknown, { onFault }: ToolOptions): ToolResult {
+export function toErrorResult(error: unknown, onFault?: (error: unknown) => void): ToolResult {
   const isKnown = error instanceof NotebookError && error.code !== 'internal';
   if (!isKnown) onFault?.(error);
   const told: JsonObject = isKnown

@@ -92,7 +92,7 @@ async function copyFormulaStyles(outDir) {
  * The licence texts of the packages that the files are of, as their licences ask for.
  * @param {string[]} files
  */
-async function licencesOf(files) {
+export async function licencesOf(files) {
   const folders = new Set(
     files.map((file) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)?.[0]).filter((folder) => folder !== undefined),
   );

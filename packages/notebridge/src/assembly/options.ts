@@ -6,8 +6,8 @@ import type { SettingsOptions } from './settings.js';
 /** What a Notebridge is made of. Everything may be left out. */
 export interface NotebridgeOptions extends SettingsOptions {
   /**
-   * The notebook that agents work in: `colab`, `local` (built in, in memory), the path of an `.ipynb` file, the URL of a Colab notebook,
-   * `none`, or a function that opens one. Default `none`.
+   * The notebook that agents work in: `colab`, `local` (built in, in memory), `jupyter` or `jupyter=ADDRESS` (a Jupyter server), the path
+   * of an `.ipynb` file, the URL of a Colab notebook, `none`, or a function that opens one. Default `none`.
    */
   notebook?: string | OpenNotebook | undefined;
   /** How the notebook is opened. */

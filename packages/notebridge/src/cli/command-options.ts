@@ -12,6 +12,7 @@ export interface HubCommandOptions {
   logLevel: LoggerLevel;
   browser: boolean;
   journal: boolean;
+  allowEdits?: boolean;
   notebook: string;
   kernel?: string | undefined;
   sandbox?: SandboxMode;
@@ -30,7 +31,7 @@ export const sharedOptions = {
   notebook: () =>
     new Option(
       '--notebook <where>',
-      'the notebook to work in: "colab", "local" (built in), an .ipynb file, or the URL of a Colab notebook',
+      'the notebook to work in: "colab", "local" (built in), "jupyter[=ADDRESS]" (your JupyterLab), an .ipynb file, or the URL of a Colab notebook',
     ).default('colab'),
   kernel: () =>
     new Option(
@@ -61,6 +62,7 @@ export const sharedOptions = {
   noBrowser: () => new Option('--no-browser', 'never open a browser; the answer names the URL to open'),
   noJournal: () =>
     new Option('--no-journal', 'never read a cell of a Colab page before the agent changes it; its changes cannot be undone then'),
+  allowEdits: () => new Option('--allow-edits', 'change notebooks of a Jupyter server without asking, also where open tabs cannot follow'),
   allowHost: () =>
     new Option('--allow-host <host>', 'let in pages that dialled this host name (repeatable, exact)')
       .default([], 'none')
@@ -86,6 +88,7 @@ export function addHubOptions(command: Command): Command {
     list,
     noBrowser,
     noJournal,
+    allowEdits,
     allowHost,
     allowOrigin,
     logDir,
@@ -103,6 +106,7 @@ export function addHubOptions(command: Command): Command {
     list,
     noBrowser,
     noJournal,
+    allowEdits,
     allowHost,
     allowOrigin,
     logDir,

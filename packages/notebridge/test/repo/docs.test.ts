@@ -179,6 +179,16 @@ const runs: Record<string, (code: string) => Promise<void>> = {
     await using program = await Program.open({ args: [...args.slice(0, -1), join(folder, 'work.ipynb')] });
     expect(await program.callTool('get_notebook_info')).toMatchObject({ result: { content: [{ type: 'text' }] } });
   },
+  /** packages/notebook/test/lab works with what these lines install and start. */
+  async 'jupyterlab-install'(code) {
+    expect(code.split('\n')).toEqual(['pip install jupyterlab jupyter-collaboration', 'jupyter lab']);
+  },
+  /** test/e2e/jupyter-notebook.test.ts has a server to find; here it is said that there is none. */
+  async 'jupyterlab-config'(code) {
+    const { args } = JSON.parse(code).mcpServers.notebridge as { args: string[] };
+    await using program = await Program.open({ args: args.slice(2), env: { JUPYTER_RUNTIME_DIR: folder } });
+    expect(JSON.stringify(await program.callTool('list_notebooks'))).toContain('No Jupyter server of yours runs');
+  },
   /** test/e2e/demo.test.ts has the rest of it. */
   async 'demo-command'(code) {
     const { stdout } = await shell(code);

@@ -20,6 +20,8 @@ export interface PageOptions {
   files?: FolderAccess | undefined;
   /** Servers that code in the sandbox may reach: `pypi.org`, `*.example.org`, `example.org:8443`. Default: none. */
   allowNet?: readonly string[] | undefined;
+  /** A person agrees to edits of a Jupyter server's notebooks that open tabs may not follow. Default false: each is asked for. */
+  allowEdits?: boolean | undefined;
   /** Host names that pages may dial besides loopback. Exact. */
   allowHosts?: readonly string[] | undefined;
   /** Origins of pages besides those of the notebook's profile. Exact. */

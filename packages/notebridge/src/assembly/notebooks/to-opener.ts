@@ -10,12 +10,14 @@ export function toNotebookOpener(notebook: string | OpenNotebook): OpenNotebook 
   if (notebook === 'colab') return (setup) => openColab(setup, colabProfile);
   // Loaded only when it is asked for: an agent of Colab does not wait for the built-in notebook.
   if (notebook === 'local') return async (setup) => (await import('./open-built-in.js')).openBuiltIn(setup, { file: undefined });
+  if (notebook === 'jupyter' || notebook.startsWith('jupyter='))
+    return async (setup) => (await import('./open-jupyter.js')).openJupyter(setup, notebook.slice('jupyter='.length));
   if (notebook.endsWith('.ipynb') && !URL.canParse(notebook))
     return async (setup) => (await import('./open-built-in.js')).openBuiltIn(setup, { file: notebook });
   if (URL.canParse(notebook) && colabProfile.origins.includes(new URL(notebook).origin))
     return (setup) => openColab(setup, { ...colabProfile, defaultUrl: notebook });
   throw new BridgeError(
     'bad_usage',
-    `--notebook "${notebook}" cannot be used: give "colab", "local", a file that ends in .ipynb, or the URL of a notebook on ${colabProfile.origins.join(' or ')}.`,
+    `--notebook "${notebook}" cannot be used: give "colab", "local", "jupyter" or "jupyter=ADDRESS", a file that ends in .ipynb, or the URL of a notebook on ${colabProfile.origins.join(' or ')}.`,
   );
 }

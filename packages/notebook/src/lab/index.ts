@@ -1,0 +1,3 @@
+export type { LabTarget } from './lab-servers.js';
+export { LabWorkspace, type LabWorkspaceOptions } from './lab-workspace.js';
+export { type LabAddress, parseLabAddress } from './server-address.js';

@@ -1,0 +1,116 @@
+import { NotebookError } from '../model/errors.js';
+import { JupyterServer } from './jupyter-server.js';
+import { findLocalServers, type LabEnvironment, type LocalServer, pathOnServer } from './local-servers.js';
+
+/** What a person has named: a server, a notebook of it, a file that a local server has, or nothing. */
+export interface LabTarget {
+  readonly baseUrl?: string | undefined;
+  readonly token?: string | undefined;
+  readonly path?: string | undefined;
+  readonly file?: string | undefined;
+}
+
+export interface LabServersOptions {
+  target: LabTarget;
+  env?: LabEnvironment | undefined;
+  onSecret?: ((secret: string) => void) | undefined;
+}
+
+/** The servers that may be used: the one that a person has named, else those that this user runs here. No other gets a token. */
+export class LabServers {
+  readonly #options: LabServersOptions;
+  readonly #known = new Map<string, JupyterServer>();
+
+  constructor(options: LabServersOptions) {
+    this.#options = options;
+  }
+
+  /** The server of that address, else the only one there is. Rejects with `no_notebook`, naming what there is. */
+  async find(name: string | undefined): Promise<JupyterServer> {
+    const { baseUrl, file } = this.#options.target;
+    if (baseUrl !== undefined && (name === undefined || name === baseUrl)) return this.#server(baseUrl);
+    if (baseUrl !== undefined) throw notThat(name ?? '', [baseUrl]);
+    if (file !== undefined && name === undefined) return this.#server((await this.findForFile(file)).baseUrl);
+    const local = await this.#local();
+    const wanted = name === undefined ? local : local.filter((server) => server.baseUrl === name);
+    const [only, another] = wanted;
+    if (only && !another) return this.#server(only.baseUrl);
+    throw only
+      ? several(local)
+      : notThat(
+          name ?? '',
+          local.map((server) => server.baseUrl),
+        );
+  }
+
+  /** The one local server that has the file. Rejects with `no_notebook`. */
+  async findForFile(file: string): Promise<LocalServer> {
+    const local = await this.#local();
+    const having = local.filter((server) => pathOnServer(server, file) !== undefined);
+    const [only, another] = having;
+    if (only && !another) return only;
+    if (only) throw several(having);
+    const there = local.map(({ baseUrl, folder }) => `${baseUrl} has ${folder}`).join('; ');
+    throw new NotebookError(
+      'no_notebook',
+      `No Jupyter server of yours has the file "${file}" below its folder (${there}). Start one there: jupyter lab.`,
+    );
+  }
+
+  /** Other servers of this user, where there are any. */
+  async others({ name }: JupyterServer): Promise<{ other_servers?: object[] }> {
+    if (this.#options.target.baseUrl !== undefined) return {};
+    const others = (await findLocalServers(this.#options.env)).filter(({ baseUrl }) => baseUrl !== name);
+    return others.length === 0 ? {} : { other_servers: others.map(({ baseUrl, folder }) => ({ server: baseUrl, folder })) };
+  }
+
+  async #local(): Promise<LocalServer[]> {
+    const local = await findLocalServers(this.#options.env);
+    if (local.length > 0) return local;
+    const next = 'Start one ("jupyter lab") and call again, or name its address: --notebook jupyter=http://localhost:8888/lab.';
+    throw new NotebookError('no_notebook', `No Jupyter server of yours runs on this machine. ${next}`);
+  }
+
+  async #server(baseUrl: string): Promise<JupyterServer> {
+    const known = this.#known.get(baseUrl);
+    if (known) return known;
+    const token = await this.#tokenOf(baseUrl);
+    const made = this.#known.get(baseUrl) ?? new JupyterServer({ baseUrl, token: token ?? '' }, () => this.#tokenOf(baseUrl));
+    this.#known.set(baseUrl, made);
+    return made;
+  }
+
+  /** That of the address, of the environment for the server that was named, or of the server's own file. */
+  async #tokenOf(baseUrl: string): Promise<string | undefined> {
+    const { target, env = process.env, onSecret } = this.#options;
+    const named = target.baseUrl === baseUrl ? (target.token ?? env.JUPYTER_TOKEN) : undefined;
+    const token =
+      named || (await findLocalServers(env)).find((server) => isSameServer(server.baseUrl, baseUrl))?.token || env.JUPYTER_TOKEN;
+    if (token) onSecret?.(token);
+    return token;
+  }
+}
+
+/** `localhost` and its numbers are the same machine. */
+function isSameServer(left: string, right: string): boolean {
+  const [a, b] = [left, right].map((url) => new URL(url.replace(/\/\/(127\.0\.0\.1|\[::1\])/, '//localhost')).href);
+  return a === b;
+}
+
+function several(servers: readonly LocalServer[]): NotebookError {
+  const named = servers.map(({ baseUrl, folder }) => `${baseUrl} (folder ${folder})`).join(', ');
+  return new NotebookError(
+    'no_notebook',
+    `Several Jupyter servers of yours run: ${named}. Say which one is meant: the argument "server" of use_notebook and list_notebooks, or --notebook jupyter=ADDRESS.`,
+    {
+      data: { servers: servers.map(({ baseUrl }) => baseUrl) },
+    },
+  );
+}
+
+function notThat(name: string, known: readonly string[]): NotebookError {
+  return new NotebookError(
+    'no_notebook',
+    `The Jupyter server "${name}" is not one that may be used here: ${known.join(', ')}. A person can name another one: --notebook jupyter=ADDRESS.`,
+  );
+}

@@ -1,0 +1,156 @@
+import { writeFile } from 'node:fs/promises';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { KernelChannel } from '../../src/lab/kernel-channel.js';
+import { findKernelSession } from '../../src/lab/kernel-sessions.js';
+import type { ToolContext } from '../../src/tools/tool.js';
+import { until } from '../host/support/until.js';
+import { Agent, type Answer } from './support/agent.js';
+import { codeCell, installTimeoutMs, TestLab } from './support/jupyter.js';
+
+const timeout = 300_000;
+let lab: TestLab;
+
+beforeAll(async () => {
+  lab = await TestLab.start();
+}, installTimeoutMs);
+afterAll(() => lab?.close());
+
+async function agentAt(file: string): Promise<Agent> {
+  await lab.write(file, [codeCell('one', 'a = 1')]);
+  const agent = await Agent.open(lab.server, file);
+  onTestFinished(() => agent.close());
+  expect((await agent.call('run_code', { code: 'started = True' })).value).toMatchObject({ status: 'ok' });
+  return agent;
+}
+
+const sleeping = 'import time\nprint("begun", flush=True)\ntime.sleep(1000)';
+const kernelOf = async (agent: Agent) => (await findKernelSession(lab.server, agent.notebook.path))?.kernelId ?? '';
+
+/** A cell that runs until something ends it; resolves when its code runs. */
+async function begin(agent: Agent, context: ToolContext = {}): Promise<{ ended: Promise<Answer> }> {
+  const ended = agent.call('run_code', { code: sleeping }, context);
+  await until(() => JSON.stringify(agent.notebook.session.document.cells.at(-1)?.outputs).includes('begun'), 60_000);
+  return { ended };
+}
+
+it('outputs of all kinds, displays shown anew, clear_output, errors', { timeout }, async () => {
+  const agent = await agentAt('kinds.ipynb');
+  const code = `
+from IPython.display import display, clear_output, HTML, Markdown
+import sys
+print("gone"); clear_output(wait=True)
+print("out"); print("err", file=sys.stderr)
+handle = display(Markdown("first"), display_id="d"); handle.update(Markdown("second"))
+display(HTML("<b>bold</b>"))
+{"a": [1, 2.0]}`;
+  const { value } = await agent.call('run_code', { code });
+  expect(value.status).toBe('ok');
+  const text = JSON.stringify(value.outputs);
+  for (const part of ['out\\n', 'err\\n', 'second', '<b>bold</b>', "{'a': [1, 2.0]}"]) expect(text).toContain(part);
+  expect(text).not.toContain('gone');
+  expect((await agent.call('run_code', { code: '1 / 0' })).value).toMatchObject({
+    status: 'error',
+    outputs: [{ ename: 'ZeroDivisionError' }],
+  });
+});
+
+it('an interrupt of the agent ends its own cell', { timeout }, async () => {
+  const agent = await agentAt('interrupt.ipynb');
+  const running = await begin(agent);
+  await agent.call('interrupt_execution');
+  expect((await running.ended).value).toMatchObject({ status: 'interrupted' });
+  const stop = new AbortController();
+  const cancelled = await begin(agent, { signal: stop.signal });
+  stop.abort();
+  expect((await cancelled.ended).value).toMatchObject({ status: 'interrupted' });
+});
+
+it('an interrupt does not hit the cell of a person that is before it in the kernel', { timeout }, async () => {
+  const agent = await agentAt('before.ipynb');
+  const person = await KernelChannel.open(lab.server, await kernelOf(agent), 'a-person');
+  onTestFinished(async () => {
+    person.close();
+    await person.closed;
+  });
+  const ends: string[] = [];
+  person.onMessage(({ type, content }) => type === 'execute_reply' && ends.push(String(content.status)));
+  const code = 'import pathlib, time\nwhile not pathlib.Path("person-is-done").exists(): time.sleep(0.05)';
+  person.send({
+    channel: 'shell',
+    type: 'execute_request',
+    content: { code, silent: false, store_history: true, user_expressions: {}, allow_stdin: false, stop_on_error: true },
+  });
+  await until(() => agent.notebook.session.kernel.state === 'busy', 60_000);
+  const stop = new AbortController();
+  const waiting = agent.call('run_code', { code: sleeping }, { signal: stop.signal });
+  await until(() => agent.notebook.session.running !== undefined);
+  stop.abort();
+  expect(ends).toEqual([]);
+  await writeFile(`${lab.folder}/person-is-done`, '');
+  expect((await waiting).value).toMatchObject({ status: 'interrupted' });
+  await until(() => ends.length > 0, 60_000);
+  expect(ends).toEqual(['ok']);
+  expect((await agent.call('run_code', { code: '"alive"' })).value).toMatchObject({ status: 'ok' });
+});
+
+it('an error in a person’s cell does not throw away the agent’s, which waits behind it', { timeout }, async () => {
+  const agent = await agentAt('aborted.ipynb');
+  const person = await KernelChannel.open(lab.server, await kernelOf(agent), 'another-person');
+  onTestFinished(async () => {
+    person.close();
+    await person.closed;
+  });
+  const code = 'import time\ntime.sleep(2)\n1/0';
+  person.send({
+    channel: 'shell',
+    type: 'execute_request',
+    content: { code, silent: false, store_history: true, user_expressions: {}, allow_stdin: false, stop_on_error: true },
+  });
+  await until(() => agent.notebook.session.kernel.state === 'busy', 60_000);
+  expect((await agent.call('run_code', { code: '"mine"' })).value).toMatchObject({
+    status: 'ok',
+    outputs: [{ data: { 'text/plain': ["'mine'"] } }],
+  });
+});
+
+it('input() with nobody to answer is an error that says so', { timeout }, async () => {
+  const agent = await agentAt('input.ipynb');
+  expect((await agent.call('run_code', { code: 'input("name?")' })).value).toMatchObject({
+    status: 'error',
+    outputs: [{ ename: 'StdinNotImplementedError' }],
+  });
+});
+
+it('a kernel that dies, is restarted, shut down or exchanged by a person while a cell runs', { timeout }, async () => {
+  const agent = await agentAt('died.ipynb');
+  expect((await agent.call('run_code', { code: 'import os; os._exit(1)' })).error).toMatchObject({ code: 'kernel_dead' });
+  await until(async () => (await agent.call('run_code', { code: '"again"' })).value.status === 'ok', 60_000);
+
+  const restarted = await begin(agent);
+  await lab.server.request(`api/kernels/${await kernelOf(agent)}/restart`, { method: 'POST', body: {} });
+  expect((await restarted.ended).error).toMatchObject({ code: 'kernel_dead' });
+  await until(async () => (await agent.call('run_code', { code: '"again"' })).value.status === 'ok', 60_000);
+
+  const exchanged = await begin(agent);
+  const session = await findKernelSession(lab.server, 'died.ipynb');
+  await lab.server.request(`api/sessions/${session?.id}`, { method: 'PATCH', body: { kernel: { name: 'python3' } } });
+  expect((await exchanged.ended).error).toMatchObject({ code: 'kernel_dead' });
+  await until(async () => (await agent.call('run_code', { code: '"again"' })).value.status === 'ok', 60_000);
+  expect(await kernelOf(agent)).not.toBe(session?.kernelId);
+
+  const ended = await begin(agent);
+  const { id } = (await findKernelSession(lab.server, 'died.ipynb')) ?? {};
+  await lab.server.request(`api/sessions/${id}`, { method: 'DELETE' });
+  expect((await ended.ended).error).toMatchObject({ code: 'kernel_dead', message: expect.stringContaining('restart_kernel') });
+  expect((await agent.call('restart_kernel')).error).toBeUndefined();
+  expect((await agent.call('run_code', { code: '"new"' })).value).toMatchObject({ status: 'ok', execution_count: 1 });
+});
+
+it('completion and inspection are the kernel’s, with characters of two halves before them', { timeout }, async () => {
+  const agent = await agentAt('complete.ipynb');
+  const { kernel } = agent.notebook.session;
+  await agent.call('run_code', { code: 'wonderful = 1' });
+  const code = '"😀"; wonder';
+  expect(await kernel.complete(code, code.length)).toMatchObject({ matches: ['wonderful'], start: 6, end: code.length });
+  expect(JSON.stringify(await kernel.inspect('print', 5))).toContain('Prints the values');
+});

@@ -1,0 +1,123 @@
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { drivesBrowser } from '../../../../scripts/drives-browser.mjs';
+import { until } from '../host/support/until.js';
+import { Agent } from './support/agent.js';
+import { codeCell, installTimeoutMs, TestLab } from './support/jupyter.js';
+import { hasBrowser, launchBrowser, Person, withoutBrowser } from './support/person.js';
+
+const timeout = 300_000;
+let lab: TestLab;
+let browser: Browser | undefined;
+
+beforeAll(async () => {
+  lab = await TestLab.start({ kind: 'alone' });
+  if (hasBrowser) browser = await launchBrowser();
+}, installTimeoutMs);
+afterAll(async () => {
+  await browser?.close();
+  await lab?.close();
+});
+
+async function agentAt(file: string): Promise<Agent> {
+  await lab.write(file, [codeCell('one', 'a = 1'), codeCell('two', 'b = 2')]);
+  const agent = await Agent.open(lab.server, file);
+  onTestFinished(() => agent.close());
+  return agent;
+}
+
+const sourcesOf = async (file: string) => (await lab.read(file)).cells.map(({ source }) => [source].flat().join(''));
+
+async function changeOnDisk(file: string, change: (cells: { source: unknown }[]) => void): Promise<void> {
+  const notebook = await lab.read(file);
+  change(notebook.cells);
+  await writeFile(join(lab.folder, file), JSON.stringify(notebook));
+}
+
+it('#96: an edit, a run and an undo are in the file when the answer comes, with the same cell ids', { timeout }, async () => {
+  const agent = await agentAt('edit.ipynb');
+  expect((await agent.call('get_notebook_info')).value).toMatchObject({ path: 'edit.ipynb', live: false, server: lab.baseUrl });
+  await agent.call('update_cell', { cellId: 'one', content: 'a = 10' });
+  expect(await sourcesOf('edit.ipynb')).toEqual(['a = 10', 'b = 2']);
+  const { value } = await agent.call('run_code', { code: 'print("out")\n6 * 7' });
+  expect(value).toMatchObject({ status: 'ok', outputs: [{ text: ['out\n'] }, { data: { 'text/plain': ['42'] } }] });
+  const { cells } = await lab.read('edit.ipynb');
+  expect(cells.map(({ id }) => id)).toEqual(['one', 'two', value.newCellId]);
+  expect(cells[2]?.outputs).toHaveLength(2);
+  // The run took the place of the last edit in the journal.
+  await agent.call('undo_last_change');
+  await agent.call('undo_last_change');
+  expect(await sourcesOf('edit.ipynb')).toEqual(['a = 1', 'b = 2']);
+});
+
+it('outputs are in the file while a cell runs', { timeout }, async () => {
+  const agent = await agentAt('long.ipynb');
+  const code = 'import pathlib, time\nprint("begun", flush=True)\nwhile not pathlib.Path("go").exists(): time.sleep(0.05)';
+  const running = agent.call('run_code', { code });
+  await until(async () => JSON.stringify((await lab.read('long.ipynb')).cells[2]?.outputs ?? []).includes('begun'), 60_000);
+  await writeFile(join(lab.folder, 'go'), '');
+  expect((await running).value).toMatchObject({ status: 'ok' });
+});
+
+it('#146: what another program wrote is never overwritten: the edit is refused, says what changed, and can be made then', {
+  timeout,
+}, async () => {
+  const agent = await agentAt('other.ipynb');
+  await changeOnDisk('other.ipynb', (cells) => {
+    (cells[0] as { source: string }).source = 'a = "theirs"';
+  });
+  const { error } = await agent.call('update_cell', { cellId: 'one', content: 'a = "ours"' });
+  expect(error).toMatchObject({ code: 'changed_elsewhere', changes: ['cell "one" has changed'] });
+  expect(await sourcesOf('other.ipynb')).toEqual(['a = "theirs"', 'b = 2']);
+  expect((await agent.cells())[0]?.source).toBe('a = "theirs"');
+  expect((await agent.call('update_cell', { cellId: 'two', content: 'b = "ours"' })).error).toBeUndefined();
+  expect(await sourcesOf('other.ipynb')).toEqual(['a = "theirs"', 'b = "ours"']);
+});
+
+it('what another program wrote while a cell ran is joined with its outputs', { timeout }, async () => {
+  const agent = await agentAt('joined.ipynb');
+  const code = 'import pathlib, time\nwhile not pathlib.Path("joined").exists(): time.sleep(0.05)\nprint("end")';
+  const running = agent.call('run_code', { code });
+  await until(() => agent.notebook.session.running?.state === 'running' && agent.notebook.session.kernel.state === 'busy', 60_000);
+  await until(async () => (await lab.read('joined.ipynb')).cells.length === 3, 60_000);
+  await changeOnDisk('joined.ipynb', (cells) => {
+    (cells[0] as { source: string }).source = 'a = "theirs"';
+  });
+  await writeFile(join(lab.folder, 'joined'), '');
+  await running;
+  const { cells } = await lab.read('joined.ipynb');
+  expect(cells.map(({ source }) => [source].flat().join(''))).toEqual(['a = "theirs"', 'b = 2', code]);
+  expect(JSON.stringify(cells[2]?.outputs)).toContain('end');
+});
+
+it('a file that is gone is said', { timeout }, async () => {
+  const agent = await agentAt('gone.ipynb');
+  await rm(join(lab.folder, 'gone.ipynb'));
+  expect((await agent.call('update_cell', { cellId: 'one', content: 'a = 2' })).error).toMatchObject({ code: 'no_notebook' });
+  await lab.write('gone.ipynb', [codeCell('one', 'a = "back"')]);
+});
+
+it('a notebook that a person has open is edited only after their yes', { ...drivesBrowser, timeout }, async ({ skip }) => {
+  skip(browser === undefined, withoutBrowser);
+  await lab.write('open.ipynb', [codeCell('one', 'a = 1')]);
+  const person = await Person.open(browser as Browser, lab);
+  onTestFinished(() => person.close());
+  await person.show('open.ipynb');
+  await person.kernelReady();
+  const agent = await Agent.open(lab.server, 'open.ipynb');
+  onTestFinished(() => agent.close());
+  expect((await agent.call('update_cell', { cellId: 'one', content: 'a = 2' })).error).toMatchObject({
+    code: 'ask_person',
+    message: expect.stringContaining('allow_edits'),
+  });
+  expect((await agent.call('run_code', { code: 'a' })).error).toMatchObject({ code: 'ask_person' });
+  expect(await sourcesOf('open.ipynb')).toEqual(['a = 1']);
+  agent.notebook.allowEdits = true;
+  expect((await agent.call('update_cell', { cellId: 'one', content: 'a = 2' })).error).toBeUndefined();
+  expect(await sourcesOf('open.ipynb')).toEqual(['a = 2']);
+  // The same kernel as theirs.
+  await person.runCell(0);
+  await until(async () => (await agent.call('run_code', { code: 'a' })).value.outputs?.[0]?.data?.['text/plain']?.[0] === '1', 60_000);
+});

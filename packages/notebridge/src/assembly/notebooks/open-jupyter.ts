@@ -1,0 +1,33 @@
+import { messageOf } from '@notebridge/kit/message-of';
+import type { LabTarget } from '@notebridge/notebook/lab';
+import { BridgeError } from '../../core/errors.js';
+import { JupyterNotebook } from '../../notebooks/jupyter/jupyter-notebook.js';
+import type { NotebookSetup, OpenedNotebook } from './open-notebook.js';
+
+/**
+ * The notebooks of a Jupyter server. `where`: the address of a server or of a notebook, the path of a notebook's file below the folder
+ * of a server of this user, or empty for the servers that this user runs. Nothing is connected before the first call. Rejects with
+ * `bad_usage`.
+ */
+export async function openJupyter({ env, logger, redactor, pages }: NotebookSetup, where: string): Promise<OpenedNotebook> {
+  const { LabWorkspace, parseLabAddress } = await import('@notebridge/notebook/lab');
+  const workspace = new LabWorkspace({
+    target: toTarget(where, parseLabAddress),
+    env,
+    allowEdits: pages.allowEdits ?? false,
+    logger,
+    onSecret: (secret) => redactor.add(secret),
+    onFault: (error) => logger.error('A tool failed.', { error: error instanceof Error ? (error.stack ?? '') : String(error) }),
+  });
+  return { provider: new JupyterNotebook(workspace), middlewares: [], close: () => workspace.close() };
+}
+
+function toTarget(where: string, parseLabAddress: (text: string) => LabTarget): LabTarget {
+  if (where === '') return {};
+  if (where.endsWith('.ipynb') && !/^https?:/.test(where)) return { file: where };
+  try {
+    return parseLabAddress(where);
+  } catch (error) {
+    throw new BridgeError('bad_usage', `--notebook jupyter=…: ${messageOf(error)}`, { cause: error });
+  }
+}

@@ -1,0 +1,105 @@
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { JsonObject } from '@notebridge/kit/json';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { until } from '../../../notebook/test/host/support/until.js';
+import { codeCell, installTimeoutMs, TestLab } from '../../../notebook/test/lab/support/jupyter.js';
+import { Program } from '../support/program.js';
+
+const timeout = 120_000;
+let lab: TestLab;
+
+beforeAll(async () => {
+  lab = await TestLab.start();
+}, installTimeoutMs);
+afterAll(() => lab?.close());
+
+const env = () => ({ JUPYTER_RUNTIME_DIR: lab.runtimeDir });
+
+async function call(program: Program, name: string, args: JsonObject = {}): Promise<JsonObject> {
+  const { result } = (await program.callTool(name, args)) as { result: { content: { text: string }[] } };
+  return JSON.parse(result.content[0]?.text ?? '{}');
+}
+
+it('finds the server of this user, lists its notebooks, works in the one that is chosen, and shows no token', { timeout }, async () => {
+  await lab.write('found.ipynb', [codeCell('one', 'a = 1')]);
+  await using program = await Program.open({ args: ['--notebook', 'jupyter', '--log-level', 'debug'], env: env() });
+  const list = await program.request('tools/list');
+  const names = (list.result as { tools: { name: string }[] }).tools.map(({ name }) => name);
+  expect(names).toEqual(expect.arrayContaining(['run_code', 'get_cells', 'undo_last_change', 'list_notebooks', 'use_notebook']));
+  expect(JSON.stringify(list.result).length).toBeLessThanOrEqual(12_000);
+  const none = await call(program, 'run_code', { code: '1' });
+  expect(none).toMatchObject({ error: { code: 'no_notebook', notebooks: expect.arrayContaining(['found.ipynb']) } });
+  expect(await call(program, 'list_notebooks')).toMatchObject({ server: lab.baseUrl, in_use: null });
+  expect(await call(program, 'use_notebook', { path: 'found.ipynb' })).toMatchObject({ path: 'found.ipynb', live: true });
+  expect(await call(program, 'run_code', { code: 'import os; os.getcwd()' })).toMatchObject({
+    status: 'ok',
+    outputs: [{ data: { 'text/plain': [expect.stringContaining(lab.folder)] } }],
+  });
+  expect(await call(program, 'get_notebook_info')).toMatchObject({ server: lab.baseUrl, path: 'found.ipynb', live: true });
+  expect(await program.close()).toBe(0);
+  const logs = join(program.home, 'state/notebridge/logs');
+  const logged = await Promise.all((await readdir(logs).catch(() => [])).map((name) => readFile(join(logs, name), 'utf8')));
+  expect(logged.join('') + program.stderr).not.toContain(lab.token);
+  await until(async () => (await lab.read('found.ipynb')).cells.length === 2, 20_000);
+});
+
+it('takes the address of a notebook as the browser shows it, or its file', { timeout }, async () => {
+  await mkdir(join(lab.folder, 'a folder'), { recursive: true });
+  await lab.write('a folder/named.ipynb', [codeCell('one', 'a = 1')]);
+  const address = `${lab.baseUrl}lab/workspaces/auto-x/tree/a%20folder/named.ipynb?token=${lab.token}`;
+  await using byAddress = await Program.open({ args: ['--notebook', `jupyter=${address}`] });
+  expect(await call(byAddress, 'get_notebook_info')).toMatchObject({ path: 'a folder/named.ipynb', live: true, cells: 1 });
+  await using byFile = await Program.open({ args: ['--notebook', 'jupyter=a folder/named.ipynb'], env: env(), cwd: lab.folder });
+  expect(await call(byFile, 'add_text_cell', { cellIndex: 1, content: 'by file' })).toHaveProperty('newCellId');
+  await until(async () => JSON.stringify(await call(byAddress, 'get_cells')).includes('by file'));
+  await using byEnvironment = await Program.open({ args: ['--notebook', `jupyter=${lab.baseUrl}`], env: { JUPYTER_TOKEN: lab.token } });
+  expect(await call(byEnvironment, 'list_notebooks')).toHaveProperty('notebooks');
+  await using without = await Program.open({ args: ['--notebook', `jupyter=${lab.baseUrl}`] });
+  expect(await call(without, 'list_notebooks')).toMatchObject({
+    error: { code: 'server_refused', message: expect.stringContaining('JUPYTER_TOKEN') },
+  });
+});
+
+it('of several servers none is guessed', { timeout }, async () => {
+  const second = { url: 'http://127.0.0.1:9/', pid: process.pid, token: 'some-other-token', root_dir: '/elsewhere', sock: '' };
+  const file = join(lab.runtimeDir, `jpserver-${process.pid}.json`);
+  await writeFile(file, JSON.stringify(second));
+  try {
+    await using program = await Program.open({ args: ['--notebook', 'jupyter'], env: env() });
+    const { error } = (await call(program, 'list_notebooks')) as { error: { message: string; servers: string[] } };
+    expect(error.servers.sort()).toEqual([lab.baseUrl, 'http://127.0.0.1:9/'].sort());
+    expect(error.message).toContain('/elsewhere');
+    expect(await call(program, 'list_notebooks', { server: lab.baseUrl })).toMatchObject({
+      server: lab.baseUrl,
+      other_servers: [{ server: 'http://127.0.0.1:9/' }],
+    });
+  } finally {
+    await rm(file);
+  }
+});
+
+it.each(['jupyter=ftp://x/lab', 'jupyter=nothing', 'jupyter=http://127.0.0.1:8000/hub/home'])(
+  'refuses %s before anything is opened',
+  { timeout },
+  async (notebook) => {
+    const program = new Program({ args: ['--notebook', notebook] });
+    expect(await program.ended).toBe(2);
+    expect(program.stderr).toContain('no address of a Jupyter server');
+  },
+);
+
+it('a notebook that is open in JupyterLab and in the built-in notebook at once has the edits of both', { timeout }, async () => {
+  await lab.write('two.ipynb', [codeCell('one', 'a = 1'), codeCell('two', 'b = 2')]);
+  await using inLab = await Program.open({ args: ['--notebook', `jupyter=${lab.url('two.ipynb')}`] });
+  await using builtIn = await Program.open({ args: ['--notebook', join(lab.folder, 'two.ipynb')] });
+  expect(await call(inLab, 'update_cell', { cellId: 'one', content: 'a = "lab"' })).toEqual({});
+  await until(async () => JSON.stringify(await call(builtIn, 'get_cells')).includes('\\"lab\\"'), 30_000);
+  expect(await call(builtIn, 'update_cell', { cellId: 'two', content: 'b = "built in"' })).toEqual({});
+  await until(async () => JSON.stringify(await call(inLab, 'get_cells')).includes('built in'), 30_000);
+  const { cells } = (await call(inLab, 'get_cells')) as { cells: { id: string; source: string[] }[] };
+  expect(cells.map(({ id, source }) => [id, source.join('')])).toEqual([
+    ['one', 'a = "lab"'],
+    ['two', 'b = "built in"'],
+  ]);
+});
