@@ -14,6 +14,8 @@ export interface HubCommandOptions {
   journal: boolean;
   notebook: string;
   sandbox: SandboxMode;
+  /** True: the built-in notebook is held in this process. */
+  standalone?: boolean;
   list: 'static' | 'dynamic';
   allowHost: string[];
   allowOrigin: string[];
@@ -46,7 +48,8 @@ export const sharedOptions = {
     new Option('--allow-origin <origin>', 'let in pages of this origin (repeatable, exact)').default([]).argParser(collect),
   logDir: () => new Option('--log-dir <dir>', 'folder for the log').default(join(stateDir(), 'logs')),
   logLevel: () => new Option('--log-level <level>', 'least level that is logged').choices([...logLevels]).default('info'),
-  standalone: () => new Option('--standalone', 'never join another hub of this user'),
+  standalone: () =>
+    new Option('--standalone', 'hold the built-in notebook in this process, which ends with the agent; never join another process'),
   json: () => new Option('--json', 'print JSON, for scripts'),
 } satisfies Record<string, () => Option>;
 

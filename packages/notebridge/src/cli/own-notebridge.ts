@@ -1,4 +1,5 @@
 import { createNotebridge, type Notebridge } from '../assembly/create-notebridge.js';
+import type { PageOptions } from '../assembly/notebooks/page-options.js';
 import type { NotebridgeOptions } from '../assembly/options.js';
 import type { ClosableLogger } from '../core/logger.js';
 import { createFileLogger } from '../state/file-logger.js';
@@ -7,7 +8,7 @@ import type { HubCommandOptions } from './command-options.js';
 import { logFaults } from './process-life.js';
 
 /** What a command adds to its options. */
-export type CommandParts = Omit<NotebridgeOptions, 'config' | 'pages'> & { command: string };
+export type CommandParts = Omit<NotebridgeOptions, 'config' | 'pages'> & { command: string; hold?: PageOptions['hold'] };
 
 /** Puts together what a command asks for, with a log, by default in a file. Rejects with `bad_config` or `bad_middleware`. */
 export async function createOwnNotebridge(options: HubCommandOptions, { command, ...parts }: CommandParts): Promise<Notebridge> {
@@ -22,6 +23,7 @@ export async function createOwnNotebridge(options: HubCommandOptions, { command,
       openBrowser: options.browser,
       journal: options.journal,
       sandbox: options.sandbox,
+      hold: parts.hold,
       allowHosts: options.allowHost,
       allowOrigins: options.allowOrigin,
     },

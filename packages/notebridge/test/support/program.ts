@@ -6,6 +6,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { JsonObject } from '@notebridge/kit/json';
 import { bareEnvironment } from './bare-environment.js';
+import { untilBrokerEnded } from './broker.js';
 
 /** The committed stub: tests start the program as a user does. */
 export const programFile = fileURLToPath(new URL('../../bin/notebridge.js', import.meta.url));
@@ -24,11 +25,14 @@ export interface ProgramOptions {
 /** What became of a process: its exit code, or the signal that ended it. */
 export type Ending = number | NodeJS.Signals;
 
-/** A home folder of its own, an environment that points there, and no browser that a test could open by accident. */
+/**
+ * A home folder of its own, an environment that points there, no browser that a test could open by accident, and a broker that ends with
+ * its last agent and window.
+ */
 export function createHome(): { home: string; env: Record<string, string> } {
   const home = mkdtempSync(join(tmpdir(), 'notebridge-test-'));
   const xdg = { XDG_STATE_HOME: join(home, 'state'), XDG_CONFIG_HOME: join(home, 'config') };
-  return { home, env: { ...bareEnvironment(), HOME: home, ...xdg, NOTEBRIDGE_NO_BROWSER: '1' } };
+  return { home, env: { ...bareEnvironment(), HOME: home, ...xdg, NOTEBRIDGE_NO_BROWSER: '1', NOTEBRIDGE_BROKER_IDLE: '0' } };
 }
 
 /** The real program as a child process, and a raw JSON-RPC client on its stdio that judges nothing. */
@@ -152,6 +156,7 @@ export class Program implements AsyncDisposable {
     const timer = setTimeout(() => this.child.kill('SIGKILL'), 5000);
     const ending = await this.ended;
     clearTimeout(timer);
+    await untilBrokerEnded(this.home);
     rmSync(this.home, { recursive: true, force: true });
     return ending;
   }
@@ -232,6 +237,7 @@ export async function runProgram(
   });
   const ending = await new Promise<Ending>((resolve) => child.once('close', (code, signal) => resolve(code ?? signal ?? -1)));
   clearTimeout(timer);
+  await untilBrokerEnded(home);
   rmSync(home, { recursive: true, force: true });
   return { ending, stdout, stderr };
 }

@@ -14,7 +14,7 @@ export interface OpenedNotebook {
   provider: Provider;
   /** Added inside all others. */
   middlewares: readonly Middleware[];
-  /** Resolves when a person asks for the end of the agent's connection. */
+  /** Resolves when a person asks for the end of the agent's connection; rejects if the notebook cannot be opened after all. */
   ended?: Promise<void>;
   close(): Promise<void>;
 }

@@ -12,6 +12,12 @@ export interface PageOptions {
   journal?: boolean | undefined;
   /** The operating-system sandbox of the built-in Python. Default `auto`. */
   sandbox?: SandboxMode | undefined;
+  /**
+   * Which process holds the built-in notebook. `own`: this one alone. `shared`: this one, and agents of other processes of the user join it.
+   * `join`: whichever has the file open, else the user's broker, which is started if there is none; it goes on when this process ends.
+   * Default `own`.
+   */
+  hold?: 'own' | 'shared' | 'join' | undefined;
   /** Host names that pages may dial besides loopback. Exact. */
   allowHosts?: readonly string[] | undefined;
   /** Origins of pages besides those of the notebook's profile. Exact. */

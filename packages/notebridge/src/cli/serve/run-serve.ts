@@ -23,6 +23,7 @@ export async function runServe(options: ServeOptions): Promise<void> {
   const { port, host, auth, allowHost: allowHosts, allowOrigin: allowOrigins, sharedDir } = options;
   const bridge = await createOwnNotebridge(options, {
     command: 'serve',
+    hold: 'shared',
     http: { port, host, auth, allowHosts, allowOrigins },
     sharedDir,
     createLogger: (redactor) => createServeLog(options, redactor),

@@ -26,8 +26,13 @@ const instructions =
 const toolInstructions =
   ' Code can call the MCP servers of this hub as Python functions: `from generated.mcp.SERVER import TOOL`, then `await TOOL(...)`; `help(generated.mcp)` lists the servers.';
 
+/** What agents are told of the built-in notebook. */
+export function localInstructions(hasTools = false): string {
+  return hasTools ? instructions + toolInstructions : instructions;
+}
+
 /** Shows the notebook to the person; everything else works without a window. */
-const windowTool: Tool = {
+export const windowTool: Tool = {
   name: 'open_notebook_window',
   description:
     'Opens the notebook in a browser window, where a person sees what is done and can edit along. Answers where a person finds its address.',
@@ -43,7 +48,7 @@ export class LocalNotebook implements Provider {
 
   constructor(options: LocalNotebookOptions) {
     this.#options = options;
-    this.instructions = options.hasTools ? instructions + toolInstructions : instructions;
+    this.instructions = localInstructions(options.hasTools);
   }
 
   async request(method: string, params: JsonObject, context: CallContext): Promise<JsonObject> {
@@ -91,12 +96,18 @@ export class LocalNotebook implements Provider {
 
   async #openWindow(): Promise<ToolResult> {
     const { host, writeAddress, openBrowser: open = openBrowser } = this.#options;
-    const outcome = await open(host.url);
-    const shown = outcome.opened ? `Opened in ${outcome.by}.` : `No browser was opened: ${outcome.hint}`;
-    // The holder of the token acts as the person, so an agent does not get it.
-    const path = await writeAddress();
-    return toTextResult(`${shown} The address of the window is for a person: it stands in "${path}", which only this user can read.`);
+    return showWindow({ url: host.url, path: await writeAddress() }, open);
   }
+}
+
+/** Opens a window for the person. The holder of its token acts as the person, so an agent gets the path of a private file in its place. */
+export async function showWindow(
+  { url, path }: { url: string; path: string },
+  open: (url: string) => Promise<BrowserResult> = openBrowser,
+): Promise<ToolResult> {
+  const outcome = await open(url);
+  const shown = outcome.opened ? `Opened in ${outcome.by}.` : `No browser was opened: ${outcome.hint}`;
+  return toTextResult(`${shown} The address of the window is for a person: it stands in "${path}", which only this user can read.`);
 }
 
 /** What the agent calls itself, for the person's eyes. */
