@@ -88,7 +88,7 @@ export class Broker implements HeldNotebooks {
   }
 
   left(notebook: SharedNotebook): void {
-    if (notebook.isForgotten || notebook.idleMs >= this.#options.idleMs) void this.#closeNotebook(notebook);
+    if (notebook.isForgotten || notebook.isIdleFor(this.#options.idleMs)) void this.#closeNotebook(notebook);
     this.#look();
   }
 
@@ -143,7 +143,7 @@ export class Broker implements HeldNotebooks {
   /** Ends what nobody has needed for long enough. */
   #look(): void {
     if (this.#closing !== undefined) return;
-    for (const notebook of this.all()) if (notebook.idleMs >= this.#options.idleMs) void this.#closeNotebook(notebook);
+    for (const notebook of this.all()) if (notebook.isIdleFor(this.#options.idleMs)) void this.#closeNotebook(notebook);
     if (this.#links.size > 0 || this.#notebooks.size > 0) return;
     // One that was just started waits for its first agent. Notebooks have waited long enough already.
     if (this.#hasServed || performance.now() - this.#startedAt >= firstAgentMs) void this.close();
@@ -154,6 +154,7 @@ export class Broker implements HeldNotebooks {
     if (found === undefined) return;
     this.#opened.delete(notebook);
     this.#notebooks.delete(found.key);
+    notebook.end();
     const closing = found.close().catch((error: unknown) => {
       this.#options.logger.error('A notebook was not closed as it should.', { file: notebook.target.file, error: messageOf(error) });
     });

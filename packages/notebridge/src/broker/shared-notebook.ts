@@ -57,15 +57,17 @@ export class SharedNotebook {
 
   /** Nothing of it would be missed: no file, no window ever, nobody joined. */
   get isForgotten(): boolean {
-    return this.#members.size === 0 && this.target.file === undefined && !this.#hadWindow && !this.target.state().isRunning;
+    if (this.#members.size > 0 || this.target.file !== undefined) return false;
+    return this.isIdleFor(0) && !this.#hadWindow;
   }
 
-  /** For how long nobody has joined, looked at it or run anything. Milliseconds. */
-  get idleMs(): number {
+  /** Whether nobody has joined, looked at it or run anything for so long. */
+  isIdleFor(idleMs: number): boolean {
     const { windows, isRunning } = this.target.state();
     if (windows > 0) this.#hadWindow = true;
-    if (this.#members.size > 0 || windows > 0 || isRunning) this.#busyAt = performance.now();
-    return performance.now() - this.#busyAt;
+    const isBusy = this.#members.size > 0 || windows > 0 || isRunning;
+    if (isBusy) this.#busyAt = performance.now();
+    return !isBusy && performance.now() - this.#busyAt >= idleMs;
   }
 
   /** Throws `sandbox_unavailable` or `bad_usage` if the notebook was opened on other terms than the joining process insists on. */
@@ -92,10 +94,15 @@ export class SharedNotebook {
   leave(peer: Peer): void {
     const member = this.#members.get(peer);
     if (member === undefined) return;
-    void this.idleMs;
+    this.#busyAt = performance.now();
     this.#members.delete(peer);
     this.target.tools?.withdraw(peer);
     this.target.showAgents(member.id, []);
+  }
+
+  /** Before it is closed: whoever has joined is let go, and joins anew with the next call. */
+  end(): void {
+    for (const peer of [...this.#members.keys()]) peer.close();
   }
 
   /** A person disconnects the process whose agents are shown under this source; the notebook stays. */

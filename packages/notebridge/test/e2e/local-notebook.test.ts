@@ -8,6 +8,7 @@ import { chromium } from 'playwright-core';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { drivesBrowser } from '../../../../scripts/drives-browser.mjs';
 import { findChromium } from '../fixtures/colab-page/chromium.js';
+import { untilBrokerEnded } from '../support/broker.js';
 import { createHome, Program, programFile } from '../support/program.js';
 import { windowFileIn, windowUrlIn } from '../support/window-url.js';
 
@@ -105,6 +106,7 @@ describe('notebridge notebook', () => {
     expect(said).not.toContain(hash.replace(/^#\w+=/, ''));
     program.child.stdin.end();
     await program.ended;
+    await untilBrokerEnded(program.stateHome);
     expect(existsSync(path)).toBe(false);
     await program.close();
   });
@@ -139,9 +141,11 @@ describe('notebridge notebook', () => {
       await page.getByText('seen seen').waitFor();
       await page.reload();
       await page.getByText('seen seen').waitFor();
-      const exited = once(program.child, 'exit');
       await page.getByRole('button', { name: /^Disconnect/ }).click();
-      expect(await exited).toEqual([0, null]);
+      await page.getByText('Agent connected').waitFor({ state: 'detached' });
+      const refused = { isError: true, content: [{ text: expect.stringMatching(/disconnected.*To come back/) }] };
+      expect(await program.callTool('get_cells')).toMatchObject({ result: refused });
+      expect(await program.request('tools/list')).toMatchObject({ error: { data: { code: 'disconnected' } } });
     } finally {
       await browser.close();
     }

@@ -18,6 +18,8 @@ export interface ProgramOptions {
   cwd?: string;
   /** What its command begins with: for a program in a namespace. */
   launch?: readonly string[];
+  /** What the agent calls itself. Default `test`. */
+  name?: string;
   /** Called with each line of stdout, before it is parsed. */
   onLine?: (line: string) => void;
 }
@@ -39,6 +41,7 @@ export function createHome(): { home: string; env: Record<string, string> } {
 export class Program implements AsyncDisposable {
   readonly child: ChildProcessWithoutNullStreams;
   readonly home: string;
+  readonly stateHome: string;
   /** Everything that came on stdout that was no answer to `request`. */
   readonly notifications: JsonObject[] = [];
   /** Lines of stdout that were not JSON: there must be none. */
@@ -46,6 +49,7 @@ export class Program implements AsyncDisposable {
   stderr = '';
   /** Resolves when the process has ended and all it wrote has been read. */
   readonly ended: Promise<Ending>;
+  readonly #isShared: boolean;
   readonly #waiting = new Map<unknown, Waiter>();
   readonly #watchers = new Set<() => void>();
   readonly #listeners = new Set<(message: JsonObject) => void>();
@@ -54,6 +58,8 @@ export class Program implements AsyncDisposable {
   constructor({ args = [], env = {}, cwd, launch = [], onLine }: ProgramOptions = {}) {
     const { home, env: clean } = createHome();
     this.home = home;
+    this.stateHome = env.XDG_STATE_HOME ?? join(home, 'state');
+    this.#isShared = env.NOTEBRIDGE_BROKER_IDLE !== undefined;
     const [command = '', ...rest] = [...launch, process.execPath, programFile, ...args];
     this.child = spawn(command, rest, { cwd, env: { ...clean, ...env }, stdio: 'pipe' });
     this.child.stdin.on('error', () => {});
@@ -76,12 +82,12 @@ export class Program implements AsyncDisposable {
   /** Starts the program and opens a legacy session. */
   static async open(options: ProgramOptions = {}): Promise<Program> {
     const program = new Program(options);
-    await program.initialize();
+    await program.initialize(undefined, options.name);
     return program;
   }
 
-  async initialize(protocolVersion = '2025-06-18'): Promise<JsonObject> {
-    const answer = await this.request('initialize', { protocolVersion, capabilities: {}, clientInfo: { name: 'test', version: '1' } });
+  async initialize(protocolVersion = '2025-06-18', name = 'test'): Promise<JsonObject> {
+    const answer = await this.request('initialize', { protocolVersion, capabilities: {}, clientInfo: { name, version: '1' } });
     this.notify('notifications/initialized');
     return answer;
   }
@@ -156,13 +162,18 @@ export class Program implements AsyncDisposable {
     const timer = setTimeout(() => this.child.kill('SIGKILL'), 5000);
     const ending = await this.ended;
     clearTimeout(timer);
-    await untilBrokerEnded(this.home);
+    await this.#untilBrokerEnded();
     rmSync(this.home, { recursive: true, force: true });
     return ending;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
+  }
+
+  /** The one that this program alone has used; that of a shared home goes on. */
+  async #untilBrokerEnded(): Promise<void> {
+    if (!this.#isShared) await untilBrokerEnded(this.stateHome);
   }
 
   #notificationsOf(method: string): JsonObject[] {
@@ -237,7 +248,7 @@ export async function runProgram(
   });
   const ending = await new Promise<Ending>((resolve) => child.once('close', (code, signal) => resolve(code ?? signal ?? -1)));
   clearTimeout(timer);
-  await untilBrokerEnded(home);
+  await untilBrokerEnded(env.XDG_STATE_HOME ?? join(home, 'state'));
   rmSync(home, { recursive: true, force: true });
   return { ending, stdout, stderr };
 }
