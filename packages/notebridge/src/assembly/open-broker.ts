@@ -30,7 +30,9 @@ export async function openBroker(options: OpenBrokerOptions): Promise<Broker | u
   const { stateDir: dir, idleMs, logger } = options;
   ensurePrivateDir(dir, { uid: ownUserId() });
   const open = (request: OpenRequest): Promise<BrokerNotebook> => openNotebook(request, options);
-  return withFileLock(join(dir, 'broker.lock'), () => Broker.open({ dir, version: ownVersion(), idleMs, open, logger }));
+  return withFileLock(join(dir, 'broker.lock'), (lock) =>
+    Broker.open({ dir, version: ownVersion(), idleMs, open, isAlone: () => lock.isHeld(), logger }),
+  );
 }
 
 /** A notebook with a guard and an audit of its own, for its windows; the agents' calls are their own processes' to record. */

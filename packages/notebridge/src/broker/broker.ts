@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
 import { BridgeError } from '../core/errors.js';
@@ -24,14 +23,14 @@ export interface BrokerOptions {
   /** A notebook, and the broker, ends so long after its last agent, window and run. Milliseconds. */
   idleMs: number;
   open: (request: OpenRequest) => Promise<BrokerNotebook>;
+  /** False if another process may be starting a broker at this moment. */
+  isAlone: () => boolean;
   logger: Logger;
 }
 
 /** How often it is looked whether anything is still needed. */
 const shortestLookMs = 50;
 const longestLookMs = 5000;
-/** How long a call of ours may take to reach the broker of a lost race. */
-const racePauseMs = 20;
 
 /** Holds the notebooks of agents, so that they outlive them. One of a user and state folder. */
 export class Broker implements HeldNotebooks {
@@ -58,14 +57,16 @@ export class Broker implements HeldNotebooks {
   }
 
   /**
-   * Listens and publishes where; undefined if the user has a broker already, which has proved itself. To be called by one process at a
-   * time. Rejects with `write_failed`.
+   * Listens and publishes where; undefined if the user has a broker already, which has proved itself. To be called under a lock. Rejects
+   * with `write_failed`.
    */
   static async open(options: BrokerOptions): Promise<Broker | undefined> {
     if (await hasBroker(options)) return undefined;
     const broker = new Broker(options);
     await broker.#listen();
-    return broker;
+    if (options.isAlone()) return broker;
+    await broker.close();
+    return undefined;
   }
 
   async open(request: OpenRequest): Promise<{ notebook: SharedNotebook; isNew: boolean }> {
@@ -96,16 +97,15 @@ export class Broker implements HeldNotebooks {
     return [...this.#opened.keys()];
   }
 
-  async stop(file: string | undefined): Promise<boolean> {
-    if (file === undefined) {
-      // The answer leaves first.
-      setImmediate(() => void this.close());
-      return true;
+  async stop(file: string | undefined): Promise<void> {
+    if (file !== undefined) {
+      const notebook = this.all().find(({ target }) => target.file === file);
+      if (notebook !== undefined) await this.#closeNotebook(notebook);
+      return;
     }
-    const notebook = this.all().find(({ target }) => target.file === file);
-    if (notebook === undefined) return false;
-    await this.#closeNotebook(notebook);
-    return true;
+    await Promise.all(this.all().map((notebook) => this.#closeNotebook(notebook)));
+    // The answer leaves first.
+    setImmediate(() => void this.close());
   }
 
   /** Saves and ends everything. Closing twice is harmless. */
@@ -189,7 +189,6 @@ async function hasBroker({ dir, version }: BrokerOptions): Promise<boolean> {
     peer.close();
     return true;
   } catch (error) {
-    await pause(racePauseMs);
     return error instanceof BridgeError && error.code === 'other_version';
   }
 }

@@ -23,8 +23,8 @@ export interface HeldNotebooks {
   /** A process has left a notebook. */
   left(notebook: SharedNotebook): void;
   all(): readonly SharedNotebook[];
-  /** Saves and ends the notebook of a file; without one all, and the process. False if it has none such. */
-  stop(file: string | undefined): Promise<boolean>;
+  /** Saves and ends the notebook of a file; without one all, and the process. */
+  stop(file: string | undefined): Promise<void>;
 }
 
 /** The side of a link that holds notebooks: one joined process, which asks for at most one of them. */
@@ -46,7 +46,7 @@ export class HostLink implements LinkHandler {
       case 'host/status':
         return { notebooks: this.#held.all().map((notebook) => notebook.status()) };
       case 'host/stop':
-        return { isStopped: await this.#held.stop(typeof params.file === 'string' ? params.file : undefined) };
+        return this.#stop(params);
       default:
         if (this.#notebook === undefined) throw new BridgeError('not_started', 'Open a notebook first.');
         return this.#notebook.request(this.#peer, method, params, call);
@@ -64,6 +64,16 @@ export class HostLink implements LinkHandler {
     if (notebook === undefined) return;
     notebook.leave(this.#peer);
     this.#held.left(notebook);
+  }
+
+  /** Ends nothing while something would be lost by it, unless it is forced. */
+  async #stop({ file, isForced }: JsonObject): Promise<JsonObject> {
+    const wanted = typeof file === 'string' ? file : undefined;
+    const meant = this.#held.all().filter(({ target }) => wanted === undefined || target.file === wanted);
+    const losses = meant.flatMap((notebook) => notebook.loss ?? []);
+    if (losses.length > 0 && isForced !== true) return { stopped: 0, losses };
+    await this.#held.stop(wanted);
+    return { stopped: meant.length, losses: [] };
   }
 
   async #open(request: OpenRequest): Promise<JsonObject> {

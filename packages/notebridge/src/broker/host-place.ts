@@ -25,8 +25,6 @@ export interface HostPlace {
 }
 
 export interface WrittenPlace {
-  /** False once another process has written its own over it. */
-  isOurs(): boolean;
   /** Removes the file, unless another process has written it since. Twice is harmless. */
   remove(): void;
 }
@@ -39,11 +37,9 @@ export async function writeHostPlace(dir: string, place: HostPlace): Promise<Wri
   ensurePrivateDir(dir, { uid: ownUserId() });
   const path = join(dir, nameOf(place));
   await writeFileAtomic(path, `${JSON.stringify(place)}\n`, { mode: 0o600, anew: true });
-  const isOurs = (): boolean => readPlace(path)?.secret === place.secret;
   return {
-    isOurs,
     remove: () => {
-      if (isOurs()) removePrivateFile(path);
+      if (readPlace(path)?.secret === place.secret) removePrivateFile(path);
     },
   };
 }

@@ -26,8 +26,8 @@ export interface JoinTarget {
   writeAddress(): Promise<string>;
   /** Shows the agents of one joined process in the windows; an empty list takes them away. */
   showAgents(source: string, agents: readonly { id: string; name: string }[]): void;
-  /** What a person sees and decides: how many windows there are, and whether code runs or waits. */
-  state(): { windows: number; isRunning: boolean; kernel: string };
+  /** How many windows there are, whether code runs or waits, and why what is in it cannot be saved, if it cannot. */
+  state(): { windows: number; isRunning: boolean; kernel: string; unsaved: string | undefined };
   tools: SuppliedTools | undefined;
 }
 
@@ -53,6 +53,12 @@ export class SharedNotebook {
 
   get members(): number {
     return this.#members.size;
+  }
+
+  /** What would be lost if it ended now; undefined if nothing. */
+  get loss(): string | undefined {
+    const { unsaved } = this.target.state();
+    return unsaved === undefined ? undefined : `${this.target.file ?? 'a notebook in memory'}: ${unsaved}`;
   }
 
   /** Nothing of it would be missed: no file, no window ever, nobody joined. */

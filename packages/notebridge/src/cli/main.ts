@@ -19,6 +19,8 @@ const lazyCommands: Record<string, () => Promise<Command>> = {
   generate: async () => (await import('./commands/generate.js')).generateCommand(),
   demo: async () => (await import('./commands/demo.js')).demoCommand(),
   notebook: async () => (await import('./commands/notebook.js')).notebookCommand(),
+  ps: async () => (await import('./commands/ps.js')).psCommand(),
+  stop: async () => (await import('./commands/stop.js')).stopCommand(),
   broker: async () => (await import('./commands/broker.js')).brokerCommand(),
   setup: async () => (await import('./commands/setup.js')).setupCommand(),
 };

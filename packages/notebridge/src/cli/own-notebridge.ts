@@ -1,6 +1,8 @@
+import { isAbsolute, parse } from 'node:path';
 import { createNotebridge, type Notebridge } from '../assembly/create-notebridge.js';
 import type { PageOptions } from '../assembly/notebooks/page-options.js';
 import type { NotebridgeOptions } from '../assembly/options.js';
+import { BridgeError } from '../core/errors.js';
 import type { ClosableLogger } from '../core/logger.js';
 import { createFileLogger } from '../state/file-logger.js';
 import type { Redacting } from '../util/redactor.js';
@@ -12,6 +14,7 @@ export type CommandParts = Omit<NotebridgeOptions, 'config' | 'pages'> & { comma
 
 /** Puts together what a command asks for, with a log, by default in a file. Rejects with `bad_config` or `bad_middleware`. */
 export async function createOwnNotebridge(options: HubCommandOptions, { command, ...parts }: CommandParts): Promise<Notebridge> {
+  if (typeof parts.notebook !== 'function') assertFolder(parts.notebook ?? options.notebook, '--notebook');
   const createLogger = parts.createLogger ?? ((redactor: Redacting) => createCommandLog(command, options, redactor));
   return createNotebridge({
     ...parts,
@@ -33,6 +36,19 @@ export async function createOwnNotebridge(options: HubCommandOptions, { command,
       return logger;
     },
   });
+}
+
+/**
+ * Agent hosts that know no folder start us in the root, where a relative file would be looked for, or made, at the wrong place. @throws
+ * BridgeError `bad_usage`.
+ */
+export function assertFolder(file: string | undefined, option: string, { isTTY } = process.stdin): void {
+  const cwd = process.cwd();
+  if (file === undefined || !file.endsWith('.ipynb') || URL.canParse(file) || isAbsolute(file) || isTTY || parse(cwd).root !== cwd) return;
+  throw new BridgeError(
+    'bad_usage',
+    `${option} "${file}" cannot be used: it is relative, and the agent host has started this program in "${cwd}", which is no folder of yours. Give the whole path, or have it written: go to the notebook's folder and run "notebridge setup HOST --notebook ${file} --write".`,
+  );
 }
 
 function createCommandLog(command: string, { logDir, logLevel }: HubCommandOptions, redactor: Redacting): ClosableLogger {

@@ -74,6 +74,11 @@ export const errorTable = {
     meaning: 'A person disconnected this agent from the notebook. The notebook goes on.',
     next: 'The person restarts this MCP server in the agent’s host, if the agent is to come back.',
   },
+  not_saved: {
+    rpcCode: -32014,
+    meaning: 'Ending a notebook would lose what is in no file.',
+    next: 'Save it in its window, or end it with `notebridge stop --force`.',
+  },
   handshake_failed: {
     rpcCode: -32007,
     meaning: 'A page connected but did not answer `initialize` in time, or not with a version we know.',

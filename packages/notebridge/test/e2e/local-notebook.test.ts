@@ -126,7 +126,9 @@ describe('notebridge notebook', () => {
     expect(said).toMatch(/http:\/\/localhost:\d+\/#\w+=[\w-]{22,}/);
   });
 
-  it('shows a window in which a person sees the agent at work, and can let it go', drivesBrowser, async ({ skip }) => {
+  it('shows a window in which a person sees the agent at work, and can let it go', { ...drivesBrowser, timeout: 120_000 }, async ({
+    skip,
+  }) => {
     skip(findChromium() === undefined, 'no Chromium on this machine, and NOTEBRIDGE_SKIP_BROWSER is set');
     await using program = await Program.open({ args: ['notebook', file, '--headless'] });
     await program.until(() => windowFileIn(program.stderr) !== undefined);

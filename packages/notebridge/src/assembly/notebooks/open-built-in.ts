@@ -82,7 +82,8 @@ export async function openBuiltIn(setup: NotebookSetup, { file, readOnly }: Buil
     }
   };
   const watch = new AgentWatchMiddleware((agents) => roster.show(ownAgents, agents));
-  return { host, roster, writeAddress, provider, middlewares: [watch], ended, close };
+  const newWindow = () => ({ url: host.url, writeAddress });
+  return { host, roster, writeAddress, newWindow, provider, middlewares: [watch], ended, close };
 }
 
 /** The agents of this process itself, beside those of processes that join. */

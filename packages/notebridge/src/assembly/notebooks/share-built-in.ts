@@ -1,4 +1,5 @@
 import { messageOf } from '@notebridge/kit/message-of';
+import type { NotebookHost } from '@notebridge/notebook/host';
 import { type HeldNotebooks, HostLink } from '../../broker/host-link.js';
 import { writeHostPlace } from '../../broker/host-place.js';
 import { JoinListener } from '../../broker/join-listener.js';
@@ -8,7 +9,7 @@ import { BridgeError } from '../../core/errors.js';
 import { ownVersion } from '../../state/own-files.js';
 import { realFileOf } from './notebook-file.js';
 import { type BuiltInNotebook, openBuiltIn } from './open-built-in.js';
-import type { NotebookSetup } from './open-notebook.js';
+import type { NotebookSetup, OpenedNotebook } from './open-notebook.js';
 
 export interface ShareOptions {
   /** With links resolved; undefined for one in memory. */
@@ -26,19 +27,24 @@ export function toShared({ host, roster, writeAddress, provider }: BuiltInNotebo
     newWindowUrl: () => host.url,
     writeAddress,
     showAgents: (source, agents) => roster.show(source, agents),
-    state: () => {
-      const { kernel, running, queued } = host.session;
-      const { name, version } = kernel.info;
-      return {
-        windows: host.openWindows,
-        isRunning: running !== undefined || queued.length > 0,
-        kernel: `${name} ${version} (${kernel.state})`,
-      };
-    },
+    state: () => stateOf(host),
     tools,
   });
   roster.onDisconnect((source) => shared.disconnect(source));
   return shared;
+}
+
+function stateOf({ session, openWindows, fileState }: NotebookHost): ReturnType<SharedNotebook['target']['state']> {
+  const { kernel, running, queued, document } = session;
+  const { name, version } = kernel.info;
+  const isLost = fileState.kind === 'conflict' || fileState.kind === 'failed';
+  const inMemory = fileState.kind === 'none' && document.cells.length > 0 ? `its ${document.cells.length} cells are in no file` : undefined;
+  return {
+    windows: openWindows,
+    isRunning: running !== undefined || queued.length > 0,
+    kernel: `${name} ${version} (${kernel.state})`,
+    unsaved: isLost ? fileState.detail : inMemory,
+  };
 }
 
 /**
@@ -48,7 +54,7 @@ export function toShared({ host, roster, writeAddress, provider }: BuiltInNotebo
 export async function openShared(
   setup: NotebookSetup,
   { file, readOnly = false }: { file: string; readOnly?: boolean | undefined },
-): Promise<BuiltInNotebook & { asked: Promise<void> }> {
+): Promise<BuiltInNotebook & Required<Pick<OpenedNotebook, 'asked'>>> {
   const notebook = await openBuiltIn(setup, { file, readOnly });
   let ask: () => void = () => {};
   const asked = new Promise<void>((resolve) => {
@@ -78,12 +84,8 @@ async function publish({ stateDir: dir }: NotebookSetup, shared: SharedNotebook,
     },
     left: () => {},
     all: () => [shared],
-    stop: async (wanted) => {
-      if (wanted !== undefined && wanted !== file) return false;
-      // The answer leaves first.
-      setImmediate(ask);
-      return true;
-    },
+    // The answer leaves first.
+    stop: async () => void setImmediate(ask),
   };
   const listener = await JoinListener.open({ dir, version: ownVersion(), createHandler: (peer) => new HostLink(peer, held) });
   try {

@@ -3,6 +3,7 @@ import { Redactor } from '../../util/redactor.js';
 import { createProgressLine, type Paint, paintFor } from '../terminal.js';
 import { withoutControls } from '../terminal-logger.js';
 import type { Check } from './check.js';
+import { checkBroker } from './check-broker.js';
 import { checkConfig } from './check-config.js';
 import { checkHub, checkPort } from './check-hub.js';
 import { checkBrowser, checkKernel, checkNode, checkSandbox } from './check-machine.js';
@@ -45,6 +46,7 @@ export async function runDoctor(options: DoctorOptions): Promise<void> {
   if (options.sharedDir !== undefined)
     await look('the shared folder', () => [checkFolder('shared folder', options.sharedDir ?? '', '--shared-dir')]);
   await look('running hubs', async () => [await checkHub()]);
+  await look('open notebooks', () => checkBroker());
   await look(`port ${options.port}`, async () => [await checkPort(options.port)]);
   await look('the browser', () => [checkBrowser(process.env)]);
   await look('the sandbox', async () => [await checkSandbox(options.sandbox)]);

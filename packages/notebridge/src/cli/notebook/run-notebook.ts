@@ -2,7 +2,7 @@ import { messageOf } from '@notebridge/kit/message-of';
 import type { NotebookSetup, OpenedNotebook } from '../../assembly/notebooks/open-notebook.js';
 import { openBrowser } from '../../processes/browser.js';
 import type { NotebookCommandOptions } from '../commands/notebook.js';
-import { createOwnNotebridge } from '../own-notebridge.js';
+import { assertFolder, createOwnNotebridge } from '../own-notebridge.js';
 import { untilSignal } from '../process-life.js';
 import { serveAgent } from '../serve-agent.js';
 
@@ -11,8 +11,6 @@ interface ShownNotebook {
   opened: OpenedNotebook;
   /** The address of one more window. */
   newWindow(): Promise<{ url: string; path: () => Promise<string> }>;
-  /** Resolves when it is to end for another reason than a signal. */
-  asked?: Promise<void>;
   /** Another process holds it: it goes on when this one ends. */
   isElsewhere: boolean;
 }
@@ -20,6 +18,7 @@ interface ShownNotebook {
 /** On a terminal, serves windows until Ctrl-C; started by an agent host, serves the agent too, and ends with it. */
 export async function runNotebook(file: string | undefined, options: NotebookCommandOptions): Promise<void> {
   const isAttended = process.stdin.isTTY;
+  assertFolder(file, 'The notebook');
   const wantsWindow = options.browser ?? !options.headless;
   let shown: ShownNotebook | undefined;
   const bridge = await createOwnNotebridge(
@@ -43,7 +42,10 @@ export async function runNotebook(file: string | undefined, options: NotebookCom
     await bridge.start();
     const end = shown?.isElsewhere ? 'end this command; the notebook goes on' : 'end it; everything is saved';
     process.stderr.write(`Press Enter for another window, Ctrl-C to ${end}.\n`);
-    await Promise.race([untilSignal(), ...(shown?.asked === undefined ? [] : [shown.asked])]);
+    const { asked, ended } = shown?.opened ?? {};
+    // `ended` is for the agent of this process, and here there is none; of a notebook elsewhere it says that it cannot be opened.
+    const others = [asked, shown?.isElsewhere ? ended : undefined].filter((end) => end !== undefined);
+    await Promise.race([untilSignal(), ...others]);
   } finally {
     await bridge.close();
   }
@@ -63,7 +65,7 @@ async function openForPerson(setup: NotebookSetup, { file, readOnly, isStandalon
   const { openShared } = await import('../../assembly/notebooks/share-built-in.js');
   const opened = await openShared(setup, { file, readOnly });
   const newWindow = async () => ({ url: opened.host.url, path: opened.writeAddress });
-  return { opened, newWindow, asked: opened.asked, isElsewhere: false };
+  return { opened, newWindow, isElsewhere: false };
 }
 
 async function openForAgent(setup: NotebookSetup, { isStandalone, ...options }: OpenOptions): Promise<ShownNotebook> {
@@ -83,7 +85,7 @@ async function openElsewhere(setup: NotebookSetup, options: Pick<OpenOptions, 'f
     const { url, path } = await opened.joined.newWindow();
     return { url, path: async () => path };
   };
-  return { opened, newWindow, ...(opened.ended === undefined ? {} : { asked: opened.ended }), isElsewhere: true };
+  return { opened, newWindow, isElsewhere: true };
 }
 
 async function show(notebook: ShownNotebook, { file, wantsWindow }: { file: string | undefined; wantsWindow: boolean }): Promise<void> {
