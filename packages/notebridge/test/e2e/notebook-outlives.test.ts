@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { JsonObject } from '@notebridge/kit/json';
 import { describe, expect, it } from 'vitest';
 import { type BrokerFile, isAlive, SharedHome, until } from '../support/broker.js';
-import { Program } from '../support/program.js';
+import { Program, runProgram } from '../support/program.js';
 
 /** Python starts three times at most, each time in seconds, and on a busy machine in many. */
 const slow = 180_000;
@@ -79,6 +79,50 @@ describe('a notebook outlives its agent', () => {
     await first.close();
     await pause(0);
     expect(cellsOf(await second.callTool('get_cells'))).toEqual([]);
+  });
+
+  it('is not opened by a relative name where the agent host gives no folder, and that says what to do', async () => {
+    for (const args of [
+      ['--notebook', 'work.ipynb'],
+      ['notebook', 'work.ipynb'],
+    ]) {
+      const program = new Program({ args, cwd: '/' });
+      expect(await program.ended).toBe(2);
+      expect(program.stderr).toMatch(/"work\.ipynb" cannot be used: it is relative, .*started this program in "\/".*setup HOST --notebook/);
+      await program.close();
+    }
+  });
+
+  it('of a hub is joined by an agent of stdio, and its window’s address stands in a private file', { timeout: slow }, async () => {
+    await using home = new SharedHome();
+    const file = home.path('work.ipynb');
+    const hub = new Program({ args: ['serve', '--port', '0', '--notebook', file], env: home.env });
+    await hub.until(() => hub.stderr.includes('"msg":"Serving."'), 60_000);
+    const path = /"window_file":"([^"]+)"/.exec(hub.stderr)?.[1] ?? '';
+    expect(readFileSync(path, 'utf8')).toMatch(/^http:\/\/localhost:\d+\/#token=/);
+    expect(hub.stderr).not.toContain('#token=');
+    await using agent = await Program.open({ args: ['--notebook', file], env: home.env });
+    expect(cellsOf(await agent.callTool('get_cells'))).toEqual([]);
+    expect(home.broker).toBeUndefined();
+    const { ending, stdout } = await runProgram(['stop', file], { env: home.env });
+    expect({ ending, stdout }).toEqual({ ending: 0, stdout: `Ended: ${file}\n` });
+    expect(await hub.ended).toBe(0);
+    await hub.close();
+  });
+
+  it('that would be lost is not ended without --force', { timeout: slow }, async () => {
+    await using home = new SharedHome();
+    await using agent = await Program.open({ args: ['--notebook', 'local'], env: home.env });
+    await agent.callTool('add_text_cell', { cellIndex: 0, content: 'in no file' });
+    const refused = await runProgram(['stop', 'all'], { env: home.env });
+    expect(refused).toMatchObject({
+      ending: 1,
+      stderr: expect.stringMatching(/a notebook in memory: its 1 cells are in no file.*--force/),
+    });
+    expect(cellsOf(await agent.callTool('get_cells'))).toHaveLength(1);
+    expect(await runProgram(['stop', 'all', '--force'], { env: home.env })).toMatchObject({ ending: 0 });
+    const news = textsOf(await agent.callTool('get_cells')).at(-1);
+    expect(news).toMatch(/in memory only, so this is a new, empty one/);
   });
 
   it('with --standalone is held by the agent’s own process, and is nobody else’s', { timeout: slow }, async () => {

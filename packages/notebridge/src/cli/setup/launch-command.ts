@@ -27,7 +27,8 @@ export function toShellLine({ command, args }: LaunchCommand): string {
   return [command, ...args].map(quoteWord).join(' ');
 }
 
-function quoteWord(word: string): string {
+/** A word as a POSIX shell takes it. */
+export function quoteWord(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }
 

@@ -1,4 +1,4 @@
-import { createScanner, SyntaxKind } from 'jsonc-parser';
+import { visit } from 'jsonc-parser';
 import { faultyFile } from '../../config/fault.js';
 import { parseJsonDocument } from '../../config/json-document.js';
 import { setInJson } from './edit-json.js';
@@ -34,9 +34,7 @@ function tryParse(text: string): unknown {
 
 /** A value that is replaced takes the comments inside it along. */
 function countComments(text: string): number {
-  const scanner = createScanner(text);
   let count = 0;
-  for (let kind = scanner.scan(); kind !== SyntaxKind.EOF; kind = scanner.scan())
-    if (kind === SyntaxKind.LineCommentTrivia || kind === SyntaxKind.BlockCommentTrivia) count++;
+  visit(text, { onComment: () => void count++ });
   return count;
 }

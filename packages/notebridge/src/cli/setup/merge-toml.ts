@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { parse, stringify, TomlError } from 'smol-toml';
 import { faultyFile } from '../../config/fault.js';
 import { lineEndOf } from '../../util/text-position.js';
-import { assertMerged, lostComment, type Merged, type MergeRequest, misfit, planMerge } from './merge.js';
+import { assertMerged, type Merged, type MergeRequest, planMerge } from './merge.js';
 
 /**
  * Puts our entry into the text of a TOML file, keeping everything else as it is written. The edit works on lines, and is checked by
@@ -46,18 +46,17 @@ function updateKeys(text: string, request: MergeRequest, keys: JsonObject): stri
     const place = findKey(lines, header, key);
     const line = withEol(stringify({ [key]: value }), lineEndOf(text));
     if (place === undefined) lines.splice(header + 1, 0, line);
-    else if (hasComment(lines.slice(place.from, place.from + place.count))) throw misfit(request, ...lostComment(request));
-    else lines.splice(place.from, place.count, line);
+    else lines.splice(place.from, place.count, ...commentsIn(lines.slice(place.from, place.from + place.count), lineEndOf(text)), line);
   }
   return lines.join('');
 }
 
-/** A `#` outside of strings. */
-function hasComment(lines: readonly string[]): boolean {
-  return lines
-    .join('')
-    .replaceAll(/"(?:[^"\\\n]|\\.)*"|'[^'\n]*'/g, '')
-    .includes('#');
+/** The comments of lines that are replaced, each on a line of its own. A `#` in a string is none. */
+function commentsIn(lines: readonly string[], eol: string): string[] {
+  return lines.flatMap((line) => {
+    const at = line.replaceAll(/"(?:[^"\\\n]|\\.)*"|'[^'\n]*'/g, (text) => ' '.repeat(text.length)).indexOf('#');
+    return at < 0 ? [] : [`${line.slice(at).trimEnd()}${eol}`];
+  });
 }
 
 /** True for the line `[container.name]`, however it is quoted and spaced. */

@@ -30,6 +30,8 @@ export interface SetupReport {
   snippet: string;
   /** The copy of the old file, if one was replaced. */
   backup?: string;
+  /** The whole path of the notebook that was asked for. */
+  notebook?: string;
   /** The host's own command that does the same. */
   ownCommand?: string;
   afterwards: string;
@@ -54,6 +56,7 @@ export async function setup(options: SetupOptions): Promise<SetupReport> {
     file,
     ...(options.write ? await writeEntry(host, request) : { status: 'printed' }),
     snippet: mergers[host.format]('', request).text,
+    ...(named[0] === undefined ? {} : { notebook: named[0][1] }),
     ...(ownCommand === undefined ? {} : { ownCommand }),
     afterwards: host.afterwards,
   };
