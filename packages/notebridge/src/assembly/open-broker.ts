@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { Broker, type BrokerNotebook } from '../broker/broker.js';
-import type { OpenRequest } from '../broker/host-link.js';
+import type { JoinRequest } from '../broker/host-link.js';
 import type { SharedNotebook } from '../broker/shared-notebook.js';
 import { SuppliedTools } from '../broker/supplied-tools.js';
 import { defaultConfig } from '../config/config.js';
@@ -29,7 +29,7 @@ export interface OpenBrokerOptions {
 export async function openBroker(options: OpenBrokerOptions): Promise<Broker | undefined> {
   const { stateDir: dir, idleMs, logger } = options;
   ensurePrivateDir(dir, { uid: ownUserId() });
-  const open = (request: OpenRequest): Promise<BrokerNotebook> => openNotebook(request, options);
+  const open = (request: JoinRequest): Promise<BrokerNotebook> => openNotebook(request, options);
   return withFileLock(join(dir, 'broker.lock'), (lock) =>
     Broker.open({ dir, version: ownVersion(), idleMs, open, isAlone: () => lock.isHeld(), logger }),
   );
@@ -37,7 +37,7 @@ export async function openBroker(options: OpenBrokerOptions): Promise<Broker | u
 
 /** A notebook with a guard and an audit of its own, for its windows; the agents' calls are their own processes' to record. */
 async function openNotebook(
-  { file, readOnly, toolsKey, how }: OpenRequest,
+  { file, readOnly, toolsKey, how }: JoinRequest,
   { stateDir, env, createLogger }: OpenBrokerOptions,
 ): Promise<BrokerNotebook> {
   const { pages, audit, limits, env: ofPython } = how as unknown as HowToOpen;

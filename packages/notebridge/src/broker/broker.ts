@@ -3,7 +3,7 @@ import { messageOf } from '@notebridge/kit/message-of';
 import { BridgeError } from '../core/errors.js';
 import { ownProcessId } from '../processes/own-user.js';
 import type { Peer } from '../rpc/peer.js';
-import { type HeldNotebooks, HostLink, type OpenRequest } from './host-link.js';
+import { type HeldNotebooks, HostLink, type JoinRequest } from './host-link.js';
 import { readBrokerPlace, type WrittenPlace, writeHostPlace } from './host-place.js';
 import { dialHost } from './join-link.js';
 import { JoinListener } from './join-listener.js';
@@ -22,7 +22,7 @@ export interface BrokerOptions {
   version: string;
   /** A notebook, and the broker, ends so long after its last agent, window and run. Milliseconds. */
   idleMs: number;
-  open: (request: OpenRequest) => Promise<BrokerNotebook>;
+  open: (request: JoinRequest) => Promise<BrokerNotebook>;
   /** False if another process may be starting a broker at this moment. */
   isAlone: () => boolean;
   logger: Logger;
@@ -69,7 +69,7 @@ export class Broker implements HeldNotebooks {
     return undefined;
   }
 
-  async open(request: OpenRequest): Promise<{ notebook: SharedNotebook; isNew: boolean }> {
+  async open(request: JoinRequest): Promise<{ notebook: SharedNotebook; isNew: boolean }> {
     if (this.#closing !== undefined) throw new BridgeError('closed', 'The broker is ending. Try again: another one is started.');
     const key = request.file ?? `#${++this.#scratches}`;
     // One that is just being closed still has its lock.

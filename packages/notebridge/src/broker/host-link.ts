@@ -7,7 +7,7 @@ import type { LinkHandler } from './join-link.js';
 import type { NotebookTerms, SharedNotebook } from './shared-notebook.js';
 
 /** What a process asks for that joins a notebook. */
-export interface OpenRequest extends NotebookTerms {
+export interface JoinRequest extends NotebookTerms {
   /** With links resolved; undefined for one in memory, which nobody else joins. */
   file: string | undefined;
   /** Which config the servers are of that this process lends to the notebook's code. Left out: it lends none. */
@@ -19,7 +19,7 @@ export interface OpenRequest extends NotebookTerms {
 /** The notebooks of one process. */
 export interface HeldNotebooks {
   /** Opens it, or finds it open. Rejects as opening a notebook does. */
-  open(request: OpenRequest): Promise<{ notebook: SharedNotebook; isNew: boolean }>;
+  open(request: JoinRequest): Promise<{ notebook: SharedNotebook; isNew: boolean }>;
   /** A process has left a notebook. */
   left(notebook: SharedNotebook): void;
   all(): readonly SharedNotebook[];
@@ -42,7 +42,7 @@ export class HostLink implements LinkHandler {
   async request(method: string, params: JsonObject, call: Cancellation): Promise<JsonObject> {
     switch (method) {
       case 'notebook/open':
-        return this.#open(toPlainValue(params) as unknown as OpenRequest);
+        return this.#open(toPlainValue(params) as unknown as JoinRequest);
       case 'host/status':
         return { notebooks: this.#held.all().map((notebook) => notebook.status()) };
       case 'host/stop':
@@ -76,7 +76,7 @@ export class HostLink implements LinkHandler {
     return { stopped: meant.length, losses: [] };
   }
 
-  async #open(request: OpenRequest): Promise<JsonObject> {
+  async #open(request: JoinRequest): Promise<JsonObject> {
     if (this.#notebook !== undefined) throw new BridgeError('bad_params', 'A process joins one notebook.');
     const { notebook, isNew } = await this.#held.open(request);
     notebook.assertTerms(request);

@@ -1,9 +1,8 @@
-import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { isJsonObject } from '@notebridge/kit/json';
 import { ownUserId, processExists } from '../processes/own-user.js';
 import { writeFileAtomic } from '../state/atomic-file.js';
-import { ensurePrivateDir, readPrivateFile, removePrivateFile } from '../state/private-file.js';
+import { ensurePrivateDir, namesInPrivateDir, readPrivateFile, removePrivateFile } from '../state/private-file.js';
 import { tryJson } from '../util/try-json.js';
 
 /**
@@ -54,7 +53,7 @@ export function readBrokerPlace(dir: string): HostPlace | undefined {
 
 /** All processes of the user that say that they hold notebooks, the broker first. Those that were killed have their files removed. */
 export function readHostPlaces(dir: string): HostPlace[] {
-  const names = namesIn(dir).filter((name) => /^notebook-\d+\.json$/.test(name));
+  const names = namesInPrivateDir(dir).filter((name) => /^notebook-\d+\.json$/.test(name));
   const places = names.flatMap((name) => {
     const path = join(dir, name);
     const place = readPlace(path);
@@ -62,14 +61,6 @@ export function readHostPlaces(dir: string): HostPlace[] {
     return alive(place) ?? [];
   });
   return [readBrokerPlace(dir) ?? [], ...places].flat();
-}
-
-function namesIn(dir: string): string[] {
-  try {
-    return readdirSync(dir);
-  } catch {
-    return [];
-  }
 }
 
 function alive(place: HostPlace | undefined): HostPlace | undefined {

@@ -20,7 +20,7 @@ export interface LinkHandler {
 const maxMessageLength = 256 * 1024 * 1024;
 
 /** JSON-RPC over a socket whose two ends have proved themselves. */
-export function openLink(socket: Socket, createHandler: (peer: Peer) => LinkHandler): Peer {
+export function openJoinLink(socket: Socket, createHandler: (peer: Peer) => LinkHandler): Peer {
   const channel = createLineChannel({
     input: socket,
     output: socket,
@@ -61,7 +61,7 @@ export async function dialHost(place: HostPlace, version: string, createHandler:
     socket.destroy();
     throw error;
   }
-  return openLink(socket, createHandler);
+  return openJoinLink(socket, createHandler);
 }
 
 /** The error of the other side, under its own code if it is one of ours. */

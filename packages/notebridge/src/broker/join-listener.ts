@@ -1,12 +1,11 @@
-import { chmodSync, readdirSync } from 'node:fs';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { createToken } from '@notebridge/kit/token';
 import { ownProcessId, ownUserId, processExists } from '../processes/own-user.js';
 import type { Peer } from '../rpc/peer.js';
-import { ensurePrivateDir, removePrivateFile } from '../state/private-file.js';
+import { closeToOthers, ensurePrivateDir, namesInPrivateDir, removePrivateFile } from '../state/private-file.js';
 import { systemFault } from '../state/system-fault.js';
-import { type LinkHandler, openLink } from './join-link.js';
+import { type LinkHandler, openJoinLink } from './join-link.js';
 import { admitJoiner } from './join-proof.js';
 
 export interface JoinListenerOptions {
@@ -55,7 +54,7 @@ export class JoinListener {
       pending++;
       const isAdmitted = await admitJoiner(socket, { secret, address, version }).finally(() => pending--);
       if (!isAdmitted || !server.listening) return void socket.end();
-      const peer = openLink(socket, (opened) => {
+      const peer = openJoinLink(socket, (opened) => {
         const handler = createHandler(opened);
         return {
           ...bound(handler),
@@ -99,7 +98,7 @@ function listen(server: Server, path: string | undefined, dir: string): Promise<
   return new Promise((resolve, reject) => {
     server.once('error', (error) => reject(systemFault(`Cannot listen in "${dir}"`, dir, error)));
     const ready = (): void => {
-      if (path !== undefined) chmodSync(path, 0o600);
+      if (path !== undefined) closeToOthers(path);
       resolve();
     };
     if (path === undefined) server.listen({ port: 0, host: '127.0.0.1' }, ready);
@@ -109,7 +108,7 @@ function listen(server: Server, path: string | undefined, dir: string): Promise<
 
 /** What processes have left that were killed. */
 function sweepSockets(dir: string): void {
-  for (const name of readdirSync(dir)) {
+  for (const name of namesInPrivateDir(dir)) {
     const pid = Number(/^host-(\d+)\.sock$/.exec(name)?.[1]);
     if (pid > 0 && !processExists(pid)) removePrivateFile(join(dir, name));
   }

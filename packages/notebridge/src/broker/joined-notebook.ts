@@ -6,14 +6,14 @@ import { BridgeError, codeOf } from '../core/errors.js';
 import { type ToolResult, toFailedResult } from '../core/mcp.js';
 import type { Provider, ProviderEvent } from '../core/provider.js';
 import type { Peer } from '../rpc/peer.js';
-import type { OpenRequest } from './host-link.js';
+import type { JoinRequest } from './host-link.js';
 import { type LinkHandler, toOwnError } from './join-link.js';
 import type { LentTools } from './lent-tools.js';
 
 export interface JoinedNotebookOptions {
   /** Finds the process that has the notebook open, or starts one, and joins it. */
   connect: (createHandler: (peer: Peer) => LinkHandler) => Promise<Peer>;
-  open: OpenRequest;
+  open: JoinRequest;
   /** What agents are told until the notebook is there. */
   instructions: string;
   windowTool: string;

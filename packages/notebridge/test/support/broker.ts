@@ -18,7 +18,7 @@ export function brokerFileIn(stateHome: string): string {
   return join(stateHome, 'notebridge', 'broker.json');
 }
 
-export function brokerIn(stateHome: string): BrokerFile | undefined {
+function brokerIn(stateHome: string): BrokerFile | undefined {
   try {
     return JSON.parse(readFileSync(brokerFileIn(stateHome), 'utf8')) as BrokerFile;
   } catch {

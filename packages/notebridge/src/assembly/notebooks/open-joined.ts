@@ -1,6 +1,6 @@
 import type { JsonObject } from '@notebridge/kit/json';
 import { findHolder } from '../../broker/ask-host.js';
-import type { OpenRequest } from '../../broker/host-link.js';
+import type { JoinRequest } from '../../broker/host-link.js';
 import { JoinedNotebook } from '../../broker/joined-notebook.js';
 import { LentTools } from '../../broker/lent-tools.js';
 import { reachHost } from '../../broker/reach-host.js';
@@ -33,7 +33,7 @@ export async function openJoined(
   const { stateDir: dir, logger, pages, config } = setup;
   const path = file === undefined ? undefined : realFileOf(file);
   const tools = await setup.openTools?.();
-  const open: OpenRequest = {
+  const open: JoinRequest = {
     file: path,
     readOnly,
     sandbox: pages.sandbox ?? 'auto',

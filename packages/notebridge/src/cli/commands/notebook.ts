@@ -1,12 +1,6 @@
 import { Command, Option } from 'commander';
-import { addHubOptions, type HubCommandOptions } from '../command-options.js';
-
-export interface NotebookCommandOptions extends Omit<HubCommandOptions, 'browser'> {
-  /** `--browser`, `--no-browser`, or neither. */
-  browser?: boolean;
-  headless?: boolean;
-  readOnly?: boolean;
-}
+import { addHubOptions } from '../command-options.js';
+import type { NotebookCommandOptions } from '../notebook/run-notebook.js';
 
 export function notebookCommand(): Command {
   const command = new Command('notebook')

@@ -1,10 +1,17 @@
 import { messageOf } from '@notebridge/kit/message-of';
 import type { NotebookSetup, OpenedNotebook } from '../../assembly/notebooks/open-notebook.js';
 import { openBrowser } from '../../processes/browser.js';
-import type { NotebookCommandOptions } from '../commands/notebook.js';
+import type { HubCommandOptions } from '../command-options.js';
 import { assertFolder, createOwnNotebridge } from '../own-notebridge.js';
 import { untilSignal } from '../process-life.js';
 import { serveAgent } from '../serve-agent.js';
+
+export interface NotebookCommandOptions extends Omit<HubCommandOptions, 'browser'> {
+  /** `--browser`, `--no-browser`, or neither. */
+  browser?: boolean;
+  headless?: boolean;
+  readOnly?: boolean;
+}
 
 /** A notebook that this command shows to the person. */
 interface ShownNotebook {
