@@ -12,8 +12,8 @@ import { stateDir } from './state-dir.js';
 
 /** What is read before anything is opened. */
 export interface SettingsOptions {
-  /** Path of the config file. Default: the user's own, `notebridge/mcp.json` in the XDG config folder, if it is there. */
-  config?: string | undefined;
+  /** Path of the config file, or what was read from one. Default: the user's own, `notebridge/mcp.json` in the XDG config folder, if it is there. */
+  config?: string | Config | undefined;
   /** Variables that the config may name, and where the user's own folders are. Default: those of this process. */
   env?: Environment | undefined;
   /** Folder of the owner's token, grants and audit. Default: `notebridge` in the user's XDG state folder. */
@@ -41,7 +41,7 @@ export interface Settings {
 /** Reads the config and makes the log. Rejects with `bad_config` or `bad_middleware`. */
 export async function readSettings(options: SettingsOptions): Promise<Settings> {
   const env = options.env ?? process.env;
-  const config = await loadConfig({ file: options.config, env });
+  const config = typeof options.config === 'object' ? options.config : await loadConfig({ file: options.config, env });
   const ofConfig = await loadMiddlewareModules(config.middleware, config.baseDir);
   const redactor = new Redactor();
   return {

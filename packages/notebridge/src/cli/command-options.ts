@@ -16,6 +16,8 @@ export interface HubCommandOptions {
   notebook: string;
   kernel?: string | undefined;
   sandbox?: SandboxMode;
+  /** True: the built-in notebook is held in this process. */
+  standalone?: boolean;
   files?: FolderAccess;
   allowNet: string[];
   list: 'static' | 'dynamic';
@@ -71,7 +73,8 @@ export const sharedOptions = {
     new Option('--allow-origin <origin>', 'let in pages of this origin (repeatable, exact)').default([], 'none').argParser(collect),
   logDir: () => new Option('--log-dir <dir>', 'folder for the log').default(join(stateDir(), 'logs')),
   logLevel: () => new Option('--log-level <level>', 'least level that is logged').choices([...logLevels]).default('info'),
-  standalone: () => new Option('--standalone', 'never join another hub of this user'),
+  standalone: () =>
+    new Option('--standalone', 'hold the built-in notebook in this process, which ends with the agent; never join another process'),
   json: () => new Option('--json', 'print JSON, for scripts'),
 } satisfies Record<string, () => Option>;
 

@@ -21,8 +21,14 @@ const lazyCommands: Record<string, () => Promise<Command>> = {
   demo: async () => (await import('./commands/demo.js')).demoCommand(),
   notebook: async () => (await import('./commands/notebook.js')).notebookCommand(),
   kernels: async () => (await import('./commands/kernels.js')).kernelsCommand(),
+  ps: async () => (await import('./commands/ps.js')).psCommand(),
+  stop: async () => (await import('./commands/stop.js')).stopCommand(),
+  broker: async () => (await import('./commands/broker.js')).brokerCommand(),
   setup: async () => (await import('./commands/setup.js')).setupCommand(),
 };
+
+/** Started by other commands, and by no person. */
+const hiddenCommands = new Set(['broker']);
 
 async function main(argv: string[]): Promise<void> {
   const program = new Command('notebridge')
@@ -46,7 +52,9 @@ async function main(argv: string[]): Promise<void> {
     program.addCommand(command.copyInheritedSettings(program), { isDefault });
   };
   add(stdioCommand(), true);
-  for (const [name, load] of Object.entries(lazyCommands)) if (name === wanted || wantsHelp) add(await load());
+  for (const [name, load] of Object.entries(lazyCommands)) {
+    if (name === wanted || (wantsHelp && !hiddenCommands.has(name))) add(await load());
+  }
 
   assertCommand(argv[0], program);
   if (isBare) return program.outputHelp();

@@ -1,5 +1,8 @@
+import { isAbsolute, parse } from 'node:path';
 import { createNotebridge, type Notebridge } from '../assembly/create-notebridge.js';
+import type { PageOptions } from '../assembly/notebooks/page-options.js';
 import type { NotebridgeOptions } from '../assembly/options.js';
+import { BridgeError } from '../core/errors.js';
 import type { ClosableLogger } from '../core/logger.js';
 import { createFileLogger } from '../state/file-logger.js';
 import type { Redacting } from '../util/redactor.js';
@@ -7,10 +10,11 @@ import type { HubCommandOptions } from './command-options.js';
 import { logFaults } from './process-life.js';
 
 /** What a command adds to its options. */
-export type CommandParts = Omit<NotebridgeOptions, 'config' | 'pages'> & { command: string };
+export type CommandParts = Omit<NotebridgeOptions, 'config' | 'pages'> & { command: string; hold?: PageOptions['hold'] };
 
 /** Puts together what a command asks for, with a log, by default in a file. Rejects with `bad_config` or `bad_middleware`. */
 export async function createOwnNotebridge(options: HubCommandOptions, { command, ...parts }: CommandParts): Promise<Notebridge> {
+  if (typeof parts.notebook !== 'function') assertFolder(parts.notebook ?? options.notebook, '--notebook');
   const createLogger = parts.createLogger ?? ((redactor: Redacting) => createCommandLog(command, options, redactor));
   return createNotebridge({
     ...parts,
@@ -27,6 +31,7 @@ export async function createOwnNotebridge(options: HubCommandOptions, { command,
       sandbox: options.sandbox,
       files: options.files,
       allowNet: options.allowNet,
+      hold: parts.hold,
       allowHosts: options.allowHost,
       allowOrigins: options.allowOrigin,
     },
@@ -36,6 +41,19 @@ export async function createOwnNotebridge(options: HubCommandOptions, { command,
       return logger;
     },
   });
+}
+
+/**
+ * Agent hosts that know no folder start us in the root, where a relative file would be looked for, or made, at the wrong place. @throws
+ * BridgeError `bad_usage`.
+ */
+export function assertFolder(file: string | undefined, option: string, { isTTY } = process.stdin): void {
+  const cwd = process.cwd();
+  if (file === undefined || !file.endsWith('.ipynb') || URL.canParse(file) || isAbsolute(file) || isTTY || parse(cwd).root !== cwd) return;
+  throw new BridgeError(
+    'bad_usage',
+    `${option} "${file}" cannot be used: it is relative, and the agent host has started this program in "${cwd}", which is no folder of yours. Give the whole path, or have it written: go to the notebook's folder and run "notebridge setup HOST --notebook ${file} --write".`,
+  );
 }
 
 function createCommandLog(command: string, { logDir, logLevel }: HubCommandOptions, redactor: Redacting): ClosableLogger {

@@ -59,6 +59,26 @@ export const errorTable = {
     meaning: 'No notebook page is connected.',
     next: 'Call `open_colab_browser_connection`, or open the URL that it returns.',
   },
+  not_ours: {
+    rpcCode: -32007,
+    meaning: 'What listens where a private file of the user says did not prove that it is the user’s own Notebridge.',
+    next: 'None needed for a broker: another one is started. If it repeats, run `notebridge doctor`.',
+  },
+  other_version: {
+    rpcCode: -32007,
+    meaning: 'The notebooks of the user are held by another version of Notebridge.',
+    next: 'Run `notebridge stop all`, which saves everything; the next call starts the version that is asked for.',
+  },
+  disconnected: {
+    rpcCode: -32006,
+    meaning: 'A person disconnected this agent from the notebook. The notebook goes on.',
+    next: 'The person restarts this MCP server in the agent’s host, if the agent is to come back.',
+  },
+  not_saved: {
+    rpcCode: -32014,
+    meaning: 'Ending a notebook would lose what is in no file.',
+    next: 'Save it in its window, or end it with `notebridge stop --force`.',
+  },
   handshake_failed: {
     rpcCode: -32007,
     meaning: 'A page connected but did not answer `initialize` in time, or not with a version we know.',

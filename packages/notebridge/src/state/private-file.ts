@@ -7,6 +7,7 @@ import {
   linkSync,
   mkdirSync,
   openSync,
+  readdirSync,
   readFileSync,
   rmSync,
   type Stats,
@@ -90,6 +91,24 @@ export function removePrivateFile(path: string): void {
     rmSync(path, { force: true });
   } catch (error) {
     throw systemFault(`Cannot remove "${path}"`, path, error);
+  }
+}
+
+/** The names in a folder of ours; none if it is not there. */
+export function namesInPrivateDir(dir: string): string[] {
+  try {
+    return readdirSync(dir);
+  } catch {
+    return [];
+  }
+}
+
+/** Gives what a system call has made, such as a socket, the mode 0600. */
+export function closeToOthers(path: string): void {
+  try {
+    chmodSync(path, 0o600);
+  } catch (error) {
+    throw systemFault(`Cannot change the mode of "${path}"`, path, error);
   }
 }
 

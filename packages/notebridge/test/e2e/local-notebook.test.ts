@@ -8,6 +8,7 @@ import { chromium } from 'playwright-core';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { drivesBrowser } from '../../../../scripts/drives-browser.mjs';
 import { findChromium } from '../fixtures/colab-page/chromium.js';
+import { untilBrokerEnded } from '../support/broker.js';
 import { createHome, Program, programFile, runProgram } from '../support/program.js';
 import { windowFileIn, windowUrlIn } from '../support/window-url.js';
 
@@ -130,6 +131,7 @@ describe('notebridge notebook', () => {
     expect(said).not.toContain(hash.replace(/^#\w+=/, ''));
     program.child.stdin.end();
     await program.ended;
+    await untilBrokerEnded(program.stateHome);
     expect(existsSync(path)).toBe(false);
     await program.close();
   });
@@ -149,7 +151,9 @@ describe('notebridge notebook', () => {
     expect(said).toMatch(/http:\/\/localhost:\d+\/#\w+=[\w-]{22,}/);
   });
 
-  it('shows a window in which a person sees the agent at work, and can let it go', drivesBrowser, async ({ skip }) => {
+  it('shows a window in which a person sees the agent at work, and can let it go', { ...drivesBrowser, timeout: 120_000 }, async ({
+    skip,
+  }) => {
     skip(findChromium() === undefined, 'no Chromium on this machine, and NOTEBRIDGE_SKIP_BROWSER is set');
     await using program = await Program.open({ args: ['notebook', file, '--headless'] });
     await program.until(() => windowFileIn(program.stderr) !== undefined);
@@ -164,9 +168,11 @@ describe('notebridge notebook', () => {
       await page.getByText('seen seen').waitFor();
       await page.reload();
       await page.getByText('seen seen').waitFor();
-      const exited = once(program.child, 'exit');
       await page.getByRole('button', { name: /^Disconnect/ }).click();
-      expect(await exited).toEqual([0, null]);
+      await page.getByText('Agent connected').waitFor({ state: 'detached' });
+      const refused = { isError: true, content: [{ text: expect.stringMatching(/disconnected.*To come back/) }] };
+      expect(await program.callTool('get_cells')).toMatchObject({ result: refused });
+      expect(await program.request('tools/list')).toMatchObject({ error: { data: { code: 'disconnected' } } });
     } finally {
       await browser.close();
     }

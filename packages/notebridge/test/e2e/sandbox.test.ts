@@ -44,9 +44,10 @@ describe('--sandbox', () => {
   });
 
   it('require, without bubblewrap: nothing starts, and it says what to do', async () => {
-    const { ending, stdout, stderr } = await runProgram(['stdio', '--notebook', 'local', '--sandbox', 'require'], { env: { PATH: empty } });
-    expect({ ending, stdout }).toEqual({ ending: 1, stdout: '' });
-    expect(stderr).toMatch(/^notebridge: There is no sandbox for Python.*bubblewrap is not installed.*apt install bubblewrap/);
+    const program = new Program({ args: ['stdio', '--notebook', 'local', '--sandbox', 'require'], env: { PATH: empty } });
+    expect(await program.ended).toBe(1);
+    expect(program.stderr).toMatch(/^notebridge: There is no sandbox for Python.*bubblewrap is not installed.*apt install bubblewrap/);
+    await program.close();
   });
 
   it('auto, without bubblewrap: goes on, and says so with the reason and the fix', async () => {

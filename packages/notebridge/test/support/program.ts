@@ -6,6 +6,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { JsonObject } from '@notebridge/kit/json';
 import { bareEnvironment } from './bare-environment.js';
+import { untilBrokerEnded } from './broker.js';
 
 /** The committed stub: tests start the program as a user does. */
 export const programFile = fileURLToPath(new URL('../../bin/notebridge.js', import.meta.url));
@@ -17,6 +18,8 @@ export interface ProgramOptions {
   cwd?: string;
   /** What its command begins with: for a program in a namespace. */
   launch?: readonly string[];
+  /** What the agent calls itself. Default `test`. */
+  name?: string;
   /** Called with each line of stdout, before it is parsed. */
   onLine?: (line: string) => void;
 }
@@ -24,17 +27,21 @@ export interface ProgramOptions {
 /** What became of a process: its exit code, or the signal that ended it. */
 export type Ending = number | NodeJS.Signals;
 
-/** A home folder of its own, an environment that points there, and no browser that a test could open by accident. */
+/**
+ * A home folder of its own, an environment that points there, no browser that a test could open by accident, and a broker that ends with
+ * its last agent and window.
+ */
 export function createHome(): { home: string; env: Record<string, string> } {
   const home = mkdtempSync(join(tmpdir(), 'notebridge-test-'));
   const xdg = { XDG_STATE_HOME: join(home, 'state'), XDG_CONFIG_HOME: join(home, 'config') };
-  return { home, env: { ...bareEnvironment(), HOME: home, ...xdg, NOTEBRIDGE_NO_BROWSER: '1' } };
+  return { home, env: { ...bareEnvironment(), HOME: home, ...xdg, NOTEBRIDGE_NO_BROWSER: '1', NOTEBRIDGE_BROKER_IDLE: '0' } };
 }
 
 /** The real program as a child process, and a raw JSON-RPC client on its stdio that judges nothing. */
 export class Program implements AsyncDisposable {
   readonly child: ChildProcessWithoutNullStreams;
   readonly home: string;
+  readonly stateHome: string;
   /** Everything that came on stdout that was no answer to `request`. */
   readonly notifications: JsonObject[] = [];
   /** Lines of stdout that were not JSON: there must be none. */
@@ -42,6 +49,7 @@ export class Program implements AsyncDisposable {
   stderr = '';
   /** Resolves when the process has ended and all it wrote has been read. */
   readonly ended: Promise<Ending>;
+  readonly #isShared: boolean;
   readonly #waiting = new Map<unknown, Waiter>();
   readonly #watchers = new Set<() => void>();
   readonly #listeners = new Set<(message: JsonObject) => void>();
@@ -50,6 +58,8 @@ export class Program implements AsyncDisposable {
   constructor({ args = [], env = {}, cwd, launch = [], onLine }: ProgramOptions = {}) {
     const { home, env: clean } = createHome();
     this.home = home;
+    this.stateHome = env.XDG_STATE_HOME ?? join(home, 'state');
+    this.#isShared = env.NOTEBRIDGE_BROKER_IDLE !== undefined;
     const [command = '', ...rest] = [...launch, process.execPath, programFile, ...args];
     this.child = spawn(command, rest, { cwd, env: { ...clean, ...env }, stdio: 'pipe' });
     this.child.stdin.on('error', () => {});
@@ -72,12 +82,12 @@ export class Program implements AsyncDisposable {
   /** Starts the program and opens a legacy session. */
   static async open(options: ProgramOptions = {}): Promise<Program> {
     const program = new Program(options);
-    await program.initialize();
+    await program.initialize(undefined, options.name);
     return program;
   }
 
-  async initialize(protocolVersion = '2025-06-18'): Promise<JsonObject> {
-    const answer = await this.request('initialize', { protocolVersion, capabilities: {}, clientInfo: { name: 'test', version: '1' } });
+  async initialize(protocolVersion = '2025-06-18', name = 'test'): Promise<JsonObject> {
+    const answer = await this.request('initialize', { protocolVersion, capabilities: {}, clientInfo: { name, version: '1' } });
     this.notify('notifications/initialized');
     return answer;
   }
@@ -152,12 +162,18 @@ export class Program implements AsyncDisposable {
     const timer = setTimeout(() => this.child.kill('SIGKILL'), 5000);
     const ending = await this.ended;
     clearTimeout(timer);
+    await this.#untilBrokerEnded();
     rmSync(this.home, { recursive: true, force: true });
     return ending;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
+  }
+
+  /** The one that this program alone has used; that of a shared home goes on. */
+  async #untilBrokerEnded(): Promise<void> {
+    if (!this.#isShared) await untilBrokerEnded(this.stateHome);
   }
 
   #notificationsOf(method: string): JsonObject[] {
@@ -219,7 +235,8 @@ export async function runProgram(
 ): Promise<{ ending: Ending; stdout: string; stderr: string }> {
   const { home, env: clean } = createHome();
   const child = spawn(process.execPath, [programFile, ...args], { env: { ...clean, ...env }, stdio: 'pipe' });
-  const timer = setTimeout(() => child.kill('SIGKILL'), 15_000);
+  // What hangs is ended; a machine with twenty times as much to do as it can is not what a test is about.
+  const timer = setTimeout(() => child.kill('SIGKILL'), 60_000);
   child.stdin.on('error', () => {});
   child.stdin.end(input);
   let stdout = '';
@@ -232,6 +249,7 @@ export async function runProgram(
   });
   const ending = await new Promise<Ending>((resolve) => child.once('close', (code, signal) => resolve(code ?? signal ?? -1)));
   clearTimeout(timer);
+  await untilBrokerEnded(env.XDG_STATE_HOME ?? join(home, 'state'));
   rmSync(home, { recursive: true, force: true });
   return { ending, stdout, stderr };
 }

@@ -4,6 +4,7 @@ import { messageOf } from '@notebridge/kit/message-of';
 import type { NotebookHost } from '@notebridge/notebook/host';
 import { BridgeError, type ErrorCode } from '../../core/errors.js';
 import { ownConnections } from '../../net/connections.js';
+import { AgentRoster } from '../../notebooks/local/agent-roster.js';
 import { AgentWatchMiddleware } from '../../notebooks/local/agent-watch.js';
 import { LocalNotebook } from '../../notebooks/local/local-notebook.js';
 import { createTrustedFolders } from '../../notebooks/local/trusted-folders.js';
@@ -20,6 +21,8 @@ export interface BuiltInOptions {
 /** The built-in notebook, and its host for callers that show it. */
 export interface BuiltInNotebook extends OpenedNotebook {
   host: NotebookHost;
+  /** The agents that its windows show. */
+  roster: AgentRoster;
   /** Writes the address of a window into a file of the user's own, and a new one each minute. Returns its path. Rejects with `write_failed`. */
   writeAddress: () => Promise<string>;
 }
@@ -55,8 +58,7 @@ export async function openBuiltIn(setup: NotebookSetup, { file, readOnly }: Buil
     await host.start();
   } catch (error) {
     await tools?.close();
-    const code = isJsonObject(error) ? error.code : undefined;
-    throw new BridgeError(toBridgeCode(code), messageOf(error), { cause: error });
+    throw toOpenFault(error);
   }
   const windowFile = new WindowFile(stateDir);
   let renewing: NodeJS.Timeout | undefined;
@@ -76,7 +78,8 @@ export async function openBuiltIn(setup: NotebookSetup, { file, readOnly }: Buil
     hasTools: tools !== undefined,
     ...(pages.openBrowser !== false ? {} : { openBrowser: async () => browserSwitchedOff }),
   });
-  const ended = new Promise<void>((resolve) => host.onDisconnectAgent(() => resolve()));
+  const roster = new AgentRoster(host);
+  const ended = new Promise<void>((resolve) => roster.onDisconnect((source) => void (source === ownAgents && resolve())));
   const close = async (): Promise<void> => {
     clearInterval(renewing);
     try {
@@ -87,7 +90,20 @@ export async function openBuiltIn(setup: NotebookSetup, { file, readOnly }: Buil
       await tools?.close();
     }
   };
-  return { host, writeAddress, provider, middlewares: [new AgentWatchMiddleware(host)], ended, close };
+  const watch = new AgentWatchMiddleware((agents) => roster.show(ownAgents, agents));
+  const newWindow = () => ({ url: host.url, writeAddress });
+  return { host, roster, writeAddress, newWindow, provider, middlewares: [watch], ended, close };
+}
+
+/** The agents of this process itself, beside those of processes that join. */
+const ownAgents = 'own';
+
+/** `data.holder`: the process that has the file open. */
+function toOpenFault(error: unknown): BridgeError {
+  const code = isJsonObject(error) ? error.code : undefined;
+  const data = isJsonObject(error) && isJsonObject(error.data) ? error.data : {};
+  const holder = code === 'file_in_use' && typeof data.pid === 'number' ? { holder: data.pid } : {};
+  return new BridgeError(toBridgeCode(code), messageOf(error), { cause: error, data: holder });
 }
 
 /** Rejections of the host as the command reports them. */

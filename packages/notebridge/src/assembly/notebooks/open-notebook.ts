@@ -14,8 +14,12 @@ export interface OpenedNotebook {
   provider: Provider;
   /** Added inside all others. */
   middlewares: readonly Middleware[];
-  /** Resolves when a person asks for the end of the agent's connection. */
+  /** Resolves when a person asks for the end of the agent's connection; rejects if the notebook cannot be opened after all. */
   ended?: Promise<void>;
+  /** Resolves when the user asks for the end of the notebook, by `notebridge stop`. */
+  asked?: Promise<void>;
+  /** For a person, where this process holds the notebook: the address of one more window, and the private file that it can stand in. */
+  newWindow?: () => { url: string; writeAddress: () => Promise<string> };
   close(): Promise<void>;
 }
 

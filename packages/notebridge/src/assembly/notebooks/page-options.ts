@@ -22,6 +22,12 @@ export interface PageOptions {
   allowNet?: readonly string[] | undefined;
   /** A person agrees to edits of a Jupyter server's notebooks that open tabs may not follow. Default false: each is asked for. */
   allowEdits?: boolean | undefined;
+  /**
+   * Which process holds the built-in notebook. `own`: this one alone. `shared`: this one, and agents of other processes of the user join it.
+   * `join`: whichever has the file open, else the user's broker, which is started if there is none; it goes on when this process ends.
+   * Default `own`.
+   */
+  hold?: 'own' | 'shared' | 'join' | undefined;
   /** Host names that pages may dial besides loopback. Exact. */
   allowHosts?: readonly string[] | undefined;
   /** Origins of pages besides those of the notebook's profile. Exact. */

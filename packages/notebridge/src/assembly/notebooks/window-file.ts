@@ -4,7 +4,9 @@ import { ownUserId, processExists } from '../../processes/own-user.js';
 import { writeFileAtomic } from '../../state/atomic-file.js';
 import { ensurePrivateDir, removePrivateFile } from '../../state/private-file.js';
 
-const nameOf = (pid: number): string => `window-${pid}.url`;
+let written = 0;
+/** The first notebook of a process has its number alone; a process that holds many counts them. */
+const nameOf = (pid: number, count: number): string => (count === 1 ? `window-${pid}.url` : `window-${pid}-${count}.url`);
 
 /**
  * Where a person finds the address of the notebook's window if no terminal shows it: a file that only the user can read. The address
@@ -17,14 +19,14 @@ export class WindowFile {
   /** `dir`: the state folder. Nothing is written yet. */
   constructor(dir: string) {
     this.#dir = dir;
-    this.path = join(dir, nameOf(process.pid));
+    this.path = join(dir, nameOf(process.pid, ++written));
   }
 
   /** Writes the address, and removes what processes have left that were killed. Returns the path. Rejects with `write_failed`. */
   async write(url: string): Promise<string> {
     ensurePrivateDir(this.#dir, { uid: ownUserId() });
     for (const name of readdirSync(this.#dir)) {
-      const pid = Number(/^window-(\d+)\.url$/.exec(name)?.[1]);
+      const pid = Number(/^window-(\d+)(?:-\d+)?\.url$/.exec(name)?.[1]);
       if (pid > 0 && !processExists(pid)) removePrivateFile(join(this.#dir, name));
     }
     await writeFileAtomic(this.path, `${url}\n`, { mode: 0o600, anew: true });

@@ -4,6 +4,7 @@ import { asTyped } from '../own-command.js';
 import { createProgressLine, type Paint, paintFor } from '../terminal.js';
 import { withoutControls } from '../terminal-logger.js';
 import type { Check } from './check.js';
+import { checkBroker } from './check-broker.js';
 import { checkConfig } from './check-config.js';
 import { checkHub, checkPort } from './check-hub.js';
 import { checkOwnPython } from './check-kernels.js';
@@ -47,6 +48,7 @@ export async function runDoctor({ sandbox = 'auto', ...options }: DoctorOptions)
   if (options.sharedDir !== undefined)
     await look('the shared folder', () => [checkFolder('shared folder', options.sharedDir ?? '', '--shared-dir')]);
   await look('running hubs', async () => [await checkHub()]);
+  await look('open notebooks', () => checkBroker());
   await look(`port ${options.port}`, async () => [await checkPort(options.port)]);
   await look('the browser', () => [checkBrowser(process.env)]);
   await look('the sandbox', async () => [await checkSandbox(sandbox)]);

@@ -23,6 +23,7 @@ export async function runServe(options: ServeOptions): Promise<void> {
   const { port, host, auth, allowHost: allowHosts, allowOrigin: allowOrigins, sharedDir } = options;
   const bridge = await createOwnNotebridge(options, {
     command: 'serve',
+    hold: 'shared',
     http: { port, host, auth, allowHosts, allowOrigins },
     sharedDir,
     createLogger: (redactor) => createServeLog(options, redactor),
@@ -30,18 +31,23 @@ export async function runServe(options: ServeOptions): Promise<void> {
   const ended = untilSignal(endMs);
   try {
     await bridge.start();
-    reportStart(bridge, options);
-    await ended;
+    await reportStart(bridge, options);
+    await Promise.race([ended, ...(bridge.notebook?.asked === undefined ? [] : [bridge.notebook.asked])]);
     bridge.hub.logger.info('Ending.');
   } finally {
     await bridge.close();
   }
 }
 
-function reportStart({ hub, url = '', servers }: Notebridge, options: ServeOptions): void {
+async function reportStart({ hub, url = '', servers, notebook }: Notebridge, options: ServeOptions): Promise<void> {
   const all = servers?.all() ?? [];
-  hub.logger.info('Serving.', { url, pid: process.pid, servers: all.map(({ name }) => name) });
-  if (process.stderr.isTTY) process.stderr.write(toStartText({ url, options, servers: all, paint: paintFor(process.stderr) }));
+  const { isTTY } = process.stderr;
+  const window = notebook?.newWindow?.();
+  // The address holds the token: a terminal may show it, and a log may not.
+  const path = isTTY ? undefined : await window?.writeAddress();
+  const seen = { url, pid: process.pid, servers: all.map(({ name }) => name), ...(path === undefined ? {} : { window_file: path }) };
+  hub.logger.info('Serving.', seen);
+  if (isTTY) process.stderr.write(toStartText({ url, options, servers: all, windowUrl: window?.url, paint: paintFor(process.stderr) }));
 }
 
 function createServeLog({ logLevel }: ServeOptions, redactor: Redacting): ClosableLogger {

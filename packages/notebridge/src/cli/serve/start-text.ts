@@ -7,11 +7,13 @@ export interface StartTextOptions {
   url: string;
   options: { auth: boolean; notebook: string };
   servers: readonly ToolServer[];
+  /** Where a window of the built-in notebook opens, once. It holds a token: for a terminal only. */
+  windowUrl?: string | undefined;
   paint: Paint;
 }
 
-/** What a person reads after starting a hub: where it is, and how to use it. It has no secret in it. */
-export function toStartText({ url, options: { auth, notebook }, servers, paint }: StartTextOptions): string {
+/** What a person reads after starting a hub: where it is, and how to use it. It has no secret in it but the window's address. */
+export function toStartText({ url, options: { auth, notebook }, servers, windowUrl, paint }: StartTextOptions): string {
   const names = servers.map(({ name }) => name);
   const [first = 'SERVER'] = names;
   const command = ownCommand();
@@ -22,6 +24,7 @@ export function toStartText({ url, options: { auth, notebook }, servers, paint }
     '',
     `  Servers       ${names.length === 0 ? 'none yet: name some in the config file' : names.join(', ')}`,
     ...(notebook === 'none' ? [] : [`  Notebook      ${notebook}`]),
+    ...(windowUrl === undefined ? [] : [`  Its window    ${windowUrl}`]),
     `  What is there ${paint.dim('$')} ${command} tools`,
     `  Call a tool   ${paint.dim('$')} ${command} call ${first} TOOL key=value`,
     `  From code     POST ${url}/api/v1/mcp/proxy/${first}/tools/TOOL`,

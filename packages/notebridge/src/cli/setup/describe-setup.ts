@@ -1,4 +1,4 @@
-import { asTyped } from '../own-command.js';
+import { asTyped, quoteWord } from '../own-command.js';
 import type { SetupReport } from './setup.js';
 
 /** A report as text for a person, ending in a line break. */
@@ -7,13 +7,14 @@ export function describeSetup(report: SetupReport): string {
   return `${paragraphs.join('\n\n')}\n`;
 }
 
-function instructions({ host, title, file, snippet, ownCommand, afterwards }: SetupReport): string[] {
+function instructions({ host, title, file, snippet, notebook, ownCommand, afterwards }: SetupReport): string[] {
+  const words = notebook === undefined ? [] : [`--notebook ${quoteWord(notebook)}`];
   return [
     `${title} reads its MCP servers from ${file}`,
     'Put this into it:',
     snippet.trimEnd(),
     ...(ownCommand === undefined ? [] : [`Or let ${title} do it:`, `  ${ownCommand}`]),
-    asTyped(`Nothing was written. To merge it into that file: notebridge setup ${host} --write`),
+    asTyped(`Nothing was written. To merge it into that file: notebridge setup ${[host, ...words].join(' ')} --write`),
     afterwards,
   ];
 }

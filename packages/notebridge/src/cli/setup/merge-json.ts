@@ -1,7 +1,8 @@
+import { visit } from 'jsonc-parser';
 import { faultyFile } from '../../config/fault.js';
 import { parseJsonDocument } from '../../config/json-document.js';
 import { setInJson } from './edit-json.js';
-import { assertMerged, type Merged, type MergeRequest, planMerge } from './merge.js';
+import { assertMerged, lostComment, type Merged, type MergeRequest, misfit, planMerge } from './merge.js';
 
 /**
  * Puts our entry into the text of a JSON file (comments and trailing commas allowed), keeping everything else as it is written.
@@ -21,6 +22,7 @@ export function mergeIntoJson(text: string, request: MergeRequest): Merged {
       ? [{ path: place, value: request.entry }]
       : Object.entries(plan.keys).map(([key, value]) => ({ path: [...place, key], value }));
   const after = changes.reduce((edited, { path, value }) => setInJson(edited, path, value), written);
+  if (countComments(after) < countComments(written)) throw misfit(request, ...lostComment(request));
   assertMerged(before, tryParse(after), request);
   return { text: after, change: plan.kind === 'add' ? 'added' : 'updated' };
 }
@@ -28,4 +30,11 @@ export function mergeIntoJson(text: string, request: MergeRequest): Merged {
 function tryParse(text: string): unknown {
   const parsed = parseJsonDocument(text);
   return 'document' in parsed ? parsed.document.value : undefined;
+}
+
+/** A value that is replaced takes the comments inside it along. */
+function countComments(text: string): number {
+  let count = 0;
+  visit(text, { onComment: () => void count++ });
+  return count;
 }

@@ -45,7 +45,7 @@ describe('mergeIntoToml', () => {
     const merged = merge(text);
     expect(merged.change).toBe('updated');
     expect(merged.text).toBe(
-      '[ mcp_servers . "notebridge" ] # ours\n# how\ncommand = "npx"\nargs = [ "-y", "notebridge" ]\ntool_timeout_sec = 5 # short\n\n[mcp_servers.notebridge.env]\nA = "b"\n[z]\nargs = 1\n',
+      '[ mcp_servers . "notebridge" ] # ours\n# how\ncommand = "npx"\n# old\nargs = [ "-y", "notebridge", "[x]" ]\ntool_timeout_sec = 5 # short\n\n[mcp_servers.notebridge.env]\nA = "b"\n[z]\nargs = 1\n',
     );
   });
 

@@ -46,9 +46,17 @@ function updateKeys(text: string, request: MergeRequest, keys: JsonObject): stri
     const place = findKey(lines, header, key);
     const line = withEol(stringify({ [key]: value }), lineEndOf(text));
     if (place === undefined) lines.splice(header + 1, 0, line);
-    else lines.splice(place.from, place.count, line);
+    else lines.splice(place.from, place.count, ...commentsIn(lines.slice(place.from, place.from + place.count), lineEndOf(text)), line);
   }
   return lines.join('');
+}
+
+/** The comments of lines that are replaced, each on a line of its own. A `#` in a string is none. */
+function commentsIn(lines: readonly string[], eol: string): string[] {
+  return lines.flatMap((line) => {
+    const at = line.replaceAll(/"(?:[^"\\\n]|\\.)*"|'[^'\n]*'/g, (text) => ' '.repeat(text.length)).indexOf('#');
+    return at < 0 ? [] : [`${line.slice(at).trimEnd()}${eol}`];
+  });
 }
 
 /** True for the line `[container.name]`, however it is quoted and spaced. */

@@ -8,7 +8,10 @@ export interface MergeRequest {
   file: string;
   container: string;
   name: string;
+  /** For a file that does not have us: its `args` end with `options`. */
   entry: JsonObject;
+  /** Options that the entry has to have, each with its value: they replace those of the same name, and no others. */
+  options?: readonly (readonly [name: string, value: string])[];
 }
 
 export interface Merged {
@@ -32,7 +35,8 @@ export function planMerge(config: unknown, request: MergeRequest): MergePlan {
   }
   const keys: JsonObject = {};
   if (existing.command !== entry.command) keys.command = entry.command;
-  if (!beginsWith(existing.args, entry.args)) keys.args = entry.args;
+  const args = toArgs(existing, request);
+  if (!isDeepStrictEqual(existing.args ?? [], args)) keys.args = args;
   return Object.keys(keys).length === 0 ? { kind: 'none' } : { kind: 'update', keys };
 }
 
@@ -43,11 +47,32 @@ export function assertMerged(before: unknown, after: unknown, request: MergeRequ
   throw misfit(request, `is written in a way that cannot be edited safely`, `Add the server "${request.name}" by hand`);
 }
 
-/** Options that a person put behind our arguments are theirs: an entry that has them is as it should be. */
-function beginsWith(existing: unknown, ours: unknown): boolean {
-  if (!Array.isArray(ours) || !Array.isArray(existing ?? [])) return false;
-  const words = (existing ?? []) as unknown[];
+/** Our arguments, and behind them those of the person, as they are but for the options that are asked for. */
+function toArgs({ command, args = [] }: JsonObject, { entry, options = [] }: MergeRequest): unknown[] {
+  const words = Array.isArray(args) ? (args as unknown[]) : [];
+  const ours = (entry.args as unknown[]).slice(0, (entry.args as unknown[]).length - 2 * options.length);
+  const own = words.slice(startsWith(words, ours) ? ours.length : launcherLength(command, words));
+  return [...ours, ...options.reduce((rest, [name, value]) => withOption(rest, name, value), own)];
+}
+
+function startsWith(words: readonly unknown[], ours: readonly unknown[]): boolean {
   return ours.every((word, index) => words[index] === word);
+}
+
+/** How many of the words say which program is started; what stands behind them is the person's. */
+function launcherLength(command: unknown, words: readonly unknown[]): number {
+  const isOurs = (word: unknown): boolean => typeof word === 'string' && /(^|[\\/])notebridge(\.js|\.cmd)?(@[\w.-]+)?$/.test(word);
+  if (isOurs(command)) return 0;
+  const named = words.findIndex(isOurs);
+  // Of an unknown program the first word that is no option: `node /old.js`.
+  return (named >= 0 ? named : words.findIndex((word) => typeof word === 'string' && !word.startsWith('-'))) + 1;
+}
+
+function withOption(words: readonly unknown[], name: string, value: string): unknown[] {
+  const joined = words.findIndex((word) => typeof word === 'string' && word.startsWith(`${name}=`));
+  if (joined >= 0) return words.with(joined, `${name}=${value}`);
+  const at = words.indexOf(name);
+  return at >= 0 ? [...words.slice(0, at + 1), value, ...words.slice(at + 2)] : [...words, name, value];
 }
 
 function withoutEntry(config: unknown, { container, name }: MergeRequest): unknown {
@@ -58,7 +83,15 @@ function withoutEntry(config: unknown, { container, name }: MergeRequest): unkno
   return { ...others, [container]: otherServers };
 }
 
-function misfit({ file }: MergeRequest, found: string, next: string): BridgeError {
+/** Why an edit is not made that would take a person's comment away, and what to do. */
+export function lostComment({ name, entry }: MergeRequest): [found: string, next: string] {
+  return [
+    `has comments inside the "command" or "args" of "${name}", which would be lost`,
+    `Write "args": ${JSON.stringify(entry.args)} there by hand`,
+  ];
+}
+
+export function misfit({ file }: MergeRequest, found: string, next: string): BridgeError {
   return new BridgeError('bad_config', `${file}: The file ${found}. Nothing was changed. ${next}, then run this again.`, {
     data: { file, found },
   });

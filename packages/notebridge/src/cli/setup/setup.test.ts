@@ -130,6 +130,61 @@ describe('setup: writing', () => {
   });
 });
 
+describe('setup --notebook', () => {
+  const name = (notebook: string, host = 'cursor', write = true) =>
+    setup({ host, write, notebook, launch, env: { HOME: home }, platform: 'linux' });
+  const argsOf = async (): Promise<string[]> =>
+    (JSON.parse(await readFile(join(home, '.cursor', 'mcp.json'), 'utf8')) as { mcpServers: { notebridge: { args: string[] } } }).mcpServers
+      .notebridge.args;
+
+  it('writes the whole path of a relative file, once', async () => {
+    const whole = join(process.cwd(), 'work.ipynb');
+    expect(await name('work.ipynb')).toMatchObject({ status: 'added', notebook: whole });
+    expect(await argsOf()).toEqual([...launch.args, '--notebook', whole]);
+    expect((await name('work.ipynb')).status).toBe('unchanged');
+    expect((await name(join(home, 'other.ipynb'))).status).toBe('updated');
+    expect(await argsOf()).toEqual([...launch.args, '--notebook', join(home, 'other.ipynb')]);
+    const text = describeSetup(await name('work.ipynb', 'claude-code', false));
+    expect(text).toContain(`setup claude-code --notebook ${whole} --write`);
+    expect(text).toContain(`-- npx -y notebridge --notebook ${whole}`);
+  });
+
+  it.each([
+    ['of the same program', 'npx', ['-y', 'notebridge', '--log-level', 'debug']],
+    ['of a checkout', 'node', ['/old/bin/notebridge.js', '--log-level', 'debug']],
+    ['of another program', 'node', ['/old.js', '--log-level', 'debug']],
+    ['of the program itself', '/usr/bin/notebridge', ['--log-level', 'debug']],
+  ])('keeps the arguments of the person: %s', async (_, command, args) => {
+    await mkdir(join(home, '.cursor'));
+    await writeFile(join(home, '.cursor', 'mcp.json'), JSON.stringify({ mcpServers: { notebridge: { command, args } } }));
+    await name('/work.ipynb');
+    expect(await argsOf()).toEqual([...launch.args, '--log-level', 'debug', '--notebook', '/work.ipynb']);
+    await run('cursor');
+    expect(await argsOf()).toEqual([...launch.args, '--log-level', 'debug', '--notebook', '/work.ipynb']);
+  });
+
+  it('takes no comment of the person away: JSON is left alone, with what to write; TOML keeps it on a line of its own', async () => {
+    const json = join(home, '.cursor', 'mcp.json');
+    const old = '{"mcpServers":{"notebridge":{"command":"npx","args":["-y", "notebridge" /* why */]}}}';
+    await mkdir(dirname(json));
+    await writeFile(json, old);
+    expect((await faultOf(name('/work.ipynb'))).message).toMatch(/has comments.*would be lost.*"--notebook","\/work\.ipynb"\]/);
+    expect(await readFile(json, 'utf8')).toBe(old);
+    const toml = join(home, '.codex', 'config.toml');
+    await mkdir(dirname(toml));
+    await writeFile(toml, '[mcp_servers.notebridge]\ncommand = "npx"\nargs = ["-y", "notebridge", "#"] # why\n');
+    await name('/work.ipynb', 'codex');
+    expect(await readFile(toml, 'utf8')).toBe(
+      '[mcp_servers.notebridge]\ncommand = "npx"\n# why\nargs = [ "-y", "notebridge", "#", "--notebook", "/work.ipynb" ]\n',
+    );
+  });
+
+  it('refuses what is no notebook, and a folder that is not there', async () => {
+    expect((await faultOf(name('work.txt'))).message).toMatch(/ends in \.ipynb/);
+    expect((await faultOf(name('/no/such/work.ipynb'))).message).toMatch(/there is no folder "\/no\/such"/);
+  });
+});
+
 describe('setup: the host', () => {
   it('must be one of the list', async () => {
     const error = await faultOf(run('claude_code'));

@@ -1,3 +1,5 @@
+import { statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import { didYouMean } from '@notebridge/kit/did-you-mean';
 import { BridgeError } from '../../core/errors.js';
 import { readHostFile, replaceHostFile } from './host-file.js';
@@ -12,6 +14,8 @@ export interface SetupOptions extends ConfigPlace {
   host: string | undefined;
   /** False prints only. */
   write: boolean;
+  /** The notebook that the host's agents work in: an `.ipynb` file, which is written as a whole path. Default: none is named. */
+  notebook?: string | undefined;
   /** Default: as this program itself was started. */
   launch?: LaunchCommand;
 }
@@ -26,6 +30,8 @@ export interface SetupReport {
   snippet: string;
   /** The copy of the old file, if one was replaced. */
   backup?: string;
+  /** The whole path of the notebook that was asked for. */
+  notebook?: string;
   /** The host's own command that does the same. */
   ownCommand?: string;
   afterwards: string;
@@ -38,9 +44,11 @@ export interface SetupReport {
  */
 export async function setup(options: SetupOptions): Promise<SetupReport> {
   const host = findHost(options.host);
-  const launch = options.launch ?? launchCommand();
+  const base = options.launch ?? launchCommand();
+  const named = options.notebook === undefined ? [] : ([['--notebook', toWholePath(options.notebook)]] as const);
+  const launch = { ...base, args: [...base.args, ...named.flat()] };
   const file = host.file(options);
-  const request: MergeRequest = { file, container: host.container, name: 'notebridge', entry: host.entry(launch) };
+  const request: MergeRequest = { file, container: host.container, name: 'notebridge', entry: host.entry(launch), options: named };
   const ownCommand = host.ownCommand?.(launch);
   return {
     host: host.name,
@@ -48,9 +56,24 @@ export async function setup(options: SetupOptions): Promise<SetupReport> {
     file,
     ...(options.write ? await writeEntry(host, request) : { status: 'printed' }),
     snippet: mergers[host.format]('', request).text,
+    ...(named[0] === undefined ? {} : { notebook: named[0][1] }),
     ...(ownCommand === undefined ? {} : { ownCommand }),
     afterwards: host.afterwards,
   };
+}
+
+/** Agent hosts start us in any folder, often in the root. @throws BridgeError `bad_usage` for what is no notebook file. */
+function toWholePath(file: string): string {
+  if (file === 'local' || file === 'colab') return file;
+  if (!file.endsWith('.ipynb') || URL.canParse(file))
+    throw new BridgeError('bad_usage', `--notebook "${file}" cannot be used: give a file that ends in .ipynb, "local" or "colab".`);
+  const path = resolve(file);
+  if (statSync(dirname(path), { throwIfNoEntry: false })?.isDirectory() !== true)
+    throw new BridgeError(
+      'bad_usage',
+      `--notebook "${file}" cannot be used: there is no folder "${dirname(path)}". Make it, or correct the path.`,
+    );
+  return path;
 }
 
 const mergers: Record<Host['format'], (text: string, request: MergeRequest) => Merged> = { json: mergeIntoJson, toml: mergeIntoToml };

@@ -1,15 +1,15 @@
 import type { JsonObject } from '@notebridge/kit/json';
-import type { NotebookHost } from '@notebridge/notebook/host';
 import type { Answered, CallNext, Middleware, MiddlewareContext } from '../../core/middleware.js';
+import type { ShownAgent } from './agent-roster.js';
 import { nameOfAgent } from './local-notebook.js';
 
-/** Shows the notebook's windows which agents are connected, under the names they gave themselves. */
+/** Tells which agents are connected, under the names they gave themselves, for the notebook's windows. */
 export class AgentWatchMiddleware implements Middleware {
-  readonly #host: NotebookHost;
+  readonly #onAgents: (agents: readonly ShownAgent[]) => void;
   readonly #agents = new Map<string, string>();
 
-  constructor(host: NotebookHost) {
-    this.#host = host;
+  constructor(onAgents: (agents: readonly ShownAgent[]) => void) {
+    this.#onAgents = onAgents;
   }
 
   onMessage(context: MiddlewareContext, callNext: CallNext<JsonObject, JsonObject>): Promise<Answered<JsonObject>> {
@@ -19,7 +19,7 @@ export class AgentWatchMiddleware implements Middleware {
     const name = nameOfAgent(context);
     if (this.#agents.get(sessionId) !== name) {
       this.#agents.set(sessionId, name);
-      this.#host.setAgents([...this.#agents].map(([id, shown]) => ({ id, name: shown })));
+      this.#onAgents([...this.#agents].map(([id, shown]) => ({ id, name: shown })));
     }
     return callNext(context);
   }

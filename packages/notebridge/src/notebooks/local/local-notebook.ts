@@ -24,12 +24,20 @@ const instructions = 'Works in a Jupyter notebook on this machine that a person 
 const laterInstructions =
   ' A person may put in another kernel at any time: get_notebook_info has the one that is there now, and what it can do.';
 
+const unknownKernel =
+  ' Which kernel runs its code, and what that can and cannot do (packages, files, network), is in get_notebook_info: read it before the first run.';
+
 /** Where code has something to call. */
 const toolInstructions =
   ' Code can call the MCP servers of this hub as Python functions: `from generated.mcp.SERVER import TOOL`, then `await TOOL(...)`; `help(generated.mcp)` lists the servers.';
 
+/** What agents are told before the notebook is there: another process opens it. */
+export function localInstructions(hasTools = false): string {
+  return [instructions, unknownKernel, hasTools ? toolInstructions : ''].join('');
+}
+
 /** Shows the notebook to the person; everything else works without a window. */
-const windowTool: Tool = {
+export const windowTool: Tool = {
   name: 'open_notebook_window',
   description:
     'Opens the notebook in a browser window, where a person sees what is done and can edit along. Answers where a person finds its address.',
@@ -97,12 +105,18 @@ export class LocalNotebook implements Provider {
 
   async #openWindow(): Promise<ToolResult> {
     const { host, writeAddress, openBrowser: open = openBrowser } = this.#options;
-    const outcome = await open(host.url);
-    const shown = outcome.opened ? `Opened in ${outcome.by}.` : `No browser was opened: ${outcome.hint}`;
-    // The holder of the token acts as the person, so an agent does not get it.
-    const path = await writeAddress();
-    return toTextResult(`${shown} The address of the window is for a person: it stands in "${path}", which only this user can read.`);
+    return showWindow({ url: host.url, path: await writeAddress() }, open);
   }
+}
+
+/** Opens a window for the person. The holder of its token acts as the person, so an agent gets the path of a private file in its place. */
+export async function showWindow(
+  { url, path }: { url: string; path: string },
+  open: (url: string) => Promise<BrowserResult> = openBrowser,
+): Promise<ToolResult> {
+  const outcome = await open(url);
+  const shown = outcome.opened ? `Opened in ${outcome.by}.` : `No browser was opened: ${outcome.hint}`;
+  return toTextResult(`${shown} The address of the window is for a person: it stands in "${path}", which only this user can read.`);
 }
 
 /** What the agent calls itself, for the person's eyes. */

@@ -1,0 +1,36 @@
+import { closeSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { StartedBroker } from '../../broker/reach-host.js';
+import { baseEnvironment } from '../../processes/base-environment.js';
+import { startDetached } from '../../processes/detached-program.js';
+import { ownUserId } from '../../processes/own-user.js';
+import { ownPackageFolder } from '../../state/own-files.js';
+import { ensurePrivateDir } from '../../state/private-file.js';
+import { openPrivateLog } from '../../state/private-log.js';
+import type { Settings } from '../settings.js';
+
+/** Variables for the broker itself, beside those of `baseEnvironment`. */
+const ownNames = ['NOTEBRIDGE_BROKER_IDLE', 'NOTEBRIDGE_LOG_LEVEL', 'NOTEBRIDGE_NO_BROWSER'];
+
+/**
+ * Starts the process that holds notebooks: in a session of its own, without a terminal, in the root folder, with an environment that has
+ * no secret of ours in it. Of two that start at once, one ends. Throws `write_failed`.
+ */
+export function startBroker({ stateDir, env }: Pick<Settings, 'stateDir' | 'env'>): StartedBroker {
+  const rules = { uid: ownUserId() };
+  ensurePrivateDir(stateDir, rules);
+  const stderr = openPrivateLog(join(stateDir, 'broker.log'), rules);
+  try {
+    const own = ownNames.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]] as const]));
+    return startDetached({
+      command: process.execPath,
+      args: [fileURLToPath(new URL('bin/notebridge.js', ownPackageFolder())), 'broker', '--state-dir', stateDir],
+      env: { ...baseEnvironment(env), ...Object.fromEntries(own) },
+      cwd: '/',
+      stderr,
+    });
+  } finally {
+    closeSync(stderr);
+  }
+}

@@ -1,0 +1,54 @@
+import type { JsonObject } from '@notebridge/kit/json';
+import { BridgeError, codeOf } from '../core/errors.js';
+import { toPlainValue } from '../core/wire.js';
+import { ownProcessId } from '../processes/own-user.js';
+import { type HostPlace, readHostPlaces } from './host-place.js';
+import { dialHost, toOwnError } from './join-link.js';
+
+/** A notebook that a process of the user has open, as `notebridge ps` shows it. */
+export interface OpenNotebookState {
+  /** With links resolved; null for one in memory. */
+  file: string | null;
+  /** Name, version and state. */
+  kernel: string;
+  windows: number;
+  /** What the connected agents call themselves. */
+  agents: string[];
+  /** Milliseconds since the epoch. */
+  since: number;
+}
+
+/** One question to a process that holds notebooks. Rejects as `dialHost` does. */
+export async function askHost(place: HostPlace, version: string, [method, params]: [string, JsonObject]): Promise<JsonObject> {
+  const refuse = () => Promise.reject(new BridgeError('unknown_method', 'Nothing is answered here.'));
+  const peer = await dialHost(place, version, () => ({ request: refuse, notify: () => {}, closed: () => {} }));
+  try {
+    return toPlainValue(await peer.request(method, params, { timeoutMs: answerTimeoutMs })) as JsonObject;
+  } catch (error) {
+    throw toOwnError(error);
+  } finally {
+    peer.close();
+  }
+}
+
+/** A notebook of many megabytes may have to be saved first. */
+const answerTimeoutMs = 30_000;
+
+export async function notebooksOf(place: HostPlace, version: string): Promise<OpenNotebookState[]> {
+  const { notebooks } = await askHost(place, version, ['host/status', {}]);
+  return notebooks as unknown as OpenNotebookState[];
+}
+
+/** The process that has the file open and can be joined; undefined if there is none. `file`: with links resolved. */
+export async function findHolder(dir: string, version: string, file: string): Promise<HostPlace | undefined> {
+  for (const place of readHostPlaces(dir)) {
+    if (place.pid === ownProcessId() || (place.kind === 'notebook' && place.file !== file)) continue;
+    try {
+      if ((await notebooksOf(place, version)).some((notebook) => notebook.file === file)) return place;
+    } catch (error) {
+      // One that cannot be joined may still have the file: opening it says so.
+      if (codeOf(error) === 'write_failed') throw error;
+    }
+  }
+  return undefined;
+}

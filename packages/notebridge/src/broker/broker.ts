@@ -1,0 +1,198 @@
+import type { Logger } from '@notebridge/kit/logger';
+import { messageOf } from '@notebridge/kit/message-of';
+import { BridgeError } from '../core/errors.js';
+import { ownProcessId } from '../processes/own-user.js';
+import type { Peer } from '../rpc/peer.js';
+import { type HeldNotebooks, HostLink, type JoinRequest } from './host-link.js';
+import { readBrokerPlace, type WrittenPlace, writeHostPlace } from './host-place.js';
+import { dialHost } from './join-link.js';
+import { JoinListener } from './join-listener.js';
+import type { SharedNotebook } from './shared-notebook.js';
+
+/** A notebook that the broker has opened. */
+export interface BrokerNotebook {
+  notebook: SharedNotebook;
+  /** Saves and ends it. Rejects with what could not be saved, when all is closed. */
+  close(): Promise<void>;
+}
+
+export interface BrokerOptions {
+  /** The user's state folder. */
+  dir: string;
+  version: string;
+  /** A notebook, and the broker, ends so long after its last agent, window and run. Milliseconds. */
+  idleMs: number;
+  open: (request: JoinRequest) => Promise<BrokerNotebook>;
+  /** False if another process may be starting a broker at this moment. */
+  isAlone: () => boolean;
+  logger: Logger;
+}
+
+/** How often it is looked whether anything is still needed. */
+const shortestLookMs = 50;
+const longestLookMs = 5000;
+
+/** Holds the notebooks of agents, so that they outlive them. One of a user and state folder. */
+export class Broker implements HeldNotebooks {
+  readonly #options: BrokerOptions;
+  readonly #notebooks = new Map<string, Promise<BrokerNotebook>>();
+  readonly #opened = new Map<SharedNotebook, { key: string; close(): Promise<void> }>();
+  readonly #closingNotebooks = new Map<string, Promise<void>>();
+  readonly #links = new Set<Peer>();
+  #listener: JoinListener | undefined;
+  #place: WrittenPlace | undefined;
+  readonly #startedAt = performance.now();
+  #hasServed = false;
+  #scratches = 0;
+  #closing: Promise<void> | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  readonly ended: Promise<void>;
+  #end: () => void = () => {};
+
+  private constructor(options: BrokerOptions) {
+    this.#options = options;
+    this.ended = new Promise((resolve) => {
+      this.#end = resolve;
+    });
+  }
+
+  /**
+   * Listens and publishes where; undefined if the user has a broker already, which has proved itself. To be called under a lock. Rejects
+   * with `write_failed`.
+   */
+  static async open(options: BrokerOptions): Promise<Broker | undefined> {
+    if (await hasBroker(options)) return undefined;
+    const broker = new Broker(options);
+    await broker.#listen();
+    if (options.isAlone()) return broker;
+    await broker.close();
+    return undefined;
+  }
+
+  async open(request: JoinRequest): Promise<{ notebook: SharedNotebook; isNew: boolean }> {
+    if (this.#closing !== undefined) throw new BridgeError('closed', 'The broker is ending. Try again: another one is started.');
+    const key = request.file ?? `#${++this.#scratches}`;
+    // One that is just being closed still has its lock.
+    while (this.#closingNotebooks.has(key)) await this.#closingNotebooks.get(key);
+    const known = this.#notebooks.get(key);
+    if (known !== undefined) return { notebook: (await known).notebook, isNew: false };
+    const opening = this.#options.open(request);
+    this.#notebooks.set(key, opening);
+    try {
+      const { notebook, close } = await opening;
+      this.#opened.set(notebook, { key, close });
+      return { notebook, isNew: true };
+    } catch (error) {
+      this.#notebooks.delete(key);
+      throw error;
+    }
+  }
+
+  left(notebook: SharedNotebook): void {
+    if (notebook.isForgotten || notebook.isIdleFor(this.#options.idleMs)) void this.#closeNotebook(notebook);
+    this.#look();
+  }
+
+  all(): readonly SharedNotebook[] {
+    return [...this.#opened.keys()];
+  }
+
+  async stop(file: string | undefined): Promise<void> {
+    if (file !== undefined) {
+      const notebook = this.all().find(({ target }) => target.file === file);
+      if (notebook !== undefined) await this.#closeNotebook(notebook);
+      return;
+    }
+    await Promise.all(this.all().map((notebook) => this.#closeNotebook(notebook)));
+    // The answer leaves first.
+    setImmediate(() => void this.close());
+  }
+
+  /** Saves and ends everything. Closing twice is harmless. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #listen(): Promise<void> {
+    const { dir, version, idleMs } = this.#options;
+    this.#listener = await JoinListener.open({
+      dir,
+      version,
+      createHandler: (peer) => {
+        this.#links.add(peer);
+        this.#hasServed = true;
+        const link = new HostLink(peer, this);
+        return {
+          request: (method, params, call) => link.request(method, params, call),
+          notify: (method, params) => link.notify(method, params),
+          closed: () => {
+            this.#links.delete(peer);
+            link.closed();
+            this.#look();
+          },
+        };
+      },
+    });
+    const { address, secret } = this.#listener;
+    this.#place = await writeHostPlace(dir, { kind: 'broker', address, secret, pid: ownProcessId(), startedAt: Date.now(), version });
+    const lookMs = Math.min(longestLookMs, Math.max(shortestLookMs, idleMs / 4));
+    this.#timer = setInterval(() => this.#look(), lookMs);
+  }
+
+  /** Ends what nobody has needed for long enough. */
+  #look(): void {
+    if (this.#closing !== undefined) return;
+    for (const notebook of this.all()) if (notebook.isIdleFor(this.#options.idleMs)) void this.#closeNotebook(notebook);
+    if (this.#links.size > 0 || this.#notebooks.size > 0) return;
+    // One that was just started waits for its first agent. Notebooks have waited long enough already.
+    if (this.#hasServed || performance.now() - this.#startedAt >= firstAgentMs) void this.close();
+  }
+
+  async #closeNotebook(notebook: SharedNotebook): Promise<void> {
+    const found = this.#opened.get(notebook);
+    if (found === undefined) return;
+    this.#opened.delete(notebook);
+    this.#notebooks.delete(found.key);
+    notebook.end();
+    const closing = found.close().catch((error: unknown) => {
+      this.#options.logger.error('A notebook was not closed as it should.', { file: notebook.target.file, error: messageOf(error) });
+    });
+    this.#closingNotebooks.set(found.key, closing);
+    await closing;
+    this.#closingNotebooks.delete(found.key);
+    this.#look();
+  }
+
+  async #close(): Promise<void> {
+    clearInterval(this.#timer);
+    // From now on agents start another broker.
+    this.#place?.remove();
+    this.#listener?.stop();
+    await Promise.allSettled([...this.#notebooks.values()]);
+    await Promise.all([...this.#opened.keys()].map((notebook) => this.#closeNotebook(notebook)));
+    await Promise.all(this.#closingNotebooks.values());
+    this.#listener?.close();
+    this.#end();
+  }
+}
+
+/** From its start to the first agent, at least: one that has just started it may be slow. Milliseconds. */
+const firstAgentMs = 10_000;
+
+/** True if a broker of the user runs and proves itself, of whatever version. */
+async function hasBroker({ dir, version }: BrokerOptions): Promise<boolean> {
+  const place = readBrokerPlace(dir);
+  if (place === undefined || place.pid === ownProcessId()) return false;
+  try {
+    const peer = await dialHost({ ...place, version }, version, () => ({ request: refuse, notify: () => {}, closed: () => {} }));
+    peer.close();
+    return true;
+  } catch (error) {
+    return error instanceof BridgeError && error.code === 'other_version';
+  }
+}
+
+function refuse(): Promise<never> {
+  return Promise.reject(new BridgeError('unknown_method', 'Nothing is answered here.'));
+}

@@ -1,0 +1,93 @@
+import type { JsonObject } from '@notebridge/kit/json';
+import type { Cancellation } from '../core/cancellation.js';
+import { BridgeError } from '../core/errors.js';
+import { toPlainValue } from '../core/wire.js';
+import type { Peer } from '../rpc/peer.js';
+import type { LinkHandler } from './join-link.js';
+import type { NotebookTerms, SharedNotebook } from './shared-notebook.js';
+
+/** What a process asks for that joins a notebook. */
+export interface JoinRequest extends NotebookTerms {
+  /** With links resolved; undefined for one in memory, which nobody else joins. */
+  file: string | undefined;
+  /** Which config the servers are of that this process lends to the notebook's code. Left out: it lends none. */
+  toolsKey?: string | undefined;
+  /** How the notebook is opened if it is not open yet: windows, sandbox, limits. */
+  how: JsonObject;
+}
+
+/** The notebooks of one process. */
+export interface HeldNotebooks {
+  /** Opens it, or finds it open. Rejects as opening a notebook does. */
+  open(request: JoinRequest): Promise<{ notebook: SharedNotebook; isNew: boolean }>;
+  /** A process has left a notebook. */
+  left(notebook: SharedNotebook): void;
+  all(): readonly SharedNotebook[];
+  /** Saves and ends the notebook of a file; without one all, and the process. */
+  stop(file: string | undefined): Promise<void>;
+}
+
+/** The side of a link that holds notebooks: one joined process, which asks for at most one of them. */
+export class HostLink implements LinkHandler {
+  readonly #peer: Peer;
+  readonly #held: HeldNotebooks;
+  #notebook: SharedNotebook | undefined;
+  #isClosed = false;
+
+  constructor(peer: Peer, held: HeldNotebooks) {
+    this.#peer = peer;
+    this.#held = held;
+  }
+
+  async request(method: string, params: JsonObject, call: Cancellation): Promise<JsonObject> {
+    switch (method) {
+      case 'notebook/open':
+        return this.#open(toPlainValue(params) as unknown as JoinRequest);
+      case 'host/status':
+        return { notebooks: this.#held.all().map((notebook) => notebook.status()) };
+      case 'host/stop':
+        return this.#stop(params);
+      default:
+        if (this.#notebook === undefined) throw new BridgeError('not_started', 'Open a notebook first.');
+        return this.#notebook.request(this.#peer, method, params, call);
+    }
+  }
+
+  notify(method: string, params: JsonObject): void {
+    this.#notebook?.notify(this.#peer, method, toPlainValue(params) as JsonObject);
+  }
+
+  closed(): void {
+    this.#isClosed = true;
+    const notebook = this.#notebook;
+    this.#notebook = undefined;
+    if (notebook === undefined) return;
+    notebook.leave(this.#peer);
+    this.#held.left(notebook);
+  }
+
+  /** Ends nothing while something would be lost by it, unless it is forced. */
+  async #stop({ file, isForced }: JsonObject): Promise<JsonObject> {
+    const wanted = typeof file === 'string' ? file : undefined;
+    const meant = this.#held.all().filter(({ target }) => wanted === undefined || target.file === wanted);
+    const losses = meant.flatMap((notebook) => notebook.loss ?? []);
+    if (losses.length > 0 && isForced !== true) return { stopped: 0, losses };
+    await this.#held.stop(wanted);
+    return { stopped: meant.length, losses: [] };
+  }
+
+  async #open(request: JoinRequest): Promise<JsonObject> {
+    if (this.#notebook !== undefined) throw new BridgeError('bad_params', 'A process joins one notebook.');
+    const { notebook, isNew } = await this.#held.open(request);
+    notebook.assertTerms(request);
+    if (this.#isClosed) {
+      // It went away meanwhile: nobody else may need the notebook.
+      this.#held.left(notebook);
+      throw new BridgeError('closed', 'The link was closed.');
+    }
+    this.#notebook = notebook;
+    notebook.join(this.#peer, request.toolsKey);
+    const { instructions } = notebook.target.provider;
+    return { isNew, ...(instructions === undefined ? {} : { instructions }) };
+  }
+}

@@ -1,0 +1,50 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { messageOf } from '@notebridge/kit/message-of';
+import { stateDir } from '../../assembly/state-dir.js';
+import { notebooksOf } from '../../broker/ask-host.js';
+import { type HostPlace, readHostPlaces } from '../../broker/host-place.js';
+import { codeOf } from '../../core/errors.js';
+import { ownVersion } from '../../state/own-files.js';
+import { type Check, failedCheck, note, ok } from './check.js';
+
+/** The processes that hold notebooks: whether each is there, proves itself, and is of this version. */
+export async function checkBroker(): Promise<Check[]> {
+  const dir = stateDir();
+  const file = join(dir, 'broker.json');
+  try {
+    const places = readHostPlaces(dir);
+    const isStale = existsSync(file) && !places.some(({ kind }) => kind === 'broker');
+    // An agent starts another one by itself: no fault.
+    const stale = isStale
+      ? [note('open notebooks', `${file} speaks of a broker that was killed`, 'None needed: the next agent replaces it.')]
+      : [];
+    if (places.length === 0) return [...stale, ...(isStale ? [] : [ok('open notebooks', 'none')])];
+    return [...stale, ...(await Promise.all(places.map((place) => check(place, dir))))];
+  } catch (error) {
+    return [failedCheck('open notebooks', messageOf(error), 'Until then, agents cannot open the built-in notebook but with --standalone.')];
+  }
+}
+
+async function check(place: HostPlace, dir: string): Promise<Check> {
+  const { pid, version, kind } = place;
+  const name = kind === 'broker' ? 'open notebooks' : `open notebooks of process ${pid}`;
+  try {
+    const notebooks = await notebooksOf(place, ownVersion());
+    const files = notebooks.map(({ file, agents, windows }) => `${file ?? 'in memory'} (agents: ${agents.length}, windows: ${windows})`);
+    return ok(name, `${files.length === 0 ? 'none' : files.join(', ')} (pid ${pid}, version ${version})`);
+  } catch (error) {
+    if (codeOf(error) === 'other_version')
+      return failedCheck(
+        name,
+        `process ${pid} is Notebridge ${version}, and this is ${ownVersion()}; agents of this version cannot open the built-in notebook`,
+        'Run: notebridge stop all. It saves everything; the next agent starts this version.',
+      );
+    const path = kind === 'broker' ? join(dir, 'broker.json') : join(dir, `notebook-${pid}.json`);
+    return failedCheck(
+      name,
+      `${path} names process ${pid}, which does not prove that it is yours: ${messageOf(error)}`,
+      `Nothing secret was sent to it. If it is none of yours, remove the file: rm "${path}"`,
+    );
+  }
+}

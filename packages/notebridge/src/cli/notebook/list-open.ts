@@ -1,0 +1,57 @@
+import { messageOf } from '@notebridge/kit/message-of';
+import { stateDir } from '../../assembly/state-dir.js';
+import { notebooksOf, type OpenNotebookState } from '../../broker/ask-host.js';
+import { type HostPlace, readHostPlaces } from '../../broker/host-place.js';
+import { readHubFile } from '../../identity/hub-file.js';
+import { ownVersion } from '../../state/own-files.js';
+import { paintFor, toDuration, toTable } from '../terminal.js';
+import { withoutControls } from '../terminal-logger.js';
+
+/** A process of the user, and what it holds. */
+interface OpenHost {
+  kind: 'hub' | HostPlace['kind'];
+  pid: number;
+  startedAt: number;
+  version: string;
+  /** Of a hub. */
+  url?: string;
+  notebooks: OpenNotebookState[];
+  /** Why it cannot be asked. */
+  fault?: string;
+}
+
+/** Prints the hubs and notebooks of this user, each a line. */
+export async function listOpen({ asJson }: { asJson: boolean }): Promise<void> {
+  const dir = stateDir();
+  const hub = readHubFile(dir);
+  const found = await Promise.all(readHostPlaces(dir).map(ask));
+  const hosts: OpenHost[] = hub === undefined ? found : [{ kind: 'hub', ...hub, notebooks: [] }, ...found];
+  const { stdout } = process;
+  if (asJson) return void stdout.write(`${JSON.stringify({ hosts })}\n`);
+  if (hosts.length === 0) return void stdout.write('No hub and no notebook of yours is open.\n');
+  const paint = paintFor(stdout);
+  const headings = ['PID', 'HELD BY', 'SINCE', 'KERNEL', 'WINDOWS', 'AGENTS', 'NOTEBOOK'];
+  stdout.write(toTable(headings, hosts.flatMap(toRows), { paint, width: stdout.isTTY ? stdout.columns : undefined }));
+}
+
+async function ask(place: HostPlace): Promise<OpenHost> {
+  const { kind, pid, startedAt, version } = place;
+  const host = { kind, pid, startedAt, version };
+  try {
+    return { ...host, notebooks: await notebooksOf(place, ownVersion()) };
+  } catch (error) {
+    return { ...host, notebooks: [], fault: messageOf(error) };
+  }
+}
+
+const holders = { hub: 'hub', broker: 'broker', notebook: 'terminal or hub' };
+
+function toRows({ kind, pid, startedAt, url, notebooks, fault }: OpenHost): string[][] {
+  const start = [String(pid), holders[kind]];
+  const since = (time: number): string => toDuration(Date.now() - time);
+  if (notebooks.length === 0) return [[...start, since(startedAt), '', '', '', fault ?? url ?? '(none)']];
+  return notebooks.map(({ file, kernel, windows, agents, since: opened }) => {
+    const names = agents.map(withoutControls).join(', ');
+    return [...start, since(opened), kernel, String(windows), names, withoutControls(file ?? '(in memory)')];
+  });
+}

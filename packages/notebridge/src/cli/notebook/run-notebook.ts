@@ -1,0 +1,140 @@
+import { messageOf } from '@notebridge/kit/message-of';
+import type { NotebookSetup, OpenedNotebook } from '../../assembly/notebooks/open-notebook.js';
+import { openBrowser } from '../../processes/browser.js';
+import type { HubCommandOptions } from '../command-options.js';
+import { assertFolder, createOwnNotebridge } from '../own-notebridge.js';
+import { untilSignal } from '../process-life.js';
+import { serveAgent } from '../serve-agent.js';
+
+export interface NotebookCommandOptions extends Omit<HubCommandOptions, 'browser'> {
+  /** `--browser`, `--no-browser`, or neither. */
+  browser?: boolean;
+  headless?: boolean;
+  readOnly?: boolean;
+}
+
+/** A notebook that this command shows to the person. */
+interface ShownNotebook {
+  opened: OpenedNotebook;
+  /** The address of one more window. */
+  newWindow(): Promise<{ url: string; path: () => Promise<string> }>;
+  /** Another process holds it: it goes on when this one ends. */
+  isElsewhere: boolean;
+}
+
+/** On a terminal, serves windows until Ctrl-C; started by an agent host, serves the agent too, and ends with it. */
+export async function runNotebook(file: string | undefined, options: NotebookCommandOptions): Promise<void> {
+  const isAttended = process.stdin.isTTY;
+  assertFolder(file, 'The notebook');
+  const wantsWindow = options.browser ?? !options.headless;
+  let shown: ShownNotebook | undefined;
+  const bridge = await createOwnNotebridge(
+    // Nobody is there to be asked where there is no window.
+    { ...options, browser: options.browser !== false, kernel: options.kernel ?? (isAttended && !options.headless ? 'auto' : undefined) },
+    {
+      command: 'notebook',
+      notebook: async (setup) => {
+        const open = isAttended ? openForPerson : openForAgent;
+        const found = await open(setup, { file, readOnly: options.readOnly, isStandalone: options.standalone === true });
+        shown = found;
+        const showing = show(found, { file, wantsWindow });
+        // An agent's first answer does not wait for a window.
+        if (isAttended) await showing;
+        else showing.catch(() => {});
+        return isAttended ? withMoreWindows(found, wantsWindow) : found.opened;
+      },
+    },
+  );
+  if (!isAttended) return serveAgent(bridge);
+  try {
+    await bridge.start();
+    const end = shown?.isElsewhere ? 'end this command; the notebook goes on' : 'end it; everything is saved';
+    process.stderr.write(`Press Enter for another window, Ctrl-C to ${end}.\n`);
+    const { asked, ended } = shown?.opened ?? {};
+    // `ended` is for the agent of this process, and here there is none; of a notebook elsewhere it says that it cannot be opened.
+    const others = [asked, shown?.isElsewhere ? ended : undefined].filter((end) => end !== undefined);
+    await Promise.race([untilSignal(), ...others]);
+  } finally {
+    await bridge.close();
+  }
+}
+
+interface OpenOptions {
+  file: string | undefined;
+  readOnly: boolean | undefined;
+  isStandalone: boolean;
+}
+
+/** In this process, or where it is open already. */
+async function openForPerson(setup: NotebookSetup, { file, readOnly, isStandalone }: OpenOptions): Promise<ShownNotebook> {
+  if (file === undefined || isStandalone) return openHere(setup, { file, readOnly });
+  const { isHeldElsewhere } = await import('../../assembly/notebooks/open-joined.js');
+  if (await isHeldElsewhere(setup, file)) return openElsewhere(setup, { file, readOnly });
+  const { openShared } = await import('../../assembly/notebooks/share-built-in.js');
+  const opened = await openShared(setup, { file, readOnly });
+  const newWindow = async () => ({ url: opened.host.url, path: opened.writeAddress });
+  return { opened, newWindow, isElsewhere: false };
+}
+
+async function openForAgent(setup: NotebookSetup, { isStandalone, ...options }: OpenOptions): Promise<ShownNotebook> {
+  return isStandalone ? openHere(setup, options) : openElsewhere(setup, options);
+}
+
+async function openHere(setup: NotebookSetup, options: Pick<OpenOptions, 'file' | 'readOnly'>): Promise<ShownNotebook> {
+  const { openBuiltIn } = await import('../../assembly/notebooks/open-built-in.js');
+  const opened = await openBuiltIn(setup, options);
+  return { opened, newWindow: async () => ({ url: opened.host.url, path: opened.writeAddress }), isElsewhere: false };
+}
+
+async function openElsewhere(setup: NotebookSetup, options: Pick<OpenOptions, 'file' | 'readOnly'>): Promise<ShownNotebook> {
+  const { openJoined } = await import('../../assembly/notebooks/open-joined.js');
+  const opened = await openJoined(setup, options);
+  const newWindow = async () => {
+    const { url, path } = await opened.joined.newWindow();
+    return { url, path: async () => path };
+  };
+  return { opened, newWindow, isElsewhere: true };
+}
+
+async function show(notebook: ShownNotebook, { file, wantsWindow }: { file: string | undefined; wantsWindow: boolean }): Promise<void> {
+  const { url, path } = await notebook.newWindow();
+  const elsewhere = notebook.isElsewhere && process.stdin.isTTY ? ' (open in another process already)' : '';
+  process.stderr.write(`${file ?? 'A notebook in memory'}${elsewhere}: ${await addressOf(url, path)}\n`);
+  if (wantsWindow) await showWindow(url);
+}
+
+/** Opens another window for each line that the person enters. */
+function withMoreWindows(notebook: ShownNotebook, wantsWindow: boolean): OpenedNotebook {
+  const another = async (): Promise<void> => {
+    try {
+      const { url, path } = await notebook.newWindow();
+      process.stderr.write(`${await addressOf(url, path)}\n`);
+      if (wantsWindow) await showWindow(url);
+    } catch (error) {
+      process.stderr.write(`notebridge: ${messageOf(error)}\n`);
+    }
+  };
+  process.stdin.on('data', another);
+  return {
+    ...notebook.opened,
+    close: async () => {
+      process.stdin.off('data', another).pause();
+      await notebook.opened.close();
+    },
+  };
+}
+
+/** The address holds the token: a terminal may show it, and a log or an agent's host, which keep what we write, may not. */
+async function addressOf(url: string, path: () => Promise<string>): Promise<string> {
+  if (process.stderr.isTTY) return url;
+  try {
+    return `the address of its window stands in "${await path()}", which only you can read.`;
+  } catch (error) {
+    return `its window has an address that only a terminal is shown. ${messageOf(error)}`;
+  }
+}
+
+async function showWindow(url: string): Promise<void> {
+  const outcome = await openBrowser(url);
+  if (!outcome.opened) process.stderr.write(`No browser was opened: ${outcome.hint}\n`);
+}

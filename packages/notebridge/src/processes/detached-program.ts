@@ -1,0 +1,29 @@
+import { spawn } from 'node:child_process';
+
+export interface DetachedProgramOptions {
+  command: string;
+  args: readonly string[];
+  /** The whole environment. */
+  env: Readonly<Record<string, string>>;
+  /** Working directory. */
+  cwd: string;
+  /** An open file that takes what the program writes to its stderr. */
+  stderr: number;
+}
+
+/** A program that does not end with us. */
+export interface DetachedProgram {
+  /** Resolves when it has ended while we live: `exit code 1`, `SIGKILL`, or why it did not start. Keeps no process alive. */
+  ended: Promise<string>;
+}
+
+/** Starts a program that outlives us: in a session of its own, without a terminal and without our pipes. */
+export function startDetached({ command, args, env, cwd, stderr }: DetachedProgramOptions): DetachedProgram {
+  const child = spawn(command, [...args], { env, cwd, detached: true, stdio: ['ignore', 'ignore', stderr], windowsHide: true });
+  child.unref();
+  const ended = new Promise<string>((resolve) => {
+    child.once('error', (error) => resolve(error.message));
+    child.once('exit', (code, signal) => resolve(signal ?? `exit code ${code}`));
+  });
+  return { ended };
+}

@@ -1,0 +1,177 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { JsonObject } from '@notebridge/kit/json';
+import { describe, expect, it } from 'vitest';
+import { type BrokerFile, isAlive, SharedHome, until } from '../support/broker.js';
+import { Program, runProgram } from '../support/program.js';
+
+/** Python starts three times at most, each time in seconds, and on a busy machine in many. */
+const slow = 180_000;
+
+describe('a notebook outlives its agent', () => {
+  it('goes on when the agent is killed, and the next one has its variables', { timeout: slow }, async () => {
+    await using home = new SharedHome();
+    const args = ['--notebook', home.path('work.ipynb')];
+    const first = await Program.open({ args, env: home.env });
+    expect(outputOf(await first.callTool('run_code', { code: 'x = 41\nprint("kept")' }))).toBe('kept\n');
+    const { pid } = home.broker as BrokerFile;
+    first.child.kill('SIGKILL');
+    await first.close();
+    await using second = await Program.open({ args, env: home.env });
+    expect(outputOf(await second.callTool('run_code', { code: 'print(x + 1)' }))).toBe('42\n');
+    expect(home.broker?.pid).toBe(pid);
+    expect(cellsOf(await second.callTool('get_cells'))).toHaveLength(2);
+  });
+
+  it('is opened again, with a new kernel, when its process is killed in the middle of a call', { timeout: slow }, async () => {
+    await using home = new SharedHome();
+    await using program = await Program.open({ args: ['--notebook', home.path('work.ipynb')], env: home.env });
+    expect(outputOf(await program.callTool('run_code', { code: 'x = 41\nprint("saved")' }))).toBe('saved\n');
+    await until(() => readFileSync(home.path('work.ipynb'), 'utf8').includes('saved'));
+    const { pid } = home.broker as BrokerFile;
+    const below = descendantsOf(pid);
+    expect(below.length).toBeGreaterThan(0);
+    const running = program.callTool('run_code', { code: 'print("on")\nwhile True: pass' }, { progressToken: 1 });
+    await program.until(() => program.countOf('notifications/progress') > 0, 60_000);
+    process.kill(pid, 'SIGKILL');
+    expect(await running).toMatchObject({ error: { message: expect.stringMatching(/outcome is unknown/), data: { code: 'page_gone' } } });
+    const answer = await program.callTool('run_code', { code: 'print("x" in globals())' });
+    expect(outputOf(answer)).toBe('False\n');
+    expect(textsOf(answer).at(-1)).toMatch(/opened again from its file, with a new kernel/);
+    expect(JSON.stringify(cellsOf(await program.callTool('get_cells')))).toContain('saved');
+    expect(home.broker?.pid).not.toBe(pid);
+    await until(() => !below.some(isAlive));
+    expect(textsOf(await program.callTool('get_cells'))).toHaveLength(1);
+  });
+
+  it('has one process for two agents that start at the same moment', { timeout: slow }, async () => {
+    await using home = new SharedHome();
+    const args = ['--notebook', home.path('work.ipynb')];
+    const [first, second] = await Promise.all([1, 2].map(() => Program.open({ args, env: home.env })));
+    if (first === undefined || second === undefined) throw new Error('They did not start.');
+    const { result } = await first.callTool('add_text_cell', { cellIndex: 0, content: 'from the first' });
+    expect(result).not.toHaveProperty('isError');
+    expect(JSON.stringify(cellsOf(await second.callTool('get_cells')))).toContain('from the first');
+    // The one that lost the race ends by itself.
+    await until(() => brokersOf(home).length === 1);
+    expect(brokersOf(home)).toEqual([home.broker?.pid]);
+    await Promise.all([first.close(), second.close()]);
+  });
+
+  it('ends some time after the last agent, and leaves the file saved and free', { timeout: slow }, async () => {
+    await using home = new SharedHome(1);
+    const program = await Program.open({ args: ['--notebook', home.path('work.ipynb')], env: home.env });
+    await program.callTool('add_text_cell', { cellIndex: 0, content: 'written at the end' });
+    const { pid } = home.broker as BrokerFile;
+    await program.close();
+    await until(() => !isAlive(pid));
+    expect(readFileSync(home.path('work.ipynb'), 'utf8')).toContain('written at the end');
+    expect(readdirSync(home.folder).sort()).toEqual(['state', 'work.ipynb']);
+    expect(readdirSync(home.stateDir).filter((name) => /sock|json$|url|lock/.test(name))).toEqual([]);
+  });
+
+  it('is another one for each agent without a file, which ends with its agent', { timeout: slow }, async () => {
+    await using home = new SharedHome();
+    const first = await Program.open({ args: ['--notebook', 'local'], env: home.env });
+    await using second = await Program.open({ args: ['--notebook', 'local'], env: home.env });
+    await first.callTool('add_text_cell', { cellIndex: 0, content: 'mine' });
+    expect(cellsOf(await second.callTool('get_cells'))).toEqual([]);
+    await first.close();
+    await pause(0);
+    expect(cellsOf(await second.callTool('get_cells'))).toEqual([]);
+  });
+
+  it('is not opened by a relative name where the agent host gives no folder, and that says what to do', async () => {
+    for (const args of [
+      ['--notebook', 'work.ipynb'],
+      ['notebook', 'work.ipynb'],
+    ]) {
+      const program = new Program({ args, cwd: '/' });
+      expect(await program.ended).toBe(2);
+      expect(program.stderr).toMatch(/"work\.ipynb" cannot be used: it is relative, .*started this program in "\/".*setup HOST --notebook/);
+      await program.close();
+    }
+  });
+
+  it('of a hub is joined by an agent of stdio, and its window’s address stands in a private file', { timeout: slow }, async () => {
+    await using home = new SharedHome();
+    const file = home.path('work.ipynb');
+    const hub = new Program({ args: ['serve', '--port', '0', '--notebook', file], env: home.env });
+    await hub.until(() => hub.stderr.includes('"msg":"Serving."'), 60_000);
+    const path = /"window_file":"([^"]+)"/.exec(hub.stderr)?.[1] ?? '';
+    expect(readFileSync(path, 'utf8')).toMatch(/^http:\/\/localhost:\d+\/#token=/);
+    expect(hub.stderr).not.toContain('#token=');
+    await using agent = await Program.open({ args: ['--notebook', file], env: home.env });
+    expect(cellsOf(await agent.callTool('get_cells'))).toEqual([]);
+    expect(home.broker).toBeUndefined();
+    const { ending, stdout } = await runProgram(['stop', file], { env: home.env });
+    expect({ ending, stdout }).toEqual({ ending: 0, stdout: `Ended: ${file}\n` });
+    expect(await hub.ended).toBe(0);
+    await hub.close();
+  });
+
+  it('that would be lost is not ended without --force', { timeout: slow }, async () => {
+    await using home = new SharedHome();
+    await using agent = await Program.open({ args: ['--notebook', 'local'], env: home.env });
+    await agent.callTool('add_text_cell', { cellIndex: 0, content: 'in no file' });
+    const refused = await runProgram(['stop', 'all'], { env: home.env });
+    expect(refused).toMatchObject({
+      ending: 1,
+      stderr: expect.stringMatching(/a notebook in memory: its 1 cells are in no file.*--force/),
+    });
+    expect(cellsOf(await agent.callTool('get_cells'))).toHaveLength(1);
+    expect(await runProgram(['stop', 'all', '--force'], { env: home.env })).toMatchObject({ ending: 0 });
+    const news = textsOf(await agent.callTool('get_cells')).at(-1);
+    expect(news).toMatch(/in memory only, so this is a new, empty one/);
+  });
+
+  it('with --standalone is held by the agent’s own process, and is nobody else’s', { timeout: slow }, async () => {
+    await using home = new SharedHome();
+    const args = ['--notebook', home.path('work.ipynb')];
+    await using alone = await Program.open({ args: [...args, '--standalone'], env: home.env });
+    await alone.callTool('get_cells');
+    expect(home.broker).toBeUndefined();
+    const other = new Program({ args, env: home.env });
+    expect(await other.ended).toBe(2);
+    expect(other.stderr).toMatch(new RegExp(`open in another Notebridge already: the process ${alone.child.pid}`));
+    await other.close();
+  });
+});
+
+function textsOf({ result }: JsonObject): string[] {
+  return (result as { content: { text: string }[] }).content.map(({ text }) => text);
+}
+
+function cellsOf(answer: JsonObject): JsonObject[] {
+  return (JSON.parse(textsOf(answer)[0] ?? '') as { cells: JsonObject[] }).cells;
+}
+
+/** What the cell printed. */
+function outputOf(answer: JsonObject): string {
+  const { outputs } = JSON.parse(textsOf(answer)[0] ?? '') as { outputs: { text?: string[] }[] };
+  return outputs.flatMap(({ text = [] }) => text).join('');
+}
+
+function statsOf(): { pid: number; parent: number; command: string }[] {
+  return readdirSync('/proc').flatMap((name) => {
+    try {
+      const stat = readFileSync(`/proc/${name}/stat`, 'utf8');
+      const [state, parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+      const command = readFileSync(`/proc/${name}/cmdline`, 'utf8').replaceAll('\0', ' ');
+      return /^\d+$/.test(name) && state !== 'Z' ? [{ pid: Number(name), parent: Number(parent), command }] : [];
+    } catch {
+      return [];
+    }
+  });
+}
+
+function descendantsOf(pid: number): number[] {
+  const all = statsOf();
+  const found = [pid];
+  for (const parent of found) found.push(...all.filter((entry) => entry.parent === parent).map((entry) => entry.pid));
+  return found.slice(1);
+}
+
+function brokersOf(home: SharedHome): number[] {
+  return statsOf().flatMap(({ pid, command }) => (command.includes(`broker --state-dir ${home.stateDir}`) ? [pid] : []));
+}

@@ -1,0 +1,131 @@
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import type { JsonObject } from '@notebridge/kit/json';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { drivesBrowser } from '../../../../scripts/drives-browser.mjs';
+import { findChromium } from '../fixtures/colab-page/chromium.js';
+import { bareEnvironment } from '../support/bare-environment.js';
+import { SharedHome, until } from '../support/broker.js';
+import { Program, programFile, runProgram } from '../support/program.js';
+import { windowUrlIn } from '../support/window-url.js';
+
+const slow = { ...drivesBrowser, timeout: 240_000 };
+let browser: Browser | undefined;
+beforeAll(async () => {
+  const executablePath = findChromium();
+  if (executablePath !== undefined) browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
+});
+afterAll(() => browser?.close());
+
+/** `notebridge notebook FILE` as a person starts it. */
+class Terminal implements AsyncDisposable {
+  readonly child: ChildProcessWithoutNullStreams;
+  said = '';
+
+  constructor(file: string, env: Record<string, string>) {
+    const command = [process.execPath, programFile, 'notebook', file, '--headless'].map((word) => `'${word}'`).join(' ');
+    this.child = spawn('/usr/bin/script', ['-qec', command, '/dev/null'], { env: { ...bareEnvironment(), ...env }, stdio: 'pipe' });
+    this.child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      this.said += text;
+    });
+  }
+
+  async url(): Promise<string> {
+    await until(() => /Ctrl-C/.test(this.said));
+    return /http:\/\/localhost:\d+\/#\w+=[\w-]+/.exec(this.said)?.[0] ?? '';
+  }
+
+  async end(): Promise<void> {
+    const ended = once(this.child, 'close');
+    this.child.stdin.write('\u0003');
+    await ended;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.child.exitCode === null && this.child.signalCode === null) await this.end();
+  }
+}
+
+async function openWindow(url: string): Promise<Page & AsyncDisposable> {
+  if (browser === undefined) throw new Error('There is no browser.');
+  const page = await browser.newPage();
+  await page.goto(url);
+  return Object.assign(page, { [Symbol.asyncDispose]: () => page.close() });
+}
+
+const noBrowser = 'no Chromium on this machine, and NOTEBRIDGE_SKIP_BROWSER is set';
+
+describe.runIf(process.platform === 'linux')('one window, whoever came first', () => {
+  it('person first: agents join the terminal’s notebook, leave it, and lose nothing', slow, async ({ skip }) => {
+    skip(browser === undefined, noBrowser);
+    await using home = new SharedHome();
+    const file = home.path('work.ipynb');
+    await using terminal = new Terminal(file, home.env);
+    await using page = await openWindow(await terminal.url());
+    const args = ['--notebook', file];
+    const first = await Program.open({ args, env: home.env, name: 'First agent' });
+    await first.callTool('run_code', { code: 'x = 41\nprint("from the first")' });
+    await page.getByText('from the first', { exact: true }).waitFor({ timeout: 60_000 });
+    await using second = await Program.open({ args, env: home.env, name: 'Second agent' });
+    await second.callTool('get_cells');
+    for (const name of ['First agent', 'Second agent'])
+      await page.getByRole('button', { name: `Disconnect ${name}` }).waitFor({ timeout: 60_000 });
+    first.child.kill('SIGKILL');
+    await first.close();
+    await page.getByRole('button', { name: 'Disconnect First agent' }).waitFor({ state: 'detached', timeout: 60_000 });
+    await second.callTool('run_code', { code: 'print("now", x + 1)' });
+    await page.getByText('now 42').waitFor({ timeout: 60_000 });
+    // Nobody needed a broker for this.
+    expect(home.broker).toBeUndefined();
+    const { stdout } = await runProgram(['ps', '--json'], { env: home.env });
+    expect(JSON.parse(stdout)).toMatchObject({
+      hosts: [{ kind: 'notebook', notebooks: [{ file, windows: 1, agents: ['Second agent'] }] }],
+    });
+    await terminal.end();
+    // The person has ended it; the agent's next call has it opened again.
+    expect(textsOf(await second.callTool('get_cells')).at(-1)).toMatch(/opened again from its file/);
+    expect(home.broker).toBeDefined();
+  });
+
+  it('agent first: its end, and a disconnect, leave the window, the kernel and the other agent', slow, async ({ skip }) => {
+    skip(browser === undefined, noBrowser);
+    await using home = new SharedHome();
+    const file = home.path('work.ipynb');
+    const args = ['notebook', file, '--headless'];
+    const first = await Program.open({ args, env: home.env, name: 'First agent' });
+    await first.until(() => windowUrlIn(first.stderr) !== '', 60_000);
+    await using page = await openWindow(windowUrlIn(first.stderr));
+    await first.callTool('run_code', { code: 'x = 41\nprint("from the first")' });
+    await page.getByText('from the first', { exact: true }).waitFor({ timeout: 60_000 });
+    first.child.kill('SIGKILL');
+    await first.close();
+    await page.getByRole('button', { name: 'Disconnect First agent' }).waitFor({ state: 'detached', timeout: 60_000 });
+    await using second = await Program.open({ args, env: home.env, name: 'Second agent' });
+    await second.callTool('run_code', { code: 'print("now", x + 1)' });
+    await page.getByText('now 42').waitFor({ timeout: 60_000 });
+    await page.getByRole('button', { name: 'Disconnect Second agent' }).click();
+    await page.getByRole('button', { name: 'Disconnect Second agent' }).waitFor({ state: 'detached', timeout: 60_000 });
+    expect(await second.callTool('get_cells')).toMatchObject({
+      result: { isError: true, content: [{ text: expect.stringMatching(/A person disconnected this agent.*To come back/) }] },
+    });
+    await using third = await Program.open({ args, env: home.env, name: 'Third agent' });
+    await third.callTool('run_code', { code: 'print("still", x + 2)' });
+    await page.getByText('still 43').waitFor({ timeout: 60_000 });
+    // A person at a terminal joins too.
+    await using terminal = new Terminal(file, home.env);
+    await using other = await openWindow(await terminal.url());
+    await other.getByText('still 43').waitFor({ timeout: 60_000 });
+    expect(terminal.said).toContain('open in another process already');
+    await terminal.end();
+    expect(await third.callTool('get_cells')).not.toHaveProperty('error');
+    await runProgram(['stop', file], { env: home.env });
+    const { stdout } = await runProgram(['ps', '--json'], { env: home.env });
+    // It was the only one, so its process has ended too.
+    expect(JSON.parse(stdout)).toEqual({ hosts: [] });
+  });
+});
+
+function textsOf({ result }: JsonObject): string[] {
+  return (result as { content: { text: string }[] }).content.map(({ text }) => text);
+}
