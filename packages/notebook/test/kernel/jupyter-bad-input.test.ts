@@ -110,10 +110,7 @@ describe('a kernel of Jupyter that is not as it should be', { timeout: 2 * start
 
   test('what a flood of small messages loses is said, and the cell ends', async () => {
     const harness = await openJupyterHarness({ python });
-    const { status, updates } = await runCell(
-      harness,
-      'h = display("", display_id="d")\nfor i in range(20_000): h.update(i)',
-    );
+    const { status, updates } = await runCell(harness, 'h = display("", display_id="d")\nfor i in range(20_000): h.update(i)');
     expect(status).toBe('ok');
     expect(updates.length).toBeGreaterThan(1000);
     await harness.close();
@@ -121,7 +118,8 @@ describe('a kernel of Jupyter that is not as it should be', { timeout: 2 * start
 
   test('forks, and what the code starts, end with the kernel', async () => {
     const harness = await openJupyterHarness({ python });
-    const children = 'import os, subprocess\nchild = subprocess.Popen(["sleep", "1000"])\npid = os.fork()\nif pid == 0:\n    import time; time.sleep(1000)';
+    const children =
+      'import os, subprocess\nchild = subprocess.Popen(["sleep", "1000"])\npid = os.fork()\nif pid == 0:\n    import time; time.sleep(1000)';
     const { result } = await runCell(harness, `${children}\n[os.getpid(), child.pid, pid]`);
     const pids = JSON.parse(result ?? '[]') as number[];
     expect(pids).toHaveLength(3);
@@ -175,7 +173,10 @@ describe('a kernel of Jupyter that is not as it should be', { timeout: 2 * start
 
   test('its folder in /tmp goes with it', async () => {
     const harness = await openJupyterHarness({ python });
-    const { result } = await runCell(harness, 'import os; os.environ.get("JPY_PARENT_PID"), [p for p in __import__("sys").argv if "connection" in p]');
+    const { result } = await runCell(
+      harness,
+      'import os; os.environ.get("JPY_PARENT_PID"), [p for p in __import__("sys").argv if "connection" in p]',
+    );
     const connection = /\/[^']*connection\.json/.exec(result ?? '')?.[0] ?? '';
     expect(JSON.parse(readFileSync(connection, 'utf8'))).toMatchObject({ transport: 'ipc' });
     await harness.close();
