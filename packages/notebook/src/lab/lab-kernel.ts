@@ -23,7 +23,8 @@ export interface LabKernelOptions {
 
 /** How long a kernel may take to answer for the first time. */
 const startTimeoutMs = 120_000;
-const answerTimeoutMs = 5000;
+const answerTimeoutMs = 10_000;
+const meetTimeoutMs = 3000;
 /** The longest that a timer can be: 24 days. */
 const endlessMs = 2 ** 31 - 1;
 /** Waits between attempts to reach a kernel again whose socket was lost; after them it counts as dead. */
@@ -45,6 +46,8 @@ export class LabKernel implements Kernel {
   #turn: Promise<unknown> = Promise.resolve();
   readonly #requests = new KernelRequests();
   #isRestarting = false;
+  /** It has answered since it was started. */
+  #isReady = false;
   readonly #closed = new AbortController();
 
   constructor(options: LabKernelOptions) {
@@ -176,7 +179,7 @@ export class LabKernel implements Kernel {
   /** Resolves when the kernel can be used. Rejects with what keeps it from that. */
   async #attached(): Promise<void> {
     if (this.#closed.signal.aborted) throw new NotebookError('closed', 'The notebook was closed.');
-    if (this.#channel?.isOpen && this.#state !== 'dead') return;
+    if (this.#channel?.isOpen && this.#state !== 'dead' && this.#isReady) return;
     this.#attaching ??= this.#attach().finally(() => {
       this.#attaching = undefined;
     });
@@ -185,6 +188,8 @@ export class LabKernel implements Kernel {
 
   async #attach(): Promise<void> {
     const { server, path, spec } = this.#options;
+    // Restarted under its socket, by a person or because it died.
+    if (this.#channel?.isOpen && this.#state !== 'dead') return this.#meet();
     const known = this.#session && (await readKernelSession(server, this.#session.id));
     const found = known ?? (await findKernelSession(server, path()));
     const session = found ?? (await createKernelSession(server, path(), spec.name === '' ? undefined : spec.name));
@@ -199,11 +204,25 @@ export class LabKernel implements Kernel {
     const model = await server.request(`api/kernels/${encodeURIComponent(session.kernelId)}`);
     // One that runs another's cell answers when that has ended, which may be tomorrow.
     const isBusy = isJsonObject(model) && model.execution_state === 'busy';
+    this.#isReady = isBusy;
     if (isBusy) return this.#setState('busy');
-    const answer = await this.#ask('kernel_info_request', {}, startTimeoutMs);
-    if (!answer) throw new NotebookError('kernel_failed', `The kernel of "${path()}" does not answer. Restart it.`);
-    this.#learn(answer);
-    if (this.#state === 'starting' || this.#state === 'dead') this.#setState('idle');
+    await this.#meet();
+  }
+
+  /** Asked until it answers: what is sent to a kernel that is just starting may be lost, and a cell that is lost would never end. */
+  async #meet(): Promise<void> {
+    const deadline = Date.now() + startTimeoutMs;
+    for (;;) {
+      const answer = await this.#ask('kernel_info_request', {}, meetTimeoutMs);
+      if (answer) {
+        this.#learn(answer);
+        this.#isReady = true;
+        if (this.#state === 'starting' || this.#state === 'dead') this.#setState('idle');
+        return;
+      }
+      if (Date.now() > deadline || !this.#channel?.isOpen)
+        throw new NotebookError('kernel_failed', `The kernel of "${this.#options.path()}" does not answer. Restart it.`);
+    }
   }
 
   /** The kernel's answer comes behind the end of the cell: one that has not ended by then has ended while nobody listened. */
@@ -245,6 +264,7 @@ export class LabKernel implements Kernel {
     }
     if (state === 'dead') this.#setState('dead');
     const isOther = state === 'restarting' || state === 'starting';
+    this.#isReady = false;
     if ((isOther || state === 'dead') && !this.#isRestarting) this.#endRunning((execution) => execution.fail(this.#died(state)));
     if (isOther && !this.#isRestarting) this.#setState('idle');
   }
