@@ -7,6 +7,7 @@ import { NotebookError } from '../model/errors.js';
 import { toCodePoints, toUtf16 } from './code-positions.js';
 import type { JupyterServer } from './jupyter-server.js';
 import { KernelChannel } from './kernel-channel.js';
+import { kernelEnds } from './kernel-ends.js';
 import type { KernelMessage } from './kernel-message.js';
 import { KernelRequests } from './kernel-requests.js';
 import { createKernelSession, findKernelSession, type KernelSession, type KernelSpec, readKernelSession } from './kernel-sessions.js';
@@ -131,7 +132,7 @@ export class LabKernel implements Kernel {
   async close(): Promise<void> {
     if (this.#closed.signal.aborted) return;
     this.#closed.abort();
-    this.#endRunning((execution) => execution.fail(new NotebookError('closed', 'The notebook was closed while the cell ran.')));
+    this.#endRunning((execution) => execution.fail(kernelEnds.closed()));
     const channel = this.#channel;
     this.#drop();
     await channel?.closed;
@@ -214,12 +215,10 @@ export class LabKernel implements Kernel {
     const deadline = Date.now() + startTimeoutMs;
     for (;;) {
       const answer = await this.#ask('kernel_info_request', {}, meetTimeoutMs);
-      if (answer) {
-        this.#learn(answer);
-        this.#isReady = true;
-        if (this.#state === 'starting' || this.#state === 'dead') this.#setState('idle');
-        return;
-      }
+      if (answer) this.#learn(answer);
+      // One that runs another's cell hears us, and answers when that has ended.
+      this.#isReady = answer !== undefined || this.#state === 'busy';
+      if (this.#isReady) return this.#state === 'busy' ? undefined : this.#setState('idle');
       if (Date.now() > deadline || !this.#channel?.isOpen)
         throw new NotebookError('kernel_failed', `The kernel of "${this.#options.path()}" does not answer. Restart it.`);
     }
@@ -229,8 +228,7 @@ export class LabKernel implements Kernel {
   #awaitLost(): void {
     const { execution } = this.#running ?? {};
     void this.#ask('kernel_info_request', {}, endlessMs).then((answer) => {
-      const lost = 'The connection to the kernel was lost while the cell ran, and its end was not seen. Its outputs may be incomplete.';
-      if (answer) execution?.fail(new NotebookError('server_unreachable', lost));
+      if (answer) execution?.fail(kernelEnds.unseen());
     });
   }
 
@@ -265,16 +263,8 @@ export class LabKernel implements Kernel {
     if (state === 'dead') this.#setState('dead');
     const isOther = state === 'restarting' || state === 'starting';
     this.#isReady = false;
-    if ((isOther || state === 'dead') && !this.#isRestarting) this.#endRunning((execution) => execution.fail(this.#died(state)));
+    if ((isOther || state === 'dead') && !this.#isRestarting) this.#endRunning((execution) => execution.fail(state === 'dead' ? kernelEnds.notRestarted() : kernelEnds.restarted()));
     if (isOther && !this.#isRestarting) this.#setState('idle');
-  }
-
-  #died(state: string): NotebookError {
-    const what =
-      state === 'dead'
-        ? 'The kernel has died, and the server could not start it again. Call restart_kernel.'
-        : 'The kernel was restarted while the cell ran: it died, or a person restarted it.';
-    return new NotebookError('kernel_dead', `${what} Its variables are gone.`);
   }
 
   async #answerInput(execution: RemoteExecution, { prompt, password }: JsonObject): Promise<void> {
@@ -309,30 +299,29 @@ export class LabKernel implements Kernel {
       const outcome = await this.#tryAgain(before);
       if (outcome === 'done') return;
     }
-    this.#giveUp('The Jupyter server does not answer any more. Start it, then call restart_kernel.');
+    this.#giveUp(kernelEnds.unreachable());
   }
 
   async #tryAgain(before: string | undefined): Promise<'done' | 'again'> {
     try {
       const session = this.#session && (await readKernelSession(this.#options.server, this.#session.id));
       if (!session) {
-        this.#giveUp('The kernel was shut down, by a person or with its server. Call restart_kernel to start another one.');
+        this.#giveUp(kernelEnds.shutDown());
         return 'done';
       }
       if (session.kernelId !== before) {
-        const changed = new NotebookError('kernel_dead', 'Another kernel was chosen for the notebook while the cell ran.');
-        this.#endRunning((execution) => execution.fail(changed));
+        this.#endRunning((execution) => execution.fail(kernelEnds.exchanged()));
       }
       await this.#attached();
       return 'done';
     } catch (error) {
-      return error instanceof NotebookError && error.code === 'server_refused' ? this.#giveUp(messageOf(error)) : 'again';
+      return error instanceof NotebookError && error.code === 'server_refused' ? this.#giveUp(kernelEnds.refused(messageOf(error))) : 'again';
     }
   }
 
-  #giveUp(why: string): 'done' {
+  #giveUp(end: NotebookError): 'done' {
     this.#setState('dead');
-    this.#endRunning((execution) => execution.fail(new NotebookError('kernel_dead', `${why} Its variables are gone.`)));
+    this.#endRunning((execution) => execution.fail(end));
     return 'done';
   }
 
