@@ -1,7 +1,7 @@
 import { Listeners } from '@notebridge/kit/listeners';
 import type WebSocket from 'ws';
 import type { JupyterServer } from './jupyter-server.js';
-import { binaryProtocol, createMessage, type KernelMessage, type KernelRequest, parseMessage, printMessage } from './kernel-message.js';
+import { binaryProtocol, createMessage, type KernelMessage, type KernelRequest, parseKernelMessage, printKernelMessage } from './kernel-message.js';
 
 /** The socket to one kernel of the server, as long as both live. */
 export class KernelChannel {
@@ -20,7 +20,7 @@ export class KernelChannel {
     this.#isBinary = socket.protocol === binaryProtocol;
     this.closed = new Promise((resolve) => socket.once('close', () => resolve()));
     socket.on('message', (data: Buffer, isBinary) => {
-      const message = parseMessage(data, isBinary);
+      const message = parseKernelMessage(data, isBinary);
       if (message) this.#messages.emit(message);
     });
     socket.resume();
@@ -49,7 +49,7 @@ export class KernelChannel {
   /** Returns the id of the message. */
   send(request: KernelRequest): string {
     const { id, message } = createMessage(request, this.#session);
-    this.#socket.send(printMessage(message, this.#isBinary));
+    this.#socket.send(printKernelMessage(message, this.#isBinary));
     return id;
   }
 

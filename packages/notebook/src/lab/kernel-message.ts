@@ -29,7 +29,7 @@ export function createMessage({ channel, type, content }: KernelRequest, session
 }
 
 /** As the server takes it: text for JSON, bytes for the binary framing. */
-export function printMessage(message: JsonObject, isBinary: boolean): string | Buffer {
+export function printKernelMessage(message: JsonObject, isBinary: boolean): string | Buffer {
   if (!isBinary) return JSON.stringify(message);
   const parts = [
     Buffer.from(String(message.channel)),
@@ -48,7 +48,7 @@ export function printMessage(message: JsonObject, isBinary: boolean): string | B
 }
 
 /** Undefined for what is no message. Binary buffers, which widgets use, are left out. */
-export function parseMessage(data: Buffer, isBinary: boolean): KernelMessage | undefined {
+export function parseKernelMessage(data: Buffer, isBinary: boolean): KernelMessage | undefined {
   try {
     return isBinary ? parseBinary(data) : toMessage(JSON.parse(data.toString('utf8')));
   } catch {

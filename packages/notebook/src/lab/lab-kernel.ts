@@ -7,6 +7,7 @@ import { NotebookError } from '../model/errors.js';
 import { toCodePoints, toUtf16 } from './code-positions.js';
 import type { JupyterServer } from './jupyter-server.js';
 import { KernelChannel } from './kernel-channel.js';
+import { kernelEnds } from './kernel-ends.js';
 import type { KernelMessage } from './kernel-message.js';
 import { KernelRequests } from './kernel-requests.js';
 import { createKernelSession, findKernelSession, type KernelSession, type KernelSpec, readKernelSession } from './kernel-sessions.js';
@@ -23,7 +24,8 @@ export interface LabKernelOptions {
 
 /** How long a kernel may take to answer for the first time. */
 const startTimeoutMs = 120_000;
-const answerTimeoutMs = 5000;
+const answerTimeoutMs = 10_000;
+const meetTimeoutMs = 3000;
 /** The longest that a timer can be: 24 days. */
 const endlessMs = 2 ** 31 - 1;
 /** Waits between attempts to reach a kernel again whose socket was lost; after them it counts as dead. */
@@ -45,6 +47,8 @@ export class LabKernel implements Kernel {
   #turn: Promise<unknown> = Promise.resolve();
   readonly #requests = new KernelRequests();
   #isRestarting = false;
+  /** It has answered since it was started. */
+  #isReady = false;
   readonly #closed = new AbortController();
 
   constructor(options: LabKernelOptions) {
@@ -128,7 +132,7 @@ export class LabKernel implements Kernel {
   async close(): Promise<void> {
     if (this.#closed.signal.aborted) return;
     this.#closed.abort();
-    this.#endRunning((execution) => execution.fail(new NotebookError('closed', 'The notebook was closed while the cell ran.')));
+    this.#endRunning((execution) => execution.fail(kernelEnds.closed()));
     const channel = this.#channel;
     this.#drop();
     await channel?.closed;
@@ -176,7 +180,7 @@ export class LabKernel implements Kernel {
   /** Resolves when the kernel can be used. Rejects with what keeps it from that. */
   async #attached(): Promise<void> {
     if (this.#closed.signal.aborted) throw new NotebookError('closed', 'The notebook was closed.');
-    if (this.#channel?.isOpen && this.#state !== 'dead') return;
+    if (this.#channel?.isOpen && this.#state !== 'dead' && this.#isReady) return;
     this.#attaching ??= this.#attach().finally(() => {
       this.#attaching = undefined;
     });
@@ -185,6 +189,8 @@ export class LabKernel implements Kernel {
 
   async #attach(): Promise<void> {
     const { server, path, spec } = this.#options;
+    // Restarted under its socket, by a person or because it died.
+    if (this.#channel?.isOpen && this.#state !== 'dead') return this.#meet();
     const known = this.#session && (await readKernelSession(server, this.#session.id));
     const found = known ?? (await findKernelSession(server, path()));
     const session = found ?? (await createKernelSession(server, path(), spec.name === '' ? undefined : spec.name));
@@ -199,19 +205,30 @@ export class LabKernel implements Kernel {
     const model = await server.request(`api/kernels/${encodeURIComponent(session.kernelId)}`);
     // One that runs another's cell answers when that has ended, which may be tomorrow.
     const isBusy = isJsonObject(model) && model.execution_state === 'busy';
+    this.#isReady = isBusy;
     if (isBusy) return this.#setState('busy');
-    const answer = await this.#ask('kernel_info_request', {}, startTimeoutMs);
-    if (!answer) throw new NotebookError('kernel_failed', `The kernel of "${path()}" does not answer. Restart it.`);
-    this.#learn(answer);
-    if (this.#state === 'starting' || this.#state === 'dead') this.#setState('idle');
+    await this.#meet();
+  }
+
+  /** Asked until it answers: what is sent to a kernel that is just starting may be lost, and a cell that is lost would never end. */
+  async #meet(): Promise<void> {
+    const deadline = Date.now() + startTimeoutMs;
+    for (;;) {
+      const answer = await this.#ask('kernel_info_request', {}, meetTimeoutMs);
+      if (answer) this.#learn(answer);
+      // One that runs another's cell hears us, and answers when that has ended.
+      this.#isReady = answer !== undefined || this.#state === 'busy';
+      if (this.#isReady) return this.#state === 'busy' ? undefined : this.#setState('idle');
+      if (Date.now() > deadline || !this.#channel?.isOpen)
+        throw new NotebookError('kernel_failed', `The kernel of "${this.#options.path()}" does not answer. Restart it.`);
+    }
   }
 
   /** The kernel's answer comes behind the end of the cell: one that has not ended by then has ended while nobody listened. */
   #awaitLost(): void {
     const { execution } = this.#running ?? {};
     void this.#ask('kernel_info_request', {}, endlessMs).then((answer) => {
-      const lost = 'The connection to the kernel was lost while the cell ran, and its end was not seen. Its outputs may be incomplete.';
-      if (answer) execution?.fail(new NotebookError('server_unreachable', lost));
+      if (answer) execution?.fail(kernelEnds.unseen());
     });
   }
 
@@ -245,16 +262,9 @@ export class LabKernel implements Kernel {
     }
     if (state === 'dead') this.#setState('dead');
     const isOther = state === 'restarting' || state === 'starting';
-    if ((isOther || state === 'dead') && !this.#isRestarting) this.#endRunning((execution) => execution.fail(this.#died(state)));
+    this.#isReady = false;
+    if ((isOther || state === 'dead') && !this.#isRestarting) this.#endRunning((execution) => execution.fail(state === 'dead' ? kernelEnds.notRestarted() : kernelEnds.restarted()));
     if (isOther && !this.#isRestarting) this.#setState('idle');
-  }
-
-  #died(state: string): NotebookError {
-    const what =
-      state === 'dead'
-        ? 'The kernel has died, and the server could not start it again. Call restart_kernel.'
-        : 'The kernel was restarted while the cell ran: it died, or a person restarted it.';
-    return new NotebookError('kernel_dead', `${what} Its variables are gone.`);
   }
 
   async #answerInput(execution: RemoteExecution, { prompt, password }: JsonObject): Promise<void> {
@@ -289,30 +299,29 @@ export class LabKernel implements Kernel {
       const outcome = await this.#tryAgain(before);
       if (outcome === 'done') return;
     }
-    this.#giveUp('The Jupyter server does not answer any more. Start it, then call restart_kernel.');
+    this.#giveUp(kernelEnds.unreachable());
   }
 
   async #tryAgain(before: string | undefined): Promise<'done' | 'again'> {
     try {
       const session = this.#session && (await readKernelSession(this.#options.server, this.#session.id));
       if (!session) {
-        this.#giveUp('The kernel was shut down, by a person or with its server. Call restart_kernel to start another one.');
+        this.#giveUp(kernelEnds.shutDown());
         return 'done';
       }
       if (session.kernelId !== before) {
-        const changed = new NotebookError('kernel_dead', 'Another kernel was chosen for the notebook while the cell ran.');
-        this.#endRunning((execution) => execution.fail(changed));
+        this.#endRunning((execution) => execution.fail(kernelEnds.exchanged()));
       }
       await this.#attached();
       return 'done';
     } catch (error) {
-      return error instanceof NotebookError && error.code === 'server_refused' ? this.#giveUp(messageOf(error)) : 'again';
+      return error instanceof NotebookError && error.code === 'server_refused' ? this.#giveUp(kernelEnds.refused(messageOf(error))) : 'again';
     }
   }
 
-  #giveUp(why: string): 'done' {
+  #giveUp(end: NotebookError): 'done' {
     this.#setState('dead');
-    this.#endRunning((execution) => execution.fail(new NotebookError('kernel_dead', `${why} Its variables are gone.`)));
+    this.#endRunning((execution) => execution.fail(end));
     return 'done';
   }
 

@@ -2,7 +2,7 @@ import { type Logger, silentLogger } from '@notebridge/kit/logger';
 import { NotebookError } from '../model/errors.js';
 import { createNotebookSession, type NotebookSession } from '../session.js';
 import { createNotebookTools } from '../tools/notebook-tools.js';
-import { type NotebookTool, type ToolContext, type ToolResult, toErrorResult } from '../tools/tool.js';
+import { type NotebookTool, type ToolContext, type ToolResult, toFailedAnswer } from '../tools/tool.js';
 import type { JupyterServer } from './jupyter-server.js';
 import { findKernelSession, type KernelSpec, readKernelSpecs } from './kernel-sessions.js';
 import { LabKernel } from './lab-kernel.js';
@@ -79,7 +79,7 @@ export class LabNotebook {
       if (forEdit) await this.#source.settle();
       return name === 'get_notebook_info' && !result.isError ? this.#withPlace(result) : result;
     } catch (error) {
-      return toErrorResult(error);
+      return toFailedAnswer(error);
     }
   }
 

@@ -3,7 +3,7 @@ import type { Logger } from '@notebridge/kit/logger';
 import { NotebookError } from '../model/errors.js';
 import { checkArguments } from '../tools/arguments.js';
 import { describeNotebookTools } from '../tools/notebook-tools.js';
-import { type ToolContext, type ToolDescription, type ToolResult, toErrorResult } from '../tools/tool.js';
+import { type ToolContext, type ToolDescription, type ToolResult, toFailedAnswer } from '../tools/tool.js';
 import type { JupyterServer } from './jupyter-server.js';
 import { listKernelSessions } from './kernel-sessions.js';
 import { LabNotebook } from './lab-notebook.js';
@@ -59,7 +59,7 @@ export class LabWorkspace {
         return toResult(await this.#use(checkArguments(name, useNotebook.inputSchema, args) as unknown as UseArguments, sessionId));
       return await (await this.#notebookOf(sessionId)).callTool(name, args, context);
     } catch (error) {
-      return toErrorResult(error, this.#options.onFault);
+      return toFailedAnswer(error, this.#options.onFault);
     }
   }
 

@@ -12,7 +12,7 @@ import type { NotebookSource } from './notebook-source.js';
 import { pause } from './pause.js';
 import { Room } from './room.js';
 import { readSharedCell, readSharedNotebook, type SharedCell, sharedCellsOf, sharedMetaOf } from './shared-cells.js';
-import { applyToShared, bringShared, placeOf, separateIds } from './shared-edits.js';
+import { applyToShared, bringShared, placeInRoom, separateIds } from './shared-edits.js';
 import type * as Y from './yjs.js';
 
 export interface LiveNotebookOptions {
@@ -99,7 +99,7 @@ export class LiveNotebook implements NotebookSource {
     const { document } = this.#room ?? {};
     if (!document) return;
     const cells = sharedCellsOf(document);
-    const at = placeOf(cells, cellId);
+    const at = placeInRoom(cells, cellId);
     if (at !== -1) document.transact(() => cells.get(at).set('execution_state', isRunning ? 'running' : 'idle'), ours);
   }
 

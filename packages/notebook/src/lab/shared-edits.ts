@@ -20,7 +20,7 @@ export function applyToShared(document: Y.Doc, { change: { op }, after }: Docume
   if (op.type === 'setMetadata' && op.id === undefined) return editNotebookMetadata(document, op.metadata);
   const id = op.type === 'insert' || op.type === 'restore' ? op.cell.id : (op.id ?? '');
   const cells = sharedCellsOf(document);
-  const at = placeOf(cells, id);
+  const at = placeInRoom(cells, id);
   if (op.type === 'delete') return at === -1 ? undefined : cells.delete(at, 1);
   if (!after) return;
   const place = { cells, at, cell: after.cell, previousId: after.previousId };
@@ -55,7 +55,7 @@ export function bringShared(document: Y.Doc, { cells: target, metadata }: Notebo
   const wanted = new Set(target.map(({ id }) => id));
   for (let at = cells.length - 1; at >= 0; at--) if (!wanted.has(String(cells.get(at).get('id')))) cells.delete(at, 1);
   target.forEach((cell, index) => {
-    const place = { cells, at: placeOf(cells, cell.id), cell, previousId: target[index - 1]?.id };
+    const place = { cells, at: placeInRoom(cells, cell.id), cell, previousId: target[index - 1]?.id };
     const shared = place.at === -1 ? undefined : cells.get(place.at);
     if (shared && shared.get('cell_type') !== cell.type) cells.delete(place.at, 1);
     if (shared?.get('cell_type') === cell.type) {
@@ -81,7 +81,7 @@ export function separateIds(document: Y.Doc, createId: () => string): boolean {
   return doubled.length > 0;
 }
 
-export function placeOf(cells: Y.Array<SharedCell>, id: string): number {
+export function placeInRoom(cells: Y.Array<SharedCell>, id: string): number {
   return cells.toArray().findIndex((cell) => cell.get('id') === id);
 }
 
@@ -94,7 +94,7 @@ interface Place {
 
 /** Behind the cell that comes before it: that cell stands where the room has it, whatever others do meanwhile. */
 function insert({ cells, cell, previousId }: Place): void {
-  cells.insert(previousId === undefined ? 0 : placeOf(cells, previousId) + 1, [createSharedCell(cell)]);
+  cells.insert(previousId === undefined ? 0 : placeInRoom(cells, previousId) + 1, [createSharedCell(cell)]);
 }
 
 /** A cell of another type is another cell, under the same id. */
@@ -105,12 +105,12 @@ function exchange(place: Place): void {
 
 /** As Lab moves a cell: it has no other way than to take it out and put a copy in. */
 function move({ cells, cell, previousId }: Place): void {
-  const at = placeOf(cells, cell.id);
+  const at = placeInRoom(cells, cell.id);
   const before = at === 0 ? undefined : cells.get(at - 1).get('id');
   if (before === previousId) return;
   const copy = cells.get(at).clone();
   cells.delete(at, 1);
-  cells.insert(previousId === undefined ? 0 : placeOf(cells, previousId) + 1, [copy]);
+  cells.insert(previousId === undefined ? 0 : placeInRoom(cells, previousId) + 1, [copy]);
 }
 
 function editNotebookMetadata(document: Y.Doc, metadata: Notebook['metadata']): void {

@@ -108,7 +108,7 @@ export function bindTool(definition: ToolDefinition, session: NotebookSession, o
       const by: Actor = { kind: 'agent', name: context.agent ?? 'agent' };
       return toResult(await definition.answer({ session, args, by, context, options }));
     } catch (error) {
-      return toErrorResult(error, options.onFault);
+      return toFailedAnswer(error, options.onFault);
     }
   };
   return { name, description, inputSchema, annotations, run };
@@ -119,7 +119,7 @@ function toResult({ value, images = [] }: ToolAnswer): ToolResult {
 }
 
 /** An error is JSON too, so that a program can read the code, and an agent what the error is about. */
-export function toErrorResult(error: unknown, onFault?: (error: unknown) => void): ToolResult {
+export function toFailedAnswer(error: unknown, onFault?: (error: unknown) => void): ToolResult {
   const isKnown = error instanceof NotebookError && error.code !== 'internal';
   if (!isKnown) onFault?.(error);
   const told: JsonObject = isKnown

@@ -8,7 +8,7 @@ import { Agent } from './support/agent.js';
 import { codeCell, installTimeoutMs, TestLab } from './support/jupyter.js';
 import { hasBrowser, launchBrowser, Person, withoutBrowser } from './support/person.js';
 
-const timeout = 300_000;
+const timeout = 400_000;
 let lab: TestLab;
 let browser: Browser | undefined;
 
@@ -56,7 +56,7 @@ it('outputs are in the file while a cell runs', { timeout }, async () => {
   const agent = await agentAt('long.ipynb');
   const code = 'import pathlib, time\nprint("begun", flush=True)\nwhile not pathlib.Path("go").exists(): time.sleep(0.05)';
   const running = agent.call('run_code', { code });
-  await until(async () => JSON.stringify((await lab.read('long.ipynb')).cells[2]?.outputs ?? []).includes('begun'), 60_000);
+  await until(async () => JSON.stringify((await lab.read('long.ipynb')).cells[2]?.outputs ?? []).includes('begun'), 200_000);
   await writeFile(join(lab.folder, 'go'), '');
   expect((await running).value).toMatchObject({ status: 'ok' });
 });
@@ -80,8 +80,8 @@ it('what another program wrote while a cell ran is joined with its outputs', { t
   const agent = await agentAt('joined.ipynb');
   const code = 'import pathlib, time\nwhile not pathlib.Path("joined").exists(): time.sleep(0.05)\nprint("end")';
   const running = agent.call('run_code', { code });
-  await until(() => agent.notebook.session.running?.state === 'running' && agent.notebook.session.kernel.state === 'busy', 60_000);
-  await until(async () => (await lab.read('joined.ipynb')).cells.length === 3, 60_000);
+  await until(() => agent.notebook.session.running?.state === 'running' && agent.notebook.session.kernel.state === 'busy', 200_000);
+  await until(async () => (await lab.read('joined.ipynb')).cells.length === 3, 200_000);
   await changeOnDisk('joined.ipynb', (cells) => {
     (cells[0] as { source: string }).source = 'a = "theirs"';
   });
@@ -119,5 +119,5 @@ it('a notebook that a person has open is edited only after their yes', { ...driv
   expect(await sourcesOf('open.ipynb')).toEqual(['a = 2']);
   // The same kernel as theirs.
   await person.runCell(0);
-  await until(async () => (await agent.call('run_code', { code: 'a' })).value.outputs?.[0]?.data?.['text/plain']?.[0] === '1', 60_000);
+  await until(async () => (await agent.call('run_code', { code: 'a' })).value.outputs?.[0]?.data?.['text/plain']?.[0] === '1', 200_000);
 });
