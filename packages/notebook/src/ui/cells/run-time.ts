@@ -36,7 +36,7 @@ export class RunTime {
 }
 
 /** "0.3 s", "12.3 s", "4 min 5 s", "2 h 3 min". */
-export function describeTime(ms: number): string {
+function describeTime(ms: number): string {
   const seconds = ms / 1000;
   if (seconds < 59.95) return `${seconds.toFixed(1)} s`;
   const whole = Math.round(seconds);

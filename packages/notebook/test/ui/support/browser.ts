@@ -61,6 +61,8 @@ export class Stage {
         '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost',
       ],
     });
+    // Bundled before the first page waits for it.
+    await builtUi();
     const context = await this.#browser.newContext(options);
     this.#contexts.push(context);
     const page = await context.newPage();
