@@ -73,7 +73,8 @@ export class OutputTrust {
 
   #onChange({ change, before, after }: DocumentEvent): void {
     if (!this.#isTrusted || !after) return;
-    if (change.by !== otherProgram) {
+    // A document keeps a copy of who changed it.
+    if (change.by.kind !== otherProgram.kind || change.by.name !== otherProgram.name) {
       this.#timer ??= setTimeout(() => this.#note(), noteMs).unref();
       return;
     }

@@ -9,6 +9,8 @@ import { asText, scriptsOf } from './output-scripts.js';
 import { scriptedOutput } from './scripted-output.js';
 import { TextOutput } from './text-output.js';
 
+const widgetType = 'application/vnd.jupyter.widget-view+json';
+
 type Renderer = (value: unknown, type: string, bundle: MimeBundle, metadata: MimeBundle) => HTMLElement | undefined;
 
 /** Best first. A renderer that finds nothing to show (a table of scripts alone) leaves it to the next. */
@@ -36,6 +38,8 @@ export function richOutput(output: Extract<Output, { data: MimeBundle }>): HTMLE
 /** The best form of a mime bundle that can be shown and does not act. One that cannot be shown says why, and leaves it to the next. */
 function stillForm(bundle: MimeBundle, metadata: MimeBundle): HTMLElement | undefined {
   const faults: HTMLElement[] = [];
+  if (bundle[widgetType] !== undefined)
+    faults.push(el('div', { class: 'not-loaded' }, 'Interactive widgets are not shown in this window.'));
   const element = bestForm(bundle, metadata, faults) ?? otherForm(bundle);
   return faults.length === 0 ? element : el('div', {}, ...faults, element);
 }

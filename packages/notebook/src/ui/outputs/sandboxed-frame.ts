@@ -127,12 +127,14 @@ function keepFocus(): void {
   addEventListener('focusin', ({ target }) => {
     if (target instanceof HTMLElement && !target.matches('.sandboxed-frame')) before = target;
   });
-  addEventListener('blur', () => {
+  const check = () => {
     const { activeElement } = document;
     if (!activeElement?.matches('.sandboxed-frame') || isWanted || activeElement.matches(':hover')) return;
     const place = [...living].find(({ frame }) => frame === activeElement);
     if (place && ++place.taken >= maxTaken) end(place, 'This output was ended: it took the keyboard from you.');
     if (before instanceof HTMLElement && before.isConnected) before.focus({ preventScroll: true });
     else (activeElement as HTMLElement).blur();
-  });
+  };
+  // A frame of another process has the focus only after the window has lost it.
+  addEventListener('blur', () => setTimeout(check));
 }

@@ -120,7 +120,7 @@ export function escapes(server: string): readonly Named[] {
     ],
     [
       'a form',
-      `<form id=f method=post action="${url}/f" target=_top><input name=a></form>` + tried('f.submit()') + tried('f.requestSubmit()'),
+      `<form id=f method=post action="${url}/f" target=_top><input name=a></form>${tried('f.submit()')}${tried('f.requestSubmit()')}`,
     ],
     [
       'links',
@@ -139,7 +139,7 @@ export function escapes(server: string): readonly Named[] {
     [
       'devices',
       tried('navigator.geolocation.getCurrentPosition(() => say("located"))') +
-        tried('navigator.mediaDevices.getUserMedia({ audio: true }).then(() => say("heard"), () => {})') +
+        tried('navigator.mediaDevices.getUserMedia({ video: true }).then(() => say("seen"), () => {})') +
         tried('document.documentElement.requestFullscreen().then(() => say("full"), () => {})') +
         tried('navigator.clipboard.readText().then(() => say("read"), () => {})'),
     ],
