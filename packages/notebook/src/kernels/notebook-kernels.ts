@@ -193,7 +193,7 @@ function sandboxFor({ id }: FoundKernel, { sandbox, isAttended }: Pick<NotebookK
 }
 
 /** Of this very name, and usable. */
-export async function findUsable(finder: KernelFinder, id: string): Promise<FoundKernel> {
+async function findUsable(finder: KernelFinder, id: string): Promise<FoundKernel> {
   const found = await finder.find(id);
   if (!found) throw await unknownKernel(finder, id);
   if (!found.problem) return found;

@@ -5,7 +5,8 @@ import { BridgeError, type ErrorCode } from '../../core/errors.js';
 import { ownConnections } from '../../net/connections.js';
 import { AgentWatchMiddleware } from '../../notebooks/local/agent-watch.js';
 import { LocalNotebook } from '../../notebooks/local/local-notebook.js';
-import { createTrustedFolders } from '../../notebooks/local/trusted-folders.js';
+import { ownUserId } from '../../processes/own-user.js';
+import { createTrustedFolders } from '../../state/trusted-folders.js';
 import { browserSwitchedOff, type NotebookSetup, type OpenedNotebook } from './open-notebook.js';
 import { WindowFile } from './window-file.js';
 
@@ -32,7 +33,7 @@ export async function openBuiltIn(setup: NotebookSetup, { file, readOnly }: Buil
   const host = createNotebookHost({
     file,
     readOnly: readOnly ?? false,
-    kernels: { wanted: pages.kernel, isAttended: pages.attended, trust: createTrustedFolders(stateDir), env },
+    kernels: { wanted: pages.kernel, isAttended: pages.attended, trust: createTrustedFolders(stateDir, { uid: ownUserId() }), env },
     sandbox: pages.sandbox,
     // Its windows have a port of their own; that of the hub is taken.
     port: pagePort === undefined ? (pages.port ?? 0) : 0,
