@@ -1,5 +1,5 @@
 import { nearest } from '@notebridge/kit/did-you-mean';
-import type { JsonObject } from '@notebridge/kit/json';
+import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { Listeners } from '@notebridge/kit/listeners';
 import { HostError } from '../host/host-error.js';
 import type { Kernel } from '../kernel/kernel.js';
@@ -183,9 +183,10 @@ export class NotebookKernels {
   }
 }
 
-/** Nothing, or as little as a new notebook of ours has. */
+/** Nothing, or as little as a new notebook of ours has: a kernel that has run leaves the version of its language. */
 function namesNone({ kernelspec, language_info }: JsonObject): boolean {
-  return kernelspec === undefined || (language_info === undefined && isGeneric(readNamedKernel({ kernelspec }).name ?? ''));
+  const version = isJsonObject(language_info) ? language_info.version : undefined;
+  return kernelspec === undefined || (version === undefined && isGeneric(readNamedKernel({ kernelspec }).name ?? ''));
 }
 
 function sandboxFor({ id }: FoundKernel, { sandbox, isAttended }: Pick<NotebookKernelsOptions, 'sandbox' | 'isAttended'>): SandboxMode {
