@@ -7,11 +7,10 @@ import { compileStandardLibrary } from './dist/kernel/pyodide-files.js';
 import { buildUi } from './src/ui/build-ui.mjs';
 
 carryKit(fileURLToPath(new URL('dist/', import.meta.url)));
-for (const folder of ['kernel/python/', 'kernel/jupyter/python/']) {
+for (const folder of ['kernel/python/', 'kernel/jupyter/python/'])
   cpSync(new URL(`src/${folder}`, import.meta.url), new URL(`dist/${folder}`, import.meta.url), {
     recursive: true,
     filter: (file) => !file.includes('__pycache__'),
   });
-}
 await compileStandardLibrary();
 await buildUi(fileURLToPath(new URL('dist/ui/', import.meta.url)));

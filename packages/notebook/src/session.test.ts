@@ -24,7 +24,8 @@ function describeEvent(event: SessionEvent): string {
   if ('run' in event)
     return `${event.type} ${event.run.cellId} by ${event.run.by.name}${event.type === 'finished' ? `: ${event.status}` : ''}`;
   if ('by' in event) return `${event.type} by ${event.by.name}`;
-  return event.type === 'kernel' ? `kernel ${event.state}` : `readOnly ${event.readOnly}`;
+  if (event.type === 'readOnly') return `readOnly ${event.readOnly}`;
+  return event.type === 'kernel' ? `kernel ${event.state}` : event.type;
 }
 
 describe('a session', () => {

@@ -1,7 +1,10 @@
 import type { JsonObject } from '@notebridge/kit/json';
 import { Listeners } from '@notebridge/kit/listeners';
 import { messageOf } from '@notebridge/kit/message-of';
-import type { Execution, Kernel, KernelInfo, KernelState, Output } from './kernel/kernel.js';
+import { createCellSink, deletedCell } from './cell-sink.js';
+import { Displays } from './displays.js';
+import { type InputEvent, InputQuestions } from './input-questions.js';
+import type { InputQuestion, Kernel, KernelInfo, KernelState, Output } from './kernel/kernel.js';
 import type { Layer } from './kernel/layers.js';
 import type { Actor } from './model/cell.js';
 import type { DocumentEvent, NotebookDocument } from './model/document.js';
@@ -23,6 +26,7 @@ export interface SessionOptions {
 
 export type SessionEvent =
   | RunEvent
+  | InputEvent
   /** Someone stopped, interrupted or restarted what runs. */
   | { readonly type: 'stopped' | 'interrupted' | 'restarted'; readonly by: Actor }
   /** The version and the layers are known from the first start on. */
@@ -36,6 +40,9 @@ export class NotebookSession {
   readonly kernel: Kernel;
   readonly title: string | undefined;
   readonly describeKernel: () => JsonObject;
+  /** What running code asks a person. */
+  readonly questions: InputQuestions;
+  readonly #displays: Displays;
   readonly #listeners = new Listeners<SessionEvent>();
   readonly #queue: RunQueue;
   readonly #stopListening: (() => void)[];
@@ -50,6 +57,8 @@ export class NotebookSession {
     this.describeKernel = describeKernel;
     this.journal = new Journal(document, journal);
     this.#readOnly = readOnly;
+    this.#displays = new Displays(document);
+    this.questions = new InputQuestions((event) => this.#listeners.emit(event));
     this.#queue = new RunQueue({
       execute: (job) => this.#execute(job),
       onEvent: (event) => this.#listeners.emit(event),
@@ -58,6 +67,7 @@ export class NotebookSession {
       document.onChange((event) => this.#dropDeleted(event)),
       kernel.onState((state) => {
         const { info, layers } = kernel;
+        if (state === 'starting') this.#displays.forget();
         this.#listeners.emit({ type: 'kernel', state, info: { ...info }, ...(layers ? { layers } : {}) });
       }),
     ];
@@ -159,13 +169,14 @@ export class NotebookSession {
     this.#queue.drop(() => new NotebookError('closed', 'The notebook was closed before the cell ran.'));
     this.#queue.stopRunning();
     for (const stop of this.#stopListening) stop();
+    this.questions.close();
     this.journal.close();
     await this.kernel.close();
   }
 
   async #execute(job: Job): Promise<RunResult> {
     const { options } = job;
-    const sink = createCellSink(this.document, job);
+    const sink = createCellSink(this.document, this.#displays, job);
     try {
       if (this.#started && this.kernel.state === 'dead')
         throw new NotebookError('kernel_dead', 'The kernel has died; restart it. Its variables are gone.');
@@ -173,7 +184,9 @@ export class NotebookSession {
       if (job.isStopped) throw notRun('it was stopped')(job);
       sink.begin();
       const execution = await this.kernel.execute(job.source, {
-        onOutput: (output) => sink.put(output),
+        onOutput: (output, displayId) => sink.put(output, displayId),
+        onUpdate: (displayId, output) => sink.update(displayId, output),
+        onInput: (question, signal) => this.#ask(job, question, signal, sink.put),
         onClear: (wait) => sink.clear(wait),
         ...(options.signal ? { signal: options.signal } : {}),
       });
@@ -181,6 +194,15 @@ export class NotebookSession {
     } catch (error) {
       throw sink.fail(this.#toKnown(error));
     }
+  }
+
+  /** A refusal is said in the cell: the error that the code gets does not tell why. */
+  async #ask(job: Job, question: InputQuestion, signal: AbortSignal, put: (output: Output) => void): Promise<string | undefined> {
+    const run = { id: job.id, cellId: job.cellId, by: job.options.by, state: job.state };
+    const isAsked = this.questions.canAsk(run);
+    const answer = await this.questions.ask(question, run, signal);
+    if (answer === undefined && !signal.aborted) put(refusal(question, isAsked));
+    return answer;
   }
 
   #toKnown(error: unknown): NotebookError {
@@ -221,52 +243,10 @@ export function createNotebookSession(options: SessionOptions): NotebookSession 
   return new NotebookSession(options);
 }
 
-/** Writes what a run gives into its cell, as long as the cell is there. */
-function createCellSink(document: NotebookDocument, { cellId, options: { by, onOutput } }: Job) {
-  let outputs: readonly Output[] = [];
-  let clearsWithNext = false;
-  const write = (change: () => void): void => {
-    if (document.find(cellId)?.type !== 'code') return;
-    change();
-    outputs = document.find(cellId)?.outputs ?? outputs;
-  };
-  return {
-    begin: () => write(() => document.clear(cellId, { by })),
-    put(output: Output): void {
-      write(() => {
-        if (clearsWithNext) document.setOutputs(cellId, [], { by });
-        clearsWithNext = false;
-        document.appendOutput(cellId, output, { by });
-      });
-      onOutput?.(output);
-    },
-    clear(wait: boolean): void {
-      clearsWithNext = wait;
-      if (!wait) write(() => document.setOutputs(cellId, [], { by }));
-    },
-    finish({ status, executionCount }: Execution): RunResult {
-      const count = executionCount > 0 ? executionCount : null;
-      write(() => {
-        document.finishOutputs(cellId, { by });
-        document.setExecutionCount(cellId, count, { by });
-      });
-      if (!document.find(cellId)) throw deletedCell(cellId, 'while it ran', outputs);
-      return { status, executionCount: count, outputs };
-    },
-    /** What the kernel says is shown in the cell too: a person sees no tool results. */
-    fail(error: NotebookError): NotebookError {
-      const { code, message } = error;
-      const shown: Output = { output_type: 'error', ename: 'KernelError', evalue: message, traceback: [message] };
-      if (code === 'kernel_dead' || code === 'kernel_failed')
-        write(() => {
-          document.appendOutput(cellId, shown, { by });
-          document.finishOutputs(cellId, { by });
-        });
-      return error;
-    },
-  };
-}
-
-function deletedCell(cellId: string, when: string, outputs: readonly Output[] = []): NotebookError {
-  return new NotebookError('cell_deleted', `The cell "${cellId}" was deleted ${when}.`, { data: { cellId, outputs } });
+function refusal({ prompt }: InputQuestion, wasAsked: boolean): Output {
+  const what = `[The code asked${prompt.trim() === '' ? '' : ` ${JSON.stringify(prompt.slice(0, 200))}`}, and `;
+  const why = wasAsked
+    ? 'no answer was given.]\n'
+    : 'nobody has the notebook open in a window who could answer. Set the value in the code instead of input(), or ask the person to open the notebook.]\n';
+  return { output_type: 'stream', name: 'stderr', text: what + why };
 }

@@ -60,6 +60,7 @@ export function createActions({ session, file, codeTools, kernels, disconnectAge
       const { status, executionCount } = await session.run(cellId, { by });
       return { status, executionCount };
     },
+    answerInput: ({ questionId, text }) => session.questions.answer(questionId, text),
     stop: () => session.stop({ by }),
     interrupt: async () => void (await session.interrupt({ by })),
     restart: () => session.restart({ by }),

@@ -8,6 +8,10 @@ type Check = (value: unknown) => string | undefined;
 const text: Check = (value) => (typeof value === 'string' ? undefined : 'has to be a text');
 const flag: Check = (value) => (typeof value === 'boolean' ? undefined : 'has to be true or false');
 const count: Check = (value) => (Number.isSafeInteger(value) && Number(value) >= 0 ? undefined : 'has to be an integer of 0 or more');
+const orNull =
+  (check: Check): Check =>
+  (value) =>
+    value === null ? undefined : check(value);
 const optional =
   (check: Check): Check =>
   (value) =>
@@ -32,6 +36,7 @@ const actions: { readonly [Action in ViewerAction['do']]: { readonly [field: str
   clearOutputs: { cellId },
   undoDelete: {},
   run: { cellId },
+  answerInput: { questionId: count, text: orNull(text) },
   stop: {},
   interrupt: {},
   restart: {},

@@ -18,6 +18,8 @@ export interface ViewerWindowsOptions extends Pick<ViewerTarget, 'session' | 'fi
 
 /** The journal holds whole cells; while an agent works, windows get it this often. */
 const journalMs = 100;
+/** After this long without a window, nobody answers what an agent's code asks. */
+const leaveMs = 30_000;
 /** Characters of source that a journal of a window has. What is older is not shown. */
 const maxJournalCharacters = 2_000_000;
 
@@ -28,10 +30,12 @@ export class ViewerWindows {
   readonly #stopListening: (() => void)[];
   #agents: readonly ConnectedAgent[] = [];
   #journalTimer: NodeJS.Timeout | undefined;
+  #leaveTimer: NodeJS.Timeout | undefined;
 
   constructor(options: ViewerWindowsOptions) {
     this.#options = options;
     const { session, file, codeTools, kernels } = options;
+    session.questions.isAttended = () => this.#links.size > 0;
     this.#stopListening = [
       session.document.onChange(({ change }) => this.#notify({ type: 'change', change })),
       session.onEvent((event) => this.#notify({ type: 'session', event })),
@@ -60,7 +64,7 @@ export class ViewerWindows {
     const { session, file, logger, limits, codeTools, kernels } = this.#options;
     const link: ViewerLink = new ViewerLink(socket, {
       perform: createActions({ session, file, codeTools, kernels, disconnectAgent: (id) => this.#disconnect(id) }),
-      onClose: () => this.#links.delete(link),
+      onClose: () => this.#remove(link),
       logger,
       limits,
     });
@@ -70,6 +74,7 @@ export class ViewerWindows {
 
   async close(): Promise<void> {
     clearTimeout(this.#journalTimer);
+    clearTimeout(this.#leaveTimer);
     for (const stop of this.#stopListening) stop();
     await Promise.all([...this.#links].map((link) => link.close()));
   }
@@ -85,12 +90,20 @@ export class ViewerWindows {
       choice: kernels?.choice ?? null,
       running: session.running ?? null,
       queued: session.queued,
+      questions: session.questions.open,
       journal: newest(session.journal.entries),
       agents: this.#agents,
       tools: codeTools?.access ?? null,
       file: file?.state ?? { kind: 'none' },
       readOnly: session.readOnly,
     };
+  }
+
+  #remove(link: ViewerLink): void {
+    this.#links.delete(link);
+    // A reload is back at once; whoever does not come back would leave an agent waiting.
+    clearTimeout(this.#leaveTimer);
+    this.#leaveTimer = setTimeout(() => this.#links.size > 0 || this.#options.session.questions.refuseUnattended(), leaveMs).unref();
   }
 
   #notify(message: HostMessage): void {

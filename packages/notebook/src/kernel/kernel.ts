@@ -1,3 +1,4 @@
+import type { KernelComms } from './jupyter/kernel-comms.js';
 import type { Layer } from './layers.js';
 
 /** A mime bundle: texts by mime type, and any JSON value for JSON types. */
@@ -92,6 +93,8 @@ export interface Kernel {
   readonly info: KernelInfo;
   /** What stands between the code and the machine. Undefined until the kernel has started once, and of kernels that do not know it. */
   readonly layers?: readonly Layer[] | undefined;
+  /** Messages of widgets; undefined of kernels that have none. */
+  readonly comms?: KernelComms | undefined;
   /** Rejects with a message that says what to do. */
   start(): Promise<void>;
   /** One at a time; later ones queue. Rejects when the kernel is dead, or dies. */

@@ -1,7 +1,7 @@
 import { nearest } from '@notebridge/kit/did-you-mean';
 import type { JsonObject } from '@notebridge/kit/json';
 import { Listeners } from '@notebridge/kit/listeners';
-import type { Output } from '../kernel/kernel.js';
+import type { DisplayDataOutput, ExecuteResultOutput, Output } from '../kernel/kernel.js';
 import { type Actor, type Cell, type CellContent, type CellType, emptyNotebook, type Notebook } from './cell.js';
 import { createCellId } from './cell-ids.js';
 import { CellPlaces } from './cell-places.js';
@@ -163,6 +163,15 @@ export class NotebookDocument {
   /** Adds what a kernel sent, as Jupyter shows it and within the limits. */
   appendOutput(id: string, output: Output, { by }: EditOptions): void {
     this.#editOutputs(id, by, (log) => log.append(fromKernel(output)));
+  }
+
+  /** A display that a kernel shows anew. It keeps its kind: a result stays one. */
+  replaceOutput(id: string, index: number, output: Output, { by }: EditOptions): void {
+    const before = this.#codeCell(id).cell.outputs[index];
+    const next = fromKernel(output);
+    if (!before || !('data' in before) || !('data' in next)) return;
+    const kept = { ...before, data: next.data, metadata: next.metadata } as DisplayDataOutput | ExecuteResultOutput;
+    this.#editOutputs(id, by, (log) => log.replace(index, before, kept));
   }
 
   /** At the end of a run: if something was left out, its note gets the totals. */

@@ -25,6 +25,7 @@ export const notebookErrors = {
   cancelled: { meaning: 'The run was cancelled before it began.', next: 'Run the cell again.' },
   kernel_failed: { meaning: 'The kernel could not be started.', next: 'Follow what the message says, then try again.' },
   kernel_dead: { meaning: 'The kernel has died.', next: 'Call `restart_kernel`; variables are gone.' },
+  no_question: { meaning: 'The question of the code is not open any more.', next: 'Look at the cell; run it again.' },
   out_of_step: { meaning: 'A change does not follow the last one that a replica has seen.', next: 'Begin again from a snapshot.' },
   closed: { meaning: 'The notebook session is closed.', next: 'Open the notebook again.' },
   internal: { meaning: 'A fault of ours.', next: 'Report it.' },

@@ -54,6 +54,21 @@ export class OutputLog {
     }
   }
 
+  /** Another display in the place of one. One that is larger than what is left stays away, and the old one is shown. */
+  replace(index: number, before: Output, output: DisplayDataOutput | ExecuteResultOutput): OutputEdit[] {
+    const left = this.#limits.maxRichBytes - this.#richBytes + valueBytes(before);
+    const missing: [string, number][] = [];
+    const { bundle } = fitBundle(output.data, left, (what, size) => missing.push([what, size]));
+    const edits: OutputEdit[] = [];
+    if (missing.length === 0 || Object.keys(bundle).length > 0) {
+      const next = sortTop({ ...output, data: bundle }) as Output;
+      this.#richBytes += valueBytes(next) - valueBytes(before);
+      edits.push({ type: 'setOutput', index, output: next });
+    }
+    for (const [what, size] of missing) edits.push(...this.#leaveOut((record) => record.addPart(what, size)));
+    return edits;
+  }
+
   /** At the end of a run: the note gets its totals, and the last lines of what was left out follow. */
   finish(): OutputEdit[] {
     if (!this.#leftOut) return [];

@@ -1,3 +1,4 @@
+import type { OpenQuestion } from '../input-questions.js';
 import type { KernelInfo, KernelState } from '../kernel/kernel.js';
 import type { Layer } from '../kernel/layers.js';
 import type { KernelChoice, KernelOffer } from '../kernels/kernel-choice.js';
@@ -47,6 +48,8 @@ export interface Hello {
   readonly choice: KernelChoice | null;
   readonly running: Run | null;
   readonly queued: readonly Run[];
+  /** What code asks and nobody has answered, oldest first. */
+  readonly questions: readonly OpenQuestion[];
   readonly journal: readonly JournalEntry[];
   readonly agents: readonly ConnectedAgent[];
   /** Null: code has nothing to call. */
@@ -106,6 +109,8 @@ export type ViewerAction =
   /** Puts the cell back that this window deleted last. Answered with `InsertedCell`; fails with `nothing_to_undo`. */
   | { readonly do: 'undoDelete' }
   | { readonly do: 'run'; readonly cellId: string }
+  /** Answers a question of the code; null refuses. Fails with `no_question`. */
+  | { readonly do: 'answerInput'; readonly questionId: number; readonly text: string | null }
   | { readonly do: 'stop' | 'interrupt' | 'restart' | 'save' }
   /** Takes an agent's change back. */
   | { readonly do: 'undo'; readonly entryId: number }

@@ -43,6 +43,11 @@ class ToolError(RuntimeError):
         #: The call's id in the hub's log and audit.
         self.call_id = call_id
 
+    def _render_traceback_(self) -> List[str]:
+        from ._tracebacks import render
+
+        return render(self)
+
     def __reduce__(self) -> Any:
         # Errors cross process borders (multiprocessing, concurrent.futures): keyword arguments would be lost.
         return _rebuild, (str(self), dict(self.__dict__))

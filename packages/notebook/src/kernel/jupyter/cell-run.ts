@@ -20,8 +20,8 @@ const beginTimeoutMs = 500;
 /** It has said that the cell begins, and is about to. */
 const aboutToBeginMs = 50;
 /** One of the two messages that end a cell may be lost: an interrupt hit the kernel itself, or it dropped messages of a flood. */
-const replyTimeoutMs = { interrupted: 2000, otherwise: 10_000 };
-const idleTimeoutMs = 10_000;
+const replyTimeoutMs = { interrupted: 500, otherwise: 10_000 };
+const idleTimeoutMs = { interrupted: 300, otherwise: 10_000 };
 
 const lost: Output = {
   output_type: 'stream',
@@ -63,7 +63,8 @@ export class CellRun {
   takeReply(content: Content): void {
     if (this.#isEnded || this.#status !== undefined) return;
     this.#count(content.execution_count);
-    if (content.status === 'ok') this.#status = 'ok';
+    // ipykernel 7 says "error" of a good cell behind one that was interrupted while it showed its result, and names no error.
+    if (content.status === 'ok' || content.ename === 'NoneType') this.#status = 'ok';
     else this.#status = this.#isInterrupted || content.status !== 'error' ? 'interrupted' : 'error';
     for (const payload of Array.isArray(content.payload) ? content.payload : []) this.#showPage(payload);
     if (this.#isIdle) this.#end(this.#status);
@@ -101,8 +102,9 @@ export class CellRun {
   }
 
   #waitForIdle(): void {
-    this.#wait(idleTimeoutMs, () => {
-      this.#options.execution.show(lost);
+    const isInterrupted = this.#status === 'interrupted';
+    this.#wait(isInterrupted ? idleTimeoutMs.interrupted : idleTimeoutMs.otherwise, () => {
+      if (!isInterrupted) this.#options.execution.show(lost);
       this.#end(this.#status ?? 'ok');
     });
   }

@@ -130,6 +130,9 @@ export class Store {
       case 'readOnly':
         this.isReadOnly = event.readOnly;
         return this.#listeners.emit({ type: 'readOnly' });
+      case 'input':
+      case 'inputEnded':
+        return;
       default:
         return this.#listeners.emit({ type: 'acted', what: event.type, by: event.by });
     }

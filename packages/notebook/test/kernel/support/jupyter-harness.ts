@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pythonWith } from '../../../../../scripts/python-env.mjs';
 import { createJupyterKernel, type JupyterKernel, type JupyterKernelOptions } from '../../../src/kernel/jupyter/jupyter-kernel.js';
-import { interruptGraceMs, type KernelHarness, measure } from './kernel-harness.js';
+import { type KernelHarness, measure } from './kernel-harness.js';
 
 export interface JupyterHarness extends KernelHarness {
   kernel: JupyterKernel;
@@ -20,7 +20,7 @@ export function sciencePython(): Promise<string> {
 export async function openJupyterHarness(options: Partial<JupyterKernelOptions> = {}): Promise<JupyterHarness> {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'notebridge-notebook-')));
   const python = options.python ?? (await sciencePython());
-  const kernel = createJupyterKernel({ folder, interruptGraceMs, ...options, python });
+  const kernel = createJupyterKernel({ folder, interruptGraceMs: 10_000, ...options, python });
   return {
     kernel,
     folder,

@@ -167,6 +167,7 @@ export class TestHost {
       choice: null,
       running: session.running ?? null,
       queued: session.queued,
+      questions: session.questions.open,
       journal: session.journal.entries,
       agents: this.agents,
       tools: this.tools,

@@ -22,11 +22,19 @@ def describe(error):
     name = type(error).__name__
     value = clean(_text_of(error))[:_MAX_VALUE]
     try:
-        lines = _chain(traceback.TracebackException(type(error), error, error.__traceback__, lookup_lines=False))
+        lines = _own_lines(error) or _chain(traceback.TracebackException(type(error), error, error.__traceback__, lookup_lines=False))
     except Exception:
         # An error that can't be described, whose own methods fail perhaps, still has a name.
         lines = [f"{_RED}{name}{_PLAIN}: {value}"]
     return {"ename": name, "evalue": value, "traceback": [clean(line) for line in lines]}
+
+
+def _own_lines(error):
+    """An error may show itself, as in IPython."""
+    try:
+        return [str(line) for line in error._render_traceback_()]
+    except Exception:
+        return None
 
 
 def _text_of(error):

@@ -59,7 +59,9 @@ class Helper:
         self._reads_output = False
         #: The cell that the kernel has not answered yet: an interrupt of another one is too late.
         self._cell = None
-        self._wakes = []
+        self._wakes, self._last_wake = [], ""
+        #: ipykernel works on one message after the other.
+        self._is_serial = False
 
     def live(self):
         self._poller.register(self._reader._descriptor, zmq.POLLIN)
@@ -77,7 +79,7 @@ class Helper:
         if self._tools:
             self._tools.begin()
         self._writer.write({"type": "started", "pid": self._process.pid, "folder": self._folder})
-        self._by_message = spec.by_message
+        self._by_message, self._is_serial = spec.by_message, spec.language == "python"
         self._wire = Wire(connection)
         for name in ("shell", "control", "stdin"):
             self._poller.register(self._wire.sockets[name], zmq.POLLIN)
@@ -190,8 +192,12 @@ class Helper:
                 return
             if not message.type:
                 continue
-            if channel == "shell" and message.parent == self._cell:
-                self._cell = None
+            if channel == "shell" and self._cell is not None:
+                if message.parent == self._last_wake:
+                    # Whatever we sent before it is over: the interrupt has hit ipykernel itself, which then does not answer.
+                    self._report_lost_reply()
+                elif message.parent == self._cell:
+                    self._cell = None
             if channel != "iopub":
                 header = {"type": "message", "channel": channel, "messageType": message.type, "parent": message.parent, "size": 0}
                 if channel == "stdin":
@@ -214,7 +220,7 @@ class Helper:
             return
         self._process.interrupt()
         now = time.monotonic()
-        self._wakes = [now + after for after in _WAKE_AFTER]
+        self._wakes = [now + after for after in _WAKE_AFTER] if self._is_serial else []
 
     def _next_wake(self):
         """Milliseconds until the kernel is woken. A loop of asyncio that waits sees what a signal has done when something else comes."""
@@ -226,8 +232,14 @@ class Helper:
         if left > 0:
             return left * 1000
         del self._wakes[0]
-        self._wire.send("shell", "kernel_info_request", os.urandom(8).hex(), b"{}")
+        self._last_wake = os.urandom(8).hex()
+        self._wire.send("shell", "kernel_info_request", self._last_wake, b"{}")
         return self._next_wake()
+
+    def _report_lost_reply(self):
+        header = {"type": "message", "channel": "shell", "messageType": "execute_reply", "parent": self._cell, "size": 0}
+        self._cell = None
+        self._writer.write(header, [b'{"status":"aborted"}', b"{}"])
 
     def _obey(self, frame):
         kind = frame["type"]

@@ -59,15 +59,18 @@ class Spec:
         self.environment, self.by_message, self.folder = {}, False, ""
 
     def _take(self, name):
-        from jupyter_client.kernelspec import KernelSpecManager, NoSuchKernel
+        from jupyter_client.kernelspec import KernelSpec, KernelSpecManager, NoSuchKernel
 
         specs = KernelSpecManager()
         try:
             spec = specs.get_kernel_spec(name)
         except NoSuchKernel:
-            known = ", ".join(sorted(specs.find_kernel_specs())) or "none"
-            text = 'there is no kernel "{}" for "{}". There are: {}. `notebridge kernels` lists all'
-            raise CannotStart(text.format(name, sys.executable, known)) from None
+            # Also one that runs elsewhere, by a program that is not installed.
+            folders = specs.find_kernel_specs()
+            if name not in folders:
+                text = 'there is no kernel "{}" for "{}". There are: {}. `notebridge kernels` lists all'
+                raise CannotStart(text.format(name, sys.executable, ", ".join(sorted(folders)) or "none")) from None
+            spec = KernelSpec.from_resource_dir(folders[name])
         provisioner = (spec.metadata or {}).get("kernel_provisioner", {}).get("provisioner_name", "local-provisioner")
         if provisioner != "local-provisioner":
             raise CannotStart('the kernel "{}" runs elsewhere, by "{}". Open it with Jupyter'.format(name, provisioner))

@@ -1,0 +1,59 @@
+import type { Displays } from './displays.js';
+import type { Execution, Output } from './kernel/kernel.js';
+import type { NotebookDocument } from './model/document.js';
+import { NotebookError } from './model/errors.js';
+import type { Job, RunResult } from './run-queue.js';
+
+/** Writes what a run gives into its cell, as long as the cell is there. */
+export function createCellSink(document: NotebookDocument, displays: Displays, { cellId, options: { by, onOutput } }: Job) {
+  let outputs: readonly Output[] = [];
+  let clearsWithNext = false;
+  const write = (change: () => void): void => {
+    if (document.find(cellId)?.type !== 'code') return;
+    change();
+    outputs = document.find(cellId)?.outputs ?? outputs;
+  };
+  return {
+    begin: () => write(() => document.clear(cellId, { by })),
+    put(output: Output, displayId?: string): void {
+      write(() => {
+        if (clearsWithNext) document.setOutputs(cellId, [], { by });
+        clearsWithNext = false;
+        const count = document.find(cellId)?.outputs.length ?? 0;
+        document.appendOutput(cellId, output, { by });
+        // What is beyond the limits is not there to be shown anew.
+        if (displayId !== undefined && (document.find(cellId)?.outputs.length ?? 0) > count) displays.remember(displayId, cellId);
+      });
+      onOutput?.(output);
+    },
+    update: (displayId: string, output: Output) => write(() => displays.update(displayId, output, by)),
+    clear(wait: boolean): void {
+      clearsWithNext = wait;
+      if (!wait) write(() => document.setOutputs(cellId, [], { by }));
+    },
+    finish({ status, executionCount }: Execution): RunResult {
+      const count = executionCount > 0 ? executionCount : null;
+      write(() => {
+        document.finishOutputs(cellId, { by });
+        document.setExecutionCount(cellId, count, { by });
+      });
+      if (!document.find(cellId)) throw deletedCell(cellId, 'while it ran', outputs);
+      return { status, executionCount: count, outputs };
+    },
+    /** What the kernel says is shown in the cell too: a person sees no tool results. */
+    fail(error: NotebookError): NotebookError {
+      const { code, message } = error;
+      const shown: Output = { output_type: 'error', ename: 'KernelError', evalue: message, traceback: [message] };
+      if (code === 'kernel_dead' || code === 'kernel_failed')
+        write(() => {
+          document.appendOutput(cellId, shown, { by });
+          document.finishOutputs(cellId, { by });
+        });
+      return error;
+    },
+  };
+}
+
+export function deletedCell(cellId: string, when: string, outputs: readonly Output[] = []): NotebookError {
+  return new NotebookError('cell_deleted', `The cell "${cellId}" was deleted ${when}.`, { data: { cellId, outputs } });
+}
