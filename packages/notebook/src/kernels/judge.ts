@@ -4,7 +4,7 @@ import type { EnvironmentFacts } from './environment.js';
 import type { KernelProblem } from './found-kernel.js';
 import type { InterpreterLook } from './interpreter-look.js';
 
-export interface Surroundings {
+export interface MachineFacts {
   /** Where a new environment may be made: the notebook's folder. */
   readonly folder: string;
   readonly hasUv: boolean;
@@ -15,7 +15,7 @@ const leastPython = [3, 8] as const;
 const leastClient = [7, 0] as const;
 
 /** Why an environment cannot be used, by what its files say. */
-export function judgeEnvironment(facts: EnvironmentFacts, { folder, hasUv }: Surroundings): KernelProblem | undefined {
+export function judgeEnvironment(facts: EnvironmentFacts, { folder, hasUv }: MachineFacts): KernelProblem | undefined {
   if (!facts.hasPython) {
     const gone = facts.home === undefined ? '' : `; it was made of the one in ${facts.home}`;
     return { reason: `its Python is not there any more${gone}`, fix: renewCommand(facts.folder, hasUv) };
@@ -28,7 +28,7 @@ export function judgeEnvironment(facts: EnvironmentFacts, { folder, hasUv }: Sur
 }
 
 /** Why a Python cannot be used, by what it says of itself. `path` is where it was found. */
-export function judgeLook(path: string, look: InterpreterLook, { folder, hasUv }: Surroundings): KernelProblem | undefined {
+export function judgeLook(path: string, look: InterpreterLook, { folder, hasUv }: MachineFacts): KernelProblem | undefined {
   if ('fault' in look)
     return {
       reason: `it does not start: ${look.fault}`,

@@ -6,7 +6,7 @@ import { isExecutable, pythonOf, readEnvironment } from './environment.js';
 import { type FolderFindings, findFolderEnvironments, realPath } from './folder-environments.js';
 import { type FoundKernel, pyodideKernel } from './found-kernel.js';
 import { type InterpreterLook, lookAtInterpreter } from './interpreter-look.js';
-import { judgeEnvironment, judgeLook, missingProgram, type Surroundings } from './judge.js';
+import { judgeEnvironment, judgeLook, type MachineFacts, missingProgram } from './judge.js';
 import { homeOf, jupyterKernelFolders, type Variables } from './jupyter-folders.js';
 import { isPlain, isPlainPython, isPythonName, type Kernelspec, pythonOfSpec, readKernelspecs } from './kernelspecs.js';
 
@@ -23,7 +23,7 @@ export interface KernelFinderOptions {
 export class KernelFinder {
   readonly folder: string;
   readonly #env: Variables;
-  readonly #surroundings: Surroundings;
+  readonly #machine: MachineFacts;
   readonly #looks = new Map<string, Promise<InterpreterLook>>();
   #inFolder: FolderFindings | undefined;
   #activated: Promise<FoundKernel | undefined> | undefined;
@@ -33,7 +33,7 @@ export class KernelFinder {
   constructor({ folder, env = process.env }: KernelFinderOptions) {
     this.folder = realPath(folder) ?? folder;
     this.#env = env;
-    this.#surroundings = { folder: this.folder, hasUv: findProgram('uv', env.PATH) !== undefined };
+    this.#machine = { folder: this.folder, hasUv: findProgram('uv', env.PATH) !== undefined };
   }
 
   /** Everything there is: what is usable first. */
@@ -68,7 +68,7 @@ export class KernelFinder {
       .filter(({ environment }) => active === undefined || realPath(environment.folder) !== realPath(active))
       .map(({ project, environment }): FoundKernel => {
         const { folder, python, version } = environment;
-        const problem = judgeEnvironment(environment, { ...this.#surroundings, folder: project });
+        const problem = judgeEnvironment(environment, { ...this.#machine, folder: project });
         const name = dirname(folder) === project ? basename(folder) : `environment ${basename(folder)}`;
         return {
           ...pythonKernel(python, `Python ${version} (${name})`, version),
@@ -136,7 +136,7 @@ export class KernelFinder {
     const folder = dirname(dirname(python));
     if (!isExecutable(python)) {
       const facts = readEnvironment(folder);
-      const problem = (facts && judgeEnvironment(facts, this.#surroundings)) ?? { reason: 'it is not a program that can be run' };
+      const problem = (facts && judgeEnvironment(facts, this.#machine)) ?? { reason: 'it is not a program that can be run' };
       return { ...pythonKernel(python, `Python (${python})`), source: 'path', problem };
     }
     return this.#judged(python, (version) => `Python ${version} (${basename(folder)})`, 'path');
@@ -145,7 +145,7 @@ export class KernelFinder {
   async #judged(python: string, nameOf: (version: string) => string, source: FoundKernel['source']): Promise<FoundKernel> {
     const look = await this.#lookAt(python);
     const version = 'fault' in look ? '' : look.version;
-    const problem = judgeLook(python, look, this.#surroundings);
+    const problem = judgeLook(python, look, this.#machine);
     const launch = 'fault' in look ? {} : { launch: { python: look.executable || python } };
     return { ...pythonKernel(python, nameOf(version), version), source, ...(problem ? { problem } : launch) };
   }
@@ -183,11 +183,11 @@ export class KernelFinder {
     const environment = readEnvironment(dirname(dirname(python)));
     // The files say it sooner than a process, and also of an environment in the notebook's folder.
     if (environment) {
-      const problem = judgeEnvironment(environment, this.#surroundings);
+      const problem = judgeEnvironment(environment, this.#machine);
       return { version: environment.version, ...(problem ? { problem } : { launch: { python } }) };
     }
     const look = await this.#lookAt(python);
-    const problem = judgeLook(python, look, this.#surroundings);
+    const problem = judgeLook(python, look, this.#machine);
     const version = 'fault' in look ? '' : look.version;
     return { version, ...(problem || 'fault' in look ? { problem } : { launch: { python: look.executable || python } }) } as Pick<
       FoundKernel,

@@ -1,5 +1,5 @@
 import { nearest } from '@notebridge/kit/did-you-mean';
-import type { JsonObject } from '@notebridge/kit/json';
+import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { Listeners } from '@notebridge/kit/listeners';
 import { HostError } from '../host/host-error.js';
 import type { Kernel } from '../kernel/kernel.js';
@@ -185,9 +185,10 @@ export class NotebookKernels {
   }
 }
 
-/** Nothing, or as little as a new notebook of ours has. */
+/** Nothing, or as little as a new notebook of ours has: a kernel that has run leaves the version of its language. */
 function namesNone({ kernelspec, language_info }: JsonObject): boolean {
-  return kernelspec === undefined || (language_info === undefined && isGeneric(readNamedKernel({ kernelspec }).name ?? ''));
+  const version = isJsonObject(language_info) ? language_info.version : undefined;
+  return kernelspec === undefined || (version === undefined && isGeneric(readNamedKernel({ kernelspec }).name ?? ''));
 }
 
 function sandboxFor(
@@ -200,7 +201,7 @@ function sandboxFor(
 }
 
 /** Of this very name, and usable. */
-export async function findUsable(finder: KernelFinder, id: string): Promise<FoundKernel> {
+async function findUsable(finder: KernelFinder, id: string): Promise<FoundKernel> {
   const found = await finder.find(id);
   if (!found) throw await unknownKernel(finder, id);
   if (!found.problem) return found;

@@ -1,3 +1,4 @@
+import type { CommMessage, KernelComms } from '../kernel/jupyter/kernel-comms.js';
 import type { Completions, ExecuteOptions, Execution, Kernel, KernelInfo, KernelState, MimeBundle } from '../kernel/kernel.js';
 import type { Layer } from '../kernel/layers.js';
 
@@ -7,7 +8,16 @@ import type { Layer } from '../kernel/layers.js';
  * than it was meant for.
  */
 export class SwitchableKernel implements Kernel {
+  /** Always there: listeners stay while kernels with and without comms come and go. What is sent to one without is dropped. */
+  readonly comms: KernelComms = {
+    send: (message) => this.#kernel.comms?.send(message),
+    onMessage: (listener) => {
+      this.#commListeners.add(listener);
+      return () => this.#commListeners.delete(listener);
+    },
+  };
   readonly #listeners = new Set<(state: KernelState) => void>();
+  readonly #commListeners = new Set<(message: CommMessage) => void>();
   #kernel: Kernel;
   #next: Kernel | undefined;
   #stopListening: () => void;
@@ -76,6 +86,7 @@ export class SwitchableKernel implements Kernel {
     await Promise.all([this.#next?.close(), this.#kernel.close()]);
     await this.#switching;
     this.#listeners.clear();
+    this.#commListeners.clear();
   }
 
   onState(listener: (state: KernelState) => void): () => void {
@@ -110,7 +121,15 @@ export class SwitchableKernel implements Kernel {
   }
 
   #follow(kernel: Kernel): () => void {
-    return kernel.onState((state) => this.#notify(state));
+    const stops = [
+      kernel.onState((state) => this.#notify(state)),
+      kernel.comms?.onMessage((message) => {
+        for (const listener of this.#commListeners) listener(message);
+      }),
+    ];
+    return () => {
+      for (const stop of stops) stop?.();
+    };
   }
 
   #notify(state: KernelState): void {

@@ -156,12 +156,12 @@ describe('a hostile repository', { timeout }, () => {
     expect(existsSync(mark)).toBe(false);
   });
 
-  it('with a pipe or an endless file in the place of a text does not hold the search up', () => {
+  it('with a pipe or an endless file in the place of a text does not hold the search up', async () => {
     const project = temporaryProject();
     makeHostileRepository(project);
     const config = join(project, '.venv', 'pyvenv.cfg');
     rmSync(config);
-    execFileSync('mkfifo', [config]);
+    execFileSync(await sciencePython(), ['-c', 'import os, sys; os.mkfifo(sys.argv[1])', config]);
     symlinkSync('/dev/zero', join(project, 'environment.yml'));
     expect(new KernelFinder({ folder: project, env: bareUser(join(project, 'home')) }).inFolder()).toEqual([]);
   });

@@ -40,7 +40,7 @@ describe('the kernel in the window', { timeout: 180_000 }, () => {
     page.setDefaultTimeout(60_000);
     const opener = page.getByRole('button', { name: 'Choose the kernel' });
     await page.locator('.kernel[data-state="idle"]').waitFor();
-    expect(await opener.innerText()).toMatch(/^Python 3\.\d+\.\d+ \(python3\) · Idle/);
+    expect(await opener.innerText()).toMatch(/^Python 3\.\d+\.\d+ \(python3\) ·\s+Idle/);
     const question = 'This folder has its own Python (.venv). Use it? It will run code of this folder.';
     await page.getByText(question).waitFor();
 

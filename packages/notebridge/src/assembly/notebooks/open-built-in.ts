@@ -7,7 +7,8 @@ import { ownConnections } from '../../net/connections.js';
 import { AgentRoster } from '../../notebooks/local/agent-roster.js';
 import { AgentWatchMiddleware } from '../../notebooks/local/agent-watch.js';
 import { LocalNotebook } from '../../notebooks/local/local-notebook.js';
-import { createTrustedFolders } from '../../notebooks/local/trusted-folders.js';
+import { ownUserId } from '../../processes/own-user.js';
+import { createTrustedFolders } from '../../state/trusted-folders.js';
 import { assertNotebookName } from './notebook-name.js';
 import { browserSwitchedOff, type NotebookSetup, type OpenedNotebook } from './open-notebook.js';
 import { WindowFile } from './window-file.js';
@@ -38,7 +39,7 @@ export async function openBuiltIn(setup: NotebookSetup, { file, readOnly }: Buil
   const host = createNotebookHost({
     file,
     readOnly: readOnly ?? false,
-    kernels: { wanted: pages.kernel, isAttended: pages.attended, trust: createTrustedFolders(stateDir), env },
+    kernels: { wanted: pages.kernel, isAttended: pages.attended, trust: createTrustedFolders(stateDir, { uid: ownUserId() }), env },
     sandbox: pages.sandbox,
     files: pages.files,
     allowNet: pages.allowNet,

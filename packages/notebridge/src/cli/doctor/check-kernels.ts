@@ -1,6 +1,7 @@
 import { messageOf } from '@notebridge/kit/message-of';
 import { stateDir } from '../../assembly/state-dir.js';
-import { createTrustedFolders } from '../../notebooks/local/trusted-folders.js';
+import { ownUserId } from '../../processes/own-user.js';
+import { createTrustedFolders } from '../../state/trusted-folders.js';
 import { type Check, note, ok } from './check.js';
 
 /** The kernel that `--kernel auto` takes for a notebook of the working directory. None but Pyodide is no fault: that one is always there. */
@@ -9,7 +10,7 @@ export async function checkOwnPython(): Promise<Check> {
   const startedAt = performance.now();
   try {
     const { lookAtKernels } = await import('@notebridge/notebook/host');
-    const { auto } = await lookAtKernels({ trust: createTrustedFolders(stateDir()) });
+    const { auto } = await lookAtKernels({ trust: createTrustedFolders(stateDir(), { uid: ownUserId() }) });
     const { kernel, reason, proposal, notice } = auto;
     const found = `auto takes ${kernel.displayName} here: ${reason}`;
     if (proposal) return note(name, found, `${proposal.trust?.question ?? ''} Answer in the window, or: --kernel ${proposal.id}`);

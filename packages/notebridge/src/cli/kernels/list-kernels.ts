@@ -5,7 +5,8 @@ import type { FoundKernel, KernelOverview } from '@notebridge/notebook/host';
 import { stateDir } from '../../assembly/state-dir.js';
 import { BridgeError } from '../../core/errors.js';
 import { printMessage } from '../../core/wire.js';
-import { createTrustedFolders, type TrustedFolders } from '../../notebooks/local/trusted-folders.js';
+import { ownUserId } from '../../processes/own-user.js';
+import { createTrustedFolders, type TrustedFolders } from '../../state/trusted-folders.js';
 import { quote } from '../../util/quote.js';
 import { type Paint, paintFor } from '../terminal.js';
 import { withoutControls } from '../terminal-logger.js';
@@ -19,7 +20,7 @@ export interface ListKernelsOptions {
 export async function listKernels(where: string | undefined, { json, distrust }: ListKernelsOptions): Promise<void> {
   const path = resolve(where ?? '.');
   if (!existsSync(path)) throw new BridgeError('bad_usage', `There is no notebook or folder ${quote(path)}. Give one that is there.`);
-  const trust = createTrustedFolders(stateDir());
+  const trust = createTrustedFolders(stateDir(), { uid: ownUserId() });
   if (distrust === true) return removeTrust(path, trust);
   const { lookAtKernels } = await import('@notebridge/notebook/host');
   const overview = await lookAtKernels({ where: path, trust }).catch((error: unknown) => {

@@ -2,12 +2,11 @@ import { realpathSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import { isJsonObject } from '@notebridge/kit/json';
 import type { FolderTrust } from '@notebridge/notebook/host';
-import { BridgeError } from '../../core/errors.js';
-import { ownUserId } from '../../processes/own-user.js';
-import { writeFileAtomic } from '../../state/atomic-file.js';
-import { withFileLock } from '../../state/file-lock.js';
-import { ensurePrivateDir, readPrivateFile } from '../../state/private-file.js';
-import { tryJson } from '../../util/try-json.js';
+import { BridgeError } from '../core/errors.js';
+import { tryJson } from '../util/try-json.js';
+import { writeFileAtomic } from './atomic-file.js';
+import { withFileLock } from './file-lock.js';
+import { ensurePrivateDir, type PrivacyRules, readPrivateFile } from './private-file.js';
 
 export interface TrustedFolders extends FolderTrust {
   readonly folders: readonly string[];
@@ -18,23 +17,22 @@ export interface TrustedFolders extends FolderTrust {
  * that no link leads to another folder. Looked at anew each time: all processes of the user share it. `has` is false where the file is
  * not private or cannot be read; `add` and `remove` reject with `write_failed` then.
  */
-export function createTrustedFolders(stateDir: string): TrustedFolders {
+export function createTrustedFolders(stateDir: string, rules: PrivacyRules): TrustedFolders {
   const path = join(stateDir, 'trusted-folders.json');
-  const rules = { uid: ownUserId() };
   const change = async (edit: (folders: readonly string[]) => readonly string[]): Promise<void> => {
     ensurePrivateDir(stateDir, rules);
     await withFileLock(`${path}.lock`, async () => {
-      const next = [...new Set(edit(read(path)))].sort();
+      const next = [...new Set(edit(read(path, rules)))].sort();
       await writeFileAtomic(path, `${JSON.stringify({ folders: next }, undefined, 2)}\n`, { mode: 0o600, anew: true });
     });
   };
   return {
     get folders() {
-      return read(path);
+      return read(path, rules);
     },
     has(folder) {
       try {
-        return read(path).includes(realPath(folder));
+        return read(path, rules).includes(realPath(folder));
       } catch {
         return false;
       }
@@ -44,8 +42,8 @@ export function createTrustedFolders(stateDir: string): TrustedFolders {
   };
 }
 
-function read(path: string): readonly string[] {
-  const text = readPrivateFile(path, { uid: ownUserId() });
+function read(path: string, rules: PrivacyRules): readonly string[] {
+  const text = readPrivateFile(path, rules);
   if (text === undefined) return [];
   const found = tryJson(text);
   const folders = isJsonObject(found) ? found.folders : undefined;
