@@ -19,7 +19,7 @@ describe('a notebook with a kernel of Jupyter', { timeout: 2 * startMs }, () => 
     const alone = await callTool(host, 'run_code', { code: 'name = input("Your name? ")' });
     expect(alone).toMatchObject({
       status: 'error',
-      outputs: [{ name: 'stderr', text: expect.stringMatching(/"Your name\? ", and nobody has the notebook open/) }, { ename: 'EOFError' }],
+      outputs: [{ name: 'stderr', text: [expect.stringMatching(/"Your name\? ", and nobody has the notebook open/)] }, { ename: 'EOFError' }],
     });
 
     const window = await openWindow(host.url);
@@ -35,7 +35,7 @@ describe('a notebook with a kernel of Jupyter', { timeout: 2 * startMs }, () => 
     await window.ask({ do: 'answerInput', questionId: second?.id ?? 0, text: 'secret' });
     expect(await running).toMatchObject({
       status: 'ok',
-      outputs: [{ name: 'stdout' }, { name: 'stdout' }, { data: { 'text/plain': "['Ada', 'secret']" } }],
+      outputs: [{ data: { 'text/plain': ["['Ada', 'secret']"] } }],
     });
     const events = window.of('session').map(({ event }) => event.type);
     expect(events.filter((type) => type === 'input' || type === 'inputEnded')).toEqual(['input', 'inputEnded', 'input', 'inputEnded']);
@@ -45,7 +45,7 @@ describe('a notebook with a kernel of Jupyter', { timeout: 2 * startMs }, () => 
     await window.ask({ do: 'answerInput', questionId: third?.id ?? 0, text: null });
     expect(await refused).toMatchObject({
       status: 'error',
-      outputs: [{ text: expect.stringMatching(/no answer was given/) }, { ename: 'EOFError' }],
+      outputs: [{ text: [expect.stringMatching(/no answer was given/)] }, { ename: 'EOFError' }],
     });
     await expect(window.ask({ do: 'answerInput', questionId: 1, text: 5 as never })).rejects.toMatchObject({ code: 'bad_request' });
 

@@ -32,8 +32,8 @@ describe('a kernel of Jupyter that is no Python: R', { timeout: startMs }, () =>
     expect(await runCell(harness, 'stop("no")')).toMatchObject({ status: 'error', error: { evalue: expect.stringContaining('no') } });
     const outputs: unknown[] = [];
     const onInput = async ({ prompt }: { prompt: string }) => `Ada of ${prompt}`;
-    await harness.kernel.execute('readline("name? ")', { onOutput: (output) => outputs.push(output), onInput });
-    expect(outputs.at(-1)).toMatchObject({ data: { 'text/plain': '[1] "Ada of name? "' } });
+    await harness.kernel.execute('cat(readline("name? "))', { onOutput: (output) => outputs.push(output), onInput });
+    expect(outputs.at(-1)).toMatchObject({ name: 'stdout', text: 'Ada of name? ' });
     expect(await runCell(harness, 'Sys.sleep(100)', AbortSignal.timeout(1000))).toMatchObject({ status: 'interrupted' });
     expect(await runCell(harness, 'x[2]')).toMatchObject({ status: 'ok' });
   });

@@ -3,31 +3,25 @@
 from __future__ import annotations
 
 import linecache
-import os
 import traceback
 from typing import Any, List
 
 _RED, _GREEN, _PLAIN = "\x1b[31m", "\x1b[32m", "\x1b[39m"
-_PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
-#: What runs the cells of a notebook.
-_MACHINERY = ("IPython", "ipykernel", "asyncio", "notebridge_kernel", "_pyodide", "pyodide")
+#: What runs the cells of a notebook, and this package: by name, since its files may be those of two versions.
+_MACHINERY = ("IPython", "ipykernel", "asyncio", "notebridge_kernel", "_pyodide", "pyodide", __name__.split(".")[0])
 
 
 def render(error: BaseException) -> List[str]:
     """As IPython takes it from an error's `_render_traceback_`."""
     name = type(error).__name__
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if _is_of_person(frame.filename)]
+    steps = traceback.walk_tb(error.__traceback__)
+    modules = [str(frame.f_globals.get("__name__")).split(".")[0] for frame, _ in steps]
+    frames = [shown for shown, module in zip(traceback.extract_tb(error.__traceback__), modules) if module not in _MACHINERY]
     closing = f"{_RED}{name}{_PLAIN}: {error}"
     if not frames:
         return [closing]
     head = f"{_RED}{name}{_PLAIN}{'Traceback (most recent call last)':>{max(75 - len(name), 34)}}"
     return [f"{_RED}{'-' * 75}{_PLAIN}", head, *(_show(frame) for frame in frames), closing]
-
-
-def _is_of_person(file: str) -> bool:
-    if file.startswith(_PACKAGE) or os.path.realpath(file).startswith(_PACKAGE):
-        return False
-    return not any(part in _MACHINERY for part in file.replace("\\", "/").split("/"))
 
 
 def _show(frame: traceback.FrameSummary) -> str:
