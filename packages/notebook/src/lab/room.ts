@@ -148,8 +148,10 @@ async function askForSession(server: JupyterServer, path: string): Promise<RoomS
   });
   if (isJsonObject(body) && typeof body.fileId === 'string' && typeof body.sessionId === 'string')
     return { fileId: body.fileId, sessionId: body.sessionId };
-  // Without rooms the server knows no such address; with them it says that the file is missing, and how that is looked up, elsewhere.
+  // Without rooms the server knows no such address. Whether it has the file, its contents tell, and whoever reads them says so.
   if (status === 404 || status === 405) return undefined;
+  const { status: found } = await server.ask(`api/contents/${encodePath(path)}`, { query: { content: '0' } });
+  if (found === 404) return undefined;
   throw new NotebookError('server_failed', `${server.name} does not say in which room "${path}" is (status ${status}).`, {
     data: { path, status },
   });
