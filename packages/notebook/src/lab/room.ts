@@ -66,6 +66,8 @@ export class Room {
     if ((await within(loadTimeoutMs, room.settle())) === true) return room;
     room.close();
     const said = await room.closed;
+    // Some versions have a room for any name, until it is to be filled.
+    if (!(await isOnServer(server, path))) return undefined;
     throw new NotebookError('server_failed', `The server did not give the notebook "${path}" out of its collaboration room (${said}).`, {
       data: { path },
     });
@@ -150,9 +152,13 @@ async function askForSession(server: JupyterServer, path: string): Promise<RoomS
     return { fileId: body.fileId, sessionId: body.sessionId };
   // Without rooms the server knows no such address. Whether it has the file, its contents tell, and whoever reads them says so.
   if (status === 404 || status === 405) return undefined;
-  const { status: found } = await server.ask(`api/contents/${encodePath(path)}`, { query: { content: '0' } });
-  if (found === 404) return undefined;
+  if (!(await isOnServer(server, path))) return undefined;
   throw new NotebookError('server_failed', `${server.name} does not say in which room "${path}" is (status ${status}).`, {
     data: { path, status },
   });
+}
+
+async function isOnServer(server: JupyterServer, path: string): Promise<boolean> {
+  const { status } = await server.ask(`api/contents/${encodePath(path)}`, { query: { content: '0' } });
+  return status !== 404;
 }

@@ -4,6 +4,7 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { drivesBrowser } from '../../../../scripts/drives-browser.mjs';
 import { until } from './support/patient-until.js';
+import { findKernelSession } from '../../src/lab/kernel-sessions.js';
 import { Agent } from './support/agent.js';
 import { codeCell, installTimeoutMs, TestLab } from './support/jupyter.js';
 import { hasBrowser, launchBrowser, Person, withoutBrowser } from './support/person.js';
@@ -105,7 +106,7 @@ it('a notebook that a person has open is edited only after their yes', { ...driv
   const person = await Person.open(browser as Browser, lab);
   onTestFinished(() => person.close());
   await person.show('open.ipynb');
-  await person.kernelReady();
+  await until(() => findKernelSession(lab.server, 'open.ipynb'));
   const agent = await Agent.open(lab.server, 'open.ipynb');
   onTestFinished(() => agent.close());
   expect((await agent.call('update_cell', { cellId: 'one', content: 'a = 2' })).error).toMatchObject({
