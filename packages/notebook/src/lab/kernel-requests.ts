@@ -9,8 +9,8 @@ export class KernelRequests {
 
   /** True for an answer that somebody waits for. */
   take({ channel, parentId, content }: KernelMessage): boolean {
+    // What the kernel says on the way, that it is busy, has the same parent.
     const answer = channel === 'shell' ? this.#waiting.get(parentId) : undefined;
-    this.#waiting.delete(parentId);
     answer?.(content);
     return answer !== undefined;
   }

@@ -66,6 +66,8 @@ export class Room {
     if ((await within(loadTimeoutMs, room.settle())) === true) return room;
     room.close();
     const said = await room.closed;
+    // Some versions have a room for any name, until it is to be filled.
+    if (!(await isOnServer(server, path))) return undefined;
     throw new NotebookError('server_failed', `The server did not give the notebook "${path}" out of its collaboration room (${said}).`, {
       data: { path },
     });
@@ -148,9 +150,15 @@ async function askForSession(server: JupyterServer, path: string): Promise<RoomS
   });
   if (isJsonObject(body) && typeof body.fileId === 'string' && typeof body.sessionId === 'string')
     return { fileId: body.fileId, sessionId: body.sessionId };
-  // Without rooms the server knows no such address; with them it says that the file is missing, and how that is looked up, elsewhere.
+  // Without rooms the server knows no such address. Whether it has the file, its contents tell, and whoever reads them says so.
   if (status === 404 || status === 405) return undefined;
+  if (!(await isOnServer(server, path))) return undefined;
   throw new NotebookError('server_failed', `${server.name} does not say in which room "${path}" is (status ${status}).`, {
     data: { path, status },
   });
+}
+
+async function isOnServer(server: JupyterServer, path: string): Promise<boolean> {
+  const { status } = await server.ask(`api/contents/${encodePath(path)}`, { query: { content: '0' } });
+  return status !== 404;
 }

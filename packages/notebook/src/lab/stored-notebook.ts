@@ -75,6 +75,8 @@ export class StoredNotebook implements NotebookSource {
 
   setRunning(_cellId: string, isRunning: boolean): void {
     this.#running += isRunning ? 1 : -1;
+    // The cell that runs may be new.
+    this.#saveSoon();
   }
 
   async close(): Promise<void> {

@@ -2,7 +2,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished } from 'vitest';
 import { LabWorkspace } from '../../src/lab/lab-workspace.js';
-import { until } from '../host/support/until.js';
+import { until } from './support/patient-until.js';
 import { Agent } from './support/agent.js';
 import { codeCell, installTimeoutMs, TestLab } from './support/jupyter.js';
 
@@ -36,7 +36,7 @@ it('a server that restarts, its room’s store removed: no cell twice, none lost
   const agent = await agentAt('reset.ipynb');
   await agent.call('run_code', { code: 'kept = 1' });
   await agent.call('update_cell', { cellId: 'one', content: 'a = 11' });
-  await until(async () => (await sourcesOf('reset.ipynb'))[0] === 'a = 11', 100_000);
+  await until(async () => (await sourcesOf('reset.ipynb'))[0] === 'a = 11');
   await lab.stop();
   await until(async () => (await agent.call('get_notebook_info')).value.live === false);
   const { error } = await agent.call('update_cell', { cellId: 'two', content: 'b = 22' });
@@ -47,12 +47,12 @@ it('a server that restarts, its room’s store removed: no cell twice, none lost
   notebook.cells.splice(1, 1);
   await writeFile(join(lab.folder, 'reset.ipynb'), JSON.stringify(notebook));
   await lab.run();
-  await until(async () => (await agent.call('update_cell', { cellId: 'three', content: 'c = 33' })).error === undefined, 200_000);
+  await until(async () => (await agent.call('update_cell', { cellId: 'three', content: 'c = 33' })).error === undefined);
   expect((await agent.cells()).map(({ source }) => source)).toEqual(['a = 11', 'c = 33', 'kept = 1']);
-  await until(async () => (await sourcesOf('reset.ipynb')).join() === 'a = 11,c = 33,kept = 1', 100_000);
+  await until(async () => (await sourcesOf('reset.ipynb')).join() === 'a = 11,c = 33,kept = 1');
 
   // Its kernel went with it.
-  await until(() => agent.notebook.session.kernel.state === 'dead', 200_000);
+  await until(() => agent.notebook.session.kernel.state === 'dead');
   expect((await agent.call('run_code', { code: 'kept' })).error).toMatchObject({ code: 'kernel_dead' });
   expect((await agent.call('restart_kernel')).error).toBeUndefined();
   expect((await agent.call('run_code', { code: 'kept' })).value).toMatchObject({ status: 'error' });
@@ -62,10 +62,10 @@ it('a server that is killed in the middle of an edit has the edit when it is bac
   const agent = await agentAt('killed.ipynb');
   const [answer] = await Promise.all([agent.call('update_cell', { cellId: 'one', content: 'a = "in the middle"' }), lab.stop('SIGKILL')]);
   await lab.run();
-  await until(async () => (await agent.call('update_cell', { cellId: 'two', content: 'b = 22' })).error === undefined, 200_000);
+  await until(async () => (await agent.call('update_cell', { cellId: 'two', content: 'b = 22' })).error === undefined);
   // Whether it was confirmed or not: it was made here, so it is there.
   expect([undefined, 'server_unreachable']).toContain(answer.error?.code);
-  await until(async () => (await sourcesOf('killed.ipynb')).join() === 'a = "in the middle",b = 22,c = 3', 100_000);
+  await until(async () => (await sourcesOf('killed.ipynb')).join() === 'a = "in the middle",b = 22,c = 3');
 });
 
 it('a token that is revoked is said, without the token; the server’s own file has the new one', { timeout }, async () => {
@@ -80,14 +80,14 @@ it('a token that is revoked is said, without the token; the server’s own file 
   const refused = await until(async () => {
     const { error } = await agent.call('update_cell', { cellId: 'one', content: 'a = 2' });
     return error?.message.includes('does not accept the token') ? error : false;
-  }, 200_000);
+  });
   expect(refused.message).not.toContain(revoked);
   const found = new LabWorkspace({ target: {}, env: { JUPYTER_RUNTIME_DIR: lab.runtimeDir } });
   onTestFinished(() => found.close());
   expect((await found.callTool('use_notebook', { path: 'token.ipynb' }, { sessionId: '1' })).isError).toBeUndefined();
   // The one that was there before learns it too.
   const edit = () => workspace.callTool('update_cell', { cellId: 'one', content: 'a = 3' }, { sessionId: '1' });
-  await until(async () => (await edit()).isError === undefined, 200_000);
+  await until(async () => (await edit()).isError === undefined);
 });
 
 it('a file that is changed on disk, renamed or deleted under a live notebook', { timeout }, async () => {
@@ -95,11 +95,11 @@ it('a file that is changed on disk, renamed or deleted under a live notebook', {
   const notebook = await lab.read('file.ipynb');
   (notebook.cells[0] as { source: string }).source = 'a = "from an editor"';
   await writeFile(join(lab.folder, 'file.ipynb'), JSON.stringify(notebook));
-  await until(async () => (await agent.cells())[0]?.source === 'a = "from an editor"', 100_000);
+  await until(async () => (await agent.cells())[0]?.source === 'a = "from an editor"');
 
   await lab.server.request('api/contents/file.ipynb', { method: 'PATCH', body: { path: 'renamed.ipynb' } });
   expect((await agent.call('update_cell', { cellId: 'two', content: 'b = 22' })).error).toBeUndefined();
-  await until(async () => (await sourcesOf('renamed.ipynb'))[1] === 'b = 22', 100_000);
+  await until(async () => (await sourcesOf('renamed.ipynb'))[1] === 'b = 22');
   expect((await agent.call('get_notebook_info')).value).toMatchObject({ path: 'renamed.ipynb', live: true });
 
   await lab.server.request('api/contents/renamed.ipynb', { method: 'DELETE' });

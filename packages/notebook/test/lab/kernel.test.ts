@@ -3,11 +3,11 @@ import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { KernelChannel } from '../../src/lab/kernel-channel.js';
 import { findKernelSession } from '../../src/lab/kernel-sessions.js';
 import type { ToolContext } from '../../src/tools/tool.js';
-import { until } from '../host/support/until.js';
+import { until } from './support/patient-until.js';
 import { Agent, type Answer } from './support/agent.js';
 import { codeCell, installTimeoutMs, TestLab } from './support/jupyter.js';
 
-const timeout = 300_000;
+const timeout = 400_000;
 let lab: TestLab;
 
 beforeAll(async () => {
@@ -31,7 +31,7 @@ async function begin(agent: Agent, context: ToolContext = {}): Promise<{ ended: 
   const { document } = agent.notebook.session;
   const before = document.cells.length;
   const ended = agent.call('run_code', { code: sleeping }, context);
-  await until(() => JSON.stringify(document.cells[before]?.outputs ?? []).includes('begun'), 200_000);
+  await until(() => JSON.stringify(document.cells[before]?.outputs ?? []).includes('begun'));
   return { ended };
 }
 
@@ -82,7 +82,7 @@ it('an interrupt does not hit the cell of a person that is before it in the kern
     type: 'execute_request',
     content: { code, silent: false, store_history: true, user_expressions: {}, allow_stdin: false, stop_on_error: true },
   });
-  await until(() => agent.notebook.session.kernel.state === 'busy', 200_000);
+  await until(() => agent.notebook.session.kernel.state === 'busy');
   const stop = new AbortController();
   const waiting = agent.call('run_code', { code: sleeping }, { signal: stop.signal });
   await until(() => agent.notebook.session.running !== undefined);
@@ -90,7 +90,7 @@ it('an interrupt does not hit the cell of a person that is before it in the kern
   expect(ends).toEqual([]);
   await writeFile(`${lab.folder}/person-is-done`, '');
   expect((await waiting).value).toMatchObject({ status: 'interrupted' });
-  await until(() => ends.length > 0, 200_000);
+  await until(() => ends.length > 0);
   expect(ends).toEqual(['ok']);
   expect((await agent.call('run_code', { code: '"alive"' })).value).toMatchObject({ status: 'ok' });
 });
@@ -108,7 +108,7 @@ it('an error in a person’s cell does not throw away the agent’s, which waits
     type: 'execute_request',
     content: { code, silent: false, store_history: true, user_expressions: {}, allow_stdin: false, stop_on_error: true },
   });
-  await until(() => agent.notebook.session.kernel.state === 'busy', 200_000);
+  await until(() => agent.notebook.session.kernel.state === 'busy');
   expect((await agent.call('run_code', { code: '"mine"' })).value).toMatchObject({
     status: 'ok',
     outputs: [{ data: { 'text/plain': ["'mine'"] } }],
@@ -126,18 +126,18 @@ it('input() with nobody to answer is an error that says so', { timeout }, async 
 it('a kernel that dies, is restarted, shut down or exchanged by a person while a cell runs', { timeout }, async () => {
   const agent = await agentAt('died.ipynb');
   expect((await agent.call('run_code', { code: 'import os; os._exit(1)' })).error).toMatchObject({ code: 'kernel_dead' });
-  await until(async () => (await agent.call('run_code', { code: '"again"' })).value.status === 'ok', 200_000);
+  await until(async () => (await agent.call('run_code', { code: '"again"' })).value.status === 'ok');
 
   const restarted = await begin(agent);
   await lab.server.request(`api/kernels/${await kernelOf(agent)}/restart`, { method: 'POST', body: {} });
   expect((await restarted.ended).error).toMatchObject({ code: 'kernel_dead' });
-  await until(async () => (await agent.call('run_code', { code: '"again"' })).value.status === 'ok', 200_000);
+  await until(async () => (await agent.call('run_code', { code: '"again"' })).value.status === 'ok');
 
   const exchanged = await begin(agent);
   const session = await findKernelSession(lab.server, 'died.ipynb');
   await lab.server.request(`api/sessions/${session?.id}`, { method: 'PATCH', body: { kernel: { name: 'python3' } } });
   expect((await exchanged.ended).error).toMatchObject({ code: 'kernel_dead' });
-  await until(async () => (await agent.call('run_code', { code: '"again"' })).value.status === 'ok', 200_000);
+  await until(async () => (await agent.call('run_code', { code: '"again"' })).value.status === 'ok');
   expect(await kernelOf(agent)).not.toBe(session?.kernelId);
 
   const ended = await begin(agent);
@@ -157,7 +157,7 @@ it('completion and inspection are the kernel’s, with characters of two halves 
   const found = await until(async () => {
     const completions = await kernel.complete(code, code.length);
     return completions.matches.length > 0 && completions;
-  }, 200_000);
+  });
   expect(found).toMatchObject({ matches: ['wonderful'], start: 6, end: code.length });
   expect(JSON.stringify(await kernel.inspect('print', 5))).toContain('Prints the values');
 });

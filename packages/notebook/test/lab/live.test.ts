@@ -2,12 +2,12 @@ import { writeFile } from 'node:fs/promises';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { drivesBrowser } from '../../../../scripts/drives-browser.mjs';
-import { until } from '../host/support/until.js';
+import { until } from './support/patient-until.js';
 import { Agent } from './support/agent.js';
 import { codeCell, installTimeoutMs, TestLab, textCell } from './support/jupyter.js';
 import { hasBrowser, launchBrowser, Person, withoutBrowser } from './support/person.js';
 
-const timeout = 180_000;
+const timeout = 400_000;
 let lab: TestLab;
 let browser: Browser;
 let person: Person;

@@ -2,7 +2,7 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { drivesBrowser } from '../../../../scripts/drives-browser.mjs';
 import { LabWorkspace } from '../../src/lab/lab-workspace.js';
-import { until } from '../host/support/until.js';
+import { until } from './support/patient-until.js';
 import { Agent, type Answer } from './support/agent.js';
 import { codeCell, installTimeoutMs, TestLab } from './support/jupyter.js';
 import { hasBrowser, launchBrowser, Person, withoutBrowser } from './support/person.js';
@@ -60,7 +60,7 @@ it('#256, #446, #447: two agents in two notebooks never meet, whoever switches w
   expect(ofBob.outputs[0].data['text/plain']).toEqual(["'bob'"]);
   expect(await call('bob', 'use_notebook', { path: 'c.ipynb' })).toMatchObject({ path: 'c.ipynb', live: true });
   // Who is there is told from time to time.
-  await until(async () => (await call('bob', 'get_notebook_info')).people.join().includes('Anonymous'), 200_000);
+  await until(async () => (await call('bob', 'get_notebook_info')).people.join().includes('Anonymous'));
   await call('bob', 'add_text_cell', { cellIndex: 1, content: 'From Bob.' });
   expect(await call('ann', 'get_notebook_info')).toMatchObject({ path: 'a.ipynb', cells: 12 });
   await person.sees('From Bob.');
@@ -119,10 +119,10 @@ it('#141, #169: of 200,000 printed lines the answer has the ends, and notebook, 
   const read = await agent.call('get_cells', { includeOutputs: true });
   expect(read.text.length).toBeLessThanOrEqual(20_000);
   await agent.call('add_text_cell', { cellIndex: 3, content: 'After the flood.' });
-  await until(async () => (await lab.read('lines.ipynb')).cells.length === 4, 200_000);
+  await until(async () => (await lab.read('lines.ipynb')).cells.length === 4);
   expect((await lab.read('lines.ipynb')).cells.map(({ id }) => id).slice(0, 2)).toEqual(['one', 'two']);
   await person.type(0, '0');
-  await until(async () => (await agent.cells())[0]?.source === 'x = 10', 200_000);
+  await until(async () => (await agent.cells())[0]?.source === 'x = 10');
 });
 
 it('#298: a cell of more than three minutes ends as any other, while others work', { ...drivesBrowser, timeout: 400_000 }, async ({

@@ -1,5 +1,5 @@
 import { type Browser, chromium, type Locator, type Page } from 'playwright-core';
-import { until } from '../../host/support/until.js';
+import { until } from './patient-until.js';
 import { findChromium } from '../../ui/support/browser.js';
 import type { TestLab } from './jupyter.js';
 
@@ -74,7 +74,7 @@ export class Person {
     await this.page.keyboard.type(text);
   }
 
-  async sees(text: string, timeoutMs = 60_000): Promise<void> {
+  async sees(text: string, timeoutMs = 200_000): Promise<void> {
     await this.page.locator(`${front} .jp-Notebook`, { hasText: text }).waitFor({ timeout: timeoutMs });
   }
 
@@ -93,7 +93,7 @@ export class Person {
   }
 
   async hasCells(count: number): Promise<void> {
-    await until(async () => (await this.cells.count()) === count, 60_000);
+    await until(async () => (await this.cells.count()) === count);
   }
 
   close(): Promise<void> {
