@@ -65,8 +65,8 @@ describe.runIf(process.platform === 'linux')('a notebook outlives its agent', ()
     await program.callTool('add_text_cell', { cellIndex: 0, content: 'written at the end' });
     const { pid } = home.broker as BrokerFile;
     await program.close();
-    await until(() => !isAlive(pid));
     expect(readFileSync(home.path('work.ipynb'), 'utf8')).toContain('written at the end');
+    await until(() => !isAlive(pid));
     expect(readdirSync(home.folder).sort()).toEqual(['state', 'work.ipynb']);
     expect(readdirSync(home.stateDir).filter((name) => /sock|json$|url|lock/.test(name))).toEqual([]);
   });
