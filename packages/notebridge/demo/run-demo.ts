@@ -53,7 +53,9 @@ export async function runDemo(options: DemoOptions): Promise<DemoReport> {
   const place = await setUpPlace(options, { env: process.env, servers });
   options.teller.title('Notebridge demo: an agent works in a notebook. Python comes with the package; no network, no account.');
   const program = fileURLToPath(new URL('bin/notebridge.js', packageFolder));
-  const agent = new DemoAgent(process.execPath, [program, 'stdio', '--notebook', place.notebook, '--sandbox', options.sandbox], {
+  // Held by the agent's own process, so that nothing is left behind when it ends.
+  const args = ['stdio', '--notebook', place.notebook, '--sandbox', options.sandbox, '--standalone'];
+  const agent = new DemoAgent(process.execPath, [program, ...args], {
     env: place.env,
     onUse: options.teller.onUse,
   });

@@ -98,9 +98,11 @@ export class JoinedNotebook implements Provider {
     return { url: String(url), path: String(path) };
   }
 
-  /** Leaves the notebook, which goes on. Closing twice is harmless. */
+  /** Leaves the notebook, which is saved and goes on. Closing twice is harmless. */
   async close(): Promise<void> {
     this.#isClosed = true;
+    // Who reads the file when the agent has ended finds what it did. One that cannot be saved is for its window to say.
+    await this.#joined?.peer.request('notebook/save', {}, { timeoutMs: saveTimeoutMs }).catch(() => {});
     const link = await this.#link?.catch(() => undefined);
     link?.peer.close();
   }
@@ -199,6 +201,8 @@ export class JoinedNotebook implements Provider {
   }
 }
 
+/** A signal leaves us two seconds. */
+const saveTimeoutMs = 1500;
 const holderTimeoutMs = 3000;
 const holderPollMs = 50;
 

@@ -22,6 +22,8 @@ export interface JoinTarget {
   terms: NotebookTerms;
   /** The address of one more window. */
   newWindowUrl(): string;
+  /** Rejects if it cannot be saved, or has no file. */
+  save(): Promise<void>;
   /** Writes the address of a window into a private file; the path. */
   writeAddress(): Promise<string>;
   /** Shows the agents of one joined process in the windows; an empty list takes them away. */
@@ -127,6 +129,9 @@ export class SharedNotebook {
         return this.target.provider.request(method, params, this.#contextOf(peer, method, params, call));
       case 'window/open':
         return { url: this.target.newWindowUrl(), path: await this.target.writeAddress() };
+      case 'notebook/save':
+        await this.target.save();
+        return {};
       default:
         throw new BridgeError('unknown_method', `A notebook does not answer "${method}".`);
     }

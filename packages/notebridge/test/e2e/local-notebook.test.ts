@@ -169,7 +169,7 @@ describe('notebridge notebook', () => {
       await page.reload();
       await page.getByText('seen seen').waitFor();
       await page.getByRole('button', { name: /^Disconnect/ }).click();
-      await page.getByText('Agent connected').waitFor({ state: 'detached' });
+      await page.getByText('No agent connected').waitFor();
       const refused = { isError: true, content: [{ text: expect.stringMatching(/disconnected.*To come back/) }] };
       expect(await program.callTool('get_cells')).toMatchObject({ result: refused });
       expect(await program.request('tools/list')).toMatchObject({ error: { data: { code: 'disconnected' } } });

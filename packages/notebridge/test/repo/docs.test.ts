@@ -16,7 +16,7 @@ import { withCommand } from '../support/installed-command.js';
 import { Program, programFile } from '../support/program.js';
 import { RawPage } from '../support/raw-page.js';
 import { installedServer, ServedHub } from '../support/served-hub.js';
-import { windowUrlIn } from '../support/window-url.js';
+import { windowFileIn, windowUrlIn } from '../support/window-url.js';
 
 const root = fileURLToPath(new URL('../../../../', import.meta.url));
 const pages = [
@@ -198,6 +198,7 @@ const runs: Record<string, (code: string) => Promise<void>> = {
   async 'notebook-command'(code) {
     const [, ...args] = code.split(' ');
     await using program = await Program.open({ args: [...args.slice(0, -1), join(folder, 'own.ipynb')] });
+    await program.until(() => windowFileIn(program.stderr) !== undefined, 60_000);
     expect(windowUrlIn(program.stderr)).toContain('http://localhost:');
   },
   async 'notebook-host'(code) {

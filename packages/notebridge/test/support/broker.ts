@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -44,10 +44,32 @@ export async function until(condition: () => boolean | Promise<boolean>, timeout
   }
 }
 
-/** Waits until the broker of a state folder has ended, if there is one. */
+/** Waits until no broker of a state folder is there. It takes its file away before it saves, so processes are looked at (Linux). */
 export async function untilBrokerEnded(stateHome: string): Promise<void> {
+  if (process.platform === 'linux') return until(() => brokersIn(stateHome).length === 0);
   const { pid } = brokerIn(stateHome) ?? {};
   if (pid !== undefined && pid !== process.pid) await until(() => !isAlive(pid));
+}
+
+/** The process ids of the brokers of a state folder (Linux). */
+export function brokersIn(stateHome: string): number[] {
+  const wanted = `broker --state-dir ${join(stateHome, 'notebridge')} `;
+  return livingProcesses().flatMap(({ pid, command }) => (command.includes(wanted) ? [pid] : []));
+}
+
+/** All processes but zombies (Linux). */
+export function livingProcesses(): { pid: number; parent: number; command: string }[] {
+  return readdirSync('/proc').flatMap((name) => {
+    if (!/^\d+$/.test(name)) return [];
+    try {
+      const stat = readFileSync(`/proc/${name}/stat`, 'utf8');
+      const [state, parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+      const command = readFileSync(`/proc/${name}/cmdline`, 'utf8').replaceAll('\0', ' ');
+      return state === 'Z' ? [] : [{ pid: Number(name), parent: Number(parent), command }];
+    } catch {
+      return [];
+    }
+  });
 }
 
 /** A home that several programs share, and one broker with them: it is ended with the home. */
@@ -81,6 +103,7 @@ export class SharedHome implements AsyncDisposable {
       process.kill(pid, 'SIGTERM');
       await until(() => !isAlive(pid));
     }
+    await untilBrokerEnded(this.stateHome);
     rmSync(this.folder, { recursive: true, force: true });
   }
 }

@@ -25,6 +25,7 @@ export function toShared({ host, roster, writeAddress, provider }: BuiltInNotebo
     file,
     terms,
     newWindowUrl: () => host.url,
+    save: () => host.save(),
     writeAddress,
     showAgents: (source, agents) => roster.show(source, agents),
     state: () => stateOf(host),
