@@ -49,7 +49,9 @@ export class HeldKeys {
   }
 }
 
-/** What the browser does with it is not to be held back. */
+/** Those that are the notebook's with Ctrl, Command or Alt; all others are the browser's, and not to be held back. */
+const ownKeys = new Set(['Enter', 'ArrowUp', 'ArrowDown', 'a', 'f', 's', '-', '_']);
+
 function isBrowsers({ key, ctrlKey, metaKey, altKey }: KeyboardEvent): boolean {
-  return (ctrlKey || metaKey || altKey) && key !== 'Enter' && key.toLowerCase() !== 's';
+  return (ctrlKey || metaKey || altKey) && !ownKeys.has(key.length === 1 ? key.toLowerCase() : key);
 }

@@ -113,7 +113,10 @@ export function listenToKeys(commands: Commands): (key: HeldKey) => void {
   return (key) => {
     if (!document.activeElement?.closest('.cm-content')) return void press(key, performance.now(), false);
     if (key.key === 'Escape') return commands.leave();
-    if (key.key === 'Enter' && (key.shiftKey || key.ctrlKey || key.altKey || key.metaKey)) return void press(key, performance.now(), false);
+    const isControl = key.ctrlKey || key.metaKey || key.altKey;
+    // In a text, this one is about the text.
+    if (isControl && key.key.toLowerCase() === 'a') return;
+    if (isControl || (key.key === 'Enter' && key.shiftKey)) return void press(key, performance.now(), false);
     if (key.key === 'Enter' || key.key.length === 1) commands.type(key.key === 'Enter' ? '\n' : key.key);
   };
 }
