@@ -17,7 +17,8 @@ export interface DemoOptions {
   folder: string;
   /** Where the notebook is kept; nothing is there yet. Undefined: nowhere. */
   keep: string | undefined;
-  sandbox: SandboxMode;
+  /** Default: `auto`. */
+  sandbox?: SandboxMode;
   teller: Teller;
   /** Stops the demo; while a person looks at the window, it ends the look. */
   signal: AbortSignal;
@@ -53,9 +54,10 @@ export async function runDemo(options: DemoOptions): Promise<DemoReport> {
   const place = await setUpPlace(options, { env: process.env, servers });
   options.teller.title('Notebridge demo: an agent works in a notebook. Python comes with the package; no network, no account.');
   const program = fileURLToPath(new URL('bin/notebridge.js', packageFolder));
-  // Held by the agent's own process, so that nothing is left behind when it ends.
-  const args = ['stdio', '--notebook', place.notebook, '--sandbox', options.sandbox, '--standalone'];
-  const agent = new DemoAgent(process.execPath, [program, ...args], {
+  // The same everywhere: the Python that comes with us, whatever else is here; and held by the agent's own process, so that nothing is
+  // left behind when it ends.
+  const how = ['--kernel', 'pyodide', '--sandbox', options.sandbox ?? 'auto', '--standalone'];
+  const agent = new DemoAgent(process.execPath, [program, 'stdio', '--notebook', place.notebook, ...how], {
     env: place.env,
     onUse: options.teller.onUse,
   });

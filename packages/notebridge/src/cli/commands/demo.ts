@@ -15,7 +15,7 @@ interface DemoCommandOptions {
   browser?: boolean;
   keep?: string;
   json?: boolean;
-  sandbox: SandboxMode;
+  sandbox?: SandboxMode;
 }
 
 /** `notebridge demo`: the main job, played and checked from end to end on this machine, with no settings and no network. */
