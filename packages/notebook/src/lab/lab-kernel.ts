@@ -263,7 +263,8 @@ export class LabKernel implements Kernel {
     if (state === 'dead') this.#setState('dead');
     const isOther = state === 'restarting' || state === 'starting';
     this.#isReady = false;
-    if ((isOther || state === 'dead') && !this.#isRestarting) this.#endRunning((execution) => execution.fail(state === 'dead' ? kernelEnds.notRestarted() : kernelEnds.restarted()));
+    if ((isOther || state === 'dead') && !this.#isRestarting)
+      this.#endRunning((execution) => execution.fail(state === 'dead' ? kernelEnds.notRestarted() : kernelEnds.restarted()));
     if (isOther && !this.#isRestarting) this.#setState('idle');
   }
 
@@ -315,7 +316,9 @@ export class LabKernel implements Kernel {
       await this.#attached();
       return 'done';
     } catch (error) {
-      return error instanceof NotebookError && error.code === 'server_refused' ? this.#giveUp(kernelEnds.refused(messageOf(error))) : 'again';
+      return error instanceof NotebookError && error.code === 'server_refused'
+        ? this.#giveUp(kernelEnds.refused(messageOf(error)))
+        : 'again';
     }
   }
 
