@@ -8,20 +8,24 @@ export interface JupyterFoldersOptions {
   platform?: NodeJS.Platform | undefined;
   /** Folders of Python environments whose `share/jupyter` counts: the activated one, that of `python3`. Each is one that may be run. */
   prefixes: readonly string[];
+  /** Those of all users. Default: as Jupyter has them on this platform. */
+  systemFolders?: readonly string[] | undefined;
 }
 
 /**
  * The folders that hold kernelspecs, in the order of `jupyter_core.paths.jupyter_path` (5.9): the first of a name wins. Relative entries
  * are passed over: they would mean the working directory, where anybody's files may be.
  */
-export function jupyterKernelFolders({ env = process.env, platform = process.platform, prefixes }: JupyterFoldersOptions): string[] {
+export function jupyterKernelFolders(options: JupyterFoldersOptions): string[] {
+  const { env = process.env, platform = process.platform, prefixes } = options;
+  const ofSystem = options.systemFolders ?? systemFolders(env, platform);
   const named = (env.JUPYTER_PATH ?? '').split(delimiter);
   const ofUser = [userDataFolder(env, platform), ...userBase(env, platform)];
   const ofPrefixes = prefixes.map((prefix) => join(prefix, 'share', 'jupyter'));
   // As in Jupyter: an activated environment comes before the user's folders, unless JUPYTER_PREFER_ENV_PATH says otherwise.
   const prefersEnvironment = isSet(env.JUPYTER_PREFER_ENV_PATH, isEnvironmentActive(env));
   const middle = prefersEnvironment ? [...ofPrefixes, ...ofUser] : [...ofUser, ...ofPrefixes];
-  const all = [...named, ...middle, ...systemFolders(env, platform)].filter((folder) => isAbsolute(folder));
+  const all = [...named, ...middle, ...ofSystem].filter((folder) => isAbsolute(folder));
   return [...new Set(all)].map((folder) => join(folder, 'kernels'));
 }
 

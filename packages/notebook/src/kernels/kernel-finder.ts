@@ -14,6 +14,8 @@ export interface KernelFinderOptions {
   /** The folder of the notebook, absolute. */
   folder: string;
   env?: Variables | undefined;
+  /** @internal Jupyter's folders of all users. Default: those of this system. */
+  systemFolders?: readonly string[] | undefined;
 }
 
 /**
@@ -23,6 +25,7 @@ export interface KernelFinderOptions {
 export class KernelFinder {
   readonly folder: string;
   readonly #env: Variables;
+  readonly #systemFolders: readonly string[] | undefined;
   readonly #machine: MachineFacts;
   readonly #looks = new Map<string, Promise<InterpreterLook>>();
   #inFolder: FolderFindings | undefined;
@@ -30,7 +33,8 @@ export class KernelFinder {
   #onPath: Promise<FoundKernel | undefined> | undefined;
   #specs: Promise<FoundKernel[]> | undefined;
 
-  constructor({ folder, env = process.env }: KernelFinderOptions) {
+  constructor({ folder, env = process.env, systemFolders }: KernelFinderOptions) {
+    this.#systemFolders = systemFolders;
     this.folder = realPath(folder) ?? folder;
     this.#env = env;
     this.#machine = { folder: this.folder, hasUv: findProgram('uv', env.PATH) !== undefined };
@@ -49,6 +53,8 @@ export class KernelFinder {
     if (id === pyodideKernel.id) return pyodideKernel;
     const known = this.inFolder().find((found) => found.id === id);
     if (known) return known;
+    const listed = isPath(id) ? [await this.activated(), await this.onPath()].find((found) => found?.id === id) : undefined;
+    if (listed) return listed;
     if (isPath(id)) return this.#atPath(resolve(from, id));
     return (await this.kernelspecs()).find((spec) => spec.id === id.toLowerCase());
   }
@@ -155,7 +161,7 @@ export class KernelFinder {
     const onPath = await this.onPath();
     const look = onPath?.source === 'path' && onPath.path !== undefined ? await this.#lookAt(onPath.path) : undefined;
     const prefixes = [active, look && 'prefix' in look ? look.prefix : undefined].filter((prefix) => prefix !== undefined);
-    const specs = readKernelspecs(jupyterKernelFolders({ env: this.#env, prefixes }));
+    const specs = readKernelspecs(jupyterKernelFolders({ env: this.#env, prefixes, systemFolders: this.#systemFolders }));
     return Promise.all(specs.map((spec) => this.#judgeSpec(spec)));
   }
 

@@ -18,7 +18,7 @@ async function setUp({ onPath = true }: { onPath?: boolean } = {}) {
   const specs = join(home, '.local', 'share', 'jupyter');
   const trust = temporaryTrust();
   const choose = (metadata = {}, more = {}) =>
-    chooseKernel(new KernelFinder({ folder: project, env: { ...env, ...more } }), metadata, trust);
+    chooseKernel(new KernelFinder({ systemFolders: [], folder: project, env: { ...env, ...more } }), metadata, trust);
   return { home, project, python, specs, trust, choose };
 }
 

@@ -13,7 +13,11 @@ describe('an environment of the notebook’s folder', { timeout }, () => {
     const project = temporaryProject();
     const python = await makeVenv(join(project, '.venv'), { ipykernel: true });
     mkdirSync(join(project, 'notebooks', 'deep'), { recursive: true });
-    const finder = new KernelFinder({ folder: join(project, 'notebooks', 'deep'), env: bareUser(join(project, 'home')) });
+    const finder = new KernelFinder({
+      systemFolders: [],
+      folder: join(project, 'notebooks', 'deep'),
+      env: bareUser(join(project, 'home')),
+    });
     const version = execFileSync(python, ['-c', 'import sys; print("%d.%d.%d" % sys.version_info[:3])'], { encoding: 'utf8' }).trim();
     expect(finder.inFolder()).toEqual([
       {
@@ -33,7 +37,7 @@ describe('an environment of the notebook’s folder', { timeout }, () => {
     const project = temporaryProject();
     const python = await makeVenv(join(project, '.venv'), { ipykernel: true });
     const env = bareUser(join(project, 'home'), { VIRTUAL_ENV: join(project, '.venv') });
-    const all = await new KernelFinder({ folder: project, env }).all();
+    const all = await new KernelFinder({ systemFolders: [], folder: project, env }).all();
     expect(all.map(({ id, source, trust }) => ({ id, source, trust }))).toEqual([
       { id: python, source: 'activated', trust: undefined },
       { id: 'pyodide', source: 'built in', trust: undefined },
@@ -43,7 +47,7 @@ describe('an environment of the notebook’s folder', { timeout }, () => {
   it('without ipykernel says the command that adds it, for that Python', async () => {
     const project = temporaryProject();
     const python = await makeVenv(join(project, 'my venv', '..', 'venv'), { ipykernel: false });
-    const [found] = new KernelFinder({ folder: project, env: bareUser(join(project, 'home')) }).inFolder();
+    const [found] = new KernelFinder({ systemFolders: [], folder: project, env: bareUser(join(project, 'home')) }).inFolder();
     expect(found?.problem).toEqual({
       reason: 'it has no ipykernel',
       fix: `${python} -m ensurepip && ${python} -m pip install ipykernel`,
@@ -56,7 +60,7 @@ describe('an environment of the notebook’s folder', { timeout }, () => {
     const env = bareUser(join(project, 'home'));
     writeProgram(join(project, 'home', 'bin', 'uv'), 'exit 1');
     const python = await makeVenv(join(project, '.venv'), { ipykernel: false });
-    const [found] = new KernelFinder({ folder: project, env }).inFolder();
+    const [found] = new KernelFinder({ systemFolders: [], folder: project, env }).inFolder();
     expect(found?.problem?.fix).toBe(`uv pip install --python ${python} ipykernel`);
   });
 
@@ -65,7 +69,7 @@ describe('an environment of the notebook’s folder', { timeout }, () => {
     const python = await makeVenv(join(project, '.venv'), { ipykernel: true });
     rmSync(python);
     symlinkSync(join(project, 'no-python-here'), python);
-    const [found] = new KernelFinder({ folder: project, env: bareUser(join(project, 'home')) }).inFolder();
+    const [found] = new KernelFinder({ systemFolders: [], folder: project, env: bareUser(join(project, 'home')) }).inFolder();
     expect(found?.problem?.reason).toMatch(/^its Python is not there any more; it was made of the one in \//);
     expect(found?.problem?.fix).toBe(`python3 -m venv --clear ${project}/.venv && ${project}/.venv/bin/python -m pip install ipykernel`);
   });
@@ -75,7 +79,7 @@ describe('an environment of the notebook’s folder', { timeout }, () => {
     await makeVenv(join(project, '.venv'), { ipykernel: true });
     const config = join(project, '.venv', 'pyvenv.cfg');
     writeFileSync(config, readFileSync(config, 'utf8').replace(/^version = .*$/m, 'version = 3.7.16'));
-    const [found] = new KernelFinder({ folder: project, env: bareUser(join(project, 'home')) }).inFolder();
+    const [found] = new KernelFinder({ systemFolders: [], folder: project, env: bareUser(join(project, 'home')) }).inFolder();
     expect(found?.problem?.reason).toBe('Python 3.7.16 is too old; 3.8 or newer is needed');
   });
 
@@ -85,15 +89,15 @@ describe('an environment of the notebook’s folder', { timeout }, () => {
     mkdirSync(join(project, 'cloned', '.git'), { recursive: true });
     mkdirSync(join(project, 'home', 'work'), { recursive: true });
     const env = bareUser(join(project, 'home'));
-    expect(new KernelFinder({ folder: join(project, 'cloned'), env }).inFolder()).toEqual([]);
-    expect(new KernelFinder({ folder: join(project, 'home', 'work'), env }).inFolder()).toEqual([]);
-    expect(new KernelFinder({ folder: project, env }).inFolder()).toHaveLength(1);
+    expect(new KernelFinder({ systemFolders: [], folder: join(project, 'cloned'), env }).inFolder()).toEqual([]);
+    expect(new KernelFinder({ systemFolders: [], folder: join(project, 'home', 'work'), env }).inFolder()).toEqual([]);
+    expect(new KernelFinder({ systemFolders: [], folder: project, env }).inFolder()).toHaveLength(1);
   });
 
   it('that uv has not made yet says how to', () => {
     const project = temporaryProject();
     writeFileSync(join(project, 'uv.lock'), 'version = 1\n');
-    const [found] = new KernelFinder({ folder: project, env: bareUser(join(project, 'home')) }).inFolder();
+    const [found] = new KernelFinder({ systemFolders: [], folder: project, env: bareUser(join(project, 'home')) }).inFolder();
     expect(found?.problem).toEqual({
       reason: 'this project of uv has no environment yet',
       fix: `uv sync --project ${project} && uv pip install --python ${project}/.venv ipykernel`,
@@ -110,7 +114,7 @@ describe('an environment of the notebook’s folder', { timeout }, () => {
     mkdirSync(join(project, 'home', '.conda'));
     writeFileSync(join(project, 'home', '.conda', 'environments.txt'), `${dirname(conda)}/other\n${conda}\n`);
     writeFileSync(join(project, 'environment.yml'), 'name: analysis\ndependencies:\n  - python=3.12\n');
-    const [found] = new KernelFinder({ folder: project, env }).inFolder();
+    const [found] = new KernelFinder({ systemFolders: [], folder: project, env }).inFolder();
     expect(found).toMatchObject({ displayName: 'Python 3.12.4 (environment analysis)', trust: { folder: project } });
     expect(found?.problem?.fix).toBe(`conda install --yes --prefix ${conda} ipykernel`);
   });
@@ -124,7 +128,7 @@ describe('a hostile repository', { timeout }, () => {
     const before = process.cwd();
     process.chdir(project);
     try {
-      const finder = new KernelFinder({ folder: project, env });
+      const finder = new KernelFinder({ systemFolders: [], folder: project, env });
       const all = await finder.all();
       expect(all.find(({ source }) => source === 'folder')).toMatchObject({
         displayName: 'Python 3.11.4 (.venv)',
@@ -146,7 +150,7 @@ describe('a hostile repository', { timeout }, () => {
     writeProgram(join(project, 'tools', 'python3'), `touch '${mark}'`);
     for (const first of [join(project, '.venv', 'bin'), join(project, 'tools')]) {
       const env = bareUser(home, { PATH: `${first}:${join(home, 'bin')}` });
-      const all = await new KernelFinder({ folder: project, env }).all();
+      const all = await new KernelFinder({ systemFolders: [], folder: project, env }).all();
       expect(all.map(({ source, path }) => [source, path])).toEqual([
         ['folder', join(project, '.venv', 'bin', 'python')],
         ['path', join(home, 'bin', 'python3')],
@@ -163,7 +167,7 @@ describe('a hostile repository', { timeout }, () => {
     rmSync(config);
     execFileSync(await sciencePython(), ['-c', 'import os, sys; os.mkfifo(sys.argv[1])', config]);
     symlinkSync('/dev/zero', join(project, 'environment.yml'));
-    expect(new KernelFinder({ folder: project, env: bareUser(join(project, 'home')) }).inFolder()).toEqual([]);
+    expect(new KernelFinder({ systemFolders: [], folder: project, env: bareUser(join(project, 'home')) }).inFolder()).toEqual([]);
   });
 });
 
@@ -172,7 +176,7 @@ describe('python3 on PATH', { timeout }, () => {
     const home = temporaryProject();
     const python = await sciencePython();
     writeProgram(join(home, 'bin', 'python3'), `exec '${python}' "$@"`);
-    const found = await new KernelFinder({ folder: temporaryProject(), env: bareUser(home) }).onPath();
+    const found = await new KernelFinder({ systemFolders: [], folder: temporaryProject(), env: bareUser(home) }).onPath();
     expect(found).toMatchObject({ id: join(home, 'bin', 'python3'), source: 'path', launch: { python } });
     expect(found?.problem).toBeUndefined();
   });
@@ -181,7 +185,7 @@ describe('python3 on PATH', { timeout }, () => {
     const home = temporaryProject();
     const env = bareUser(home);
     writeProgram(join(home, 'bin', 'python3'), 'echo "libpython is missing" >&2; exit 127');
-    const found = await new KernelFinder({ folder: temporaryProject(), env }).onPath();
+    const found = await new KernelFinder({ systemFolders: [], folder: temporaryProject(), env }).onPath();
     expect(found?.problem?.reason).toBe('it does not start: it ended with code 127: libpython is missing');
   });
 });
@@ -201,7 +205,7 @@ describe('kernelspecs', { timeout }, () => {
     writeSpec(users, 'broken', { argv: [] });
     const env = bareUser(home, { JUPYTER_PATH: `relative:${named}` });
     writeProgram(join(home, 'bin', 'python3'), `exec '${python}' "$@"`);
-    const specs = await new KernelFinder({ folder: temporaryProject(), env }).kernelspecs();
+    const specs = await new KernelFinder({ systemFolders: [], folder: temporaryProject(), env }).kernelspecs();
     const judged = Object.fromEntries(
       specs.map(({ id, problem, trust, launch }) => [id, { problem: problem?.reason, asks: trust !== undefined, launch }]),
     );

@@ -79,7 +79,8 @@ function showKernels(store: Store, commands: Commands): void {
       ...(others.length > 0 ? [el('h3', { id: 'kernel-others' }, 'Not usable as they are')] : []),
       el('ul', { class: 'kernel-list', 'aria-labelledby': 'kernel-others' }, ...others.map(toReason)),
     );
-    list.querySelector<HTMLElement>('[aria-current="true"], .kernel-offer')?.focus();
+    const current = list.querySelector<HTMLElement>('[aria-current="true"]') ?? list.querySelector<HTMLElement>('.kernel-offer');
+    current?.focus();
   });
 }
 
