@@ -87,7 +87,7 @@ describe.skipIf(missing !== undefined)('a kernel with programs, in the sandbox',
     await listen(`\0${abstract}`);
     const sockets = [join(home, 'a socket'), join(home, '.gnupg/S.agent'), join(base, 'socket')];
     for (const path of sockets) await listen(path);
-    execFileSync('mkfifo', [join(home, 'a pipe')]);
+    execFileSync(python ?? '', ['-c', 'import os, sys; os.mkfifo(sys.argv[1])', join(home, 'a pipe')]);
     host = {
       calls,
       abstract,
