@@ -83,7 +83,7 @@ it.each(['jupyter=ftp://x/lab', 'jupyter=nothing', 'jupyter=http://127.0.0.1:800
   'refuses %s before anything is opened',
   { timeout },
   async (notebook) => {
-    const program = new Program({ args: ['--notebook', notebook] });
+    await using program = new Program({ args: ['--notebook', notebook] });
     expect(await program.ended).toBe(2);
     expect(program.stderr).toContain('no address of a Jupyter server');
   },
