@@ -70,6 +70,8 @@ describe('notebridge demo', () => {
       ran.child.stdin?.end(`${JSON.stringify(initialize)}\n`);
       expect((await ran).stdout).toMatch(/^(?:An agent|Done|Claude Code reads|\{"jsonrpc":"2.0","id":1,"result")/m);
     }
+    // The notebook goes on without its agent.
+    await run(process.execPath, [programFile, 'stop', 'all'], { cwd: folder, env, timeout: 60_000 });
   }, 180_000);
 
   it('is not led astray by the settings of its user', async () => {

@@ -115,7 +115,7 @@ describe('notebridge kernels', { timeout }, () => {
 describe('--kernel', { timeout }, () => {
   it('runs the code in that Python, in the notebook’s folder, and says so to the agent', async () => {
     const file = join(project, 'a.ipynb');
-    await using program = new Program({ args: ['--notebook', file, '--kernel', python], env });
+    await using program = new Program({ args: ['--standalone', '--notebook', file, '--kernel', python], env });
     const { instructions } = (await program.initialize()).result as { instructions: string };
     expect(instructions).toContain('(venv-science)", of the user.');
     expect(instructions).toContain('get_notebook_info has the one that is there now');
@@ -139,14 +139,14 @@ describe('--kernel', { timeout }, () => {
   });
 
   it('of an unknown name is refused with the nearest ones and the list; of one that lacks something, with the command', async () => {
-    const unknown = await runProgram(['--notebook', 'local', '--kernel', 'pyodid'], { env });
+    const unknown = await runProgram(['--standalone', '--notebook', 'local', '--kernel', 'pyodid'], { env });
     expect([unknown.ending, unknown.stderr]).toEqual([
       2,
       expect.stringContaining('There is no kernel "pyodid". Nearest: pyodide. "notebridge kernels" lists'),
     ]);
     await runPython(python, ['-m', 'venv', '--without-pip', join(project, 'bare')]);
     const bare = join(project, 'bare', 'bin', 'python');
-    const lacks = await runProgram(['--notebook', 'local', '--kernel', bare], { env });
+    const lacks = await runProgram(['--standalone', '--notebook', 'local', '--kernel', bare], { env });
     expect([lacks.ending, lacks.stderr]).toEqual([
       2,
       expect.stringContaining(`it has no ipykernel. To fix it: ${bare} -m ensurepip && ${bare} -m pip install ipykernel`),
@@ -156,7 +156,7 @@ describe('--kernel', { timeout }, () => {
   it('left out by an agent host is Pyodide, whatever lies about', async () => {
     writeProgram(join(home, 'bin', 'python3'), `exec '${python}' "$@"`);
     await using program = new Program({
-      args: ['--notebook', join(project, 'a.ipynb')],
+      args: ['--standalone', '--notebook', join(project, 'a.ipynb')],
       env: { ...env, VIRTUAL_ENV: dirname(dirname(python)) },
     });
     const { instructions } = (await program.initialize()).result as { instructions: string };

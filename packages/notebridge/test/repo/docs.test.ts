@@ -1,10 +1,11 @@
 import { type ExecFileOptions, execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { snippetsOf } from '../../../../scripts/docs-snippets.mjs';
+import { pythonWith } from '../../../../scripts/python-env.mjs';
 import { type Config, defaultConfig } from '../../src/config/config.js';
 import { loadConfig } from '../../src/config/load-config.js';
 import { knownKeysAt } from '../../src/config/schema.js';
@@ -200,6 +201,23 @@ const runs: Record<string, (code: string) => Promise<void>> = {
     await using program = await Program.open({ args: [...args.slice(0, -1), join(folder, 'own.ipynb')] });
     await program.until(() => windowFileIn(program.stderr) !== undefined, 60_000);
     expect(windowUrlIn(program.stderr)).toContain('http://localhost:');
+  },
+  async 'kernels-list'(code) {
+    expect((await shell(code)).stdout).toMatch(/^pyodide /m);
+  },
+  /** In an environment that has it already: pip says so. */
+  async 'kernels-install'(code) {
+    const python = await pythonWith(['ipykernel', 'jupyter_client'], { environment: 'venv-science' });
+    symlinkSync(dirname(dirname(python)), join(folder, '.venv'));
+    expect((await shell(code)).stdout).toContain('ipykernel');
+  },
+  /** Runs after the snippet above it. test/e2e/kernels.test.ts runs code in it. */
+  async 'kernels-open'(code) {
+    const [, ...args] = code.split(' ');
+    await using program = await Program.open({ args: [...args.slice(0, -1), join(folder, '.venv/bin/python'), '--standalone'], cwd: folder });
+    expect(await program.callTool('run_code', { code: 'print(6 * 7)' })).toMatchObject({
+      result: { content: [{ text: expect.stringContaining('42') }] },
+    });
   },
   async 'notebook-host'(code) {
     const script = join(folder, 'host.mjs');

@@ -146,7 +146,7 @@ describe('setup --notebook', () => {
     expect(await argsOf()).toEqual([...launch.args, '--notebook', join(home, 'other.ipynb')]);
     const text = describeSetup(await name('work.ipynb', 'claude-code', false));
     expect(text).toContain(`setup claude-code --notebook ${whole} --write`);
-    expect(text).toContain(`-- npx -y notebridge --notebook ${whole}`);
+    expect(text).toContain(`-- node ${launch.args[0]} --notebook ${whole}`);
   });
 
   it.each([
@@ -175,7 +175,7 @@ describe('setup --notebook', () => {
     await writeFile(toml, '[mcp_servers.notebridge]\ncommand = "npx"\nargs = ["-y", "notebridge", "#"] # why\n');
     await name('/work.ipynb', 'codex');
     expect(await readFile(toml, 'utf8')).toBe(
-      '[mcp_servers.notebridge]\ncommand = "npx"\n# why\nargs = [ "-y", "notebridge", "#", "--notebook", "/work.ipynb" ]\n',
+      `[mcp_servers.notebridge]\ncommand = "node"\n# why\nargs = [ "${launch.args[0]}", "#", "--notebook", "/work.ipynb" ]\n`,
     );
   });
 
