@@ -55,7 +55,7 @@ export async function buildUi(outDir) {
  */
 async function buildSandboxedPage(outDir) {
   const { outputFiles } = await build({
-    entryPoints: [join(here, 'sandboxed/main.ts')],
+    entryPoints: [join(here, 'sandboxed/show-pages.ts')],
     bundle: true,
     minify: true,
     format: 'iife',

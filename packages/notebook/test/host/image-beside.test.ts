@@ -62,7 +62,7 @@ describe('an image beside the notebook', () => {
     await truncate(join(folder, 'large.png'), maxImageBytes + 1);
     await symlink(join(outside, 'secret.png'), join(folder, 'link.png'));
     await symlink(outside, join(folder, 'out'));
-    if (process.platform !== 'win32') execFileSync('mkfifo', [join(folder, 'pipe.png')]);
+    if (process.platform !== 'win32') execFileSync('sh', ['-c', 'mkfifo "$1"', 'sh', join(folder, 'pipe.png')]);
     await expect(read(path)).rejects.toMatchObject({ code: 'image_unreadable', message: expect.stringMatching(reason) });
   });
 

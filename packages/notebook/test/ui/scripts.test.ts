@@ -16,7 +16,10 @@ describe('outputs with scripts', () => {
   afterEach(() => stage.clear());
   afterAll(() => stage.close());
 
-  it('say what was removed, and run apart once the notebook is trusted, as long as it is', drivesBrowser, async () => {
+  it('say what was removed, and run apart once the notebook is trusted, as long as it is', {
+    ...drivesBrowser,
+    timeout: 60_000,
+  }, async () => {
     const host = await stage.host({ cells: [{ source: '', outputs: [rich({ 'text/html': chart, 'text/plain': 'a chart' })] }] });
     const { page, faults } = await stage.window(host);
     await page.getByText('waits').waitFor();
@@ -35,7 +38,10 @@ describe('outputs with scripts', () => {
     expect(faults).toEqual([]);
   });
 
-  it('use what outputs before them bring, are as high as what they show, and see only their own', drivesBrowser, async () => {
+  it('use what outputs before them bring, are as high as what they show, and see only their own', {
+    ...drivesBrowser,
+    timeout: 60_000,
+  }, async () => {
     const outputs = [
       rich({ 'text/html': '<script>globalThis.library = (x) => "<p style=\\"height: 321px; margin: 0\\">drawn " + x</script>' }),
       rich({ 'text/html': '<div id="place"></div>' }),

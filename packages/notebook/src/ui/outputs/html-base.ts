@@ -10,7 +10,7 @@ export function htmlBaseSheet(): CSSStyleSheet {
     table { border-collapse: collapse; font-size: 0.8125rem; line-height: 1.45; font-variant-numeric: tabular-nums; margin: 0; border: 0; }
     th, td { padding: 0.3rem 0.75rem; text-align: right; vertical-align: top; border: 0; }
     thead th { font-weight: 600; box-shadow: inset 0 -1px var(--line-strong); white-space: nowrap; }
-    thead { position: sticky; top: 0; z-index: 1; background: var(--paper); }
+    thead { position: sticky; top: 0; z-index: 1; background: var(--ground); }
     tbody tr + tr > * { border-top: 1px solid var(--line); }
     tbody tr:hover > * { background-color: var(--well); }
     tbody th { font-weight: 500; color: var(--ink-soft); }

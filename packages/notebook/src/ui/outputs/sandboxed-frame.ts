@@ -1,5 +1,5 @@
 import { el } from '../dom.js';
-import type { SandboxedMessage, ShowMessage } from '../sandboxed/main.js';
+import type { SandboxedMessage, ShowMessage } from '../sandboxed/show-pages.js';
 
 export interface SandboxedFrameOptions {
   /** What to show, one after the other; asked for when the frame comes into sight. */
