@@ -214,7 +214,10 @@ const runs: Record<string, (code: string) => Promise<void>> = {
   /** Runs after the snippet above it. test/e2e/kernels.test.ts runs code in it. */
   async 'kernels-open'(code) {
     const [, ...args] = code.split(' ');
-    await using program = await Program.open({ args: [...args.slice(0, -1), join(folder, '.venv/bin/python'), '--standalone'], cwd: folder });
+    await using program = await Program.open({
+      args: [...args.slice(0, -1), join(folder, '.venv/bin/python'), '--standalone'],
+      cwd: folder,
+    });
     expect(await program.callTool('run_code', { code: 'print(6 * 7)' })).toMatchObject({
       result: { content: [{ text: expect.stringContaining('42') }] },
     });

@@ -16,7 +16,7 @@ export function joinOutputs(joined: OutputHost): void {
   host = joined;
 }
 
-export function askHost(action: ViewerAction): Promise<unknown> {
+export function requestOfHost(action: ViewerAction): Promise<unknown> {
   return host.request(action);
 }
 

@@ -1,6 +1,6 @@
 import type { Output } from '../../kernel/kernel.js';
 import { button, el } from '../dom.js';
-import { askHost, followTrust, outputsTrusted } from './host-requests.js';
+import { followTrust, outputsTrusted, requestOfHost } from './host-requests.js';
 import { type OutputScripts, pagesBefore } from './output-scripts.js';
 import { sandboxedFrame } from './sandboxed-frame.js';
 
@@ -35,7 +35,7 @@ function removedLine({ hasScript, isLibrary }: OutputScripts): HTMLElement {
 }
 
 function trust(trusted: boolean): void {
-  askHost({ do: 'trustOutputs', trusted }).catch(() => {
+  requestOfHost({ do: 'trustOutputs', trusted }).catch(() => {
     // Without a connection nothing changes, and the window says that there is none.
   });
 }

@@ -14,7 +14,7 @@ export interface FindQuery {
 }
 
 /** A place in a cell's text. */
-export interface FoundText {
+export interface FoundPlace {
   readonly cellId: string;
   readonly from: number;
   readonly to: number;
@@ -38,7 +38,7 @@ export class Finder {
   #isPattern = false;
   /** Why the pattern is none. */
   fault: string | undefined;
-  found: readonly FoundText[] = [];
+  found: readonly FoundPlace[] = [];
   /** Where the person is among what was found, or -1. */
   at = -1;
 
@@ -67,7 +67,7 @@ export class Finder {
   /** Counts anew: somebody may have changed the cells. */
   count(): void {
     const current = this.found[this.at];
-    const found: FoundText[] = [];
+    const found: FoundPlace[] = [];
     const { store, drafts } = this.#options;
     for (const cell of store.cells) {
       if (!this.#pattern) break;
@@ -91,7 +91,7 @@ export class Finder {
       const next = this.found.findIndex(({ cellId }) => store.indexOf(cellId) >= from);
       this.at = by === 1 ? Math.max(0, next) : next <= 0 ? length - 1 : next - 1;
     }
-    const { cellId, from, to } = this.found[this.at] as FoundText;
+    const { cellId, from, to } = this.found[this.at] as FoundPlace;
     selection.set(cellId, 'command');
     view.find(cellId)?.reveal(from, to);
   }
