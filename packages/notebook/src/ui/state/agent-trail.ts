@@ -69,7 +69,8 @@ export class AgentTrail {
       if (cellId === undefined || !isContentOperation(op)) return;
       if (by.kind === 'agent')
         this.#note({ by, what: `${verbs[op.type]} this cell`, cellId, index, isLasting: false, isGone: !event.after });
-      else this.#forget(cellId);
+      // A person who types there still sees that it was changed; the old mark, which says who was last, is gone.
+      else this.#listeners.emit(cellId);
       return;
     }
     if (event.type !== 'run' && event.type !== 'finished') return;
