@@ -19,7 +19,10 @@ describe('a notebook with a kernel of Jupyter', { timeout: 2 * startMs }, () => 
     const alone = await callTool(host, 'run_code', { code: 'name = input("Your name? ")' });
     expect(alone).toMatchObject({
       status: 'error',
-      outputs: [{ name: 'stderr', text: [expect.stringMatching(/"Your name\? ", and nobody has the notebook open/)] }, { ename: 'EOFError' }],
+      outputs: [
+        { name: 'stderr', text: [expect.stringMatching(/"Your name\? ", and nobody has the notebook open/)] },
+        { ename: 'EOFError' },
+      ],
     });
 
     const window = await openWindow(host.url);

@@ -1,7 +1,7 @@
 import { keepEnd } from '../../sandbox/start-program.js';
 import type { Layer } from '../layers.js';
 import { within } from '../within.js';
-import { type Frame, printFrame, readFrames } from './jupyter-frames.js';
+import { type Frame, readFrames, toHelperFrame } from './jupyter-frames.js';
 import { type Launched, type LaunchOptions, launchHelper } from './jupyter-process.js';
 
 export interface HelperEvents {
@@ -69,17 +69,17 @@ export function openHelper(options: LaunchOptions, events: HelperEvents): Helper
     get layers() {
       return launched?.layers ?? [];
     },
-    send: (header, parts) => write(printFrame(header, parts)),
+    send: (header, parts) => write(toHelperFrame(header, parts)),
     acknowledge(bytes) {
       taken += bytes;
       if (taken < acknowledgeEvery) return;
-      write(printFrame({ type: 'acknowledge', count: taken }));
+      write(toHelperFrame({ type: 'acknowledge', count: taken }));
       taken = 0;
     },
     async end() {
       isEnding = true;
       // Its end of file is what ends it also when we are killed.
-      launched?.child.stdin.end(printFrame({ type: 'shutdown' }));
+      launched?.child.stdin.end(toHelperFrame({ type: 'shutdown' }));
       const isGone = await within(
         endTimeoutMs,
         exited.then(() => true),

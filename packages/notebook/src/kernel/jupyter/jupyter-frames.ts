@@ -10,7 +10,7 @@ const lengthBytes = 8;
 /** The helper sends no larger output than 256 MB. */
 const maxFrameBytes = 512 * 1024 * 1024;
 
-export function printFrame(header: object, parts: readonly Uint8Array[] = []): Buffer {
+export function toHelperFrame(header: object, parts: readonly Uint8Array[] = []): Buffer {
   const head = Buffer.from(JSON.stringify({ ...header, sizes: parts.map((part) => part.byteLength) }));
   const lengths = Buffer.alloc(lengthBytes);
   lengths.writeUInt32BE(head.byteLength, 0);

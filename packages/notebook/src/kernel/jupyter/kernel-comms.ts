@@ -24,7 +24,12 @@ export function toCommContent({ type, commId, targetName, data }: CommMessage): 
 }
 
 /** Undefined: it is none. */
-export function parseComm(messageType: string, content: unknown, metadata: unknown, buffers: readonly Uint8Array[]): CommMessage | undefined {
+export function parseComm(
+  messageType: string,
+  content: unknown,
+  metadata: unknown,
+  buffers: readonly Uint8Array[],
+): CommMessage | undefined {
   const type = /^comm_(open|msg|close)$/.exec(messageType)?.[1] as CommMessage['type'] | undefined;
   if (type === undefined || typeof content !== 'object' || content === null) return undefined;
   const { comm_id: commId, target_name: targetName, data } = content as { [key: string]: unknown };
