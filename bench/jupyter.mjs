@@ -53,7 +53,7 @@ async function openOurs() {
   const run = async () => {
     const { content } = await host.callTool('run_code_cell', { cellId });
     const { outputs } = JSON.parse(content[0].text);
-    if (outputs[0]?.data?.['text/plain'] !== '2') throw new Error(`1+1 is ${content[0].text}`);
+    if (String(outputs[0]?.data?.['text/plain']) !== '2') throw new Error(`1+1 is ${content[0].text}`);
   };
   await run();
   const readyMs = performance.now() - start;
