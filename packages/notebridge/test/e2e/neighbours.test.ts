@@ -37,8 +37,8 @@ it.skipIf(process.platform !== 'linux').each(['auto', 'off'])(
     await using program = await Program.open({ args: ['--notebook', 'local', '--sandbox', sandbox] });
     await program.callTool('run_code', { code: 'x = 41' });
     const pids = nodesBelow(program.child.pid ?? 0);
-    // The hub and the kernel.
-    expect(pids).toHaveLength(2);
+    // The agent's process, the broker and the kernel.
+    expect(pids).toHaveLength(3);
     const before = pids.map(listeners);
     for (const pid of pids) for (let count = 0; count < 3; count++) process.kill(pid, 'SIGUSR1');
     expect(await program.callTool('run_code', { code: 'x + 1' })).toMatchObject({

@@ -249,8 +249,8 @@ export async function runProgram(
   });
   const ending = await new Promise<Ending>((resolve) => child.once('close', (code, signal) => resolve(code ?? signal ?? -1)));
   clearTimeout(timer);
-  // That of a shared home goes on.
-  if (env.NOTEBRIDGE_BROKER_IDLE === undefined) await untilBrokerEnded(env.XDG_STATE_HOME ?? join(home, 'state'));
+  // That of another home is another program's.
+  if (env.XDG_STATE_HOME === undefined) await untilBrokerEnded(join(home, 'state'));
   rmSync(home, { recursive: true, force: true });
   return { ending, stdout, stderr };
 }
