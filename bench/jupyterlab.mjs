@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { chromium } from 'playwright-core';
 import { pythonWith } from '../scripts/python-env.mjs';
-import { quantile } from './lib/stats.mjs';
+import { quantile, sleep } from './lib/stats.mjs';
 
 const program = fileURLToPath(new URL('../packages/notebridge/bin/notebridge.js', import.meta.url));
 const token = 'a-token-of-the-bench';
@@ -19,6 +19,8 @@ const { values } = parseArgs({
   args: process.argv.slice(2).filter((arg) => arg !== 'jupyterlab'),
   options: { quick: { type: 'boolean', default: false }, peer: { type: 'string' } },
 });
+/** A program that loses its notebook does not answer any more. */
+const stepMs = 240_000;
 const count = values.quick ? 10 : 40;
 
 const base = mkdtempSync(join(tmpdir(), 'notebridge-bench-'));
@@ -52,11 +54,20 @@ async function main() {
   const results = {
     date: new Date().toISOString().slice(0, 10),
     machine: { cores: availableParallelism(), platform: `${process.platform} ${process.arch}`, node: process.version, load: loadavg()[0] },
-    ours: await measure(ours, ['ours', 'flood']),
-    peer: await measure(peer, ['peer', 'flood-peer']).catch((error) => ({ failed: String(error).slice(0, 200) })),
-    tab: await measureTab(address, ours),
-    large: await measureLarge(ours),
   };
+  const steps = {
+    ours: () => measure(ours, ['ours', 'flood']),
+    tab: () => measureTab(address, ours),
+    large: () => measureLarge(ours),
+    peer: () => measure(peer, ['peer', 'flood-peer']),
+  };
+  for (const [name, step] of Object.entries(steps)) {
+    process.stderr.write(`bench: ${name}\n`);
+    results[name] = await Promise.race([step(), sleep(stepMs).then(() => ({ failed: `no end within ${stepMs / 1000} s` }))]).catch((error) => ({
+      failed: String(error).slice(0, 200),
+    }));
+    process.stderr.write(`${JSON.stringify(results[name])}\n`);
+  }
   process.stdout.write(`${JSON.stringify(results, null, 1)}\n`);
 }
 
@@ -69,6 +80,7 @@ async function measure(of, [file, flood]) {
   await client.call(...agent.run('1+1'));
   const times = await timesOf(count, () => client.call(...agent.run('1+1')));
   client.end();
+  process.stderr.write(`${JSON.stringify({ coldMs, listBytes: JSON.stringify(tools).length, cellP50Ms: quantile(times, 0.5) })}\n`);
   const flooded = await open(of(flood));
   await flooded.call(...agent.run('1'));
   const floodedAt = performance.now();

@@ -8,11 +8,13 @@ import { toCodePoints, toUtf16 } from './code-positions.js';
 import type { JupyterServer } from './jupyter-server.js';
 import { KernelChannel } from './kernel-channel.js';
 import { kernelEnds } from './kernel-ends.js';
+import { learnInfo } from './kernel-info.js';
 import type { KernelMessage } from './kernel-message.js';
 import { KernelRequests } from './kernel-requests.js';
 import { createKernelSession, findKernelSession, type KernelSession, type KernelSpec, readKernelSession } from './kernel-sessions.js';
 import { pause } from './pause.js';
 import { RemoteExecution } from './remote-execution.js';
+import { watchExecution } from './watch-execution.js';
 
 export interface LabKernelOptions {
   server: JupyterServer;
@@ -162,6 +164,7 @@ export class LabKernel implements Kernel {
       if (this.#running?.execution === execution) this.#running = undefined;
     };
     execution.ended.then(forget, forget);
+    void watchExecution(execution, () => this.#isBusy(), () => execution.fail(kernelEnds.restarted()));
   }
 
   async #stop(execution: RemoteExecution): Promise<void> {
@@ -202,9 +205,8 @@ export class LabKernel implements Kernel {
     channel.onMessage((message) => this.#take(message));
     void channel.closed.then(() => this.#onClosed(channel));
     if (this.#running) return this.#awaitLost();
-    const model = await server.request(`api/kernels/${encodeURIComponent(session.kernelId)}`);
     // One that runs another's cell answers when that has ended, which may be tomorrow.
-    const isBusy = isJsonObject(model) && model.execution_state === 'busy';
+    const isBusy = (await this.#isBusy()) === true;
     this.#isReady = isBusy;
     if (isBusy) return this.#setState('busy');
     await this.#meet();
@@ -215,7 +217,7 @@ export class LabKernel implements Kernel {
     const deadline = Date.now() + startTimeoutMs;
     for (;;) {
       const answer = await this.#ask('kernel_info_request', {}, meetTimeoutMs);
-      if (answer) this.#learn(answer);
+      if (answer) this.#info = learnInfo(this.#info, { answer, spec: this.#options.spec, kernelName: this.#session?.kernelName });
       // One that runs another's cell hears us, and answers when that has ended.
       this.#isReady = answer !== undefined || this.#state === 'busy';
       if (this.#isReady) return this.#state === 'busy' ? undefined : this.#setState('idle');
@@ -232,21 +234,10 @@ export class LabKernel implements Kernel {
     });
   }
 
-  #learn({ language_info: language }: JsonObject): void {
-    const { displayName } = this.#options.spec;
-    const { name = this.#info.language, version = '' } = isJsonObject(language) ? language : {};
-    const kernel = this.#session?.kernelName ?? this.#info.name;
-    this.#info = {
-      name: kernel,
-      displayName: kernel === this.#options.spec.name ? displayName : kernel,
-      language: String(name).toLowerCase(),
-      version: String(version),
-    };
-  }
-
   #take(message: KernelMessage): void {
     const { channel, type, parentId, content } = message;
     if (type === 'status') this.#takeStatus(String(content.execution_state), parentId);
+    if (type === 'shutdown_reply' && channel === 'iopub' && !this.#isRestarting) this.#takeEnd(content.restart === true);
     if (this.#requests.take(message)) return;
     const { id, execution } = this.#running ?? {};
     if (!execution || parentId !== id) return;
@@ -266,6 +257,19 @@ export class LabKernel implements Kernel {
     if ((isOther || state === 'dead') && !this.#isRestarting)
       this.#endRunning((execution) => execution.fail(state === 'dead' ? kernelEnds.notRestarted() : kernelEnds.restarted()));
     if (isOther && !this.#isRestarting) this.#setState('idle');
+  }
+
+  /** It says so when it is asked to end, and has no time for more. */
+  #takeEnd(isRestart: boolean): void {
+    this.#isReady = false;
+    if (isRestart) this.#endRunning((execution) => execution.fail(kernelEnds.restarted()));
+    else this.#giveUp(kernelEnds.shutDown());
+  }
+
+  async #isBusy(): Promise<boolean | undefined> {
+    if (!this.#channel?.isOpen || !this.#session) return undefined;
+    const model = await this.#options.server.request(`api/kernels/${encodeURIComponent(this.#session.kernelId)}`);
+    return isJsonObject(model) ? model.execution_state === 'busy' : undefined;
   }
 
   async #answerInput(execution: RemoteExecution, { prompt, password }: JsonObject): Promise<void> {

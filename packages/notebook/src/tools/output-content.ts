@@ -5,8 +5,8 @@ import type { ContentBlock, ToolOptions } from './tool.js';
 
 /** Characters of JSON that one result's outputs may take. */
 export function maxTextCharactersOf({ maxTextCharacters = 20_000 }: ToolOptions): number {
-  // The rest of the result has keys and ids.
-  return maxTextCharacters - 1000;
+  // The rest of the result has keys and ids, and is escaped once more on its way.
+  return 0.9 * maxTextCharacters;
 }
 
 const imageTypes = ['image/png', 'image/jpeg'];
