@@ -87,10 +87,6 @@ describe('a kernel of Jupyter that is not as it should be', { timeout: 2 * start
     for (const each of old) expect(await failure({ python: each }), each).toMatch(/is Python [\d.]+, and 3.8 is the oldest that works/);
   });
 
-  test('a sandbox that is required is not left out', async () => {
-    expect(await failure({ sandbox: 'require' })).toMatch(/sandbox/);
-  });
-
   test('100 MB of lines neither fill our memory nor hang, with a host that is slow', async () => {
     const harness = await openJupyterHarness({ python });
     const before = process.memoryUsage().rss;

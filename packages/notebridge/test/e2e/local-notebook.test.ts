@@ -102,7 +102,7 @@ describe('notebridge notebook', () => {
   it('says why it ends, if nobody is there', async () => {
     const { ending, stderr } = await runProgram(['notebook', '--headless']);
     expect(ending).toBe(0);
-    expect(stderr).toMatch(/Standard input ended before an agent said anything, so this has ended too\..* start it in a terminal\.\n$/);
+    expect(stderr).toMatch(/Standard input ended before an agent said anything, so this has ended too\..* start it in a terminal\.\n/);
   });
 
   it('--read-only lets agents look, and change or run nothing', async () => {

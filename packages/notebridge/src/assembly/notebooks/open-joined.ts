@@ -11,6 +11,7 @@ import { localInstructions, nameOfAgent, showWindow, windowTool } from '../../no
 import { openBrowser } from '../../processes/browser.js';
 import { ownVersion } from '../../state/own-files.js';
 import { realFileOf } from './notebook-file.js';
+import { assertNotebookName } from './notebook-name.js';
 import { browserSwitchedOff, type NotebookSetup, type OpenedNotebook } from './open-notebook.js';
 import { startBroker } from './start-broker.js';
 
@@ -30,6 +31,7 @@ export async function openJoined(
   setup: NotebookSetup,
   { file, readOnly = false }: { file: string | undefined; readOnly?: boolean | undefined },
 ): Promise<JoinedBuiltIn> {
+  if (file !== undefined) assertNotebookName(file);
   const { stateDir: dir, logger, pages, config } = setup;
   const path = file === undefined ? undefined : realFileOf(file);
   const tools = await setup.openTools?.();
