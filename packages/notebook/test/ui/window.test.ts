@@ -178,7 +178,7 @@ describe('the window', () => {
     const { page } = await stage.window(host, { viewport: { width: 360, height: 700 } });
     await page.locator('.markdown .prose').waitFor();
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
-    for (const name of ['Restart kernel', 'Disconnect An agent with quite a long name', 'Keyboard help']) {
+    for (const name of ['Restart kernel', 'Disconnect An agent with quite a long name', 'Notebook menu']) {
       const box = await page.getByRole('button', { name }).boundingBox();
       expect(box && box.x >= 0 && box.x + box.width <= 360, name).toBe(true);
     }

@@ -108,7 +108,7 @@ describe('who is not let in', () => {
       ['colab', 'page'],
       ['local', 'window'],
     ] as const) {
-      const program = await Program.open({ args: ['--notebook', notebook] });
+      const program = await Program.open({ args: ['--notebook', notebook, '--standalone'] });
       let port = 0;
       if (notebook === 'colab') ({ port } = await program.address());
       else port = Number(new URL(windowUrlIn(JSON.stringify(await program.callTool('open_notebook_window')).replaceAll('\\"', '"'))).port);
