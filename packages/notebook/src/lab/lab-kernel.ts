@@ -261,11 +261,9 @@ export class LabKernel implements Kernel {
   /** It says so when it is asked to end. Its session tells whether another one takes its place; the server does not close the socket. */
   #takeEnd(isRestart: boolean): void {
     this.#isReady = false;
-    if (isRestart) this.#endRunning((execution) => execution.fail(kernelEnds.restarted()));
-    else {
-      this.#drop();
-      void this.#reconnect();
-    }
+    if (isRestart) return this.#endRunning((execution) => execution.fail(kernelEnds.restarted()));
+    this.#drop();
+    void this.#reconnect();
   }
 
   async #isBusy(): Promise<boolean | undefined> {
