@@ -259,11 +259,12 @@ export class LabKernel implements Kernel {
     if (isOther && !this.#isRestarting) this.#setState('idle');
   }
 
-  /** It says so when it is asked to end, and has no time for more. */
+  /** It says so when it is asked to end. Its session tells whether another one takes its place; the server does not close the socket. */
   #takeEnd(isRestart: boolean): void {
     this.#isReady = false;
-    if (isRestart) this.#endRunning((execution) => execution.fail(kernelEnds.restarted()));
-    else this.#giveUp(kernelEnds.shutDown());
+    if (isRestart) return this.#endRunning((execution) => execution.fail(kernelEnds.restarted()));
+    this.#drop();
+    void this.#reconnect();
   }
 
   async #isBusy(): Promise<boolean | undefined> {
