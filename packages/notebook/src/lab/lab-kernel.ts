@@ -164,7 +164,11 @@ export class LabKernel implements Kernel {
       if (this.#running?.execution === execution) this.#running = undefined;
     };
     execution.ended.then(forget, forget);
-    void watchExecution(execution, () => this.#isBusy(), () => execution.fail(kernelEnds.restarted()));
+    void watchExecution(
+      execution,
+      () => this.#isBusy(),
+      () => execution.fail(kernelEnds.restarted()),
+    );
   }
 
   async #stop(execution: RemoteExecution): Promise<void> {
