@@ -12,6 +12,7 @@ import { learnInfo } from './kernel-info.js';
 import type { KernelMessage } from './kernel-message.js';
 import { KernelRequests } from './kernel-requests.js';
 import { createKernelSession, findKernelSession, type KernelSession, type KernelSpec, readKernelSession } from './kernel-sessions.js';
+import { answerTimeoutMs, endlessMs, meetTimeoutMs, reconnectDelaysMs, startTimeoutMs } from './kernel-waits.js';
 import { pause } from './pause.js';
 import { RemoteExecution } from './remote-execution.js';
 import { watchExecution } from './watch-execution.js';
@@ -23,15 +24,6 @@ export interface LabKernelOptions {
   /** What the server would start for the notebook. */
   spec: KernelSpec;
 }
-
-/** How long a kernel may take to answer for the first time. */
-const startTimeoutMs = 120_000;
-const answerTimeoutMs = 10_000;
-const meetTimeoutMs = 3000;
-/** The longest that a timer can be: 24 days. */
-const endlessMs = 2 ** 31 - 1;
-/** Waits between attempts to reach a kernel again whose socket was lost; after them it counts as dead. */
-const reconnectDelaysMs = [100, 300, 1000, 2000, 4000, 8000, 15_000];
 
 /** The kernel of the notebook's own session on a Jupyter server: the one that runs the cells of people in JupyterLab, too. */
 export class LabKernel implements Kernel {
