@@ -18,7 +18,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'notebridge-cells-'));
   mkdirSync(join(folder, 'everyday'));
   for (const [name, text] of Object.entries(everydayFiles)) writeFileSync(join(folder, 'everyday', name), text);
-  program = await Program.open({ args: ['--notebook', join(folder, 'everyday/work.ipynb'), '--kernel', python] });
+  program = await Program.open({ args: ['--notebook', join(folder, 'everyday/work.ipynb'), '--kernel', python, '--files', 'rw'] });
 }, environmentMs);
 afterAll(async () => {
   await program?.close();
