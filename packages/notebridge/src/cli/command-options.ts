@@ -48,7 +48,7 @@ export const sharedOptions = {
   files: () =>
     new Option(
       '--files <access>',
-      "what code reaches of the notebook's folder: nothing, to read, or to read and write; refused where no sandbox would keep it (default: all that you can without a sandbox; in one ro, and none for Pyodide of an agent alone)",
+      "what code reaches of the notebook's folder: nothing, to read, or to read and write; refused where no sandbox would keep it (default: all that you can without a sandbox, ro in one; Pyodide has none)",
     ).choices(['none', 'ro', 'rw']),
   allowNet: () =>
     new Option(

@@ -16,7 +16,7 @@ export interface PageOptions {
   attended?: boolean | undefined;
   /** The operating-system sandbox of the built-in notebook's Python. Default `auto`; `off` for an own Python that a person chose. */
   sandbox?: SandboxMode | undefined;
-  /** What code in the sandbox reaches of the notebook's folder; refused without a sandbox. Default `ro`, for Pyodide of an agent alone `none`. */
+  /** What code in the sandbox reaches of the notebook's folder; refused without a sandbox. Default `ro`; Pyodide has `none`, and refuses the others. */
   files?: FolderAccess | undefined;
   /** Servers that code in the sandbox may reach: `pypi.org`, `*.example.org`, `example.org:8443`. Default: none. */
   allowNet?: readonly string[] | undefined;
