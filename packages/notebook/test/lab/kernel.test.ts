@@ -7,7 +7,7 @@ import { Agent, type Answer } from './support/agent.js';
 import { codeCell, installTimeoutMs, TestLab } from './support/jupyter.js';
 import { until } from './support/patient-until.js';
 
-const timeout = 150_000;
+const timeout = 400_000;
 let lab: TestLab;
 
 beforeAll(async () => {
