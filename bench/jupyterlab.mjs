@@ -63,9 +63,11 @@ async function main() {
   };
   for (const [name, step] of Object.entries(steps)) {
     process.stderr.write(`bench: ${name}\n`);
-    results[name] = await Promise.race([step(), sleep(stepMs).then(() => ({ failed: `no end within ${stepMs / 1000} s` }))]).catch((error) => ({
-      failed: String(error).slice(0, 200),
-    }));
+    results[name] = await Promise.race([step(), sleep(stepMs).then(() => ({ failed: `no end within ${stepMs / 1000} s` }))]).catch(
+      (error) => ({
+        failed: String(error).slice(0, 200),
+      }),
+    );
     process.stderr.write(`${JSON.stringify(results[name])}\n`);
   }
   process.stdout.write(`${JSON.stringify(results, null, 1)}\n`);

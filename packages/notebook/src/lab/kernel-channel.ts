@@ -1,7 +1,14 @@
 import { Listeners } from '@notebridge/kit/listeners';
 import type WebSocket from 'ws';
 import type { JupyterServer } from './jupyter-server.js';
-import { binaryProtocol, createMessage, type KernelMessage, type KernelRequest, parseKernelMessage, printKernelMessage } from './kernel-message.js';
+import {
+  binaryProtocol,
+  createMessage,
+  type KernelMessage,
+  type KernelRequest,
+  parseKernelMessage,
+  printKernelMessage,
+} from './kernel-message.js';
 
 /** The socket to one kernel of the server, as long as both live. */
 export class KernelChannel {

@@ -8,7 +8,11 @@ export const kernelEnds = {
   exchanged: () => dead('Another kernel was chosen for the notebook while the cell ran.'),
   unreachable: () => dead('The Jupyter server does not answer any more. Start it, then call restart_kernel.'),
   refused: (why: string) => dead(why),
-  unseen: () => new NotebookError('server_unreachable', 'The connection to the kernel was lost while the cell ran, and its end was not seen. Its outputs may be incomplete.'),
+  unseen: () =>
+    new NotebookError(
+      'server_unreachable',
+      'The connection to the kernel was lost while the cell ran, and its end was not seen. Its outputs may be incomplete.',
+    ),
   closed: () => new NotebookError('closed', 'The notebook was closed while the cell ran.'),
 };
 

@@ -7,7 +7,11 @@ const watchMs = 10_000;
  * Calls `onLost` where nothing runs in the kernel, and that twice in a row, while we wait for a cell: a kernel that was killed and started
  * again says nothing. `isBusy`: undefined where it cannot be known now.
  */
-export async function watchExecution(execution: RemoteExecution, isBusy: () => Promise<boolean | undefined>, onLost: () => void): Promise<void> {
+export async function watchExecution(
+  execution: RemoteExecution,
+  isBusy: () => Promise<boolean | undefined>,
+  onLost: () => void,
+): Promise<void> {
   const end = new AbortController();
   const stop = () => end.abort();
   execution.ended.then(stop, stop);

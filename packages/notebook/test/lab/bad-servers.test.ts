@@ -2,9 +2,9 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished } from 'vitest';
 import { LabWorkspace } from '../../src/lab/lab-workspace.js';
-import { until } from './support/patient-until.js';
 import { Agent } from './support/agent.js';
 import { codeCell, installTimeoutMs, TestLab } from './support/jupyter.js';
+import { until } from './support/patient-until.js';
 
 const timeout = 400_000;
 let lab: TestLab;

@@ -2,9 +2,9 @@ import { YNotebook } from '@jupyter/ydoc';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import WebSocket from 'ws';
 import { WebsocketProvider } from 'y-websocket';
-import { until } from './support/patient-until.js';
 import { Agent } from './support/agent.js';
 import { codeCell, installTimeoutMs, TestLab, textCell } from './support/jupyter.js';
+import { until } from './support/patient-until.js';
 
 let lab: TestLab;
 
@@ -15,7 +15,10 @@ afterAll(() => lab?.close());
 
 /** Jupyter's own model of a shared notebook, in the same room. */
 async function openYNotebook(path: string): Promise<YNotebook> {
-  const session = await lab.server.request(`api/collaboration/session/${path}`, { method: 'PUT', body: { format: 'json', type: 'notebook' } });
+  const session = await lab.server.request(`api/collaboration/session/${path}`, {
+    method: 'PUT',
+    body: { format: 'json', type: 'notebook' },
+  });
   const { fileId, sessionId } = session as { fileId: string; sessionId: string };
   const notebook = new YNotebook();
   const rooms = `${lab.baseUrl.replace('http', 'ws')}api/collaboration/room`;

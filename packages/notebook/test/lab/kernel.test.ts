@@ -3,9 +3,9 @@ import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { KernelChannel } from '../../src/lab/kernel-channel.js';
 import { findKernelSession } from '../../src/lab/kernel-sessions.js';
 import type { ToolContext } from '../../src/tools/tool.js';
-import { until } from './support/patient-until.js';
 import { Agent, type Answer } from './support/agent.js';
 import { codeCell, installTimeoutMs, TestLab } from './support/jupyter.js';
+import { until } from './support/patient-until.js';
 
 const timeout = 400_000;
 let lab: TestLab;

@@ -2,9 +2,9 @@ import { writeFile } from 'node:fs/promises';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { drivesBrowser } from '../../../../scripts/drives-browser.mjs';
-import { until } from './support/patient-until.js';
 import { Agent } from './support/agent.js';
 import { codeCell, installTimeoutMs, TestLab, textCell } from './support/jupyter.js';
+import { until } from './support/patient-until.js';
 import { hasBrowser, launchBrowser, Person, withoutBrowser } from './support/person.js';
 
 const timeout = 400_000;

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { drivesBrowser } from '../../../../scripts/drives-browser.mjs';
-import { until } from './support/patient-until.js';
 import { findKernelSession } from '../../src/lab/kernel-sessions.js';
 import { Agent } from './support/agent.js';
 import { codeCell, installTimeoutMs, TestLab } from './support/jupyter.js';
+import { until } from './support/patient-until.js';
 import { hasBrowser, launchBrowser, Person, withoutBrowser } from './support/person.js';
 
 const timeout = 400_000;

@@ -2,9 +2,9 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { drivesBrowser } from '../../../../scripts/drives-browser.mjs';
 import { LabWorkspace } from '../../src/lab/lab-workspace.js';
-import { until } from './support/patient-until.js';
 import { Agent, type Answer } from './support/agent.js';
 import { codeCell, installTimeoutMs, TestLab } from './support/jupyter.js';
+import { until } from './support/patient-until.js';
 import { hasBrowser, launchBrowser, Person, withoutBrowser } from './support/person.js';
 
 // Each is named by the thread of datalayer/jupyter-mcp-server in which its users ask for it. #96 and #146 are in live.test.ts.

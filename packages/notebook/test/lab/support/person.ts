@@ -1,7 +1,7 @@
 import { type Browser, chromium, type Locator, type Page } from 'playwright-core';
-import { until } from './patient-until.js';
 import { findChromium } from '../../ui/support/browser.js';
 import type { TestLab } from './jupyter.js';
+import { until } from './patient-until.js';
 
 export const hasBrowser = findChromium() !== undefined;
 export const withoutBrowser = 'no Chromium on this machine, and NOTEBRIDGE_SKIP_BROWSER is set';
