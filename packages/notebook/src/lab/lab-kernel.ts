@@ -146,7 +146,7 @@ export class LabKernel implements Kernel {
       silent: false,
       store_history: true,
       user_expressions: {},
-      allow_stdin: execution.onInput !== undefined,
+      allow_stdin: execution.hasInput,
       // Others' cells that wait in the kernel are not ours to drop.
       stop_on_error: false,
     };
@@ -156,11 +156,8 @@ export class LabKernel implements Kernel {
       if (this.#running?.execution === execution) this.#running = undefined;
     };
     execution.ended.then(forget, forget);
-    void watchExecution(
-      execution,
-      () => this.#isBusy(),
-      () => execution.fail(kernelEnds.restarted()),
-    );
+    const lose = () => execution.fail(kernelEnds.restarted());
+    void watchExecution(execution, () => this.#isBusy(), lose);
   }
 
   async #stop(execution: RemoteExecution): Promise<void> {
@@ -269,14 +266,11 @@ export class LabKernel implements Kernel {
     return isJsonObject(model) ? model.execution_state === 'busy' : undefined;
   }
 
-  async #answerInput(execution: RemoteExecution, { prompt, password }: JsonObject): Promise<void> {
-    const question = { prompt: String(prompt ?? ''), password: password === true };
-    const end = new AbortController();
-    void execution.ended.catch(() => {}).then(() => end.abort());
-    const value = await execution.onInput?.(question, end.signal).catch(() => undefined);
-    if (end.signal.aborted) return;
-    if (value === undefined) await this.#stop(execution).catch(() => {});
-    else this.#channel?.send({ channel: 'stdin', type: 'input_reply', content: { status: 'ok', value } });
+  async #answerInput(execution: RemoteExecution, question: JsonObject): Promise<void> {
+    const answer = await execution.answer(question);
+    if (answer === 'ended') return;
+    if (answer === undefined) await this.#stop(execution).catch(() => {});
+    else this.#channel?.send({ channel: 'stdin', type: 'input_reply', content: { status: 'ok', value: answer.value } });
   }
 
   /** The answer to a request; undefined where none comes in time, or while a cell of ours runs. */

@@ -28,8 +28,20 @@ export class RemoteExecution {
     this.ended.catch(() => {});
   }
 
-  get onInput(): ExecuteOptions['onInput'] {
-    return this.#options.onInput;
+  /** Whether anybody answers questions of the code. */
+  get hasInput(): boolean {
+    return this.#options.onInput !== undefined;
+  }
+
+  /** What the code is answered; undefined refuses it. */
+  async answer({ prompt, password }: JsonObject): Promise<{ value: string } | 'ended' | undefined> {
+    const end = new AbortController();
+    const stop = () => end.abort();
+    this.ended.then(stop, stop);
+    const question = { prompt: String(prompt ?? ''), password: password === true };
+    const value = await this.#options.onInput?.(question, end.signal).catch(() => undefined);
+    if (end.signal.aborted) return 'ended';
+    return value === undefined ? undefined : { value };
   }
 
   /** `aborted`: an error in another's cell emptied the kernel's queue before this one ran. */

@@ -117,10 +117,9 @@ it('an error in a person’s cell does not throw away the agent’s, which waits
 
 it('input() with nobody to answer is an error that says so', { timeout }, async () => {
   const agent = await agentAt('input.ipynb');
-  expect((await agent.call('run_code', { code: 'input("name?")' })).value).toMatchObject({
-    status: 'error',
-    outputs: [{ ename: 'StdinNotImplementedError' }],
-  });
+  const { value } = await agent.call('run_code', { code: 'input("name?")' });
+  expect(value.status).not.toBe('ok');
+  expect(JSON.stringify(value)).toMatch(/nobody has the notebook open|StdinNotImplementedError/);
 });
 
 const worksAgain = (agent: Agent) => until(async () => (await agent.call('run_code', { code: '"again"' })).value.status === 'ok');

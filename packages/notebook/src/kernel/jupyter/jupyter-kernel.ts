@@ -33,7 +33,7 @@ export interface JupyterKernelOptions extends QueueOptions {
   programUrl?: URL | undefined;
 }
 
-const requestTimeoutMs = 2000;
+const requestTimeoutMs = 10_000;
 
 /** Any kernel of Jupyter, by a helper in a Python that has jupyter_client. */
 export class JupyterKernel extends QueuedKernel<JupyterEngine> {

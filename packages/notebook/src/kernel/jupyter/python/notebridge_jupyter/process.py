@@ -130,7 +130,8 @@ class KernelProcess:
     """A process group of its own. `on_end` is called in another thread, once, when the kernel has ended."""
 
     def __init__(self, spec, command, environment, on_end):
-        values = {**os.environ, **environment}
+        # Its debugger warns about its own settings, on some machines, in the middle of the first cell.
+        values = {"PYDEVD_DISABLE_FILE_VALIDATION": "1", **os.environ, **environment}
         values.update((name, string.Template(value).safe_substitute(os.environ)) for name, value in spec.environment.items())
         # ipykernel looks whether this process is still there.
         values["JPY_PARENT_PID"] = str(os.getpid())
