@@ -26,7 +26,7 @@ it('an own Python starts without a look at the notebook’s folder, and the firs
     );
   writeFileSync(join(project, 'helpers_of_mine.py'), `open(${JSON.stringify(join(marks, 'mine'))}, "w").close()\nanswer = 42\n`);
   const env = { ...bareUser(join(project, 'home')), VIRTUAL_ENV: '' };
-  const host = await startHost({ file: join(project, 'a.ipynb'), kernel: undefined, kernels: { wanted: python, env } });
+  const host = await startHost({ file: join(project, 'a.ipynb'), kernel: undefined, sandbox: 'off', kernels: { wanted: python, env } });
   await host.session.start();
   expect(names.length).toBeGreaterThan(200);
   expect(names.filter((name) => existsSync(join(marks, name)))).toEqual([]);

@@ -29,9 +29,9 @@ it('the page of 20 lines works as the guide says', drivesBrowser, async ({ skip 
   const linked = html.replace(script, '').replace('type="module"', 'type="module" src="./page.js"');
   example = await ExamplePage.launch({ replaced: { '/': linked, '/page.js': script } });
 
-  const { args } = JSON.parse(snippet('own-page-host')).mcpServers.notebridge as { args: string[] };
-  expect(args.slice(0, 2)).toEqual(['-y', 'notebridge']);
-  const ours = args.slice(2).map((arg) => arg.replace('http://localhost:5173', example?.origin ?? ''));
+  const { command, args } = JSON.parse(snippet('own-page-host')).mcpServers.notebridge as { command: string; args: string[] };
+  expect(command).toBe('notebridge');
+  const ours = args.map((arg) => arg.replace('http://localhost:5173', example?.origin ?? ''));
   program = await Program.open({ args: ours });
   const answer = await program.callTool('open_colab_browser_connection', { notebook_url: `${example.origin}/`, wait_seconds: 0 });
   const [url = ''] = /http:\/\/localhost:\d+\/#mcpProxyToken=[\w-]+&mcpProxyPort=\d+/.exec(JSON.stringify(answer)) ?? [];
