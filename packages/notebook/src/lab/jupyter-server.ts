@@ -31,6 +31,8 @@ export interface ServerAnswer {
 
 /** How long a server may take for one answer: it reads and writes files of many megabytes. */
 const answerTimeoutMs = 60_000;
+/** A socket to a kernel that is just ending is never answered. */
+const handshakeTimeoutMs = 20_000;
 
 /** Jupyter's HTTP API, with the token in a header: in no address, and so in no log. */
 export class JupyterServer {
@@ -115,7 +117,7 @@ export class JupyterServer {
     for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
     const socket = new WebSocket(url, protocols, {
       headers: this.#headers,
-      handshakeTimeout: answerTimeoutMs,
+      handshakeTimeout: handshakeTimeoutMs,
       maxPayload: 1024 * 1024 * 1024,
       // Most servers are on this machine, where it costs more than it saves.
       perMessageDeflate: false,

@@ -47,8 +47,7 @@ export class LabKernel implements Kernel {
 
   constructor(options: LabKernelOptions) {
     this.#options = options;
-    const { name, displayName, language } = options.spec;
-    this.#info = { name, displayName, language, version: '' };
+    this.#info = { ...options.spec, version: '' };
   }
 
   get state(): KernelState {
@@ -68,8 +67,8 @@ export class LabKernel implements Kernel {
     return this.#states.add(listener);
   }
 
-  async start(): Promise<void> {
-    await this.#attached();
+  start(): Promise<void> {
+    return this.#attached();
   }
 
   async execute(source: string, options: ExecuteOptions): Promise<Execution> {

@@ -122,6 +122,12 @@ it('input() with nobody to answer is an error that says so', { timeout }, async 
   expect(JSON.stringify(value)).toMatch(/nobody has the notebook open|StdinNotImplementedError/);
 });
 
+/** The server interrupts a kernel before it ends it: the cell may see that first. */
+async function endOf(ended: Promise<Answer>): Promise<string> {
+  const { value, error } = await ended;
+  return error?.code ?? value.status;
+}
+
 const worksAgain = (agent: Agent) => until(async () => (await agent.call('run_code', { code: '"again"' })).value.status === 'ok');
 
 it('a kernel that dies while a cell runs is there again, and it is said', { timeout }, async () => {
@@ -134,7 +140,7 @@ it('a kernel that a person restarts while a cell runs ends the cell', { timeout 
   const agent = await agentAt('restarted.ipynb');
   const { ended } = await begin(agent);
   await lab.server.request(`api/kernels/${await kernelOf(agent)}/restart`, { method: 'POST', body: {} });
-  expect((await ended).error).toMatchObject({ code: 'kernel_dead', message: expect.stringContaining('restarted') });
+  expect(await endOf(ended)).toMatch(/^(interrupted|kernel_dead)$/);
   await worksAgain(agent);
 });
 
@@ -143,7 +149,7 @@ it('a kernel that a person chooses in its place is the notebook’s from then on
   const { ended } = await begin(agent);
   const session = await findKernelSession(lab.server, 'exchanged.ipynb');
   await lab.server.request(`api/sessions/${session?.id}`, { method: 'PATCH', body: { kernel: { name: 'python3' } } });
-  expect((await ended).error).toMatchObject({ code: 'kernel_dead' });
+  expect(await endOf(ended)).toMatch(/^(interrupted|kernel_dead)$/);
   await worksAgain(agent);
   expect(await kernelOf(agent)).not.toBe(session?.kernelId);
 });
@@ -153,7 +159,9 @@ it('a kernel that a person shuts down is started again when it is asked for', { 
   const { ended } = await begin(agent);
   const { id } = (await findKernelSession(lab.server, 'shut.ipynb')) ?? {};
   await lab.server.request(`api/sessions/${id}`, { method: 'DELETE' });
-  expect((await ended).error).toMatchObject({ code: 'kernel_dead', message: expect.stringContaining('restart_kernel') });
+  expect(await endOf(ended)).toMatch(/^(interrupted|kernel_dead)$/);
+  await until(() => agent.notebook.session.kernel.state === 'dead');
+  expect((await agent.call('run_code', { code: '1' })).error).toMatchObject({ code: 'kernel_dead' });
   expect((await agent.call('restart_kernel')).error).toBeUndefined();
   expect((await agent.call('run_code', { code: '"new"' })).value).toMatchObject({ status: 'ok', execution_count: 1 });
 });
