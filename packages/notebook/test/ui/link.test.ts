@@ -64,7 +64,11 @@ describe('the connection', () => {
     const host = await stage.host({ cells: [{ source: 'x' }] });
     const { page } = await stage.window(host);
     await page.keyboard.press('z');
-    await page.getByRole('alert').filter({ hasText: 'nothing with cells that could be taken back' }).getByRole('button', { name: 'Dismiss' }).click();
+    await page
+      .getByRole('alert')
+      .filter({ hasText: 'nothing with cells that could be taken back' })
+      .getByRole('button', { name: 'Dismiss' })
+      .click();
     expect(await page.getByRole('alert').count()).toBe(0);
   });
 });
