@@ -70,7 +70,7 @@ for port in host["ports"]:
     attempt(f"no port 6 {port}", lambda: dial(socket.AF_INET6, ("::1", port)))
 for address in host["addresses"]:
     attempt(f"no address {address}", lambda: dial(socket.AF_INET, (address, host["ports"][0])))
-attempt("no name", lambda: socket.getaddrinfo("registry.npmjs.org", 443))
+attempt("no name", lambda: socket.getaddrinfo("example.org", 443))
 attempt("no packets", lambda: socket.socket(socket.AF_PACKET, socket.SOCK_RAW))
 attempt("no raw", lambda: socket.socket(socket.AF_INET, socket.SOCK_RAW, 1))
 attempt("no vsock", lambda: socket.socket(40, socket.SOCK_STREAM))
