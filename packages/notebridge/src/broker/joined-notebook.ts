@@ -4,7 +4,7 @@ import type { Logger } from '@notebridge/kit/logger';
 import type { CallContext } from '../core/call-context.js';
 import { BridgeError, codeOf } from '../core/errors.js';
 import { type ToolResult, toFailedResult } from '../core/mcp.js';
-import type { Provider, ProviderEvent } from '../core/provider.js';
+import { ToolsOnlyProvider } from '../core/tools-only-provider.js';
 import type { Peer } from '../rpc/peer.js';
 import type { JoinRequest } from './host-link.js';
 import { type LinkHandler, toOwnError } from './join-link.js';
@@ -36,7 +36,7 @@ interface OpenLink {
  * A notebook that another process holds, as a provider: its tools run there, and it goes on when this agent ends. If that process ends,
  * the call that runs fails, and the next one joins anew.
  */
-export class JoinedNotebook implements Provider {
+export class JoinedNotebook extends ToolsOnlyProvider {
   readonly name = 'notebook';
   readonly #options: JoinedNotebookOptions;
   #link: Promise<OpenLink> | undefined;
@@ -49,6 +49,7 @@ export class JoinedNotebook implements Provider {
   #isClosed = false;
 
   constructor(options: JoinedNotebookOptions) {
+    super();
     this.#options = options;
   }
 
@@ -67,28 +68,8 @@ export class JoinedNotebook implements Provider {
     this.#joined?.peer.notify('agents/set', { agents: agents.map((agent) => ({ ...agent })) });
   }
 
-  async request(method: string, params: JsonObject, context: CallContext): Promise<JsonObject> {
-    switch (method) {
-      case 'tools/list':
-        return this.#ask(method, params, context);
-      case 'tools/call':
-        return this.#callTool(params, context);
-      case 'resources/list':
-        return { resources: [] };
-      case 'resources/templates/list':
-        return { resourceTemplates: [] };
-      case 'prompts/list':
-        return { prompts: [] };
-      default:
-        throw new BridgeError('unknown_method', `The notebook does not answer "${method}".`);
-    }
-  }
-
-  notify(): void {}
-
-  /** Its tools never change. */
-  subscribe(_listener: (event: ProviderEvent) => void): () => void {
-    return () => {};
+  protected listTools(params: JsonObject, context: CallContext): Promise<JsonObject> {
+    return this.#ask('tools/list', params, context);
   }
 
   /** The address of one more window, for the person at this process. */
@@ -107,7 +88,7 @@ export class JoinedNotebook implements Provider {
     link?.peer.close();
   }
 
-  async #callTool(params: JsonObject, context: CallContext): Promise<ToolResult> {
+  protected async callTool(params: JsonObject, context: CallContext): Promise<ToolResult> {
     if (this.#isDisconnected) return toFailedResult('disconnected', disconnectedText);
     if (params.name === this.#options.windowTool) return this.#options.showWindow(await this.newWindow());
     const agent = this.#options.nameOfAgent(context);

@@ -55,7 +55,7 @@ export const sharedOptions = {
       '--allow-net <host>',
       'a server that code in the sandbox may reach, on ports 443 and 80: "pypi.org", "*.example.org", "example.org:8443" (repeatable)',
     )
-      .default([])
+      .default([], 'none')
       .argParser(collect),
   list: () =>
     new Option('--list <mode>', "list the notebook's tools always, or only while its page is connected")
@@ -80,45 +80,10 @@ export const sharedOptions = {
 
 /** Adds the options of a command that opens a notebook for one agent. */
 export function addHubOptions(command: Command): Command {
-  const {
-    config,
-    port,
-    notebook,
-    kernel,
-    sandbox,
-    files,
-    allowNet,
-    list,
-    noBrowser,
-    noJournal,
-    allowEdits,
-    allowHost,
-    allowOrigin,
-    logDir,
-    logLevel,
-    standalone,
-  } = sharedOptions;
-  const all = [
-    config,
-    port,
-    notebook,
-    kernel,
-    sandbox,
-    files,
-    allowNet,
-    list,
-    noBrowser,
-    noJournal,
-    allowEdits,
-    allowHost,
-    allowOrigin,
-    logDir,
-    logLevel,
-    standalone,
-  ];
+  const { json: _, ...ofHubs } = sharedOptions;
   return addOptions(
     command,
-    all.map((make) => make()),
+    Object.values(ofHubs).map((make) => make()),
   );
 }
 

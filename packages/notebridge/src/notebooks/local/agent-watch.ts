@@ -1,7 +1,7 @@
 import type { JsonObject } from '@notebridge/kit/json';
 import type { Answered, CallNext, Middleware, MiddlewareContext } from '../../core/middleware.js';
+import { nameOfAgent } from '../call-notebook-tool.js';
 import type { ShownAgent } from './agent-roster.js';
-import { nameOfAgent } from './local-notebook.js';
 
 /** Tells which agents are connected, under the names they gave themselves, for the notebook's windows. */
 export class AgentWatchMiddleware implements Middleware {

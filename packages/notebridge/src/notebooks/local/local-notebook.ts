@@ -1,12 +1,10 @@
 import type { JsonObject } from '@notebridge/kit/json';
 import type { NotebookHost } from '@notebridge/notebook/host';
 import type { CallContext } from '../../core/call-context.js';
-import { BridgeError } from '../../core/errors.js';
 import { type Tool, type ToolResult, toTextResult } from '../../core/mcp.js';
-import type { Provider, ProviderEvent } from '../../core/provider.js';
-import { toPlainValue } from '../../core/wire.js';
+import { ToolsOnlyProvider } from '../../core/tools-only-provider.js';
 import { type BrowserResult, openBrowser } from '../../processes/browser.js';
-import { quote } from '../../util/quote.js';
+import { callNotebookTool } from '../call-notebook-tool.js';
 import { describeKernel } from './describe-kernel.js';
 
 export interface LocalNotebookOptions {
@@ -46,11 +44,12 @@ export const windowTool: Tool = {
 };
 
 /** The built-in notebook as a provider: its tools run in this process, whether or not a window is open. */
-export class LocalNotebook implements Provider {
+export class LocalNotebook extends ToolsOnlyProvider {
   readonly name = 'notebook';
   readonly #options: LocalNotebookOptions;
 
   constructor(options: LocalNotebookOptions) {
+    super();
     this.#options = options;
   }
 
@@ -60,47 +59,12 @@ export class LocalNotebook implements Provider {
     return [instructions, describeKernel(host), laterInstructions, hasTools ? toolInstructions : ''].join('');
   }
 
-  async request(method: string, params: JsonObject, context: CallContext): Promise<JsonObject> {
-    switch (method) {
-      case 'tools/list':
-        return { tools: [...this.#options.host.tools.map(toTool), windowTool] };
-      case 'tools/call':
-        return this.#callTool(params, context);
-      case 'resources/list':
-        return { resources: [] };
-      case 'resources/templates/list':
-        return { resourceTemplates: [] };
-      case 'prompts/list':
-        return { prompts: [] };
-      default:
-        throw new BridgeError('unknown_method', `The notebook does not answer "${method}".`);
-    }
+  protected listTools(): JsonObject {
+    return { tools: [...this.#options.host.tools.map(toTool), windowTool] };
   }
 
-  notify(): void {}
-
-  /** Its tools never change. */
-  subscribe(_listener: (event: ProviderEvent) => void): () => void {
-    return () => {};
-  }
-
-  async #callTool(params: JsonObject, context: CallContext): Promise<ToolResult> {
-    const name = typeof params.name === 'string' ? params.name : '';
-    if (name === windowTool.name) return this.#openWindow();
-    const { host } = this.#options;
-    if (!host.tools.some((tool) => tool.name === name))
-      throw new BridgeError('unknown_tool', `The notebook has no tool ${quote(params.name)}.`);
-    let said = 0;
-    const progress = (message: string): void => context.forwardProgress({ progress: ++said, message });
-    const result = await host.callTool(name, toPlainValue(params.arguments ?? {}), {
-      signal: context.signal,
-      agent: nameOfAgent(context),
-      ...(context.wantsProgress ? { progress } : {}),
-    });
-    // A cancelled call gets no answer; the notebook's own result says what was stopped.
-    if (context.cancellation.reason !== undefined)
-      throw new BridgeError('cancelled', `"${name}" was cancelled: ${context.cancellation.reason}`);
-    return { ...result };
+  protected async callTool(params: JsonObject, context: CallContext): Promise<ToolResult> {
+    return params.name === windowTool.name ? this.#openWindow() : callNotebookTool(this.#options.host, params, context);
   }
 
   async #openWindow(): Promise<ToolResult> {
@@ -117,12 +81,6 @@ export async function showWindow(
   const outcome = await open(url);
   const shown = outcome.opened ? `Opened in ${outcome.by}.` : `No browser was opened: ${outcome.hint}`;
   return toTextResult(`${shown} The address of the window is for a person: it stands in "${path}", which only this user can read.`);
-}
-
-/** What the agent calls itself, for the person's eyes. */
-export function nameOfAgent({ caller: { clientInfo } }: Pick<CallContext, 'caller'>): string {
-  const name = clientInfo?.title ?? clientInfo?.name;
-  return typeof name === 'string' && name.length > 0 ? name.slice(0, 80) : 'An agent';
 }
 
 function toTool({ name, description, inputSchema, annotations }: NotebookHost['tools'][number]): Tool {

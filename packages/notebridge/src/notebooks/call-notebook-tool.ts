@@ -1,0 +1,44 @@
+import type { JsonObject } from '@notebridge/kit/json';
+import type { CallContext } from '../core/call-context.js';
+import { BridgeError } from '../core/errors.js';
+import type { ToolResult } from '../core/mcp.js';
+import { toPlainValue } from '../core/wire.js';
+import { quote } from '../util/quote.js';
+
+/** What a tool of a notebook is given beside its arguments. */
+export interface NotebookCall {
+  signal: AbortSignal;
+  /** The agent's name, for the person's eyes. */
+  agent: string;
+  progress?: (message: string) => void;
+}
+
+/** What has the tools of a notebook. */
+export interface NotebookToolHost {
+  readonly tools: readonly { readonly name: string }[];
+  callTool(name: string, args: unknown, call: NotebookCall): Promise<object>;
+}
+
+/** Answers `tools/call` with a tool of a notebook. Rejects with `unknown_tool`, and `cancelled`. */
+export async function callNotebookTool(host: NotebookToolHost, params: JsonObject, context: CallContext): Promise<ToolResult> {
+  const name = typeof params.name === 'string' ? params.name : '';
+  if (!host.tools.some((tool) => tool.name === name))
+    throw new BridgeError('unknown_tool', `The notebook has no tool ${quote(params.name)}.`);
+  let said = 0;
+  const progress = (message: string): void => context.forwardProgress({ progress: ++said, message });
+  const result = await host.callTool(name, toPlainValue(params.arguments ?? {}), {
+    signal: context.signal,
+    agent: nameOfAgent(context),
+    ...(context.wantsProgress ? { progress } : {}),
+  });
+  // A cancelled call gets no answer; the notebook's own result says what was stopped.
+  if (context.cancellation.reason !== undefined)
+    throw new BridgeError('cancelled', `"${name}" was cancelled: ${context.cancellation.reason}`);
+  return { ...result };
+}
+
+/** What the agent calls itself, for the person's eyes. */
+export function nameOfAgent({ caller: { clientInfo } }: Pick<CallContext, 'caller'>): string {
+  const name = clientInfo?.title ?? clientInfo?.name;
+  return typeof name === 'string' && name.length > 0 ? name.slice(0, 80) : 'An agent';
+}
