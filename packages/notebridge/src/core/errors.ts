@@ -114,7 +114,7 @@ export const errorTable = {
   },
   sandbox_unavailable: {
     rpcCode: -32016,
-    meaning: 'A sandbox is required for the built-in Python (`--sandbox=require`), and none works on this machine.',
+    meaning: 'A sandbox is required for the code of the built-in notebook (`--sandbox=require`, `--files`, `--allow-net`), and none works here.',
     next: 'Do what the message says; `notebridge doctor` tries it again. Or choose `--sandbox=auto`, and know what is missing.',
   },
   nothing_to_undo: {
