@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, constants, fstatSync, linkSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { errnoOf } from './errno.js';
 
 /**
@@ -33,14 +33,36 @@ function place(path: string, text: string, temporary: string): boolean {
   }
 }
 
-/** The text of the lock file; undefined if there is none. Throws the error of the system. */
-export function readLockFile(path: string): string | undefined {
+/** A lock file as it is, and when it was last touched. */
+export interface FoundLockFile {
+  text: string;
+  /** Milliseconds since 1970. */
+  touchedMs: number;
+}
+
+/** The folder may be one that others write to: a link is not followed, and nothing is waited for. */
+const toRead = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+const maxBytes = 64 * 1024;
+
+/** Undefined if there is none. Throws the error of the system, and for what cannot be a lock: a link, a pipe, a folder, a large file. */
+export function findLockFile(path: string): FoundLockFile | undefined {
+  let file: number | undefined;
   try {
-    return readFileSync(path, 'utf8');
+    file = openSync(path, toRead);
+    const stats = fstatSync(file);
+    if (!stats.isFile() || stats.size > maxBytes) throw new Error('it is no lock of ours. Look what it is, and remove it');
+    return { text: readFileSync(file, 'utf8'), touchedMs: stats.mtimeMs };
   } catch (error) {
     if (errnoOf(error) === 'ENOENT') return undefined;
     throw error;
+  } finally {
+    if (file !== undefined) closeSync(file);
   }
+}
+
+/** The text of the lock file; as `findLockFile`. */
+export function readLockFile(path: string): string | undefined {
+  return findLockFile(path)?.text;
 }
 
 /**

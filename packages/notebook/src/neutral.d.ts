@@ -9,3 +9,5 @@ interface AbortSignal {
 
 declare function setTimeout(callback: () => void, delayMs: number): unknown;
 declare function clearTimeout(timer: unknown): void;
+/** Throws for what is no base64. */
+declare function atob(base64: string): string;

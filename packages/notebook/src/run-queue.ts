@@ -27,6 +27,14 @@ export interface RunResult {
   outputs: readonly Output[];
 }
 
+/** A run that has been asked for. */
+export interface BegunRun {
+  /** That of `Run`. */
+  readonly id: number;
+  /** As `NotebookSession.run` has it. */
+  readonly result: Promise<RunResult>;
+}
+
 /** A run with all that is needed to carry it out. */
 export interface Job {
   readonly id: number;
@@ -78,17 +86,19 @@ export class RunQueue {
     return this.#waiting.map(({ job }) => toRun(job));
   }
 
-  add(cellId: string, source: string, options: RunOptions): Promise<RunResult> {
+  /** The run's id, and its result. */
+  add(cellId: string, source: string, options: RunOptions): BegunRun {
     const { signal } = options;
-    if (signal?.aborted) return Promise.reject(notRun('it was cancelled')({ cellId }));
     const job: Job = { id: ++this.#lastId, cellId, source, options, state: 'queued', isStopped: false };
-    return new Promise((resolve, reject) => {
+    if (signal?.aborted) return { id: job.id, result: Promise.reject(notRun('it was cancelled')({ cellId })) };
+    const result = new Promise<RunResult>((resolve, reject) => {
       const abort = () => this.#abort(job);
       signal?.addEventListener('abort', abort, { once: true });
       this.#waiting.push({ job, resolve, reject, stopListening: () => signal?.removeEventListener('abort', abort) });
       this.#hooks.onEvent({ type: 'queued', run: toRun(job) });
       this.#startNext();
     });
+    return { id: job.id, result };
   }
 
   /** Ends the runs that wait, with an error; the running one is kept from the kernel if it has not reached it. */

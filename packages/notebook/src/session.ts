@@ -4,13 +4,16 @@ import { messageOf } from '@notebridge/kit/message-of';
 import { createCellSink, deletedCell } from './cell-sink.js';
 import { Displays } from './displays.js';
 import { type InputEvent, InputQuestions } from './input-questions.js';
+import type { CommMessage } from './kernel/jupyter/kernel-comms.js';
 import type { InputQuestion, Kernel, KernelInfo, KernelState, Output } from './kernel/kernel.js';
 import type { Layer } from './kernel/layers.js';
 import type { Actor } from './model/cell.js';
 import type { DocumentEvent, NotebookDocument } from './model/document.js';
 import { NotebookError } from './model/errors.js';
 import { Journal, type JournalEntry, type JournalLimits, type UndoOptions } from './model/journal.js';
-import { type Job, notRun, type Run, type RunEvent, type RunOptions, RunQueue, type RunResult } from './run-queue.js';
+import { RunLog } from './run-log.js';
+import { type BegunRun, type Job, notRun, type Run, type RunEvent, type RunOptions, RunQueue, type RunResult } from './run-queue.js';
+import { WidgetModels } from './widgets/widget-models.js';
 
 export interface SessionOptions {
   document: NotebookDocument;
@@ -42,6 +45,10 @@ export class NotebookSession {
   readonly describeKernel: () => JsonObject;
   /** What running code asks a person. */
   readonly questions: InputQuestions;
+  /** What ran, runs and waits. */
+  readonly runs: RunLog;
+  /** Undefined of a kernel that never has any. */
+  readonly widgets: WidgetModels | undefined;
   readonly #displays: Displays;
   readonly #listeners = new Listeners<SessionEvent>();
   readonly #queue: RunQueue;
@@ -49,6 +56,8 @@ export class NotebookSession {
   readonly #durations = new Map<string, number>();
   #started: Promise<void> | undefined;
   #readOnly: boolean;
+  /** That the kernel has not dealt with. */
+  #widgetCalls = 0;
   #isClosed = false;
 
   constructor({ document, kernel, readOnly = false, title, describeKernel = () => ({}), journal }: SessionOptions) {
@@ -59,6 +68,7 @@ export class NotebookSession {
     this.journal = new Journal(document, journal);
     this.#readOnly = readOnly;
     this.#displays = new Displays(document);
+    this.widgets = kernel.comms && new WidgetModels(kernel.comms);
     this.questions = new InputQuestions((event) => this.#listeners.emit(event));
     this.#queue = new RunQueue({
       execute: (job) => this.#execute(job),
@@ -68,11 +78,13 @@ export class NotebookSession {
         this.#listeners.emit(event);
       },
     });
+    this.runs = new RunLog(this);
     this.#stopListening = [
       document.onChange((event) => this.#dropDeleted(event)),
       kernel.onState((state) => {
         const { info, layers } = kernel;
         if (state === 'starting') this.#displays.forget();
+        if (state === 'starting' || state === 'dead') this.widgets?.clear();
         this.#listeners.emit({ type: 'kernel', state, info: { ...info }, ...(layers ? { layers } : {}) });
       }),
     ];
@@ -122,6 +134,11 @@ export class NotebookSession {
    * `error`; it rejects when the code could not run, or its cell is deleted meanwhile.
    */
   async run(cellId: string, options: RunOptions): Promise<RunResult> {
+    return this.begin(cellId, options).result;
+  }
+
+  /** The same for a caller that may not wait to its end: throws at once what `run` rejects with because of the cell. */
+  begin(cellId: string, options: RunOptions): BegunRun {
     this.#assertOpen();
     const { cell } = this.document.get(cellId);
     if (cell.type === 'code') return this.#queue.add(cellId, cell.source, options);
@@ -137,14 +154,20 @@ export class NotebookSession {
     await this.#interruptRunning();
   }
 
-  /** Ends the running cell; those that wait go on. Returns the run, if there was one. */
+  /** Ends the running cell, or what a widget has called; those that wait go on. Returns the run, if there was one. */
   async interrupt({ by }: { by: Actor }): Promise<Run | undefined> {
     const { running } = this.#queue;
-    if (running) {
-      this.#listeners.emit({ type: 'interrupted', by });
-      await this.#interruptRunning();
-    }
+    if (running) this.#listeners.emit({ type: 'interrupted', by });
+    await this.#interruptRunning();
     return running;
+  }
+
+  /** Ends one run, whether it runs or waits. False if it has ended already. */
+  async interruptRun(id: number, { by }: { by: Actor }): Promise<boolean> {
+    if (this.#queue.running?.id === id) return (await this.interrupt({ by })) !== undefined;
+    const isWaiting = this.#queue.queued.some((run) => run.id === id);
+    this.#queue.drop(notRun(`${by.name} took it back`), (run) => run.id === id);
+    return isWaiting;
   }
 
   /** Fresh variables; what runs is interrupted, what waits is forgotten. */
@@ -156,6 +179,26 @@ export class NotebookSession {
     if (!this.#started) return this.start();
     this.#started = this.kernel.restart();
     return this.start();
+  }
+
+  /**
+   * Tells the kernel what a person did with a widget, and resolves when it has dealt with it. What its code shows stands below the
+   * widget, if it gave it no place of its own.
+   */
+  async callWidget(message: CommMessage, { cellId, by }: { cellId: string; by: Actor }): Promise<void> {
+    this.#assertOpen();
+    const hasCell = () => this.document.find(cellId)?.type === 'code';
+    let hasShown = false;
+    this.#widgetCalls++;
+    await this.kernel.comms?.send(message, (shown) => {
+      if (shown.kind === 'clear') return;
+      if (shown.update && shown.displayId !== undefined) return this.#displays.update(shown.displayId, shown.output, by);
+      if (!hasCell()) return;
+      hasShown = true;
+      this.document.appendOutput(cellId, shown.output, { by });
+    });
+    this.#widgetCalls--;
+    if (hasShown && hasCell()) this.document.finishOutputs(cellId, { by });
   }
 
   /** Takes back an agent's last change. Throws as the journal does, and `cell_running` for a cell that is busy. */
@@ -180,7 +223,9 @@ export class NotebookSession {
     this.#queue.stopRunning();
     for (const stop of this.#stopListening) stop();
     this.questions.close();
+    this.runs.close();
     this.journal.close();
+    this.widgets?.close();
     await this.kernel.close();
   }
 
@@ -223,7 +268,7 @@ export class NotebookSession {
 
   async #interruptRunning(): Promise<void> {
     this.#queue.stopRunning();
-    if (this.#queue.running) await this.kernel.interrupt();
+    if (this.#queue.running || this.#widgetCalls > 0) await this.kernel.interrupt();
   }
 
   #dropDeleted({ change, before }: DocumentEvent): void {

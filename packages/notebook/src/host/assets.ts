@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { extname, join, relative, sep } from 'node:path';
 import { ignore } from '@notebridge/kit/errno';
-import { sandboxedHeaders, sandboxedPath } from './sandboxed-page.js';
+import { sandboxedHeaders, sandboxedPath, widgetsHeaders, widgetsPath } from './sandboxed-page.js';
 
 const types: Record<string, string> = {
   '.css': 'text/css; charset=utf-8',
@@ -46,7 +46,7 @@ export async function serveAssets(folder: string): Promise<AnswerAsset> {
       return void send(request, response, { status: isIndex ? 503 : 404, body: isIndex ? missing : 'Not found\n' });
     const type = types[extname(file)] ?? 'application/octet-stream';
     if (path === sandboxedPath) return send(request, response, { status: 200, headers: sandboxedHeaders, body: asset.bytes });
-    if (extname(file) === '.html') return sendPage(request, response, asset.bytes);
+    if (extname(file) === '.html') return sendPage(request, response, asset.bytes, path === widgetsPath ? widgetsHeaders : pageHeaders);
     const headers = { 'content-type': type, etag: asset.etag, 'cache-control': 'no-cache', ...policies(undefined) };
     const isKnown = request.headers['if-none-match']?.split(',').some((etag) => etag.trim() === asset.etag);
     send(request, response, isKnown ? { status: 304, headers } : { status: 200, headers, body: asset.bytes });
@@ -72,11 +72,19 @@ interface Answer {
   body?: string | Buffer;
 }
 
-function sendPage(request: IncomingMessage, response: ServerResponse, bytes: Buffer): void {
+function sendPage(
+  request: IncomingMessage,
+  response: ServerResponse,
+  bytes: Buffer,
+  toHeaders: (nonce: string) => Record<string, string>,
+): void {
   const nonce = randomBytes(16).toString('base64');
   const body = bytes.toString('utf8').replaceAll(noncePlaceholder, nonce);
-  const headers = { 'content-type': types['.html'] ?? '', 'cache-control': 'no-store', ...policies(nonce) };
-  send(request, response, { status: 200, headers, body });
+  send(request, response, { status: 200, headers: toHeaders(nonce), body });
+}
+
+function pageHeaders(nonce: string): Record<string, string> {
+  return { 'content-type': types['.html'] ?? '', 'cache-control': 'no-store', ...policies(nonce) };
 }
 
 /** Every answer says what a page made of it may do: next to nothing. */

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { BigIntStats, Stats } from 'node:fs';
-import { link, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { constants, link, lstat, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { errnoOf, ignore, ignoreMissing } from '@notebridge/kit/errno';
@@ -45,7 +45,7 @@ export class DiskFile {
 
   /** Throws the error of the system, `too_large` for what is beyond the limit, `bad_notebook` for what is no text. */
   async look(): Promise<Found> {
-    const found = await stat(this.path, { bigint: true }).catch(ignoreMissing);
+    const found = await lstat(this.path, { bigint: true }).catch(ignoreMissing);
     if (!found) return { kind: this.#known ? 'removed' : 'same' };
     const stamp = toStamp(found);
     if (this.#known && isDeepStrictEqual(stamp, this.#known.stamp)) return { kind: 'same' };
@@ -67,7 +67,7 @@ export class DiskFile {
 
   /** Whatever is there now, or nothing, may be replaced by the next `write`. */
   async acceptAnything(): Promise<void> {
-    const found = await stat(this.path, { bigint: true }).catch(ignoreMissing);
+    const found = await lstat(this.path, { bigint: true }).catch(ignoreMissing);
     this.#know(found && { stamp: toStamp(found), hash: '' });
   }
 
@@ -93,7 +93,7 @@ export class DiskFile {
     const old = await inspect(this.path);
     return this.#replace(text, old, async (temporary) => {
       // As late as can be: what another program writes between here and the rename is lost.
-      const now = await stat(this.path, { bigint: true }).catch(ignoreMissing);
+      const now = await lstat(this.path, { bigint: true }).catch(ignoreMissing);
       const isExpected = now ? this.#known !== undefined && isDeepStrictEqual(toStamp(now), this.#known.stamp) : this.#known === undefined;
       if (isExpected) await rename(temporary, this.path);
       return isExpected;
@@ -130,7 +130,7 @@ export class DiskFile {
 
   /** The rename has changed one of the times. If it is not our file any more, the next look finds that out. */
   async #remember(written: Stamp, hash: string): Promise<void> {
-    const found = await stat(this.path, { bigint: true }).catch(ignore);
+    const found = await lstat(this.path, { bigint: true }).catch(ignore);
     const now = found && toStamp(found);
     const isOurs = now && isDeepStrictEqual({ ...now, ctimeNs: written.ctimeNs }, written);
     this.#know({ stamp: isOurs ? now : written, hash });
@@ -143,11 +143,15 @@ export class DiskFile {
 
   async #read(found: BigIntStats): Promise<Buffer> {
     if (found.isDirectory()) throw Object.assign(new Error('it is a folder'), { code: 'EISDIR' });
+    // Links were followed once, when it was opened. Code in a sandbox that may write to the folder can put one here, to a file of the
+    // person's that it cannot read: what is read here is saved where it can.
+    if (found.isSymbolicLink()) throw new Error('it is a link now, which it was not when it was opened');
     // A pipe or a device would never end.
     if (!found.isFile()) throw new Error('it is no regular file');
     if (found.size > BigInt(this.#maxBytes)) throw tooLarge(found.size, this.#maxBytes);
-    const file = await open(this.path, 'r');
+    const file = await open(this.path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
     try {
+      if (!(await file.stat()).isFile()) throw new Error('it is no regular file');
       const bytes = await file.readFile();
       if (bytes.length > this.#maxBytes) throw tooLarge(bytes.length, this.#maxBytes);
       return bytes;

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { CodeVerdict, EntryCodes } from '@notebridge/kit/entry-codes';
 import { isOwnOrigin } from './admission.js';
 import { send } from './assets.js';
-import type { CodeVerdict, EntryCodes } from './entry-codes.js';
 
 export const entryPath = '/enter';
 /** A code has 43 characters. */

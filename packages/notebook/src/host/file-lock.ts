@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { readFile, stat, utimes } from 'node:fs/promises';
+import { lutimes, readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { errnoOf, explain, ignore } from '@notebridge/kit/errno';
-import { placeLockFile, removeLockFile } from '@notebridge/kit/lock-file';
+import { type FoundLockFile, findLockFile, placeLockFile, removeLockFile } from '@notebridge/kit/lock-file';
 import { HostError } from './host-error.js';
 
 /** Who holds a lock, as the lock file says. */
@@ -50,7 +50,7 @@ export class NotebookLock {
     const text = `${JSON.stringify(me)}\n`;
     for (let attempt = 0; attempt < tries; attempt++) {
       if (place(lockPath, text)) return new NotebookLock(lockPath, text);
-      const found = await read(lockPath);
+      const found = read(lockPath);
       if (!found) continue;
       if (found.holder && (await isAlive(found.holder, found.touchedMs))) throw inUse({ path, lockPath, holder: found.holder });
       remove(lockPath, found.text);
@@ -67,7 +67,7 @@ export class NotebookLock {
 
   async #touch(): Promise<void> {
     const now = new Date();
-    if (!this.#isReleased) await utimes(this.#path, now, now).catch(ignore);
+    if (!this.#isReleased) await lutimes(this.#path, now, now).catch(ignore);
   }
 }
 
@@ -82,20 +82,16 @@ function place(lockPath: string, text: string): boolean {
   }
 }
 
-interface FoundLock {
-  text: string;
+interface FoundLock extends FoundLockFile {
   /** Undefined for a lock that cannot be read: nobody of ours writes such. */
   holder: Holder | undefined;
-  touchedMs: number;
 }
 
-async function read(lockPath: string): Promise<FoundLock | undefined> {
+function read(lockPath: string): FoundLock | undefined {
   try {
-    const { mtimeMs } = await stat(lockPath);
-    const text = await readFile(lockPath, 'utf8');
-    return { text, holder: parseHolder(text), touchedMs: mtimeMs };
+    const found = findLockFile(lockPath);
+    return found && { ...found, holder: parseHolder(found.text) };
   } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return undefined;
     throw new HostError('file_in_use', `Cannot read the lock "${lockPath}": ${explain(error)}`, { data: { lockPath }, cause: error });
   }
 }

@@ -1,6 +1,7 @@
 import { basename, dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { nearest } from '@notebridge/kit/did-you-mean';
+import { EntryCodes } from '@notebridge/kit/entry-codes';
 import { Listeners } from '@notebridge/kit/listeners';
 import { type Logger, silentLogger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
@@ -9,10 +10,12 @@ import type { Kernel } from '../kernel/kernel.js';
 import { createFoundKernel } from '../kernels/create-kernel.js';
 import type { FoundKernel } from '../kernels/found-kernel.js';
 import type { KernelChoice } from '../kernels/kernel-choice.js';
-import { type KernelOptions, NotebookKernels } from '../kernels/notebook-kernels.js';
+import { type KernelOptions, type KernelTerms, NotebookKernels } from '../kernels/notebook-kernels.js';
+import { createPyodideReach } from '../kernels/pyodide-reach.js';
 import { createDocument, type DocumentLimits, type NotebookDocument } from '../model/document.js';
 import { NotebookError } from '../model/errors.js';
 import type { NotebookLimits } from '../model/nbformat.js';
+import { createImageScaler } from '../outputs/scale-image.js';
 import { openSandbox } from '../sandbox/sandbox.js';
 import type { FolderAccess, SandboxMode } from '../sandbox/spec.js';
 import { createNotebookSession, type NotebookSession } from '../session.js';
@@ -22,9 +25,9 @@ import type { ConnectedAgent, FileState } from '../viewer/protocol.js';
 import type { WindowAccess } from './admission.js';
 import type { NotebookTools } from './agent-tools.js';
 import { type BesideHost, BesideHosts } from './beside-hosts.js';
-import { EntryCodes } from './entry-codes.js';
 import { FileStore } from './file-store.js';
 import { HostError } from './host-error.js';
+import type { LeaseDesk } from './lease-desk.js';
 import { NotebookFolder } from './notebook-folder.js';
 import { OutputTrust } from './output-trust.js';
 import type { SaveTiming } from './save-timer.js';
@@ -53,10 +56,13 @@ export interface NotebookHostOptions extends WindowAccess {
   sandbox?: SandboxMode | undefined;
   /**
    * What code reaches of the notebook's folder. An own Python is in a sandbox then, and `start` rejects with `sandbox_unavailable` where
-   * none would keep it. Default: in a sandbox `ro`; Pyodide `ro` if a person opened the notebook, else `none`.
+   * none would keep it. Default: in a sandbox `ro`; Pyodide `ro` if a person opened the notebook or chose it in a window, else `none`.
+   * Pyodide refuses `rw`.
    */
   files?: FolderAccess | undefined;
-  /** Servers that code in a sandbox may reach. Names, `*.` before one for those below it, `:PORT` behind it. Default: none. */
+  /** A person opened it, in a terminal or a window. Default: as `kernels.isAttended` says. */
+  isByPerson?: boolean | undefined;
+  /** Servers that code in Pyodide, or in a sandbox, may reach. Names, `*.` before one for those below it, `:PORT` behind it. Default: none. */
   allowNet?: readonly string[] | undefined;
   /** Files and folders that no code ever sees, though they may be in the notebook's folder: state, tokens, logs. Default: none. */
   ours?: readonly string[] | undefined;
@@ -171,6 +177,15 @@ export class NotebookHost implements AsyncDisposable {
     this.#started.windows.agents = agents;
   }
 
+  /** Who decides which of its agents writes, for its windows; `showLease` after each change. Default: agents are not kept apart. */
+  setLease(lease: LeaseDesk): void {
+    this.#started.windows.lease = lease;
+  }
+
+  showLease(): void {
+    this.#parts?.windows.showLease();
+  }
+
   /** Called when a person disconnects an agent; the owner of its connection ends it, and sets the agents again. */
   onDisconnectAgent(listener: (agentId: string) => void): () => void {
     return this.#disconnects.add(listener);
@@ -225,7 +240,10 @@ export class NotebookHost implements AsyncDisposable {
       const limits = options.windowLimits;
       trust = await OutputTrust.open({ document, path: file?.path, kept: options.trustedOutputs, logger });
       windows = new ViewerWindows({ session, file, folder, kernels, trust, title, logger, limits, onDisconnectAgent, codeTools });
-      const tools = createNotebookTools(session, { onFault: (error) => logger.error('A tool failed.', { error: stackOf(error) }) });
+      const tools = createNotebookTools(session, {
+        onFault: (error) => logger.error('A tool failed.', { error: stackOf(error) }),
+        scaleImage: createImageScaler(),
+      });
       const server = await this.#openServer(windows, session);
       return { file, session, kernels, trust, tools, windows, server };
     } catch (error) {
@@ -238,16 +256,19 @@ export class NotebookHost implements AsyncDisposable {
   }
 
   #openKernels(document: NotebookDocument): Promise<NotebookKernels> {
-    const { file, sandbox, files, allowNet, ours, tools, kernels } = this.#options;
+    const { file, sandbox, files, allowNet, ours, tools, kernels, isByPerson } = this.#options;
     const folder = file === undefined ? process.cwd() : dirname(resolve(file));
-    const create = (found: FoundKernel, mode: SandboxMode) =>
-      createFoundKernel(found, { folder, tools, sandbox: mode, files, allowNet, ours });
+    const findReach = createPyodideReach({ files, allowNet: allowNet ?? [], folder, hasFile: file !== undefined, ours });
+    const reach = (isAttended: boolean) => findReach(isAttended || isByPerson === true);
+    const create = (found: FoundKernel, { sandbox: mode, isAttended }: KernelTerms) =>
+      createFoundKernel(found, { folder, tools, sandbox: mode, files, allowNet, ours, reach: () => reach(isAttended) });
     return NotebookKernels.open({
       ...kernels,
       folder,
       metadata: document.metadata,
       sandbox,
       isConfined: files !== undefined || (allowNet?.length ?? 0) > 0,
+      reach,
       create,
     });
   }
@@ -291,7 +312,7 @@ export class NotebookHost implements AsyncDisposable {
   #createBeside(file: string): BesideHost {
     const { createBeside, kernel, ...same } = this.#options;
     if (createBeside) return createBeside(file);
-    if (kernel === undefined) return createNotebookHost({ ...same, file, title: undefined, tools: undefined, port: 0 });
+    if (kernel === undefined) return createNotebookHost({ ...same, file, isByPerson: true, title: undefined, tools: undefined, port: 0 });
     const text = `This window cannot open another notebook. Run: notebridge notebook ${JSON.stringify(file)}`;
     throw new HostError('not_openable_here', text);
   }

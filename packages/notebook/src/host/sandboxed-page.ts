@@ -22,14 +22,36 @@ const content = [
   'trusted-types default',
 ];
 
-export const sandboxedHeaders: Record<string, string> = {
-  'content-type': 'text/html; charset=utf-8',
-  'cache-control': 'no-store',
-  'content-security-policy': content.join('; '),
-  'cross-origin-opener-policy': 'same-origin',
-  'cross-origin-embedder-policy': 'require-corp',
-  'cross-origin-resource-policy': 'same-origin',
-  'x-content-type-options': 'nosniff',
-  'x-dns-prefetch-control': 'off',
-  'referrer-policy': 'no-referrer',
-};
+export const sandboxedHeaders: Record<string, string> = headersOf(content);
+
+/** The page in which widgets are shown: the same, but that no code runs in it than its own, whatever a kernel has it show. */
+export const widgetsPath = '/widgets.html';
+
+/** The nonce is of this one answer. */
+export function widgetsHeaders(nonce: string): Record<string, string> {
+  const own: { readonly [directive: string]: string } = {
+    'script-src': `'nonce-${nonce}'`,
+    // What an Output widget shows goes through the sanitiser.
+    'trusted-types': 'default dompurify',
+  };
+  return headersOf(
+    content.map((directive) => {
+      const [name = ''] = directive.split(' ', 1);
+      return own[name] === undefined ? directive : `${name} ${own[name]}`;
+    }),
+  );
+}
+
+function headersOf(policy: readonly string[]): Record<string, string> {
+  return {
+    'content-type': 'text/html; charset=utf-8',
+    'cache-control': 'no-store',
+    'content-security-policy': policy.join('; '),
+    'cross-origin-opener-policy': 'same-origin',
+    'cross-origin-embedder-policy': 'require-corp',
+    'cross-origin-resource-policy': 'same-origin',
+    'x-content-type-options': 'nosniff',
+    'x-dns-prefetch-control': 'off',
+    'referrer-policy': 'no-referrer',
+  };
+}

@@ -75,7 +75,8 @@ function frameOf({ minor, extra }: Notebook): Pick<Notebook, 'minor' | 'extra'> 
   return extra ? { minor, extra } : { minor };
 }
 
-function isSameNotebook(left: Notebook, right: Notebook): boolean {
+/** True if both would be the same in a file. */
+export function isSameNotebook(left: Notebook, right: Notebook): boolean {
   if (left.cells.length !== right.cells.length || left.minor !== right.minor) return false;
   if (!isSameJson(left.metadata, right.metadata) || !isSameJson(left.extra ?? {}, right.extra ?? {})) return false;
   return left.cells.every((cell, index) => {

@@ -1,6 +1,7 @@
 import { messageOf } from '@notebridge/kit/message-of';
 import type { NotebookKernels } from '../kernels/notebook-kernels.js';
 import type { Actor } from '../model/cell.js';
+import { NotebookError } from '../model/errors.js';
 import { runSeries } from '../run-series.js';
 import type { NotebookSession } from '../session.js';
 import type { ViewerAction } from '../viewer/protocol.js';
@@ -10,9 +11,11 @@ import { CodeQuestions } from './code-questions.js';
 import type { FileStore } from './file-store.js';
 import { HostError } from './host-error.js';
 import { readImageBeside } from './image-beside.js';
+import type { LeaseDesk } from './lease-desk.js';
 import type { NotebookFolder } from './notebook-folder.js';
 import type { OutputTrust } from './output-trust.js';
 import { WindowSteps } from './window-steps.js';
+import type { WindowWidgets } from './window-widgets.js';
 
 /** What a window works on. */
 export interface ViewerTarget {
@@ -29,7 +32,10 @@ export interface ViewerTarget {
   readonly by: Actor;
   /** Undefined where no output is ever trusted. */
   readonly trust?: OutputTrust | undefined;
+  readonly widgets: WindowWidgets;
   disconnectAgent(agentId: string): Promise<void>;
+  /** Undefined where its agents are not kept apart. */
+  readonly lease: LeaseDesk | undefined;
 }
 
 /** Returns what the window needs to know of the result. Throws an error whose message is for the person. */
@@ -38,7 +44,8 @@ export type PerformAction = (action: ViewerAction) => Promise<unknown>;
 type Performers = { readonly [Do in ViewerAction['do']]: (action: Extract<ViewerAction, { do: Do }>) => unknown };
 
 /** Carries out what the person at one window asks for. */
-export function createActions({ session, file, codeTools, kernels, folder, trust, by, disconnectAgent }: ViewerTarget): PerformAction {
+export function createActions(target: ViewerTarget): PerformAction {
+  const { session, file, codeTools, kernels, folder, trust, widgets, by, disconnectAgent } = target;
   const { document } = session;
   const steps = new WindowSteps(document, by);
   const code = new CodeQuestions(session.kernel);
@@ -84,6 +91,11 @@ export function createActions({ session, file, codeTools, kernels, folder, trust
       }
     },
     disconnectAgent: ({ agentId }) => disconnectAgent(agentId),
+    answerTakeOver({ questionId, yes }) {
+      if (target.lease?.answer(questionId, yes) === true) return;
+      throw new NotebookError('no_question', 'That agent does not ask for the notebook any more. Nothing was changed.');
+    },
+    setMayHold: ({ agentId, may }) => target.lease?.setMayHold(agentId, may),
     trustOutputs: ({ trusted }) => trust?.set(trusted),
     readImage: ({ path }) => {
       if (!file) throw new HostError('image_unreadable', 'Images can be shown from beside a notebook only if it has a file.');
@@ -93,6 +105,9 @@ export function createActions({ session, file, codeTools, kernels, folder, trust
     listKernels: async () => ({ kernels: await assertKernels(kernels).list() }),
     useKernel: ({ id }) => assertKernels(kernels).use(id, by),
     trustFolder: ({ yes, folder }) => assertKernels(kernels).trustFolder({ yes, folder }, by),
+    findWidget: ({ modelId }) => widgets.find(modelId),
+    openWidget: ({ modelId }) => widgets.open(modelId),
+    callWidget: (call) => widgets.call(call, by),
     resolveConflict: ({ keep }) => assertFile(file).resolve(keep),
   };
   return async (action) => (performers[action.do] as (action: ViewerAction) => unknown)(action);

@@ -104,6 +104,8 @@ const actions: { readonly [Action in ViewerAction['do']]: { readonly [field: str
   save: {},
   undo: { entryId: count },
   disconnectAgent: { agentId: text },
+  answerTakeOver: { questionId: count, yes: flag },
+  setMayHold: { agentId: text, may: flag },
   setReadOnly: { readOnly: flag },
   setToolAccess: { allowed: flag },
   listKernels: {},
@@ -111,6 +113,9 @@ const actions: { readonly [Action in ViewerAction['do']]: { readonly [field: str
   trustFolder: { yes: flag, folder: optional(text) },
   trustOutputs: { trusted: flag },
   readImage: { path: text },
+  findWidget: { modelId: shortText },
+  openWidget: { modelId: shortText },
+  callWidget: { commId: shortText, cellId, data: object, buffers: listOf(text, 1000) },
   resolveConflict: { keep: oneOf('mine', 'theirs') },
 };
 

@@ -1,13 +1,13 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import type { EntryCodes } from '@notebridge/kit/entry-codes';
 import type { Logger } from '@notebridge/kit/logger';
 import { findHeadFault, hostsOf, pathOf } from '@notebridge/kit/request-head';
 import { type ServerOptions, type WebSocket, WebSocketServer } from 'ws';
 import { findRefusal, headRefusals, viewerSubprotocol, type WindowAccess, type WindowRefusal } from './admission.js';
 import { type AnswerAsset, send, serveAssets } from './assets.js';
 import { type BoundedConnections, boundedConnections } from './connections.js';
-import type { EntryCodes } from './entry-codes.js';
 import { answerEntry, entryPath } from './entry-door.js';
 import { openPort } from './open-port.js';
 

@@ -5,8 +5,10 @@ import type { JournalEntry } from '../model/journal.js';
 import { type ConnectedAgent, type Hello, type HostMessage, personAt } from '../viewer/protocol.js';
 import type { NotebookTools } from './agent-tools.js';
 import { HostError } from './host-error.js';
+import type { LeaseDesk } from './lease-desk.js';
 import { createActions, type ViewerTarget } from './viewer-actions.js';
 import { type LinkLimits, ViewerLink } from './viewer-link.js';
+import { WidgetTraffic } from './window-widgets.js';
 
 export interface ViewerWindowsOptions extends Pick<ViewerTarget, 'session' | 'file' | 'folder' | 'kernels' | 'trust'> {
   title: string;
@@ -27,8 +29,10 @@ const maxJournalCharacters = 2_000_000;
 export class ViewerWindows {
   readonly #options: ViewerWindowsOptions;
   readonly #links = new Set<ViewerLink>();
+  readonly #widgets: WidgetTraffic;
   readonly #stopListening: (() => void)[];
   #agents: readonly ConnectedAgent[] = [];
+  #lease: LeaseDesk | undefined;
   #lastWindow = 0;
   #journalTimer: NodeJS.Timeout | undefined;
   #leaveTimer: NodeJS.Timeout | undefined;
@@ -36,6 +40,7 @@ export class ViewerWindows {
   constructor(options: ViewerWindowsOptions) {
     this.#options = options;
     const { session, file, trust, codeTools, kernels } = options;
+    this.#widgets = new WidgetTraffic({ session, trust });
     session.questions.isAttended = () => this.#links.size > 0;
     this.#stopListening = [
       session.document.onChange(({ change }) => this.#notify({ type: 'change', change })),
@@ -61,14 +66,39 @@ export class ViewerWindows {
     this.#notify({ type: 'agents', agents: this.#agents });
   }
 
+  /** Who decides which agent writes; `showLease` tells what has changed. */
+  set lease(lease: LeaseDesk) {
+    this.#lease = lease;
+    this.showLease();
+  }
+
+  showLease(): void {
+    if (this.#lease) this.#notify({ type: 'lease', lease: this.#lease.state });
+  }
+
   /** A window starts with the whole state, and receives each change that follows. */
   add(socket: WebSocket): void {
     const { session, file, folder, trust, logger, limits, codeTools, kernels } = this.#options;
     // Counted on: what a window did that is closed was not done by the next one.
     const by = personAt(++this.#lastWindow);
+    const widgets = this.#widgets.join((news) => link.send({ type: 'widgets', news }));
     const link: ViewerLink = new ViewerLink(socket, {
-      perform: createActions({ session, file, folder, codeTools, kernels, trust, by, disconnectAgent: (id) => this.#disconnect(id) }),
-      onClose: () => this.#remove(link),
+      perform: createActions({
+        session,
+        file,
+        folder,
+        codeTools,
+        kernels,
+        trust,
+        widgets,
+        by,
+        disconnectAgent: (id) => this.#disconnect(id),
+        lease: this.#lease,
+      }),
+      onClose: () => {
+        widgets.close();
+        this.#remove(link);
+      },
       logger,
       limits,
     });
@@ -80,6 +110,7 @@ export class ViewerWindows {
     clearTimeout(this.#journalTimer);
     clearTimeout(this.#leaveTimer);
     for (const stop of this.#stopListening) stop();
+    this.#widgets.close();
     await Promise.all([...this.#links].map((link) => link.close()));
   }
 
@@ -97,6 +128,7 @@ export class ViewerWindows {
       questions: session.questions.open,
       journal: newest(session.journal.entries),
       agents: this.#agents,
+      lease: this.#lease?.state ?? null,
       tools: codeTools?.access ?? null,
       file: file?.state ?? { kind: 'none' },
       readOnly: session.readOnly,

@@ -15,6 +15,10 @@ export interface StartCommand {
   fetchOrigins: readonly string[];
   /** See shared-signals.ts. Without it only code that waits can be interrupted. */
   signals?: SharedArrayBuffer;
+  /** What code gets of the notebook's folder, through `hostCall`. Default: nothing. */
+  files?: 'ro';
+  /** Fetching goes to the host as well, through `hostCall`, and `fetchOrigins` counts for nothing. Default: it does not. */
+  network?: true;
   /** The module `ses`, for a worker of Node. */
   sesUrl?: string;
   /** @internal For tests of the other layers: the JavaScript around Python stays as the runtime made it. */
@@ -34,7 +38,11 @@ export type Command =
   /** Comes beside the flag in `signals`: it reaches code that waits, the flag reaches code that computes. */
   | { type: 'interrupt'; count: number }
   | { type: 'complete'; id: number; before: string }
+  | HostCommand
   | ToolCommand;
+
+/** The answer to the `hostCall` of this id: JSON, and bytes where there are some. */
+export type HostCommand = { type: 'hostAnswer'; id: number; text: string; data?: Uint8Array<ArrayBuffer> };
 
 /** About tools that code may call; only where the kernel has some. The first one opens the way to them. */
 export type ToolCommand =
@@ -53,8 +61,17 @@ export type Report =
   /** The same, with the value of the cell's last expression, which comes after all other outputs. */
   | { type: 'done'; count: number; status: Execution['status']; result: Output; characters: number }
   | { type: 'completions'; id: number; matches: string[]; word: string }
+  | HostReport
   | ToolReport
   | { type: 'dead'; reason: string };
+
+/** What code wants of the host besides tools; see host-services.ts. Ids are the worker's own. `text` is JSON. */
+export type HostReport =
+  | { type: 'hostCall'; id: number; service: ServiceName; text: string; data?: Uint8Array<ArrayBuffer> }
+  /** Nobody waits for the answer any more. */
+  | { type: 'hostCancel'; id: number };
+
+export type ServiceName = 'files' | 'network';
 
 /** What code wants of tools. Ids are the worker's own. */
 export type ToolReport =
@@ -80,13 +97,19 @@ const checks: { [type in Report['type']]: (report: Fields) => boolean } = {
     typeof version === 'string' &&
     (hardened === undefined || (isRecord(hardened) && isCount(hardened.globals) && isCount(hardened.objects))),
   output: ({ count, output, characters, displayId }) =>
-    isCount(count) && isCount(characters) && isOutput(output) && (displayId === undefined || typeof displayId === 'string'),
+    isCount(count) && isCount(characters) && isOutputOf(output) && (displayId === undefined || typeof displayId === 'string'),
   clear: ({ count, wait }) => isCount(count) && typeof wait === 'boolean',
   done: ({ count, status, result, characters }) =>
     isCount(count) &&
     (status === 'ok' || status === 'error' || status === 'interrupted') &&
-    (result === undefined || (isOutput(result) && isCount(characters))),
+    (result === undefined || (isOutputOf(result) && isCount(characters))),
   completions: ({ id, matches, word }) => isCount(id) && isTexts(matches) && typeof word === 'string',
+  hostCall: ({ id, service, text, data }) =>
+    isCount(id) &&
+    (service === 'files' || service === 'network') &&
+    typeof text === 'string' &&
+    (data === undefined || data instanceof Uint8Array),
+  hostCancel: ({ id }) => isCount(id),
   toolCall: ({ id, server, tool, body, hears }) =>
     isCount(id) && typeof server === 'string' && typeof tool === 'string' && typeof body === 'string' && typeof hears === 'boolean',
   toolCancel: ({ id }) => isCount(id),
@@ -94,7 +117,12 @@ const checks: { [type in Report['type']]: (report: Fields) => boolean } = {
   dead: ({ reason }) => typeof reason === 'string',
 };
 
-function isOutput(output: unknown): boolean {
+/** Whether it is an output of nbformat, and no deeper than code can walk. */
+export function isOutput(output: unknown): output is Output {
+  return isOutputOf(output) && !isTooDeep(output);
+}
+
+function isOutputOf(output: unknown): boolean {
   if (!isRecord(output)) return false;
   switch (output.output_type) {
     case 'stream':
@@ -110,13 +138,13 @@ function isOutput(output: unknown): boolean {
   }
 }
 
-/** Deeper than any picture or table: code that walks over it recursively must not run out of stack. */
 const maxDepth = 200;
 
-function isTooDeep(value: unknown): boolean {
+/** Deeper than any picture or table: code that walks over it recursively must not run out of stack. */
+export function isTooDeep(value: unknown): boolean {
   let level: unknown[] = [value];
   for (let depth = 0; depth <= maxDepth; depth++) {
-    level = level.flatMap((one) => (typeof one === 'object' && one !== null ? Object.values(one) : []));
+    level = level.flatMap((one) => (typeof one === 'object' && one !== null && !ArrayBuffer.isView(one) ? Object.values(one) : []));
     if (level.length === 0) return false;
   }
   return true;

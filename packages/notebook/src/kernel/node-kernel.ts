@@ -1,11 +1,25 @@
 /** Python in a process of its own, under Node's permission model: it may read its own files, and begin nothing. */
 
+import type { RelaySeam } from '../relay/reach.js';
+import { createRelayFetch } from '../relay/relay-fetch.js';
 import type { SandboxMode } from '../sandbox/spec.js';
+import { FetchService } from './fetch-service.js';
+import { FolderService, type FolderServiceOptions } from './folder-service.js';
 import { type KernelFiles, openNodeProcess } from './node-process.js';
 import { findPyodide, findSes, findStandardLibrary } from './pyodide-files.js';
 import { PyodideKernel, type PyodideKernelOptions } from './pyodide-kernel.js';
 
-export interface NodeKernelOptions extends Omit<PyodideKernelOptions, 'openWorker'> {
+export interface NodeKernelOptions extends Omit<PyodideKernelOptions, 'openWorker' | 'services'> {
+  /** The folder that code may read, as `/notebook`; the host reads it. Default: none. */
+  folder?: FolderServiceOptions | undefined;
+  /**
+   * Servers that code may fetch from, as `--allow-net` has them; the host fetches, and reaches public addresses alone. Takes the place of
+   * `fetchOrigins`. Throws for an entry that names no server. Default: none, and what code fetches is refused.
+   */
+  allowNet?: readonly string[] | undefined;
+  /** @internal For tests, whose servers are on loopback. */
+  relaySeam?: RelaySeam | undefined;
+
   /**
    * The origins that Python may fetch from, as in `http://127.0.0.1:8765`. Default: none. With some, the sandbox has the machine's
    * network, and only JavaScript holds Python to them; `sandbox: 'require'` refuses that.
@@ -20,9 +34,20 @@ export interface NodeKernelOptions extends Omit<PyodideKernelOptions, 'openWorke
 }
 
 export function createNodeKernel(options: NodeKernelOptions = {}): PyodideKernel {
-  const { fetchOrigins = [], sandbox = 'auto', files = {}, hardening = true, ...others } = options;
+  const { fetchOrigins = [], sandbox = 'auto', files = {}, folder, allowNet, relaySeam, hardening = true, ...others } = options;
   const all = { ...installedFiles(files), ...files };
-  return new PyodideKernel({ ...others, openWorker: openNodeProcess({ files: all, fetchOrigins, sandbox, hardening }) });
+  const relayFetch = allowNet && createRelayFetch({ allow: allowNet, seam: relaySeam });
+  return new PyodideKernel({
+    ...others,
+    services: { files: folder && (() => new FolderService(folder)), network: relayFetch && (() => new FetchService(relayFetch)) },
+    openWorker: openNodeProcess({
+      files: all,
+      fetchOrigins,
+      asks: { ...(folder ? { files: 'ro' } : {}), ...(relayFetch ? { network: true } : {}) },
+      sandbox,
+      hardening,
+    }),
+  });
 }
 
 function installedFiles({ indexUrl = findPyodide(), sesUrl = findSes() }: Partial<KernelFiles>): KernelFiles {

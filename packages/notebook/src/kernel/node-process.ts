@@ -7,6 +7,7 @@ import type { SandboxMode, SandboxSpec } from '../sandbox/spec.js';
 import { keepEnd, startProgram } from '../sandbox/start-program.js';
 import type { KernelWorker, OpenWorker, WorkerEvents } from './kernel-worker.js';
 import type { Layer } from './layers.js';
+import { toLine, withBytes } from './line-bytes.js';
 import type { StartCommand } from './messages.js';
 import { neighboursLayer, runtimeLayer } from './node-layers.js';
 import { readLines } from './read-lines.js';
@@ -29,6 +30,8 @@ export interface NodeProcessOptions {
   files: KernelFiles;
   fetchOrigins: readonly string[];
   sandbox: SandboxMode;
+  /** What code asks the host for: see `StartCommand`. */
+  asks: Pick<StartCommand, 'files' | 'network'>;
   /** @internal See `NodeKernelOptions`. */
   hardening: boolean;
 }
@@ -45,19 +48,22 @@ interface Launched {
 
 /** Taken output is acknowledged in portions: each is a write. Far below what may be under way, or Python would wait for ever. */
 const acknowledgeEvery = 64 * 1024;
+/** Its main thread takes what comes at once, whatever Python does. One that asks and takes nothing would fill our memory with answers. */
+const maxUntakenCharacters = 256 * 1024 * 1024;
 const endTimeoutMs = 2000;
 const maxErrorCharacters = 2000;
 
 export function openNodeProcess(options: NodeProcessOptions): OpenWorker {
   return (events) => {
-    const { files, fetchOrigins, hardening } = options;
+    const { files, fetchOrigins, asks, hardening } = options;
     let child: Process | undefined;
     let layer: Layer | undefined;
     let isEnded = false;
     let taken = 0;
     const early: string[] = [];
     const send = (message: object) => {
-      const line = `${JSON.stringify(message)}\n`;
+      if (child && child.stdin.writableLength > maxUntakenCharacters) return void giveUp(child, events, 'it did not take what it was sent');
+      const line = `${toLine(message)}\n`;
       if (child) child.stdin.write(line);
       else early.push(line);
     };
@@ -78,6 +84,7 @@ export function openNodeProcess(options: NodeProcessOptions): OpenWorker {
       indexUrl: files.indexUrl.href,
       pythonUrl: files.pythonUrl.href,
       fetchOrigins,
+      ...asks,
       sesUrl: files.sesUrl.href,
       ...(hardening ? {} : { hardening }),
       ...(files.stdlibUrl ? { stdlibUrl: files.stdlibUrl.href } : {}),
@@ -176,10 +183,11 @@ function watch(child: Process, { onReport, onExit }: WorkerEvents): Promise<void
   const errors = keepEnd(child.stderr, maxErrorCharacters);
   // It went away while we wrote: `close` says so.
   child.stdin.on('error', () => {});
-  readLines(child.stdout, onReport, (reason) => {
-    onExit(reason);
-    child.kill('SIGKILL');
-  });
+  readLines(
+    child.stdout,
+    (report) => onReport(withBytes(report)),
+    (reason) => giveUp(child, { onExit }, reason),
+  );
   return new Promise((resolve) => {
     child.on('error', (error) => {
       onExit(`its process could not be started: ${error.message}`);
@@ -190,6 +198,11 @@ function watch(child: Process, { onReport, onExit }: WorkerEvents): Promise<void
       resolve();
     });
   });
+}
+
+function giveUp(child: Process, { onExit }: Pick<WorkerEvents, 'onExit'>, reason: string): void {
+  onExit(reason);
+  child.kill('SIGKILL');
 }
 
 /** Programs that ran another one, as a sandbox does, report its signal this way. */

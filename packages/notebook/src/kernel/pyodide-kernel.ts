@@ -1,4 +1,5 @@
 import type { PendingExecution } from './execution-queue.js';
+import { type HostCalls, type HostServices, openHostCalls } from './host-services.js';
 import { type Interpreter, openInterpreter } from './interpreter.js';
 import type { Completions, KernelInfo, MimeBundle } from './kernel.js';
 import type { KernelTools } from './kernel-tools.js';
@@ -13,6 +14,8 @@ export interface PyodideKernelOptions extends QueueOptions {
   openWorker: OpenWorker;
   /** What code may call as `generated`. Default: nothing. */
   tools?: KernelTools | undefined;
+  /** What the host does for code besides tools. Default: nothing. */
+  services?: HostServices | undefined;
 }
 
 const completionTimeoutMs = 2000;
@@ -69,6 +72,7 @@ class PyodideEngine implements Engine {
   readonly #events: EngineEvents;
   readonly #interpreter: Interpreter;
   readonly #calls: ToolCalls | undefined;
+  readonly #hostCalls: HostCalls;
   readonly #completions = new Map<number, (found: Found) => void>();
   #current: PendingExecution | undefined;
   #count = 0;
@@ -76,7 +80,7 @@ class PyodideEngine implements Engine {
   #isEnded = false;
 
   constructor(
-    { openWorker, startTimeoutMs, tools }: PyodideKernelOptions & { startTimeoutMs: number },
+    { openWorker, startTimeoutMs, tools, services = {} }: PyodideKernelOptions & { startTimeoutMs: number },
     events: EngineEvents,
     onReady: (version: string, layers: readonly Layer[] | undefined) => void,
   ) {
@@ -86,6 +90,7 @@ class PyodideEngine implements Engine {
       onDeath: events.onDeath,
     });
     const { worker, ready } = this.#interpreter;
+    this.#hostCalls = openHostCalls(services, (command) => worker.send(command));
     if (tools) this.#calls = openToolCalls(tools, (command) => worker.send(command));
     this.ready = ready.then(({ version, hardened }) => onReady(version, worker.layersWith?.(hardened)));
     // A caller that ends it early does not wait for it.
@@ -116,12 +121,13 @@ class PyodideEngine implements Engine {
     this.#isEnded = true;
     this.#calls?.close();
     for (const resolve of this.#completions.values()) resolve({ matches: [], word: '' });
-    await this.#interpreter.end();
+    await Promise.all([this.#interpreter.end(), this.#hostCalls.close()]);
   }
 
   #take(report: Report): void {
     if (this.#isEnded) return;
     if (report.type === 'toolCall' || report.type === 'toolCancel' || report.type === 'toolHeard') return this.#calls?.take(report);
+    if (report.type === 'hostCall' || report.type === 'hostCancel') return this.#hostCalls.take(report);
     if (report.type === 'completions') this.#completions.get(report.id)?.(report);
     const execution = this.#current;
     // Output of a task that outlived its cell, while nothing runs, is nobody's.

@@ -1,3 +1,4 @@
+import { hasTooManyValues, maxValues } from './bounded-json.js';
 import type { KernelTools, ToolPackage } from './kernel-tools.js';
 import type { ToolCommand, ToolReport } from './messages.js';
 
@@ -11,6 +12,7 @@ interface Running {
 const maxCalls = 1024;
 /** Of one call: what comes faster than Python takes it is left out. */
 const maxUnheard = 256;
+const maxBodyCharacters = 64 * 1024 * 1024;
 
 /** The calls of one worker: handed to the tools as they come, answered in any order, and ended with the worker. */
 export interface ToolCalls {
@@ -33,6 +35,10 @@ export function openToolCalls(tools: KernelTools, send: (command: ToolCommand) =
     // Forged, or gone wrong: an answer must not reach another call.
     if (allRunning.has(id)) return;
     if (allRunning.size >= maxCalls) return send(failure(id, 'limit_reached', `${maxCalls} calls are under way already.`));
+    if (body.length > maxBodyCharacters || hasTooManyValues(body))
+      return send(
+        failure(id, 'invalid_arguments', `Arguments have at most ${maxBodyCharacters} characters as JSON, and ${maxValues} values.`),
+      );
     const running: Running = { abort: new AbortController(), unheard: 0 };
     allRunning.set(id, running);
     const onEvent = hears ? (text: string) => notify(id, running, text) : undefined;

@@ -8,6 +8,7 @@ import { parseAllowedServers } from '../relay/allowed-servers.js';
 import { openSandbox } from '../sandbox/sandbox.js';
 import type { FolderAccess, SandboxMode } from '../sandbox/spec.js';
 import type { FoundKernel } from './found-kernel.js';
+import type { PyodideReach } from './pyodide-reach.js';
 
 export interface CreateKernelOptions {
   /** Where the code begins: the notebook's folder. */
@@ -18,15 +19,16 @@ export interface CreateKernelOptions {
   files?: FolderAccess | undefined;
   allowNet?: readonly string[] | undefined;
   ours?: readonly string[] | undefined;
+  /** What Pyodide's code reaches. */
+  reach: () => PyodideReach;
 }
 
 /** The kernel of what was found, not started. Rejects with `sandbox_unavailable` where what code may reach would not be kept. */
 export async function createFoundKernel({ launch }: FoundKernel, options: CreateKernelOptions): Promise<Kernel> {
-  const { folder, tools, sandbox, files, allowNet = [], ours } = options;
+  const { folder, tools, sandbox, files, allowNet = [], ours, reach } = options;
   if (!launch) {
-    if (files === 'ro' || files === 'rw') throw notForPyodide(`--files ${files}`, 'reaches no files of this machine');
-    if (allowNet.length > 0) throw notForPyodide(`--allow-net ${allowNet.join(',')}`, 'reaches no network');
-    return createNodeKernel({ tools, sandbox });
+    const { folder: read, servers } = reach();
+    return createNodeKernel({ tools, sandbox, allowNet: servers, folder: read === undefined ? undefined : { folder: read, ours } });
   }
   if (files !== undefined) await assertKept(`--files ${files}`, sandbox);
   assertServers(allowNet);
@@ -50,11 +52,4 @@ async function assertKept(option: string, mode: SandboxMode): Promise<void> {
   const { text, fix } = layerOf({});
   const leave = 'Or leave the option out: then code reaches what you do.';
   throw refuse(mode === 'off' ? 'that was switched off' : text, `${mode === 'off' ? 'Use --sandbox=require.' : (fix ?? '')} ${leave}`);
-}
-
-function notForPyodide(option: string, text: string): HostError {
-  return new HostError(
-    'kernel_unusable',
-    `"${option}" cannot be kept by the kernel "pyodide", which ${text}. Choose an own Python: "--kernel auto", or its path; "notebridge kernels" lists them.`,
-  );
 }

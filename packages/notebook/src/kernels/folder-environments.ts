@@ -23,6 +23,8 @@ export interface FolderFindings {
 
 const names = ['.venv', 'venv', 'env', '.conda', 'envs/default'];
 const maxLevels = 8;
+/** All may write, and remove only what is their own. */
+const sharedMode = 0o1002;
 
 /**
  * The environments in the notebook's folder, or in the nearest folder above it that has any. The search ends at the top of a repository,
@@ -67,6 +69,8 @@ function condaEnvironmentNamedIn(project: string, env: Variables): string | unde
 function isOwn(folder: string): boolean {
   const found = statSync(folder, { throwIfNoEntry: false });
   if (!found?.isDirectory()) return false;
+  // Shared by its mode, whoever it belongs to: root's /tmp too.
+  if ((found.mode & sharedMode) === sharedMode) return false;
   return process.getuid === undefined || found.uid === process.getuid();
 }
 

@@ -16,6 +16,8 @@ export interface KernelProblem {
   readonly reason: string;
   /** The exact command, or the step, that makes it usable. */
   readonly fix?: string;
+  /** It lacks ipykernel alone, and uv is here, which can start it with one beside it and change nothing: the environment's folder. */
+  readonly uvEnvironment?: string;
 }
 
 /** What a person is asked before a kernel runs for the first time. */

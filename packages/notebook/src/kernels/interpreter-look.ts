@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { parse } from 'node:path';
+import { takeSitePackages } from '../sandbox/site-packages.js';
 
 /** What a Python says of itself. */
 export interface InterpreterFacts {
@@ -19,8 +20,10 @@ export type InterpreterLook = InterpreterFacts | { readonly fault: string };
 
 /** Runs in Python 2.7 too: also what is too old shall say its version. */
 const program = `
-import json, os, sys
-sys.path[:] = [entry for entry in sys.path if entry]
+${takeSitePackages}
+import json
+# Last, so that nothing of the standard library is imported from there.
+sys.path.extend(entry for entry in os.environ.get("PYTHONPATH", "").split(os.pathsep) if entry)
 facts = {"executable": sys.executable, "prefix": sys.prefix, "version": ".".join(map(str, sys.version_info[:3]))}
 def version(name):
     try:
@@ -52,13 +55,13 @@ const maxCharacters = 100_000;
 
 /**
  * Runs a Python to ask what it has. Only for one that may run: never for one that was merely found in a folder. It begins in the root
- * folder, so that nothing of the working directory can be imported.
+ * folder, so that nothing of the working directory can be imported, and no code of a project that its path files or `PYTHONPATH` name.
  */
 export function lookAtInterpreter(python: string, env: NodeJS.ProcessEnv = process.env): Promise<InterpreterLook> {
   return new Promise((resolve) => {
-    const child = spawn(python, ['-c', program], {
+    const child = spawn(python, ['-B', '-E', '-S', '-c', program], {
       cwd: parse(process.cwd()).root,
-      env: { ...env, PYTHONDONTWRITEBYTECODE: '1' },
+      env,
       stdio: ['ignore', 'pipe', 'pipe'],
       timeout: timeoutMs,
       killSignal: 'SIGKILL',

@@ -1,4 +1,5 @@
-import { dirname } from 'node:path';
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { installCommand, renewCommand, shellWord } from './advice.js';
 import type { EnvironmentFacts } from './environment.js';
 import type { KernelProblem } from './found-kernel.js';
@@ -24,7 +25,8 @@ export function judgeEnvironment(facts: EnvironmentFacts, { folder, hasUv }: Mac
   if (facts.ipykernel !== undefined) return undefined;
   const { python, hasPip } = facts;
   const condaPrefix = facts.kind === 'conda' ? facts.folder : undefined;
-  return { reason: 'it has no ipykernel', fix: installCommand({ python, hasPip, condaPrefix, folder, hasUv }) };
+  const fix = installCommand({ python, hasPip, condaPrefix, folder, hasUv });
+  return { reason: 'it has no ipykernel', fix, ...(hasUv && facts.kind === 'venv' ? { uvEnvironment: facts.folder } : {}) };
 }
 
 /** Why a Python cannot be used, by what it says of itself. `path` is where it was found. */
@@ -37,7 +39,10 @@ export function judgeLook(path: string, look: InterpreterLook, { folder, hasUv }
   if (isOlder(look.version, leastPython)) return tooOld(look.version, hasUv);
   const { executable, hasPip, isManaged } = look;
   const facts = { python: executable || path, hasPip, isManaged, folder, hasUv };
-  if (look.ipykernel === null) return { reason: 'it has no ipykernel', fix: installCommand(facts) };
+  if (look.ipykernel === null) {
+    const uv = hasUv && existsSync(join(look.prefix, 'pyvenv.cfg')) ? { uvEnvironment: look.prefix } : {};
+    return { reason: 'it has no ipykernel', fix: installCommand(facts), ...uv };
+  }
   if (look.jupyterClient === null || isOlder(look.jupyterClient, leastClient)) {
     const reason = `its jupyter_client ${look.jupyterClient === null ? 'is missing' : `(${look.jupyterClient}) is older than 7`}`;
     return { reason, fix: `${installCommand(facts)} --upgrade jupyter_client` };

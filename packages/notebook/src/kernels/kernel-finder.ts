@@ -167,8 +167,7 @@ export class KernelFinder {
 
   async #judgeSpec(spec: Kernelspec): Promise<FoundKernel> {
     const { name: id, displayName, language, folder: path } = spec;
-    // R reads these of the folder in which it starts, and the first is code.
-    const ofFolder = language === 'r' ? ['.Rprofile', '.Renviron', '.RData'].filter((name) => existsSync(join(this.folder, name))) : [];
+    const ofFolder = filesRunBy(language, this.folder);
     const trust =
       isPlain(spec) && ofFolder.length === 0
         ? {}
@@ -261,4 +260,15 @@ function isPath(id: string): boolean {
 function isInside(folder: string, path: string): boolean {
   const way = relative(realPath(folder) ?? folder, join(realPath(dirname(path)) ?? dirname(path), basename(path)));
   return way !== '' && !way.startsWith('..') && !isAbsolute(way);
+}
+
+/** Files of the folder, and above it, that a language takes code from when it starts there. */
+function filesRunBy(language: string, folder: string): string[] {
+  // R reads these of the folder in which it starts, and the first is code.
+  if (language === 'r') return ['.Rprofile', '.Renviron', '.RData'].filter((name) => existsSync(join(folder, name)));
+  if (language !== 'julia') return [];
+  // The kernelspec of IJulia takes the nearest project (`--project=@.`), which says where packages are loaded from.
+  const names = ['JuliaProject.toml', 'Project.toml', 'JuliaManifest.toml', 'Manifest.toml'];
+  const near = dirname(folder) === folder ? [] : filesRunBy(language, dirname(folder));
+  return [...new Set([...names.filter((name) => existsSync(join(folder, name))), ...near])];
 }

@@ -1,12 +1,15 @@
+import { join, sep } from 'node:path';
 import { nearest } from '@notebridge/kit/did-you-mean';
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { Listeners } from '@notebridge/kit/listeners';
 import { HostError } from '../host/host-error.js';
 import type { Kernel } from '../kernel/kernel.js';
+import { folderInside } from '../kernel/worker/folder-fs.js';
 import type { Actor } from '../model/cell.js';
 import type { SandboxMode } from '../sandbox/spec.js';
 import type { NotebookSession } from '../session.js';
 import type { KernelAsks } from '../viewer/protocol.js';
+import { shellWord } from './advice.js';
 import { chooseKernel, type FolderTrust, isGeneric, type KernelDecision, readNamedKernel } from './choose-kernel.js';
 import { type FoundKernel, pyodideKernel } from './found-kernel.js';
 import { describeIsolation } from './isolation.js';
@@ -14,6 +17,7 @@ import type { Variables } from './jupyter-folders.js';
 import type { KernelChoice, KernelOffer } from './kernel-choice.js';
 import { KernelFinder } from './kernel-finder.js';
 import { withKernel } from './kernel-metadata.js';
+import type { FindPyodideReach, PyodideReach } from './pyodide-reach.js';
 import { SwitchableKernel } from './switchable-kernel.js';
 
 /** How a notebook comes to its kernel. */
@@ -36,7 +40,16 @@ export interface NotebookKernelsOptions extends KernelOptions {
   sandbox: SandboxMode | undefined;
   /** What code reaches was chosen, which only a sandbox keeps: an own Python runs in one, or not at all. */
   isConfined?: boolean | undefined;
-  create: (found: FoundKernel, sandbox: SandboxMode) => Kernel | Promise<Kernel>;
+  /** What Pyodide's code reaches. Throws where that cannot be kept. */
+  reach: FindPyodideReach;
+  create: (found: FoundKernel, how: KernelTerms) => Kernel | Promise<Kernel>;
+}
+
+/** What is decided beside the kernel itself. */
+export interface KernelTerms {
+  readonly sandbox: SandboxMode;
+  /** A person chose it, at a terminal or in a window. */
+  readonly isAttended: boolean;
 }
 
 /** The kernels of one open notebook: which there are, which one runs, and how another takes its place. */
@@ -47,7 +60,7 @@ export class NotebookKernels {
   readonly #trust: FolderTrust;
   readonly #listeners = new Listeners<KernelChoice>();
   #decision: KernelDecision;
-  #sandbox: SandboxMode;
+  #terms: KernelTerms;
   /** A person or an argument named this kernel, so the notebook's file shall name it. */
   #isMeant: boolean;
   #session: NotebookSession | undefined;
@@ -57,15 +70,15 @@ export class NotebookKernels {
 
   private constructor(
     options: NotebookKernelsOptions,
-    { decision, kernel, finder, trust }: { decision: KernelDecision; kernel: Kernel; finder: KernelFinder; trust: FolderTrust },
+    parts: { decision: KernelDecision; terms: KernelTerms; kernel: Kernel; finder: KernelFinder; trust: FolderTrust },
   ) {
     this.#options = options;
-    this.#finder = finder;
-    this.#trust = trust;
-    this.#decision = decision;
-    this.#sandbox = sandboxFor(decision.kernel, options);
+    this.#finder = parts.finder;
+    this.#trust = parts.trust;
+    this.#decision = parts.decision;
+    this.#terms = parts.terms;
     this.#isMeant = !['auto', undefined].includes(options.wanted);
-    this.kernel = new SwitchableKernel(kernel);
+    this.kernel = new SwitchableKernel(parts.kernel);
     this.#said = JSON.stringify(this.choice);
   }
 
@@ -80,8 +93,9 @@ export class NotebookKernels {
             kernel: await findUsable(finder, wanted),
             reason: options.wanted === undefined ? 'nothing else was asked for' : 'it was asked for',
           };
-    const kernel = await options.create(decision.kernel, sandboxFor(decision.kernel, options));
-    return new NotebookKernels(options, { decision, kernel, finder, trust });
+    const terms = termsFor(decision.kernel, options, options.isAttended === true);
+    const kernel = await options.create(decision.kernel, terms);
+    return new NotebookKernels(options, { decision, terms, kernel, finder, trust });
   }
 
   get choice(): KernelChoice {
@@ -91,7 +105,7 @@ export class NotebookKernels {
       id: kernel.id,
       displayName: kernel.displayName,
       reason,
-      isolation: describeIsolation(kernel, this.#sandbox, this.kernel.layers),
+      isolation: describeIsolation(kernel, { sandbox: this.#terms.sandbox, layers: this.kernel.layers, reach: () => this.#reach }),
       proposal: asks?.trust ? { id: asks.id, question: asks.trust.question, folder: asks.trust.folder } : null,
       notice: notice ?? null,
     };
@@ -99,9 +113,21 @@ export class NotebookKernels {
 
   /** For agents: what the code is, and can do. */
   describe(): JsonObject {
-    const { displayName, isolation } = this.choice;
+    const { displayName, isolation, proposal, notice } = this.choice;
     const isOwn = this.#decision.kernel.id !== pyodideKernel.id;
-    return { display_name: displayName, isolation, ...(isOwn ? { folder: this.#options.folder } : {}) };
+    const folder = isOwn ? this.#options.folder : this.#reach.folder && folderInside;
+    return {
+      display_name: displayName,
+      isolation,
+      ...(folder === undefined ? {} : { folder }),
+      // Only a person can answer, and an agent can say so.
+      ...(proposal ? { asks_the_person: `${proposal.question} It is asked in the window: open_notebook_window.` } : {}),
+      ...(notice === null ? {} : { notice }),
+    };
+  }
+
+  get #reach(): PyodideReach {
+    return this.#options.reach(this.#terms.isAttended);
   }
 
   /** Returns the unsubscribe function. */
@@ -143,10 +169,10 @@ export class NotebookKernels {
       this.#emitChange();
       return { asks: trust };
     }
-    const sandbox = sandboxFor(found, { ...this.#options, isAttended: true });
-    await this.kernel.putIn(await this.#options.create(found, sandbox));
+    const terms = termsFor(found, this.#options, true);
+    await this.kernel.putIn(await this.#options.create(found, terms));
     this.#decision = { kernel: found, reason: 'it was chosen in the window' };
-    this.#sandbox = sandbox;
+    this.#terms = terms;
     this.#isMeant = true;
     this.#emitChange();
     await session.restart({ by });
@@ -191,13 +217,14 @@ function namesNone({ kernelspec, language_info }: JsonObject): boolean {
   return kernelspec === undefined || (version === undefined && isGeneric(readNamedKernel({ kernelspec }).name ?? ''));
 }
 
-function sandboxFor(
+function termsFor(
   { id }: FoundKernel,
-  { sandbox, isAttended, isConfined }: Pick<NotebookKernelsOptions, 'sandbox' | 'isAttended' | 'isConfined'>,
-): SandboxMode {
-  if (sandbox !== undefined || id === pyodideKernel.id) return sandbox ?? 'auto';
-  if (isConfined) return 'require';
-  return isAttended === true ? 'off' : 'auto';
+  { sandbox, isConfined }: Pick<NotebookKernelsOptions, 'sandbox' | 'isConfined'>,
+  isAttended: boolean,
+): KernelTerms {
+  if (sandbox !== undefined || id === pyodideKernel.id) return { sandbox: sandbox ?? 'auto', isAttended };
+  if (isConfined) return { sandbox: 'require', isAttended };
+  return { sandbox: isAttended ? 'off' : 'auto', isAttended };
 }
 
 /** Of this very name, and usable. */
@@ -213,7 +240,7 @@ async function findUsable(finder: KernelFinder, id: string): Promise<FoundKernel
 async function unknownKernel(finder: KernelFinder, id: string): Promise<HostError> {
   const names = ['auto', ...(await finder.all()).map((found) => found.id)];
   const near = nearest(id, names, 3);
-  const hint = near.length > 0 ? ` Nearest: ${near.join(', ')}.` : '';
+  const hint = near.length > 0 ? ` Nearest: ${near.join(', ')}.` : toFolderHint(finder, id);
   const what = id.includes('/') ? 'There is nothing at' : 'There is no kernel';
   return new HostError(
     'unknown_kernel',
@@ -222,6 +249,12 @@ async function unknownKernel(finder: KernelFinder, id: string): Promise<HostErro
       data: { kernel: id, near },
     },
   );
+}
+
+/** `--kernel venv`: the name of a kernelspec, and the folder is meant. */
+function toFolderHint(finder: KernelFinder, id: string): string {
+  if (id.includes('/') || !finder.inFolder().some(({ path }) => path?.startsWith(join(finder.folder, id) + sep))) return '';
+  return ` For the Python of that folder: --kernel ${shellWord(join(finder.folder, id))}.`;
 }
 
 /** Trust that ends with the notebook. */

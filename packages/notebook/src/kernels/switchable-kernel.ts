@@ -1,4 +1,4 @@
-import type { CommMessage, KernelComms } from '../kernel/jupyter/kernel-comms.js';
+import type { CommMessage, KernelComms, ShownListener } from '../kernel/jupyter/kernel-comms.js';
 import type { Completions, ExecuteOptions, Execution, Kernel, KernelInfo, KernelState, MimeBundle } from '../kernel/kernel.js';
 import type { Layer } from '../kernel/layers.js';
 
@@ -9,15 +9,10 @@ import type { Layer } from '../kernel/layers.js';
  */
 export class SwitchableKernel implements Kernel {
   /** Always there: listeners stay while kernels with and without comms come and go. What is sent to one without is dropped. */
-  readonly comms: KernelComms = {
-    send: (message) => this.#kernel.comms?.send(message),
-    onMessage: (listener) => {
-      this.#commListeners.add(listener);
-      return () => this.#commListeners.delete(listener);
-    },
-  };
+  readonly comms: KernelComms;
   readonly #listeners = new Set<(state: KernelState) => void>();
   readonly #commListeners = new Set<(message: CommMessage) => void>();
+  readonly #shownListeners = new Set<ShownListener>();
   #kernel: Kernel;
   #next: Kernel | undefined;
   #stopListening: () => void;
@@ -27,6 +22,21 @@ export class SwitchableKernel implements Kernel {
   constructor(kernel: Kernel) {
     this.#kernel = kernel;
     this.#stopListening = this.#follow(kernel);
+    const current = () => this.#kernel.comms;
+    this.comms = {
+      get isSupported() {
+        return current()?.isSupported ?? false;
+      },
+      send: async (message, onShown) => current()?.send(message, onShown),
+      onMessage: (listener) => {
+        this.#commListeners.add(listener);
+        return () => this.#commListeners.delete(listener);
+      },
+      onShown: (listener) => {
+        this.#shownListeners.add(listener);
+        return () => this.#shownListeners.delete(listener);
+      },
+    };
   }
 
   get state(): KernelState {
@@ -87,6 +97,7 @@ export class SwitchableKernel implements Kernel {
     await this.#switching;
     this.#listeners.clear();
     this.#commListeners.clear();
+    this.#shownListeners.clear();
   }
 
   onState(listener: (state: KernelState) => void): () => void {
@@ -126,6 +137,7 @@ export class SwitchableKernel implements Kernel {
       kernel.comms?.onMessage((message) => {
         for (const listener of this.#commListeners) listener(message);
       }),
+      kernel.comms?.onShown((cause, read) => [...this.#shownListeners].some((listener) => listener(cause, read))),
     ];
     return () => {
       for (const stop of stops) stop?.();

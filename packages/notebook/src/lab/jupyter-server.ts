@@ -15,7 +15,6 @@ export interface ServerRequest {
   method?: 'GET' | 'PUT' | 'POST' | 'PATCH' | 'DELETE';
   body?: JsonObject;
   query?: { [name: string]: string };
-  signal?: AbortSignal | undefined;
 }
 
 export interface SocketOptions {
@@ -33,6 +32,10 @@ export interface ServerAnswer {
 const answerTimeoutMs = 60_000;
 /** A socket to a kernel that is just ending is never answered. */
 const handshakeTimeoutMs = 20_000;
+/** A notebook of the most that may be opened, with each character outside ASCII escaped. More in one answer or message is refused. */
+const maxAnswerBytes = 256 * 1024 * 1024;
+/** Pongs that a server does not take are not sent. */
+const maxUnsentBytes = 65_536;
 
 /** Jupyter's HTTP API, with the token in a header: in no address, and so in no log. */
 export class JupyterServer {
@@ -40,6 +43,8 @@ export class JupyterServer {
   readonly name: string;
   #token: string;
   readonly #renewToken: (() => Promise<string | undefined>) | undefined;
+  readonly #ends = new Set<(reason: Error) => void>();
+  #closed: Error | undefined;
 
   /** `renewToken`: asked when the server refuses the token; a server that was started again has another one. */
   constructor({ baseUrl, token }: ServerAddress, renewToken?: () => Promise<string | undefined>) {
@@ -74,6 +79,12 @@ export class JupyterServer {
     return this.#withToken(() => this.#connect(path, options));
   }
 
+  /** Ends what waits for an answer, and all sockets. Closing twice is harmless. */
+  close(): void {
+    this.#closed ??= new NotebookError('closed', `The Jupyter server at ${this.name} is not used any more.`);
+    for (const end of [...this.#ends]) end(this.#closed);
+  }
+
   /** Once more, if the server has another token by now. */
   async #withToken<T>(work: () => Promise<T>): Promise<T> {
     try {
@@ -87,10 +98,10 @@ export class JupyterServer {
     }
   }
 
-  async #read(path: string, { method = 'GET', body, query = {}, signal }: ServerRequest): Promise<{ status: number; text: string }> {
+  async #read(path: string, { method = 'GET', body, query = {} }: ServerRequest): Promise<{ status: number; text: string }> {
     const url = new URL(path, this.name);
     for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
-    const timeout = AbortSignal.timeout(answerTimeoutMs);
+    const { ended, release } = this.#endOf();
     let response: Response;
     let text: string;
     try {
@@ -99,16 +110,35 @@ export class JupyterServer {
         headers: { ...this.#headers, ...(body ? { 'content-type': 'application/json' } : {}) },
         // A server that does not know us sends its visitors to a login page.
         redirect: 'manual',
-        signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
+        signal: ended,
         ...(body ? { body: JSON.stringify(body) } : {}),
       });
-      text = await response.text();
+      text = await readText(response);
     } catch (error) {
       throw this.#unreachable(error);
+    } finally {
+      release();
     }
     const { status } = response;
     if (status === 401 || status === 403 || (status >= 300 && status < 400)) throw this.#refused(status);
     return { status, text };
+  }
+
+  /**
+   * When a request ends at the latest. Not by `AbortSignal.any`: what it makes may be collected as garbage while a
+   * request waits, and then never ends it.
+   */
+  #endOf(): { ended: AbortSignal; release: () => void } {
+    const controller = new AbortController();
+    const end = (reason: Error): void => controller.abort(reason);
+    const timer = setTimeout(() => end(new Error(`no whole answer within ${answerTimeoutMs / 1000} s`)), answerTimeoutMs);
+    this.#ends.add(end);
+    if (this.#closed) end(this.#closed);
+    const release = (): void => {
+      clearTimeout(timer);
+      this.#ends.delete(end);
+    };
+    return { ended: controller.signal, release };
   }
 
   #connect(path: string, { query = {}, protocols = [] }: SocketOptions): Promise<WebSocket> {
@@ -118,11 +148,15 @@ export class JupyterServer {
     const socket = new WebSocket(url, protocols, {
       headers: this.#headers,
       handshakeTimeout: handshakeTimeoutMs,
-      maxPayload: 1024 * 1024 * 1024,
+      maxPayload: maxAnswerBytes,
       // Most servers are on this machine, where it costs more than it saves.
       perMessageDeflate: false,
     });
     socket.binaryType = 'nodebuffer';
+    const end = (): void => socket.terminate();
+    this.#ends.add(end);
+    socket.once('close', () => this.#ends.delete(end));
+    if (this.#closed) end();
     return new Promise((resolve, reject) => {
       socket.once('open', () => {
         socket.removeAllListeners('error');
@@ -172,13 +206,28 @@ export class JupyterServer {
  */
 function acknowledgeAtOnce(socket: WebSocket): void {
   socket.on('message', (data: Buffer) => {
-    if (data.length < 16_384 && socket.readyState === socket.OPEN) socket.pong();
+    if (data.length < 16_384 && socket.readyState === socket.OPEN && socket.bufferedAmount < maxUnsentBytes) socket.pong();
   });
 }
 
-/** Each part of a path as a server takes it; slashes stay. */
+/** The body, within bounds: what a server sends is not believed to end. */
+async function readText(response: Response): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.length;
+    if (bytes > maxAnswerBytes) throw new RangeError(`its answer has more than ${maxAnswerBytes / 1024 / 1024} MiB`);
+    chunks.push(chunk);
+  }
+  return new TextDecoder().decode(Buffer.concat(chunks));
+}
+
+/** Each part of a path as a server takes it; slashes stay. Throws `bad_arguments` for one that leads up: an address would lead elsewhere by it. */
 export function encodePath(path: string): string {
-  return path.split('/').map(encodeURIComponent).join('/');
+  const parts = path.split('/').filter((part) => part !== '.');
+  if (parts.includes('..'))
+    throw new NotebookError('bad_arguments', 'A path on a Jupyter server has no "..": name it from its root folder.');
+  return parts.map(encodeURIComponent).join('/');
 }
 
 function parse(text: string): unknown {

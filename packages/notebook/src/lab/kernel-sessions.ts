@@ -65,3 +65,10 @@ function toSession(session: unknown): KernelSession | undefined {
   // jupyter-collaboration before 3 puts the name of its drive before the path.
   return { id, path: path.replace(/^RTC:/, ''), kernelId: kernel.id, kernelName: String(kernel.name ?? '') };
 }
+
+/** Whether the notebook's kernel runs code, whoever's; undefined where it has none. */
+export async function isKernelBusy(server: JupyterServer, path: string): Promise<boolean | undefined> {
+  const session = await findKernelSession(server, path);
+  const model = session && (await server.request(`api/kernels/${encodeURIComponent(session.kernelId)}`));
+  return isJsonObject(model) ? model.execution_state === 'busy' : undefined;
+}

@@ -1,10 +1,11 @@
 import { type Logger, silentLogger } from '@notebridge/kit/logger';
 import { NotebookError } from '../model/errors.js';
+import { createImageScaler } from '../outputs/scale-image.js';
 import { createNotebookSession, type NotebookSession } from '../session.js';
 import { createNotebookTools } from '../tools/notebook-tools.js';
 import { type NotebookTool, type ToolContext, type ToolResult, toFailedAnswer } from '../tools/tool.js';
 import type { JupyterServer } from './jupyter-server.js';
-import { findKernelSession, type KernelSpec, readKernelSpecs } from './kernel-sessions.js';
+import { findKernelSession, isKernelBusy, type KernelSpec, readKernelSpecs } from './kernel-sessions.js';
 import { LabKernel } from './lab-kernel.js';
 import { LiveNotebook } from './live-notebook.js';
 import type { NotebookSource } from './notebook-source.js';
@@ -17,6 +18,8 @@ export interface LabNotebookOptions {
   path: string;
   /** A person has agreed that a notebook is edited that may be open in a tab which does not follow. Default false. */
   allowEdits?: boolean | undefined;
+  /** What an agent is to do where a person has to agree. Default: as `use_notebook` has it. */
+  howToAllow?: string | undefined;
   logger?: Logger | undefined;
 }
 
@@ -28,18 +31,25 @@ export class LabNotebook {
   /** A person has agreed to edits that open tabs do not follow. */
   allowEdits: boolean;
   readonly #source: NotebookSource;
+  readonly #howToAllow: string;
   readonly #kernel: LabKernel;
   readonly #stopListening: () => void;
 
-  private constructor({ server, allowEdits = false, logger = silentLogger }: LabNotebookOptions, source: NotebookSource, spec: KernelSpec) {
+  private constructor(
+    { server, allowEdits = false, howToAllow = callUseNotebook, logger = silentLogger }: LabNotebookOptions,
+    source: NotebookSource,
+    spec: KernelSpec,
+  ) {
     this.server = server;
     this.allowEdits = allowEdits;
+    this.#howToAllow = howToAllow;
     this.#source = source;
     this.#kernel = new LabKernel({ server, path: () => source.path, spec });
     this.session = createNotebookSession({ document: source.document, kernel: this.#kernel, title: source.path });
     const onFault = (error: unknown) =>
       logger.error('A tool failed.', { error: error instanceof Error ? (error.stack ?? '') : String(error) });
-    this.tools = createNotebookTools(this.session, { onFault });
+    const isBusy = () => isKernelBusy(server, source.path);
+    this.tools = createNotebookTools(this.session, { onFault, scaleImage: createImageScaler(), isKernelBusy: isBusy });
     this.#stopListening = this.session.onEvent((event) => {
       if (event.type === 'started' || event.type === 'finished') source.setRunning(event.run.cellId, event.type === 'started');
     });
@@ -98,8 +108,7 @@ export class LabNotebook {
     const session = await findKernelSession(this.server, this.path);
     if (!session || session.id === this.#kernel.ownSessionId) return;
     const why = `A person may have "${this.path}" open in Jupyter: a kernel of it is running. ${this.server.name} has no jupyter-collaboration, so an open tab would not show your changes until it is reloaded, and would ask which version to keep when it saves.`;
-    const next = 'Ask the person; if they agree, call use_notebook with this path and allow_edits: true, then call again.';
-    throw new NotebookError('ask_person', `${why} Nothing was changed. ${next}`, { data: { path: this.path } });
+    throw new NotebookError('ask_person', `${why} Nothing was changed. ${this.#howToAllow}`, { data: { path: this.path } });
   }
 
   #withPlace(result: ToolResult): ToolResult {
@@ -108,6 +117,8 @@ export class LabNotebook {
     return { ...result, content: [{ type: 'text', text: JSON.stringify({ ...JSON.parse(first.text), ...this.place }) }, ...rest] };
   }
 }
+
+const callUseNotebook = 'Ask the person; if they agree, call use_notebook with this path and allow_edits: true, then call again.';
 
 async function openSource({ server, path, logger }: LabNotebookOptions): Promise<NotebookSource> {
   const live = await LiveNotebook.open({ server, path });

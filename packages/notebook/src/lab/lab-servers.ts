@@ -20,6 +20,7 @@ export interface LabServersOptions {
 export class LabServers {
   readonly #options: LabServersOptions;
   readonly #known = new Map<string, JupyterServer>();
+  #isClosed = false;
 
   constructor(options: LabServersOptions) {
     this.#options = options;
@@ -57,6 +58,17 @@ export class LabServers {
     );
   }
 
+  /** The address by which a server of this user calls itself: `localhost` and its numbers are one notebook. Any other stays as it is. */
+  async ownAddressOf(baseUrl: string): Promise<string> {
+    return (await findLocalServers(this.#options.env)).find((server) => isSameServer(server.baseUrl, baseUrl))?.baseUrl ?? baseUrl;
+  }
+
+  /** Ends what waits for a server. Closing twice is harmless. */
+  close(): void {
+    this.#isClosed = true;
+    for (const server of this.#known.values()) server.close();
+  }
+
   /** Other servers of this user, where there are any. */
   async others({ name }: JupyterServer): Promise<{ other_servers?: object[] }> {
     if (this.#options.target.baseUrl !== undefined) return {};
@@ -77,6 +89,8 @@ export class LabServers {
     const token = await this.#tokenOf(baseUrl);
     const made = this.#known.get(baseUrl) ?? new JupyterServer({ baseUrl, token: token ?? '' }, () => this.#tokenOf(baseUrl));
     this.#known.set(baseUrl, made);
+    // Its token was looked for meanwhile.
+    if (this.#isClosed) made.close();
     return made;
   }
 
@@ -89,6 +103,11 @@ export class LabServers {
     if (token) onSecret?.(token);
     return token;
   }
+}
+
+/** The address that a local server of this user gives itself; undefined if none of them is at that one. */
+export async function findServerOfUser(baseUrl: string, env?: LabEnvironment): Promise<string | undefined> {
+  return (await findLocalServers(env)).find((server) => isSameServer(server.baseUrl, baseUrl))?.baseUrl;
 }
 
 /** `localhost` and its numbers are the same machine. */

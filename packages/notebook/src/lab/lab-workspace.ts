@@ -18,6 +18,8 @@ export interface LabWorkspaceOptions {
   env?: { readonly [name: string]: string | undefined } | undefined;
   /** A person has agreed to edits of notebooks that may be open in tabs which do not follow. Default false. */
   allowEdits?: boolean | undefined;
+  /** What an agent is to do where a person has to agree to its edits. Default: as `use_notebook` has it. */
+  howToAllow?: string | undefined;
   logger?: Logger | undefined;
   /** Called with each token, so that logs can be kept free of it. */
   onSecret?: ((secret: string) => void) | undefined;
@@ -34,6 +36,8 @@ interface UseArguments {
 
 const maxListed = 200;
 const maxNamed = 20;
+/** What is to be saved when the agent ends has so long. Milliseconds. */
+const closeTimeoutMs = 10_000;
 
 /** The notebooks of the Jupyter servers that an agent may work in: each session of an agent has one in use, and never another's. */
 export class LabWorkspace {
@@ -63,9 +67,46 @@ export class LabWorkspace {
     }
   }
 
-  /** Kernels go on; what is not saved is named by the error. */
+  /** Where the notebook is that the target names. Rejects with `no_notebook` where it names none, or no server has it. */
+  async locate(): Promise<{ baseUrl: string; path: string }> {
+    const { path, file } = this.#options.target;
+    if (file !== undefined) {
+      const server = await this.#servers.findForFile(resolve(file));
+      return { baseUrl: server.baseUrl, path: pathOnServer(server, resolve(file)) ?? file };
+    }
+    if (path === undefined) throw await this.#noneChosen();
+    const { name } = await this.#servers.find(undefined);
+    return { baseUrl: await this.#servers.ownAddressOf(name), path };
+  }
+
+  /** One notebook for a caller that keeps it: whoever calls has the same. To be released, or closed with all. */
+  async open(path: string, { allowEdits = false, create = false }: { allowEdits?: boolean; create?: boolean } = {}): Promise<LabNotebook> {
+    const server = await this.#servers.find(undefined);
+    if (create) await createNotebook(server, path);
+    const notebook = await this.#openOne(server, path);
+    if (allowEdits) notebook.allowEdits = true;
+    return notebook;
+  }
+
+  /** Ends what was opened; the kernel goes on. Rejects with what is not saved. */
+  async release(notebook: LabNotebook): Promise<void> {
+    for (const [key, opening] of this.#open) if ((await opening.catch(() => undefined)) === notebook) this.#open.delete(key);
+    await notebook.close();
+  }
+
+  /** Kernels go on; what is not saved is named by the error. A server that does not answer is not waited for any longer than 10 s. */
   async close(): Promise<void> {
     this.#isClosed = true;
+    const timer = setTimeout(() => this.#servers.close(), closeTimeoutMs);
+    try {
+      await this.#closeAll();
+    } finally {
+      clearTimeout(timer);
+      this.#servers.close();
+    }
+  }
+
+  async #closeAll(): Promise<void> {
     const open = await Promise.allSettled(this.#open.values());
     this.#open.clear();
     const ends = await Promise.allSettled(open.map((opened) => (opened.status === 'fulfilled' ? opened.value.close() : undefined)));
@@ -104,17 +145,10 @@ export class LabWorkspace {
   async #notebookOf(sessionId: string): Promise<LabNotebook> {
     const inUse = this.#inUse.get(sessionId);
     if (inUse) return inUse;
-    const { path, file } = this.#options.target;
-    const wanted = file === undefined ? path : await this.#pathOf(file);
-    if (wanted === undefined) throw await this.#noneChosen();
-    const notebook = await this.#openOne(await this.#servers.find(undefined), wanted);
+    const { path } = await this.locate();
+    const notebook = await this.#openOne(await this.#servers.find(undefined), path);
     this.#inUse.set(sessionId, notebook);
     return notebook;
-  }
-
-  async #pathOf(file: string): Promise<string> {
-    const server = await this.#servers.findForFile(resolve(file));
-    return pathOnServer(server, resolve(file)) ?? file;
   }
 
   async #openOne(server: JupyterServer, path: string): Promise<LabNotebook> {
@@ -123,8 +157,8 @@ export class LabWorkspace {
       if (notebook && notebook.server === server && notebook.path === path) return notebook;
     }
     const key = `${server.name} ${path}`;
-    const { allowEdits, logger } = this.#options;
-    const opening = this.#open.get(key) ?? LabNotebook.open({ server, path, allowEdits, logger });
+    const { allowEdits, howToAllow, logger } = this.#options;
+    const opening = this.#open.get(key) ?? LabNotebook.open({ server, path, allowEdits, howToAllow, logger });
     this.#open.set(key, opening);
     try {
       return await opening;
@@ -143,7 +177,7 @@ export class LabWorkspace {
       .map((path) => `"${path}"`)
       .join(', ');
     const more = paths.length > maxNamed ? ` and ${paths.length - maxNamed} more` : '';
-    const there = paths.length === 0 ? 'It has none in its root folder.' : `It has ${named}${more}.`;
+    const there = paths.length === 0 ? 'It has none in its root folder; "create": true makes one.' : `It has ${named}${more}.`;
     return new NotebookError(
       'no_notebook',
       `No notebook of ${server.name} is chosen. ${there} Call use_notebook with the path of the one that is meant.`,

@@ -61,7 +61,13 @@ export class LiveNotebook implements NotebookSource {
   /** Undefined where the server has no rooms for this file: it has no collaboration, or not the file. Rejects as `Room.open`. */
   static async open(options: LiveNotebookOptions): Promise<LiveNotebook | undefined> {
     const room = await Room.open(options.server, options.path);
-    return room && new LiveNotebook(options, room);
+    try {
+      return room && new LiveNotebook(options, room);
+    } catch (error) {
+      // A notebook that is too large, or none.
+      room?.close();
+      throw error;
+    }
   }
 
   get path(): string {

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { encodePath } from './jupyter-server.js';
 import { parseLabAddress } from './server-address.js';
 
 const host = 'http://localhost:8888';
@@ -24,9 +25,21 @@ it.each([
 
 it('takes the token out of the address, and shows it in no error', () => {
   expect(parseLabAddress(`${host}/lab?token=secret-token`).token).toBe('secret-token');
-  expect(() => parseLabAddress('https://h/hub/spawn?token=secret-token')).toThrow(/^(?!.*secret-token).*JupyterHub itself/);
+  for (const hub of [
+    'h/hub/spawn?token=secret-token',
+    'h/hub/x?token=a&token=secret-token',
+    'h/hub/x#TOKEN=secret-token',
+    'u:secret-token@h/hub/x',
+  ])
+    expect(() => parseLabAddress(`https://${hub}`)).toThrow(/^(?!.*secret-token).*JupyterHub itself/);
 });
 
 it.each(['', 'work', 'ftp://x/lab', 'localhost:8888/lab', `${host}/lab/tree/%E0%A4.ipynb`])('refuses "%s"', (address) => {
   expect(() => parseLabAddress(address)).toThrow('no address of a Jupyter server');
+});
+
+it('lets no path of a notebook lead to another address of its server', () => {
+  const { path = '' } = parseLabAddress(`${host}/user/ann/lab/tree/..%2f..%2f..%2f..%2fuser/bob/x.ipynb`);
+  expect(() => encodePath(path)).toThrow('no ".."');
+  expect(encodePath('./a b/..x.ipynb')).toBe('a%20b/..x.ipynb');
 });

@@ -43,5 +43,8 @@ function decodePath(path: string, text: string): string {
 }
 
 function bad(text: string, next: string): NotebookError {
-  return new NotebookError('bad_arguments', `"${text.replace(/token=[^&#]*/, 'token=…')}" is no address of a Jupyter server. ${next}`);
+  return new NotebookError(
+    'bad_arguments',
+    `"${text.replace(/\/\/[^/@\\]*@/, '//').replace(/[?#].*$/s, '')}" is no address of a Jupyter server. ${next}`,
+  );
 }

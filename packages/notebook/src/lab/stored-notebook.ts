@@ -1,8 +1,9 @@
+import { createHash } from 'node:crypto';
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { type Logger, silentLogger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
 import { isSameCell } from '../host/merge.js';
-import { SyncedNotebook } from '../host/synced-notebook.js';
+import { isSameNotebook, SyncedNotebook } from '../host/synced-notebook.js';
 import type { Notebook } from '../model/cell.js';
 import { createDocument, type NotebookDocument } from '../model/document.js';
 import { NotebookError } from '../model/errors.js';
@@ -96,11 +97,11 @@ export class StoredNotebook implements NotebookSource {
   async #takeIn(): Promise<string[]> {
     if (isSameStamp(await readStamp(this.#options), this.#stamp)) return [];
     const { notebook, stamp } = await read(this.#options);
-    const before = this.document.toNotebook();
+    const before = this.#synced.toNotebook();
     // Both sides have changed the same: theirs stays, and the caller is told.
     this.#synced.takeIn(notebook, 'theirs');
     this.#stamp = stamp;
-    return changesOf(before, notebook);
+    return isSameNotebook(before, notebook) ? [] : changesOf(before, notebook);
   }
 
   async #save(): Promise<void> {
@@ -108,21 +109,29 @@ export class StoredNotebook implements NotebookSource {
     this.#timer = undefined;
     if (!this.#synced.isDirty) return;
     const changes = await this.#takeIn();
-    if (this.#synced.isDirty) await this.#write();
+    if (this.#synced.isDirty) changes.push(...(await this.#write()));
     if (changes.length > 0) throw this.#changed(changes, 'What does not touch those changes was joined with them and written.');
   }
 
-  async #write(): Promise<void> {
+  /** Answers with what somebody else has changed right behind it. */
+  async #write(): Promise<string[]> {
     const { server, path } = this.#options;
     const { version } = this.document;
     const notebook = this.#synced.toNotebook();
-    const body = { type: 'notebook', format: 'json', content: JSON.parse(printNotebook(notebook)) as JsonObject };
-    const saved = await server.request(`api/contents/${encodePath(path)}`, { method: 'PUT', body });
-    const lastModified = isJsonObject(saved) ? String(saved.last_modified) : '';
-    const stamp = await readStamp(this.#options);
-    // Somebody has written since: the next look finds out what.
-    this.#stamp = stamp.lastModified === lastModified ? stamp : { lastModified: '', hash: undefined };
+    const printed = printNotebook(notebook);
+    const body = { type: 'notebook', format: 'json', content: JSON.parse(printed) as JsonObject };
+    await server.request(`api/contents/${encodePath(path)}`, { method: 'PUT', body });
     this.#synced.markSaved(notebook, version);
+    // The answer tells how the file is by now, which may be somebody else's work already.
+    const stamp = await readStamp(this.#options);
+    if (stamp.hash === createHash('sha256').update(printed).digest('hex')) {
+      this.#stamp = stamp;
+      return [];
+    }
+    const now = await read(this.#options);
+    this.#synced.takeIn(now.notebook, 'theirs');
+    this.#stamp = now.stamp;
+    return cellChanges(notebook, now.notebook);
   }
 
   #saveSoon(): void {
@@ -172,7 +181,7 @@ function notThere(server: JupyterServer, { path, status, body }: { path: string;
   if (status === 404)
     return new NotebookError(
       'no_notebook',
-      `${server.name} has no notebook "${path}": it was renamed or deleted, or never there. list_notebooks lists those that are.`,
+      `${server.name} has no notebook "${path}": it was renamed or deleted, or never there. list_notebooks lists those that are; use_notebook with "create": true makes it.`,
       {
         data: { path },
       },
@@ -183,6 +192,11 @@ function notThere(server: JupyterServer, { path, status, body }: { path: string;
 }
 
 function changesOf(before: Notebook, after: Notebook): string[] {
+  const cells = cellChanges(before, after);
+  return cells.length > 0 ? cells : ['its order or metadata'];
+}
+
+function cellChanges(before: Notebook, after: Notebook): string[] {
   const [old, now] = [before, after].map(({ cells }) => new Map(cells.map((cell) => [cell.id, cell])));
   const changed = after.cells.flatMap((cell) => {
     const was = old?.get(cell.id);
@@ -190,6 +204,5 @@ function changesOf(before: Notebook, after: Notebook): string[] {
     return isSameCell(was, cell) ? [] : [`cell "${cell.id}" has changed`];
   });
   const gone = before.cells.flatMap(({ id }) => (now?.has(id) ? [] : [`cell "${id}" is gone`]));
-  const rest = [...changed, ...gone];
-  return rest.length > 0 ? rest : ['its order or metadata'];
+  return [...changed, ...gone];
 }

@@ -2,7 +2,7 @@ import { adds, looks, type ToolDescription } from '../tools/tool.js';
 
 const server = {
   type: 'string',
-  description: 'The address of the Jupyter server, as list_notebooks or an error names it. Needed where there are several.',
+  description: 'Address of the Jupyter server, as list_notebooks or an error names it. Needed where there are several.',
 } as const;
 
 /** The tools of a Jupyter server that are about its notebooks, beside those of the notebook in use. */
@@ -26,9 +26,9 @@ export const useNotebook: ToolDescription = {
   inputSchema: {
     type: 'object',
     properties: {
-      path: { type: 'string', description: 'Path of the notebook, as list_notebooks gives it.' },
+      path: { type: 'string', description: 'Path of the notebook, as in list_notebooks.' },
       server,
-      create: { type: 'boolean', description: 'Makes an empty notebook of that path first.' },
+      create: { type: 'boolean', description: 'Makes an empty notebook there first.' },
       allow_edits: {
         type: 'boolean',
         description: 'Only after a person has agreed: change the notebook although it may be open in a tab that does not follow.',

@@ -20,6 +20,10 @@ export const notebookErrors = {
   read_only: { meaning: 'The notebook is read-only for agents.', next: 'Ask the person at the notebook to allow changes.' },
   changed_since: { meaning: 'The cell was changed after the change that would be undone.', next: 'Edit the cell instead.' },
   nothing_to_undo: { meaning: 'The journal has no such change that is not undone yet.', next: 'Read the cells with `get_cells`.' },
+  unknown_run: {
+    meaning: 'No run of that id is known: it was too long ago, or of a process that has ended.',
+    next: 'Look at `list_runs`, and at the cell with `get_cells`, before it is run again.',
+  },
   cell_running: { meaning: 'The cell is running or waits for its turn.', next: 'Interrupt it first, or wait.' },
   cell_deleted: { meaning: 'The cell was deleted while it ran or waited.', next: 'Add it again.' },
   cancelled: { meaning: 'The run was cancelled before it began.', next: 'Run the cell again.' },

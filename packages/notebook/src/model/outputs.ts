@@ -70,6 +70,12 @@ export function sortTop(object: JsonObject): JsonObject {
   return toObject([...keysOf(object)].sort(compareCodePoints).map((key) => [key, object[key]] as const));
 }
 
+/** The model of the widget that a mime bundle shows; undefined for any other output. */
+export function widgetIdOf(bundle: MimeBundle): string | undefined {
+  const view = bundle['application/vnd.jupyter.widget-view+json'];
+  return isJsonObject(view) && typeof view.model_id === 'string' ? view.model_id : undefined;
+}
+
 export function isJsonMimeType(type: string): boolean {
   return type === 'application/json' || (type.startsWith('application/') && type.endsWith('+json'));
 }

@@ -1,4 +1,5 @@
 import { statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { maxTemporaryBytesOf } from './limits.js';
 import type { Mount, SandboxSpec } from './spec.js';
 import { temporaryFolders, writtenFiles } from './system-files.js';
@@ -17,7 +18,8 @@ const nobody = '65534';
 /** The arguments of bubblewrap (0.8 or later). `systemFiles` are readable as well. */
 export function toBubblewrapArguments(spec: SandboxSpec, systemFiles: readonly string[]): string[] {
   const { command, readable, folder, network = false, programs = false, mounts = [], hidden = [], kept = [], relay } = spec;
-  const binds = toBinds([...systemFiles, command[0], ...readable, ...kept], mounts);
+  const visible = [...systemFiles, command[0], ...readable, ...kept];
+  const binds = toBinds(visible, [...findPinned([...visible, ...hidden], mounts), ...mounts]);
   return [
     '--unshare-all',
     ...(network ? ['--share-net'] : []),
@@ -80,5 +82,20 @@ function toBinds(visible: readonly string[], mounts: readonly Mount[]): Mount[] 
   return all.filter(({ path, access }) => {
     const nearest = all.findLast((other) => path.startsWith(`${other.path}/`));
     return nearest === undefined || nearest.access !== access || access === 'rw';
+  });
+}
+
+/**
+ * The folders on the way from one that may be written to down to what is only read, or covered. Bound to themselves they are mount points, which nobody can
+ * move aside to put something else in the place of what lies below.
+ */
+function findPinned(kept: readonly string[], mounts: readonly Mount[]): Mount[] {
+  const writable = mounts.filter(({ access }) => access === 'rw').map(({ path }) => path);
+  const isBelow = (path: string, folders: readonly string[]) => folders.some((folder) => path.startsWith(`${folder}/`));
+  return kept.flatMap((path) => {
+    const found: Mount[] = [];
+    for (let folder = dirname(path); isBelow(folder, writable); folder = dirname(folder))
+      if (!isBelow(`${folder}/`, kept)) found.push({ path: folder, access: 'rw' });
+    return found;
   });
 }

@@ -1,9 +1,10 @@
 import type { Duplex } from 'node:stream';
 import { setTimeout } from 'node:timers/promises';
 import { firstFileFd, infoFd, lifeFd, seccompFd, toBubblewrapArguments } from './bubblewrap-arguments.js';
+import { createControlGroups } from './control-groups.js';
 import { inheritedDescriptors } from './descriptors.js';
 import { findLinuxFaults, toExpected } from './facts.js';
-import { withLimits } from './limits.js';
+import { groupBoundsOf, withLimits } from './limits.js';
 import { createSeccompFilter } from './seccomp.js';
 import { findSharedLibraries } from './shared-libraries.js';
 import type { Sandbox, SandboxedProcess, SandboxSpec } from './spec.js';
@@ -24,12 +25,15 @@ export function createBubblewrap(bubblewrap: string): Sandbox {
       const { programs = false } = spec;
       const filter = createSeccompFilter(process.arch, { programs });
       if (!filter) throw new Error(`no filter of system calls for ${process.arch}`);
-      const limited = withLimits([bubblewrap, ...toBubblewrapArguments(spec, systemFilesOf(spec))], spec);
+      const args = toBubblewrapArguments(spec, systemFilesOf(spec));
+      const groups = programs ? createControlGroups(groupBoundsOf(spec)) : undefined;
+      const limited = withLimits([bubblewrap, ...args], spec, groups?.doors);
       const child = spawnClean(limited, programs ? firstFileFd + writtenFiles.length : firstFileFd);
+      const gone = groups && new Promise((resolve) => child.once('close', resolve)).then(groups.remove);
       write(child, seccompFd, filter);
       if (programs) for (const [index, [, text]] of writtenFiles.entries()) write(child, firstFileFd + index, text);
       const pid = readPid(child.stdio[infoFd] as Duplex);
-      return { child, pid, ...(programs ? { breach: watchBounds(child, pid, spec) } : {}) };
+      return { child, pid, gone, ...(programs ? { breach: watchBounds(child, pid, spec, groups) } : {}) };
     },
     async findFaults({ pid }, spec) {
       // It was reported before the program began, which has returned by now.

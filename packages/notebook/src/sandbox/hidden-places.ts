@@ -1,9 +1,9 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { isAbsolute, join } from 'node:path';
 import { outermost } from './outermost.js';
 
-/** Of a home folder: keys, passwords and tokens, histories, and what runs by itself. Names below it. */
+/** Of a home folder: keys, passwords and tokens, histories, and what runs by itself. Names below it, and below each folder that is shown. */
 const ofHome = [
   '.ssh',
   '.gnupg',
@@ -118,7 +118,11 @@ export function findHiddenPlaces(shown: readonly string[], ours: readonly string
     const value = process.env[variable];
     return value === undefined || value === '' ? [] : [join(value, name)];
   });
-  const all = [...ours, ...named, ...ofHome.map((name) => join(homedir(), name))];
+  const all = [
+    ...ours,
+    ...named,
+    ...[homedir(), ...shown.filter(isAbsolute)].flatMap((folder) => ofHome.map((name) => join(folder, name))),
+  ];
   const found = all.filter((path) => existsSync(path)).map((path) => realpathSync(path));
   return outermost(found).filter((path) => shown.some((folder) => path.startsWith(`${folder}/`)));
 }

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, realpathSync } from 'node:fs';
-import { homedir } from 'node:os';
+import { homedir, userInfo } from 'node:os';
 import { delimiter, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { findFileDoors } from './file-doors.js';
 import { findHiddenPlaces } from './hidden-places.js';
 import { findKernelspecPlaces, userDataFolder } from './kernelspec-places.js';
@@ -29,7 +30,7 @@ export interface KernelSpecOptions {
 
 /**
  * What the kernel of an interpreter needs in a sandbox. Rejects where `python` is no Python, and for a folder that cannot be given: `/`,
- * one of the system's, one that keys are kept in.
+ * one of the system's, the home folder and what is above it, one that keys are kept in.
  */
 export async function toKernelSpec(options: KernelSpecOptions): Promise<SandboxSpec> {
   const { python, args, files = 'none', kernelName, readable = [], ours = [], maxDataBytes } = options;
@@ -42,9 +43,12 @@ export async function toKernelSpec(options: KernelSpecOptions): Promise<SandboxS
   const ofKernel = kernelName === undefined ? [] : await findKernelspecPlaces(kernelName, places.prefix);
   const shown = [...new Set([...places.own, ...others, ...readable, ...kernels, ...ofKernel])];
   if (folder !== undefined) assertMayBeGiven(folder, ours);
+  // A link of the folder is there with the folder, and what it leads to is shown by its own path.
+  const direct = shown.filter((path) => folder === undefined || !isLinkBelow(folder, path));
+  if (folder !== undefined && files === 'rw') assertKeepsPython(folder, shown, direct);
   return {
-    command: [places.executable, ...args],
-    readable: shown,
+    command: [files === 'rw' ? toRealEnvironment(places) : places.executable, ...args],
+    readable: direct,
     folder: folder ?? homeInside,
     programs: true,
     mounts,
@@ -58,14 +62,36 @@ export async function toKernelSpec(options: KernelSpecOptions): Promise<SandboxS
   };
 }
 
-/** What other programs run when the person uses the folder: code may not write it for them. */
+/** The program is mounted below a folder that is written to; nothing can be mounted below a link in it. */
+function toRealEnvironment({ executable, prefix }: { executable: string; prefix: string }): string {
+  return executable.startsWith(`${prefix}/`) ? realpathSync(prefix) + executable.slice(prefix.length) : executable;
+}
+
+/** What other programs run when the person uses the folder: code may not write it for them. All of `.git`: what is run may be named in several of its files. */
 function findKept(folder: string): string[] {
   const environments = readdirSync(folder, { withFileTypes: true })
     .filter((entry) => entry.isDirectory() && ['pyvenv.cfg', 'conda-meta'].some((mark) => existsSync(join(folder, entry.name, mark))))
     .map(({ name }) => name);
-  return [...environments, '.git/hooks', '.git/config', '.vscode', '.idea', '.envrc']
+  return [
+    ...environments,
+    '.git',
+    '.vscode',
+    '.idea',
+    '.devcontainer',
+    '.husky',
+    '.envrc',
+    '.mcp.json',
+    'mcp.json',
+    ...findOurselves(folder),
+  ]
     .map((name) => join(folder, name))
     .filter((path) => existsSync(path) && realpathSync(path) === path);
+}
+
+/** This program, where it is installed in the folder (`node_modules`): what the next start would run. */
+function findOurselves(folder: string): string[] {
+  const own = [process.execPath, fileURLToPath(import.meta.url)].map((path) => realpathSync(path));
+  return own.filter((path) => path.startsWith(`${folder}/`)).map((path) => path.slice(folder.length + 1).split('/')[0] ?? '');
 }
 
 /** Kernels that the user has installed are found there; their files name the programs to start. */
@@ -88,13 +114,46 @@ function environmentOf(prefix: string, userBase: string | undefined, kernels: re
 
 const ofSystem = ['/usr', '/etc', '/bin', '/sbin', '/lib', '/lib64', '/proc', '/sys', '/dev', '/run', '/var', '/boot', '/nix', '/gnu'];
 
-function assertMayBeGiven(folder: string, ours: readonly string[]): void {
+/** As the variable has it, and as the system does. */
+function findHomes(): string[] {
+  const ofSystem = () => {
+    try {
+      return userInfo().homedir;
+    } catch {
+      // A user without a name, as in many a container.
+      return '';
+    }
+  };
+  return [homedir(), ofSystem()].filter((path) => existsSync(path)).map((path) => realpathSync(path));
+}
+
+function isLinkBelow(folder: string, path: string): boolean {
+  return path.startsWith(`${folder}/`) && realpathSync(path) !== path;
+}
+
+/** What is started outside at the next start has to be what it is now. */
+function assertKeepsPython(folder: string, shown: readonly string[], direct: readonly string[]): void {
+  if (shown.includes(folder)) throw notToWrite(folder, 'it is the environment of its Python');
+  const link = shown.find((path) => !direct.includes(path));
+  if (link !== undefined) throw notToWrite(folder, `its Python is found by the link "${link}", which code could replace`);
+}
+
+function notToWrite(folder: string, reason: string): Error {
+  return new Error(`"--files rw" cannot give "${folder}" to the kernel: ${reason}. Choose a Python by a path outside, or use "--files ro"`);
+}
+
+/** Throws for a folder, by its real path, that no kernel is given: `/`, one of the system's, one that keys are kept in. */
+export function assertMayBeGiven(folder: string, ours: readonly string[]): void {
   const because = (reason: string) =>
     new Error(
       `"--files" cannot give "${folder}" to the kernel: ${reason}. Move the notebook to a folder of its own, or use "--files none"`,
     );
   if (folder === '/') throw because('it is the whole machine');
   if (ofSystem.includes(folder)) throw because('it is one of the system');
+  // What runs by itself and what has keys are in too many places there, and a file that is replaced cannot be kept covered.
+  const home = findHomes().find((path) => `${path}/`.startsWith(`${folder}/`));
+  if (home !== undefined)
+    throw because(`${folder === home ? 'it is' : 'below it is'} your home folder, with your keys and what your shell runs`);
   const keys = findHiddenPlaces(['', homedir()], ours).find((path) => folder === path || folder.startsWith(`${path}/`));
   if (keys !== undefined) throw because(`"${keys}" is never shown to a kernel, since keys or tokens are kept there`);
 }

@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process';
 import { lstatSync, readlinkSync, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { basename, dirname, resolve } from 'node:path';
+import { basename, dirname, isAbsolute, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { outermost } from './outermost.js';
+import { takeSitePackages } from './site-packages.js';
 
 const timeoutMs = 20_000;
 
@@ -21,9 +22,10 @@ export interface PythonPlaces {
   userBase?: string;
 }
 
-/** Asked without what stands in our variables or in the working directory. */
+/** Asked without what stands in our variables, in the working directory, or in folders that code in a kernel may write to. */
 const question = `
-import json, os, site, sys
+${takeSitePackages}
+import json, site
 own = [sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix]
 given = lambda paths: [os.path.abspath(p) for p in paths if p and os.path.isabs(p)]
 user = getattr(site, "ENABLE_USER_SITE", False) and site.getuserbase()
@@ -35,18 +37,20 @@ json.dump({"executable": sys.executable, "prefix": sys.prefix, "own": given(own)
  * home folder is left out: it would show everything.
  */
 export async function findPythonPlaces(python: string): Promise<PythonPlaces> {
-  const { stdout } = await promisify(execFile)(python, ['-E', '-c', question], { cwd: '/', timeout: timeoutMs }).catch(
+  const { stdout } = await promisify(execFile)(python, ['-B', '-E', '-S', '-c', question], { cwd: '/', timeout: timeoutMs }).catch(
     (error: { stderr?: string; message: string }) => {
       throw new Error(`"${python}" does not run as a Python: ${error.stderr?.trim() || error.message}`);
     },
   );
-  const { executable, prefix, own, paths, user } = JSON.parse(stdout) as {
-    executable: string;
-    prefix: string;
-    own: string[];
-    paths: string[];
-    user: string | null;
-  };
+  const { executable, prefix, own, paths, user } = withoutLinkedFolder(
+    JSON.parse(stdout) as {
+      executable: string;
+      prefix: string;
+      own: string[];
+      paths: string[];
+      user: string | null;
+    },
+  );
   const ofUser = user === null ? [] : [`${user}/lib`];
   const first = toReadable([...own, ...ofUser, ...findLinks(executable)]);
   const others = toReadable(paths).filter((path) => !first.some((folder) => path === folder || path.startsWith(`${folder}/`)));
@@ -62,16 +66,46 @@ function toReadable(paths: readonly string[]): string[] {
   return outermost(fit);
 }
 
-/** A program of an environment is often a link to a link: the folder of each is looked through on the way. */
+/**
+ * An environment that is reached by a link keeps the name by which it was asked for, unless its program is a relative link that leads
+ * out of it: in the sandbox that would be followed from the name, where it leads nowhere. Then it is used where it really is.
+ */
+function withoutLinkedFolder<Facts extends { executable: string; prefix: string }>(facts: Facts): Facts {
+  const { executable, prefix } = facts;
+  const real = toRealPath(prefix);
+  if (real === undefined || real === prefix || !leadsOut(executable, prefix)) return facts;
+  return { ...facts, prefix: real, executable: real + executable.slice(prefix.length) };
+}
+
+function leadsOut(program: string, prefix: string): boolean {
+  for (let path = program, count = 0; count < 40 && path.startsWith(`${prefix}/`) && lstatSync(path).isSymbolicLink(); count++) {
+    const target = readlinkSync(path);
+    const next = resolve(dirname(path), target);
+    if (!isAbsolute(target) && !next.startsWith(`${prefix}/`)) return true;
+    path = next;
+  }
+  return false;
+}
+
+/**
+ * A program of an environment is often a link to a link, and folders on its path may be links as well: each path that is looked through on
+ * the way, or its environment. Never the folder that is the link, which may hold more than the person has named.
+ */
 function findLinks(program: string): string[] {
   const found: string[] = [];
   for (let path = program, count = 0; count < 40; count++) {
     const folder = dirname(path);
     found.push(basename(folder) === 'bin' ? dirname(folder) : path);
-    if (!lstatSync(path).isSymbolicLink()) return found;
-    path = resolve(folder, readlinkSync(path));
+    const link = firstLinkOn(path);
+    if (link === undefined) return found;
+    path = resolve(dirname(link), readlinkSync(link)) + path.slice(link.length);
   }
   return found;
+}
+
+function firstLinkOn(path: string): string | undefined {
+  const parts = path.split('/');
+  return parts.map((_, index) => parts.slice(0, index + 1).join('/')).find((above) => above !== '' && lstatSync(above).isSymbolicLink());
 }
 
 function toRealPath(path: string): string | undefined {

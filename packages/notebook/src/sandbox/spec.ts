@@ -54,6 +54,8 @@ export interface SandboxedProcess {
   readonly child: ChildProcess & { stdin: Writable; stdout: Readable; stderr: Readable };
   /** The program's process id as seen from here. Undefined where it never started, or is not known. */
   readonly pid: Promise<number | undefined>;
+  /** After its end: nothing that it was bounded by is left on the machine either. Undefined where there was nothing. */
+  readonly gone?: Promise<void> | undefined;
   /** Why it was ended by us, in words for people: a bound that it went beyond. Undefined where that is not why. */
   readonly breach?: () => string | undefined;
 }

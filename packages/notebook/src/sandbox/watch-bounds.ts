@@ -1,19 +1,22 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { maxDataBytesOf, maxProcessesOf, maxThreadsOf } from './limits.js';
+import type { ControlGroups } from './control-groups.js';
+import { groupBoundsOf, maxDataBytesOf, maxProcessesOf, maxThreadsOf } from './limits.js';
 import type { SandboxedProcess, SandboxSpec } from './spec.js';
 
-/** A fork bomb makes some thousand processes in this time; Linux ends them all at once with the first one. */
+/** A fork bomb makes some thousand processes in this time, where Linux does not bound them; it ends them all at once with the first one. */
 const everyMs = 100;
 
 /**
  * Bounds that Linux sets for each process only, or not for root: processes and threads, and the memory of all together. Looks from
- * outside, and ends the first process beyond one, which ends all. Returns what tells why.
+ * outside, and ends the first process beyond one, which ends all. Returns what tells why. Where `groups` hold them as well, they hold
+ * however late this comes.
  */
 export function watchBounds(
   child: SandboxedProcess['child'],
   pid: Promise<number | undefined>,
   spec: SandboxSpec,
+  groups?: Pick<ControlGroups, 'hasOverflowed'>,
 ): () => string | undefined {
   let breach: string | undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -29,7 +32,11 @@ export function watchBounds(
     }
     child.kill('SIGKILL');
   };
+  const toReason = (bytes: number) => `its processes used ${toMebibytes(bytes)} of memory, of ${toMebibytes(maxDataBytesOf(spec))}`;
+  const endForMemory = (first: number, bytes: number) => end(first, toReason(bytes));
   const look = (first: number) => {
+    // One of them was ended by Linux, which says to nobody why.
+    if (groups?.hasOverflowed()) return endForMemory(first, groupBoundsOf(spec).bytes);
     const found = count(first);
     if (!found) return;
     const reason = judge(found, spec);
@@ -38,13 +45,16 @@ export function watchBounds(
     isMeasuring = true;
     void measureMemory(first, found.pids)
       .then((bytes) => {
-        if (bytes > maxDataBytesOf(spec))
-          end(first, `its processes used ${toMebibytes(bytes)} of memory, of ${toMebibytes(maxDataBytesOf(spec))}`);
+        if (bytes > maxDataBytesOf(spec)) endForMemory(first, bytes);
       })
       .finally(() => {
         isMeasuring = false;
       });
   };
+  // Linux may have ended the very process that all end with, before anybody looked. The group is gone soon after.
+  child.once('exit', () => {
+    if (groups?.hasOverflowed()) breach ??= toReason(groupBoundsOf(spec).bytes);
+  });
   void pid.then((first) => {
     if (first === undefined || child.exitCode !== null || child.signalCode !== null) return;
     timer = setInterval(() => look(first), everyMs);

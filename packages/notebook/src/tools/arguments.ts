@@ -8,6 +8,7 @@ export interface ArgumentSchema {
   type: 'integer' | 'string' | 'boolean';
   description?: string;
   minimum?: number;
+  maximum?: number;
   enum?: readonly string[];
   default?: unknown;
 }
@@ -47,14 +48,20 @@ function unknownFault(name: string, names: readonly string[]): string {
 }
 
 function fits(schema: ArgumentSchema, value: unknown): boolean {
-  if (schema.type === 'integer') return Number.isSafeInteger(value) && (value as number) >= (schema.minimum ?? Number.MIN_SAFE_INTEGER);
+  const { minimum = Number.MIN_SAFE_INTEGER, maximum = Number.MAX_SAFE_INTEGER } = schema;
+  if (schema.type === 'integer') return Number.isSafeInteger(value) && (value as number) >= minimum && (value as number) <= maximum;
   return typeof value === schema.type && (schema.enum?.includes(value as string) ?? true);
 }
 
 function wanted(schema: ArgumentSchema | undefined): string {
   if (schema?.enum) return `one of ${schema.enum.map((value) => JSON.stringify(value)).join(', ')}`;
-  if (schema?.type === 'integer') return `an integer${schema.minimum === undefined ? '' : ` of ${schema.minimum} or more`}`;
+  if (schema?.type === 'integer') return `an integer${boundsOf(schema)}`;
   return schema?.type === 'boolean' ? 'true or false' : 'a string';
+}
+
+function boundsOf({ minimum, maximum }: ArgumentSchema): string {
+  if (minimum === undefined) return '';
+  return maximum === undefined ? ` of ${minimum} or more` : ` from ${minimum} to ${maximum}`;
 }
 
 function isRecord(value: unknown): boolean {

@@ -27,6 +27,12 @@ describe('fitOutputs', () => {
     );
   });
 
+  it('keeps to it where the outputs fit, and the list of them is one character too long', () => {
+    const outputs = printed(['x'.repeat(3000)]);
+    const max = JSON.stringify(outputs).length - 1;
+    expect(JSON.stringify(fitOutputs(outputs, max)).length).toBeLessThanOrEqual(max);
+  });
+
   it('shows both ends of a long text, and counts what is between them', () => {
     const lines = Array.from({ length: 10_000 }, (_, index) => `line ${index}\n`);
     const [output] = fitOutputs(printed(lines), 5000);
@@ -41,7 +47,7 @@ describe('fitOutputs', () => {
   it('shows both ends of one line that is too long, and cuts no character in two', () => {
     const [output] = fitOutputs(printed([`${'😀'.repeat(50_000)}end`]), 3000);
     const text = String((output?.text as string[] | undefined)?.join(''));
-    expect(text).toMatch(/^(😀)+\[\d+ characters left out here; the notebook has them\](😀)+end$/u);
+    expect(text).toMatch(/^(😀)+\[\d+ characters left out here; get_output has them\](😀)+end$/u);
   });
 
   it('keeps the error at the end of a flood of outputs', () => {

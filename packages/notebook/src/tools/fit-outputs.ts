@@ -31,7 +31,8 @@ export function fitOutputs(outputs: readonly JsonObject[], maxCharacters: number
   const most = Math.max(2, Math.floor(maxCharacters / (leastCharacters + frameCharacters)));
   const kept = outputs.length <= most ? [...outputs] : withoutMiddle(outputs, most);
   const sizes = kept.map((output) => JSON.stringify(output).length);
-  const shares = shareOut(sizes, maxCharacters);
+  // Brackets, and a comma between each two.
+  const shares = shareOut(sizes, maxCharacters - kept.length - 1);
   return kept.map((output, index) => ((shares[index] ?? 0) >= (sizes[index] ?? 0) ? output : fitOutput(output, shares[index] ?? 0)));
 }
 
@@ -40,7 +41,7 @@ function withoutMiddle(outputs: readonly JsonObject[], most: number): JsonObject
   const head = Math.floor(most / 3);
   const tail = most - head - 1;
   const count = outputs.length - head - tail;
-  const note = { name: 'stderr', output_type: 'stream', text: [`[${count} outputs left out here; the notebook has them]\n`] };
+  const note = { name: 'stderr', output_type: 'stream', text: [`[${count} outputs left out here; get_output has them]\n`] };
   return [...outputs.slice(0, head), note, ...outputs.slice(outputs.length - tail)];
 }
 
@@ -66,7 +67,7 @@ function fitBundle(data: JsonObject, max: number): JsonObject {
         const lines = fitLines(value as string[], left);
         left = 0;
         return [type, lines];
-      } else return [type, `[left out: ${size} characters; the notebook has them]`];
+      } else return [type, `[left out: ${size} characters; get_output has them]`];
       return [type, value];
     }),
   );
@@ -75,12 +76,12 @@ function fitBundle(data: JsonObject, max: number): JsonObject {
 
 /** Lines from both ends, as many as fit; of a line that does not fit alone, its two ends. */
 function fitLines(lines: readonly string[], max: number): string[] {
-  const sizes = lines.map((line) => JSON.stringify(line).length + 1);
   let [head, tail] = [0, lines.length];
   for (let used = 0; head < tail; ) {
     // The end is what one reads first: it gets two lines for each one of the beginning.
     const fromEnd = lines.length - tail <= 2 * head;
-    used += sizes[fromEnd ? tail - 1 : head] ?? 0;
+    // Only as many as fit are looked at: there may be millions.
+    used += JSON.stringify(lines[fromEnd ? tail - 1 : head] ?? '').length + 1;
     if (used > max) break;
     if (fromEnd) tail--;
     else head++;
@@ -91,7 +92,7 @@ function fitLines(lines: readonly string[], max: number): string[] {
   const characters = leftOut.reduce((sum, line) => sum + line.length, 0);
   return [
     ...lines.slice(0, head),
-    `[${leftOut.length} lines, ${characters} characters, left out here; the notebook has them]\n`,
+    `[${leftOut.length} lines, ${characters} characters, left out here; get_output has them]\n`,
     ...lines.slice(tail),
   ];
 }
@@ -105,5 +106,5 @@ function fitText(text: string, max: number): string {
     text.slice(0, half).replace(/[\ud800-\udbff]$/, ''),
     text.slice(text.length - half).replace(/^[\udc00-\udfff]/, ''),
   ];
-  return `${start}[${text.length - start.length - end.length} characters left out here; the notebook has them]${end}`;
+  return `${start}[${text.length - start.length - end.length} characters left out here; get_output has them]${end}`;
 }

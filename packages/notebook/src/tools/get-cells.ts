@@ -18,7 +18,7 @@ export const getCells = defineNotebookTool<{ cellIndexStart?: number; cellIndexE
   },
   required: [],
   annotations: { ...looks('Read cells'), idempotentHint: true },
-  answer({ session, args, options }) {
+  async answer({ session, args, options }) {
     const { cells } = session.document;
     const { cellIndexStart = 0, cellIndexEnd = Math.max(cellIndexStart, cells.length), includeOutputs = false } = args;
     if (cellIndexEnd < cellIndexStart) {
@@ -27,8 +27,11 @@ export const getCells = defineNotebookTool<{ cellIndexStart?: number; cellIndexE
         `Invalid arguments for get_cells: cellIndexEnd (${cellIndexEnd}) is before cellIndexStart (${cellIndexStart}).`,
       );
     }
-    const images = createImageCollector(options);
-    const read = cells.slice(cellIndexStart, cellIndexEnd + 1).map((cell) => toView(cell, includeOutputs ? images.collect : undefined));
+    const images = createImageCollector(options, session.widgets);
+    const read: CellView[] = [];
+    for (const cell of cells.slice(cellIndexStart, cellIndexEnd + 1)) {
+      read.push(toView(cell, includeOutputs && cell.type === 'code' ? await images.collect(cell.outputs) : undefined));
+    }
     return { value: { cells: fitCells(read, maxTextCharactersOf(options)) }, images: images.blocks };
   },
 });
@@ -39,7 +42,7 @@ type CellView = JsonObject & { outputs?: JsonObject[] };
 const leastCharacters = 300;
 
 /** All outputs together in so many characters: where a cell's do not fit, it says what is missing. */
-function fitCells(cells: readonly CellView[], maxCharacters: number): CellView[] {
+export function fitCells(cells: readonly CellView[], maxCharacters: number): CellView[] {
   const sizes = cells.map(({ outputs }) => (outputs ? sizeOfOutputs(outputs) : 0));
   const shares = shareOut(sizes, maxCharacters);
   return cells.map((cell, index) => {
@@ -51,7 +54,6 @@ function fitCells(cells: readonly CellView[], maxCharacters: number): CellView[]
   });
 }
 
-function toView({ type, id, source, rev, outputs }: Cell, collect?: (outputs: Cell['outputs']) => JsonObject[]): CellView {
-  const shown = collect && type === 'code' ? { outputs: collect(outputs) } : {};
-  return { cell_type: type, id, source: toLines(source), rev, ...shown };
+function toView({ type, id, source, rev }: Cell, outputs: JsonObject[] | undefined): CellView {
+  return { cell_type: type, id, source: toLines(source), rev, ...(outputs ? { outputs } : {}) };
 }

@@ -1,7 +1,9 @@
 import type { NotebookSession } from '../session.js';
 import { interruptExecution, restartKernel } from './control-kernel.js';
 import { addCodeCell, addTextCell, deleteCell, moveCell, updateCell } from './edit-cells.js';
+import { getRun, interruptRun, listRuns } from './follow-runs.js';
 import { getCells } from './get-cells.js';
+import { getOutput } from './get-output.js';
 import { getNotebookInfo } from './notebook-info.js';
 import { runCode, runCodeCell } from './run-cells.js';
 import { bindTool, describeTool, type NotebookTool, type ToolDefinition, type ToolDescription, type ToolOptions } from './tool.js';
@@ -17,6 +19,10 @@ const definitions: readonly ToolDefinition[] = [
   runCodeCell,
   updateCell,
   runCode,
+  getOutput,
+  getRun,
+  listRuns,
+  interruptRun,
   interruptExecution,
   restartKernel,
   getNotebookInfo,

@@ -1,67 +1,144 @@
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import type { Output } from '../kernel/kernel.js';
 import { splitOutput, withValues } from '../model/outputs.js';
+import { toText } from '../model/text.js';
+import { toCompactTable } from '../outputs/html-table.js';
+import { type ImageFacts, readImageFacts } from '../outputs/image-facts.js';
+import { type ImageBounds, maxDecodedPixels } from '../outputs/image-scaling.js';
+import { toPlainText } from '../outputs/terminal-text.js';
+import { withShownWithin } from '../widgets/shown-within.js';
+import type { WidgetModels } from '../widgets/widget-models.js';
 import type { ContentBlock, ToolOptions } from './tool.js';
 
 /** Characters of JSON that one result's outputs may take. */
-export function maxTextCharactersOf({ maxTextCharacters = 20_000 }: ToolOptions): number {
+export function maxTextCharactersOf({ maxTextCharacters = 20_000, whole }: ToolOptions): number {
   // The rest of the result has keys and ids, and is escaped once more on its way.
-  return 0.9 * maxTextCharacters;
+  return whole ? Number.POSITIVE_INFINITY : 0.9 * maxTextCharacters;
 }
 
-const imageTypes = ['image/png', 'image/jpeg'];
+/** Of the longer side, in pixels: more is made smaller by the hosts of agents. */
+const maxEdge = 1568;
+/** All images of a result, in sizes of the largest one. */
+const imagesOfFullSize = 4;
+/** How long one result may take to scale its images. Milliseconds. */
+const scalingMs = 15_000;
+
+/** As most of them are: a value that is none is text. */
+const imageTypes = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
+const base64Start = /^[A-Za-z0-9+/]{64}/;
 const base64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
 /**
- * Outputs as nbformat has them on disk, and the images of a result. Agents see an image only as a block of its own, and in the text
- * its base64 would fill their memory: there, a note says which block it is. An image is never cut; one beyond the limits is named only.
+ * Outputs as nbformat has them on disk, as an agent reads them: without codes of a terminal, tables as a few lines, and images as blocks of
+ * the result, where the text says which. An image is never cut: one that is too large is scaled, and one that cannot be shown is named, since
+ * hosts refuse a whole conversation for a block that is no image. Behind a widget stands what its code has shown within it.
  */
-export function createImageCollector({ maxImages = 20, maxImageCharacters = 5_000_000 }: ToolOptions) {
+export function createImageCollector(options: ToolOptions, widgets?: WidgetModels) {
+  const { maxImages = 20, maxImageBytes = 256 * 1024, whole = false } = options;
   const blocks: ContentBlock[] = [];
-  let characters = 0;
+  let left = imagesOfFullSize * maxImageBytes;
+  let deadline: number | undefined;
 
-  const take = (image: string, mimeType: string): string => {
-    const size = `${image.length} characters of base64`;
-    if (blocks.length >= maxImages || characters + image.length > maxImageCharacters) {
-      return `[left out: ${size}; read fewer cells at once to see it]`;
-    }
-    characters += image.length;
-    blocks.push({ type: 'image', data: image, mimeType });
-    return `[image block ${blocks.length} of this result: ${size}]`;
+  const put = (data: string, facts: Facts, note = ''): string => {
+    left -= facts.bytes;
+    blocks.push({ type: 'image', data, mimeType: facts.mimeType });
+    return `[image block ${blocks.length} of this result: ${describe(facts)}${note}]`;
   };
-  const takeFrom = (data: JsonObject): JsonObject => {
+  const take = async (data: string, bounds: ImageBounds): Promise<string> => {
+    const facts = readImageFacts(data);
+    if (facts === undefined) return `[not shown: ${data.length} characters of base64 that are no PNG, JPEG, GIF or WebP image]`;
+    const { maxBytes, region } = bounds;
+    const isSmall = facts.bytes <= maxBytes && Math.max(facts.width, facts.height) <= bounds.maxEdge && region === undefined;
+    if (whole || (facts.isWhole && isSmall)) return put(data, facts);
+    const why = cannotScale(facts, options);
+    if (why !== undefined) return `[not shown: ${describe(facts)}; ${why}]`;
+    deadline ??= Date.now() + scalingMs;
+    if (Date.now() > deadline) return `[left out: ${describe(facts)}; get_output shows it]`;
+    try {
+      const format = facts.format as 'PNG' | 'JPEG';
+      const scaled = await (options.scaleImage as NonNullable<ToolOptions['scaleImage']>)({ data, format }, bounds);
+      const isSame = scaled.width === facts.width && scaled.height === facts.height && scaled.format === facts.format;
+      return put(
+        scaled.data,
+        scaled,
+        isSame && region === undefined ? '' : `, ${region ? 'a region of' : 'scaled from'} ${describe(facts)}`,
+      );
+    } catch (error) {
+      return `[not shown: ${describe(facts)}; ${error instanceof Error ? error.message : 'it cannot be decoded'}]`;
+    }
+  };
+  /** Scaled to less than an eighth it would show nothing. */
+  const isFull = (): boolean => !whole && (blocks.length >= maxImages || left < maxImageBytes / 8);
+  const takeFrom = async (data: JsonObject): Promise<JsonObject> => {
     const taken: JsonObject = {};
     for (const mimeType of imageTypes) {
       const value = data[mimeType];
-      // Python writes line breaks into base64, which MCP does not have. What is none stays as it is.
-      const image = typeof value === 'string' ? value.replaceAll(/\s/g, '') : '';
-      if (base64.test(image)) taken[mimeType] = take(image, mimeType);
+      if (typeof value !== 'string') continue;
+      // Not looked at any further: there may be thousands.
+      if (isFull() && base64Start.test(value)) taken[mimeType] = `[left out: ${value.length} characters of base64; get_output shows it]`;
+      else {
+        const image = toBase64(mimeType, value);
+        if (image !== undefined) taken[mimeType] = await take(image, { maxBytes: Math.min(maxImageBytes, left), maxEdge });
+      }
     }
     return withValues(data, taken);
   };
-  const collect = (outputs: readonly Output[]): JsonObject[] =>
-    outputs.map((output) => {
-      const onDisk = withPlainTexts(splitOutput(output));
-      return isJsonObject(onDisk.data) ? withValues(onDisk, { data: takeFrom(onDisk.data) }) : onDisk;
-    });
-  return { blocks, collect };
+  const collect = async (outputs: readonly Output[]): Promise<JsonObject[]> => {
+    const collected: JsonObject[] = [];
+    for (const output of withShownWithin(outputs, widgets)) {
+      const onDisk = splitOutput(whole ? output : toReadable(output));
+      collected.push(isJsonObject(onDisk.data) ? withValues(onDisk, { data: await takeFrom(onDisk.data) }) : onDisk);
+    }
+    return collected;
+  };
+  /** One image alone, which may take as much as all of another result. What stands for it in the text; undefined for what is none. */
+  const takeOne = (mimeType: string, value: string, region?: ImageBounds['region']): Promise<string> | undefined => {
+    const image = toBase64(mimeType, value);
+    return image === undefined ? undefined : take(image, { maxBytes: left, maxEdge, region });
+  };
+  return { blocks, collect, takeOne };
 }
 
-/** The terminal codes of a sequence: CSI (colours), OSC (titles, links) and the short ones. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
-const terminalCode = /\x1b\[[0-9:;<=>?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[@-Z\\^_]/g;
+type Facts = Pick<ImageFacts, 'format' | 'mimeType' | 'width' | 'height' | 'bytes'>;
 
-/**
- * IPython colours tracebacks and its pager (`len?`) for people, whose document keeps that; to an agent the codes are noise, up to half of
- * the text. What a program prints is its output, codes and all.
- */
-function withPlainTexts(output: JsonObject): JsonObject {
-  const { data, ename, evalue, traceback } = output;
-  if (isJsonObject(data)) return withValues(output, { data: withValues(data, { 'text/plain': toPlain(data['text/plain']) }) });
-  return withValues(output, { ename: toPlain(ename), evalue: toPlain(evalue), traceback: toPlain(traceback) });
+function describe({ format, width, height, bytes }: Facts): string {
+  return `${width}×${height} ${format}, ${bytes} bytes`;
 }
 
-function toPlain(text: unknown): unknown {
-  if (Array.isArray(text)) return text.map(toPlain);
-  return typeof text === 'string' ? text.replaceAll(terminalCode, '') : text;
+function cannotScale({ format, width, height, isWhole }: ImageFacts, { scaleImage }: ToolOptions): string | undefined {
+  if (format !== 'PNG' && format !== 'JPEG') return isWhole ? 'it is too large for an answer' : 'its end is missing';
+  if (width * height > maxDecodedPixels) return `more than ${maxDecodedPixels} pixels are not decoded here`;
+  return scaleImage ? undefined : 'it is too large for an answer, or its end is missing';
+}
+
+/** Python writes line breaks into base64, which MCP does not have. Undefined for what is none. */
+function toBase64(mimeType: string, value: unknown): string | undefined {
+  if (typeof value !== 'string' || !imageTypes.includes(mimeType)) return undefined;
+  const image = value.replaceAll(/\s/g, '');
+  return base64.test(image) ? image : undefined;
+}
+
+/** IPython colours tracebacks and its pager (`len?`) for people, and programs their output; the document keeps all of it. */
+function toReadable(output: Output): Output {
+  switch (output.output_type) {
+    case 'stream':
+      return { ...output, text: toPlainText(toText(output.text)) };
+    case 'error': {
+      const { ename, evalue, traceback } = output;
+      return { ...output, ename: toPlainText(ename), evalue: toPlainText(evalue), traceback: traceback.map(toPlainText) };
+    }
+    default:
+      return { ...output, data: toReadableBundle(output.data) };
+  }
+}
+
+function toReadableBundle(data: JsonObject): JsonObject {
+  const html = data['text/html'];
+  const table = typeof html === 'string' ? toCompactTable(html) : undefined;
+  const plain = data['text/plain'];
+  if (table !== undefined && typeof html === 'string') {
+    const note = `[${html.length} characters of HTML: the table of text/plain; get_output has them]`;
+    return { ...data, 'text/html': note, 'text/plain': toPlainText(table) };
+  }
+  return typeof plain === 'string' ? { ...data, 'text/plain': toPlainText(plain) } : data;
 }

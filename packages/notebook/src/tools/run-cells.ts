@@ -1,60 +1,71 @@
+import type { JsonObject } from '@notebridge/kit/json';
+import { defaultWaitSeconds, outlivesText, waitSeconds } from '@notebridge/kit/run-words';
 import { NotebookError } from '../model/errors.js';
 import type { RunResult } from '../run-queue.js';
 import { cellId, cellIndex } from './cell-arguments.js';
 import { fitOutputs } from './fit-outputs.js';
 import { createLineProgress } from './last-line.js';
 import { createImageCollector, maxTextCharactersOf } from './output-content.js';
-import { defineNotebookTool, type NotebookToolCall, runs } from './tool.js';
+import { answerRunning } from './run-views.js';
+import { defineNotebookTool, type NotebookToolCall, runs, type ToolAnswer } from './tool.js';
 
-export const runCodeCell = defineNotebookTool<{ cellId: string }>({
+export const runCodeCell = defineNotebookTool<{ cellId: string; wait_seconds?: number }>({
   name: 'run_code_cell',
-  description:
-    'Runs a code cell and waits until it has finished. Answers {"outputs"} in nbformat; code that fails gives an output of type "error". PNG and JPEG images come as image blocks.',
-  properties: { cellId },
+  description: `Runs a code cell and waits until it has finished. Answers {"outputs"} in nbformat; code that fails gives an output of type "error". PNG and JPEG images come as image blocks. ${outlivesText}`,
+  properties: { cellId, wait_seconds: waitSeconds(defaultWaitSeconds) },
+  required: ['cellId'],
   annotations: runs('Run a code cell'),
-  async answer(call) {
-    const { outputs } = await runCell(call, call.args.cellId);
-    const images = createImageCollector(call.options);
-    return { value: { outputs: fitOutputs(images.collect(outputs), maxTextCharactersOf(call.options)) }, images: images.blocks };
-  },
+  answer: (call) => runCell(call, call.args.cellId, ({ outputs }) => ({ outputs })),
 });
 
-export const runCode = defineNotebookTool<{ code: string; cellIndex?: number }>({
+export const runCode = defineNotebookTool<{ code: string; cellIndex?: number; wait_seconds?: number }>({
   name: 'run_code',
   description:
-    'Adds a code cell, runs it and waits until it has finished, in one call. Answers {"newCellId", "status", "execution_count", "outputs"}; "status" is "ok", "error" or "interrupted". PNG and JPEG images come as image blocks.',
+    'Adds a code cell, runs it and waits until it has finished, in one call. Answers {"newCellId", "status", "execution_count", "outputs"}; "status" is "ok", "error", "interrupted", or "running" as in run_code_cell.',
   properties: {
     code: { type: 'string', description: 'The source of the new cell.' },
     cellIndex: { ...cellIndex, description: 'Position of the new cell, from 0. Default: the end of the notebook.' },
+    wait_seconds: waitSeconds(defaultWaitSeconds),
   },
   required: ['code'],
   annotations: runs('Run code in a new cell'),
   async answer(call) {
-    const { session, args, by, options } = call;
+    const { session, args, by } = call;
     const { id } = session.document.insert(args.cellIndex ?? session.document.cells.length, { type: 'code', source: args.code }, { by });
-    const { status, executionCount, outputs } = await withCellId(id, runCell(call, id));
-    const images = createImageCollector(options);
-    return {
-      value: {
-        newCellId: id,
-        status,
-        execution_count: executionCount,
-        outputs: fitOutputs(images.collect(outputs), maxTextCharactersOf(options)),
-      },
-      images: images.blocks,
-    };
+    const toValue = ({ status, executionCount, outputs }: Shown) => ({ status, execution_count: executionCount, outputs });
+    const { value, ...images } = await withCellId(id, runCell(call, id, toValue));
+    return { value: { newCellId: id, ...(value as JsonObject) }, ...images };
   },
 });
 
-async function runCell({ session, by, context, options }: NotebookToolCall<unknown>, id: string): Promise<RunResult> {
-  const { progress, signal } = context;
-  if (!progress) return session.run(id, { by, signal });
-  const lines = createLineProgress(progress, options.progressIntervalMs ?? 250);
+type Shown = Omit<RunResult, 'outputs'> & { outputs: readonly JsonObject[] };
+
+/** Runs the cell, and answers with its result, or with where to ask for it if the caller does not wait so long. */
+async function runCell(
+  call: NotebookToolCall<{ wait_seconds?: number }>,
+  id: string,
+  toValue: (shown: Shown) => JsonObject,
+): Promise<ToolAnswer> {
+  const { session, by, context, options, args } = call;
+  const { progress, signal, gone } = context;
+  const lines = progress && createLineProgress(progress, options.progressIntervalMs ?? 250);
+  const run = session.begin(id, { by, signal, ...(lines ? { onOutput: lines.put } : {}) });
   try {
-    return await session.run(id, { by, signal, onOutput: lines.put });
+    const ms = 1000 * (args.wait_seconds ?? options.waitSeconds ?? defaultWaitSeconds);
+    await session.runs.wait(run.id, { ms, signals: [gone] });
   } finally {
-    lines.end();
+    lines?.end();
   }
+  const record = session.runs.find(run.id);
+  if (record !== undefined && !record.hasEnded) {
+    // Nobody waits for it here any more.
+    run.result.catch(() => {});
+    return answerRunning(call, record);
+  }
+  const result = await run.result;
+  const images = createImageCollector(options, session.widgets);
+  const outputs = fitOutputs(await images.collect(result.outputs), maxTextCharactersOf(options));
+  return { value: toValue({ ...result, outputs }), images: images.blocks };
 }
 
 /** Whatever came of the run, the cell is there: the agent has to learn its id. */

@@ -2,6 +2,7 @@ import type { JsonObject } from '@notebridge/kit/json';
 import { messageOf } from '@notebridge/kit/message-of';
 import type { Actor } from '../model/cell.js';
 import { NotebookError } from '../model/errors.js';
+import type { ScaleImage } from '../outputs/image-scaling.js';
 import type { NotebookSession } from '../session.js';
 import { type ArgumentSchema, checkArguments, type InputSchema } from './arguments.js';
 
@@ -17,10 +18,14 @@ export interface ToolResult {
 export interface ToolContext {
   /** Cancels the call: code that it runs is interrupted. */
   signal?: AbortSignal | undefined;
+  /** The caller does not listen any more, and has not cancelled: what it runs goes on. */
+  gone?: AbortSignal | undefined;
   /** Receives progress, in one line. */
   progress?: ((message: string) => void) | undefined;
   /** The agent's name, as the person shall read it. Default `agent`. */
   agent?: string | undefined;
+  /** The caller wants outputs as they are, whatever they take. */
+  wholeOutputs?: boolean | undefined;
 }
 
 /** MCP's hints to the agent's host. */
@@ -50,10 +55,18 @@ export interface ToolOptions {
   progressIntervalMs?: number;
   /** Images that one result carries as image blocks; more are named only. Default 20. */
   maxImages?: number;
-  /** Base64 characters of one result's image blocks; an image beyond it is named only. Default 5,000,000. */
-  maxImageCharacters?: number;
+  /** Bytes of one image block: a larger image is scaled, or else only named. All of a result have four times as many. Default 262,144. */
+  maxImageBytes?: number;
+  /** Scales PNG and JPEG images. Default: what is too large is named only. */
+  scaleImage?: ScaleImage;
+  /** Outputs are answered as they are: nothing is shortened, scaled or taken out. Default false. */
+  whole?: boolean;
   /** Characters of JSON that the outputs of one result may take; of longer ones the beginning and the end are answered. Default 20,000. */
   maxTextCharacters?: number;
+  /** How long a run is waited for before it is answered as one that goes on. Seconds, default 45. */
+  waitSeconds?: number;
+  /** Of a kernel that outlives this process: whether it runs code, whoever's. Undefined: that cannot be known now. Default: it does not. */
+  isKernelBusy?: () => Promise<boolean | undefined>;
   /** Receives faults that the caller sees only as "Internal error". */
   onFault?: (error: unknown) => void;
 }
@@ -106,7 +119,9 @@ export function bindTool(definition: ToolDefinition, session: NotebookSession, o
       if (!annotations.readOnlyHint && session.readOnly) throw readOnlyError(name);
       const args = checkArguments(name, inputSchema, given) as never;
       const by: Actor = { kind: 'agent', name: context.agent ?? 'agent' };
-      return toResult(await definition.answer({ session, args, by, context, options }));
+      return toResult(
+        await definition.answer({ session, args, by, context, options: context.wholeOutputs ? { ...options, whole: true } : options }),
+      );
     } catch (error) {
       return toFailedAnswer(error, options.onFault);
     }
@@ -114,7 +129,8 @@ export function bindTool(definition: ToolDefinition, session: NotebookSession, o
   return { name, description, inputSchema, annotations, run };
 }
 
-function toResult({ value, images = [] }: ToolAnswer): ToolResult {
+/** As MCP has it. */
+export function toResult({ value, images = [] }: ToolAnswer): ToolResult {
   return { content: [textBlock(value), ...images] };
 }
 

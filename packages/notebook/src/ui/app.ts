@@ -14,6 +14,7 @@ import { Drawer, joinDrawers } from './frame/drawer.js';
 import { createEmptyNote } from './frame/empty-note.js';
 import { FindBar } from './frame/find-bar.js';
 import { followKernelChoice } from './frame/kernel-picker.js';
+import { startLeaseBanners } from './frame/lease-banners.js';
 import { announceEvents } from './frame/news.js';
 import { Outline } from './frame/outline.js';
 import { startStatusBanners } from './frame/status-banners.js';
@@ -116,6 +117,7 @@ export function startApp(root: HTMLElement, url: string): void {
   ]);
   const hint = createActivityHint(store, trail, commands);
   followKernelChoice(store, banners, commands);
+  startLeaseBanners(store, banners, commands);
   startStatusBanners({ store, banners, commands, connection, drafts });
   drafts.on((event) => {
     if (event.type === 'refused') complain(event.message);

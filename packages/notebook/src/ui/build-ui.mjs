@@ -6,15 +6,34 @@ import { build, stop } from 'esbuild';
 
 const here = dirname(fileURLToPath(import.meta.url));
 
+/**
+ * Of packages that come without the text of their licence: as it stands where they are made.
+ * @type {{ readonly [scope: string]: string | undefined }}
+ */
+const licencesOfOwn = {
+  '@jupyter-widgets': join(here, 'sandboxed/widgets/LICENSE.jupyter-widgets'),
+  '@lumino': join(here, 'sandboxed/widgets/LICENSE.lumino'),
+};
+
 const target = ['chrome123', 'firefox121', 'safari17.5'];
 
 /** @param {string} outDir Made if it is not there. */
 export async function buildUi(outDir) {
   await mkdir(outDir, { recursive: true });
-  const inputs = [await bundle({ app: 'main.ts' }), await bundle({ markdown: 'markdown/worker.ts' })].flat();
+  const inputs = [
+    await bundle({ app: 'main.ts' }),
+    await bundle({ markdown: 'markdown/worker.ts' }),
+    await bundle({ find: 'find/pattern-worker.ts' }),
+    await buildSandboxedPage({ folder: 'sandboxed', script: 'show-pages.ts', outFile: join(outDir, 'sandboxed.html') }),
+    await buildSandboxedPage({
+      folder: 'sandboxed/widgets',
+      script: 'page.ts',
+      style: 'widgets.css',
+      outFile: join(outDir, 'widgets.html'),
+    }),
+  ].flat();
   await writeFile(join(outDir, 'licences.txt'), await licencesOf(inputs));
   await copyFormulaStyles(outDir);
-  await buildSandboxedPage(outDir);
   await build({
     entryPoints: { app: join(here, 'styles/app.css') },
     outdir: outDir,
@@ -50,26 +69,34 @@ export async function buildUi(outDir) {
 }
 
 /**
- * The page in which scripts of outputs run. Its own script stands in it: nothing else is ever loaded there.
- * @param {string} outDir
+ * A page in which what a notebook shows runs apart. Its own script and styles stand in it: nothing else is ever loaded there.
+ * @param {{ folder: string, script: string, style?: string, outFile: string }} options Returns the files that were bundled.
  */
-async function buildSandboxedPage(outDir) {
-  const { outputFiles } = await build({
-    entryPoints: [join(here, 'sandboxed/show-pages.ts')],
+async function buildSandboxedPage({ folder, script, style, outFile }) {
+  const { outputFiles, metafile } = await build({
+    entryPoints: [script, ...(style === undefined ? [] : [style])].map((name) => join(here, folder, name)),
     bundle: true,
     minify: true,
     format: 'iife',
     target,
     write: false,
+    outdir: outFile,
+    // A parser of HTML and one of CSS, for the descriptions of widgets.
+    alias: { 'sanitize-html': join(here, 'sandboxed/widgets/inline-html.ts') },
+    legalComments: 'none',
+    metafile: true,
     logLevel: 'warning',
   });
-  const script = outputFiles[0]?.text.trim() ?? '';
-  if (/<\/script|<!--/i.test(script)) throw new Error('The script of the sandboxed page would end its own element.');
-  const page = await readFile(join(here, 'sandboxed/page.html'), 'utf8');
+  const textOf = (/** @type {string} */ ending) => outputFiles.find(({ path }) => path.endsWith(ending))?.text.trim() ?? '';
+  const page = await readFile(join(here, folder, 'page.html'), 'utf8');
+  // In a script, both stand in strings and patterns only.
+  const code = textOf('.js').replace(/<(?=\/script|!--)/gi, '\\x3c');
+  const styles = textOf('.css').replace(/<(?=\/)/g, '\\3c ');
   await writeFile(
-    join(outDir, 'sandboxed.html'),
-    page.replace('__SCRIPT__', () => script),
+    outFile,
+    page.replace('__SCRIPT__', () => code).replace('/* __STYLE__ */', () => styles),
   );
+  return Object.keys(metafile.inputs);
 }
 
 /**
@@ -97,9 +124,11 @@ export async function licencesOf(files) {
     files.map((file) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)?.[0]).filter((folder) => folder !== undefined),
   );
   const texts = [...folders].sort().map(async (folder) => {
-    const name = (await readdir(folder)).find((file) => /^licen[cs]e/i.test(file));
-    if (name === undefined) throw new Error(`${folder} has no licence file; it can't be bundled.`);
-    return `${folder.replace(/^.*node_modules\//, '')}\n\n${(await readFile(join(folder, name), 'utf8')).trim()}\n`;
+    const name = folder.replace(/^.*node_modules\//, '');
+    const own = (await readdir(folder)).find((file) => /^licen[cs]e/i.test(file));
+    const file = own === undefined ? licencesOfOwn[name.split('/')[0] ?? ''] : join(folder, own);
+    if (file === undefined) throw new Error(`${folder} has no licence file; it can't be bundled.`);
+    return `${name}\n\n${(await readFile(file, 'utf8')).trim()}\n`;
   });
   return (await Promise.all(texts)).join(`\n${'-'.repeat(80)}\n\n`);
 }

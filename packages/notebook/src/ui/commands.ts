@@ -65,7 +65,7 @@ export function createCommands(options: CommandsOptions) {
       const next = store.cells[indexBelow()];
       void commands.runSelected();
       if (next) commands.show(next.id);
-      else void commands.insert(store.cells.length, 'code', 'edit');
+      else void commands.insert(store.cells.length, 'code', 'edit').then(() => view.offerQuestion());
     },
 
     runHere(): void {
@@ -75,7 +75,7 @@ export function createCommands(options: CommandsOptions) {
 
     runAndInsert(): void {
       void commands.runSelected();
-      void commands.insert(indexBelow(), 'code', 'edit');
+      void commands.insert(indexBelow(), 'code', 'edit').then(() => view.offerQuestion());
     },
 
     /** Where there is no cell yet, the first one. */

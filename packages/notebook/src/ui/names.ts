@@ -45,15 +45,27 @@ export function agentName(name: string): string {
   const isPlain = name.length <= maxName && plainName.test(name) && !name.split(' ').some((word) => ownWords.test(word));
   if (isPlain) return name;
   if (name.trim() === '') return 'agent without a name';
+  return `agent ${quoted(name, maxName)}`;
+}
+
+/** What an agent says, in quotes that it cannot end, cut after so many characters. */
+export function quoted(text: string, maxLength: number): string {
   const chars = [
     ...visible(
-      name
-        .slice(0, 4 * maxName)
+      text
+        .slice(0, 4 * maxLength)
         .replace(/[\t\n\r]/g, '⏎')
         .replace(/["“”„‟«»]/g, "'"),
     ),
   ];
-  const cut = chars.length > maxName || name.length > 4 * maxName ? `${chars.slice(0, maxName).join('')}…` : chars.join('');
-  // Isolates: a name in letters that run from right to left does not turn the words around it.
-  return `agent “\u2068${cut}\u2069”`;
+  const cut = chars.length > maxLength || text.length > 4 * maxLength ? `${chars.slice(0, maxLength).join('')}…` : chars.join('');
+  // Isolates: letters that run from right to left do not turn the words around them.
+  return `“\u2068${cut}\u2069”`;
+}
+
+/** The same for one of several: two may have the same name. */
+export function agentNameAmong(agents: readonly { readonly id: string; readonly name: string }[], id: string, name: string): string {
+  const same = agents.filter((agent) => agent.name === name);
+  const at = same.findIndex((agent) => agent.id === id);
+  return at > 0 ? `${agentName(name)} (${at + 1})` : agentName(name);
 }

@@ -7,6 +7,7 @@ import type { JournalEntry } from '../model/journal.js';
 import type { Change, DocumentState } from '../model/operation.js';
 import type { Run, RunStatus } from '../run-queue.js';
 import type { SessionEvent } from '../session.js';
+import type { WidgetNews } from './widgets.js';
 
 /**
  * What a window and the session's host say to each other: JSON messages over one WebSocket. The document, the kernel and the
@@ -26,6 +27,16 @@ export type FileState =
 export interface ConnectedAgent {
   readonly id: string;
   readonly name: string;
+}
+
+/** Which agent changes and runs, and who asks to. */
+export interface LeaseState {
+  /** `since`: milliseconds since 1970. */
+  readonly holder: { readonly id: string; readonly name: string; readonly since: number } | null;
+  /** Oldest first. `id` is that of the agent. */
+  readonly asking: readonly { readonly questionId: number; readonly id: string; readonly name: string; readonly reason?: string }[];
+  /** Ids of agents that only look, since a person has taken the notebook away from them. */
+  readonly barred: readonly string[];
 }
 
 /** What code in the notebook may call: tools of MCP servers, by a grant of its own. */
@@ -52,6 +63,8 @@ export interface Hello {
   readonly questions: readonly OpenQuestion[];
   readonly journal: readonly JournalEntry[];
   readonly agents: readonly ConnectedAgent[];
+  /** Null: its agents are not kept apart. Default null. */
+  readonly lease?: LeaseState | null;
   /** Null: code has nothing to call. */
   readonly tools: ToolAccess | null;
   readonly file: FileState;
@@ -73,10 +86,13 @@ export type HostMessage =
   | { readonly type: 'session'; readonly event: SessionEvent }
   | { readonly type: 'journal'; readonly journal: readonly JournalEntry[] }
   | { readonly type: 'agents'; readonly agents: readonly ConnectedAgent[] }
+  | { readonly type: 'lease'; readonly lease: LeaseState }
   | { readonly type: 'tools'; readonly tools: ToolAccess | null }
   | { readonly type: 'file'; readonly file: FileState }
   | { readonly type: 'choice'; readonly choice: KernelChoice }
   | { readonly type: 'outputsTrusted'; readonly outputsTrusted: boolean }
+  /** Of widgets that the window has opened. */
+  | { readonly type: 'widgets'; readonly news: readonly WidgetNews[] }
   /** Answers the request of the same id. An error is for the person: its message says what to do. */
   | { readonly type: 'done'; readonly id: number; readonly value?: unknown }
   | { readonly type: 'failed'; readonly id: number; readonly code: string; readonly message: string };
@@ -178,6 +194,10 @@ export type ViewerAction =
   /** Takes an agent's change back. */
   | { readonly do: 'undo'; readonly entryId: number }
   | { readonly do: 'disconnectAgent'; readonly agentId: string }
+  /** Whether an agent that asks for the notebook gets it. Fails with `no_question`. */
+  | { readonly do: 'answerTakeOver'; readonly questionId: number; readonly yes: boolean }
+  /** Takes the notebook away from an agent, which only looks from then on, or lets it write again. */
+  | { readonly do: 'setMayHold'; readonly agentId: string; readonly may: boolean }
   | { readonly do: 'setReadOnly'; readonly readOnly: boolean }
   /** Whether code may call tools. */
   | { readonly do: 'setToolAccess'; readonly allowed: boolean }
@@ -194,6 +214,18 @@ export type ViewerAction =
   | { readonly do: 'readImage'; readonly path: string }
   /** Whether scripts in outputs may run, apart from everything. */
   | { readonly do: 'trustOutputs'; readonly trusted: boolean }
+  /** Answered with `FoundWidget`. */
+  | { readonly do: 'findWidget'; readonly modelId: string }
+  /** Answered with `OpenedWidget`; in a trusted notebook alone, as the next. */
+  | { readonly do: 'openWidget'; readonly modelId: string }
+  /** What a person did with a widget of this cell, as Jupyter's `comm_msg` has it. Done when the kernel has dealt with it. */
+  | {
+      readonly do: 'callWidget';
+      readonly commId: string;
+      readonly cellId: string;
+      readonly data: { readonly [key: string]: unknown };
+      readonly buffers: readonly string[];
+    }
   | { readonly do: 'resolveConflict'; readonly keep: 'mine' | 'theirs' };
 
 /** From a window to the host. */

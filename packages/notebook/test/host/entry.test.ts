@@ -1,5 +1,5 @@
+import { codeLifeMs, EntryCodes } from '@notebridge/kit/entry-codes';
 import { describe, expect, it } from 'vitest';
-import { codeLifeMs, EntryCodes } from '../../src/host/entry-codes.js';
 import { startHost } from './support/hosts.js';
 import { enter, openWindow, refusalOf } from './support/window.js';
 

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { chmod, lstat, mkdir, readdir, readFile, rm, stat, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { silentLogger } from '@notebridge/kit/logger';
@@ -129,6 +130,22 @@ describe('saving', () => {
     expect(await readCells(join(folder, 'real.ipynb'))).toHaveLength(1);
   });
 
+  it('reads no other notebook by a link that was put in its place, and replaces it by none', async () => {
+    const folder = await temporaryFolder();
+    const secret = join(await temporaryFolder(), 'secret.ipynb');
+    await writeFile(secret, minimal('[\n  {"cell_type": "raw", "id": "a", "metadata": {}, "source": "the secret"}\n ]'));
+    const store = await openStore({ path: join(folder, 'a.ipynb') });
+    await rm(store.path);
+    await symlink(secret, store.path);
+    await expect(store.check()).rejects.toThrow(/it is a link now/);
+    store.document.insert(0, { type: 'raw', source: 'mine' }, { by: ann });
+    await expect(store.save()).rejects.toMatchObject({ code: 'not_saved' });
+    expect(store.document.cells.map(({ source }) => source)).toEqual(['mine']);
+    expect(await readFile(secret, 'utf8')).not.toContain('mine');
+    await rm(store.path);
+    await store.close().catch(() => {});
+  });
+
   it('keeps what later versions of nbformat may bring', async () => {
     const path = join(await temporaryFolder(), 'later.ipynb');
     await writeFile(path, minimal().replace('"nbformat_minor": 5', '"nbformat_minor": 7,\n "zukunft": {"b": 1, "a": 1.0}'));
@@ -209,6 +226,19 @@ describe('the lock', () => {
     const text = holder ? JSON.stringify({ ...holder, machine: hostname(), since: 'x', nonce: 'y' }) : 'garbage';
     await writeFile(`${path.replace('a.ipynb', '.a.ipynb')}.notebridge-lock`, text);
     await openStore({ path });
+  });
+
+  it.each([
+    ['a link', (lock: string) => symlink('/dev/zero', lock)],
+    ['a pipe', async (lock: string) => void execFileSync('sh', ['-c', 'mkfifo "$1"', 'sh', lock])],
+    ['a large file', (lock: string) => truncate(lock, 2 ** 40)],
+    ['a folder', (lock: string) => mkdir(lock)],
+  ])('that is %s is neither followed nor waited for, and named', async (what, place) => {
+    const path = join(await temporaryFolder(), 'a.ipynb');
+    const lock = `${path.replace('a.ipynb', '.a.ipynb')}.notebridge-lock`;
+    if (what === 'a large file') await writeFile(lock, '');
+    await place(lock);
+    await expect(openStore({ path })).rejects.toMatchObject({ code: 'file_in_use', message: expect.stringContaining(lock) });
   });
 
   it('lets one of many through', async () => {

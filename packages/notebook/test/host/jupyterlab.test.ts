@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { drivesBrowser } from '../../../../scripts/drives-browser.mjs';
 import { createNodeKernel } from '../../src/kernel/node-kernel.js';
 import { type BuiltKernel, buildKernel } from '../kernel/support/built-kernel.js';
+import { kernelReady } from '../lab/support/kernel-ready.js';
 import { findChromium } from '../ui/support/browser.js';
 import { temporaryFolder } from './support/folder.js';
 import { callTool, startHost } from './support/hosts.js';
@@ -55,7 +56,7 @@ it('JupyterLab opens our file, and its save changes the edited cell alone', { ..
   expect(await page.locator('.jp-RenderedImage img').evaluate((image) => (image as HTMLImageElement).naturalWidth)).toBe(1);
   await page.locator('.jp-OutputArea-output', { hasText: 'ZeroDivisionError' }).waitFor();
   // What its own kernel says of itself goes into the metadata, once that runs.
-  await page.locator('.jp-Notebook-ExecutionIndicator[data-status=idle]').waitFor({ timeout: timeoutMs });
+  await kernelReady(page);
 
   await page.locator('.jp-CodeCell .cm-content', { hasText: 'drawing' }).click();
   await page.keyboard.press('Control+End');

@@ -104,7 +104,7 @@ describe('a kernel of Jupyter that is not as it should be', { timeout: 2 * start
     await harness.close();
   });
 
-  test('what a flood of small messages loses is said, and the cell ends', async () => {
+  test('a flood of small messages ends with its cell', async () => {
     const harness = await openJupyterHarness({ python });
     const { status, updates } = await runCell(harness, 'h = display("", display_id="d")\nfor i in range(20_000): h.update(i)');
     expect(status).toBe('ok');
@@ -156,6 +156,26 @@ describe('a kernel of Jupyter that is not as it should be', { timeout: 2 * start
     });
     expect(await waiting).toMatchObject({ status: 'interrupted' });
     expect(await runCell(harness, '1 + 1')).toMatchObject({ result: '2' });
+    await harness.close();
+  });
+
+  test('one that is late to answer an interrupted cell does not end the next one by it', async () => {
+    const harness = await openJupyterHarness({ python });
+    await runCell(
+      harness,
+      [
+        'import time',
+        'handlers = get_ipython().kernel.shell_handlers',
+        'info = handlers["kernel_info_request"]',
+        'def late(*args):',
+        '    time.sleep(0.5)',
+        '    return info(*args)',
+        'handlers["kernel_info_request"] = late',
+      ].join('\n'),
+    );
+    const longer = 'try:\n    time.sleep(100)\nexcept KeyboardInterrupt:\n    time.sleep(0.2)';
+    expect(await harness.measure(longer, { interruptAfterMs: 200 })).toMatchObject({ status: 'ok' });
+    expect(await runCell(harness, '1 + 1')).toMatchObject({ status: 'ok', result: '2' });
     await harness.close();
   });
 

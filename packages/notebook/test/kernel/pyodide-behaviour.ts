@@ -138,6 +138,23 @@ export function describePyodide(get: () => KernelHarness): void {
     expect(await run('%%time\nawait asyncio.sleep(0)\ntotal + 1')).toMatchObject({ result: '46' });
   });
 
+  test('an interrupt that meets our own first steps of a cell ends the cell, not the kernel', async () => {
+    // `current_task` is what we ask first: a signal that comes with it comes before the cell.
+    await run(
+      [
+        'import asyncio, signal',
+        'real = asyncio.current_task',
+        'def hooked(*given):',
+        '    asyncio.current_task = real',
+        '    signal.raise_signal(signal.SIGINT)',
+        '    return real(*given)',
+        'asyncio.current_task = hooked',
+      ].join('\n'),
+    );
+    expect(await run('ran = 1')).toMatchObject({ status: 'interrupted', error: { ename: 'KeyboardInterrupt' } });
+    expect(await run('"ran" in globals()')).toMatchObject({ status: 'ok', result: 'False' });
+  });
+
   test('an interrupt ends one long print', async () => {
     const { status } = await get().measure('print("x" * 300_000_000)', { interruptAfterMs: 150 });
     expect(status).toBe('interrupted');

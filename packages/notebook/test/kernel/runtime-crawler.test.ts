@@ -38,6 +38,13 @@ async function crawl(harness: KernelHarness, withInsides: boolean): Promise<Craw
   return JSON.parse(stdout) as CrawlReport;
 }
 
+const openAll = `import os, urllib.request, notebridge_kernel.installer
+kept = [open("package.json"), os.listdir("."), os.scandir(".")]
+try:
+    urllib.request.urlopen("http://127.0.0.1:1/")
+except OSError as error:
+    kept.append(error)`;
+
 /**
  * What may change, though a function is in it: nobody but Pyodide and Python uses it. The host hands texts, numbers and bytes to
  * Pyodide's functions and takes such from them, and no function of its own goes that way but those that Python has anyway.
@@ -56,29 +63,35 @@ const pythonsOwn = [
   /^(__main__\.|\w+ )?js(\.crawl.*)?$/,
 ];
 
-describe('all that Python can reach', () => {
-  let harness: KernelHarness;
-  beforeAll(async () => {
-    harness = await openNodeHarness({ sandbox: 'off', files: { indexUrl: pathToFileURL(folder + sep) } });
-    await harness.kernel.start();
-  });
-  afterAll(() => harness?.close());
+describe.each([{ services: 'nothing of the host' }, { services: 'folder and network' }])(
+  'all that Python can reach, with $services',
+  ({ services }) => {
+    let harness: KernelHarness;
+    beforeAll(async () => {
+      const given = services === 'folder and network' ? { folder: { folder }, allowNet: ['example.org'] } : {};
+      harness = await openNodeHarness({ ...given, sandbox: 'off', files: { indexUrl: pathToFileURL(folder + sep) } });
+      await harness.kernel.start();
+      // What they have opened and fetched is there to be found.
+      if ('folder' in given) expect((await runCell(harness, openAll)).error?.evalue).toBeUndefined();
+    });
+    afterAll(() => harness?.close());
 
-  test('is frozen or its own, and holds nothing of the host', async () => {
-    const { reached, mutable, ...counts } = await crawl(harness, false);
-    console.log(`The crawler visited ${JSON.stringify(counts)} on Node ${process.version}`);
-    expect(counts.visited).toBeGreaterThan(500);
-    expect(reached).toEqual([]);
-    expect(mutable.filter((path) => !pythonsOwn.some((pattern) => pattern.test(path)))).toEqual([]);
-  });
+    test('is frozen or its own, and holds nothing of the host', async () => {
+      const { reached, mutable, ...counts } = await crawl(harness, false);
+      console.log(`The crawler visited ${JSON.stringify(counts)} on Node ${process.version}`);
+      expect(counts.visited).toBeGreaterThan(500);
+      expect(reached).toEqual([]);
+      expect(mutable.filter((path) => !pythonsOwn.some((pattern) => pattern.test(path)))).toEqual([]);
+    });
 
-  test('together with all of Pyodide, as if a memory fault had given it that, holds nothing of the host', async () => {
-    const { reached, mutable: _mutable, ...counts } = await crawl(harness, true);
-    console.log(`With Pyodide's insides it visited ${JSON.stringify(counts)} on Node ${process.version}`);
-    expect(counts.visited).toBeGreaterThan(20_000);
-    expect(reached).toEqual([]);
-  }, 60_000);
-});
+    test('together with all of Pyodide, as if a memory fault had given it that, holds nothing of the host', async () => {
+      const { reached, mutable: _mutable, ...counts } = await crawl(harness, true);
+      console.log(`With Pyodide's insides it visited ${JSON.stringify(counts)} on Node ${process.version}`);
+      expect(counts.visited).toBeGreaterThan(20_000);
+      expect(reached).toEqual([]);
+    }, 60_000);
+  },
+);
 
 describe('without the runtime layer', () => {
   test('the same walk finds the host: it looks in the right places', async () => {

@@ -1,5 +1,6 @@
 /** `--files` and `--allow-net`: what code may reach is kept by a sandbox, or the kernel is refused; an option is never ignored. */
 import { writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { createNotebookHost, type NotebookHost, type NotebookHostOptions } from '../../src/host/notebook-host.js';
@@ -51,16 +52,60 @@ test('without them a Python that a person chose is in none, as in Jupyter, and s
   expect(started.kernelChoice?.isolation).toMatch(/runs as its user/);
 });
 
-test.each([{ files: 'ro' as const }, { files: 'rw' as const }, { allowNet: ['pypi.org'] }])(
-  'Pyodide, which cannot keep %j, is refused with what can',
-  async (options) => {
-    const refused = await open(options, 'pyodide');
+describe('Pyodide', () => {
+  test.each([
+    { by: 'a person', isAttended: true, files: undefined, expected: 'ro' },
+    { by: 'an agent alone', isAttended: false, files: undefined, expected: 'none' },
+    { by: 'an agent alone', isAttended: false, files: 'ro', expected: 'ro' },
+    { by: 'a person', isAttended: true, files: 'none', expected: 'none' },
+  ] as const)(
+    'opened by $by with --files $files has the folder as $expected, and says so',
+    async ({ isAttended, files, expected }) => {
+      const started = await open({ files, kernels: { wanted: 'pyodide', isAttended } });
+      await started.start();
+      const isolation = started.kernelChoice?.isolation;
+      expect(isolation).toMatch(expected === 'ro' ? /begins in \/notebook.*to read/ : /without the files of this machine/);
+      const info = await started.callTool('get_notebook_info', {});
+      expect(JSON.stringify(info)).toContain(isolation);
+    },
+    60_000,
+  );
+
+  test('that a person chooses in a window, or opens there, has it too', async () => {
+    const started = await open({ isByPerson: true, kernels: { wanted: 'pyodide' } });
+    await started.start();
+    expect(started.kernelChoice?.isolation).toMatch(/begins in \/notebook/);
+  }, 60_000);
+
+  test('of a notebook in memory has no folder, unless it is asked for', async () => {
+    const started = await open({ file: undefined, kernels: { wanted: 'pyodide', isAttended: true } });
+    await started.start();
+    expect(started.kernelChoice?.isolation).toMatch(/without network and without the files/);
+  });
+
+  test('never has a folder that is not to be given: asked for it is refused, else left out', async () => {
+    const options = { ours: [tmpdir()], kernels: { wanted: 'pyodide', isAttended: true } };
+    const asked = await open({ ...options, files: 'ro' });
+    await expect(asked.start()).rejects.toMatchObject({ code: 'kernel_unusable', message: expect.stringMatching(/keys or tokens/) });
+    const started = await open(options);
+    await started.start();
+    expect(started.kernelChoice?.isolation).toMatch(/without the files/);
+  });
+
+  test('with --allow-net says which servers it reaches', async () => {
+    const started = await open({ allowNet: ['pypi.org', '*.example.org'], sandbox: 'off', kernels: { wanted: 'pyodide' } });
+    await started.start();
+    expect(started.kernelChoice?.isolation).toMatch(/with pypi\.org, \*\.example\.org as the only servers that it reaches/);
+  });
+
+  test('refuses --files rw, with what can write', async () => {
+    const refused = await open({ files: 'rw' }, 'pyodide');
     await expect(refused.start()).rejects.toMatchObject({
       code: 'kernel_unusable',
-      message: expect.stringMatching(/"pyodide".*--kernel auto/),
+      message: expect.stringMatching(/"pyodide".*--files ro.*--kernel auto/),
     });
-  },
-);
+  });
+});
 
 test('a server that is none is refused with what would be right', async () => {
   const refused = await open({ allowNet: ['https://pypi.org/simple'] });

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { KernelFinder } from '../../src/kernels/kernel-finder.js';
@@ -219,4 +219,41 @@ describe('kernelspecs', { timeout }, () => {
     expect(judged).not.toHaveProperty('broken');
     expect(judged.gone?.launch).toBeUndefined();
   });
+
+  it('are asked about where the folder has files that their language takes code from', async () => {
+    const home = temporaryProject();
+    const users = join(home, '.local', 'share', 'jupyter');
+    writeSpec(users, 'ir', { argv: ['R', '--slave', '-e', 'IRkernel::main()', '--args', '{connection_file}'], language: 'R' });
+    const julia = ['julia', '-i', '--project=@.', '/pkg/IJulia/x/src/kernel.jl', '{connection_file}'];
+    writeSpec(users, 'julia', { argv: julia, language: 'julia' });
+    const project = temporaryProject();
+    const below = join(project, 'notebooks');
+    mkdirSync(below);
+    const questionsIn = async (folder: string) => {
+      const specs = await new KernelFinder({ systemFolders: [], folder, env: bareUser(home) }).kernelspecs();
+      return Object.fromEntries(specs.map(({ id, trust }) => [id, trust?.question]));
+    };
+    expect(await questionsIn(below)).toEqual({ ir: undefined, julia: undefined });
+    writeFileSync(join(project, 'Project.toml'), '');
+    writeFileSync(join(below, '.Rprofile'), '');
+    expect(await questionsIn(below)).toEqual({
+      ir: expect.stringContaining('and with it .Rprofile of this folder'),
+      julia: expect.stringContaining('and with it Project.toml of this folder'),
+    });
+  });
 });
+
+it.skipIf(process.platform === 'win32')(
+  'a folder like /tmp, where all may write, has no environment of its own, whoever it belongs to',
+  { timeout },
+  async () => {
+    const project = temporaryProject();
+    await makeVenv(join(project, '.venv'), { ipykernel: true });
+    const folder = join(project, 'below');
+    mkdirSync(folder);
+    const look = () => new KernelFinder({ systemFolders: [], folder, env: bareUser(join(project, 'home')) }).inFolder();
+    expect(look()).toHaveLength(1);
+    chmodSync(project, 0o1777);
+    expect(look()).toEqual([]);
+  },
+);

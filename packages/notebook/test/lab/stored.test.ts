@@ -1,8 +1,11 @@
 import { rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { drivesBrowser } from '../../../../scripts/drives-browser.mjs';
+import { JupyterServer } from '../../src/lab/jupyter-server.js';
 import { findKernelSession } from '../../src/lab/kernel-sessions.js';
 import { Agent } from './support/agent.js';
 import { codeCell, installTimeoutMs, TestLab } from './support/jupyter.js';
@@ -93,6 +96,25 @@ it('what another program wrote while a cell ran is joined with its outputs', { t
   expect(JSON.stringify(cells[2]?.outputs)).toContain('end');
 });
 
+it('what another program wrote right behind our own writing, before the server has answered, is joined too', { timeout }, async () => {
+  await lab.write('behind.ipynb', [codeCell('one', 'a = 1'), codeCell('two', 'b = 2')]);
+  let isTheirTurn = false;
+  const server = await detourTo(async () => {
+    if (!isTheirTurn) return;
+    isTheirTurn = false;
+    await changeOnDisk('behind.ipynb', (cells) => {
+      (cells[0] as { source: string }).source = 'a = "theirs"';
+    });
+  });
+  const agent = await Agent.open(server, 'behind.ipynb');
+  onTestFinished(() => agent.close());
+  isTheirTurn = true;
+  const { error } = await agent.call('update_cell', { cellId: 'two', content: 'b = "ours"' });
+  expect(error).toMatchObject({ code: 'changed_elsewhere', changes: ['cell "one" has changed'] });
+  expect((await agent.call('update_cell', { cellId: 'two', content: 'b = "ours again"' })).error).toBeUndefined();
+  expect(await sourcesOf('behind.ipynb')).toEqual(['a = "theirs"', 'b = "ours again"']);
+});
+
 it('a file that is gone is said', { timeout }, async () => {
   const agent = await agentAt('gone.ipynb');
   await rm(join(lab.folder, 'gone.ipynb'));
@@ -122,3 +144,23 @@ it('a notebook that a person has open is edited only after their yes', { ...driv
   await person.runCell(0);
   await until(async () => ['1', '2'].includes((await agent.call('run_code', { code: 'a' })).value.outputs?.[0]?.data?.['text/plain']?.[0]));
 });
+
+/** A way to the server on which something happens when a file is written, and before the answer tells how it is then. */
+async function detourTo(written: () => Promise<void>): Promise<JupyterServer> {
+  const { baseUrl, token } = lab;
+  const headers = { authorization: `token ${token}`, 'content-type': 'application/json' };
+  const detour = createServer(async (request, response) => {
+    const url = new URL(request.url ?? '/', baseUrl);
+    const body = request.method === 'PUT' ? Buffer.concat(await request.toArray()) : undefined;
+    let answer = await fetch(url, { method: request.method ?? 'GET', headers, ...(body ? { body } : {}) });
+    if (body) {
+      await written();
+      answer = await fetch(`${url.origin}${url.pathname}?content=0`, { headers });
+    }
+    response.writeHead(answer.status, { 'content-type': 'application/json' }).end(await answer.text());
+  });
+  await new Promise<void>((resolve) => detour.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => new Promise<void>((resolve) => void detour.close(() => resolve()).closeAllConnections()));
+  const { port } = detour.address() as AddressInfo;
+  return new JupyterServer({ baseUrl: `http://127.0.0.1:${port}/`, token });
+}

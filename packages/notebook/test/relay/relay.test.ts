@@ -2,9 +2,10 @@
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { type AddressInfo, connect, createServer as createTcpServer, type Socket, type Server as TcpServer } from 'node:net';
-import { tmpdir } from 'node:os';
+import { type NetworkInterfaceInfo, networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { isElsewhere } from '../../src/relay/public-address.js';
 import { createRelay, type Relay, type RelayOptions } from '../../src/relay/relay.js';
 
 let folder: string;
@@ -180,6 +181,20 @@ describe('nothing else is', () => {
     expect(await get(`http://${host}:${port}/`)).toMatch(/^HTTP\/1.1 403/);
   });
 
+  test('a machine of a network that this one is in is refused, though its address is public', async () => {
+    const [own] = Object.values(networkInterfaces()).flatMap((all) => all ?? []);
+    const interfaces = {
+      eth0: [
+        { ...own, address: '151.101.0.1', cidr: '151.101.0.1/24' },
+        { ...own, address: '2a04:4e42::1', cidr: '2a04:4e42::1/64' },
+      ],
+    };
+    const isOf = (address: string) => isElsewhere(address, interfaces as NodeJS.Dict<NetworkInterfaceInfo[]>);
+    expect(['151.101.0.1', '151.101.0.223', '2a04:4e42::223'].map(isOf)).toEqual([false, false, false]);
+    expect(['151.101.1.1', '2a04:4e42:1::1'].map(isOf)).toEqual([true, true]);
+    expect(isElsewhere('127.0.0.1')).toBe(false);
+  });
+
   test('the address that was looked up is the one that is connected to: an answer that changes helps nobody', async () => {
     const answers = [['127.0.0.1'], ['127.0.0.2']];
     const connected: string[] = [];
@@ -233,4 +248,26 @@ test('connections are bounded, and all of them end with the relay', async () => 
   const ended = Promise.all(held.map(({ socket }) => new Promise((resolve) => socket.once('close', resolve))));
   await relay?.close();
   await ended;
+});
+
+test('requests that come at once on one connection are bounded as well, also while names are looked up', async () => {
+  let lookUp = (_addresses: string[]): void => {};
+  const addresses = new Promise<string[]>((resolve) => {
+    lookUp = resolve;
+  });
+  const lookup = (host: string) => {
+    lookups.push(host);
+    return addresses;
+  };
+  await open([`data.example.org:${port}`], undefined, { maxConnections: 3, seam: { lookup, mayConnect: () => true } });
+  const socket = dial();
+  const request = `GET http://data.example.org:${port}/ HTTP/1.1\r\nHost: x\r\n\r\n`;
+  socket.write(request.repeat(99) + request.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n'));
+  expect(await get(`http://data.example.org:${port}/`)).toMatch(/^HTTP\/1.1 503[^]*3 connections already/);
+  expect(lookups.length).toBe(3);
+  lookUp(['127.0.0.1']);
+  await read(socket);
+  expect(asked.length).toBe(3);
+  // Places are given back.
+  expect(await get(`http://data.example.org:${port}/`)).toMatch(/^HTTP\/1.1 200/);
 });

@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { boundKinds } from '../../src/sandbox/control-groups.js';
 import { toKernelSpec } from '../../src/sandbox/kernel-spec.js';
 import type { SandboxedProcess } from '../../src/sandbox/spec.js';
 import { bring, type Ending, runInside, whyNoSandbox } from './support/sandboxed.js';
@@ -69,6 +70,15 @@ describe.skipIf(missing !== undefined)('programs in the sandbox', () => {
     '%s ends at the same bound',
     async (kind) => {
       expect((await explode(kind)).breach).toMatch(/its processes used \d+ MiB of memory, of 512 MiB/);
+    },
+    timeoutMs,
+  );
+
+  test.skipIf(!boundKinds().includes('memory')).each(['memory that nobody has mapped', 'buffers of sockets'])(
+    '%s, which no process is seen to have, is bounded too where Linux bounds all together',
+    async (kind) => {
+      const { breach, stdout } = await explode(kind);
+      expect(breach ?? stdout).toMatch(/its processes used \d+ MiB of memory, of 512 MiB/);
     },
     timeoutMs,
   );

@@ -1,6 +1,6 @@
 /**
  * The sandbox of a kernel that starts programs, against code that has Python, a shell, all programs of the system and `ctypes`: as whoever runs
- * the tests, root too. The folder of the notebook is a home folder, with keys, our state and sockets in it.
+ * the tests, root too. The folder of the notebook looks like a home folder, with keys, our state and sockets in it.
  */
 import { execFileSync } from 'node:child_process';
 import {
@@ -72,7 +72,8 @@ describe.skipIf(missing !== undefined)('a kernel with programs, in the sandbox',
       writeFileSync(join(home, name), text);
     }
     writeFileSync(join(base, 'outside'), 'the secret');
-    process.env.HOME = home;
+    process.env.HOME = join(base, 'person');
+    mkdirSync(join(process.env.HOME, '.ssh'), { recursive: true });
     process.env.XDG_STATE_HOME = join(home, '.local/state');
     const listen = async (...at: [string] | [number, string]) => {
       const server = createServer((socket) => {
@@ -164,7 +165,7 @@ describe.skipIf(missing !== undefined)('a kernel with programs, in the sandbox',
       expect(found.processes).toBe('did: True');
     });
 
-    test('sees of the home folder what is no key and no state of ours', () => {
+    test('sees of the folder what is no key and no state of ours', () => {
       const isSeen = files !== 'none';
       expect(found[`list ${join(home, '.ssh')}`]).toBe(isSeen ? 'did: []' : 'ENOENT');
       expect(found[`list ${join(home, '.config/notebridge')}`]).toBe(isSeen ? 'did: []' : 'ENOENT');
@@ -206,13 +207,14 @@ describe.skipIf(missing !== undefined)('a kernel with programs, in the sandbox',
     } finally {
       sandboxed.child.kill('SIGKILL');
       await new Promise((resolve) => sandboxed.child.once('close', resolve));
+      await sandboxed.gone;
     }
   });
 
   test('the check from outside finds a link that somebody put in the place of what is kept, in the moment of the start', async () => {
     const spec = { ...(await toSpec('rw')), command: [python ?? '', '-c', 'print(1, flush=True); input()'] as const };
-    rmSync(join(home, '.git/hooks'), { recursive: true });
-    symlinkSync(join(base, 'its own'), join(home, '.git/hooks'));
+    rmSync(join(home, '.git'), { recursive: true });
+    symlinkSync(join(base, 'its own'), join(home, '.git'));
     const sandbox = sandboxOfLinux();
     const sandboxed = sandbox.launch(spec);
     try {
@@ -223,6 +225,7 @@ describe.skipIf(missing !== undefined)('a kernel with programs, in the sandbox',
       sandboxed.child.kill('SIGKILL');
       if (sandboxed.child.exitCode === null && sandboxed.child.signalCode === null)
         await new Promise((resolve) => sandboxed.child.once('close', resolve));
+      await sandboxed.gone;
     }
   });
 
@@ -231,7 +234,7 @@ describe.skipIf(missing !== undefined)('a kernel with programs, in the sandbox',
   });
 
   test('a folder of keys is refused', async () => {
-    const folder = join(home, '.ssh');
+    const folder = join(base, 'person/.ssh');
     await expect(toKernelSpec({ python: python ?? '', args: [], folder, files: 'rw' })).rejects.toThrow(/never shown/);
   });
 

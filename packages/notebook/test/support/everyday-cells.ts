@@ -12,6 +12,10 @@ export interface EverydayCell {
   type?: string;
   /** What a window shows for it: a part of the cell that is there and seen. */
   element?: string;
+  /** What a person reads in a window, where it is not `text`. */
+  seen?: RegExp;
+  /** What a person answers in a window to what it asks; it ends well then. */
+  answer?: string;
 }
 
 /** The files beside the notebook. */
@@ -31,7 +35,7 @@ export const sixteenCells: readonly EverydayCell[] = [
   { name: 'open a file', code: 'open("data.csv").readline()', text: /name,points/ },
   { name: '%pip', code: '%pip --version', text: /pip \d+\.\d+.*site-packages/ },
   { name: '!ls', code: '!ls', text: /data\.csv +greet\.py/ },
-  { name: 'input()', code: 'input("Your name? ")', status: 'error', text: /[Ii]nput/ },
+  { name: 'input()', code: 'input("Your name? ")', status: 'error', text: /[Ii]nput/, answer: 'Ada', seen: /^'Ada'$/ },
   { name: '%timeit', code: '%timeit -n 100 -r 2 sum(range(10))', text: /per loop/ },
   { name: 'x?', code: 'len?', text: /number of items/ },
   { name: '?x', code: '?frame.mean', text: /mean/ },
@@ -44,15 +48,22 @@ export const sixteenCells: readonly EverydayCell[] = [
 
 /** More of what notebooks are full of. */
 export const moreCells: readonly EverydayCell[] = [
-  { name: 'Markdown', code: 'from IPython.display import *\nMarkdown("**bold** text")', type: 'text/markdown', element: 'strong' },
-  { name: 'HTML', code: 'HTML("<b>strong</b> words")', type: 'text/html', element: 'b' },
-  { name: 'Latex', code: 'Latex(r"$\\frac{a}{b}$")', type: 'text/latex' },
-  { name: 'Math', code: 'Math(r"\\sum_{i=0}^n i")', type: 'text/latex' },
-  { name: 'JSON', code: 'JSON({"a": [1, 2]})', type: 'application/json' },
+  {
+    name: 'Markdown',
+    code: 'from IPython.display import *\nMarkdown("**bold** text")',
+    type: 'text/markdown',
+    element: 'strong',
+    seen: /^bold text$/,
+  },
+  { name: 'HTML', code: 'HTML("<b>strong</b> words")', type: 'text/html', element: 'b', seen: /^strong words$/ },
+  { name: 'Latex', code: 'Latex(r"$\\frac{a}{b}$")', type: 'text/latex', element: '.katex .mfrac' },
+  { name: 'Math', code: 'Math(r"\\sum_{i=0}^n i")', type: 'text/latex', element: '.katex .mop' },
+  { name: 'JSON', code: 'JSON({"a": [1, 2]})', type: 'application/json', seen: /"a": \[\s*1,\s*2\s*\]/ },
   {
     name: 'SVG',
     code: "SVG(\"<svg xmlns='http://www.w3.org/2000/svg' width='9' height='9'><rect width='9' height='9'/></svg>\")",
     type: 'image/svg+xml',
+    element: 'img',
   },
   { name: 'a figure that is returned', code: 'fig, ax = plt.subplots()\nax.bar(["a", "b"], [1, 2])\nplt.show()', ...image },
   { name: 'DataFrame.plot', code: 'frame.plot(x="name", y="points", kind="bar");', ...image },
@@ -74,7 +85,7 @@ export const moreCells: readonly EverydayCell[] = [
     code: 'from sklearn.linear_model import LinearRegression\nmodel = LinearRegression().fit([[1], [2], [3]], [2, 4, 6])\nround(float(model.predict([[10]])[0]))',
     text: /20/,
   },
-  { name: 'an estimator', code: 'model', text: /LinearRegression\(\)/, type: 'text/html' },
+  { name: 'an estimator', code: 'model', text: /LinearRegression\(\)/, type: 'text/html', seen: /LinearRegression/ },
   {
     name: 'a widget',
     code: 'import ipywidgets as widgets\nslider = widgets.IntSlider(value=7, description="n")\nslider',
@@ -127,9 +138,10 @@ export const moreCells: readonly EverydayCell[] = [
     name: '%matplotlib',
     code: '%matplotlib inline\n%config InlineBackend.figure_format = "svg"\nplt.plot([1, 2]);',
     type: 'image/svg+xml',
+    element: 'img',
   },
   { name: '%load_ext', code: '%load_ext autoreload\n%autoreload 2', text: /^$/ },
-  { name: '%%html', code: '%%html\n<i>slanted</i>', type: 'text/html', element: 'i' },
+  { name: '%%html', code: '%%html\n<i>slanted</i>', type: 'text/html', element: 'i', seen: /^slanted$/ },
   { name: 'help()', code: 'help(len)', text: /Return the number of items/ },
   { name: 'the last value', code: '6 * 7\n_ = 1\ndel _\nOut is not None and In[-1][:5]', text: /'6 \* 7'|'6 \* '/ },
   { name: 'unicode', code: 'größe = 3\nprint("héllo 🐍 日本", größe)', text: /héllo 🐍 日本 3/ },

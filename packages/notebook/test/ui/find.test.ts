@@ -39,6 +39,28 @@ describe('find and replace', () => {
     expect(faults).toEqual([]);
   });
 
+  it('a pattern that would never end says so, and the window goes on', unhurried, async () => {
+    const host = await stage.host({ cells: [{ source: `x = "${'a'.repeat(200)}"\ny = 1` }, { source: 'y = 2' }] });
+    const { page, faults } = await stage.window(host);
+    await page.locator('.cell.selected').waitFor();
+    await page.keyboard.press('Control+f');
+    await page.getByRole('button', { name: 'Regular expression' }).click();
+    const [field, count] = [page.getByLabel('Find', { exact: true }), page.locator('.find-count')];
+    await field.fill('(a+)+b');
+    // Meanwhile the window answers.
+    await page.getByRole('button', { name: 'Upper and lower case differ' }).click();
+    await expect.poll(() => count.textContent(), { timeout: 20_000 }).toBe('Takes too long');
+    await field.fill('^y');
+    await expect.poll(() => count.textContent()).toBe('2 found');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => count.textContent()).toBe('1 of 2');
+    expect(await page.locator('.found').allTextContents()).toEqual(['y', 'y']);
+    await page.getByLabel('Replace by').fill('z$&');
+    await page.getByRole('button', { name: 'All', exact: true }).click();
+    await expect.poll(() => host.document.cells[1]?.source).toBe('zy = 2');
+    expect(faults).toEqual([]);
+  });
+
   it('replaces one, and all in one step that Z takes back', unhurried, async () => {
     const host = await stage.host({ cells: [{ source: 'a1 = a2' }, { source: 'print(a3)' }] });
     const { page } = await stage.window(host);

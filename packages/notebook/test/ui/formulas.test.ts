@@ -54,9 +54,9 @@ describe('formulas', () => {
       ),
     );
     expect(acting).toEqual([]);
-    expect(host.fetched.filter((path) => !/^\/(?:(?:app|markdown|katex)[\w.-]*|KaTeX[\w-]*\.woff2|icon\.svg|enter)?$/.test(path))).toEqual(
-      [],
-    );
+    expect(
+      host.fetched.filter((path) => !/^\/(?:(?:app|chunk|markdown|katex)[\w.-]*|KaTeX[\w-]*\.woff2|icon\.svg|enter)?$/.test(path)),
+    ).toEqual([]);
     expect(faults).toEqual([]);
   });
 

@@ -104,7 +104,7 @@ describe('hostile content', () => {
       });
     expect(cover).not.toContain(true);
     expect(await page.locator('.html-output #good').getAttribute('rel')).toContain('noopener');
-    expect(host.fetched.filter((path) => !/^\/(app\.(js|css)|markdown\.js|icon\.svg|enter)?$/.test(path))).toEqual([]);
+    expect(host.fetched.filter((path) => !/^\/(app\.(js|css)|chunk-\w+\.js|markdown\.js|icon\.svg|enter)?$/.test(path))).toEqual([]);
     // What the policy refuses while foreign text is parsed, it reports in the console; nothing of it may have come further.
     expect(faults.filter((fault) => !/violates the following Content Security Policy|ERR_INVALID_URL/.test(fault))).toEqual([]);
   });

@@ -50,13 +50,21 @@ describe('the connection', () => {
     const host = await stage.host({ cells: [{ source: 'x' }] });
     const { page } = await stage.window(host);
     host.isRefusing = true;
+    await page.clock.install();
     await page.reload();
     const banner = page.getByRole('alert').filter({ hasText: 'cannot be reached' });
     await banner.waitFor();
     // The link that opened it is used up.
     expect(await banner.textContent()).toContain('For a new link, ask your agent');
+    // From here on it does not try again by itself; a try that is under way ends first.
+    await page.clock.pauseAt(Date.now() + 60_000);
+    const button = banner.getByRole('button', { name: 'Try now' });
+    while (!(await button.isVisible())) await page.clock.runFor(100);
     host.isRefusing = false;
-    await banner.getByRole('button', { name: 'Try now' }).click();
+    // A real click waits for pictures, which stand still as well.
+    await button.dispatchEvent('click');
+    // Pictures are drawn by that clock too.
+    await page.clock.resume();
     await page.locator('.cell').waitFor();
   });
 

@@ -46,6 +46,24 @@ describe('questions of the code', () => {
     expect(await page.locator('.question').count()).toBe(0);
   });
 
+  it('take the keyboard from the empty cell that Shift-Enter has led into', unhurried, async () => {
+    const { host, page, faults } = await open('ask Your name?\nask Your town?');
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Shift+Enter');
+    await page.locator('label', { hasText: 'Your name?' }).locator('.question-field:focus').waitFor();
+    await page.keyboard.type('Ann');
+    await page.keyboard.press('Enter');
+    await page.locator('label', { hasText: 'Your town?' }).locator('.question-field:focus').waitFor();
+    await page.keyboard.type('Lima');
+    await page.keyboard.press('Enter');
+    await page.locator('.stream-output', { hasText: 'Lima' }).waitFor();
+    // And it goes back there.
+    await page.locator('.cell').nth(1).locator('.cm-content:focus').waitFor();
+    await page.keyboard.type('x = 1');
+    await expect.poll(() => host.document.cells[1]?.source).toBe('x = 1');
+    expect(faults).toEqual([]);
+  });
+
   it('do not take the keyboard from somebody who writes, nor for what an agent runs', unhurried, async () => {
     const { host, page } = await open('ask Your name?', 'x');
     await page.locator('.cm-content').nth(1).click();

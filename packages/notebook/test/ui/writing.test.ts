@@ -50,7 +50,7 @@ describe('writing code', () => {
     expect(faults).toEqual([]);
   });
 
-  it('Shift-Tab shows what the kernel knows; Escape closes it, once more leads into it', unhurried, async () => {
+  it('Shift-Tab shows what the kernel knows; Escape closes it, once more shows all and leads into it', unhurried, async () => {
     const { host, page, faults } = await open('print');
     const box = page.getByRole('dialog', { name: 'Documentation' });
     await page.keyboard.press('Shift+Tab');
@@ -61,8 +61,12 @@ describe('writing code', () => {
     expect(await page.locator('.cm-focused').count()).toBe(1);
     await page.keyboard.press('Shift+Tab');
     await box.waitFor();
+    expect(await box.getByText('Source:').count()).toBe(0);
     await page.keyboard.press('Shift+Tab');
     expect(await box.evaluate((element) => element === document.activeElement)).toBe(true);
+    await box.getByText('Source: a word of this kernel').waitFor();
+    expect(await box.evaluate((element) => element === document.activeElement)).toBe(true);
+    expect(host.asked.flatMap((action) => (action.do === 'inspect' ? [action.detail] : []))).toEqual([0, 0, 1]);
     await page.keyboard.press('Escape');
     await page.locator('.cm-focused').waitFor();
     await page.keyboard.type('\n    nothing');

@@ -1,6 +1,6 @@
 import type { PendingExecution } from '../execution-queue.js';
 import type { Execution, Output } from '../kernel.js';
-import { parseReport } from '../messages.js';
+import { toShown } from './shown-by-code.js';
 
 export interface CellRunOptions {
   execution: PendingExecution;
@@ -111,14 +111,11 @@ export class CellRun {
 
   #show(messageType: string, content: Content): void {
     const { execution } = this.#options;
-    if (messageType === 'clear_output') return execution.take({ type: 'clear', count: execution.count, wait: content.wait === true });
-    const update = messageType === 'update_display_data';
-    const output = toOutput(update ? 'display_data' : messageType, content);
-    const displayId = (content.transient as Content | undefined)?.display_id;
-    if (!output || (update && typeof displayId !== 'string')) return;
-    const more = typeof displayId === 'string' ? { displayId, update } : {};
-    const report = parseReport({ type: 'output', count: execution.count, characters: 0, output, ...more });
-    if (report) execution.take(report);
+    const shown = toShown(messageType, content);
+    if (shown?.kind === 'clear') execution.take({ type: 'clear', count: execution.count, wait: shown.wait });
+    if (shown?.kind !== 'output') return;
+    const { kind: _, ...rest } = shown;
+    execution.take({ type: 'output', count: execution.count, characters: 0, ...rest });
   }
 
   /** What `?x` shows, which Jupyter calls the pager. */
@@ -139,22 +136,5 @@ export class CellRun {
   #wait(timeoutMs: number, over: () => void): void {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(over, timeoutMs);
-  }
-}
-
-/** What nbformat keeps of a message; undefined for one that shows nothing. */
-function toOutput(type: string, content: Content): object | undefined {
-  const { data, metadata = {}, execution_count, name, text, ename, evalue, traceback } = content;
-  switch (type) {
-    case 'stream':
-      return { output_type: type, name, text };
-    case 'display_data':
-      return { output_type: type, data, metadata };
-    case 'execute_result':
-      return { output_type: type, data, metadata, execution_count };
-    case 'error':
-      return { output_type: type, ename, evalue, traceback };
-    default:
-      return undefined;
   }
 }

@@ -62,6 +62,7 @@ export function openHelper(options: LaunchOptions, events: HelperEvents): Helper
     early = [];
     await exited;
     if (started) begun.cleanUp(started);
+    await begun.gone;
   };
   const exited = open().catch((error: unknown) => events.onExit(error instanceof Error ? error.message : String(error)));
 

@@ -12,7 +12,8 @@ import { CellRun } from './cell-run.js';
 import { type Helper, openHelper } from './helper.js';
 import type { Frame } from './jupyter-frames.js';
 import type { LaunchOptions } from './jupyter-process.js';
-import { type CommMessage, parseComm, toCommContent } from './kernel-comms.js';
+import { type CommMessage, parseComm, type ShownByCode, type ShownListener, toCommContent } from './kernel-comms.js';
+import { toShown } from './shown-by-code.js';
 
 export interface JupyterEngineOptions extends LaunchOptions {
   kernelName: string | undefined;
@@ -20,6 +21,8 @@ export interface JupyterEngineOptions extends LaunchOptions {
   startTimeoutMs: number;
   onReady: (info: EngineInfo) => void;
   onComm: (message: CommMessage) => void;
+  /** True: it was taken, and its cell does not get it. */
+  onShown: ShownListener;
 }
 
 /** What the kernel said of itself. */
@@ -43,6 +46,8 @@ export class JupyterEngine implements Engine {
   readonly #helper: Helper;
   readonly #calls: ToolCalls | undefined;
   readonly #requests = new Map<string, (reply: Content) => void>();
+  /** Messages of comms that the kernel has not dealt with yet. */
+  readonly #comms = new Map<string, { onShown: ((shown: ShownByCode) => void) | undefined; resolve: () => void }>();
   #language = '';
   #run: { id: string; cell: CellRun } | undefined;
   #lastId = 0;
@@ -110,10 +115,20 @@ export class JupyterEngine implements Engine {
     return reply;
   }
 
-  sendComm(message: CommMessage): void {
-    if (!this.#isReady || this.#isEnded) return;
+  /** Resolves when the kernel has dealt with it. */
+  sendComm(message: CommMessage, onShown: ((shown: ShownByCode) => void) | undefined): Promise<void> {
+    if (!this.#isReady || this.#isEnded) return Promise.resolve();
     const { messageType, content } = toCommContent(message);
-    this.#send('shell', messageType, this.#newId(), content, { metadata: message.metadata }, message.buffers);
+    const id = this.#newId();
+    const handled = new Promise<void>((resolve) => this.#comms.set(id, { onShown, resolve }));
+    this.#send('shell', messageType, id, content, { metadata: message.metadata }, message.buffers);
+    return handled;
+  }
+
+  /** While no cell runs: ends what a message of a comm has called. */
+  interruptComms(): void {
+    // The helper interrupts the cell of this id, and knows that there is none.
+    if (this.#comms.size > 0) this.#helper.send({ type: 'interrupt', id: null });
   }
 
   async end(): Promise<void> {
@@ -123,6 +138,7 @@ export class JupyterEngine implements Engine {
       this.#run?.cell.drop();
       this.#calls?.close();
       for (const resolve of this.#requests.values()) resolve({});
+      for (const { resolve } of this.#comms.values()) resolve();
     }
     await this.#helper.end();
   }
@@ -167,16 +183,30 @@ export class JupyterEngine implements Engine {
       if (isOurs) this.#run?.cell.takeReply(content);
       else this.#requests.get(String(parent))?.(content);
     } else if (channel === 'iopub') {
-      this.#takeOutput(String(messageType), isOurs, content, more);
+      this.#takeOutput(String(messageType), String(parent), content, more);
       this.#helper.acknowledge(Number(size));
     }
   }
 
-  #takeOutput(messageType: string, isOurs: boolean, content: Content, [metadata, ...buffers]: readonly Buffer[]): void {
+  #takeOutput(messageType: string, parent: string, content: Content, [metadata, ...buffers]: readonly Buffer[]): void {
     const comm = parseComm(messageType, content, metadata && parseContent(metadata), buffers);
     if (comm) return this.#options.onComm(comm);
-    // Output of a task that outlived its cell is the running one's; its states are not.
-    if (isOurs || (messageType !== 'status' && messageType !== 'execute_input')) this.#run?.cell.takeOutput(messageType, content);
+    const isOurs = parent === this.#run?.id;
+    const caller = this.#comms.get(parent);
+    if (messageType === 'status' || messageType === 'execute_input') {
+      if (isOurs) this.#run?.cell.takeOutput(messageType, content);
+      if (!caller || content.execution_state !== 'idle') return;
+      this.#comms.delete(parent);
+      return caller.resolve();
+    }
+    if (this.#options.onShown(parent, () => toShown(messageType, content))) {
+      // Its cell still talks.
+      if (isOurs) this.#run?.cell.takeOutput('', {});
+    } else if (caller) {
+      const shown = toShown(messageType, content);
+      if (shown) caller.onShown?.(shown);
+      // Output of a task that outlived its cell is the running one's.
+    } else this.#run?.cell.takeOutput(messageType, content);
   }
 
   #over(reason: string): void {

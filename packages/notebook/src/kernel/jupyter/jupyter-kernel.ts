@@ -1,11 +1,11 @@
-import type { RelaySeam } from '../../relay/relay.js';
+import type { RelaySeam } from '../../relay/reach.js';
 import type { FolderAccess, SandboxMode } from '../../sandbox/spec.js';
 import type { Completions, KernelInfo, MimeBundle } from '../kernel.js';
 import type { KernelTools } from '../kernel-tools.js';
 import type { Layer } from '../layers.js';
 import { type EngineEvents, QueuedKernel, type QueueOptions } from '../queued-kernel.js';
 import { type EngineInfo, JupyterEngine } from './jupyter-engine.js';
-import type { CommMessage, KernelComms } from './kernel-comms.js';
+import type { CommMessage, KernelComms, ShownListener } from './kernel-comms.js';
 
 export interface JupyterKernelOptions extends QueueOptions {
   /** A Python that has jupyter_client, by absolute path. */
@@ -42,6 +42,7 @@ export class JupyterKernel extends QueuedKernel<JupyterEngine> {
   protected readonly restarted = 'the kernel';
   readonly #options: JupyterKernelOptions;
   readonly #commListeners = new Set<(message: CommMessage) => void>();
+  readonly #shownListeners = new Set<ShownListener>();
   #about: EngineInfo;
 
   constructor(options: JupyterKernelOptions) {
@@ -50,10 +51,15 @@ export class JupyterKernel extends QueuedKernel<JupyterEngine> {
     const name = options.kernelName ?? 'python3';
     this.#about = { name, displayName: name, language: options.kernelName === undefined ? 'python' : '', version: '', layers: [] };
     this.comms = {
-      send: (message) => this.engine?.sendComm(message),
+      isSupported: true,
+      send: async (message, onShown) => this.engine?.sendComm(message, onShown),
       onMessage: (listener) => {
         this.#commListeners.add(listener);
         return () => this.#commListeners.delete(listener);
+      },
+      onShown: (listener) => {
+        this.#shownListeners.add(listener);
+        return () => this.#shownListeners.delete(listener);
       },
     };
   }
@@ -65,6 +71,12 @@ export class JupyterKernel extends QueuedKernel<JupyterEngine> {
 
   get layers(): readonly Layer[] | undefined {
     return this.#about.layers.length > 0 ? this.#about.layers : undefined;
+  }
+
+  /** Callbacks of widgets run while no cell does. */
+  override async interrupt(): Promise<void> {
+    this.idleEngine?.interruptComms();
+    await super.interrupt();
   }
 
   async complete(code: string, position: number): Promise<Completions> {
@@ -106,10 +118,9 @@ export class JupyterKernel extends QueuedKernel<JupyterEngine> {
     const onComm = (message: CommMessage) => {
       for (const listener of this.#commListeners) listener(message);
     };
-    return new JupyterEngine(
-      { python, folder, sandbox, files, ours, allowNet, relaySeam, programUrl, kernelName, tools, startTimeoutMs, onReady, onComm },
-      events,
-    );
+    const onShown: ShownListener = (cause, read) => [...this.#shownListeners].some((listener) => listener(cause, read));
+    const launch = { python, folder, sandbox, files, ours, allowNet, relaySeam, programUrl, kernelName, tools, startTimeoutMs };
+    return new JupyterEngine({ ...launch, onReady, onComm, onShown }, events);
   }
 }
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import type { RelaySeam } from '../../relay/relay.js';
+import type { RelaySeam } from '../../relay/reach.js';
 import { openRelay, type SandboxRelay } from '../../relay/sandbox-relay.js';
 import { toKernelSpec } from '../../sandbox/kernel-spec.js';
 import { openSandbox } from '../../sandbox/sandbox.js';
@@ -41,6 +41,8 @@ export interface Launched {
   inspect(): Promise<void>;
   /** Why it was ended by a bound, if it was. */
   breach?: (() => string | undefined) | undefined;
+  /** After its end: nothing of its sandbox is left. */
+  gone?: Promise<void> | undefined;
   /** The helper has ended, perhaps without a chance to do it itself: ends the kernel's process group, and removes its folder. */
   cleanUp(started: { readonly pid: number; readonly folder: string }): void;
 }
@@ -102,7 +104,7 @@ async function launchInside(sandbox: Sandbox, layerOf: (spec: SandboxSpec) => La
     if (faults.length > 0) throw new Error(`its sandbox is not in force: ${faults.join(', ')}`);
   };
   // All of it ends with its first process, and the number that it has inside is somebody else's here.
-  return { child: sandboxed.child, layers: [layerOf(spec)], inspect, breach: sandboxed.breach, cleanUp: () => {} };
+  return { child: sandboxed.child, layers: [layerOf(spec)], inspect, breach: sandboxed.breach, gone: sandboxed.gone, cleanUp: () => {} };
 }
 
 function cleanUpHere({ pid, folder }: { pid: number; folder: string }): void {

@@ -1,3 +1,6 @@
+import type { Output } from '../kernel.js';
+import { isTooDeep } from '../messages.js';
+
 /** A message between a widget in a window and its half in the kernel. */
 export interface CommMessage {
   readonly type: 'open' | 'msg' | 'close';
@@ -9,13 +12,30 @@ export interface CommMessage {
   readonly buffers: readonly Uint8Array[];
 }
 
+/** What code shows, or that it clears what it has shown. */
+export type ShownByCode =
+  | { readonly kind: 'output'; readonly output: Output; readonly displayId?: string; readonly update?: boolean }
+  | { readonly kind: 'clear'; readonly wait: boolean };
+
 /** Comms of a kernel that has them: Jupyter's way for widgets. They end with the kernel. */
 export interface KernelComms {
-  /** Dropped while there is no kernel. The kernel takes it when it is done with the cell that runs. */
-  send(message: CommMessage): void;
+  /** False of a kernel without comms, in whose place one with comms may come. */
+  readonly isSupported: boolean;
+  /**
+   * Dropped while there is no kernel. Resolves when the kernel has dealt with it, which is after the cell that runs, or has ended. Never
+   * rejects. `onShown` receives what code shows that the message calls; default: nobody does.
+   */
+  send(message: CommMessage, onShown?: (shown: ShownByCode) => void): Promise<void>;
   /** Called with each message of the kernel. Returns the unsubscribe function. */
   onMessage(listener: (message: CommMessage) => void): () => void;
+  /**
+   * Asked about all that code shows, in order with the messages, before its cell gets it: true takes it away. `cause` is the id of the message that
+   * runs the code, as the kernel knows it. Returns the unsubscribe function.
+   */
+  onShown(listener: ShownListener): () => void;
 }
+
+export type ShownListener = (cause: string, read: () => ShownByCode | undefined) => boolean;
 
 /** What Jupyter sends for it. */
 export function toCommContent({ type, commId, targetName, data }: CommMessage): { messageType: string; content: object } {
@@ -23,7 +43,7 @@ export function toCommContent({ type, commId, targetName, data }: CommMessage): 
   return { messageType: `comm_${type}`, content };
 }
 
-/** Undefined: it is none. */
+/** Undefined: it is none, or one that could not be passed on. */
 export function parseComm(
   messageType: string,
   content: unknown,
@@ -33,7 +53,7 @@ export function parseComm(
   const type = /^comm_(open|msg|close)$/.exec(messageType)?.[1] as CommMessage['type'] | undefined;
   if (type === undefined || typeof content !== 'object' || content === null) return undefined;
   const { comm_id: commId, target_name: targetName, data } = content as { [key: string]: unknown };
-  if (typeof commId !== 'string') return undefined;
+  if (typeof commId !== 'string' || isTooDeep(data) || isTooDeep(metadata)) return undefined;
   return {
     type,
     commId,

@@ -30,12 +30,19 @@ export class Mailbox {
     this.#obey(command);
   }
 
-  /** Blocks until a message is there that is wanted, the time is over, or an interrupt came, which is forgotten by that. */
-  wait(isWanted: (command: Command) => boolean, ms: number): Command | 'interrupted' | undefined {
+  /**
+   * Blocks until a message is there that is wanted, the time is over, or an interrupt came, which is forgotten by that unless the caller
+   * leaves it to Python.
+   */
+  wait(
+    isWanted: (command: Command) => boolean,
+    ms: number,
+    { keepsInterrupt = false }: { keepsInterrupt?: boolean } = {},
+  ): Command | 'interrupted' | undefined {
     const endMs = performance.now() + ms;
     for (;;) {
       const { arrivals } = this.#signals;
-      if (this.#signals.takeInterrupt()) return 'interrupted';
+      if (keepsInterrupt ? this.#signals.isInterrupted() : this.#signals.takeInterrupt()) return 'interrupted';
       const wanted = this.#find(isWanted);
       if (wanted) return wanted;
       const leftMs = endMs - performance.now();

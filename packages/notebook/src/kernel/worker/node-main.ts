@@ -6,6 +6,7 @@
 import './ignore-sigusr1.js';
 import { createInterface } from 'node:readline';
 import { Worker } from 'node:worker_threads';
+import { toLine, withBytes } from '../line-bytes.js';
 import type { Command, StartCommand } from '../messages.js';
 import { createSender, createSignals } from '../shared-signals.js';
 import { createFetchServer, type FetchAnswer, type FetchMessage } from './main-thread-fetch.js';
@@ -25,14 +26,14 @@ worker.stdout.resume();
 worker.stderr.pipe(process.stderr);
 worker.on('message', (message) => {
   if (message?.type === 'fetch' || message?.type === 'fetchAbort') takeFetch?.(message);
-  else process.stdout.write(`${JSON.stringify(message)}\n`);
+  else process.stdout.write(`${toLine(message)}\n`);
 });
 worker.on('error', (error) => end(error.message));
 worker.on('exit', (code) => end(`its thread ended with code ${code}`));
 process.stdout.on('error', () => process.exit(1));
 
 createInterface({ input: process.stdin })
-  .on('line', (line) => obey(JSON.parse(line) as Line))
+  .on('line', (line) => obey(withBytes(JSON.parse(line)) as Line))
   .on('close', () => process.exit(0));
 
 function obey(message: Line): void {

@@ -4,6 +4,9 @@ import type { Execution, Output } from '../kernel.js';
 import type { Hardened, StartCommand } from '../messages.js';
 import type { SignalReceiver } from '../shared-signals.js';
 import { PlainAbortSignal } from './abort-signal.js';
+import { folderInside, mountFolder, type TellRefusal } from './folder-fs.js';
+import { createHostFetch, createNetworkPort } from './host-fetch.js';
+import type { HostPort } from './host-port.js';
 import { createJsGlobals, jsClasses } from './js-globals.js';
 import type { OutputPump } from './output-pump.js';
 import type { PythonTools } from './tool-port.js';
@@ -11,9 +14,13 @@ import type { WorkerSide } from './worker-side.js';
 
 /** `notebridge_kernel.Kernel`. */
 export interface PythonKernel extends PythonTools {
-  execute(count: number, source: string, interrupted: boolean): void;
+  /** How many interrupts it has had. */
+  readonly interrupts: number;
+  execute(count: number, source: string, interruptsBefore: number): void;
   cancel(): void;
   complete(before: string): string;
+  connect_network(port: object): void;
+  connect_folder(path: string, refusal: TellRefusal): void;
 }
 
 /** What `notebridge_kernel` posts, as JSON. */
@@ -32,6 +39,7 @@ export interface LoadedPython {
 interface Joints {
   signals: SignalReceiver;
   pump: OutputPump;
+  host: HostPort;
   fail: (reason: unknown) => void;
 }
 
@@ -39,26 +47,33 @@ const pythonFolder = '/lib/notebridge';
 const pythonFiles = [
   'IPython/__init__.py',
   'IPython/display.py',
+  'micropip/__init__.py',
   ...[
     '__init__',
     'cells',
     'completion',
     'display',
     'environment',
+    'folder',
     'formats',
+    'installer',
     'kernel',
     'magics',
+    'network',
+    'package_index',
     'packages',
     'pretty',
     'streams',
     'tools',
     'tracebacks',
+    'versions',
   ].map((name) => `notebridge_kernel/${name}.py`),
 ];
 
 export async function loadPython(side: WorkerSide, command: StartCommand, joints: Joints): Promise<LoadedPython> {
   const { hardening, fetchOrigins } = command;
-  const jsglobals = hardening === false ? globalThis : createJsGlobals(side.sendRequest(fetchOrigins));
+  const jsglobals =
+    hardening === false ? globalThis : createJsGlobals(command.network ? createHostFetch(joints.host) : side.sendRequest(fetchOrigins));
   const [pyodide, files] = await Promise.all([
     side.loadPyodide(command, {
       env: { HOME: '/home/pyodide' },
@@ -76,6 +91,8 @@ export async function loadPython(side: WorkerSide, command: StartCommand, joints
   joinInterrupts(pyodide, joints);
   pyodide.runPython(`import sys; sys.path.append(${JSON.stringify(pythonFolder)})`);
   const kernel = startKernel(pyodide, joints);
+  if (command.network) kernel.connect_network(createNetworkPort(joints.host));
+  if (command.files && joints.host.canWait) kernel.connect_folder(folderInside, mountFolder(pyodide, joints.host));
   return { kernel, pyodide, version: pyodide.runPython('import sys; sys.version.split()[0]') as string, hardened };
 }
 

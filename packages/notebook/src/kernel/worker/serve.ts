@@ -1,6 +1,7 @@
 /** The worker: loads Python, then carries out commands, one cell at a time. The same in a page and in Node. */
 import type { Command, StartCommand } from '../messages.js';
 import { SignalReceiver } from '../shared-signals.js';
+import { HostPort } from './host-port.js';
 import { Mailbox } from './mailbox.js';
 import { OutputPump } from './output-pump.js';
 import { loadPython, type PythonKernel } from './python.js';
@@ -21,8 +22,10 @@ async function start(side: WorkerSide, command: StartCommand, fail: (error: unkn
   try {
     const signals = new SignalReceiver(command.signals);
     const pump = new OutputPump({ post: side.post, signals });
-    const { kernel, pyodide, version, hardened } = await loadPython(side, command, { signals, pump, fail });
-    const mailbox: Mailbox = new Mailbox(side, { signals, obey: (next) => obey(next, { side, kernel, signals, pump, tools }) });
+    // Commands come once Python is there, which wants to know its host while it loads.
+    const mailbox: Mailbox = new Mailbox(side, { signals, obey: (next) => obey(next, { side, kernel, signals, pump, host, tools }) });
+    const host = new HostPort({ mailbox, post: side.post, flush: () => pump.flush() });
+    const { kernel, pyodide, version, hardened } = await loadPython(side, command, { signals, pump, host, fail });
     const tools = new ToolPort({ pyodide, python: kernel, mailbox, post: side.post, flush: () => pump.flush() });
     side.post({ type: 'ready', version, ...(hardened ? { hardened } : {}) });
     return (next: Command) => mailbox.take(next);
@@ -37,17 +40,19 @@ interface Parts {
   kernel: PythonKernel;
   signals: SignalReceiver;
   pump: OutputPump;
+  host: HostPort;
   tools: ToolPort;
 }
 
-function obey(command: Command, { side, kernel, signals, pump, tools }: Parts): void {
+function obey(command: Command, { side, kernel, signals, pump, host, tools }: Parts): void {
   switch (command.type) {
     case 'execute': {
       signals.keepInterruptOf(command.count);
+      const before = kernel.interrupts;
       // It may be there already. Taken before Python runs, or it would hit our own code in there.
       const interrupted = signals.takeInterrupt();
       pump.begin(command.count);
-      kernel.execute(command.count, command.source, interrupted);
+      kernel.execute(command.count, command.source, before - Number(interrupted));
       return;
     }
     case 'interrupt':
@@ -57,6 +62,9 @@ function obey(command: Command, { side, kernel, signals, pump, tools }: Parts): 
       return;
     case 'complete':
       side.post({ type: 'completions', id: command.id, ...JSON.parse(kernel.complete(command.before)) });
+      return;
+    case 'hostAnswer':
+      host.take(command);
       return;
     case 'toolPackage':
     case 'toolEvent':

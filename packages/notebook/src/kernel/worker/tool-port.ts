@@ -62,7 +62,8 @@ export class ToolPort {
   /** `e` or `a` and the text of an event or the answer; `i` for an interrupt; nothing if the time is over. */
   #wait(id: number, ms: number): string {
     this.#options.flush();
-    const command = this.#options.mailbox.wait((next) => 'id' in next && next.id === id && next.type !== 'complete', ms);
+    const isOfCall = (next: Command) => (next.type === 'toolEvent' || next.type === 'toolAnswer') && next.id === id;
+    const command = this.#options.mailbox.wait(isOfCall, ms);
     if (command === 'interrupted') return 'i';
     if (command?.type === 'toolEvent') return `e${command.text}`;
     return command?.type === 'toolAnswer' ? `a${command.text}` : '';

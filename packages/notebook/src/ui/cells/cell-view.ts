@@ -64,6 +64,7 @@ export class CellView {
     this.#host = host;
     const { id } = cell;
     this.#source = new CellSource({
+      cellId: id,
       type: cell.type,
       text: host.drafts.textOf(cell),
       keys: host.keys,
@@ -74,8 +75,8 @@ export class CellView {
     const act = () => (this.#run ? host.stop() : host.run(id));
     this.#runButton = button({ class: 'run-button', tabindex: -1, onclick: act }, this.#count, icon('run'), icon('stop'));
     this.element = el(
-      'section',
-      { class: 'cell', 'data-cell-id': id, tabindex: -1, role: 'group', 'aria-roledescription': 'cell' },
+      'article',
+      { class: 'cell', 'data-cell-id': id, tabindex: -1, 'aria-roledescription': 'cell' },
       el('div', { class: 'gap' }, this.#badge),
       el('div', { class: 'gutter' }, this.#runButton, this.#time.element),
       el('div', { class: 'body' }, this.#source.element, this.#prose, this.#clash, this.#faults, this.#outputs.element, this.#asked),
@@ -184,10 +185,15 @@ export class CellView {
   /** What its running code asks. */
   showQuestion(question: OpenQuestion | undefined): void {
     if (question?.id === this.#question?.id) return;
-    const hadFocus = this.#question?.hasFocus ?? false;
+    const before = this.#question?.hasFocus ? this.#question : undefined;
     this.#question = question && new QuestionForm(question, (text) => this.#host.answer(question.id, text));
     this.#asked.replaceChildren(...(this.#question ? [this.#question.element] : []));
-    if (hadFocus) this.focus();
+    if (before && !before.giveBack()) this.focus();
+    this.#question?.offer();
+  }
+
+  /** Its question takes the keyboard if it may. */
+  offerQuestion(): void {
     this.#question?.offer();
   }
 

@@ -26,6 +26,7 @@ export interface NotebookKeys {
 }
 
 export interface EditorOptions {
+  cellId: string;
   text: string;
   type: CellType;
   label: string;
@@ -46,7 +47,7 @@ const maxColoured: { readonly [type in CellType]: number } = { code: 500_000, ma
 const nonce = document.querySelector<HTMLScriptElement>('script[nonce]')?.nonce ?? '';
 
 /** A CodeMirror editor for one cell. */
-export function createEditor({ text, type, label, keys, onEdit, onFocus, complete }: EditorOptions): EditorView {
+export function createEditor({ cellId, text, type, label, keys, onEdit, onFocus, complete }: EditorOptions): EditorView {
   return new EditorView({
     state: EditorState.create({
       doc: text,
@@ -79,7 +80,7 @@ export function createEditor({ text, type, label, keys, onEdit, onFocus, complet
         language.of(languageFor(type, text.length)),
         labelling.of(contentAttributes(label)),
         numbering.of([]),
-        findMarks,
+        findMarks(cellId),
         look,
         EditorView.updateListener.of((update) => {
           const isTyped = update.docChanged && !update.transactions.some((transaction) => transaction.annotation(fromOutside));
@@ -165,5 +166,6 @@ const look = EditorView.theme({
   '&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground': { background: 'var(--selection)' },
   '&.cm-focused .cm-matchingBracket': { backgroundColor: 'var(--selection)', outline: 'none' },
   '.cm-tooltip': { backgroundColor: 'var(--raised)', color: 'var(--ink)', border: '1px solid var(--line)', borderRadius: '6px' },
+  '.cm-tooltip.cm-tooltip-autocomplete > ul > li': { padding: '0.1rem 0.6rem' },
   '.cm-tooltip.cm-tooltip-autocomplete > ul > li[aria-selected]': { backgroundColor: 'var(--accent)', color: 'var(--on-accent)' },
 });

@@ -1,42 +1,58 @@
-import { Decoration, type DecorationSet, type EditorView, MatchDecorator, ViewPlugin, type ViewUpdate } from '@codemirror/view';
+import { Decoration, type DecorationSet, type EditorView, ViewPlugin, type ViewUpdate } from '@codemirror/view';
 import { Listeners } from '@notebridge/kit/listeners';
 
-/** What is looked for in all cells; undefined: nothing. */
-const queries = new Listeners<RegExp | undefined>();
-let query: RegExp | undefined;
+/** A place in a cell's text. */
+export interface FoundPlace {
+  readonly cellId: string;
+  readonly from: number;
+  readonly to: number;
+}
 
-/** Marks what is found in every editor, and in those that come. */
-export function markFound(pattern: RegExp | undefined): void {
-  query = pattern;
-  queries.emit(pattern);
+const changes = new Listeners<void>();
+let placesOf: ReadonlyMap<string, readonly FoundPlace[]> = new Map();
+
+/** Marks what was found in every editor, and in those that come. */
+export function markFound(found: readonly FoundPlace[]): void {
+  if (found.length === 0 && placesOf.size === 0) return;
+  const places = new Map<string, FoundPlace[]>();
+  for (const each of found) {
+    const own = places.get(each.cellId);
+    if (own) own.push(each);
+    else places.set(each.cellId, [each]);
+  }
+  placesOf = places;
+  changes.emit();
 }
 
 class FindMarks {
-  decorations: DecorationSet = Decoration.none;
+  decorations: DecorationSet;
+  readonly #cellId: string;
   readonly #stopListening: () => void;
-  #decorator: MatchDecorator | undefined;
 
-  constructor(view: EditorView) {
-    this.#look(view);
-    this.#stopListening = queries.add(() => {
-      this.#look(view);
+  constructor(view: EditorView, cellId: string) {
+    this.#cellId = cellId;
+    this.decorations = this.#marks(view);
+    this.#stopListening = changes.add(() => {
+      this.decorations = this.#marks(view);
       // Drawn with the next update, which this is.
       view.dispatch({});
     });
   }
 
-  update(update: ViewUpdate): void {
-    if (this.#decorator && (update.docChanged || update.viewportChanged || update.selectionSet))
-      this.decorations = this.#decorator.createDeco(update.view);
+  /** Until it is counted anew, a mark goes where its text goes. */
+  update({ docChanged, selectionSet, changes: edits, view }: ViewUpdate): void {
+    if (docChanged) this.decorations = this.decorations.map(edits);
+    else if (selectionSet && this.decorations.size > 0) this.decorations = this.#marks(view);
   }
 
   destroy(): void {
     this.#stopListening();
   }
 
-  #look(view: EditorView): void {
-    this.#decorator = query && new MatchDecorator({ regexp: query, decoration: markOf });
-    this.decorations = this.#decorator?.createDeco(view) ?? Decoration.none;
+  #marks({ state }: EditorView): DecorationSet {
+    const { main } = state.selection;
+    const places = (placesOf.get(this.#cellId) ?? []).filter(({ to }) => to <= state.doc.length);
+    return Decoration.set(places.map(({ from, to }) => (main.from === from && main.to === to ? here : mark).range(from, to)));
   }
 }
 
@@ -44,10 +60,6 @@ const mark = Decoration.mark({ class: 'found' });
 /** The one at which the person is. */
 const here = Decoration.mark({ class: 'found found-here' });
 
-function markOf([text]: RegExpExecArray, { state }: EditorView, from: number): Decoration | null {
-  if (text === '') return null;
-  const { main } = state.selection;
-  return main.from === from && main.to === from + text.length ? here : mark;
+export function findMarks(cellId: string) {
+  return ViewPlugin.define((view) => new FindMarks(view, cellId), { decorations: (marks) => marks.decorations });
 }
-
-export const findMarks = ViewPlugin.fromClass(FindMarks, { decorations: (marks) => marks.decorations });

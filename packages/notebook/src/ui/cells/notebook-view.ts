@@ -66,6 +66,11 @@ export class NotebookView {
     else view.focus();
   }
 
+  /** For what the running code has asked while the keyboard was on its way to another cell. */
+  offerQuestion(): void {
+    this.find(this.#options.store.running?.cellId)?.offerQuestion();
+  }
+
   /** Of one cell, or of all and those that come. */
   showLineNumbers(cellId: string | undefined, areShown: boolean): void {
     if (cellId !== undefined) return this.find(cellId)?.setLineNumbers(areShown);

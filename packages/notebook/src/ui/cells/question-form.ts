@@ -11,6 +11,8 @@ export class QuestionForm {
   readonly element: HTMLFormElement;
   readonly #field: HTMLInputElement;
   readonly #question: OpenQuestion;
+  /** Where the keyboard was, if it was in another text. */
+  #before: HTMLElement | undefined;
 
   constructor(question: OpenQuestion, answer: (text: string | null) => void) {
     this.#question = question;
@@ -56,17 +58,39 @@ export class QuestionForm {
     const active = document.activeElement;
     const writes = active instanceof HTMLElement && (active.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(active.tagName));
     const isOwn = writes && this.element.closest('.cell')?.contains(active) === true && performance.now() - lastTypedMs > typingMs;
-    if (this.#question.run.by.kind === 'agent' || (writes && !isOwn) || document.querySelector('dialog[open]')) return;
+    // Shift-Enter leads into the next cell, where nobody has begun to write.
+    const mayTake = !writes || isOwn || hasOnlyRun;
+    if (this.#question.run.by.kind === 'agent' || !mayTake || document.querySelector('dialog[open]')) return;
+    this.#before = writes && !isOwn ? active : undefined;
     this.#field.focus();
     this.element.scrollIntoView({ block: 'nearest' });
+  }
+
+  /** Gives the keyboard back to the text that it was taken from. False if there is none. */
+  giveBack(): boolean {
+    if (!this.#before?.isConnected) return false;
+    this.#before.focus({ preventScroll: true });
+    return true;
   }
 }
 
 let lastTypedMs = Number.NEGATIVE_INFINITY;
+/** The last thing that the person did was to run something by a key. */
+let hasOnlyRun = false;
 document.addEventListener(
   'keydown',
-  ({ key, ctrlKey, metaKey }) => {
+  ({ key, ctrlKey, metaKey, shiftKey, altKey, target }) => {
     if (key.length === 1 && !ctrlKey && !metaKey) lastTypedMs = performance.now();
+    // One answer may lead to the next question.
+    if (/^(?:Shift|Control|Alt|Meta)$/.test(key) || (target instanceof Element && target.closest('.question'))) return;
+    hasOnlyRun = key === 'Enter' && (ctrlKey || metaKey || shiftKey || altKey);
+  },
+  { capture: true },
+);
+document.addEventListener(
+  'pointerdown',
+  () => {
+    hasOnlyRun = false;
   },
   { capture: true },
 );

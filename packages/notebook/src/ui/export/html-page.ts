@@ -2,12 +2,16 @@ import { classHighlighter, highlightCode } from '@lezer/highlight';
 import type { Cell } from '../../model/cell.js';
 import { languageOf } from '../cells/languages.js';
 import { el } from '../dom.js';
+import { untilNothingIsLate } from '../outputs/late-parts.js';
 import { renderMarkdown } from '../outputs/markdown.js';
 import { OutputsView } from '../outputs/outputs-view.js';
 import { visibleNodes } from '../visible.js';
 
 /** Longer sources stand there without colours. */
 const maxColoured = 200_000;
+
+/** For what is laid out in threads, and for images that the host reads. */
+const lateMs = 30_000;
 
 /** What in a page of ours acts, or loads something: none of it goes along. */
 const active = 'script, iframe, object, embed, link, meta, base, button, input, select, textarea, canvas, audio, video';
@@ -19,9 +23,11 @@ const active = 'script, iframe, object, embed, link, meta, base, button, input, 
 export async function toHtmlPage({ title, cells }: { title: string; cells: readonly Cell[] }): Promise<string> {
   const main = el('main', {});
   for (const cell of cells) main.append(await cellElement(cell));
+  await untilNothingIsLate(lateMs);
+  const hasFormulas = main.querySelector('.katex') !== null;
   makePassive(main);
-  const styles = await (await fetch('app.css')).text();
-  const policy = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
+  const styles = [await fetchText('app.css'), ...(hasFormulas ? [await formulaStyles()] : [])].join('\n');
+  const policy = "default-src 'none'; img-src data:; font-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
   const head = [
     '<meta charset="utf-8">',
     '<meta name="viewport" content="width=device-width, initial-scale=1">',
@@ -31,6 +37,23 @@ export async function toHtmlPage({ title, cells }: { title: string; cells: reado
     `<style>${styles.replaceAll('</', '<\\/')}\n${ownStyles}</style>`,
   ];
   return `<!doctype html>\n<html lang="en">\n<head>\n${head.join('\n')}\n</head>\n<body class="exported">\n${main.outerHTML}\n</body>\n</html>\n`;
+}
+
+async function fetchText(name: string): Promise<string> {
+  return (await fetch(name)).text();
+}
+
+/** With their fonts in them, which are few hundred kilobytes. */
+async function formulaStyles(): Promise<string> {
+  const css = await fetchText('katex.css');
+  const names = [...new Set([...css.matchAll(/url\(([\w-]+\.woff2)\)/g)].map(([, name = '']) => name))];
+  const fonts = await Promise.all(names.map(async (name) => [name, await dataAddress(name)] as const));
+  return fonts.reduce((text, [name, address]) => text.replaceAll(`url(${name})`, `url(${address})`), css);
+}
+
+async function dataAddress(name: string): Promise<string> {
+  const bytes = new Uint8Array(await (await fetch(name)).arrayBuffer());
+  return `data:font/woff2;base64,${btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''))}`;
 }
 
 /** Takes out what acts, and what is hidden or asks for a click; foreign HTML keeps its tree of its own, and its styles in it. */

@@ -5,6 +5,8 @@ import { visible } from '../visible.js';
 export interface Banner {
   readonly kind: 'info' | 'warning' | 'error';
   readonly text: string;
+  /** What others say in it was made visible already. Default false. */
+  readonly isVisible?: boolean;
   readonly actions?: readonly { readonly text: string; readonly act: () => void; readonly isMain?: boolean }[];
   /** A person can put it away. */
   readonly closes?: boolean;
@@ -30,13 +32,13 @@ export class Banners {
     this.#shown.set(key, { banner, element });
   }
 
-  #draw(key: string, { kind, text, actions = [], closes = false }: Banner): HTMLElement {
+  #draw(key: string, { kind, text, isVisible = false, actions = [], closes = false }: Banner): HTMLElement {
     const buttons = actions.map(({ text: name, act, isMain }) => button({ class: isMain ? 'main' : undefined, onclick: act }, name));
     const close = button({ class: 'bare', 'aria-label': 'Dismiss', onclick: () => this.set(key, undefined) }, icon('close'));
     return el(
       'div',
       { class: `banner ${kind}`, role: kind === 'info' ? 'status' : 'alert' },
-      el('p', {}, visible(text)),
+      el('p', {}, isVisible ? text : visible(text)),
       el('div', { class: 'actions' }, ...buttons, ...(closes ? [close] : [])),
     );
   }

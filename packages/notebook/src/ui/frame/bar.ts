@@ -75,7 +75,10 @@ export function createBar(store: Store, commands: Commands, { toggleChanges, men
   store.follow(['reset', 'file', 'link'], () => {
     // What the host could not put into the file before it ended stands in a file beside it.
     const isLost = store.link.kind === 'ended' && (store.file.kind === 'unsaved' || store.file.kind === 'saving');
-    setText(saved, isLost ? 'Ended before it was saved' : fileTexts[store.file.kind]);
+    const text = isLost ? 'Ended before it was saved' : fileTexts[store.file.kind];
+    // Its first word is enough where there is no room, and it comes and goes while a cell runs.
+    const isLong = !isLost && store.file.kind === 'unsaved';
+    saved.replaceChildren(...(isLong ? ['Unsaved', el('span', { class: 'wide' }, ' changes')] : [text]));
     saved.dataset.state = store.file.kind;
   });
   const titles = new Map([runAll, interrupt, restart, saved, readOnly].map((each) => [each, each.title]));
@@ -96,7 +99,7 @@ export function createBar(store: Store, commands: Commands, { toggleChanges, men
     kernel.dataset.state = store.link.kind === 'open' ? state : 'unknown';
     interrupt.disabled = store.offReason !== undefined || (state !== 'busy' && !store.running);
   });
-  store.follow(['reset', 'link', 'agents'], () => agents.replaceChildren(...agentChips(store, commands)));
+  store.follow(['reset', 'link', 'agents', 'lease'], () => agents.replaceChildren(...agentChips(store, commands)));
   store.follow(['reset', 'readOnly'], () => readOnly.setAttribute('aria-checked', String(store.isReadOnly)));
   store.follow(['reset', 'journal'], () => {
     const count = store.journal.filter(({ undone }) => !undone).length;

@@ -32,7 +32,7 @@ const sections: { readonly [name: string]: { readonly [keys: string]: string } }
   'In a cell': {
     Esc: 'Leave it: keys act on cells',
     Tab: 'Complete, or indent',
-    'Shift Tab': 'Documentation; again: go into it',
+    'Shift Tab': 'Documentation; again: all of it, go into it',
     'Ctrl Z': 'Undo typing',
   },
   'In the menu ⋯': {

@@ -8,8 +8,8 @@ import { TextOutput } from '../outputs/text-output.js';
 export type AskDocumentation = (code: string, position: number, detail: 0 | 1) => Promise<Inspected | undefined>;
 
 /**
- * What the kernel knows of the name at the cursor, in a box beside it. Shift-Tab shows it, and once more leads into it, where the arrow
- * keys scroll; Escape, typing, or a click elsewhere closes it.
+ * What the kernel knows of the name at the cursor, in a box beside it. Shift-Tab shows it, and once more shows all that there is (the source
+ * of a function) and leads into it, where the arrow keys scroll; Escape, typing, or a click elsewhere closes it.
  */
 export class Documentation {
   readonly element = el('div', { class: 'documentation', role: 'dialog', 'aria-label': 'Documentation', tabindex: 0, hidden: true });
@@ -32,18 +32,23 @@ export class Documentation {
     const { main } = state.selection;
     const line = state.doc.lineAt(main.head);
     if (!main.empty || line.text.slice(0, main.head - line.from).trim() === '') return false;
-    if (!this.element.hidden && this.#of?.editor === editor) this.element.focus();
-    else void this.show(editor);
+    if (this.element.hidden || this.#of?.editor !== editor) void this.show(editor);
+    else {
+      this.element.focus();
+      void this.show(editor, 1);
+    }
     return true;
   }
 
-  async show(editor: EditorView): Promise<void> {
+  /** `detail`: 1 for all that the kernel knows. What is shown already stays if it knows no more. */
+  async show(editor: EditorView, detail: 0 | 1 = 0): Promise<void> {
     const code = editor.state.doc.toString();
     const position = editor.state.selection.main.head;
     const asked = ++this.#asked;
-    const found = await this.#ask(code, position, 0);
+    const found = await this.#ask(code, position, detail);
     // Something else was asked, or typed, in the meantime.
     if (asked !== this.#asked || editor.state.doc.toString() !== code || found === undefined) return;
+    if (detail === 1 && found === null) return;
     this.#of = { editor, code, position };
     this.element.replaceChildren(found ? draw(found) : el('p', { class: 'nothing' }, 'The kernel knows nothing of what is at the cursor.'));
     this.#place(editor, position);

@@ -1,3 +1,4 @@
+import { messageOf } from '@notebridge/kit/message-of';
 import { button, el, setText } from '../dom.js';
 import { icon } from '../icons.js';
 import type { Finder } from '../state/finder.js';
@@ -25,7 +26,7 @@ export class FindBar {
     this.#finder = finder;
     this.#onClose = onClose;
     const step = (by: -1 | 1, name: 'up' | 'down', label: string) =>
-      button({ class: 'bare', title: label, 'aria-label': label, onclick: () => this.#step(by) }, icon(name));
+      button({ class: 'bare', title: label, 'aria-label': label, onclick: () => void this.#step(by) }, icon(name));
     const close = button({ class: 'bare', title: 'Close (Esc)', 'aria-label': 'Close', onclick: () => this.close() }, icon('close'));
     this.element = el(
       'div',
@@ -54,8 +55,8 @@ export class FindBar {
     store.on(({ type }) => {
       if (this.element.hidden || (type !== 'cell' && type !== 'reset')) return;
       finder.count();
-      this.#showCount();
     });
+    finder.onCount(() => this.#showCount());
   }
 
   /** `text`: what is looked for at first, as a selection in a cell gives it. */
@@ -77,26 +78,30 @@ export class FindBar {
   #look(): void {
     const isOn = (each: HTMLElement) => each.getAttribute('aria-pressed') === 'true';
     this.#finder.look({ text: this.#text.value, isCaseSensitive: isOn(this.#caseButton), isPattern: isOn(this.#patternButton) });
-    this.#showCount();
   }
 
-  #step(by: -1 | 1): void {
-    this.#finder.step(by);
+  async #step(by: -1 | 1): Promise<void> {
+    await this.#finder.step(by);
     this.#showCount();
   }
 
   async #replace(): Promise<void> {
-    await this.#finder.replace(this.#by.value);
-    this.#showCount();
+    await this.#finder.replace(this.#by.value).then(
+      () => this.#showCount(),
+      (error: unknown) => setText(this.#count, messageOf(error)),
+    );
   }
 
   async #replaceAll(): Promise<void> {
-    const count = this.#finder.found.length;
-    const cells = await this.#finder.replaceAll(this.#by.value);
-    setText(
-      this.#count,
-      cells === 0 ? 'Nothing to replace' : `Replaced ${count} in ${cells} ${cells === 1 ? 'cell' : 'cells'} (Z takes it back)`,
-    );
+    try {
+      const { places, cells } = await this.#finder.replaceAll(this.#by.value);
+      setText(
+        this.#count,
+        cells === 0 ? 'Nothing to replace' : `Replaced ${places} in ${cells} ${cells === 1 ? 'cell' : 'cells'} (Z takes it back)`,
+      );
+    } catch (error) {
+      setText(this.#count, messageOf(error));
+    }
   }
 
   #showCount(): void {
@@ -104,8 +109,8 @@ export class FindBar {
     const total = found.length >= maxFound ? `${maxFound.toLocaleString('en')} or more` : String(found.length);
     const text =
       this.#text.value === '' ? '' : found.length === 0 ? 'Nothing found' : at === -1 ? `${total} found` : `${at + 1} of ${total}`;
-    setText(this.#count, fault === undefined ? text : 'Not a regular expression');
-    this.#count.title = fault ?? '';
+    setText(this.#count, fault?.text ?? text);
+    this.#count.title = fault?.detail ?? '';
     this.#text.setAttribute('aria-invalid', String(fault !== undefined));
   }
 
@@ -114,7 +119,7 @@ export class FindBar {
     const isField = event.target instanceof HTMLInputElement;
     if (event.key === 'Escape') this.close();
     else if (event.key === 'Enter' && event.target === this.#by) void this.#replace();
-    else if (event.key === 'Enter' && isField) this.#step(event.shiftKey ? -1 : 1);
+    else if (event.key === 'Enter' && isField) void this.#step(event.shiftKey ? -1 : 1);
     else if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'f') this.#text.select();
     else return;
     event.preventDefault();

@@ -18,8 +18,10 @@ const found = { changed: 'was changed by another program', removed: 'was removed
 /** Connection, file and kernel: what a person has to know or decide before the work can go on. */
 export function startStatusBanners({ store, banners, commands, connection, drafts }: StatusBannersOptions): void {
   store.follow(['reset', 'link'], () => banners.set('link', linkBanner()));
-  store.follow(['reset', 'file'], () => banners.set('file', fileBanner(store, commands)));
-  store.follow(['reset', 'kernel'], () => banners.set('kernel', kernelBanner(store, commands)));
+  // Of a host that has ended nothing can be asked for.
+  const unlessEnded = (banner: Banner | undefined) => (store.link.kind === 'ended' ? undefined : banner);
+  store.follow(['reset', 'file', 'link'], () => banners.set('file', unlessEnded(fileBanner(store, commands))));
+  store.follow(['reset', 'kernel', 'link'], () => banners.set('kernel', unlessEnded(kernelBanner(store, commands))));
 
   function linkBanner(): Banner | undefined {
     const { link } = store;

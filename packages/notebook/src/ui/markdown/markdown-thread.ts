@@ -1,3 +1,4 @@
+import { startThread } from '../threads.js';
 import type { LaidOut } from './parts.js';
 
 export interface MarkdownQuestion {
@@ -48,7 +49,7 @@ function ask(): void {
   const [first] = waiting;
   if (!first) return;
   try {
-    thread ??= startThread();
+    thread ??= createThread();
   } catch (error) {
     return settle(({ reject }) => reject(error as Error));
   }
@@ -88,8 +89,8 @@ function settle(end: (first: Waiting) => void): void {
   ask();
 }
 
-function startThread(): Worker {
-  const started = new Worker(threadUrl() as string, { type: 'module', name: 'markdown' });
+function createThread(): Worker {
+  const started = startThread('markdown');
   started.addEventListener('message', ({ data }: MessageEvent<MarkdownAnswer>) => {
     if (started !== thread) return;
     if ('state' in data) return proceed(data.state);
@@ -110,17 +111,3 @@ function proceed(state: 'ready' | 'loading' | 'working'): void {
     watch(startLimitMs, 'the layout of formulas does not start');
   }
 }
-
-interface TrustedTypes {
-  createPolicy(name: string, rules: { createScriptURL: () => string }): { createScriptURL(url: string): unknown };
-}
-
-/** The page's policy lets one address become a thread, by a policy that knows no other (`trusted-types notebridge-thread`). */
-function threadUrl(): unknown {
-  const url = new URL('markdown.js', document.baseURI).href;
-  const { trustedTypes } = globalThis as { trustedTypes?: TrustedTypes };
-  policy ??= trustedTypes?.createPolicy('notebridge-thread', { createScriptURL: () => url });
-  return policy ? policy.createScriptURL(url) : url;
-}
-
-let policy: ReturnType<TrustedTypes['createPolicy']> | undefined;

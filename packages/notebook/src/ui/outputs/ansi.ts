@@ -1,3 +1,5 @@
+import { inkOn, legible } from './legible-colour.js';
+
 /** The look of a run of text. */
 interface Pen {
   colour: string | undefined;
@@ -58,8 +60,10 @@ export class AnsiWriter {
     const span = document.createElement('span');
     span.className = names;
     span.textContent = text;
-    if (colour?.startsWith('rgb')) span.style.color = colour;
-    if (background?.startsWith('rgb')) span.style.backgroundColor = background;
+    const hasOwnGround = background?.startsWith('rgb') === true;
+    if (colour?.startsWith('rgb')) span.style.color = hasOwnGround ? colour : legible(colour);
+    if (hasOwnGround) span.style.backgroundColor = background;
+    if (hasOwnGround && !colour) span.style.color = inkOn(background);
     target.appendChild(span);
   }
 }
@@ -93,7 +97,7 @@ function withCodes(before: Pen, codes: readonly number[]): Pen {
   return pen;
 }
 
-/** `5;n` of 256 colours, or `2;r;g;b`. The first 16 follow the theme, the others are what they are. */
+/** `5;n` of 256 colours, or `2;r;g;b`. The first 16 follow the theme, the others are what they are, as far as they can be read. */
 function extended([mode, a = 0, b = 0, c = 0]: readonly number[]): { colour: string | undefined; used: number } {
   if (mode === 2) return { colour: `rgb(${a}, ${b}, ${c})`, used: 4 };
   if (mode !== 5) return { colour: undefined, used: 1 };

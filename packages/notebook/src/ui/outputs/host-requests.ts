@@ -1,5 +1,6 @@
 import type { Cell } from '../../model/cell.js';
 import type { HostMessage, ViewerAction } from '../../viewer/protocol.js';
+import type { WidgetNews } from '../../viewer/widgets.js';
 
 export interface OutputHost {
   /** Asks the notebook's host. */
@@ -10,6 +11,7 @@ export interface OutputHost {
 
 let host: OutputHost = { request: () => Promise.reject(new Error('the notebook is not connected')), cells: () => [] };
 let isTrusted = false;
+let onWidgets: (news: readonly WidgetNews[] | 'begun') => void = () => {};
 
 /** Gives outputs the notebook that they belong to: once, by whoever opens the connection. */
 export function joinOutputs(joined: OutputHost): void {
@@ -26,11 +28,23 @@ export function allCells(): readonly Cell[] {
 
 /** Takes what the host says of outputs out of its messages. */
 export function receiveForOutputs(message: HostMessage): void {
+  if (message.type === 'widgets') return onWidgets(message.news);
+  if (message.type === 'hello') onWidgets('begun');
   if (message.type !== 'hello' && message.type !== 'outputsTrusted') return;
   const before = isTrusted;
   isTrusted = message.outputsTrusted === true;
   if (isTrusted === before) return;
   for (const element of document.querySelectorAll(`.${trustFollower}`)) followers.get(element)?.();
+}
+
+/** Gives what is said of widgets to the code that shows them, which is loaded when it is used. `begun`: the host has forgotten what it had opened. */
+export function followWidgets(listener: typeof onWidgets): void {
+  onWidgets = listener;
+}
+
+/** A person trusts the notebook, or no more. Without a connection nothing changes, and the window says that there is none. */
+export function trustOutputs(trusted: boolean): void {
+  requestOfHost({ do: 'trustOutputs', trusted }).catch(() => {});
 }
 
 /** Whether scripts of outputs may run. */

@@ -1,9 +1,9 @@
 import type { MimeBundle, Output } from '../../kernel/kernel.js';
-import { toText } from '../../model/text.js';
 import { allCells } from './host-requests.js';
 import { rawTags } from './html-names.js';
 import { htmlOutput } from './html-output.js';
 import { MarkupReader } from './markup-tokens.js';
+import { asText } from './mime-text.js';
 
 /** What would act in an output. */
 export interface OutputScripts {
@@ -81,9 +81,4 @@ function placeIn(html: string): string[] {
 function pageOfScript(script: string): string {
   const inline = script.replace(/<(?=\/script|!--)/gi, '\\x3c');
   return `<script>(function (element) {\n${inline}\n}).call(globalThis, document.body);</script>`;
-}
-
-export function asText(value: unknown): string {
-  if (typeof value === 'string') return value;
-  return Array.isArray(value) ? toText(value.map(String)) : JSON.stringify(value, null, 2);
 }

@@ -1,6 +1,7 @@
 import type { Output } from '../../kernel/kernel.js';
 import { toText } from '../../model/text.js';
 import { button, el, setText } from '../dom.js';
+import { withoutAnsi } from './ansi.js';
 import { cannotShow } from './cannot-show.js';
 import { cellBudget, weightOf } from './output-weight.js';
 import { richOutput } from './rich-output.js';
@@ -130,10 +131,15 @@ function drawKind(output: Output): Shown {
     case 'stream':
       return drawText(output, `output stream-output stream-${output.name === 'stderr' ? 'stderr' : 'stdout'}`, toText(output.text));
     case 'error':
-      return drawText(output, 'output error-output', output.traceback.join('\n') || `${output.ename}: ${output.evalue}`);
+      return drawText(output, 'output error-output', withoutRuler(output.traceback).join('\n') || `${output.ename}: ${output.evalue}`);
     default:
       return { output, element: el('div', { class: 'output' }, richOutput(output)) };
   }
+}
+
+/** The line of dashes with which IPython begins: the box says it, and a narrow window would break it in three. */
+function withoutRuler(traceback: readonly string[]): readonly string[] {
+  return /^-{20,}$/.test(withoutAnsi(traceback[0] ?? '')) ? traceback.slice(1) : traceback;
 }
 
 function drawText(output: Output, className: string, value: string): Shown {

@@ -1,15 +1,16 @@
 import type { MimeBundle, Output } from '../../kernel/kernel.js';
-import { isJsonMimeType } from '../../model/outputs.js';
+import { isJsonMimeType, widgetIdOf } from '../../model/outputs.js';
 import { el } from '../dom.js';
 import { cannotShow } from './cannot-show.js';
 import { htmlOutput } from './html-output.js';
 import { safeImage, svgAddress } from './images.js';
+import { expectLate } from './late-parts.js';
 import { renderLatex, renderMarkdown } from './markdown.js';
-import { asText, scriptsOf } from './output-scripts.js';
+import { asText } from './mime-text.js';
+import { scriptsOf } from './output-scripts.js';
 import { scriptedOutput } from './scripted-output.js';
 import { TextOutput } from './text-output.js';
-
-const widgetType = 'application/vnd.jupyter.widget-view+json';
+import { widgetOutput } from './widget-output.js';
 
 type Renderer = (value: unknown, type: string, bundle: MimeBundle, metadata: MimeBundle) => HTMLElement | undefined;
 
@@ -23,6 +24,8 @@ const renderers: readonly (readonly [type: string, name: string, render: Rendere
   ['image/webp', 'This image', image],
   ['text/markdown', 'This text', (value) => prose(renderMarkdown(asText(value)))],
   ['text/latex', 'This formula', (value) => prose(renderLatex(asText(value)), 'latex-output')],
+  // Its plain text says no more than that it is JSON.
+  ['application/json', 'This JSON', (value) => text(JSON.stringify(value, null, 2), 'plain-output')],
 ];
 
 /** An output with a mime bundle. */
@@ -30,6 +33,8 @@ export function richOutput(output: Extract<Output, { data: MimeBundle }>): HTMLE
   const { data = {}, metadata = {} } = output;
   const scripts = scriptsOf(data);
   const still = () => stillForm(data, metadata);
+  const modelId = widgetIdOf(data);
+  if (modelId !== undefined) return widgetOutput(modelId, () => still() ?? el('div'));
   if (scripts) return scriptedOutput(output, scripts, still);
   // An empty box is for a script of another output to draw into.
   return still() ?? (data['text/html'] === undefined ? noForm(data) : el('div'));
@@ -38,8 +43,6 @@ export function richOutput(output: Extract<Output, { data: MimeBundle }>): HTMLE
 /** The best form of a mime bundle that can be shown and does not act. One that cannot be shown says why, and leaves it to the next. */
 function stillForm(bundle: MimeBundle, metadata: MimeBundle): HTMLElement | undefined {
   const faults: HTMLElement[] = [];
-  if (bundle[widgetType] !== undefined)
-    faults.push(el('div', { class: 'not-loaded' }, 'Interactive widgets are not shown in this window.'));
   const element = bestForm(bundle, metadata, faults) ?? otherForm(bundle);
   return faults.length === 0 ? element : el('div', {}, ...faults, element);
 }
@@ -93,7 +96,7 @@ function isSize(value: unknown): value is number {
 
 function prose(body: Promise<HTMLElement>, className = ''): HTMLElement {
   const element = el('div', { class: `prose ${className}`.trim() });
-  void body.then((laidOut) => element.append(laidOut));
+  expectLate(body.then((laidOut) => element.append(laidOut)));
   return element;
 }
 

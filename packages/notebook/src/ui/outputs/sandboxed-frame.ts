@@ -1,17 +1,33 @@
 import { el } from '../dom.js';
-import type { SandboxedMessage, ShowMessage } from '../sandboxed/show-pages.js';
+import type { SandboxedMessage } from '../sandboxed/window-link.js';
+
+/** A page that is there, until it goes. */
+export interface LiveFrame {
+  post(message: object): void;
+}
 
 export interface SandboxedFrameOptions {
-  /** What to show, one after the other; asked for when the frame comes into sight. */
-  pages: () => readonly string[];
+  /** The address of a page of ours. */
+  page: 'sandboxed.html' | 'widgets.html';
   /** For screen readers. */
   label: string;
+  /** Default: nothing. */
+  className?: string;
+  /** The page can be told what to show: when it comes into sight, and again whenever it has been away. */
+  onReady: (frame: LiveFrame) => void;
+  /** What it says beside its height. Default: that is ignored. */
+  onMessage?: (message: object, frame: LiveFrame) => void;
+  /** It went out of sight, or away. */
+  onEnd?: () => void;
+  /** Nothing runs in the page but what is ours: it may have the keyboard. Default false. */
+  runsOursAlone?: boolean;
+  /** Messages of the frame within a second. What sends more is ended: it would keep the window busy. Default 120. */
+  maxMessages?: number;
 }
 
 /** Higher ones scroll within themselves. The frame may ask for what it wants. */
 const maxHeightPx = 2000;
-/** Messages of one frame within a second. What sends more is ended: it would keep the window busy. */
-const maxMessages = 120;
+const defaultMaxMessages = 120;
 /** How often a frame may take the keyboard unasked; it is given back each time. */
 const maxTaken = 3;
 /** Frames that live at once; one that is out of sight goes, and begins anew when it is seen. */
@@ -21,6 +37,7 @@ interface Place {
   readonly holder: HTMLElement;
   readonly options: SandboxedFrameOptions;
   frame: HTMLIFrameElement | undefined;
+  live: LiveFrame | undefined;
   isSeen: boolean;
   messages: number;
   sinceMs: number;
@@ -35,11 +52,11 @@ const sight = new IntersectionObserver((entries) => entries.forEach(follow), { r
 
 /**
  * A page of its own that cannot reach anything: no network, no storage, nothing of this window (`sandboxed/`, and the policy with which it is
- * served). What it sends is its height, and that is all it can bring about here.
+ * served). Its height, and what `onMessage` makes of its messages, is all it can bring about here.
  */
 export function sandboxedFrame(options: SandboxedFrameOptions): HTMLElement {
-  const holder = el('div', { class: 'sandboxed-output' });
-  places.set(holder, { holder, options, frame: undefined, isSeen: false, messages: 0, sinceMs: 0, taken: 0 });
+  const holder = el('div', { class: `sandboxed-output ${options.className ?? ''}`.trim() });
+  places.set(holder, { holder, options, frame: undefined, live: undefined, isSeen: false, messages: 0, sinceMs: 0, taken: 0 });
   sight.observe(holder);
   return holder;
 }
@@ -63,7 +80,7 @@ function begin(place: Place): void {
   place.frame = el('iframe', {
     class: 'sandboxed-frame',
     sandbox: 'allow-scripts',
-    src: 'sandboxed.html',
+    src: options.page,
     title: options.label,
     allow: '',
   });
@@ -76,6 +93,8 @@ function end(place: Place, reason?: string): void {
   living.delete(place);
   place.frame?.remove();
   place.frame = undefined;
+  if (place.live) place.options.onEnd?.();
+  place.live = undefined;
   if (reason === undefined) return;
   sight.unobserve(place.holder);
   place.holder.style.height = '';
@@ -102,14 +121,18 @@ function isFlood(place: Place): boolean {
     place.sinceMs = now;
     place.messages = 0;
   }
-  return ++place.messages > maxMessages;
+  return ++place.messages > (place.options.maxMessages ?? defaultMaxMessages);
 }
 
 function receive(place: Place, message: Partial<SandboxedMessage> | null): void {
   const { frame, holder, options } = place;
   if (message?.type === 'unable') return end(place, 'This browser cannot keep scripts of outputs apart, so they do not run.');
-  if (message?.type === 'ready') frame?.contentWindow?.postMessage({ type: 'show', html: options.pages() } satisfies ShowMessage, '*');
-  if (message?.type !== 'height' || typeof message.height !== 'number' || !Number.isFinite(message.height)) return;
+  if (typeof message !== 'object' || message === null) return;
+  if (message.type === 'ready' && frame && !place.live) {
+    place.live = { post: (sent) => frame.contentWindow?.postMessage(sent, '*') };
+    options.onReady(place.live);
+  } else if (place.live && message.type !== 'height') options.onMessage?.(message, place.live);
+  if (message.type !== 'height' || typeof message.height !== 'number' || !Number.isFinite(message.height)) return;
   holder.style.height = `${Math.min(maxHeightPx, Math.max(0, Math.ceil(message.height)))}px`;
   if (frame) frame.height = '100%';
 }
@@ -131,6 +154,7 @@ function keepFocus(): void {
     const { activeElement } = document;
     if (!activeElement?.matches('.sandboxed-frame') || isWanted || activeElement.matches(':hover')) return;
     const place = [...living].find(({ frame }) => frame === activeElement);
+    if (place?.options.runsOursAlone) return;
     if (place && ++place.taken >= maxTaken) end(place, 'This output was ended: it took the keyboard from you.');
     if (before instanceof HTMLElement && before.isConnected) before.focus({ preventScroll: true });
     else (activeElement as HTMLElement).blur();

@@ -4,6 +4,7 @@ import { besideImage, pathBeside } from './beside-images.js';
 import type { HtmlPiece } from './bound-html.js';
 import { attributesOf, htmlTags } from './html-names.js';
 import { safeImage } from './images.js';
+import { expectLate } from './late-parts.js';
 
 export interface SanitiseOptions {
   /** The address to use for an image whose address is not a `data:` one. */
@@ -52,10 +53,11 @@ function guardImage(element: Element, address: string, { imageFor }: SanitiseOpt
   const known = imageFor?.(address);
   const path = known === undefined ? pathBeside(address) : undefined;
   if (path === undefined) return showImage(element, known ?? address, address);
-  besideImage(path).then(
+  const shown = besideImage(path).then(
     (image) => showImage(element, image, address),
     (error: unknown) => note(element, messageOf(error)),
   );
+  expectLate(shown);
 }
 
 /** `written`: the address as the text has it, for a person to read. */

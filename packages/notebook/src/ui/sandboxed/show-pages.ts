@@ -1,4 +1,5 @@
 import { confine } from './confine.js';
+import { followHeight, onWindowMessage, sayToWindow } from './window-link.js';
 
 /** From the window: what to show. Scripts and markup run in this order. */
 export interface ShowMessage {
@@ -6,19 +7,13 @@ export interface ShowMessage {
   readonly html: readonly string[];
 }
 
-/** To the window. */
-export type SandboxedMessage = { readonly type: 'ready' | 'unable' } | { readonly type: 'height'; readonly height: number };
-
-const { parent } = window;
-const say = (message: SandboxedMessage) => parent.postMessage(message, '*');
 const canShow = confine();
-const sizes = new ResizeObserver(() => say({ type: 'height', height: Math.ceil(document.body.scrollHeight) }));
 
-addEventListener('message', function start({ source, data }: MessageEvent<ShowMessage>) {
-  if (source !== parent || data?.type !== 'show') return;
-  removeEventListener('message', start);
-  for (const html of data.html) document.body.append(document.createRange().createContextualFragment(html));
-  sizes.observe(document.body);
+const stop = onWindowMessage((data) => {
+  if ((data as Partial<ShowMessage> | null)?.type !== 'show') return;
+  stop();
+  for (const html of (data as ShowMessage).html) document.body.append(document.createRange().createContextualFragment(html));
+  followHeight();
 });
 
-addEventListener('DOMContentLoaded', () => say({ type: canShow ? 'ready' : 'unable' }));
+addEventListener('DOMContentLoaded', () => sayToWindow({ type: canShow ? 'ready' : 'unable' }));

@@ -1,7 +1,11 @@
+import { Listeners } from '@notebridge/kit/listeners';
+import { messageOf } from '@notebridge/kit/message-of';
 import type { Cell } from '../../model/cell.js';
 import type { ViewerAction } from '../../viewer/protocol.js';
-import { markFound } from '../cells/find-marks.js';
+import { type FoundPlace, markFound } from '../cells/find-marks.js';
 import type { NotebookView } from '../cells/notebook-view.js';
+import { workInThread } from '../find/pattern-thread.js';
+import { type TextPlace, work } from '../find/pattern-work.js';
 import type { Drafts } from './drafts.js';
 import type { Selection } from './selection.js';
 import type { Store } from './store.js';
@@ -11,13 +15,6 @@ export interface FindQuery {
   readonly text: string;
   readonly isCaseSensitive: boolean;
   readonly isPattern: boolean;
-}
-
-/** A place in a cell's text. */
-export interface FoundPlace {
-  readonly cellId: string;
-  readonly from: number;
-  readonly to: number;
 }
 
 export interface FinderOptions {
@@ -34,10 +31,16 @@ export const maxFound = 10_000;
 /** Finds and replaces in the sources of all cells. */
 export class Finder {
   readonly #options: FinderOptions;
+  readonly #listeners = new Listeners<void>();
   #pattern: RegExp | undefined;
   #isPattern = false;
-  /** Why the pattern is none. */
-  fault: string | undefined;
+  /** Counts of older questions are of no interest. */
+  #lastCount = 0;
+  #counting: Promise<void> = Promise.resolve();
+  /** What was asked for before. A key that is pressed twice means two steps. */
+  #asked: Promise<unknown> = Promise.resolve();
+  /** What is wrong with the pattern, for a person. */
+  fault: { readonly text: string; readonly detail: string } | undefined;
   found: readonly FoundPlace[] = [];
   /** Where the person is among what was found, or -1. */
   at = -1;
@@ -46,42 +49,81 @@ export class Finder {
     this.#options = options;
   }
 
+  /** Called when something was counted. Returns the unsubscribe function. */
+  onCount(listener: () => void): () => void {
+    return this.#listeners.add(listener);
+  }
+
   /** Looks for something else, or with an empty text for nothing. */
   look({ text, isCaseSensitive, isPattern }: FindQuery): void {
     this.fault = undefined;
     this.#pattern = undefined;
     this.#isPattern = isPattern;
+    this.at = -1;
     if (text !== '') {
       try {
         const source = isPattern ? text : text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
         this.#pattern = new RegExp(source, isCaseSensitive ? 'gm' : 'gim');
       } catch (error) {
-        this.fault = (error as Error).message;
+        this.fault = { text: 'Not a regular expression', detail: messageOf(error) };
       }
     }
-    markFound(this.#pattern);
-    this.at = -1;
     this.count();
   }
 
   /** Counts anew: somebody may have changed the cells. */
   count(): void {
+    const pattern = this.#pattern;
+    const { cells } = this.#options.store;
+    const count = ++this.#lastCount;
+    if (!pattern) return this.#take([]);
+    const question = { do: 'find', texts: cells.map((cell) => this.#options.drafts.textOf(cell)), pattern, max: maxFound } as const;
+    const take = (places: readonly TextPlace[]) => {
+      if (count !== this.#lastCount) return;
+      this.#take(places.map(({ index, from, to }) => ({ cellId: cells[index]?.id ?? '', from, to })));
+    };
+    if (!this.#isPattern) return take(work(question));
+    this.#counting = workInThread(question).then(take, (error: unknown) => {
+      if (count !== this.#lastCount) return;
+      this.#pattern = undefined;
+      this.fault = { text: 'Takes too long', detail: messageOf(error) };
+      this.#take([]);
+    });
+  }
+
+  #take(found: readonly FoundPlace[]): void {
     const current = this.found[this.at];
-    const found: FoundPlace[] = [];
-    const { store, drafts } = this.#options;
-    for (const cell of store.cells) {
-      if (!this.#pattern) break;
-      for (const match of drafts.textOf(cell).matchAll(this.#pattern)) {
-        if (match[0] !== '') found.push({ cellId: cell.id, from: match.index, to: match.index + match[0].length });
-        if (found.length >= maxFound) break;
-      }
-    }
     this.found = found;
     this.at = current ? found.findIndex((each) => each.cellId === current.cellId && each.from === current.from) : -1;
+    markFound(found);
+    this.#listeners.emit();
   }
 
   /** Goes to the next one, from the selected cell on at first; behind the last one comes the first. */
-  step(by: -1 | 1): void {
+  step(by: -1 | 1): Promise<void> {
+    return this.#inTurn(async () => this.#step(by));
+  }
+
+  /** Replaces the one at which the person is, and goes on to the next. Rejects if the pattern takes too long. */
+  replace(by: string): Promise<void> {
+    return this.#inTurn(() => this.#replace(by));
+  }
+
+  /** All of them in one step, which Z takes back. Resolves to how many were replaced in how many cells; rejects as `replace` does. */
+  replaceAll(by: string): Promise<{ places: number; cells: number }> {
+    return this.#inTurn(() => this.#replaceAll(by));
+  }
+
+  #inTurn<Result>(act: () => Promise<Result>): Promise<Result> {
+    const result = this.#asked.then(async () => {
+      await this.#counting;
+      return act();
+    });
+    this.#asked = result.catch(() => {});
+    return result;
+  }
+
+  #step(by: -1 | 1): void {
     const { store, selection, view } = this.#options;
     if (this.found.length === 0) return;
     const { length } = this.found;
@@ -96,44 +138,49 @@ export class Finder {
     view.find(cellId)?.reveal(from, to);
   }
 
-  /** Replaces the one at which the person is, and goes on to the next. */
-  async replace(by: string): Promise<void> {
+  async #replace(by: string): Promise<void> {
     const current = this.found[this.at];
-    if (!current) return this.step(1);
+    if (!current) return this.#step(1);
     const cell = await this.#settled(current.cellId);
     if (!cell) return;
-    const source = this.#withReplaced(cell.source, by, current.from);
+    const [source = cell.source] = await this.#withReplaced([cell.source], by, current.from);
     await this.#options.ask({ do: 'updateAll', updates: [{ cellId: cell.id, source, expectedRev: cell.rev }] });
     this.count();
+    await this.#counting;
     const end = current.to + source.length - cell.source.length;
     const index = this.#options.store.indexOf(cell.id);
     const next = this.found.findIndex((each) => each.cellId === cell.id && each.from >= end);
     const other = this.found.findIndex((each) => this.#options.store.indexOf(each.cellId) > index);
     this.at = (next !== -1 ? next : other !== -1 ? other : 0) - 1;
     if (this.at < 0) this.at = this.found.length - 1;
-    this.step(1);
+    this.#step(1);
   }
 
-  /** All of them in one step, which Z takes back. Resolves to how many cells have changed. */
-  async replaceAll(by: string): Promise<number> {
+  async #replaceAll(by: string): Promise<{ places: number; cells: number }> {
+    const places = this.found.length;
     const ids = new Set(this.found.map(({ cellId }) => cellId));
-    const cells = await Promise.all([...ids].map((id) => this.#settled(id)));
-    const updates = cells.flatMap((cell) => {
-      const source = cell && this.#withReplaced(cell.source, by);
-      return cell && source !== undefined && source !== cell.source ? [{ cellId: cell.id, source, expectedRev: cell.rev }] : [];
+    const cells = (await Promise.all([...ids].map((id) => this.#settled(id)))).filter((cell) => cell !== undefined);
+    const sources = await this.#withReplaced(
+      cells.map(({ source }) => source),
+      by,
+    );
+    const updates = cells.flatMap((cell, index) => {
+      const source = sources[index] ?? cell.source;
+      return source === cell.source ? [] : [{ cellId: cell.id, source, expectedRev: cell.rev }];
     });
     if (updates.length > 0) await this.#options.ask({ do: 'updateAll', updates });
     this.count();
-    return updates.length;
+    await this.#counting;
+    return { places, cells: updates.length };
   }
 
   /** All of them, or only the one at `place`. `$1` and the like stand for groups of a pattern; without a pattern nothing does. */
-  #withReplaced(text: string, by: string, place?: number): string {
-    if (!this.#pattern) return text;
-    const { source, flags } = this.#pattern;
-    const pattern = new RegExp(source, place === undefined ? flags : flags.replace('g', 'y'));
-    pattern.lastIndex = place ?? 0;
-    return this.#isPattern ? text.replace(pattern, by) : text.replace(pattern, () => by);
+  async #withReplaced(texts: readonly string[], by: string, place?: number): Promise<string[]> {
+    const pattern = this.#pattern;
+    if (!pattern) return [...texts];
+    const question = { do: 'replace', texts, pattern, by: this.#isPattern ? by : by.replaceAll('$', '$$$$') } as const;
+    const whole = place === undefined ? question : { ...question, place };
+    return this.#isPattern ? workInThread(whole) : work(whole);
   }
 
   /** The cell, when what was typed in it is with the host. */

@@ -5,7 +5,7 @@ import { createReplica, type DocumentEvent, type NotebookDocument } from '../../
 import type { JournalEntry } from '../../model/journal.js';
 import type { Run, RunStatus } from '../../run-queue.js';
 import type { SessionEvent } from '../../session.js';
-import type { ConnectedAgent, FileState, Hello, HostMessage, ToolAccess } from '../../viewer/protocol.js';
+import type { ConnectedAgent, FileState, Hello, HostMessage, LeaseState, ToolAccess } from '../../viewer/protocol.js';
 import type { LinkState } from '../link/connection.js';
 
 export type StoreEvent =
@@ -17,7 +17,7 @@ export type StoreEvent =
   | { readonly type: 'acted'; readonly what: 'stopped' | 'interrupted' | 'restarted'; readonly by: Actor }
   /** The code of a cell asks something, or does not any more. */
   | { readonly type: 'question'; readonly cellId: string; readonly question: OpenQuestion | undefined }
-  | { readonly type: 'kernel' | 'choice' | 'journal' | 'agents' | 'tools' | 'file' | 'readOnly' | 'link' };
+  | { readonly type: 'kernel' | 'choice' | 'journal' | 'agents' | 'lease' | 'tools' | 'file' | 'readOnly' | 'link' };
 
 /** All that the window shows, as the host sent it. Only the host's messages change it. */
 export class Store {
@@ -33,6 +33,7 @@ export class Store {
   #questions: readonly OpenQuestion[] = [];
   journal: readonly JournalEntry[] = [];
   agents: readonly ConnectedAgent[] = [];
+  lease: LeaseState | null = null;
   tools: ToolAccess | null = null;
   file: FileState = { kind: 'saved' };
   isReadOnly = false;
@@ -101,6 +102,7 @@ export class Store {
         return this.#onEvent(message.event);
       case 'journal':
       case 'agents':
+      case 'lease':
       case 'tools':
       case 'choice':
       case 'file': {
@@ -114,6 +116,7 @@ export class Store {
   #reset(hello: Hello): void {
     const { document, title, kernel, choice, running, queued, questions, journal, agents, tools, file, readOnly, you, durations, now } =
       hello;
+    this.lease = hello.lease ?? null;
     this.document = createReplica(document);
     this.document.onChange((event) => this.#listeners.emit({ type: 'cell', ...event }));
     Object.assign(this, { title, kernel, choice, journal, agents, tools, file, isReadOnly: readOnly, you });

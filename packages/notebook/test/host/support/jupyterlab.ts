@@ -33,6 +33,7 @@ const options = [
   '--LabApp.news_url=None',
   '--LabApp.check_for_updates_class=jupyterlab.handlers.announcements.NeverCheckForUpdate',
   '--LabApp.extension_manager=readonly',
+  '--LabApp.expose_app_in_browser=True',
 ];
 
 /** A real JupyterLab on a folder, with a home of its own. Answers with the URL of a file in it. */

@@ -1,5 +1,5 @@
 /** The kernel's folder as a build leaves it: one .js for each .ts, and the Python files beside them. */
-import { cpSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -9,7 +9,7 @@ import { compileStandardLibrary, findPyodide, findSes } from '../../../src/kerne
 
 const source = fileURLToPath(new URL('../../../src/', import.meta.url));
 /** The kernel, and what it imports of its neighbours. */
-const folders = ['kernel', 'sandbox'];
+const folders = ['kernel', 'relay', 'sandbox'];
 
 /** Compiling takes seconds, and two test files want it at once: kept from run to run, as a build would. */
 const stdlibFolder = new URL('../../../../../node_modules/.cache/notebridge/', import.meta.url);
@@ -36,6 +36,9 @@ export async function buildKernel(): Promise<BuiltKernel> {
     logLevel: 'warning',
   });
   await stop();
+  // The real build carries what it uses of it.
+  mkdirSync(join(packageFolder, 'node_modules', '@notebridge'), { recursive: true });
+  symlinkSync(fileURLToPath(new URL('../../../../kit/', import.meta.url)), join(packageFolder, 'node_modules', '@notebridge', 'kit'));
   cpSync(join(source, 'kernel', 'python'), join(target, 'python'), { recursive: true });
   // As installed: outside of what the kernel's process may read.
   writeFileSync(join(packageFolder, 'package.json'), '{ "type": "module" }');

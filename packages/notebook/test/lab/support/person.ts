@@ -1,6 +1,7 @@
 import { type Browser, chromium, type Locator, type Page } from 'playwright-core';
 import { findChromium } from '../../ui/support/browser.js';
 import type { TestLab } from './jupyter.js';
+import { kernelReady } from './kernel-ready.js';
 import { until } from './patient-until.js';
 
 export const hasBrowser = findChromium() !== undefined;
@@ -79,8 +80,8 @@ export class Person {
   }
 
   /** Its kernel is there and waits. */
-  async kernelReady(): Promise<void> {
-    await this.page.locator(`${front} .jp-Notebook-ExecutionIndicator[data-status=idle]`).waitFor();
+  kernelReady(): Promise<void> {
+    return kernelReady(this.page);
   }
 
   async runCell(index: number): Promise<void> {

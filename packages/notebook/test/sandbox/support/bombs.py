@@ -1,6 +1,6 @@
 """Takes as much as it gets, of what the argument names, and tells how much that was."""
 
-import ctypes, mmap, os, sys, threading, time
+import ctypes, mmap, os, socket, sys, threading, time
 
 kind = sys.argv[1]
 
@@ -87,3 +87,33 @@ elif kind == "orphans":
         os.waitpid(pid, 0)
     time.sleep(0.3)
     tell(sum(name.isdigit() for name in os.listdir("/proc")))
+elif kind == "memory that nobody has mapped":
+    # Linux keeps a mapping's pages as long as one of them is mapped, and counts for a process what is.
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.mmap.restype = ctypes.c_void_p
+    libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long]
+    libc.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
+    size = 64 << 20
+    for _ in range(16):
+        start = libc.mmap(None, size, 3, mmap.MAP_SHARED | mmap.MAP_ANONYMOUS, -1, 0)
+        ctypes.memset(start, 1, size)
+        libc.munmap(start + 4096, size - 4096)
+    tell(16 * 64)
+    time.sleep(5)
+elif kind == "buffers of sockets":
+    for _ in range(3):
+        if os.fork() == 0:
+            break
+    kept = []
+    for _ in range(1900):
+        pair = socket.socketpair()
+        for end in pair:
+            end.setblocking(False)
+            try:
+                while True:
+                    end.send(bytes(100_000))
+            except OSError:
+                pass
+        kept.append(pair)
+    tell(1)
+    time.sleep(5)

@@ -56,5 +56,6 @@ export async function runInside(
       resolve();
     }),
   );
+  await launched.gone;
   return ending;
 }

@@ -2,13 +2,14 @@ import { readFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { extname, join } from 'node:path';
+import { EntryCodes } from '@notebridge/kit/entry-codes';
 import { messageOf } from '@notebridge/kit/message-of';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { EntryCodes } from '../../../src/host/entry-codes.js';
 import { answerEntry } from '../../../src/host/entry-door.js';
 import { sandboxedHeaders, sandboxedPath } from '../../../src/host/sandboxed-page.js';
 import { createActions } from '../../../src/host/viewer-actions.js';
 import { parseViewerMessage } from '../../../src/host/viewer-request.js';
+import { WidgetTraffic } from '../../../src/host/window-widgets.js';
 import type { CellContent } from '../../../src/model/cell.js';
 import { createDocument, type NotebookDocument } from '../../../src/model/document.js';
 import { createNotebookSession, type NotebookSession } from '../../../src/session.js';
@@ -16,6 +17,7 @@ import {
   type ConnectedAgent,
   type FileState,
   type HostMessage,
+  type LeaseState,
   personAt,
   type ToolAccess,
   type ViewerAction,
@@ -27,6 +29,7 @@ export interface TestHostOptions {
   cells: readonly Partial<CellContent>[];
   title?: string;
   agents?: readonly ConnectedAgent[];
+  lease?: LeaseState;
   tools?: ToolAccess;
   scenes?: Scenes;
   outputsTrusted?: boolean;
@@ -69,8 +72,10 @@ export class TestHost {
   readonly fetched: string[] = [];
   file: FileState = { kind: 'saved' };
   agents: readonly ConnectedAgent[];
+  lease: LeaseState | null;
   tools: ToolAccess | null;
   isRefusing = false;
+  readonly #widgets: WidgetTraffic;
   #lastWindow = 0;
   readonly #title: string;
   readonly #outputsTrusted: boolean;
@@ -85,11 +90,12 @@ export class TestHost {
   );
   readonly #sockets = new WebSocketServer({ noServer: true });
 
-  constructor({ cells, title = 'analysis.ipynb', agents = [], tools, scenes = {}, outputsTrusted = false }: TestHostOptions) {
+  constructor({ cells, title = 'analysis.ipynb', agents = [], lease, tools, scenes = {}, outputsTrusted = false }: TestHostOptions) {
     this.#title = title;
     this.#outputsTrusted = outputsTrusted;
     this.agents = agents;
     this.tools = tools ?? null;
+    this.lease = lease ?? null;
     this.kernel = new ToyKernel(scenes);
     const whole = cells.map((cell, index) => ({
       id: `cell-${index}`,
@@ -105,6 +111,7 @@ export class TestHost {
       kernel: this.kernel,
       title,
     });
+    this.#widgets = new WidgetTraffic({ session: this.session, trust: undefined });
     this.session.questions.isAttended = () => this.windows > 0;
     this.document.onChange(({ change }) => this.#tellAll({ type: 'change', change }));
     this.session.onEvent((event) => this.#tellAll({ type: 'session', event }));
@@ -136,6 +143,7 @@ export class TestHost {
 
   async close(): Promise<void> {
     this.dropWindows();
+    this.#widgets.close();
     await this.session.close();
     this.#server.closeAllConnections();
     await new Promise((resolve) => this.#server.close(resolve));
@@ -155,6 +163,11 @@ export class TestHost {
     this.#tellAll({ type: 'agents', agents });
   }
 
+  setLease(lease: LeaseState): void {
+    this.lease = lease;
+    this.#tellAll({ type: 'lease', lease });
+  }
+
   setTools(tools: ToolAccess | null): void {
     this.tools = tools;
     this.#tellAll({ type: 'tools', tools });
@@ -163,15 +176,19 @@ export class TestHost {
   #performHandshake(window: WebSocket): void {
     const by = personAt(++this.#lastWindow);
     const disconnectAgent = async (agentId: string) => this.setAgents(this.agents.filter(({ id }) => id !== agentId));
+    const widgets = this.#widgets.join((news) => window.send(JSON.stringify({ type: 'widgets', news })));
     const perform = createActions({
       session: this.session,
       file: undefined,
       codeTools: undefined,
       kernels: undefined,
       folder: undefined,
+      widgets,
       by,
       disconnectAgent,
+      lease: undefined,
     });
+    window.on('close', () => widgets.close());
     window.on('message', (data) => {
       const { id, action } = parseViewerMessage(String(data));
       this.asked.push(action);
@@ -196,6 +213,7 @@ export class TestHost {
       questions: session.questions.open,
       journal: session.journal.entries,
       agents: this.agents,
+      lease: this.lease,
       tools: this.tools,
       file: this.file,
       readOnly: session.readOnly,
@@ -212,7 +230,7 @@ export class TestHost {
     if (action.do === 'trustOutputs') this.#tellAll({ type: 'outputsTrusted', outputsTrusted: action.trusted });
     if (action.do === 'setToolAccess' && this.tools) this.setTools({ ...this.tools, allowed: action.allowed });
     if (action.do === 'save' || action.do === 'resolveConflict') this.setFile({ kind: 'saved' });
-    return ['trustOutputs', 'setToolAccess', 'save', 'resolveConflict'].includes(action.do);
+    return ['trustOutputs', 'setToolAccess', 'save', 'resolveConflict', 'answerTakeOver', 'setMayHold'].includes(action.do);
   }
 
   #tellAll(message: HostMessage): void {

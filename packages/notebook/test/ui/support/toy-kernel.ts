@@ -77,9 +77,10 @@ export class ToyKernel implements Kernel {
     return { matches: ['print', 'fail', 'wait'].filter((word) => word.startsWith(typed)), start, end: position };
   }
 
-  async inspect(code: string, position: number): Promise<MimeBundle | undefined> {
+  async inspect(code: string, position: number, detail: 0 | 1 = 0): Promise<MimeBundle | undefined> {
     const word = /\w*$/.exec(code.slice(0, position))?.[0] ?? '';
-    return word === 'print' ? { 'text/plain': 'print TEXT: writes it' } : undefined;
+    const source = detail === 1 ? '\nSource: a word of this kernel' : '';
+    return word === 'print' ? { 'text/plain': `print TEXT: writes it${source}` } : undefined;
   }
 
   async restart(): Promise<void> {

@@ -7,7 +7,7 @@ import json
 import signal
 import __main__
 
-from . import display, environment, streams, tools
+from . import display, environment, folder, network, streams, tools
 from .cells import History, file_name, remember_source, run_source
 from .tracebacks import describe
 
@@ -30,7 +30,10 @@ class Kernel:
         self._history = History(self._namespace)
         self._task = None
         self._in_user_code = False
-        self._interrupts = 0
+        self._starting = False
+        # How many interrupts have come since the kernel is there; read by the worker before each cell.
+        self.interrupts = 0
+        self._interrupts_before = 0
         display.connect(self._report)
         # As in IPython: there without an import.
         builtins.display = display.display
@@ -39,9 +42,11 @@ class Kernel:
         asyncio.get_event_loop()._keyboard_interrupt_handler = lambda: None
         asyncio.get_event_loop()._system_exit_handler = lambda code: None
 
-    def execute(self, count, source, interrupted):
-        """Runs the cell up to where it first waits; the end comes as a report. `interrupted`: somebody has ended it already."""
-        self._interrupts = int(interrupted)
+    def execute(self, count, source, interrupts_before):
+        """Runs the cell up to where it first waits; the end comes as a report. `interrupts_before`: those that were not meant for it.
+        Given, since one may come before the first line of ours runs, and a count of our own would take it for an old one."""
+        self._interrupts_before = interrupts_before
+        self._starting = True
         loop = asyncio.get_event_loop()
         loop._install_running_loop()
         loop._install_asyncgen_hooks()
@@ -52,13 +57,19 @@ class Kernel:
     def cancel(self):
         """The interrupt of a cell that waits. Only called while no Python runs."""
         if self._task and not self._task.done():
-            self._interrupts += 1
+            self.interrupts += 1
             self._task.cancel()
 
     def complete(self, before):
         from .completion import complete
 
         return json.dumps(complete(self._namespace, before))
+
+    def connect_folder(self, path, refusal):
+        folder.connect(path, refusal)
+
+    def connect_network(self, port):
+        network.connect(port)
 
     def connect_tools(self, port):
         tools.connect(port)
@@ -67,11 +78,12 @@ class Kernel:
         tools.channel().take(number, kind, text)
 
     async def _run(self, count, source):
-        self._task = asyncio.current_task()
         status, shown = "ok", {}
         try:
+            self._task = asyncio.current_task()
             self._in_user_code = True
-            if self._interrupts:
+            self._starting = False
+            if self._is_interrupted():
                 # It came while there was no task yet to take it.
                 raise KeyboardInterrupt
             remember_source(count, source)
@@ -93,7 +105,7 @@ class Kernel:
     def _report_error(self, error):
         if isinstance(error, SystemExit) and error.code in (None, 0):
             return "ok"
-        interrupted = self._interrupts > 0 and isinstance(error, (asyncio.CancelledError, KeyboardInterrupt))
+        interrupted = self._is_interrupted() and isinstance(error, (asyncio.CancelledError, KeyboardInterrupt))
         if interrupted and isinstance(error, asyncio.CancelledError):
             # A cell that waits is cancelled, which is how asyncio says what Python calls a KeyboardInterrupt.
             error = KeyboardInterrupt().with_traceback(error.__traceback__)
@@ -101,14 +113,20 @@ class Kernel:
         self._report({"type": "output", "output": {"output_type": "error", **describe(error)}})
         return "interrupted" if interrupted else "error"
 
+    def _is_interrupted(self):
+        return self.interrupts > self._interrupts_before
+
     def _on_signal(self, signal_number, frame):
-        self._interrupts += 1
+        self.interrupts += 1
+        if self._starting:
+            # The cell finds it in its first line. Raised now it would hit our own code.
+            return
         current, cell = asyncio.current_task(), self._task
         cell_waits = cell is not None and not cell.done() and current is not cell
         if current is cell is not None:
             if self._in_user_code:
                 raise KeyboardInterrupt
-        elif cell_waits and (current is None or self._interrupts < 2):
+        elif cell_waits and (current is None or self.interrupts - self._interrupts_before < 2):
             cell.cancel()
         elif current is not None:
             # A task in the background that gives nobody else a turn. Where there is no task, the loop runs, or we.

@@ -10,7 +10,8 @@ _HELP = re.compile(r"^(?P<indent>\s*)(?P<text>[A-Za-z_][\w.]*)\?{1,2}\s*$")
 _CELL = re.compile(r"^\s*%%(?P<name>\w+)[ \t]*(?P<argument>[^\n]*)\n?")
 # Asked for by habit in many notebooks, and right here without being asked.
 _NEEDLESS = {"matplotlib", "autoreload", "load_ext", "reload_ext", "config"}
-_NO_INSTALL = f"Packages can't be installed in this notebook. {ADVICE}"
+_PIP = re.compile(r"(?:(?:python3?|[\w./-]*/python3?)\s+-m\s+)?pip3?\s+(?P<rest>.*)")
+_NO_INSTALL = f"Here packages are installed by %pip install, pure ones alone. {ADVICE}"
 
 
 class UsageError(Exception):
@@ -55,6 +56,11 @@ def timed(run):
     async def magic(name, text, *more):
         if name in _NEEDLESS:
             return None
+        pip = text if name == "pip" else (_PIP.fullmatch(text) or {"rest": None})["rest"] if name == "!" else None
+        if pip is not None:
+            from .installer import run_pip
+
+            return await run_pip(pip)
         if name != "time":
             raise UsageError(_refusal(name, text))
         wall, cpu = time.perf_counter(), time.process_time()
@@ -67,7 +73,7 @@ def timed(run):
 
 
 def _refusal(name, text):
-    if name == "pip" or (name == "!" and re.match(r"(python3?\s+-m\s+)?pip\b", text)) or name in ("conda", "uv"):
+    if name in ("conda", "mamba", "uv"):
         return _NO_INSTALL
     if name == "!" or name in ("sx", "system", "bash", "sh"):
         return f"There is no shell in this notebook, so {'!' + text!r} can't run. Use Python: os, pathlib, shutil"

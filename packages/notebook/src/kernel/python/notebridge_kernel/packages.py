@@ -16,7 +16,14 @@ _KNOWN = {
     "sklearn": "scikit-learn",
     "yaml": "PyYAML",
 }
+#: Of these the ones that are pure Python, with all that they need, and do their work without sockets.
+_PURE = ("networkx", "openpyxl", "plotly", "requests", "sympy", "tqdm", "beautifulsoup4", "python-dateutil", "python-dotenv")
 _OURS = ("generated", "notebridge_kernel")
+
+#: And of these the ones with parts in C: no index has them for this Python.
+COMPILED = ("numpy", "pandas", "matplotlib", "scipy", "scikit-learn", "scikit-image", "torch", "polars", "pyarrow", "statsmodels", "pillow", "opencv-python")
+#: What lets packages of the usual index in.
+NETWORK = "--allow-net pypi.org --allow-net files.pythonhosted.org"
 
 ADVICE = (
     "This notebook's Python is Pyodide, with the standard library and nothing else. Packages are there in a Python of your own: "
@@ -35,4 +42,5 @@ def advise(error):
     error.msg = f"No module named {error.name!r}"
     error.args = (error.msg,)
     had = f". Where that one lacks it: PATH/TO/python -m pip install {_KNOWN[name]}" if name in _KNOWN else ""
-    error.add_note(ADVICE + had)
+    pure = f". Or here, since it is pure Python: %pip install {_KNOWN[name]}, with {NETWORK}" if _KNOWN.get(name) in _PURE else ""
+    error.add_note(ADVICE + had + pure)

@@ -76,23 +76,27 @@ class Channel:
         """As `call`, and blocks: nothing else of this Python runs meanwhile. An interrupt ends it."""
         number = next(self._numbers)
         end = time.monotonic() + timeout if timeout is not None else float("inf")
-        is_answered = False
+        answer = None
         try:
             self._port.call(number, server, tool, body, hear is not None)
-            while (left := end - time.monotonic()) > 0:
-                came = self._port.wait(number, min(left, 1) * 1000)
-                if came[:1] == "a":
-                    is_answered = True
-                    return came[1:]
-                if came[:1] == "e":
-                    hear(came[1:])
-                    self._port.heard(number)
-                elif came:
-                    _raise_interrupt()
-            raise TooLate
+            # A call of its own, as in network.py.
+            answer = self._wait(number, hear, end)
+            return answer
         finally:
-            if not is_answered:
+            if answer is None:
                 self._port.cancel(number)
+
+    def _wait(self, number, hear, end):
+        while (left := end - time.monotonic()) > 0:
+            came = self._port.wait(number, min(left, 1) * 1000)
+            if came[:1] == "a":
+                return came[1:]
+            if came[:1] == "e":
+                hear(came[1:])
+                self._port.heard(number)
+            elif came:
+                _raise_interrupt()
+        raise TooLate
 
     def take(self, number, kind, text):
         """A message of the host. Nobody may wait for it any more."""

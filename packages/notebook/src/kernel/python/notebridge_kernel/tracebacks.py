@@ -4,8 +4,8 @@ import itertools
 import linecache
 import traceback
 
+from . import folder, packages
 from .formats import clean
-from .packages import advise
 
 _RED, _GREEN, _CYAN, _MARK, _PLAIN = "\x1b[31m", "\x1b[32m", "\x1b[36m", "\x1b[43m", "\x1b[39m"
 _UNMARK = "\x1b[49m"
@@ -20,7 +20,8 @@ _CONTEXT = "During handling of the above exception, another exception occurred:"
 
 def describe(error):
     """The ename, evalue and traceback of an nbformat error output."""
-    advise(error)
+    packages.advise(error)
+    folder.advise(error)
     name = type(error).__name__
     value = clean(_text_of(error))[:_MAX_VALUE]
     try:

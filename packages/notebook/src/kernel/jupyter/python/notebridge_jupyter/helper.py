@@ -59,7 +59,7 @@ class Helper:
         self._reads_output = False
         #: The cell that the kernel has not answered yet: an interrupt of another one is too late.
         self._cell = None
-        self._wakes, self._last_wake = [], ""
+        self._wakes, self._last_wake = [], None
         #: ipykernel works on one message after the other.
         self._is_serial = False
 
@@ -248,11 +248,13 @@ class Helper:
             parent = frame.get("parentHeader", "{}").encode("utf-8", "surrogatepass")
             metadata = json.dumps(frame.get("metadata", {})).encode()
             if frame["messageType"] == "execute_request":
-                self._cell = frame["id"]
+                # The answer to a wake for an earlier cell says nothing of this one.
+                self._cell, self._wakes, self._last_wake = frame["id"], [], None
             self._wire.send(frame["channel"], frame["messageType"], frame["id"], content, buffers, metadata, parent)
         elif kind == "acknowledge":
             self._output.acknowledge(frame["count"])
         elif kind == "interrupt":
+            # Of no cell: a callback of a widget, which nothing answers.
             if frame["id"] == self._cell:
                 self._interrupt()
         elif self._tools:

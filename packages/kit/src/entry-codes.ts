@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { createToken } from '@notebridge/kit/token';
+import { createToken } from './token.js';
 
 /** How long a code waits for its window. Milliseconds. */
 export const codeLifeMs = 15 * 60_000;

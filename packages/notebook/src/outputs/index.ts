@@ -1,0 +1,10 @@
+// What fits outputs of other notebooks to an agent: pages answer in nbformat too.
+export type { Output } from '../kernel/kernel.js';
+export { NotebookError } from '../model/errors.js';
+export { checkArguments } from '../tools/arguments.js';
+export { fitOutputs } from '../tools/fit-outputs.js';
+export { fitCells } from '../tools/get-cells.js';
+export { getOutput, readOutput } from '../tools/get-output.js';
+export { createImageCollector, maxTextCharactersOf } from '../tools/output-content.js';
+export { describeTool, toFailedAnswer, toResult } from '../tools/tool.js';
+export { createImageScaler } from './scale-image.js';

@@ -1,0 +1,195 @@
+import { spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { basename, join } from 'node:path';
+
+/** What Linux bounds for a program and all that it starts, together. */
+export interface GroupBounds {
+  /** Processes and threads. */
+  readonly tasks: number;
+  /** Memory, files in memory and what Linux itself holds for them (sockets, pipes), in bytes. */
+  readonly bytes: number;
+}
+
+/** Groups of processes (cgroups) around one program. */
+export interface ControlGroups {
+  /** Files: a process that writes 0 to each of them is in. */
+  readonly doors: readonly string[];
+  /** Whether Linux has ended a process because all together went beyond their memory. */
+  hasOverflowed(): boolean;
+  /** Once all of its processes have ended. Tries for a while, since they take a moment to vanish. */
+  remove(): Promise<void>;
+}
+
+type Kind = 'pids' | 'memory' | 'cpu';
+
+/** A folder in which a group can be made, and what it can bound. */
+interface Place {
+  readonly folder: string;
+  readonly kinds: readonly Kind[];
+  readonly version: 1 | 2;
+}
+
+const kinds: readonly Kind[] = ['pids', 'memory', 'cpu'];
+const removeTries = 100;
+const removeStepMs = 30;
+/** Of the processor, when it is short, what `nice -n 5` leaves to one process; see sched_prio_to_weight of Linux. */
+const sharesOfOne = 335;
+const weightBesideOthers = 33;
+
+let known: readonly Place[] | undefined;
+
+/** What Linux bounds here by groups, for a program and all that it starts. Looked for once, and tried out. */
+export function boundKinds(): readonly Kind[] {
+  return places().flatMap((place) => place.kinds);
+}
+
+/** Undefined where this user can make none. Removes what programs of ours have left that were killed. */
+export function createControlGroups(bounds: GroupBounds): ControlGroups | undefined {
+  const made: { place: Place; folder: string }[] = [];
+  for (const place of places()) {
+    removeStale(place.folder);
+    const folder = join(place.folder, `${prefix}${process.pid}-${startOf(process.pid)}-${randomBytes(4).toString('hex')}`);
+    try {
+      mkdirSync(folder);
+      made.push({ place, folder });
+      for (const [file, value] of settingsOf(place, bounds)) if (existsSync(join(folder, file))) writeFileSync(join(folder, file), value);
+    } catch (error) {
+      for (const { folder } of made) tryRemove(folder);
+      throw new Error(`the bounds of its processes cannot be set: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
+  if (made.length === 0) return undefined;
+  return {
+    doors: made.map(({ folder }) => join(folder, 'cgroup.procs')),
+    hasOverflowed: () => made.some(({ place, folder }) => countOverflows(place, folder) > 0),
+    async remove() {
+      for (let count = 0; count < removeTries && made.some(({ folder }) => !tryRemove(folder)); count++)
+        await new Promise((resolve) => setTimeout(resolve, removeStepMs));
+    },
+  };
+}
+
+const prefix = 'notebridge-';
+
+function settingsOf({ version, kinds }: Place, { tasks, bytes }: GroupBounds): [file: string, value: string][] {
+  const settings: { [kind in Kind]: [string, string][] } = {
+    pids: [['pids.max', String(tasks)]],
+    memory:
+      version === 1
+        ? [
+            ['memory.limit_in_bytes', String(bytes)],
+            ['memory.memsw.limit_in_bytes', String(bytes)],
+          ]
+        : [
+            ['memory.max', String(bytes)],
+            ['memory.swap.max', '0'],
+          ],
+    cpu: version === 1 ? [['cpu.shares', String(sharesOfOne * availableParallelism())]] : [['cpu.weight', String(weightBesideOthers)]],
+  };
+  return kinds.flatMap((kind) => settings[kind]);
+}
+
+function countOverflows({ version, kinds }: Place, folder: string): number {
+  if (!kinds.includes('memory')) return 0;
+  const text = read(join(folder, version === 1 ? 'memory.oom_control' : 'memory.events')) ?? '';
+  return Number(/^oom_kill (\d+)/m.exec(text)?.[1] ?? 0);
+}
+
+function places(): readonly Place[] {
+  known ??= process.platform === 'linux' ? findPlaces().filter(isUsable) : [];
+  return known;
+}
+
+/** A group is made, entered and removed. */
+function isUsable({ folder }: Place): boolean {
+  const trial = join(folder, `${prefix}${process.pid}-${startOf(process.pid)}-trial`);
+  try {
+    mkdirSync(trial);
+    return spawnSync('/bin/sh', ['-c', 'echo 0 >"$1"', 'notebridge-trial', join(trial, 'cgroup.procs')]).status === 0;
+  } catch {
+    return false;
+  } finally {
+    tryRemove(trial);
+  }
+}
+
+/**
+ * Of the first version one for each kind: below the group that we are in. Of the second version a group that has processes gives no bounds to
+ * those below it, so beside it, if whoever rules there (systemd) gives bounds to those. No farther up: nothing leaves what an
+ * administrator has set for all of that.
+ */
+function findPlaces(): Place[] {
+  const mounts = findMounts();
+  const own = (read('/proc/self/cgroup') ?? '').split('\n').map((line) => /^\d+:([^:]*):(\/.*)$/.exec(line));
+  const found: Place[] = [];
+  for (const [, controllers = '', path = ''] of own.filter((entry) => entry !== null)) {
+    const ours = controllers.split(',');
+    const mount = mounts.find(({ version, options }) =>
+      controllers === '' ? version === 2 : version === 1 && ours.every((name) => options.includes(name)),
+    );
+    // Another root is mounted there: where we are in it is not known.
+    if (!mount || path.startsWith('/..')) continue;
+    const folder = join(mount.path, mount.root === '/' ? path : path === mount.root ? '/' : path.slice(mount.root.length));
+    if (mount.version === 1) found.push({ folder, version: 1, kinds: kinds.filter((kind) => ours.includes(kind)) });
+    else found.push(...[folder, ...(folder === mount.path ? [] : [join(folder, '..')])].map((each) => toPlaceOfTwo(each)));
+  }
+  const useful = found.filter((place) => place.kinds.length > 0);
+  // One group of the second version is enough.
+  return useful.filter((place, index) => place.version === 1 || useful.findIndex(({ version }) => version === 2) === index);
+}
+
+function toPlaceOfTwo(folder: string): Place {
+  const given = (read(join(folder, 'cgroup.subtree_control')) ?? '').trim().split(' ');
+  return { folder, version: 2, kinds: kinds.filter((kind) => given.includes(kind)) };
+}
+
+function findMounts(): { path: string; root: string; version: 1 | 2; options: string[] }[] {
+  return (read('/proc/self/mountinfo') ?? '').split('\n').flatMap((line) => {
+    const [front = '', back = ''] = line.split(' - ');
+    const [, , , root = '', path = ''] = front.split(' ');
+    const [type, , options = ''] = back.split(' ');
+    if (type !== 'cgroup' && type !== 'cgroup2') return [];
+    return [{ path, root, version: type === 'cgroup' ? 1 : 2, options: options.split(',') }];
+  });
+}
+
+/** Those of a process that is gone. With processes in it a group cannot be removed. */
+function removeStale(folder: string): void {
+  for (const name of list(folder)) {
+    const [, pid = '', start] = /^notebridge-(\d+)-(\d+)-/.exec(basename(name)) ?? [];
+    if (pid !== '' && startOf(Number(pid)) !== start) tryRemove(join(folder, name));
+  }
+}
+
+/** When a process began, as Linux counts; `0` if there is none. Numbers of processes are used again. */
+function startOf(pid: number): string {
+  const line = read(`/proc/${pid}/stat`);
+  return line?.slice(line.lastIndexOf(')') + 2).split(' ')[19] ?? '0';
+}
+
+function tryRemove(folder: string): boolean {
+  try {
+    rmdirSync(folder);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ENOENT';
+  }
+}
+
+function list(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+function read(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return undefined;
+  }
+}

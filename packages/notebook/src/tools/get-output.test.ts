@@ -1,0 +1,65 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { pixel } from '../../test/fixtures/tiny-kernel.js';
+import { type OpenNotebook, openNotebook } from '../../test/support/open-notebook.js';
+
+interface OutputAnswer {
+  text: string;
+  characters: number;
+  from: number;
+  next_from?: number;
+}
+
+const opened: OpenNotebook[] = [];
+afterEach(async () => {
+  for (const { session } of opened.splice(0)) await session.close();
+});
+
+/** A notebook whose first cell has run. */
+async function ran(source: string): Promise<OpenNotebook> {
+  const notebook = openNotebook([source]);
+  opened.push(notebook);
+  await notebook.call('run_code_cell', { cellId: 'c0' });
+  return notebook;
+}
+
+async function read({ call }: OpenNotebook, args: object = {}): Promise<OutputAnswer> {
+  return (await call('get_output', { cellId: 'c0', ...args })).value as OutputAnswer;
+}
+
+describe('get_output', () => {
+  it('reads in parts what one answer cannot hold, without a gap and without half a character', async () => {
+    const long = `${'😀"\\'.repeat(10_000)}end`;
+    const notebook = await ran(`write(${JSON.stringify(long)})`);
+    let whole = '';
+    let from: number | undefined = 0;
+    for (let part: OutputAnswer; from !== undefined; from = part.next_from) {
+      part = await read(notebook, { from });
+      expect(JSON.stringify(part).length).toBeLessThanOrEqual(20_000);
+      expect(part).toMatchObject({ from, characters: long.length });
+      expect(part.text.isWellFormed()).toBe(true);
+      whole += part.text;
+    }
+    expect(whole).toBe(long);
+    expect(await read(notebook, { from: -3 })).toMatchObject({ text: 'end' });
+    expect(await read(notebook, { from: -4 })).toMatchObject({ text: '\\end' });
+    expect(await read(notebook, { from: 1 })).toMatchObject({ from: 0 });
+    expect(await read(notebook, { from: 1_000_000 })).toMatchObject({ text: '' });
+  });
+
+  it('reads the type that is asked for, and images as image blocks', async () => {
+    const notebook = await ran('display("text/html", "<b>x</b>")\nimage()');
+    expect(await read(notebook, { outputIndex: 0, type: 'text/html' })).toMatchObject({ text: '<b>x</b>', types: ['text/html'] });
+    const { value, images } = await notebook.call('get_output', { cellId: 'c0', outputIndex: 1, type: 'image/png' });
+    expect(value).toMatchObject({ type: 'image/png', text: expect.stringContaining('image block 1') });
+    expect(images).toEqual([{ type: 'image', data: pixel, mimeType: 'image/png' }]);
+  });
+
+  it('says what there is instead', async () => {
+    const notebook = await ran('print("a")');
+    const errorOf = async (args: object) => ((await read(notebook, args)) as unknown as { error: { message: string } }).error.message;
+    expect(await errorOf({ outputIndex: 3 })).toBe('The cell "c0" has the outputs 0 to 0, and none of index 3.');
+    expect(await errorOf({ type: 'image/png' })).toBe('Output 0 does not have "image/png"; it has text/plain.');
+    notebook.session.document.clear('c0', { by: { kind: 'person', name: 'Ann' } });
+    expect(await errorOf({})).toBe('The cell "c0" has no outputs.');
+  });
+});

@@ -1,0 +1,111 @@
+import type { JsonObject } from '@notebridge/kit/json';
+import type { Output } from '../kernel/kernel.js';
+import { NotebookError } from '../model/errors.js';
+import { toText } from '../model/text.js';
+import type { ImageRegion } from '../outputs/image-scaling.js';
+import { toPlainText } from '../outputs/terminal-text.js';
+import { cellId } from './cell-arguments.js';
+import { createImageCollector, maxTextCharactersOf } from './output-content.js';
+import { defineNotebookTool, looks, type ToolAnswer, type ToolOptions } from './tool.js';
+
+export interface GetOutputArguments {
+  cellId: string;
+  outputIndex?: number;
+  type?: string;
+  from?: number;
+  region?: string;
+}
+
+export const getOutput = defineNotebookTool<GetOutputArguments>({
+  name: 'get_output',
+  description:
+    'Reads one output of a cell: what other answers left out. Answers {"type", "types", "characters", "from", "text"}; images as blocks.',
+  properties: {
+    cellId,
+    outputIndex: { type: 'integer', minimum: 0, description: 'Default: the last.' },
+    type: { type: 'string', description: 'Mime type. Default: plain text, else the first.' },
+    from: { type: 'integer', description: 'First character; below 0: so many from the end. Default 0.' },
+    region: { type: 'string', description: 'Of an image: x,y,width,height.' },
+  },
+  required: ['cellId'],
+  annotations: { ...looks('Read an output'), idempotentHint: true },
+  answer: ({ session, args, options }) => readOutput(session.document.get(args.cellId).cell.outputs, args, options),
+});
+
+/** Answers `get_output` from the outputs of the cell. Rejects with `bad_arguments` for what it does not have. */
+export async function readOutput(outputs: readonly Output[], args: GetOutputArguments, options: ToolOptions): Promise<ToolAnswer> {
+  const index = args.outputIndex ?? outputs.length - 1;
+  const output = outputs[index];
+  if (output === undefined) throw noOutput(args.cellId, index, outputs.length);
+  const texts = textsOf(output, options);
+  const types = Object.keys(texts);
+  const type = args.type ?? (types.includes('text/plain') ? 'text/plain' : types[0]);
+  const text = type === undefined ? undefined : texts[type];
+  if (type === undefined || text === undefined) throw noType(index, args.type, types);
+  return answerPart({ output, type, types, text }, args, options);
+}
+
+/** What an output has, by mime type. */
+function textsOf(output: Output, { whole }: ToolOptions): { readonly [type: string]: string } {
+  const toShown = (text: string): string => (whole ? text : toPlainText(text));
+  if (output.output_type === 'stream') return { 'text/plain': toShown(toText(output.text)) };
+  if (output.output_type === 'error') return { 'text/plain': toShown(output.traceback.join('\n')) };
+  const entries = Object.entries(output.data).map(
+    ([type, value]) => [type, isText(value) ? toText(value) : JSON.stringify(value)] as const,
+  );
+  return Object.fromEntries(entries);
+}
+
+function isText(value: unknown): value is string | readonly string[] {
+  return typeof value === 'string' || (Array.isArray(value) && value.every((line) => typeof line === 'string'));
+}
+
+interface Part {
+  output: Output;
+  type: string;
+  types: readonly string[];
+  text: string;
+}
+
+async function answerPart({ output, type, types, text }: Part, args: GetOutputArguments, options: ToolOptions): Promise<ToolAnswer> {
+  const images = createImageCollector(options);
+  const about: JsonObject = { output_type: output.output_type, type, types, characters: text.length };
+  const image = images.takeOne(type, text, parseRegion(args.region));
+  if (image !== undefined) return { value: { ...about, text: await image }, images: images.blocks };
+  const { from = 0 } = args;
+  const start = wholeCharacter(text, Math.min(text.length, from < 0 ? Math.max(0, text.length + from) : from));
+  const part = fitPart(text.slice(start), maxTextCharactersOf(options));
+  return { value: { ...about, from: start, text: part, ...(start + part.length < text.length ? { next_from: start + part.length } : {}) } };
+}
+
+/** Rejects with `bad_arguments`. */
+function parseRegion(text: string | undefined): ImageRegion | undefined {
+  if (text === undefined) return undefined;
+  const [x = 0, y = 0, width = 0, height = 0] = /^(\s*\d{1,6}\s*(,|$)){4}$/.test(text) ? text.split(',').map(Number) : [];
+  if (width > 0 && height > 0) return { x, y, width, height };
+  throw new NotebookError('bad_arguments', 'Invalid arguments for get_output: region has to be "x,y,width,height", whole pixels.');
+}
+
+/** As much from the beginning as is within so many characters of JSON, and no character cut in two. */
+function fitPart(text: string, max: number): string {
+  let part = text.slice(0, max);
+  while (JSON.stringify(part).length > max) part = part.slice(0, Math.floor((part.length * max) / JSON.stringify(part).length) - 1);
+  return part.length < text.length ? part.slice(0, wholeCharacter(text, part.length)) : part;
+}
+
+/** Not the second half of one. */
+function wholeCharacter(text: string, at: number): number {
+  return /[\udc00-\udfff]/.test(text.charAt(at)) && /[\ud800-\udbff]/.test(text.charAt(at - 1)) ? at - 1 : at;
+}
+
+function noOutput(cell: string, index: number, count: number): NotebookError {
+  const has = count === 0 ? 'has no outputs' : `has the outputs 0 to ${count - 1}`;
+  return new NotebookError('bad_arguments', `The cell "${cell}" ${has}${count === 0 ? '' : `, and none of index ${index}`}.`, {
+    data: { cellId: cell },
+  });
+}
+
+function noType(index: number, type: string | undefined, types: readonly string[]): NotebookError {
+  const asked = type === undefined ? 'any' : JSON.stringify(type.slice(0, 100));
+  return new NotebookError('bad_arguments', `Output ${index} does not have ${asked}; it has ${types.join(', ') || 'nothing'}.`);
+}

@@ -1,0 +1,53 @@
+import type { JsonObject } from '@notebridge/kit/json';
+import { type OutputCursor, outputsSince, toCursor } from '@notebridge/kit/output-cursor';
+import { forgottenText, runningText } from '@notebridge/kit/run-words';
+import type { RunRecord } from '../run-log.js';
+import type { NotebookSession } from '../session.js';
+import { fitOutputs } from './fit-outputs.js';
+import { createImageCollector, maxTextCharactersOf } from './output-content.js';
+import type { NotebookToolCall, ToolAnswer } from './tool.js';
+
+/** What agents call a run: its number, and the session's own mark, so that one of an earlier session is never taken for it. */
+function toRunId({ runs }: NotebookSession, id: number): string {
+  return `${runs.mark}-${id}`;
+}
+
+/** What agents read of a run, without its outputs. */
+export function toRunView(
+  session: NotebookSession,
+  { id, cellId, by, status, startedAt, durationMs, executionCount }: RunRecord,
+): JsonObject {
+  const elapsedMs = durationMs ?? (startedAt === undefined ? undefined : Math.max(0, Date.now() - startedAt));
+  return {
+    run_id: toRunId(session, id),
+    cellId,
+    status,
+    started_by: { ...by },
+    ...(elapsedMs === undefined ? {} : { seconds: Math.round(elapsedMs / 100) / 10 }),
+    ...(executionCount === undefined ? {} : { execution_count: executionCount }),
+  };
+}
+
+/** A run with what it has given behind the cursor. */
+export async function answerRun(
+  { session, options }: Pick<NotebookToolCall<unknown>, 'session' | 'options'>,
+  record: RunRecord,
+  cursor?: OutputCursor,
+): Promise<ToolAnswer> {
+  const all = session.runs.outputsOf(record);
+  const images = createImageCollector(options, session.widgets);
+  const collected = await images.collect(outputsSince(all ?? [], record.clears, cursor));
+  const shown = fitOutputs(collected, maxTextCharactersOf(options));
+  const value = {
+    ...toRunView(session, record),
+    outputs: shown,
+    ...(all ? { cursor: toCursor(all, record.clears) } : { outputs_left_out: forgottenText }),
+  };
+  return { value, images: images.blocks };
+}
+
+/** The answer to a call that does not wait any longer. */
+export async function answerRunning(call: NotebookToolCall<unknown>, record: RunRecord): Promise<ToolAnswer> {
+  const { value, ...images } = await answerRun(call, record);
+  return { value: { ...(value as JsonObject), next: runningText }, ...images };
+}

@@ -1,0 +1,23 @@
+import type { FromWidgets } from './widgets/widget-messages.js';
+
+/** To the window, from every sandboxed page. */
+export type SandboxedMessage = { readonly type: 'ready' | 'unable' } | { readonly type: 'height'; readonly height: number };
+
+const { parent } = window;
+
+export function sayToWindow(message: SandboxedMessage | FromWidgets): void {
+  parent.postMessage(message, '*');
+}
+
+/** Takes messages of the window, and of nobody else. Returns the function that ends it. */
+export function onWindowMessage(listener: (data: unknown) => void): () => void {
+  const receive = ({ source, data }: MessageEvent<unknown>) => source === parent && listener(data);
+  addEventListener('message', receive);
+  return () => removeEventListener('message', receive);
+}
+
+/** Tells the window how high the page is, now and whenever that changes. */
+export function followHeight(): void {
+  const sizes = new ResizeObserver(() => sayToWindow({ type: 'height', height: Math.ceil(document.body.scrollHeight) }));
+  sizes.observe(document.body);
+}

@@ -1,0 +1,22 @@
+/** What is said of a program that Linux has ended before the watch looked. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { expect, test } from 'vitest';
+import type { SandboxedProcess, SandboxSpec } from '../../src/sandbox/spec.js';
+import { watchBounds } from '../../src/sandbox/watch-bounds.js';
+
+const spec: SandboxSpec = { command: ['/bin/sh'], readable: [], folder: '/', programs: true, maxDataBytes: 1024 ** 3 };
+
+async function endAs(hasOverflowed: boolean): Promise<string | undefined> {
+  const child = spawn('/bin/sh', ['-c', 'kill -KILL $$'], { stdio: 'ignore' });
+  const breach = watchBounds(child as unknown as SandboxedProcess['child'], Promise.resolve(child.pid), spec, {
+    hasOverflowed: () => hasOverflowed,
+  });
+  await once(child, 'close');
+  return breach();
+}
+
+test.skipIf(process.platform === 'win32')('its memory is named if its group overflowed, and nothing if not', async () => {
+  expect(await endAs(true)).toMatch(/^its processes used \d+ MiB of memory, of 1024 MiB$/);
+  expect(await endAs(false)).toBeUndefined();
+});
