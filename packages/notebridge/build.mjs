@@ -28,6 +28,7 @@ await bundleProgram();
 await build({ ...settings, entryPoints: { 'demo/main': 'demo/main.ts' } });
 writeFileSync(join(folder, 'dist/THIRD-PARTY-LICENSES.txt'), [...bundled, 'swagger-ui-dist'].map(licenceOf).join('\n'));
 carryDocsPage();
+await buildConnectPage();
 
 async function bundleProgram() {
   rmSync(join(folder, 'dist/chunks'), { recursive: true, force: true });
@@ -86,6 +87,16 @@ function licenceOf(name) {
   const { version } = JSON.parse(readFileSync(join(from, 'package.json'), 'utf8'));
   const texts = ['NOTICE', 'LICENSE'].map((file) => join(from, file)).filter((path) => existsSync(path));
   return `${name} ${version}\n\n${texts.map((path) => readFileSync(path, 'utf8')).join('\n')}`;
+}
+
+/** The page that shows what keeps a notebook page from connecting: in the colours of the notebook's window. */
+async function buildConnectPage() {
+  const [from, target] = [join(folder, 'connect-page'), join(folder, 'dist/connect-page')];
+  rmSync(target, { recursive: true, force: true });
+  mkdirSync(target);
+  for (const file of ['index.html', 'connect.js']) cpSync(join(from, file), join(target, file));
+  cpSync(join(folder, '../notebook/src/ui/icon.svg'), join(target, 'icon.svg'));
+  await build({ entryPoints: [join(from, 'connect.css')], outdir: target, bundle: true, minify: true, logLevel: 'warning' });
 }
 
 /** The files of the page that shows the routes. */

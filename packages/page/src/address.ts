@@ -6,6 +6,8 @@ export interface Address {
   readonly port: number;
   /** Who answered there, if anybody has yet: an address that worked is worth dialling again. */
   readonly agentName?: string;
+  /** A person has agreed to it in this tab. */
+  readonly isAgreed?: boolean;
 }
 
 /** The used part of `sessionStorage`: it lives as long as the tab. */
@@ -64,7 +66,8 @@ export class AddressKeeper {
       const kept: unknown = JSON.parse(this.#storage?.getItem(this.#key) ?? 'null');
       if (!isJsonObject(kept)) return undefined;
       const address = toAddress(kept.token, kept.port);
-      return address && typeof kept.agentName === 'string' ? { ...address, agentName: kept.agentName } : address;
+      if (address === undefined || typeof kept.agentName !== 'string') return address;
+      return { ...address, agentName: kept.agentName, ...(kept.isAgreed === true && { isAgreed: true }) };
     } catch {
       return undefined;
     }

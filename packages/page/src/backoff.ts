@@ -1,13 +1,13 @@
 export interface ReconnectOptions {
   /** Time before the first try; each next one waits twice as long, less up to a half by chance. Milliseconds. Default 500. */
   firstMs?: number;
-  /** The longest time between two tries. Milliseconds. Default 30000. */
+  /** The longest time between two tries. Milliseconds. Default 4000. */
   maxMs?: number;
-  /** Failed tries in a row after which it is given up. Default 20, which is about seven minutes. */
+  /** Failed tries in a row after which it is given up. Default 300, which is about a quarter of an hour. */
   attempts?: number;
 }
 
-const defaults = { firstMs: 500, maxMs: 30_000, attempts: 20 };
+const defaults = { firstMs: 500, maxMs: 4000, attempts: 300 };
 
 /** How long to wait before a lost connection is dialled again. */
 export class Backoff {

@@ -25,12 +25,16 @@ export interface ConnectionOptions extends Omit<McpServerOptions, 'send'> {
   address: Address;
   WebSocket: PageSocketConstructor;
   onEnd: (end: ConnectionEnd) => void;
+  /** Default 10000. */
+  quietMs?: number | undefined;
 }
 
 const subprotocol = 'mcp';
 const openState = 1;
 /** A program that does not start the handshake within this time after the socket is open is not a hub. */
 const handshakeMs = 10_000;
+/** After so long without a frame the program is asked for one, and after as long again the connection is given up. */
+const quietMs = 10_000;
 
 /** One WebSocket connection, from the dial to the end, with an MCP server of its own. */
 export class Connection {
@@ -38,6 +42,7 @@ export class Connection {
   readonly #options: ConnectionOptions;
   #socket: PageSocket | undefined;
   #handshake: ReturnType<typeof setTimeout> | undefined;
+  #quiet: ReturnType<typeof setTimeout> | undefined;
   #wasOpen = false;
   #isClosed = false;
 
@@ -48,6 +53,7 @@ export class Connection {
       send: (frame) => this.#send(frame),
       onHandshake: (agent, resumeToken) => {
         clearTimeout(this.#handshake);
+        this.#watchQuiet();
         options.onHandshake(agent, resumeToken);
       },
     });
@@ -65,7 +71,9 @@ export class Connection {
     }
     this.#socket.addEventListener('open', () => this.#performHandshake());
     this.#socket.addEventListener('message', ({ data }) => {
-      if (!this.#isClosed) this.server.receive(data);
+      if (this.#isClosed) return;
+      this.#watchQuiet();
+      this.server.receive(data);
     });
     this.#socket.addEventListener('close', ({ code }) => {
       if (this.#finish()) onEnd({ code, wasOpen: this.#wasOpen });
@@ -87,6 +95,23 @@ export class Connection {
     this.#handshake = setTimeout(() => this.#socket?.close(1000), handshakeMs);
   }
 
+  /** A tunnel or a network that died leaves a socket that looks open: a browser shows no page the pings below. */
+  #watchQuiet(): void {
+    const { quietMs: timeoutMs = quietMs } = this.#options;
+    clearTimeout(this.#quiet);
+    this.#quiet = setTimeout(() => {
+      this.server.ping();
+      this.#quiet = setTimeout(() => this.#giveUp(), timeoutMs);
+    }, timeoutMs);
+  }
+
+  /** The socket itself would wait for an answer to its close, which nobody sends. */
+  #giveUp(): void {
+    if (!this.#finish()) return;
+    this.#socket?.close();
+    this.#options.onEnd({ code: 1006, wasOpen: true });
+  }
+
   #send(frame: string): void {
     if (!this.#isClosed && this.#socket?.readyState === openState) this.#socket.send(frame);
   }
@@ -96,6 +121,7 @@ export class Connection {
     if (this.#isClosed) return false;
     this.#isClosed = true;
     clearTimeout(this.#handshake);
+    clearTimeout(this.#quiet);
     this.server.close();
     return true;
   }

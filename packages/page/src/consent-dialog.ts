@@ -86,7 +86,7 @@ export async function askInDialog(request: ConsentRequest, { notice = true }: As
 }
 
 /** Shows who is connected, from each new agent's handshake until the person hides it; ends with the session's connection. */
-function showAgent(session: ConsentRequest['session']): void {
+export function showAgent(session: ConsentRequest['session']): void {
   let shown: HTMLDialogElement | undefined;
   let hidden: string | undefined;
   const hide = (): void => {

@@ -95,6 +95,11 @@ export class McpServer {
     this.notify('notifications/message', { level, logger: this.#definition.name, data });
   }
 
+  /** Asks the hub for a sign of life. */
+  ping(): void {
+    this.#peer.ping();
+  }
+
   close(): void {
     this.#peer.close();
   }

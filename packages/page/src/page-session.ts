@@ -2,7 +2,7 @@ import { type Address, AddressKeeper, type PageHistory, type PageLocation, type 
 import { Backoff, type ReconnectOptions } from './backoff.js';
 import { type CallEvent, createCallRunner } from './call-runner.js';
 import { Connection, type ConnectionEnd, type PageSocketConstructor } from './connection.js';
-import { askInDialog, type ConsentRequest } from './consent-dialog.js';
+import { askInDialog, type ConsentRequest, showAgent } from './consent-dialog.js';
 import { type Agent, checkTools, type PageTool } from './definitions.js';
 import { diagnose, type PagePermissions } from './diagnose.js';
 import { TypedEmitter } from './emitter.js';
@@ -10,10 +10,12 @@ import type { LogLevel, PageDefinition } from './mcp-server.js';
 import type { Diagnosis, DisconnectReason, PageState } from './page-state.js';
 
 export interface PageSessionOptions extends PageDefinition {
-  /** Asked before the page dials an address it was given by a URL or kept over a reload. Default: `askInDialog`. */
+  /** Asked before the page dials an address that it was given by a URL. Default: `askInDialog`. */
   consent?: (request: ConsentRequest) => boolean | Promise<boolean>;
   /** Dial again when a connection that worked is lost. Default true. */
   reconnect?: boolean | ReconnectOptions;
+  /** After so long without a frame the program is asked for one, and after as long again the connection counts as lost. Milliseconds. Default 10000. */
+  quietMs?: number;
   /** Called with what was skipped or went wrong without harm. Default: none. */
   log?: (message: string) => void;
   /** Keeps the address over a reload. Default: `sessionStorage`, if there is one. */
@@ -75,6 +77,13 @@ export class PageSession {
         this.#hangUp();
         void this.#ask();
       });
+      // After sleep, or a network that is back, there is nothing to wait for.
+      const tryNow = (): void => {
+        if (this.#state.status === 'waiting') this.#dial();
+      };
+      window.addEventListener('online', tryNow);
+      window.addEventListener('pageshow', tryNow);
+      document.addEventListener('visibilitychange', () => document.visibilityState === 'visible' && tryNow());
     }
   }
 
@@ -88,12 +97,13 @@ export class PageSession {
   }
 
   /**
-   * Connects to the program that opened this page, or that it was connected to before a reload; `idle` if there is none. Asks
-   * for consent, unless it waits to try again: then it tries now. Resolves to the state that this led to.
+   * Connects to the program that opened this page, or that it was connected to before a reload; `idle` if there is none. Asks for
+   * consent, unless it was given in this tab before a reload, or it waits to try again: then it tries now. Resolves to the state that this led to.
    */
   async connect(): Promise<PageState> {
     const { status } = this.#state;
     if (status === 'waiting') this.#dial();
+    else if (status === 'idle' && this.#address?.isAgreed === true) this.#dialAgain();
     else if (status === 'idle' || status === 'disconnected') await this.#ask();
     return this.#settled();
   }
@@ -194,6 +204,12 @@ export class PageSession {
     }
   }
 
+  /** What was agreed in this tab is not asked again; who is connected is shown as after the question. */
+  #dialAgain(): void {
+    if (this.#options.consent === undefined && typeof document !== 'undefined') showAgent(this);
+    this.#dial();
+  }
+
   #dial(): void {
     const address = this.#address;
     const { WebSocket = globalThis.WebSocket as PageSocketConstructor | undefined, log } = this.#options;
@@ -203,6 +219,7 @@ export class PageSession {
     const connection = new Connection({
       address,
       WebSocket,
+      quietMs: this.#options.quietMs,
       runCall: this.#runCall,
       definition: () => ({ ...this.#options, tools: this.#tools }),
       onHandshake: (agent, resumeToken) => this.#keepHandshake(agent, resumeToken),
@@ -218,7 +235,7 @@ export class PageSession {
 
   #keepHandshake({ name }: Agent, resumeToken: string | undefined): void {
     if (this.#address === undefined) return;
-    this.#address = { ...this.#address, agentName: name, ...(resumeToken === undefined ? {} : { token: resumeToken }) };
+    this.#address = { ...this.#address, agentName: name, isAgreed: true, ...(resumeToken === undefined ? {} : { token: resumeToken }) };
     this.#keeper.keep(this.#address);
   }
 

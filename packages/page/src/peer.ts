@@ -28,12 +28,14 @@ export interface PagePeerOptions {
 }
 
 /**
- * The JSON-RPC end of one connection, for a side that is asked and never asks: one message per frame, answers in whatever
+ * The JSON-RPC end of one connection, for a side that is asked and asks for nothing but a ping: one message per frame, answers in whatever
  * order they are ready, none to a request that was cancelled.
  */
 export class PagePeer {
   readonly #options: PagePeerOptions;
   readonly #running = new Map<unknown, AbortController>();
+  readonly #pings = new Set<unknown>();
+  #lastPing = 0;
 
   constructor(options: PagePeerOptions) {
     this.#options = options;
@@ -44,7 +46,8 @@ export class PagePeer {
     if (message === undefined) return this.#options.onFault('A frame is not a JSON-RPC message.');
     const { id, method } = message;
     const params = isJsonObject(message.params) ? message.params : {};
-    // What has no method is an answer, and nothing was asked.
+    // What has no method is an answer: to a ping, or to nothing that was asked.
+    if (typeof method !== 'string' && this.#pings.delete(id)) return;
     if (typeof method !== 'string') return this.#options.onFault('An answer came that nobody asked for.');
     if (typeof id === 'string' || typeof id === 'number') return void this.#answer(id, method, params);
     if (method === 'notifications/cancelled') this.#cancel(params.requestId, String(params.reason ?? 'The agent cancelled it.'));
@@ -53,6 +56,13 @@ export class PagePeer {
 
   notify(method: string, params?: JsonObject): void {
     this.#options.send(JSON.stringify({ jsonrpc: '2.0', method, params }));
+  }
+
+  /** Any frame that comes after it is a sign of life. */
+  ping(): void {
+    const id = `ping-${++this.#lastPing}`;
+    this.#pings.add(id);
+    this.#options.send(JSON.stringify({ jsonrpc: '2.0', id, method: 'ping' }));
   }
 
   /** Aborts what runs; its answers reach nobody. */

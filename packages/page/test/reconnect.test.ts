@@ -126,6 +126,15 @@ describe('a connection that is lost', () => {
     expect([quick.state, hub.dials.length]).toEqual([{ status: 'disconnected', reason: 'person' }, 4]);
   });
 
+  it('is noticed when nothing comes any more, though the socket looks open', async () => {
+    const hub = await openHub();
+    await connect(hub, { quietMs: 50 });
+    const first = await hub.connection(0);
+    expect(await first.message(({ method }) => method === 'ping')).toMatchObject({ id: 'ping-1' });
+    // The small hub answers no ping.
+    await hub.connection(1);
+  });
+
   it('stays lost when reconnecting is off', async () => {
     const hub = await openHub();
     const session = await connect(hub, { reconnect: false });

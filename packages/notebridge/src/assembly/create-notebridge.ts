@@ -130,6 +130,11 @@ class Assembly implements Notebridge {
     // Code in the notebook gives its grant back before the servers and the grants are closed.
     this.#closers.add(() => notebook.close());
     this.#place.attach(notebook);
+    // `dynamic` is exactly the reference's behaviour, which has no tasks.
+    if (options.pages?.list !== 'dynamic') {
+      const { TaskMiddleware } = await import('../notebooks/runs/task-middleware.js');
+      this.hub.addMiddleware(new TaskMiddleware({ emit: (event) => this.hub.events.emit(event) }));
+    }
     for (const middleware of notebook.middlewares) this.hub.addMiddleware(middleware);
     this.hub.addProvider(notebook.provider);
   }

@@ -1,8 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { BridgeError, codeOf } from '../core/errors.js';
+import { connectPath } from '../doors/connect/connect-door.js';
 import { createExchangeDoor } from '../doors/exchange/exchange-door.js';
 import { createHttpApp, type HttpApp } from '../doors/http/http-app.js';
 import { listenHttp } from '../doors/http/listen.js';
+import { refuse } from '../doors/http/refusal.js';
 import { createMcpHttpDoor, type McpHttpDoor } from '../doors/mcp/http.js';
 import { createOwnerDoor } from '../doors/owner/owner-door.js';
 import { createToolProxy, proxyPrefix } from '../doors/tool-proxy/tool-proxy.js';
@@ -53,6 +55,14 @@ export async function openHttpDoors(options: HttpDoorOptions, behind: BehindHttp
   const shared = createSharedPort();
   const app = createApp(options, { place, behind });
   const agents = addDoors(app, { ...behind, authority, ownerToken });
+  for (const path of [connectPath, `${connectPath}/:part`])
+    app.addRoute({
+      methods: ['GET'],
+      path,
+      handle: (context) => {
+        if (!shared.onRequest(context.request, context.response)) context.refuse(refuse(404, 'No notebook page connects here.'));
+      },
+    });
   const { port = usualPort } = options;
   const { onConnection, onUpgrade } = shared;
   const listener = await listenHttp(app, { port, host: place.host, describePortOwner, onConnection, onUpgrade }).catch(async (error) => {

@@ -1,66 +1,33 @@
 import { join } from 'node:path';
-import { Broker, type BrokerNotebook } from '../broker/broker.js';
-import type { JoinRequest } from '../broker/host-link.js';
-import type { SharedNotebook } from '../broker/shared-notebook.js';
-import { SuppliedTools } from '../broker/supplied-tools.js';
-import { defaultConfig } from '../config/config.js';
-import { BridgeError } from '../core/errors.js';
-import type { ClosableLogger } from '../core/logger.js';
-import type { Environment } from '../processes/environment.js';
-import { ownUserId } from '../processes/own-user.js';
+import { Broker, type BrokerNotebook, type NotebookOpening } from '../broker/broker.js';
+import type { NotebookAddress } from '../broker/notebook-address.js';
+import { hasProcessEnded, ownProcessName, ownUserId } from '../processes/own-user.js';
 import { withFileLock } from '../state/file-lock.js';
 import { ownVersion } from '../state/own-files.js';
 import { ensurePrivateDir } from '../state/private-file.js';
-import type { Redacting } from '../util/redactor.js';
-import { createNotebridge } from './create-notebridge.js';
-import { openBuiltIn } from './notebooks/open-built-in.js';
-import type { HowToOpen } from './notebooks/open-joined.js';
-import { toShared } from './notebooks/share-built-in.js';
+import type { BrokerOpener, OpenBrokerOptions } from './notebooks/broker-opener.js';
+import { BrokerPages } from './notebooks/broker-page.js';
 
-export interface OpenBrokerOptions {
-  stateDir: string;
-  idleMs: number;
-  env: Environment;
-  logger: ClosableLogger;
-  createLogger: (redactor: Redacting) => ClosableLogger;
-}
+/** Each is loaded with the first notebook of its kind. */
+const openers: Record<Exclude<NotebookAddress['kind'], 'page'>, BrokerOpener> = {
+  'built-in': async (...args) => (await import('./notebooks/broker-built-in.js')).openBrokerBuiltIn(...args),
+  jupyter: async (...args) => (await import('./notebooks/broker-jupyter.js')).openBrokerJupyter(...args),
+};
 
 /** The user's broker, in this process; undefined if there is one already. Rejects with `write_failed`. */
 export async function openBroker(options: OpenBrokerOptions): Promise<Broker | undefined> {
   const { stateDir: dir, idleMs, logger } = options;
   ensurePrivateDir(dir, { uid: ownUserId() });
-  const open = (request: JoinRequest): Promise<BrokerNotebook> => openNotebook(request, options);
-  return withFileLock(join(dir, 'broker.lock'), (lock) =>
-    Broker.open({ dir, version: ownVersion(), idleMs, open, isAlone: () => lock.isHeld(), logger }),
+  const pages = new BrokerPages(options);
+  const open = (opening: NotebookOpening): Promise<BrokerNotebook> =>
+    opening.address.kind === 'page' ? pages.open(opening) : openers[opening.address.kind](opening, options);
+  const broker = await withFileLock(
+    join(dir, 'broker.lock'),
+    (lock) => Broker.open({ dir, version: ownVersion(), idleMs, open, isAlone: () => lock.isHeld(), logger }),
+    { owner: { name: ownProcessName(), hasEnded: hasProcessEnded } },
   );
-}
-
-/** A notebook with a guard and an audit of its own, for its windows; the agents' calls are their own processes' to record. */
-async function openNotebook(
-  { file, readOnly, toolsKey, how }: JoinRequest,
-  { stateDir, env, createLogger }: OpenBrokerOptions,
-): Promise<BrokerNotebook> {
-  const { pages, audit, limits, env: ofPython } = how as unknown as HowToOpen;
-  const tools = toolsKey === undefined ? undefined : new SuppliedTools(toolsKey);
-  let notebook: SharedNotebook | undefined;
-  const bridge = await createNotebridge({
-    config: { ...defaultConfig('/'), audit, limits },
-    env: { ...env, ...ofPython },
-    stateDir,
-    pages,
-    createLogger,
-    notebook: async (setup) => {
-      const opened = await openBuiltIn({ ...setup, openTools: tools && (async () => tools) }, { file, readOnly });
-      notebook = toShared(opened, { file, terms: { sandbox: pages.sandbox ?? 'auto', readOnly }, tools });
-      return opened;
-    },
-  });
-  try {
-    await bridge.start();
-  } catch (error) {
-    await bridge.close();
-    throw error;
-  }
-  if (notebook === undefined) throw new BridgeError('internal', 'A notebook was opened that is none.');
-  return { notebook, close: () => bridge.close() };
+  if (broker === undefined) return undefined;
+  void pages.restore();
+  void broker.ended.then(() => pages.close());
+  return broker;
 }

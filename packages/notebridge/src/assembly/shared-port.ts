@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { PageDoor, PagePort } from '../notebooks/pages/page-listener.js';
@@ -7,6 +7,8 @@ import type { PageDoor, PagePort } from '../notebooks/pages/page-listener.js';
 export interface SharedPort {
   onConnection: (socket: Socket) => void;
   onUpgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
+  /** A request for a page of the notebook's own. False if there is no such page. */
+  onRequest: (request: IncomingMessage, response: ServerResponse) => boolean;
   /** The port once it is bound. */
   at(port: number): PagePort;
 }
@@ -20,6 +22,7 @@ export function createSharedPort(): SharedPort {
       if (door !== undefined) return door.upgrade(request, socket, head);
       socket.end('HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 0\r\n\r\n', () => socket.destroy());
     },
+    onRequest: (request, response) => door?.request(request, response) === true,
     at: (port) => ({
       port,
       attach: (attached) => {

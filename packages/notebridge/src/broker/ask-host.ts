@@ -4,16 +4,20 @@ import { toPlainValue } from '../core/wire.js';
 import { ownProcessId } from '../processes/own-user.js';
 import { type HostPlace, readHostPlaces } from './host-place.js';
 import { dialHost, toOwnError } from './join-link.js';
+import type { ListedNotebook } from './shared-notebook.js';
 
 /** A notebook that a process of the user has open, as `notebridge ps` shows it. */
 export interface OpenNotebookState {
-  /** With links resolved; null for one in memory. */
+  id: string;
+  /** With links resolved; null for one in memory. The address of one that is no file of ours. */
   file: string | null;
   /** Name, version and state. */
   kernel: string;
   windows: number;
   /** What the connected agents call themselves. */
   agents: string[];
+  /** What the agent calls itself that alone changes and runs; null for none. */
+  holder: string | null;
   /** Milliseconds since the epoch. */
   since: number;
 }
@@ -37,6 +41,12 @@ const answerTimeoutMs = 30_000;
 export async function notebooksOf(place: HostPlace, version: string): Promise<OpenNotebookState[]> {
   const { notebooks } = await askHost(place, version, ['host/status', {}]);
   return notebooks as unknown as OpenNotebookState[];
+}
+
+/** What agents may choose from. */
+export async function listedBy(place: HostPlace, version: string): Promise<ListedNotebook[]> {
+  const { notebooks } = await askHost(place, version, ['host/list', {}]);
+  return notebooks as unknown as ListedNotebook[];
 }
 
 /** The process that has the file open and can be joined; undefined if there is none. `file`: with links resolved. */

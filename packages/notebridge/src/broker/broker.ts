@@ -1,12 +1,15 @@
 import type { Logger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
-import { BridgeError } from '../core/errors.js';
+import { BridgeError, codeOf } from '../core/errors.js';
 import { ownProcessId } from '../processes/own-user.js';
 import type { Peer } from '../rpc/peer.js';
+import { isSameFile } from '../state/same-file.js';
 import { type HeldNotebooks, HostLink, type JoinRequest } from './host-link.js';
 import { readBrokerPlace, type WrittenPlace, writeHostPlace } from './host-place.js';
 import { dialHost } from './join-link.js';
 import { JoinListener } from './join-listener.js';
+import { fileOf, keyOf, type NotebookAddress } from './notebook-address.js';
+import { idFor } from './notebook-ids.js';
 import type { SharedNotebook } from './shared-notebook.js';
 
 /** A notebook that the broker has opened. */
@@ -16,13 +19,20 @@ export interface BrokerNotebook {
   close(): Promise<void>;
 }
 
+/** What is to be opened, and the id that it gets. */
+export interface NotebookOpening {
+  request: JoinRequest;
+  address: NotebookAddress;
+  id: string;
+}
+
 export interface BrokerOptions {
   /** The user's state folder. */
   dir: string;
   version: string;
   /** A notebook, and the broker, ends so long after its last agent, window and run. Milliseconds. */
   idleMs: number;
-  open: (request: JoinRequest) => Promise<BrokerNotebook>;
+  open: (opening: NotebookOpening) => Promise<BrokerNotebook>;
   /** False if another process may be starting a broker at this moment. */
   isAlone: () => boolean;
   logger: Logger;
@@ -42,6 +52,7 @@ export class Broker implements HeldNotebooks {
   #listener: JoinListener | undefined;
   #place: WrittenPlace | undefined;
   readonly #startedAt = performance.now();
+  /** A notebook was asked for. Others that start look only whether we are here, and leave again. */
   #hasServed = false;
   #scratches = 0;
   #closing: Promise<void> | undefined;
@@ -71,12 +82,15 @@ export class Broker implements HeldNotebooks {
 
   async open(request: JoinRequest): Promise<{ notebook: SharedNotebook; isNew: boolean }> {
     if (this.#closing !== undefined) throw new BridgeError('closed', 'The broker is ending. Try again: another one is started.');
-    const key = request.file ?? `#${++this.#scratches}`;
+    this.#hasServed = true;
+    const { address } = request;
+    if (address === undefined) throw new BridgeError('bad_notebook', `No notebook "${request.id}" is open here: it was closed.`);
+    const key = this.#keyOf(address);
     // One that is just being closed still has its lock.
     while (this.#closingNotebooks.has(key)) await this.#closingNotebooks.get(key);
     const known = this.#notebooks.get(key);
     if (known !== undefined) return { notebook: (await known).notebook, isNew: false };
-    const opening = this.#options.open(request);
+    const opening = this.#openNew(request, address);
     this.#notebooks.set(key, opening);
     try {
       const { notebook, close } = await opening;
@@ -86,6 +100,19 @@ export class Broker implements HeldNotebooks {
       this.#notebooks.delete(key);
       throw error;
     }
+  }
+
+  async #openNew(request: JoinRequest, address: NotebookAddress): Promise<BrokerNotebook> {
+    return this.#options.open({ request, address, id: await idFor(this.#options.dir, address) });
+  }
+
+  /** That of the address, or that by which the same file is open already. */
+  #keyOf(address: NotebookAddress): string {
+    const key = keyOf(address) ?? `#${++this.#scratches}`;
+    const file = fileOf(address);
+    const known = [...this.#notebooks.keys(), ...this.#closingNotebooks.keys()];
+    if (file === undefined || known.includes(key)) return key;
+    return known.find((other) => other.startsWith('file:') && isSameFile(other.slice('file:'.length), file)) ?? key;
   }
 
   left(notebook: SharedNotebook): void {
@@ -99,7 +126,7 @@ export class Broker implements HeldNotebooks {
 
   async stop(file: string | undefined): Promise<void> {
     if (file !== undefined) {
-      const notebook = this.all().find(({ target }) => target.file === file);
+      const notebook = this.all().find(({ target }) => fileOf(target.address) === file);
       if (notebook !== undefined) await this.#closeNotebook(notebook);
       return;
     }
@@ -121,7 +148,6 @@ export class Broker implements HeldNotebooks {
       version,
       createHandler: (peer) => {
         this.#links.add(peer);
-        this.#hasServed = true;
         const link = new HostLink(peer, this);
         return {
           request: (method, params, call) => link.request(method, params, call),
@@ -156,7 +182,7 @@ export class Broker implements HeldNotebooks {
     this.#notebooks.delete(found.key);
     notebook.end();
     const closing = found.close().catch((error: unknown) => {
-      this.#options.logger.error('A notebook was not closed as it should.', { file: notebook.target.file, error: messageOf(error) });
+      this.#options.logger.error('A notebook was not closed as it should.', { id: notebook.id, error: messageOf(error) });
     });
     this.#closingNotebooks.set(found.key, closing);
     await closing;
@@ -180,7 +206,7 @@ export class Broker implements HeldNotebooks {
 /** From its start to the first agent, at least: one that has just started it may be slow. Milliseconds. */
 const firstAgentMs = 10_000;
 
-/** True if a broker of the user runs and proves itself, of whatever version. */
+/** True if a broker of the user runs and proves itself, of whatever version, or is stopped. */
 async function hasBroker({ dir, version }: BrokerOptions): Promise<boolean> {
   const place = readBrokerPlace(dir);
   if (place === undefined || place.pid === ownProcessId()) return false;
@@ -189,7 +215,7 @@ async function hasBroker({ dir, version }: BrokerOptions): Promise<boolean> {
     peer.close();
     return true;
   } catch (error) {
-    return error instanceof BridgeError && error.code === 'other_version';
+    return codeOf(error) === 'other_version' || codeOf(error) === 'host_silent';
   }
 }
 

@@ -4,12 +4,16 @@ import { BridgeError } from '../core/errors.js';
 import { toPlainValue } from '../core/wire.js';
 import type { Peer } from '../rpc/peer.js';
 import type { LinkHandler } from './join-link.js';
-import type { NotebookTerms, SharedNotebook } from './shared-notebook.js';
+import { fileOf, type NotebookAddress } from './notebook-address.js';
+import type { NotebookTerms } from './notebook-terms.js';
+import type { SharedNotebook } from './shared-notebook.js';
 
 /** What a process asks for that joins a notebook. */
 export interface JoinRequest extends NotebookTerms {
-  /** With links resolved; undefined for one in memory, which nobody else joins. */
-  file: string | undefined;
+  /** Left out: only the notebook of that id, if it is still open. */
+  address?: NotebookAddress | undefined;
+  /** One that is open; where it is not any more, the address is opened. Left out: the address decides. */
+  id?: string | undefined;
   /** Which config the servers are of that this process lends to the notebook's code. Left out: it lends none. */
   toolsKey?: string | undefined;
   /** How the notebook is opened if it is not open yet: windows, sandbox, limits. */
@@ -18,7 +22,7 @@ export interface JoinRequest extends NotebookTerms {
 
 /** The notebooks of one process. */
 export interface HeldNotebooks {
-  /** Opens it, or finds it open. Rejects as opening a notebook does. */
+  /** Opens what the address names, or finds it open. Rejects as opening a notebook does, and with `bad_notebook` without an address. */
   open(request: JoinRequest): Promise<{ notebook: SharedNotebook; isNew: boolean }>;
   /** A process has left a notebook. */
   left(notebook: SharedNotebook): void;
@@ -45,6 +49,8 @@ export class HostLink implements LinkHandler {
         return this.#open(toPlainValue(params) as unknown as JoinRequest);
       case 'host/status':
         return { notebooks: this.#held.all().map((notebook) => notebook.status()) };
+      case 'host/list':
+        return { notebooks: this.#held.all().map((notebook) => notebook.listed()) };
       case 'host/stop':
         return this.#stop(params);
       default:
@@ -69,7 +75,7 @@ export class HostLink implements LinkHandler {
   /** Ends nothing while something would be lost by it, unless it is forced. */
   async #stop({ file, isForced }: JsonObject): Promise<JsonObject> {
     const wanted = typeof file === 'string' ? file : undefined;
-    const meant = this.#held.all().filter(({ target }) => wanted === undefined || target.file === wanted);
+    const meant = this.#held.all().filter(({ target }) => wanted === undefined || fileOf(target.address) === wanted);
     const losses = meant.flatMap((notebook) => notebook.loss ?? []);
     if (losses.length > 0 && isForced !== true) return { stopped: 0, losses };
     await this.#held.stop(wanted);
@@ -78,7 +84,8 @@ export class HostLink implements LinkHandler {
 
   async #open(request: JoinRequest): Promise<JsonObject> {
     if (this.#notebook !== undefined) throw new BridgeError('bad_params', 'A process joins one notebook.');
-    const { notebook, isNew } = await this.#held.open(request);
+    const known = request.id === undefined ? undefined : this.#held.all().find(({ id }) => id === request.id);
+    const { notebook, isNew } = known === undefined ? await this.#held.open(request) : { notebook: known, isNew: false };
     notebook.assertTerms(request);
     if (this.#isClosed) {
       // It went away meanwhile: nobody else may need the notebook.
@@ -87,7 +94,9 @@ export class HostLink implements LinkHandler {
     }
     this.#notebook = notebook;
     notebook.join(this.#peer, request.toolsKey);
-    const { instructions } = notebook.target.provider;
-    return { isNew, ...(instructions === undefined ? {} : { instructions }) };
+    const { provider, address } = notebook.target;
+    const { instructions } = provider;
+    const place = { id: notebook.id, address: { ...address } };
+    return { isNew, ...place, ...(instructions === undefined ? {} : { instructions }) };
   }
 }

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { isJsonObject } from '@notebridge/kit/json';
-import { ownUserId, processExists } from '../processes/own-user.js';
+import { ownUserId, processExists, startOfProcess } from '../processes/own-user.js';
 import { writeFileAtomic } from '../state/atomic-file.js';
 import { ensurePrivateDir, namesInPrivateDir, readPrivateFile, removePrivateFile } from '../state/private-file.js';
 import { tryJson } from '../util/try-json.js';
@@ -15,6 +15,8 @@ export interface HostPlace {
   address: string;
   secret: string;
   pid: number;
+  /** When that process started, where the system says it: its number may be given again. */
+  processStart?: string;
   /** Milliseconds since the epoch. */
   startedAt: number;
   /** The version of Notebridge. */
@@ -35,7 +37,9 @@ const nameOf = ({ kind, pid }: Pick<HostPlace, 'kind' | 'pid'>): string => (kind
 export async function writeHostPlace(dir: string, place: HostPlace): Promise<WrittenPlace> {
   ensurePrivateDir(dir, { uid: ownUserId() });
   const path = join(dir, nameOf(place));
-  await writeFileAtomic(path, `${JSON.stringify(place)}\n`, { mode: 0o600, anew: true });
+  const processStart = startOfProcess(place.pid);
+  const written: HostPlace = processStart === undefined ? place : { ...place, processStart };
+  await writeFileAtomic(path, `${JSON.stringify(written)}\n`, { mode: 0o600, anew: true });
   return {
     remove: () => {
       if (readPlace(path)?.secret === place.secret) removePrivateFile(path);
@@ -63,14 +67,20 @@ export function readHostPlaces(dir: string): HostPlace[] {
   return [readBrokerPlace(dir) ?? [], ...places].flat();
 }
 
+/** True if the very process runs that wrote the place, not another one of the same number. False where the system does not tell. */
+export function isSameProcess({ pid, processStart }: HostPlace): boolean {
+  return processStart !== undefined && startOfProcess(pid) === processStart;
+}
+
 function alive(place: HostPlace | undefined): HostPlace | undefined {
-  return place !== undefined && processExists(place.pid) ? place : undefined;
+  if (place === undefined || !processExists(place.pid)) return undefined;
+  return place.processStart === undefined || isSameProcess(place) ? place : undefined;
 }
 
 function readPlace(path: string): HostPlace | undefined {
   const found = tryJson(readPrivateFile(path, { uid: ownUserId() }) ?? '');
   if (!isJsonObject(found)) return undefined;
-  const { kind, address, secret, pid, startedAt, version, file } = found;
+  const { kind, address, secret, pid, processStart, startedAt, version, file } = found;
   if (kind !== 'broker' && kind !== 'notebook') return undefined;
   if (typeof address !== 'string' || typeof secret !== 'string' || secret.length < 32 || typeof version !== 'string') return undefined;
   if (!Number.isSafeInteger(pid) || Number(pid) < 1) return undefined;
@@ -81,6 +91,7 @@ function readPlace(path: string): HostPlace | undefined {
     pid: Number(pid),
     startedAt: Number(startedAt) || 0,
     version,
+    ...(typeof processStart === 'string' ? { processStart } : {}),
     ...(typeof file === 'string' ? { file } : {}),
   };
 }

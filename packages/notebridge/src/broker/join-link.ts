@@ -5,7 +5,7 @@ import type { Cancellation } from '../core/cancellation.js';
 import { BridgeError, errorTable, RemoteError } from '../core/errors.js';
 import { createLineChannel } from '../rpc/line-channel.js';
 import { Peer } from '../rpc/peer.js';
-import type { HostPlace } from './host-place.js';
+import { type HostPlace, isSameProcess } from './host-place.js';
 import { otherVersion, proveToHost } from './join-proof.js';
 
 /** What one side of a link does for the other. */
@@ -18,6 +18,13 @@ export interface LinkHandler {
 
 /** A result may hold many images. */
 const maxMessageLength = 256 * 1024 * 1024;
+/** What is written when a link ends has so long to leave. Milliseconds. */
+const lastWordsMs = 2000;
+/** Asked by the side that joined, and where it matters whether that side is there; answered by what opens the link, whatever the notebook does. */
+export const pingMethod = 'link/ping';
+const pingMs = 5000;
+/** With `pingMs`: a host that says nothing for half a minute is given up. */
+const maxUnanswered = 6;
 
 /** JSON-RPC over a socket whose two ends have proved themselves. */
 export function openJoinLink(socket: Socket, createHandler: (peer: Peer) => LinkHandler): Peer {
@@ -27,16 +34,22 @@ export function openJoinLink(socket: Socket, createHandler: (peer: Peer) => Link
     maxMessageLength,
     // Both ends are ours and of one version: what cannot be read is a fault, and nothing after it would be right.
     onUnreadable: () => socket.destroy(),
+    // A process that is killed resets the connection, or leaves a pipe that nobody reads: the other side is gone, as after any other end.
+    onEnd: (cause) => channel.incoming.close(cause && new BridgeError('closed', `The other side has gone: ${messageOf(cause)}`, { cause })),
   });
   let handler: LinkHandler | undefined;
   const peer: Peer = new Peer({
     channel,
-    onRequest: ({ method, params = {} }, call) => handler?.request(method, params, call) ?? Promise.reject(notReady()),
+    onRequest: ({ method, params = {} }, call) =>
+      method === pingMethod ? Promise.resolve({}) : (handler?.request(method, params, call) ?? Promise.reject(notReady())),
     onNotification: ({ method, params = {} }) => handler?.notify(method, params),
     onFault: () => {},
     onClose: () => {
       channel.outgoing.close();
       socket.end();
+      // The other side may be stopped, and never end its half.
+      const timer = setTimeout(() => socket.destroy(), lastWordsMs).unref();
+      socket.once('close', () => clearTimeout(timer));
       handler?.closed();
     },
   });
@@ -46,22 +59,54 @@ export function openJoinLink(socket: Socket, createHandler: (peer: Peer) => Link
 }
 
 /**
- * Joins the host of a place. Rejects with `not_ours` where something else listens, or nothing, and with `other_version`. Nothing secret is
- * sent before the host has proved itself.
+ * Joins the host of a place. Rejects with `not_ours` where something else listens, or nothing, with `host_silent` where its process runs and
+ * does not answer, and with `other_version`. Nothing secret is sent before the host has proved itself.
  */
 export async function dialHost(place: HostPlace, version: string, createHandler: (peer: Peer) => LinkHandler): Promise<Peer> {
   if (place.version !== version)
     throw new BridgeError('other_version', otherVersion({ pid: place.pid, theirs: place.version, ours: version }), {
       data: { pid: place.pid, version: place.version },
     });
-  const socket = await connectTo(place.address);
+  let socket: Socket | undefined;
   try {
+    socket = await connectTo(place.address);
     await proveToHost(socket, { ...place, version });
   } catch (error) {
-    socket.destroy();
-    throw error;
+    socket?.destroy();
+    throw isSilence(error) && isSameProcess(place) ? silent(place, error) : error;
   }
-  return openJoinLink(socket, createHandler);
+  const link = openJoinLink(socket, createHandler);
+  watch(link, socket);
+  return link;
+}
+
+/** Ends a link whose host is stopped, or hangs: else a call would wait for it until its own timeout, an hour. */
+function watch(link: Peer, socket: Socket): void {
+  let unanswered = 0;
+  // Ticks are counted and not time: when a machine wakes up, both sides have slept.
+  const timer = setInterval(() => {
+    if (++unanswered > maxUnanswered) return void socket.destroy();
+    void link.request(pingMethod, {}).then(
+      () => {
+        unanswered = 0;
+      },
+      () => {},
+    );
+  }, pingMs).unref();
+  socket.once('close', () => clearInterval(timer));
+}
+
+/** Nothing was there, or said anything: unlike a wrong proof, which is somebody else's. */
+function isSilence(error: unknown): boolean {
+  return error instanceof BridgeError && error.code === 'not_ours' && error.data.hasAnswered !== true;
+}
+
+function silent({ pid, address }: HostPlace, cause: unknown): BridgeError {
+  return new BridgeError(
+    'host_silent',
+    `The process ${pid} holds notebooks of yours at ${address}, and does not answer: it is stopped, or very busy. Nothing was sent to it. Try again; if it is stopped, "kill -CONT ${pid}" lets it go on. "kill ${pid}" ends it, and it saves first.`,
+    { data: { pid }, cause },
+  );
 }
 
 /** The error of the other side, under its own code if it is one of ours. */

@@ -15,8 +15,11 @@ export interface JoinListenerOptions {
   createHandler: (peer: Peer) => LinkHandler;
 }
 
-/** Connections that have not proved themselves yet; others are hung up on. */
-const maxPending = 64;
+/**
+ * Connections that have not proved themselves yet. One more, and the oldest is hung up on: a proof takes milliseconds, so whoever only holds
+ * connections open keeps nobody out. They come from other users where the socket is a port.
+ */
+const maxPending = 128;
 /** The shortest limit of the systems on the path of a socket, less its end. */
 const maxSocketPath = 100;
 
@@ -47,12 +50,16 @@ export class JoinListener {
     const secret = createToken();
     const peers = new Set<Peer>();
     let address = '';
-    let pending = 0;
+    const pending = new Set<Socket>();
     const admit = async (socket: Socket): Promise<void> => {
       socket.on('error', () => socket.destroy());
-      if (pending >= maxPending) return void socket.destroy();
-      pending++;
-      const isAdmitted = await admitJoiner(socket, { secret, address, version }).finally(() => pending--);
+      pending.add(socket);
+      const [oldest] = pending;
+      if (pending.size > maxPending && oldest !== undefined) {
+        pending.delete(oldest);
+        oldest.destroy();
+      }
+      const isAdmitted = await admitJoiner(socket, { secret, address, version }).finally(() => pending.delete(socket));
       if (!isAdmitted || !server.listening) return void socket.end();
       const peer = openJoinLink(socket, (opened) => {
         const handler = createHandler(opened);

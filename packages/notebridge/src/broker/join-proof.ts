@@ -33,6 +33,7 @@ export async function proveToHost(socket: Socket, { secret, address, version }: 
     throw new BridgeError(
       'not_ours',
       `What listens at ${address} is not the Notebridge that the private file names. Nothing was sent to it.`,
+      { data: { hasAnswered: answer !== undefined } },
     );
   }
   writeLine(socket, { proof: toProof('joiner', { secret, address, nonces: [nonce, theirs] }), version });

@@ -1,22 +1,31 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { JsonObject } from '@notebridge/kit/json';
+import { Listeners } from '@notebridge/kit/listeners';
 import type { Logger } from '@notebridge/kit/logger';
 import type { CallContext } from '../core/call-context.js';
+import { Cancellation } from '../core/cancellation.js';
 import { BridgeError, codeOf } from '../core/errors.js';
 import { type ToolResult, toFailedResult } from '../core/mcp.js';
-import { ToolsOnlyProvider } from '../core/tools-only-provider.js';
+import type { Provider, ProviderEvent } from '../core/provider.js';
+import { toPlainValue } from '../core/wire.js';
+import { withoutEnvelope } from '../rpc/modern-envelope.js';
 import type { Peer } from '../rpc/peer.js';
 import type { JoinRequest } from './host-link.js';
 import { type LinkHandler, toOwnError } from './join-link.js';
 import type { LentTools } from './lent-tools.js';
+import type { NotebookAddress } from './notebook-address.js';
+import { agentParam, agentPrefix, sessionParam } from './shared-notebook.js';
 
 export interface JoinedNotebookOptions {
-  /** Finds the process that has the notebook open, or starts one, and joins it. */
-  connect: (createHandler: (peer: Peer) => LinkHandler) => Promise<Peer>;
+  /** Of the provider. Default `notebook`. */
+  name?: string | undefined;
+  /** Finds the process that has the notebook open, or starts one, and joins it. `address`: what the notebook has turned out to be. */
+  connect: (createHandler: (peer: Peer) => LinkHandler, address: NotebookAddress | undefined) => Promise<Peer>;
   open: JoinRequest;
   /** What agents are told until the notebook is there. */
   instructions: string;
-  windowTool: string;
+  /** The tool that this process answers itself, where the notebook has windows of ours. */
+  windowTool: string | undefined;
   /** Shows the person a window, and tells the agent where its address stands. */
   showWindow: (window: { url: string; path: string }) => Promise<ToolResult>;
   nameOfAgent: (context: CallContext) => string;
@@ -30,27 +39,47 @@ interface OpenLink {
   /** This process has had it opened: nobody had it open. */
   isNew: boolean;
   instructions: string | undefined;
+  id: string;
 }
 
+/** Resources that are watched again when another process opens the notebook. */
+const maxWatched = 1000;
+
 /**
- * A notebook that another process holds, as a provider: its tools run there, and it goes on when this agent ends. If that process ends,
- * the call that runs fails, and the next one joins anew.
+ * A notebook that another process holds, as a whole provider: tools, resources, prompts and events are there, and it goes on when this agent
+ * ends. If that process ends, the call that runs fails, and the next one joins anew.
  */
-export class JoinedNotebook extends ToolsOnlyProvider {
-  readonly name = 'notebook';
+export class JoinedNotebook implements Provider {
+  readonly name: string;
   readonly #options: JoinedNotebookOptions;
   #link: Promise<OpenLink> | undefined;
   #joined: OpenLink | undefined;
   #agents: readonly { id: string; name: string }[] = [];
   #hadLink = false;
+  /** What it turned out to be: by that it is found again. */
+  #again: Pick<JoinRequest, 'address'> = {};
+  #lastId: string | undefined;
   /** What the agent has to know about what happened between two calls. */
   #news: string | undefined;
   #isDisconnected = false;
   #isClosed = false;
 
+  readonly #events = new Listeners<ProviderEvent>();
+  readonly #watched = new Set<string>();
+
   constructor(options: JoinedNotebookOptions) {
-    super();
+    this.name = options.name ?? 'notebook';
     this.#options = options;
+  }
+
+  /** What the process that has it calls it; undefined until it has been joined. */
+  get id(): string | undefined {
+    return this.#joined?.id ?? this.#lastId;
+  }
+
+  /** A person has disconnected this agent from it: only a person lets it come back. */
+  get isDisconnected(): boolean {
+    return this.#isDisconnected;
   }
 
   get instructions(): string {
@@ -68,8 +97,20 @@ export class JoinedNotebook extends ToolsOnlyProvider {
     this.#joined?.peer.notify('agents/set', { agents: agents.map((agent) => ({ ...agent })) });
   }
 
-  protected listTools(params: JsonObject, context: CallContext): Promise<JsonObject> {
-    return this.#ask('tools/list', params, context);
+  async request(method: string, params: JsonObject, context: CallContext): Promise<JsonObject> {
+    if (method === 'tools/call') return this.#callTool(params, context);
+    const { uri } = params;
+    if (method === 'resources/subscribe' && typeof uri === 'string' && this.#watched.size < maxWatched) this.#watched.add(uri);
+    if (method === 'resources/unsubscribe' && typeof uri === 'string') this.#watched.delete(uri);
+    return this.#ask(method, params, context);
+  }
+
+  notify(method: string, params: JsonObject | undefined): void {
+    this.#joined?.peer.notify('notebook/notify', { method, ...(params === undefined ? {} : { params: withoutEnvelope(params) }) });
+  }
+
+  subscribe(listener: (event: ProviderEvent) => void): () => void {
+    return this.#events.add(listener);
   }
 
   /** The address of one more window, for the person at this process. */
@@ -88,21 +129,28 @@ export class JoinedNotebook extends ToolsOnlyProvider {
     link?.peer.close();
   }
 
-  protected async callTool(params: JsonObject, context: CallContext): Promise<ToolResult> {
+  async #callTool(params: JsonObject, context: CallContext): Promise<ToolResult> {
     if (this.#isDisconnected) return toFailedResult('disconnected', disconnectedText);
-    if (params.name === this.#options.windowTool) return this.#options.showWindow(await this.newWindow());
-    const agent = this.#options.nameOfAgent(context);
-    const result = await this.#ask('tools/call', { ...params, agent }, context);
-    return this.#withNews(result);
+    if (params.name === this.#options.windowTool && this.#options.windowTool !== undefined)
+      return this.#options.showWindow(await this.newWindow());
+    return this.#withNews(await this.#ask('tools/call', params, context));
   }
 
   async #ask(method: string, params: JsonObject, context: CallContext): Promise<JsonObject> {
     const { peer } = await this.#open();
-    const { _meta, ...rest } = params;
+    const sent = {
+      ...(context.caller.era === 'modern' ? withoutEnvelope(params) : params),
+      [agentParam]: this.#options.nameOfAgent(context),
+      [sessionParam]: context.caller.sessionId,
+    };
     const onProgress = ({ progressToken: _, ...progress }: JsonObject): void => context.forwardProgress(progress);
     try {
-      const { cancellation } = context;
-      return await peer.request(method, rest, { cancellation, ...(context.wantsProgress ? { onProgress } : {}) });
+      const cancellation = new Cancellation();
+      // An agent that ends takes nothing back: what it has begun goes on, for the next one.
+      context.cancellation.onCancel((reason) => {
+        if (!context.cancellation.callerIsGone) cancellation.cancel(reason);
+      });
+      return await peer.request(agentPrefix + method, sent, { cancellation, ...(context.wantsProgress ? { onProgress } : {}) });
     } catch (error) {
       if (codeOf(error) !== 'closed') throw toOwnError(error);
       if (this.#isDisconnected) throw new BridgeError('disconnected', disconnectedText);
@@ -136,14 +184,23 @@ export class JoinedNotebook extends ToolsOnlyProvider {
 
   async #connect(): Promise<OpenLink> {
     const { connect, open } = this.#options;
-    const peer = await connect((opened) => this.#handlerOf(opened));
+    const peer = await connect((opened) => this.#handlerOf(opened), this.#again.address);
     try {
-      const { isNew, instructions } = await peer.request('notebook/open', open as unknown as JsonObject);
-      const link = { peer, isNew: isNew === true, instructions: typeof instructions === 'string' ? instructions : undefined };
+      const answer = await peer.request('notebook/open', { ...open, ...this.#again } as unknown as JsonObject);
+      const { isNew, instructions, id, address } = toPlainValue(answer) as JsonObject;
+      const link = {
+        peer,
+        isNew: isNew === true,
+        instructions: typeof instructions === 'string' ? instructions : undefined,
+        id: String(id),
+      };
       if (this.#isClosed) throw new BridgeError('closed', 'This agent has left the notebook.');
-      if (this.#hadLink && link.isNew) this.#news = open.file === undefined ? emptyText : reopenedText;
+      if (this.#hadLink && link.isNew) this.#news = newsOf(address as unknown as NotebookAddress);
+      if (this.#hadLink) this.#returned(peer);
       this.#hadLink = true;
       this.#joined = link;
+      this.#lastId = link.id;
+      this.#again = { address: address as unknown as NotebookAddress };
       if (this.#agents.length > 0) this.showAgents(this.#agents);
       return link;
     } catch (error) {
@@ -152,13 +209,22 @@ export class JoinedNotebook extends ToolsOnlyProvider {
     }
   }
 
+  /** Another process, or another life of the notebook: what this agent has read of it may be different. */
+  #returned(peer: Peer): void {
+    for (const uri of this.#watched)
+      peer.request(`${agentPrefix}resources/subscribe`, { uri }, { timeoutMs: watchTimeoutMs }).catch(() => {});
+    this.#events.emit({ method: 'notifications/tools/list_changed' });
+  }
+
   #handlerOf(peer: Peer): LinkHandler {
     const { tools, logger } = this.#options;
     return {
       request: (method, params, call) =>
         tools?.request(method, params, { peer, call }) ??
         Promise.reject(new BridgeError('unknown_method', `This process does not answer "${method}".`)),
-      notify: (method) => {
+      notify: (method, params) => {
+        if (method === 'notebook/event') return this.#events.emit(params as unknown as ProviderEvent);
+        if (method === 'notifications/message') return this.#events.emit({ method, params });
         if (method !== 'notebook/disconnected') return;
         this.#isDisconnected = true;
         logger.info('A person disconnected the agent from the notebook.');
@@ -182,6 +248,12 @@ export class JoinedNotebook extends ToolsOnlyProvider {
   }
 }
 
+function newsOf(address: NotebookAddress): string {
+  if (address.kind !== 'built-in') return againText;
+  return address.file === undefined ? emptyText : reopenedText;
+}
+
+const watchTimeoutMs = 5000;
 /** A signal leaves us two seconds. */
 const saveTimeoutMs = 1500;
 const holderTimeoutMs = 3000;
@@ -190,8 +262,10 @@ const holderPollMs = 50;
 const disconnectedText =
   'A person disconnected this agent from the notebook, in its window. The notebook is open as before; nothing was run or changed. To come back, the person reconnects this MCP server in the agent’s host (in most hosts: restart it, in Claude Code: /mcp).';
 const goneText =
-  'The process that held the notebook ended while the call ran. Its outcome is unknown; it was not repeated. The next call opens the notebook again, with a new kernel.';
+  'The process that held the notebook ended while the call ran, or said nothing for half a minute. Its outcome is unknown; it was not repeated. The next call joins it again; if it has ended, the notebook is opened again, with a new kernel.';
 const reopenedText =
   'Note: the process that held the notebook had ended, so it was opened again from its file, with a new kernel. Variables are gone; cells are as they were last saved.';
+const againText =
+  'Note: the process that held the connection to the notebook had ended, and another one connected to it again. Look at the cells before you repeat anything.';
 const emptyText =
   'Note: the process that held the notebook had ended. It was in memory only, so this is a new, empty one, with a new kernel.';

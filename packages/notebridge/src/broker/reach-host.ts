@@ -24,11 +24,13 @@ export interface ReachOptions {
 
 /** A start takes a third of a second; a busy machine more. Milliseconds. */
 const startTimeoutMs = 30_000;
+/** How long one is asked again that runs and does not answer: it may be flooded, or about to end. Milliseconds. */
+const silentTimeoutMs = 10_000;
 const pollMs = 15;
 
 /**
  * Joins the process that has the file open, else the user's broker, which is started if there is none. Rejects with `not_started` if it
- * cannot be, and with `other_version`, `write_failed`.
+ * cannot be, and with `host_silent`, `other_version`, `write_failed`.
  */
 export async function reachHost(options: ReachOptions, createHandler: (peer: Peer) => LinkHandler): Promise<Peer> {
   const { dir, version, file, logger } = options;
@@ -37,7 +39,7 @@ export async function reachHost(options: ReachOptions, createHandler: (peer: Pee
     try {
       return await dialHost(holder, version, createHandler);
     } catch (error) {
-      if (codeOf(error) !== 'not_ours') throw error;
+      if (codeOf(error) !== 'not_ours' && codeOf(error) !== 'host_silent') throw error;
       // It is ending, or was: the file's lock says whether it still has it.
       logger.debug('A process that says that it has the notebook open cannot be joined.', { pid: holder.pid, error: messageOf(error) });
     }
@@ -47,6 +49,7 @@ export async function reachHost(options: ReachOptions, createHandler: (peer: Pee
 
 async function reachBroker({ dir, version, startBroker, logger }: ReachOptions, createHandler: (peer: Peer) => LinkHandler): Promise<Peer> {
   const deadline = performance.now() + startTimeoutMs;
+  const silentDeadline = performance.now() + silentTimeoutMs;
   let started: StartedBroker | undefined;
   let ending: string | undefined;
   /** One that did not prove itself is not asked again. */
@@ -57,6 +60,11 @@ async function reachBroker({ dir, version, startBroker, logger }: ReachOptions, 
       try {
         return await dialHost(place, version, createHandler);
       } catch (error) {
+        // That process runs: another one beside it could not open what it holds, and nobody would find the first any more.
+        if (codeOf(error) === 'host_silent' && performance.now() < silentDeadline) {
+          await pause(pollMs);
+          continue;
+        }
         if (codeOf(error) !== 'not_ours') throw error;
         refused = place.secret;
         logger.warn('A broker that its file names cannot be joined; another one is started.', { pid: place.pid, error: messageOf(error) });

@@ -1,56 +1,109 @@
 import { randomBytes } from 'node:crypto';
 import type { JsonObject } from '@notebridge/kit/json';
+import type { CallContext } from '../core/call-context.js';
 import type { Cancellation } from '../core/cancellation.js';
 import { BridgeError } from '../core/errors.js';
-import type { Provider } from '../core/provider.js';
+import type { Provider, ProviderEvent } from '../core/provider.js';
 import { RequestContext } from '../core/request-context.js';
 import type { Peer } from '../rpc/peer.js';
+import { pingMethod } from './join-link.js';
+import { Lease, type LeasePerson } from './lease.js';
+import type { LeaseAgent } from './lease-agent.js';
+import { LeaseGate } from './lease-gate.js';
+import { fileOf, keyOf, type NotebookAddress, type NotebookKind, notebookKindOf } from './notebook-address.js';
+import { assertTerms, type NotebookTerms } from './notebook-terms.js';
 import type { SuppliedTools } from './supplied-tools.js';
-
-/** How a notebook was opened, as far as those who join it may insist on it. */
-export interface NotebookTerms {
-  sandbox: string;
-  readOnly: boolean;
-}
 
 /** An open notebook, as a process that holds it offers it to others. */
 export interface JoinTarget {
-  /** Runs the notebook's tools. */
+  /** Answers for the notebook: tools, resources, prompts; its events reach whoever has joined. */
   provider: Provider;
-  /** With links resolved; undefined for one in memory. */
-  file: string | undefined;
+  /** Tools that only look, where the notebook itself does not say so of its tools: agents that do not hold it may call them. */
+  reads?: ReadonlySet<string> | undefined;
+  address: NotebookAddress;
   terms: NotebookTerms;
+  describe(): NotebookDescription;
+  /** Left out: it has no windows that we open. */
+  window?: NotebookWindow;
+  /** Rejects if it cannot be saved, or has no file. Left out: whoever shows it saves it. */
+  save?(): Promise<void>;
+  /** Shows the agents of one joined process in the windows; an empty list takes them away. */
+  showAgents?(source: string, agents: readonly { id: string; name: string }[]): void;
+  /** How many windows there are, whether code runs or waits, and why what is in it cannot be saved, if it cannot. */
+  state(): { windows: number; isRunning: boolean; unsaved: string | undefined };
+  tools?: SuppliedTools | undefined;
+  /** Who sees which agent holds the notebook, and decides about it. Left out: nobody. */
+  person?: LeasePerson | undefined;
+  /** An agent that calls nothing for so long holds the notebook no more. Milliseconds. Default five minutes. */
+  leaseIdleMs?: number | undefined;
+}
+
+/** A notebook as agents and people are told of it. */
+export interface NotebookDescription {
+  title: string;
+  /** A path or URL, without secrets; null: in memory, or not known yet. */
+  location: string | null;
+  /** Name and version; null: not known. */
+  kernel: string | null;
+  /** One word: `idle`, `busy`, `starting`, `dead` of a kernel; `waiting` of a page that is not connected. */
+  state: string;
+}
+
+export interface NotebookWindow {
   /** The address of one more window. */
-  newWindowUrl(): string;
-  /** Rejects if it cannot be saved, or has no file. */
-  save(): Promise<void>;
+  newUrl(): string;
   /** Writes the address of a window into a private file; the path. */
   writeAddress(): Promise<string>;
-  /** Shows the agents of one joined process in the windows; an empty list takes them away. */
-  showAgents(source: string, agents: readonly { id: string; name: string }[]): void;
-  /** How many windows there are, whether code runs or waits, and why what is in it cannot be saved, if it cannot. */
-  state(): { windows: number; isRunning: boolean; kernel: string; unsaved: string | undefined };
-  tools: SuppliedTools | undefined;
 }
 
 interface Member {
   id: string;
   peer: Peer;
-  agents: string[];
+  agents: { id: string; name: string }[];
   since: number;
 }
 
+/** Milliseconds. */
+const defaultLeaseIdleMs = 5 * 60_000;
+/** `take_over` waits for the person: less than agents wait for a call. Milliseconds. */
+const askMs = 40_000;
+/** A process that answers nothing for so long is stopped, or gone. Milliseconds. */
+const silentMs = 5000;
+
 /** One open notebook and the processes that have joined it, each for its agent or its terminal. */
 export class SharedNotebook {
+  /** Short, and never another's. */
+  readonly id: string;
   readonly target: JoinTarget;
   readonly openedAt = Date.now();
+  /** Which of its agents changes and runs. */
+  readonly lease: Lease;
+  readonly #gate: LeaseGate;
   readonly #members = new Map<Peer, Member>();
   /** When somebody last needed it. */
   #busyAt = performance.now();
   #hadWindow = false;
+  readonly #unsubscribe: () => void;
 
-  constructor(target: JoinTarget) {
+  constructor(target: JoinTarget, id: string) {
     this.target = target;
+    this.id = id;
+    const { person, leaseIdleMs: idleMs = defaultLeaseIdleMs } = target;
+    this.lease = new Lease({
+      idleMs,
+      askMs,
+      isRunning: () => target.state().isRunning,
+      answers: (agent) => this.#answers(agent),
+      person,
+      nextStep: person === undefined ? nobodyText : noWindowText,
+    });
+    this.#gate = this.gateFor(({ caller }) => ({ id: caller.sessionId, name: String(caller.clientInfo?.name ?? 'An agent') }));
+    this.#unsubscribe = target.provider.subscribe((event) => this.#announce(event));
+  }
+
+  /** The notebook for agents that this process itself has. */
+  gateFor(agentOf: (context: CallContext) => LeaseAgent): LeaseGate {
+    return new LeaseGate({ provider: this.target.provider, reads: this.target.reads, lease: this.lease, agentOf });
   }
 
   get members(): number {
@@ -60,13 +113,13 @@ export class SharedNotebook {
   /** What would be lost if it ended now; undefined if nothing. */
   get loss(): string | undefined {
     const { unsaved } = this.target.state();
-    return unsaved === undefined ? undefined : `${this.target.file ?? 'a notebook in memory'}: ${unsaved}`;
+    return unsaved === undefined ? undefined : `${this.#name}: ${unsaved}`;
   }
 
-  /** Nothing of it would be missed: no file, no window ever, nobody joined. */
+  /** Nobody can come back to it: no file, no window ever, nobody joined. What runs in it is nobody's either. */
   get isForgotten(): boolean {
-    if (this.#members.size > 0 || this.target.file !== undefined) return false;
-    return this.isIdleFor(0) && !this.#hadWindow;
+    if (this.target.state().windows > 0) this.#hadWindow = true;
+    return this.#members.size === 0 && keyOf(this.target.address) === undefined && !this.#hadWindow;
   }
 
   /** Whether nobody has joined, looked at it or run anything for so long. */
@@ -78,19 +131,9 @@ export class SharedNotebook {
     return !isBusy && performance.now() - this.#busyAt >= idleMs;
   }
 
-  /** Throws `sandbox_unavailable` or `bad_usage` if the notebook was opened on other terms than the joining process insists on. */
-  assertTerms({ sandbox, readOnly }: NotebookTerms): void {
-    const { file = 'The notebook', terms } = this.target;
-    if (sandbox === 'require' && terms.sandbox !== 'require')
-      throw new BridgeError(
-        'sandbox_unavailable',
-        `"${file}" is open already, without --sandbox=require. End it with "notebridge stop ${file}", then start this one again.`,
-      );
-    if (readOnly && !terms.readOnly)
-      throw new BridgeError(
-        'bad_usage',
-        `"${file}" is open already, and agents may change it: --read-only cannot be had for one of them. End it with "notebridge stop ${file}", or leave --read-only out.`,
-      );
+  /** Throws as `assertTerms` if the notebook gives more than the joining process insists on. */
+  assertTerms(wanted: NotebookTerms): void {
+    assertTerms(this.target.describe().location ?? 'The notebook', { held: this.target.terms, wanted });
   }
 
   /** `toolsKey`: the process lends the servers of this config to the notebook's code. */
@@ -105,11 +148,15 @@ export class SharedNotebook {
     this.#busyAt = performance.now();
     this.#members.delete(peer);
     this.target.tools?.withdraw(peer);
-    this.target.showAgents(member.id, []);
+    this.target.showAgents?.(member.id, []);
+    this.lease.leave((id) => isOf(member, id));
   }
 
   /** Before it is closed: whoever has joined is let go, and joins anew with the next call. */
   end(): void {
+    this.#unsubscribe();
+    this.lease.close();
+    this.#gate.close();
     for (const peer of [...this.#members.keys()]) peer.close();
   }
 
@@ -122,41 +169,83 @@ export class SharedNotebook {
     setImmediate(() => member.peer.close());
   }
 
-  async request(peer: Peer, method: string, params: JsonObject, call: Cancellation): Promise<JsonObject> {
-    switch (method) {
-      case 'tools/list':
-      case 'tools/call':
-        return this.target.provider.request(method, params, this.#contextOf(peer, method, params, call));
+  async request(peer: Peer, asked: string, params: JsonObject, call: Cancellation): Promise<JsonObject> {
+    const { window, save } = this.target;
+    switch (asked) {
       case 'window/open':
-        return { url: this.target.newWindowUrl(), path: await this.target.writeAddress() };
+        if (window === undefined) throw new BridgeError('unknown_method', 'This notebook has no window of ours.');
+        return { url: window.newUrl(), path: await window.writeAddress() };
       case 'notebook/save':
-        await this.target.save();
+        await save?.();
         return {};
-      default:
-        throw new BridgeError('unknown_method', `A notebook does not answer "${method}".`);
+      default: {
+        if (!asked.startsWith(agentPrefix)) throw new BridgeError('unknown_method', 'A link has no such method.');
+        const method = asked.slice(agentPrefix.length);
+        const { [agentParam]: agent, [sessionParam]: session, ...message } = params;
+        return this.#gate.request(method, message, this.#contextOf(peer, { method, message, agent, session, cancellation: call }));
+      }
     }
   }
 
   notify(peer: Peer, method: string, params: JsonObject): void {
     const member = this.#members.get(peer);
     if (member === undefined) return;
+    if (method === 'notebook/notify') return this.target.provider.notify(String(params.method), params.params as JsonObject | undefined);
     if (method !== 'agents/set') return this.target.tools?.hear(peer, method, params);
     const agents = params.agents as { id: string; name: string }[];
-    member.agents = agents.map(({ name }) => name);
-    this.target.showAgents(member.id, agents);
+    const gone = member.agents.filter(({ id }) => !agents.some((agent) => agent.id === id)).map(({ id }) => `${member.id}.${id}`);
+    member.agents = agents;
+    this.target.showAgents?.(member.id, agents);
+    if (gone.length > 0) this.lease.leave((id) => gone.includes(id));
   }
 
   /** For `notebridge ps`. */
   status(): JsonObject {
-    const { windows, kernel } = this.target.state();
-    const agents = [...this.#members.values()].flatMap((member) => member.agents);
-    return { file: this.target.file ?? null, kernel, windows, agents, since: this.openedAt };
+    const { address } = this.target;
+    const { location, kernel, state } = this.target.describe();
+    const { windows } = this.target.state();
+    const named = kernel === null ? state : `${kernel} (${state})`;
+    const file = address.kind === 'built-in' ? (address.file ?? null) : location;
+    return { id: this.id, file, kernel: named, windows, agents: this.#agents, holder: this.#holder, since: this.openedAt };
   }
 
-  #contextOf(peer: Peer, method: string, message: JsonObject, cancellation: Cancellation): RequestContext {
-    const id = this.#members.get(peer)?.id ?? '';
-    const name = typeof message.agent === 'string' ? message.agent : undefined;
-    const clientInfo = name === undefined ? undefined : { name };
+  /** For agents that choose a notebook. */
+  listed(): ListedNotebook {
+    const { address } = this.target;
+    return { id: this.id, kind: notebookKindOf(address), ...this.target.describe(), holder: this.#holder, agents: this.#agents };
+  }
+
+  get #agents(): string[] {
+    return [...this.#members.values()].flatMap((member) => member.agents.map(({ name }) => name));
+  }
+
+  get #holder(): string | null {
+    return this.lease.state.holder?.name ?? null;
+  }
+
+  /** An agent of this process itself is there. */
+  async #answers(agent: LeaseAgent): Promise<boolean> {
+    const member = [...this.#members.values()].find((each) => isOf(each, agent.id));
+    if (member === undefined) return true;
+    return member.peer.request(pingMethod, {}, { timeoutMs: silentMs }).then(
+      () => true,
+      () => false,
+    );
+  }
+
+  get #name(): string {
+    return fileOf(this.target.address) ?? this.target.describe().location ?? 'a notebook in memory';
+  }
+
+  /** What is for one session of the provider is for the one process that it is of. */
+  #announce({ sessionId, ...event }: ProviderEvent): void {
+    for (const { id, peer } of this.#members.values())
+      if (sessionId === undefined || sessionId.startsWith(`${id}.`)) peer.notify('notebook/event', { ...event });
+  }
+
+  #contextOf(peer: Peer, { method, message, agent, session, cancellation }: JoinedCall): RequestContext {
+    const id = `${this.#members.get(peer)?.id ?? ''}.${String(session ?? '')}`;
+    const clientInfo = typeof agent === 'string' ? { name: agent } : undefined;
     return new RequestContext({
       type: 'request',
       method,
@@ -167,4 +256,44 @@ export class SharedNotebook {
       notify: (notified, params) => peer.notify(notified, params),
     });
   }
+}
+
+interface JoinedCall {
+  method: string;
+  message: JsonObject;
+  /** What the agent calls itself. */
+  agent: unknown;
+  /** Which of the agents of its process it is. */
+  session: unknown;
+  cancellation: Cancellation;
+}
+
+/** Before each method that an agent asks for: none of them is one of the link's own, which open windows and stop processes. */
+export const agentPrefix = 'agent:';
+/** The agent's name, beside the params of each request that a joined process passes on; notebooks do not see it. */
+export const agentParam = 'notebridge/agent';
+/** Beside it, the session of that agent in its own process. */
+export const sessionParam = 'notebridge/session';
+
+/** Windows know agents by the same ids. */
+function isOf(member: Member, agentId: string): boolean {
+  return agentId.startsWith(`${member.id}.`);
+}
+
+const noWindowText =
+  'No window of the notebook is open. Call open_notebook_window, or ask the person to open one, then call take_over again.';
+const nobodyText =
+  'This notebook has no window of Notebridge in which a person could be asked: tell the person, who can end the other agent.';
+
+/** An open notebook, as `host/list` has it. */
+export interface ListedNotebook extends NotebookDescription, JsonObject {
+  id: string;
+  kind: NotebookKind;
+  title: string;
+  location: string | null;
+  kernel: string | null;
+  state: string;
+  /** The agent that may change and run it just now; null: whoever calls first. */
+  holder: string | null;
+  agents: string[];
 }

@@ -12,12 +12,15 @@ export interface HubCommandOptions {
   logLevel: LoggerLevel;
   browser: boolean;
   journal: boolean;
+  outputs: 'fit' | 'whole';
   allowEdits?: boolean;
   notebook: string;
   kernel?: string | undefined;
   sandbox?: SandboxMode;
   /** True: the built-in notebook is held in this process. */
   standalone?: boolean;
+  /** `join`: the page of Colab is held by the user's broker. */
+  hold?: 'own' | 'join';
   files?: FolderAccess;
   allowNet: string[];
   list: 'static' | 'dynamic';
@@ -48,12 +51,12 @@ export const sharedOptions = {
   files: () =>
     new Option(
       '--files <access>',
-      "what code reaches of the notebook's folder: nothing, to read, or to read and write; refused where no sandbox would keep it (default: all that you can without a sandbox, ro in one; Pyodide has none)",
+      "what code reaches of the notebook's folder: nothing, to read, or to read and write; refused where it would not be kept (default: all that you can without a sandbox, ro in one; Pyodide: ro if a person opened the notebook, else none, never rw)",
     ).choices(['none', 'ro', 'rw']),
   allowNet: () =>
     new Option(
       '--allow-net <host>',
-      'a server that code in the sandbox may reach, on ports 443 and 80: "pypi.org", "*.example.org", "example.org:8443" (repeatable)',
+      'a server that code in Pyodide or in the sandbox may reach, on ports 443 and 80: "pypi.org", "*.example.org", "example.org:8443" (repeatable)',
     )
       .default([], 'none')
       .argParser(collect),
@@ -64,6 +67,13 @@ export const sharedOptions = {
   noBrowser: () => new Option('--no-browser', 'never open a browser; the answer names the URL to open'),
   noJournal: () =>
     new Option('--no-journal', 'never read a cell of a Colab page before the agent changes it; its changes cannot be undone then'),
+  outputs: () =>
+    new Option(
+      '--outputs <how>',
+      "answer agents with a cell's outputs within a budget (text, tables and images; get_output has the rest), or whole",
+    )
+      .choices(['fit', 'whole'])
+      .default('fit'),
   allowEdits: () => new Option('--allow-edits', 'change notebooks of a Jupyter server without asking, also where open tabs cannot follow'),
   allowHost: () =>
     new Option('--allow-host <host>', 'let in pages that dialled this host name (repeatable, exact)')
@@ -75,6 +85,11 @@ export const sharedOptions = {
   logLevel: () => new Option('--log-level <level>', 'least level that is logged').choices([...logLevels]).default('info'),
   standalone: () =>
     new Option('--standalone', 'hold the built-in notebook in this process, which ends with the agent; never join another process'),
+  hold: () =>
+    new Option(
+      '--hold <where>',
+      'a Colab page is held by this process, or by one that all your agents join and that outlives them (default: own); --standalone never joins',
+    ).choices(['own', 'join']),
   json: () => new Option('--json', 'print JSON, for scripts'),
 } satisfies Record<string, () => Option>;
 

@@ -3,8 +3,9 @@ import { messageOf } from '@notebridge/kit/message-of';
 import { Command, CommanderError } from 'commander';
 import { BridgeError, type ErrorCode } from '../core/errors.js';
 import { ownVersion } from '../state/own-files.js';
+import { quote } from '../util/quote.js';
 import { stdioCommand } from './commands/stdio.js';
-import { asTyped, commandHelp } from './own-command.js';
+import { asTyped, commandHelp, quoteWord } from './own-command.js';
 
 /** Faults of the caller, not of the work: exit code 2. */
 const usageCodes = new Set<ErrorCode>(['bad_usage', 'bad_config', 'bad_middleware', 'bad_notebook']);
@@ -50,13 +51,14 @@ async function main(argv: string[]): Promise<void> {
   const wantsHelp = isBare || argv.some((word) => ['help', '-h', '--help'].includes(word));
   const add = (command: Command, isDefault = false): void => {
     program.addCommand(command.copyInheritedSettings(program), { isDefault });
+    if (!isDefault) command.showHelpAfterError(`Run "notebridge ${command.name()} --help" to see what there is.`);
   };
   add(stdioCommand(), true);
   for (const [name, load] of Object.entries(lazyCommands)) {
     if (name === wanted || (wantsHelp && !hiddenCommands.has(name))) add(await load());
   }
 
-  assertCommand(argv[0], program);
+  assertCommand(argv, program);
   if (isBare) return program.outputHelp();
   await program.parseAsync(argv, { from: 'user' });
 }
@@ -72,9 +74,14 @@ const startHelp = (): string =>
   ].join('\n');
 
 /** Commander would take an unknown command for an argument of the default one. */
-function assertCommand(word: string | undefined, program: Command): void {
+function assertCommand([word, ...others]: readonly string[], program: Command): void {
   const known = [...program.commands.map((command) => command.name()), ...Object.keys(lazyCommands), 'help'];
   if (word === undefined || word.startsWith('-') || known.includes(word)) return;
+  if (word.endsWith('.ipynb'))
+    throw new BridgeError(
+      'bad_usage',
+      `${quote(word)} is a notebook, and no command says what to do with it. To open it in a window: notebridge notebook ${[word, ...others].map((each) => quoteWord(each)).join(' ')}`,
+    );
   const meant = didYouMean(word, known);
   throw new BridgeError(
     'bad_usage',
@@ -84,10 +91,21 @@ function assertCommand(word: string | undefined, program: Command): void {
 
 function report(error: unknown, isVerbose: boolean): number {
   // Commander has said it already.
-  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+  if (error instanceof CommanderError) {
+    if (error.code === 'commander.excessArguments') process.stderr.write(orderHint(argv));
+    return error.exitCode === 0 ? 0 : 2;
+  }
   process.stderr.write(`notebridge: ${asTyped(messageOf(error))}\n`);
   if (isVerbose && error instanceof Error) process.stderr.write(`${error.stack}\n`);
   return error instanceof BridgeError && usageCodes.has(error.code) ? 2 : 1;
+}
+
+/** Options before the command are taken for those of the default one. */
+function orderHint(words: readonly string[]): string {
+  const at = words.findIndex((word) => Object.hasOwn(lazyCommands, word));
+  if (at < 1 || !words[0]?.startsWith('-')) return '';
+  const ordered = [words[at] ?? '', ...words.slice(0, at), ...words.slice(at + 1)];
+  return asTyped(`The command comes first: notebridge ${ordered.map((word) => quoteWord(word)).join(' ')}\n`);
 }
 
 const argv = process.argv.slice(2);

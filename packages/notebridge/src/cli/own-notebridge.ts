@@ -7,6 +7,7 @@ import type { ClosableLogger } from '../core/logger.js';
 import { createFileLogger } from '../state/file-logger.js';
 import type { Redacting } from '../util/redactor.js';
 import type { HubCommandOptions } from './command-options.js';
+import { toWholeKernel } from './kernel-argument.js';
 import { logFaults } from './process-life.js';
 
 /** What a command adds to its options. */
@@ -25,13 +26,15 @@ export async function createOwnNotebridge(options: HubCommandOptions, { command,
       list: options.list,
       openBrowser: options.browser,
       journal: options.journal,
-      kernel: options.kernel,
+      outputs: options.outputs,
+      kernel: options.kernel === undefined ? undefined : toWholeKernel(options.kernel),
       attended: command !== 'stdio' && process.stdin.isTTY,
       allowEdits: options.allowEdits,
       sandbox: options.sandbox,
       files: options.files,
       allowNet: options.allowNet,
       hold: parts.hold,
+      joinsPage: options.hold === 'join',
       allowHosts: options.allowHost,
       allowOrigins: options.allowOrigin,
     },

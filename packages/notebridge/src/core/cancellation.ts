@@ -7,11 +7,17 @@ export class Cancellation {
   #listener: ((reason: string) => void) | undefined;
   #others: Set<(reason: string) => void> | undefined;
   #reason: string | undefined;
+  #callerIsGone = false;
   #controller: AbortController | undefined;
 
   /** Why it was cancelled, or undefined while it was not. */
   get reason(): string | undefined {
     return this.#reason;
+  }
+
+  /** It was not asked for: the caller's connection ended. Work that can be picked up again may go on. */
+  get callerIsGone(): boolean {
+    return this.#callerIsGone;
   }
 
   /** The same as an `AbortSignal`, for everything that takes one. */
@@ -41,9 +47,10 @@ export class Cancellation {
   }
 
   /** Cancels; the first reason stays. */
-  cancel(reason: string): void {
+  cancel(reason: string, { callerIsGone = false }: { callerIsGone?: boolean } = {}): void {
     if (this.#reason !== undefined) return;
     this.#reason = reason;
+    this.#callerIsGone = callerIsGone;
     const first = this.#listener;
     const others = this.#others;
     this.#listener = this.#others = undefined;

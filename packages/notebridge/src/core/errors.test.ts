@@ -10,7 +10,10 @@ describe('errorTable', () => {
     (code, { rpcCode, meaning, next }) => {
       const isOurs = rpcCode <= -32000 && rpcCode >= -32019;
       // Numbers that the modern era has given a meaning.
-      const isOfTheSpec = standard.includes(rpcCode) || (code === 'unsupported_version' && rpcCode === -32022);
+      const isOfTheSpec =
+        standard.includes(rpcCode) ||
+        (code === 'unsupported_version' && rpcCode === -32022) ||
+        (code === 'missing_capability' && rpcCode === -32021);
       expect(isOurs || isOfTheSpec).toBe(true);
       expect([meaning, next]).toEqual([expect.stringMatching(/\.$/), expect.stringMatching(/\.$/)]);
     },

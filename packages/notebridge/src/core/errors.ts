@@ -27,6 +27,11 @@ export const errorTable = {
     meaning: 'The request names a protocol version that is not served.',
     next: 'Use one of `data.supported`.',
   },
+  missing_capability: {
+    rpcCode: -32021,
+    meaning: 'The request needs a capability or extension that the agent did not declare with it.',
+    next: 'Declare what `data.requiredCapabilities` names, in the `_meta` of the request.',
+  },
   unexpected_answer: {
     rpcCode: -32000,
     meaning: 'An answer came with an id that no call waits for: answered twice, too late, or never asked.',
@@ -64,6 +69,11 @@ export const errorTable = {
     meaning: 'What listens where a private file of the user says did not prove that it is the user’s own Notebridge.',
     next: 'None needed for a broker: another one is started. If it repeats, run `notebridge doctor`.',
   },
+  host_silent: {
+    rpcCode: -32007,
+    meaning: 'The process that holds the notebooks of the user runs, and does not answer.',
+    next: 'Try again. If it stays so, end that process, whose number the message names: it saves first.',
+  },
   other_version: {
     rpcCode: -32007,
     meaning: 'The notebooks of the user are held by another version of Notebridge.',
@@ -73,6 +83,11 @@ export const errorTable = {
     rpcCode: -32006,
     meaning: 'A person disconnected this agent from the notebook. The notebook goes on.',
     next: 'The person restarts this MCP server in the agent’s host, if the agent is to come back.',
+  },
+  held: {
+    rpcCode: -32006,
+    meaning: 'Another agent holds the notebook, and alone changes and runs it; or a person took it away from this one. Nothing was done.',
+    next: 'Read, or call `take_over`, which asks the person at the notebook.',
   },
   not_saved: {
     rpcCode: -32014,
@@ -101,6 +116,11 @@ export const errorTable = {
     meaning: 'A config file is missing, not JSON, or has a wrong key or value.',
     next: 'Fix the file at the line and key that the message names.',
   },
+  which_notebook: {
+    rpcCode: -32602,
+    meaning: 'An agent uses several notebooks, or none, and its call does not say which one is meant. Nothing was called.',
+    next: 'Give the call `notebook`, an id that the message names, or select one with `connect_notebook`.',
+  },
   bad_usage: { rpcCode: -32012, meaning: 'The command line has an unknown command, option or value.', next: 'Run `notebridge --help`.' },
   bad_middleware: {
     rpcCode: -32013,
@@ -114,7 +134,8 @@ export const errorTable = {
   },
   sandbox_unavailable: {
     rpcCode: -32016,
-    meaning: 'A sandbox is required for the code of the built-in notebook (`--sandbox=require`, `--files`, `--allow-net`), and none works here.',
+    meaning:
+      'A sandbox is required for the code of the built-in notebook (`--sandbox=require`, `--files`, `--allow-net`), and none works here.',
     next: 'Do what the message says; `notebridge doctor` tries it again. Or choose `--sandbox=auto`, and know what is missing.',
   },
   nothing_to_undo: {

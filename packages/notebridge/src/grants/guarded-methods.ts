@@ -35,6 +35,12 @@ const requests: ReadonlyMap<string, MethodRule> = new Map<string, MethodRule>([
   ['logging/setLevel', free],
   // Asks for news of lists; the resources in it go through the chain one by one, as `resources/subscribe`.
   ['subscriptions/listen', free],
+  // Ask for the answer to a call of their own sender, and of nobody else.
+  ['tasks/get', free],
+  ['tasks/result', free],
+  ['tasks/list', free],
+  ['tasks/cancel', free],
+  ['tasks/update', free],
   ['tools/call', { kind: 'call' }],
   ['tools/list', { kind: 'tools' }],
   ['resources/list', { kind: 'list', items: 'resources', about: 'resource', key: 'uri' }],

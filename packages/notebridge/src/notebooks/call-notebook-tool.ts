@@ -8,9 +8,13 @@ import { quote } from '../util/quote.js';
 /** What a tool of a notebook is given beside its arguments. */
 export interface NotebookCall {
   signal: AbortSignal;
+  /** The agent is gone, and has not cancelled the call. */
+  gone: AbortSignal;
   /** The agent's name, for the person's eyes. */
   agent: string;
   progress?: (message: string) => void;
+  /** The agent wants outputs as they are. */
+  wholeOutputs: boolean;
 }
 
 /** What has the tools of a notebook. */
@@ -26,14 +30,18 @@ export async function callNotebookTool(host: NotebookToolHost, params: JsonObjec
     throw new BridgeError('unknown_tool', `The notebook has no tool ${quote(params.name)}.`);
   let said = 0;
   const progress = (message: string): void => context.forwardProgress({ progress: ++said, message });
+  const [stop, leave] = [new AbortController(), new AbortController()];
+  const { cancellation } = context;
+  cancellation.onCancel(() => (cancellation.callerIsGone ? leave : stop).abort());
   const result = await host.callTool(name, toPlainValue(params.arguments ?? {}), {
-    signal: context.signal,
+    signal: stop.signal,
+    gone: leave.signal,
     agent: nameOfAgent(context),
+    wholeOutputs: params.outputs === 'whole',
     ...(context.wantsProgress ? { progress } : {}),
   });
   // A cancelled call gets no answer; the notebook's own result says what was stopped.
-  if (context.cancellation.reason !== undefined)
-    throw new BridgeError('cancelled', `"${name}" was cancelled: ${context.cancellation.reason}`);
+  if (cancellation.reason !== undefined) throw new BridgeError('cancelled', `"${name}" was cancelled: ${cancellation.reason}`);
   return { ...result };
 }
 

@@ -3,7 +3,7 @@ import { BridgeError } from '../core/errors.js';
 import type { ToolCall, ToolResult } from '../core/mcp.js';
 import { type Answered, answer, type CallNext, type Middleware, type MiddlewareContext, type MiddlewareHost } from '../core/middleware.js';
 import { type ColabProxyClient, UI_CONNECTION_TIMEOUT } from './colab-proxy-client.js';
-import { toOpenAdvice } from './open-advice.js';
+import { toConnectedNote, toOpenAdvice, toWays } from './open-advice.js';
 import { openToolName, parseWaitSeconds, stateKeys, toBooleanResult } from './open-tool.js';
 import { type OpenReport, PageOpener } from './page-opener.js';
 
@@ -11,6 +11,8 @@ export interface ColabProxyMiddlewareOptions {
   opener?: PageOpener | undefined;
   /** How long the open tool waits when the caller does not say, in seconds. Default 60, as in the reference. */
   defaultWaitSeconds?: number | undefined;
+  /** A fresh address of the page that shows a person what is missing. Default: there is no such page. */
+  connectAddress?: (() => string) | undefined;
 }
 
 /**
@@ -23,15 +25,14 @@ export class ColabProxyMiddleware implements Middleware {
   readonly #proxyClient: ColabProxyClient;
   readonly #opener: PageOpener;
   readonly #defaultWaitSeconds: number;
-  /** Silent connections up to the last page that did connect: they are not why the next one does not. */
-  #silentBefore: number;
+  readonly #connectAddress: (() => string) | undefined;
 
   constructor(proxyClient: ColabProxyClient, options: ColabProxyMiddlewareOptions = {}) {
     this.#proxyClient = proxyClient;
     this.lastMessageConnected = proxyClient.isConnected();
-    this.#silentBefore = this.lastMessageConnected ? proxyClient.wss.silentConnections : 0;
     this.#opener = options.opener ?? new PageOpener();
     this.#defaultWaitSeconds = options.defaultWaitSeconds ?? UI_CONNECTION_TIMEOUT;
+    this.#connectAddress = options.connectAddress;
   }
 
   onAdded(host: MiddlewareHost): () => void {
@@ -62,12 +63,16 @@ export class ColabProxyMiddleware implements Middleware {
     if (result.isError === true) return result;
     if (!this.#proxyClient.isConnected()) return answer(await this.#waitForPage(context));
     // The page may have come while the browser was being started: then the tool's own "false" is out of date.
+    const note = toConnectedNote(this.#proxyClient, this.#opener);
+    if (note !== undefined) return answer(toBooleanResult(true, note));
     return result.structuredContent?.result === false ? answer(toBooleanResult(true)) : result;
   }
 
   async #waitForPage(context: MiddlewareContext<ToolCall>): Promise<ToolResult> {
     const client = this.#proxyClient;
     const seconds = parseWaitSeconds(context.message.arguments ?? {}, this.#defaultWaitSeconds);
+    const report = context.getState(stateKeys.report) as OpenReport | undefined;
+    if (report !== undefined) client.connection.opened(report.outcome);
     context.reportProgress(1, 3, 'The user is not connected to the Colab UI');
     context.reportProgress(2, 3, `Waiting for user to connect in Colab - will wait for ${seconds}s`);
     if (seconds > 0) await client.awaitProxyConnection(seconds, context.signal);
@@ -78,24 +83,15 @@ export class ColabProxyMiddleware implements Middleware {
       return toBooleanResult(true);
     }
     context.reportProgress(3, 3, 'Timeout while waiting for the user to connect.');
-    const report = context.getState(stateKeys.report) as OpenReport | undefined;
-    const { token, port, silentConnections, slot } = client.wss;
-    const advice = toOpenAdvice({
-      report,
-      token,
-      port,
-      waitedSeconds: seconds,
-      wasSilent: silentConnections > this.#silentBefore,
-      origin: slot.profile.origins[0] ?? '',
-    });
-    return toBooleanResult(false, advice);
+    const ways = toWays(client.wss, report?.url ?? this.#opener.addressOf(client.wss));
+    const { state } = client.connection;
+    return toBooleanResult(false, toOpenAdvice({ state, ways, waitedSeconds: seconds, liveAddress: this.#connectAddress?.() }));
   }
 
   #announceChange(announce: () => void): void {
     const connected = this.#proxyClient.isConnected();
     if (connected === this.lastMessageConnected) return;
     this.lastMessageConnected = connected;
-    if (connected) this.#silentBefore = this.#proxyClient.wss.silentConnections;
     announce();
   }
 }

@@ -1,5 +1,6 @@
 import type { JsonObject } from '@notebridge/kit/json';
 import { type Logger, silentLogger } from '@notebridge/kit/logger';
+import { type ConnectionState, type ConnectionWays, describeConnection, isTrouble } from '../core/connection-state.js';
 import type { Middleware } from '../core/middleware.js';
 import { ToolInjectionMiddleware } from '../middleware/tool-injection.js';
 import { createStaticListPolicy } from '../notebooks/pages/disconnected-policy.js';
@@ -7,6 +8,7 @@ import { ProxyServer } from '../notebooks/pages/proxy-server.js';
 import { ColabProxyClient, UI_CONNECTION_TIMEOUT } from './colab-proxy-client.js';
 import { ColabProxyMiddleware } from './colab-proxy-middleware.js';
 import { ColabWebSocketServer, type ColabWebSocketServerOptions } from './colab-web-socket-server.js';
+import { toWays } from './open-advice.js';
 import { checkSessionProxyTool, openToolName } from './open-tool.js';
 import { PageOpener, type PageOpenerOptions } from './page-opener.js';
 
@@ -23,6 +25,8 @@ export interface ColabSessionProxyOptions extends ColabWebSocketServerOptions {
   handshakeMs?: number | undefined;
   /** How long a call may take without progress, in milliseconds. Default one hour. */
   callTimeoutMs?: number | undefined;
+  /** A fresh address of the page that shows a person what keeps the notebook page away. Default: there is no such page. */
+  connectAddress?: (() => string) | undefined;
 }
 
 /** Below the minute after which many agents give up on a tool. Seconds. */
@@ -46,6 +50,7 @@ export class ColabSessionProxy {
   wss: ColabWebSocketServer | null = null;
   readonly #options: ColabSessionProxyOptions;
   readonly #logger: Logger;
+  readonly #opener: PageOpener;
   #starting: Promise<void> | undefined;
   #turn: Promise<void> = Promise.resolve();
   #closers: (() => Promise<void>)[] = [];
@@ -53,6 +58,14 @@ export class ColabSessionProxy {
   constructor(options: ColabSessionProxyOptions = {}) {
     this.#options = options;
     this.#logger = options.logger ?? silentLogger;
+    const { profile, allowOrigins, openBrowser } = options;
+    this.#opener = new PageOpener({ profile, allowOrigins, open: openBrowser });
+  }
+
+  /** What the notebook page has come to, and how one connects; undefined before `startProxyServer`. */
+  get connection(): { state: ConnectionState; ways: ConnectionWays } | undefined {
+    const { client } = this;
+    return client === null ? undefined : { state: client.connection.state, ways: toWays(client.wss, this.#opener.addressOf(client.wss)) };
   }
 
   /**
@@ -118,7 +131,13 @@ export class ColabSessionProxy {
 
   #createProxyServer(wss: ColabWebSocketServer, client: ColabProxyClient): ProxyServer {
     const { slot } = wss;
-    const nextStep = `Call "${openToolName}" first; if the page was just closed, open it again.`;
+    const nextStep = (): string => {
+      const { state, ways } = this.connection ?? {};
+      if (state === undefined || ways === undefined || !isTrouble(state))
+        return `Call "${openToolName}" first; if the page was just closed, open it again.`;
+      // How it is mended stands in the open tool's answer, which alone names the token.
+      return `${describeConnection(state, ways).text} Call "${openToolName}": its answer says what a person can do.`;
+    };
     const proxyServer = new ProxyServer({
       name: slot.profile.name,
       instructions,
@@ -142,9 +161,10 @@ export class ColabSessionProxy {
   }
 
   #createMiddleware(client: ColabProxyClient): ColabProxyMiddleware {
-    const { profile, allowOrigins, openBrowser, list } = this.#options;
+    const { list, connectAddress } = this.#options;
     return new ColabProxyMiddleware(client, {
-      opener: new PageOpener({ profile, allowOrigins, open: openBrowser }),
+      opener: this.#opener,
+      connectAddress,
       defaultWaitSeconds: list === 'dynamic' ? UI_CONNECTION_TIMEOUT : longWaitSeconds,
     });
   }

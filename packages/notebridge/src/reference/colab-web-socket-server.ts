@@ -1,7 +1,8 @@
+import { Listeners } from '@notebridge/kit/listeners';
 import { type Logger, silentLogger } from '@notebridge/kit/logger';
 import { BridgeError } from '../core/errors.js';
 import type { OnRefused } from '../core/refused-attempt.js';
-import { PageListener, type PagePort } from '../notebooks/pages/page-listener.js';
+import { type AnswerPlain, PageListener, type PagePort, type RefusedPage } from '../notebooks/pages/page-listener.js';
 import type { Secrets } from '../notebooks/pages/page-tokens.js';
 import { Slot } from '../notebooks/pages/slot.js';
 import { colabProfile } from '../notebooks/profiles/colab.js';
@@ -29,11 +30,15 @@ export interface ColabWebSocketServerOptions {
   secrets?: Secrets | undefined;
   /** Told of each connection that was refused for its Host, its Origin or its token. Default: nobody is. */
   onRefused?: OnRefused | undefined;
+  /** Answers requests to the port that are no page's. Default: each is told that there is nothing to see. */
+  answerPlain?: AnswerPlain | undefined;
 }
 
 /** The WebSocket server that one Colab page dials: a listener with a single slot. */
 export class ColabWebSocketServer {
   readonly slot: Slot;
+  /** Called for each page that was refused. */
+  readonly refused = new Listeners<RefusedPage>();
   readonly #options: ColabWebSocketServerOptions & { logger: Logger; maxMessageBytes: number };
   #starting: Promise<PageListener> | undefined;
   #listener: PageListener | undefined;
@@ -48,9 +53,9 @@ export class ColabWebSocketServer {
   /** Binds the port. Starting twice is harmless. Rejects with `port_in_use`, or `closed` after `close`. */
   async start(): Promise<this> {
     if (this.#closing !== undefined) throw new BridgeError('closed', 'This socket server was closed; make a new one.');
-    const { port = 0, at, allowHosts, logger, maxMessageBytes, onRefused } = this.#options;
-    const own = { slots: [this.slot], describePortOwner };
-    this.#starting ??= PageListener.open({ ...own, port, at, allowHosts, logger, maxMessageBytes, onRefused });
+    const { port = 0, at, allowHosts, logger, maxMessageBytes, onRefused, answerPlain } = this.#options;
+    const own = { slots: [this.slot], describePortOwner, onRefusedPage: (page: RefusedPage) => this.refused.emit(page) };
+    this.#starting ??= PageListener.open({ ...own, port, at, allowHosts, logger, maxMessageBytes, onRefused, answerPlain });
     try {
       this.#listener = await this.#starting;
     } catch (error) {

@@ -1,5 +1,6 @@
 import { BridgeError } from '../core/errors.js';
 import { colabProfile } from '../notebooks/profiles/colab.js';
+import { findColabUrl } from '../notebooks/profiles/colab-url.js';
 import type { PageProfile } from '../notebooks/profiles/profile.js';
 import { type BrowserResult, openBrowser } from '../processes/browser.js';
 
@@ -32,6 +33,7 @@ export class PageOpener {
   readonly #profile: PageProfile;
   readonly #options: PageOpenerOptions;
   #openings = 0;
+  #last: { url: string; token: string; notebookUrl: string | undefined } | undefined;
 
   constructor(options: PageOpenerOptions = {}) {
     this.#profile = options.profile ?? colabProfile;
@@ -42,8 +44,14 @@ export class PageOpener {
   async open({ token, port, notebookUrl, timeoutMs }: OpenRequest): Promise<OpenReport> {
     const url = this.#urlOf(token, port, notebookUrl);
     this.#openings++;
+    this.#last = { url, token, notebookUrl };
     const { open = (target, timeout) => openBrowser(target, { timeoutMs: timeout }) } = this.#options;
     return { url, outcome: await open(url, timeoutMs) };
+  }
+
+  /** The address of the page that was opened last, else of the profile's, for a person who opens it by hand. */
+  addressOf({ token, port }: Pick<OpenRequest, 'token' | 'port'>): string {
+    return this.#last?.token === token ? this.#last.url : this.#urlOf(token, port, this.#last?.notebookUrl);
   }
 
   #urlOf(token: string, port: number, notebookUrl: string | undefined): string {
@@ -54,7 +62,9 @@ export class PageOpener {
     return `${url.href}#mcpProxyToken=${token}&mcpProxyPort=${port}`;
   }
 
-  #checkedUrl(text: string): URL {
+  /** A link to a notebook on Drive or GitHub is opened where Colab shows it. */
+  #checkedUrl(link: string): URL {
+    const text = (this.#profile.name === colabProfile.name ? findColabUrl(link) : undefined) ?? link;
     const allowed = [...this.#profile.origins, ...(this.#options.allowOrigins ?? [])];
     if (URL.canParse(text)) {
       const url = new URL(text);

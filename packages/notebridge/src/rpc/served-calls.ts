@@ -59,8 +59,9 @@ export class ServedCalls {
     if (isRpcId(requestId)) this.#calls.get(idKey(requestId))?.cancel(typeof reason === 'string' ? reason : 'the caller cancelled it');
   }
 
+  /** The other side has gone away. */
   cancelAll(reason: string): void {
-    for (const call of this.#calls.takeAll()) call.cancel(reason);
+    for (const call of this.#calls.takeAll()) call.cancel(reason, { callerIsGone: true });
   }
 
   /** Why a request can't be served. A second one under the id of a running one could be neither counted nor cancelled. */

@@ -3,11 +3,11 @@ import { readdirSync } from 'node:fs';
 import { chmod, link, mkdir, mkdtemp, readFile, realpath, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { platform, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { walkByHandles } from '@notebridge/kit/handle-walk';
+import { walkByPath } from '@notebridge/kit/path-walk';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { copyContained } from './contained-copy.js';
 import { ContainedFolder } from './contained-folder.js';
-import { walkByHandles } from './handle-walk.js';
-import { walkByPath } from './path-walk.js';
 
 /** The walk of other systems is tried here as well, as far as nothing is renamed meanwhile. */
 const walks = [...(platform() === 'linux' ? [{ name: 'by handles', walk: walkByHandles }] : []), { name: 'by paths', walk: walkByPath }];

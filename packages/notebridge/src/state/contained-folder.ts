@@ -1,12 +1,12 @@
 import { type FileHandle, open, readdir, realpath, stat } from 'node:fs/promises';
 import { platform } from 'node:os';
 import { basename, join } from 'node:path';
+import { type ContainedFind, type ContainedPlace, type ContainedWalk, kindOf } from '@notebridge/kit/contained-walk';
 import { reasonOf } from '@notebridge/kit/errno';
+import { walkByHandles } from '@notebridge/kit/handle-walk';
+import { walkByPath } from '@notebridge/kit/path-walk';
 import { BridgeError } from '../core/errors.js';
 import { Slots } from '../util/slots.js';
-import { type ContainedFind, type ContainedPlace, type ContainedWalk, kindOf } from './contained-walk.js';
-import { walkByHandles } from './handle-walk.js';
-import { walkByPath } from './path-walk.js';
 import { systemFault } from './system-fault.js';
 
 export interface ContainedFolderOptions {

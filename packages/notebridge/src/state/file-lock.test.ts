@@ -37,6 +37,22 @@ describe('tryFileLock', () => {
   });
 });
 
+describe('a lock that names its owner', () => {
+  const owner = (name: string, ended: readonly string[]) => ({ name, hasEnded: (other: string) => ended.includes(other) });
+
+  it('is taken over at once when the owner has ended, and not before', () => {
+    const first = tryFileLock(path(), owner('first', []));
+    expect(tryFileLock(path(), owner('second', []))).toBeUndefined();
+    // One that does not know owners waits as long as for any other.
+    expect(tryFileLock(path())).toBeUndefined();
+    const second = tryFileLock(path(), owner('second', ['first']));
+    expect([first?.isHeld(), second?.isHeld()]).toEqual([false, true]);
+    first?.release();
+    expect(second?.isHeld()).toBe(true);
+    second?.release();
+  });
+});
+
 describe('withFileLock', () => {
   it('never lets two work at once', async () => {
     let working = 0;

@@ -16,6 +16,7 @@ const toolsChanged = 'notifications/tools/list_changed';
 const fresh = [
   'open_colab_browser_connection',
   ...['add_code_cell', 'add_text_cell', 'delete_cell', 'get_cells', 'move_cell', 'run_code_cell', 'update_cell'],
+  ...['get_run', 'list_runs', 'interrupt_run', 'get_output'],
 ];
 
 describe('undo on the stand-in of the Colab page', () => {

@@ -103,3 +103,28 @@ it('a notebook that is open in JupyterLab and in the built-in notebook at once h
     ['two', 'b = "built in"'],
   ]);
 });
+
+it('a run whose process was killed is answered with what is known: whether its kernel still runs code', { timeout }, async () => {
+  await lab.write('killed.ipynb', [
+    codeCell('one', 'import os, time\nkept = 41\nprint("on")\nwhile not os.path.exists("go"): time.sleep(0.1)'),
+  ]);
+  const open = async (): Promise<Program> => {
+    const program = await Program.open({ args: ['--notebook', 'jupyter'], env: env() });
+    await call(program, 'use_notebook', { path: 'killed.ipynb' });
+    return program;
+  };
+  const first = await open();
+  const [cell] = (await call(first, 'get_cells')).cells as { id: string }[];
+  const { run_id } = await call(first, 'run_code_cell', { cellId: cell?.id, wait_seconds: 0 });
+  expect(await call(first, 'get_run', { run_id, wait_for: 'output' })).toMatchObject({ status: 'running', outputs: [{ text: ['on\n'] }] });
+  first.child.kill('SIGKILL');
+  await first.close();
+  await using second = await open();
+  expect(await call(second, 'get_run', { run_id })).toMatchObject({
+    error: { code: 'unknown_run', message: expect.stringMatching(/what became of the run is unknown.*runs code just now/s) },
+  });
+  await writeFile(join(lab.folder, 'go'), '');
+  const known = async () => ((await call(second, 'get_run', { run_id })).error as JsonObject).message;
+  await expect.poll(known, { timeout: 30_000 }).toMatch(/runs nothing now/);
+  expect(await call(second, 'run_code', { code: 'kept + 1' })).toMatchObject({ outputs: [{ data: { 'text/plain': ['42'] } }] });
+});

@@ -16,6 +16,7 @@ import { dirname, join } from 'node:path';
 import type { JsonObject } from '@notebridge/kit/json';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { pythonWith, runPython } from '../../../../scripts/python-env.mjs';
+import { SharedHome } from '../support/broker.js';
 import { Program, runProgram } from '../support/program.js';
 import { WindowSocket } from '../support/window-socket.js';
 import { windowUrlIn } from '../support/window-url.js';
@@ -138,6 +139,37 @@ describe('--kernel', { timeout }, () => {
     });
   });
 
+  it('is found from the agent’s folder by the process that holds the notebook, and the next agent is told of it at the handshake', async () => {
+    await makeVenv(join(project, '.venv'));
+    await using home = new SharedHome();
+    const args = ['--notebook', join(project, 'a.ipynb'), '--sandbox', 'off'];
+    const shared = { ...env, ...home.env };
+    await using first = await Program.open({ args: [...args, '--kernel', '.venv'], env: shared, cwd: project });
+    expect(await run(first, 'import sys\nprint(sys.prefix)')).toBe(join(project, '.venv'));
+    await using second = new Program({ args, env: shared });
+    const { instructions } = (await second.initialize()).result as { instructions: string };
+    expect(instructions).toContain('(.venv)", of the user. A program of this machine');
+    // One that is not open yet is not waited for: it says what it has where it was quick, and else where that is found.
+    await using third = new Program({ args: ['--notebook', join(project, 'b.ipynb')], env: shared });
+    const opening = (await third.initialize()).result as { instructions: string };
+    expect(opening.instructions).toMatch(/is in get_notebook_info|kernel is Python in WebAssembly/);
+  });
+
+  it('auto, where only the person can choose a better one, has the agent say so', async () => {
+    await makeVenv(join(project, '.venv'));
+    await using program = new Program({ args: ['--standalone', '--notebook', join(project, 'a.ipynb'), '--kernel', 'auto'], env });
+    const { instructions } = (await program.initialize()).result as { instructions: string };
+    expect(instructions).toContain('The person has another one, and can put it in');
+    const { kernel } = jsonOf(await program.callTool('get_notebook_info')) as { kernel: JsonObject };
+    expect(kernel.asks_the_person).toMatch(/its own Python \(\.venv\)\. Use it\?.*open_notebook_window/);
+  });
+
+  it('of a folder without a path names the path', async () => {
+    await makeVenv(join(project, 'venv'));
+    const { ending, stderr } = await runProgram(['--standalone', '--notebook', join(project, 'a.ipynb'), '--kernel', 'venv'], { env });
+    expect([ending, stderr]).toEqual([2, expect.stringContaining(`For the Python of that folder: --kernel ${join(project, 'venv')}.`)]);
+  });
+
   it('of an unknown name is refused with the nearest ones and the list; of one that lacks something, with the command', async () => {
     const unknown = await runProgram(['--standalone', '--notebook', 'local', '--kernel', 'pyodid'], { env });
     expect([unknown.ending, unknown.stderr]).toEqual([
@@ -151,6 +183,31 @@ describe('--kernel', { timeout }, () => {
       2,
       expect.stringContaining(`it has no ipykernel. To fix it: ${bare} -m ensurepip && ${bare} -m pip install ipykernel`),
     ]);
+  });
+
+  it('Pyodide reads the notebook’s folder with --files ro, and without it nothing', async () => {
+    writeFileSync(join(project, 'data.csv'), 'a,b\n1,2\n');
+    const args = ['--standalone', '--notebook', join(project, 'a.ipynb')];
+    await using given = new Program({ args: [...args, '--files', 'ro'], env });
+    const { instructions } = (await given.initialize()).result as { instructions: string };
+    expect(instructions).toContain(
+      "It begins in /notebook, which is the notebook's folder, to read; it has no other file of this machine.",
+    );
+    expect(await run(given, 'import glob, os; print(os.getcwd(), sorted(glob.glob("*")), open("data.csv").read().split())')).toBe(
+      "/notebook ['a.ipynb', 'data.csv'] ['a,b', '1,2']",
+    );
+    expect(await run(given, `import os; print(os.path.exists(${JSON.stringify(project)}), os.path.exists("/etc/passwd"))`)).toBe(
+      'False False',
+    );
+    expect(jsonOf(await given.callTool('get_notebook_info'))).toMatchObject({ kernel: { folder: '/notebook' } });
+    expect(JSON.stringify(await given.callTool('run_code', { code: 'open("new.txt", "w")' }))).toMatch(
+      /read-only for this Python.*--files rw/,
+    );
+    await given.close();
+    await using other = new Program({ args, env });
+    expect(JSON.stringify(await other.callTool('run_code', { code: 'open("data.csv")' }))).toMatch(/FileNotFoundError.*--files ro/);
+    const fetching = 'import urllib.request; urllib.request.urlopen("https://example.com/")';
+    expect(JSON.stringify(await other.callTool('run_code', { code: fetching }))).toMatch(/--allow-net example\.com/);
   });
 
   it('left out by an agent host is Pyodide, whatever lies about', async () => {

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { JsonObject } from '@notebridge/kit/json';
 import { describe, expect, it } from 'vitest';
@@ -22,6 +22,28 @@ describe.runIf(process.platform === 'linux')('a notebook outlives its agent', ()
     expect(outputOf(await second.callTool('run_code', { code: 'print(x + 1)' }))).toBe('42\n');
     expect(home.broker?.pid).toBe(pid);
     expect(cellsOf(await second.callTool('get_cells'))).toHaveLength(2);
+  });
+
+  it('runs on when the agent is killed in the middle of a call, and the next one picks the run up', { timeout: slow }, async () => {
+    await using home = new SharedHome();
+    const args = ['--notebook', home.path('work.ipynb')];
+    const first = await Program.open({ args, env: home.env });
+    const short = answerOf(await first.callTool('run_code', { code: 'import time; time.sleep(3); 7', wait_seconds: 1 }));
+    expect(short).toMatchObject({ status: 'running', newCellId: expect.any(String), run_id: expect.any(String) });
+    expect(answerOf(await first.callTool('get_run', { run_id: short.run_id }))).toMatchObject({ status: 'ok', execution_count: 1 });
+    const lost = first.callTool('run_code', { code: `import time\nprint("begun")\ntime.sleep(4)\nprint("done")` }, { progressToken: 1 });
+    lost.catch(() => {});
+    await first.until(() => first.countOf('notifications/progress') > 0, 60_000);
+    first.child.kill('SIGKILL');
+    await first.close();
+    await using second = await Program.open({ args, env: home.env });
+    const { runs } = answerOf(await second.callTool('list_runs')) as { runs: { run_id: string; status: string }[] };
+    expect(runs[0]).toMatchObject({ status: expect.stringMatching(/running|ok/) });
+    const ended = answerOf(await second.callTool('get_run', { run_id: runs[0]?.run_id, wait_seconds: 60 }));
+    expect(ended).toMatchObject({ status: 'ok', outputs: [{ text: ['begun\n', 'done\n'] }] });
+    // One that is ended by an agent that did not start it.
+    const endless = answerOf(await second.callTool('run_code', { code: 'while True: pass', wait_seconds: 0 }));
+    expect(answerOf(await second.callTool('interrupt_run', { run_id: endless.run_id }))).toMatchObject({ status: 'interrupted' });
   });
 
   it('is opened again, with a new kernel, when its process is killed in the middle of a call', { timeout: slow }, async () => {
@@ -68,7 +90,7 @@ describe.runIf(process.platform === 'linux')('a notebook outlives its agent', ()
     expect(readFileSync(home.path('work.ipynb'), 'utf8')).toContain('written at the end');
     await until(() => !isAlive(pid));
     expect(readdirSync(home.folder).sort()).toEqual(['state', 'work.ipynb']);
-    expect(readdirSync(home.stateDir).filter((name) => /sock|json$|url|lock/.test(name))).toEqual([]);
+    expect(readdirSync(home.stateDir).filter((name) => /sock|json$|url|lock/.test(name))).toEqual(['notebook-ids.json']);
   });
 
   it('is another one for each agent without a file, which ends with its agent', { timeout: slow }, async () => {
@@ -126,6 +148,20 @@ describe.runIf(process.platform === 'linux')('a notebook outlives its agent', ()
     expect(news).toMatch(/in memory only, so this is a new, empty one/);
   });
 
+  it('is not joined by an agent that insists on less than its code may reach', { timeout: slow }, async () => {
+    await using home = new SharedHome();
+    // The home folder itself is given to nobody.
+    mkdirSync(home.path('project'));
+    const args = ['--notebook', home.path('project/work.ipynb')];
+    await using first = await Program.open({ args: [...args, '--files', 'ro'], env: home.env });
+    await first.callTool('get_cells');
+    await using stricter = new Program({ args: [...args, '--files', 'none'], env: home.env });
+    expect(await stricter.ended).toBe(2);
+    expect(stricter.stderr).toMatch(/open already, and its code may reach more than "--files none" allows.*notebridge.* stop/);
+    await using same = await Program.open({ args: [...args, '--files', 'ro', '--allow-net', 'pypi.org'], env: home.env });
+    expect(cellsOf(await same.callTool('get_cells'))).toEqual([]);
+  });
+
   it('with --standalone is held by the agent’s own process, and is nobody else’s', { timeout: slow }, async () => {
     await using home = new SharedHome();
     const args = ['--notebook', home.path('work.ipynb')];
@@ -141,6 +177,10 @@ describe.runIf(process.platform === 'linux')('a notebook outlives its agent', ()
 
 function textsOf({ result }: JsonObject): string[] {
   return (result as { content: { text: string }[] }).content.map(({ text }) => text);
+}
+
+function answerOf(answer: JsonObject): JsonObject {
+  return JSON.parse(textsOf(answer)[0] ?? '') as JsonObject;
 }
 
 function cellsOf(answer: JsonObject): JsonObject[] {

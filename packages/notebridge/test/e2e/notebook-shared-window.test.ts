@@ -23,8 +23,10 @@ class Terminal implements AsyncDisposable {
   readonly child: ChildProcessWithoutNullStreams;
   said = '';
 
-  constructor(file: string, env: Record<string, string>) {
-    const command = [process.execPath, programFile, 'notebook', file, '--headless'].map((word) => `'${word}'`).join(' ');
+  /** Without a file: in memory. */
+  constructor(file: string | undefined, env: Record<string, string>) {
+    const args = ['notebook', ...(file === undefined ? [] : [file]), '--headless'];
+    const command = [process.execPath, programFile, ...args].map((word) => `'${word}'`).join(' ');
     this.child = spawn('/usr/bin/script', ['-qec', command, '/dev/null'], { env: { ...bareEnvironment(), ...env }, stdio: 'pipe' });
     this.child.stdout.setEncoding('utf8').on('data', (text: string) => {
       this.said += text;
@@ -87,6 +89,31 @@ describe.runIf(process.platform === 'linux')('one window, whoever came first', (
     expect(textsOf(await second.callTool('get_cells')).at(-1)).toMatch(/opened again from its file/);
     expect(home.broker).toBeDefined();
   });
+
+  it(
+    'in memory: a terminal’s notebook is listed, is joined by nobody, and what is in it is lost by force alone',
+    slow,
+    async ({ skip }) => {
+      skip(browser === undefined, noBrowser);
+      await using home = new SharedHome();
+      await using terminal = new Terminal(undefined, home.env);
+      await using page = await openWindow(await terminal.url());
+      await page.locator('.empty-note').waitFor({ timeout: 60_000 });
+      await page.keyboard.press('Enter');
+      await page.locator('.cell').waitFor({ timeout: 60_000 });
+      const listed = async () => JSON.parse((await runProgram(['ps', '--json'], { env: home.env })).stdout) as JsonObject;
+      const own = { kind: 'notebook', notebooks: [{ file: null, windows: 1 }] };
+      expect(await listed()).toMatchObject({ hosts: [own] });
+      await using agent = await Program.open({ args: ['notebook', '--headless'], env: home.env, name: 'Agent' });
+      expect(textsOf(await agent.callTool('get_cells')).join('')).toContain('"cells":[]');
+      await agent.close();
+      const refused = await runProgram(['stop', 'all'], { env: home.env });
+      expect(refused.stderr).toContain('its 1 cells are in no file');
+      expect(await listed()).toMatchObject({ hosts: [own] });
+      await runProgram(['stop', 'all', '--force'], { env: home.env });
+      expect(await listed()).toEqual({ hosts: [] });
+    },
+  );
 
   it('agent first: its end, and a disconnect, leave the window, the kernel and the other agent', slow, async ({ skip }) => {
     skip(browser === undefined, noBrowser);

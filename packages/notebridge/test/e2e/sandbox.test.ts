@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { JsonObject } from '@notebridge/kit/json';
-import { describeState, lookAtSandbox } from '@notebridge/notebook/host';
+import { describeState, lookAtBounds, lookAtSandbox } from '@notebridge/notebook/host';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Program, runProgram } from '../support/program.js';
 
@@ -41,6 +41,11 @@ describe('--sandbox', () => {
       expect(checks).toContainEqual(
         expect.objectContaining({ name: text.split(': ')[0], status: 'ok', found: text.slice(text.indexOf(': ') + 2) }),
       );
+    const { text, isKept } = lookAtBounds();
+    expect(text).toMatch(/^processes (bounded by|watched ten times a second alone).*; all memory together (bounded by|watched)/);
+    expect(checks).toContainEqual(
+      expect.objectContaining({ name: 'bounds of an own Python', status: isKept ? 'ok' : 'note', found: text }),
+    );
   });
 
   it('require, without bubblewrap: nothing starts, and it says what to do', async () => {

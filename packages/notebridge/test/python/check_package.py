@@ -216,6 +216,34 @@ def check_fresh_misspelt_names():
             raise AssertionError(wrong)
 
 
+def check_fresh_imports_that_name_what_is_not_there():
+    def words(source):
+        try:
+            exec(source, {})
+        except ImportError as error:
+            return type(error).__name__, str(error)
+        raise AssertionError(f"{source} was imported")
+
+    import importlib.util
+
+    from generated.mcp import shop
+
+    kind, said = words("from generated.mcp.shop import ordr")
+    assert (kind, said.partition(" It has: ")[0]) == ("ImportError", "cannot import name 'ordr' from 'generated.mcp.shop'. Did you mean 'order'?"), said
+    assert "order, " in said and "tree" in said, said
+    assert words("from generated.mcp.shop import zzz") == ("ImportError", f"cannot import name 'zzz' from 'generated.mcp.shop'. It has:{said.partition(' It has:')[2]}")
+    assert words("from generated.mcp import shp") == ("ImportError", "cannot import name 'shp' from 'generated.mcp'. Did you mean 'shop'? It has: extra, shop")
+    for source in ("from generated.mcp.shp import order", "import generated.mcp.shp"):
+        expected = "No module named 'generated.mcp.shp'. Did you mean 'shop'? It has: extra, shop"
+        assert words(source) == ("ModuleNotFoundError", expected), words(source)
+    assert words("import generated.mcp.shop.zzz.more")[1].startswith("No module named 'generated.mcp.shop.zzz'. It has: ")
+    # Whoever only asks is answered as by any package.
+    assert importlib.util.find_spec("generated.mcp.shp") is None
+    assert importlib.util.find_spec("generated.mcp.shop.ordr") is None
+    assert not hasattr(shop, "ordr")
+    assert getattr(shop, "ordr", 1) == 1
+
+
 def check_fresh_search():
     import generated
 

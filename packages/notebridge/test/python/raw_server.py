@@ -25,6 +25,8 @@ class RawServer:
         self.requests: List[bytes] = []
         #: Set when a caller has hung up.
         self.left = threading.Event()
+        #: One permit for each connection that this side has closed.
+        self.closed = threading.Semaphore(0)
         self._open: List[socket.socket] = []
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port: int = self._listener.getsockname()[1]
@@ -65,6 +67,7 @@ class RawServer:
             pass
         finally:
             sock.close()
+            self.closed.release()
 
     def _read(self, sock: socket.socket) -> Optional[bytes]:
         data = b""

@@ -82,9 +82,26 @@ const runs: Record<string, (code: string) => Promise<void>> = {
     const { stdout } = await run(join(folder, '.local/bin/notebridge'), ['--version'], { cwd: folder, env });
     expect(stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
   },
+  /** test/e2e/setup-hosts.test.ts starts what is written. In a project with an environment of its own. */
   async setup(code) {
-    for (const command of code.split('\n')) expect((await shell(command)).stdout).toContain('notebridge');
-    expect(JSON.parse(readFileSync(join(folder, '.claude.json'), 'utf8'))).toHaveProperty('mcpServers.notebridge');
+    const project = mkdtempSync(join(folder, 'project-'));
+    mkdirSync(join(project, '.venv/bin'), { recursive: true });
+    writeFileSync(join(project, '.venv/bin/python'), '');
+    for (const line of code.split('\n')) {
+      const command = line.replace(/ +#.*/, '');
+      const { stdout } = await shell(`cd '${project}' && ${command} --write --json`);
+      const { file, notebook, kernel } = JSON.parse(String(stdout)) as Record<string, string>;
+      const { args } = JSON.parse(readFileSync(file ?? '', 'utf8')).mcpServers.notebridge as { args: string[] };
+      expect(command.includes('--notebook')).toBe(notebook !== undefined && args.includes(notebook));
+      expect(command.includes('--kernel')).toBe(kernel !== undefined && args.includes(kernel));
+      rmSync(file ?? '');
+    }
+  },
+  async 'setup-url'(code) {
+    await using hub = await ServedHub.start({ args: ['--notebook', 'none'] });
+    const { stdout } = await shell(`${code}\necho "token: $NOTEBRIDGE_AGENT_TOKEN"`, hub.env);
+    expect(stdout).toContain('Added "notebridge" to');
+    expect(stdout).toMatch(/^token: nbg_\S+$/m);
   },
   async library(code) {
     const file = join(folder, 'library.mjs');

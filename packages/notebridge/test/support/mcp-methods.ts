@@ -29,11 +29,12 @@ export const classOfMethod: Readonly<Record<string, MethodClass>> = {
   'notifications/cancelled': 'free',
   'notifications/progress': 'everything',
   'notifications/roots/list_changed': 'everything',
-  // Servers that we offer have no tasks.
-  'tasks/get': 'unknown',
-  'tasks/list': 'unknown',
-  'tasks/result': 'unknown',
-  'tasks/cancel': 'unknown',
+  'tasks/get': 'free',
+  'tasks/list': 'free',
+  'tasks/result': 'free',
+  'tasks/cancel': 'free',
+  'tasks/update': 'free',
+  // Our own requests are no tasks.
   'notifications/tasks/status': 'unknown',
   // What servers send; from a caller it means nothing.
   'roots/list': 'unknown',

@@ -194,15 +194,21 @@ const shapes: OddMessage[] = [
   },
   { name: 'an error beside a result that is null', params: call, answer: '"result":null,"error":{"code":-5,"message":"m"}' },
   { name: 'an error of 1 MB', params: call, answer: `"error":{"code":-1,"message":"${long}","data":{"a":"${long}"}}` },
-  ...['resources/read', 'resources/subscribe', 'prompts/get', 'completion/complete', 'tasks/get', 'notifications/x', 'rpc.discover'].map(
-    (method) => ({
-      name: `${method} with unknown keys both ways`,
-      method,
-      params: '{"uri":"a:b","name":"n","argument":{"name":"a","value":""},"x":[1.0,null]}',
-      answer:
-        '"result":{"contents":[{"uri":"a:b","x":1.0}],"messages":[{"role":"robot","content":{"type":"y"}}],"completion":{"values":[1.0],"total":1e400}}',
-    }),
-  ),
+  ...[
+    'resources/read',
+    'resources/subscribe',
+    'prompts/get',
+    'completion/complete',
+    'tasks/of_the_future',
+    'notifications/x',
+    'rpc.discover',
+  ].map((method) => ({
+    name: `${method} with unknown keys both ways`,
+    method,
+    params: '{"uri":"a:b","name":"n","argument":{"name":"a","value":""},"x":[1.0,null]}',
+    answer:
+      '"result":{"contents":[{"uri":"a:b","x":1.0}],"messages":[{"role":"robot","content":{"type":"y"}}],"completion":{"values":[1.0],"total":1e400}}',
+  })),
 ];
 
 const large: OddMessage[] = [

@@ -9,6 +9,10 @@ from types import ModuleType
 from typing import Any, Callable, List, Sequence
 
 
+#: Of those that there are, in the error of one that is not.
+_MOST_NAMES = 20
+
+
 class LazyPackage(ModuleType):
     """A package whose names are those of the modules in it, or of the functions that these hold.
 
@@ -19,8 +23,12 @@ class LazyPackage(ModuleType):
     __holds_functions__: bool
 
     def __getattr__(self, name: str) -> Any:
-        if name not in self.__dict__.get("__all__", ()):
-            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}{_advice(name, self.__dict__.get('__all__', ()))}")
+        names = self.__dict__.get("__all__", ())
+        if name not in names:
+            if not name.startswith("__") and _is_asked_by("_handle_fromlist", 2):
+                # `from … import name`, whose own words would say no more than that it cannot be imported.
+                raise ImportError(f"cannot import name {name!r} from {self.__name__!r}{_advice(name, names)}", name=self.__name__)
+            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}{_advice(name, names)}")
         try:
             module = importlib.import_module(f"{self.__name__}.{name}")
         except ModuleNotFoundError as error:
@@ -58,6 +66,7 @@ def open_tools(name: str) -> None:
     """Makes the package of this name one of tools. In a reload, what it had loaded is forgotten."""
     package = sys.modules[name]
     package.__class__ = ToolPackage
+    _answer_for_missing()
     _forget(package, lambda child: True)
 
 
@@ -65,6 +74,7 @@ def open_servers(name: str) -> None:
     """Makes the package of this name one of servers. In a reload, loaded ones are reloaded, and removed ones are dropped."""
     package = sys.modules[name]
     package.__class__ = ServerPackage
+    _answer_for_missing()
     names = package.__dict__["__all__"]
     _forget(package, lambda child: child not in names)
     reload_children(package, names)
@@ -82,7 +92,36 @@ def _advice(name: str, names: Sequence[str]) -> str:
     from difflib import get_close_matches
 
     close = get_close_matches(name, names, 1, 0.6)
-    return f". Did you mean {close[0]!r}?" if close else ""
+    meant = f". Did you mean {close[0]!r}?" if close else "."
+    more = f", and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+    return f"{meant} It has: {', '.join(sorted(names)[:_MOST_NAMES])}{more}" if names else f"{meant} It is empty"
+
+
+def _is_asked_by(function: str, depth: int) -> bool:
+    """Whether it is Python's own import that asks, by this function of it."""
+    frame = sys._getframe(depth)
+    return frame.f_code.co_name == function and frame.f_globals.get("__name__") in ("importlib._bootstrap", "_frozen_importlib")
+
+
+class _Missing:
+    """Asked last: says of a module that is not there which ones are. Only to an import; `find_spec` finds nothing, as it should."""
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> None:
+        package, _, child = name.rpartition(".")
+        module = sys.modules.get(package)
+        if isinstance(module, LazyPackage) and _is_asked_by("_find_and_load_unlocked", 3):
+            names = module.__dict__.get("__all__", ())
+            if child not in names:
+                raise ModuleNotFoundError(f"No module named {name!r}{_advice(child, names)}", name=name)
+        return None
+
+
+def _answer_for_missing() -> None:
+    if any(type(finder) is _Missing for finder in sys.meta_path):
+        return
+    # That of an older version of this package, which a reload has replaced, answers for nothing any more.
+    sys.meta_path[:] = [one for one in sys.meta_path if (type(one).__module__, type(one).__name__) != (__name__, "_Missing")]
+    sys.meta_path.append(_Missing())
 
 
 def _forget(package: ModuleType, is_gone: Callable[[str], bool]) -> None:

@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { join, parse } from 'node:path';
 import { BridgeError } from '../../core/errors.js';
 import { quote } from '../../util/quote.js';
@@ -5,10 +6,16 @@ import { quote } from '../../util/quote.js';
 /** A notebook is written over whatever bears its name: a `notes.txt` that is named by mistake has to stay as it is. Throws `bad_usage`. */
 export function assertNotebookName(file: string): void {
   if (file.endsWith('.ipynb')) return;
+  if (isFolder(file))
+    throw new BridgeError('bad_usage', `${quote(file)} is a folder. Name the notebook in it: ${quote(join(file, 'work.ipynb'))}`);
   throw new BridgeError(
     'bad_usage',
     `${quote(file)} is no name of a notebook, and was left alone. Name a file that ends in .ipynb: ${quote(nameFor(file))}`,
   );
+}
+
+export function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
 function nameFor(file: string): string {

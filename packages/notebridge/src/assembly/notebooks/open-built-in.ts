@@ -17,6 +17,8 @@ export interface BuiltInOptions {
   /** The notebook's file, made if it is not there; undefined for one in memory. */
   file: string | undefined;
   readOnly?: boolean | undefined;
+  /** The config of who opens it, which names commands: code in a sandbox neither sees nor changes it. Default: that of this process. */
+  configFile?: string | undefined;
 }
 
 /** The built-in notebook, and its host for callers that show it. */
@@ -31,7 +33,10 @@ export interface BuiltInNotebook extends OpenedNotebook {
 const renewAddressMs = 60_000;
 
 /** Opens the built-in notebook on a file. Rejects with `bad_usage` for a name that is no notebook's, `bad_notebook`, `port_in_use`, `sandbox_unavailable`. */
-export async function openBuiltIn(setup: NotebookSetup, { file, readOnly }: BuiltInOptions): Promise<BuiltInNotebook> {
+export async function openBuiltIn(
+  setup: NotebookSetup,
+  { file, readOnly, configFile = setup.config.file }: BuiltInOptions,
+): Promise<BuiltInNotebook> {
   if (file !== undefined) assertNotebookName(file);
   const { stateDir, env, logger, redactor, pages, pagePort, onRefused } = setup;
   const tools = await setup.openTools?.();
@@ -43,7 +48,7 @@ export async function openBuiltIn(setup: NotebookSetup, { file, readOnly }: Buil
     sandbox: pages.sandbox,
     files: pages.files,
     allowNet: pages.allowNet,
-    ours: [stateDir],
+    ours: [stateDir, ...(configFile === undefined ? [] : [configFile])],
     // Its windows have a port of their own; that of the hub is taken.
     port: pagePort === undefined ? (pages.port ?? 0) : 0,
     allowHosts: pages.allowHosts,
@@ -97,7 +102,7 @@ export async function openBuiltIn(setup: NotebookSetup, { file, readOnly }: Buil
 }
 
 /** The agents of this process itself, beside those of processes that join. */
-const ownAgents = 'own';
+export const ownAgents = 'own';
 
 /** `data.holder`: the process that has the file open. */
 function toOpenFault(error: unknown): BridgeError {

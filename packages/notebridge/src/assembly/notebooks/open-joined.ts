@@ -1,20 +1,16 @@
 import type { JsonObject } from '@notebridge/kit/json';
 import { findHolder } from '../../broker/ask-host.js';
-import type { JoinRequest } from '../../broker/host-link.js';
-import { JoinedNotebook } from '../../broker/joined-notebook.js';
-import { LentTools } from '../../broker/lent-tools.js';
-import { reachHost } from '../../broker/reach-host.js';
-import { userConfigFile } from '../../config/load-config.js';
+import type { JoinedNotebook } from '../../broker/joined-notebook.js';
+import type { NotebookAddress } from '../../broker/notebook-address.js';
 import { codeOf } from '../../core/errors.js';
-import { nameOfAgent } from '../../notebooks/call-notebook-tool.js';
 import { AgentWatchMiddleware } from '../../notebooks/local/agent-watch.js';
-import { localInstructions, showWindow, windowTool } from '../../notebooks/local/local-notebook.js';
-import { openBrowser } from '../../processes/browser.js';
 import { ownVersion } from '../../state/own-files.js';
+import { settlesWithin } from '../../util/settles-within.js';
+import { createJoined } from './create-joined.js';
 import { realFileOf } from './notebook-file.js';
 import { assertNotebookName } from './notebook-name.js';
-import { browserSwitchedOff, type NotebookSetup, type OpenedNotebook } from './open-notebook.js';
-import { startBroker } from './start-broker.js';
+import type { NotebookSetup, OpenedNotebook } from './open-notebook.js';
+import { createSelection } from './select-notebooks.js';
 
 /** The built-in notebook as an agent's process has it: it runs in another process. */
 export interface JoinedBuiltIn extends OpenedNotebook {
@@ -33,37 +29,41 @@ export async function openJoined(
   { file, readOnly = false }: { file: string | undefined; readOnly?: boolean | undefined },
 ): Promise<JoinedBuiltIn> {
   if (file !== undefined) assertNotebookName(file);
-  const { stateDir: dir, logger, pages, config } = setup;
+  const { logger } = setup;
   const path = file === undefined ? undefined : realFileOf(file);
   const tools = await setup.openTools?.();
-  const open: JoinRequest = {
-    file: path,
-    readOnly,
-    sandbox: pages.sandbox ?? 'auto',
-    ...(tools === undefined ? {} : { toolsKey: realFileOf(config.file ?? userConfigFile(setup.env)) }),
-    how: toHow(setup),
-  };
-  const joined = new JoinedNotebook({
-    connect: (createHandler) =>
-      reachHost({ dir, version: ownVersion(), file: path, startBroker: () => startBroker(setup), logger }, createHandler),
-    open,
-    instructions: localInstructions(tools !== undefined),
-    windowTool: windowTool.name,
-    showWindow: (window) => showWindow(window, pages.openBrowser === false ? async () => browserSwitchedOff : openBrowser),
-    nameOfAgent,
-    tools: tools && new LentTools(tools),
-    logger,
-  });
+  const address: NotebookAddress = { kind: 'built-in', ...(path === undefined ? {} : { file: path }) };
+  const how = toHow(setup);
+  const joined = createJoined(setup, { open: { address }, readOnly, how, tools });
+  const joining = joined.join();
   const ended = new Promise<void>((_, reject) => {
-    joined.join().catch((error: unknown) => (finalCodes.has(codeOf(error)) ? reject(error) : logger.warn(String(error))));
+    joining.catch((error: unknown) => (finalCodes.has(codeOf(error)) ? reject(error) : logger.warn(String(error))));
   });
   ended.catch(() => {});
+  if (path !== undefined) await untilJoinedIfHeld(setup, path, joining);
+  const selection = createSelection(setup, { first: joined, file: path, readOnly, how });
   const close = async (): Promise<void> => {
-    await joined.close();
+    await Promise.all([selection.close(), joined.close()]);
     await tools?.close();
   };
-  return { joined, provider: joined, middlewares: [new AgentWatchMiddleware((agents) => joined.showAgents(agents))], ended, close };
+  const middlewares = [new AgentWatchMiddleware((agents) => joined.showAgents(agents))];
+  return { joined, provider: selection, middlewares, ended, close };
 }
+
+/**
+ * What is open already says at the handshake which kernel runs, so the handshake waits for it a little. One that is opened for us takes
+ * seconds, for which no agent waits.
+ */
+async function untilJoinedIfHeld(setup: NotebookSetup, file: string, joining: Promise<void>): Promise<void> {
+  const joinHeld = async (): Promise<void> => {
+    if (await isHeldElsewhere(setup, file)) await joining;
+  };
+  // Why it cannot be joined is said by `ended` and by each call.
+  await settlesWithin(joinHeld(), heldTimeoutMs);
+}
+
+/** Milliseconds. */
+const heldTimeoutMs = 1000;
 
 /** Whether another process of the user has the file open, which can be joined. */
 export async function isHeldElsewhere({ stateDir }: Pick<NotebookSetup, 'stateDir'>, file: string): Promise<boolean> {
@@ -77,6 +77,8 @@ export interface HowToOpen {
   limits: NotebookSetup['config']['limits'];
   /** Variables that say which Python the person has switched on. */
   env: Record<string, string>;
+  /** Of the agent's process; see `BuiltInOptions`. */
+  configFile?: string | undefined;
 }
 
 const pythonNames = [
@@ -90,8 +92,15 @@ const pythonNames = [
   'VIRTUAL_ENV',
 ];
 
-function toHow({ pages, config: { audit, limits }, env }: NotebookSetup): JsonObject {
+/** How the notebook is to be opened by the process that holds it. */
+export function toHow({ pages, config: { audit, limits, file }, env }: NotebookSetup): JsonObject {
   const ofPython = pythonNames.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]] as const]));
-  const how: HowToOpen = { pages, audit, limits, env: Object.fromEntries(ofPython) };
+  const how: HowToOpen = {
+    pages,
+    audit,
+    limits,
+    env: Object.fromEntries(ofPython),
+    ...(file === undefined ? {} : { configFile: realFileOf(file) }),
+  };
   return JSON.parse(JSON.stringify(how)) as JsonObject;
 }

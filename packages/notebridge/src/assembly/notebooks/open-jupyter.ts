@@ -12,7 +12,7 @@ import type { NotebookSetup, OpenedNotebook } from './open-notebook.js';
 export async function openJupyter({ env, logger, redactor, pages }: NotebookSetup, where: string): Promise<OpenedNotebook> {
   const { LabWorkspace, parseLabAddress } = await import('@notebridge/notebook/lab');
   const workspace = new LabWorkspace({
-    target: toTarget(where, parseLabAddress),
+    target: toLabTarget(where, parseLabAddress),
     env,
     allowEdits: pages.allowEdits ?? false,
     logger,
@@ -22,7 +22,14 @@ export async function openJupyter({ env, logger, redactor, pages }: NotebookSetu
   return { provider: new JupyterNotebook(workspace), middlewares: [], close: () => workspace.close() };
 }
 
-function toTarget(where: string, parseLabAddress: (text: string) => LabTarget): LabTarget {
+/** Rejects with `bad_usage` for what is no address of a Jupyter server. */
+export async function assertJupyterAddress(where: string): Promise<void> {
+  const { parseLabAddress } = await import('@notebridge/notebook/lab');
+  toLabTarget(where, parseLabAddress);
+}
+
+/** Throws `bad_usage`. */
+export function toLabTarget(where: string, parseLabAddress: (text: string) => LabTarget): LabTarget {
   if (where === '') return {};
   if (where.endsWith('.ipynb') && !/^https?:/.test(where)) return { file: where };
   try {

@@ -1,4 +1,5 @@
 import type { FolderAccess, SandboxMode } from '@notebridge/notebook/host';
+import type { NotebookTerms } from '../../broker/notebook-terms.js';
 
 /** How a notebook and its pages are reached. */
 export interface PageOptions {
@@ -10,15 +11,20 @@ export interface PageOptions {
   openBrowser?: boolean | undefined;
   /** False: cells of a Colab page are not read before a change, and changes cannot be undone. Default: as the config says. */
   journal?: boolean | undefined;
+  /** `whole`: outputs are answered as they are, however long or large. Default `fit`: within an agent's budget. */
+  outputs?: 'fit' | 'whole' | undefined;
   /** What runs the code of the built-in notebook: `pyodide`, the name of a kernelspec, the path of a Python, or `auto`. Default `pyodide`. */
   kernel?: string | undefined;
   /** A person at a terminal chose the kernel; false: the arguments of a program did. Default false. */
   attended?: boolean | undefined;
   /** The operating-system sandbox of the built-in notebook's Python. Default `auto`; `off` for an own Python that a person chose. */
   sandbox?: SandboxMode | undefined;
-  /** What code in the sandbox reaches of the notebook's folder; refused without a sandbox. Default `ro`; Pyodide has `none`, and refuses the others. */
+  /**
+   * What code reaches of the notebook's folder. An own Python is refused without a sandbox; Pyodide refuses `rw`. Default: in a sandbox `ro`; Pyodide `ro` if
+   * `attended`, or chosen in a window, else `none`.
+   */
   files?: FolderAccess | undefined;
-  /** Servers that code in the sandbox may reach: `pypi.org`, `*.example.org`, `example.org:8443`. Default: none. */
+  /** Servers that code in Pyodide or in the sandbox may reach: `pypi.org`, `*.example.org`, `example.org:8443`. Default: none. */
   allowNet?: readonly string[] | undefined;
   /** A person agrees to edits of a Jupyter server's notebooks that open tabs may not follow. Default false: each is asked for. */
   allowEdits?: boolean | undefined;
@@ -28,8 +34,15 @@ export interface PageOptions {
    * Default `own`.
    */
   hold?: 'own' | 'shared' | 'join' | undefined;
+  /** Pages of a profile, as Colab's, are held by the broker too, where `hold` is `join`. Default false: this process holds its page. */
+  joinsPage?: boolean | undefined;
   /** Host names that pages may dial besides loopback. Exact. */
   allowHosts?: readonly string[] | undefined;
   /** Origins of pages besides those of the notebook's profile. Exact. */
   allowOrigins?: readonly string[] | undefined;
+}
+
+/** What those who join a notebook are held to, and may insist on. */
+export function toTerms({ sandbox = 'auto', files, allowNet = [] }: PageOptions, readOnly: boolean): NotebookTerms {
+  return { sandbox, readOnly, allowNet, ...(files === undefined ? {} : { files }) };
 }

@@ -1,86 +1,120 @@
+import { basename } from 'node:path';
 import { messageOf } from '@notebridge/kit/message-of';
 import type { NotebookHost } from '@notebridge/notebook/host';
 import { type HeldNotebooks, HostLink } from '../../broker/host-link.js';
 import { writeHostPlace } from '../../broker/host-place.js';
 import { JoinListener } from '../../broker/join-listener.js';
-import { type NotebookTerms, SharedNotebook } from '../../broker/shared-notebook.js';
+import { fileOf, type NotebookAddress } from '../../broker/notebook-address.js';
+import { idFor } from '../../broker/notebook-ids.js';
+import type { NotebookTerms } from '../../broker/notebook-terms.js';
+import { type JoinTarget, type NotebookDescription, SharedNotebook } from '../../broker/shared-notebook.js';
 import type { SuppliedTools } from '../../broker/supplied-tools.js';
 import { BridgeError } from '../../core/errors.js';
+import { nameOfAgent } from '../../notebooks/call-notebook-tool.js';
+import type { Environment } from '../../processes/environment.js';
 import { ownVersion } from '../../state/own-files.js';
+import { leaseIdleIn } from './lease-idle.js';
 import { realFileOf } from './notebook-file.js';
-import { type BuiltInNotebook, openBuiltIn } from './open-built-in.js';
+import { type BuiltInNotebook, openBuiltIn, ownAgents } from './open-built-in.js';
 import type { NotebookSetup, OpenedNotebook } from './open-notebook.js';
+import { toTerms } from './page-options.js';
 
 export interface ShareOptions {
+  id: string;
   /** With links resolved; undefined for one in memory. */
   file: string | undefined;
   terms: NotebookTerms;
   tools?: SuppliedTools | undefined;
+  env: Environment;
 }
 
 /** An open notebook as other processes of the user join it. */
-export function toShared({ host, roster, writeAddress, provider }: BuiltInNotebook, { file, terms, tools }: ShareOptions): SharedNotebook {
-  const shared = new SharedNotebook({
+export function toShared(
+  { host, roster, writeAddress, provider }: BuiltInNotebook,
+  { id, file, terms, tools, env }: ShareOptions,
+): SharedNotebook {
+  const target: JoinTarget = {
     provider,
-    file,
+    address: toAddress(file),
     terms,
-    newWindowUrl: () => host.url,
+    describe: () => describe(host, file),
+    window: { newUrl: () => host.url, writeAddress },
     save: () => host.save(),
-    writeAddress,
     showAgents: (source, agents) => roster.show(source, agents),
     state: () => stateOf(host),
     tools,
-  });
+    person: { canAsk: () => host.openWindows > 0, show: () => host.showLease() },
+    leaseIdleMs: leaseIdleIn(env),
+  };
+  const shared = new SharedNotebook(target, id);
+  host.setLease(shared.lease);
   roster.onDisconnect((source) => shared.disconnect(source));
   return shared;
 }
 
-function stateOf({ session, openWindows, fileState }: NotebookHost): ReturnType<SharedNotebook['target']['state']> {
-  const { kernel, running, queued, document } = session;
+export function toAddress(file: string | undefined): NotebookAddress {
+  return { kind: 'built-in', ...(file === undefined ? {} : { file }) };
+}
+
+function describe({ session: { kernel } }: NotebookHost, file: string | undefined): NotebookDescription {
   const { name, version } = kernel.info;
+  const title = file === undefined ? 'Notebook in memory' : basename(file);
+  return { title, location: file ?? null, kernel: `${name} ${version}`, state: kernel.state };
+}
+
+function stateOf({ session, openWindows, fileState }: NotebookHost): ReturnType<JoinTarget['state']> {
+  const { running, queued, document } = session;
   const isLost = fileState.kind === 'conflict' || fileState.kind === 'failed';
   const inMemory = fileState.kind === 'none' && document.cells.length > 0 ? `its ${document.cells.length} cells are in no file` : undefined;
   return {
     windows: openWindows,
     isRunning: running !== undefined || queued.length > 0,
-    kernel: `${name} ${version} (${kernel.state})`,
     unsaved: isLost ? fileState.detail : inMemory,
   };
 }
 
 /**
- * The built-in notebook on a file, in this process, which agents of other processes join as long as it lives: for a person's terminal and
- * for a hub. Rejects as `openBuiltIn` does.
+ * The built-in notebook in this process, which agents of other processes join as long as it lives, if it is on a file: for a person's
+ * terminal and for a hub. One in memory is only listed and ended from elsewhere. Rejects as `openBuiltIn` does.
  */
 export async function openShared(
   setup: NotebookSetup,
-  { file, readOnly = false }: { file: string; readOnly?: boolean | undefined },
+  { file, readOnly = false }: { file: string | undefined; readOnly?: boolean | undefined },
 ): Promise<BuiltInNotebook & Required<Pick<OpenedNotebook, 'asked'>>> {
   const notebook = await openBuiltIn(setup, { file, readOnly });
   let ask: () => void = () => {};
   const asked = new Promise<void>((resolve) => {
     ask = resolve;
   });
-  const path = realFileOf(file);
-  const shared = toShared(notebook, { file: path, terms: { sandbox: setup.pages.sandbox ?? 'auto', readOnly } });
+  const path = file === undefined ? undefined : realFileOf(file);
+  const id = await idFor(setup.stateDir, toAddress(path));
+  const shared = toShared(notebook, { id, file: path, terms: toTerms(setup.pages, readOnly), env: setup.env });
+  const provider = shared.gateFor((context) => ({ id: `${ownAgents}.${context.caller.sessionId}`, name: nameOfAgent(context) }));
   const unpublish = await publish(setup, shared, ask).catch((error: unknown) => {
     setup.logger.warn('Agents of other processes cannot join this notebook.', { error: messageOf(error) });
     return () => {};
   });
   const close = async (): Promise<void> => {
     unpublish();
+    shared.end();
+    provider.close();
     await notebook.close();
   };
-  return { ...notebook, asked, close };
+  return { ...notebook, provider, asked, close };
 }
 
 /** Returns what ends it. Rejects with `write_failed`. */
 async function publish({ stateDir: dir }: NotebookSetup, shared: SharedNotebook, ask: () => void): Promise<() => void> {
-  const { file } = shared.target;
+  const file = fileOf(shared.target.address);
   const held: HeldNotebooks = {
     open: async (request) => {
-      if (request.file !== file)
-        throw new BridgeError('bad_notebook', `This process holds "${file}", not "${request.file ?? 'a notebook in memory'}".`);
+      // Nobody means this one with "a notebook in memory".
+      const wanted = fileOf(request.address);
+      if (file === undefined || wanted !== file)
+        throw new BridgeError(
+          'bad_notebook',
+          `This process holds ${file === undefined ? 'one in memory' : `"${file}"`}, not "${wanted ?? 'a notebook in memory'}".`,
+        );
       return { notebook: shared, isNew: false };
     },
     left: () => {},

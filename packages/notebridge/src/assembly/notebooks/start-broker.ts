@@ -11,7 +11,7 @@ import { openPrivateLog } from '../../state/private-log.js';
 import type { Settings } from '../settings.js';
 
 /** Variables for the broker itself, beside those of `baseEnvironment`. */
-const ownNames = ['NOTEBRIDGE_BROKER_IDLE', 'NOTEBRIDGE_LOG_LEVEL', 'NOTEBRIDGE_NO_BROWSER'];
+const ownNames = ['NOTEBRIDGE_BROKER_IDLE', 'NOTEBRIDGE_LEASE_IDLE', 'NOTEBRIDGE_LOG_LEVEL', 'NOTEBRIDGE_NO_BROWSER'];
 
 /**
  * Starts the process that holds notebooks: in a session of its own, without a terminal, in the root folder, with an environment that has

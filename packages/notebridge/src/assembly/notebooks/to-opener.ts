@@ -1,5 +1,9 @@
+import { join } from 'node:path';
 import { BridgeError } from '../../core/errors.js';
+import { WholeOutputsMiddleware } from '../../notebooks/outputs/whole-outputs-middleware.js';
 import { colabProfile } from '../../notebooks/profiles/colab.js';
+import { findColabUrl } from '../../notebooks/profiles/colab-url.js';
+import { isFolder } from './notebook-name.js';
 import { openColab } from './open-colab.js';
 import type { NotebookSetup, OpenedNotebook, OpenNotebook } from './open-notebook.js';
 
@@ -7,17 +11,54 @@ import type { NotebookSetup, OpenedNotebook, OpenNotebook } from './open-noteboo
 export function toNotebookOpener(notebook: string | OpenNotebook): OpenNotebook | undefined {
   if (typeof notebook === 'function') return notebook;
   if (notebook === 'none') return undefined;
-  if (notebook === 'colab') return (setup) => openColab(setup, colabProfile);
-  if (notebook === 'local') return (setup) => openHeld(setup, { file: undefined });
+  if (notebook === 'colab') return (setup) => openPage(setup, colabProfile.defaultUrl);
+  if (notebook === 'local') return withOutputs((setup) => openHeld(setup, { file: undefined }));
   if (notebook === 'jupyter' || notebook.startsWith('jupyter='))
-    return async (setup) => (await import('./open-jupyter.js')).openJupyter(setup, notebook.slice('jupyter='.length));
-  if (notebook.endsWith('.ipynb') && !URL.canParse(notebook)) return (setup) => openHeld(setup, { file: notebook });
-  if (URL.canParse(notebook) && colabProfile.origins.includes(new URL(notebook).origin))
-    return (setup) => openColab(setup, { ...colabProfile, defaultUrl: notebook });
-  throw new BridgeError(
-    'bad_usage',
-    `--notebook "${notebook}" cannot be used: give "colab", "local", "jupyter" or "jupyter=ADDRESS", a file that ends in .ipynb, or the URL of a notebook on ${colabProfile.origins.join(' or ')}.`,
-  );
+    return withOutputs((setup) => openJupyterHeld(setup, notebook.slice('jupyter='.length)));
+  if (notebook.endsWith('.ipynb') && !URL.canParse(notebook)) return withOutputs((setup) => openHeld(setup, { file: notebook }));
+  const colabUrl = findColabUrl(notebook);
+  if (colabUrl !== undefined) return (setup) => openPage(setup, colabUrl);
+  throw new BridgeError('bad_usage', `--notebook "${withoutToken(notebook)}" cannot be used: ${adviceOn(notebook)}`);
+}
+
+/** What a notebook of ours answers is fitted where it runs, unless the call says that it shall not be. */
+function withOutputs(open: OpenNotebook): OpenNotebook {
+  return async (setup) => {
+    const opened = await open(setup);
+    if (setup.pages.outputs !== 'whole') return opened;
+    return { ...opened, middlewares: [...opened.middlewares, new WholeOutputsMiddleware()] };
+  };
+}
+
+function adviceOn(notebook: string): string {
+  if (
+    /^https?:\/\/[^/]*(\/.*)?\/(lab|tree|notebooks|user)(\/|\?|$)/.test(notebook) ||
+    /^https?:\/\/(localhost|127\.|\[::1\])/.test(notebook)
+  )
+    return `for a notebook of JupyterLab put "jupyter=" before its address: --notebook jupyter=${withoutToken(notebook)}`;
+  if (!URL.canParse(notebook) && isFolder(notebook)) return `it is a folder. Name the notebook in it: ${join(notebook, 'work.ipynb')}`;
+  return `give "colab", "local", "jupyter" or "jupyter=ADDRESS", a file that ends in .ipynb, or the URL of a notebook on ${colabProfile.origins.join(' or ')}, Google Drive, GitHub or Gist.`;
+}
+
+/** Errors stand in logs of agent hosts. */
+function withoutToken(address: string): string {
+  return address.replace(/token=[^&#]*/, 'token=…');
+}
+
+/** One notebook that is named is kept by the broker, for all agents that name it; of a server alone, this process keeps what is used. */
+async function openJupyterHeld(setup: NotebookSetup, where: string): Promise<OpenedNotebook> {
+  const joined = setup.pages.hold === 'join' ? await (await import('./open-joined-jupyter.js')).openJoinedJupyter(setup, where) : undefined;
+  return joined ?? (await import('./open-jupyter.js')).openJupyter(setup, where);
+}
+
+/** A page of Colab, held here or by the broker. */
+async function openPage(setup: NotebookSetup, url: string): Promise<OpenedNotebook> {
+  const { hold, joinsPage = false } = setup.pages;
+  if (hold === 'join' && joinsPage)
+    return withOutputs(async (given) => (await import('./open-joined-page.js')).openJoinedPage(given, { profile: colabProfile.name, url }))(
+      setup,
+    );
+  return openColab(setup, { ...colabProfile, defaultUrl: url });
 }
 
 /** The built-in notebook, in the process that is to hold it. Loaded only when it is asked for: an agent of Colab does not wait for it. */

@@ -1,4 +1,5 @@
 import type { ServerReport } from '../../catalog/describe-servers.js';
+import { userConfigFile } from '../../config/load-config.js';
 import { printMessage } from '../../core/wire.js';
 import { type Paint, paintFor, toDuration, toTable } from '../terminal.js';
 import { withoutControls } from '../terminal-logger.js';
@@ -14,16 +15,25 @@ export async function listServers(options: ListOptions): Promise<void> {
   const { stdout } = process;
   if (options.json === true) return void stdout.write(`${printMessage({ hub, servers })}\n`);
   const paint = paintFor(stdout);
+  if (servers.length === 0) return void stdout.write(`${paint.dim(toWhere(hub))}\n${noServersText({ hub, ...options })}\n`);
   stdout.write(toText(hub, servers, paint, stdout.isTTY ? stdout.columns : undefined));
 }
 
+/** Where to name some: a newcomer has no config file yet. */
+export function noServersText({ hub, config }: { hub: string | null | undefined; config?: string }): string {
+  const file = config ?? (hub ? 'the config of the hub' : userConfigFile(process.env));
+  return `The config names no servers. Add them under "mcpServers" in ${file}; see docs/tools.md.`;
+}
+
+function toWhere(hub: string | null): string {
+  return hub === null ? 'No hub runs; these were started to look at them, and ended again.' : `Of the hub at ${hub}`;
+}
+
 function toText(hub: string | null, servers: readonly ServerReport[], paint: Paint, width: number | undefined): string {
-  const where = hub === null ? 'No hub runs; these were started to look at them, and ended again.' : `Of the hub at ${hub}`;
-  if (servers.length === 0) return `${paint.dim(where)}\nThe config names no servers. Add them under "mcpServers"; see docs/tools.md.\n`;
   const rows = servers.map((server) => toRow(server, paint));
   const headings = ['SERVER', 'STATE', 'SINCE', 'TOOLS', 'PID', 'RESTARTS', 'AGENTS SEE'];
   const reasons = servers.filter(({ reason }) => reason !== null).map((server) => toReason(server, paint));
-  return `${paint.dim(where)}\n\n${toTable(headings, rows, { paint, width })}${reasons.length === 0 ? '' : `\n${reasons.join('\n')}\n`}`;
+  return `${paint.dim(toWhere(hub))}\n\n${toTable(headings, rows, { paint, width })}${reasons.length === 0 ? '' : `\n${reasons.join('\n')}\n`}`;
 }
 
 function toRow({ name, status, since, tools, pid, restarts, expose }: ServerReport, paint: Paint): string[] {

@@ -7,7 +7,7 @@ import { quote } from '../../util/quote.js';
 import { asTyped } from '../own-command.js';
 import { type Paint, paintFor, toTable } from '../terminal.js';
 import { withoutControls } from '../terminal-logger.js';
-import type { ListOptions } from './list-servers.js';
+import { type ListOptions, noServersText } from './list-servers.js';
 import { withSource } from './open-source.js';
 import { printPretty } from './print-value.js';
 
@@ -18,9 +18,10 @@ interface Wanted {
 
 /** Prints the tools of all servers, of one, or one tool with its input. Rejects with `unknown_server`, `unknown_tool`. */
 export async function listTools({ server, tool }: Wanted, options: ListOptions): Promise<void> {
-  const servers = await withSource(options, (source) =>
-    server === undefined ? source.servers() : source.server(server).then((one) => [one]),
-  );
+  const { hub, servers } = await withSource(options, async (source) => ({
+    hub: source.hub,
+    servers: server === undefined ? await source.servers() : [await source.server(server)],
+  }));
   const { stdout } = process;
   const paint = paintFor(stdout);
   const width = stdout.isTTY ? stdout.columns : undefined;
@@ -33,6 +34,7 @@ export async function listTools({ server, tool }: Wanted, options: ListOptions):
     const listed = servers.flatMap(({ name, tools }) => (tools ?? []).map((each) => ({ server: name, ...each })));
     return void stdout.write(`${printMessage({ tools: listed })}\n`);
   }
+  if (servers.length === 0) return void stdout.write(`${noServersText({ hub, ...options })}\n`);
   stdout.write(toListText(servers, { paint, width }));
 }
 
@@ -47,7 +49,6 @@ function findTool({ name, tools }: ServerReport, wanted: string): DescribedTool 
 
 /** Grouped by server; agents' names stand only where they are not `server__tool`. */
 function toListText(servers: readonly ServerReport[], { paint, width }: { paint: Paint; width: number | undefined }): string {
-  if (servers.length === 0) return 'The config names no servers. Add them under "mcpServers"; see docs/tools.md.\n';
   return servers
     .map((server) => {
       const { name, tools, status, expose } = server;

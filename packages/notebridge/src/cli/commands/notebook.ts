@@ -18,4 +18,4 @@ export function notebookCommand(): Command {
 }
 
 /** What is about other notebooks; understood, since a host may give every command the same arguments, and of no use to one who reads. */
-const ofPages = new Set(['--notebook', '--list', '--no-journal', '--allow-edits']);
+const ofPages = new Set(['--notebook', '--list', '--no-journal', '--outputs', '--allow-edits']);

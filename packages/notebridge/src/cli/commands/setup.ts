@@ -10,6 +10,8 @@ interface SetupCommandOptions {
   write?: boolean;
   json?: boolean;
   notebook?: string;
+  kernel?: string;
+  url?: string | true;
 }
 
 /** `notebridge setup HOST`: prints how an agent host starts us, or with `--write` puts it into the host's own config. */
@@ -17,13 +19,18 @@ export function setupCommand(terminal: SetupTerminal = ownTerminal()): Command {
   return new Command('setup')
     .description("print an agent host's config for Notebridge, or merge it into the host's file")
     .argument('[host]', hosts.map((host) => host.name).join(', '))
-    .option('--notebook <file>', 'the .ipynb file that its agents work in; written as a whole path')
+    .option(
+      '--notebook <where>',
+      'what its agents work in: an .ipynb file (written as a whole path), "jupyter[=ADDRESS]", "local" or "colab"',
+    )
+    .option('--kernel <which>', 'what runs the code of that file: see "notebridge kernels"; a path is written whole')
+    .option('--url [address]', 'connect to a hub that serves, in place of starting one (default: the hub that you run)')
     .option('--write', "merge it into the host's file; the old file is kept beside it")
     .option('--json', 'print a JSON object, for scripts')
-    .action(async (host: string | undefined, { write = false, json = false, notebook }: SetupCommandOptions) => {
+    .action(async (host: string | undefined, { write = false, json = false, ...named }: SetupCommandOptions) => {
       // Loaded only now: the parsers of the hosts' formats must not slow down the start of other commands.
       const [{ setup }, { describeSetup }] = await Promise.all([import('../setup/setup.js'), import('../setup/describe-setup.js')]);
-      const report = await setup({ host, write, notebook, env: terminal.env, platform: terminal.platform });
+      const report = await setup({ host, write, ...named, env: terminal.env, platform: terminal.platform });
       terminal.print(json ? `${JSON.stringify(report, undefined, 2)}\n` : describeSetup(report));
     });
 }

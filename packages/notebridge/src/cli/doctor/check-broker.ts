@@ -5,7 +5,9 @@ import { stateDir } from '../../assembly/state-dir.js';
 import { notebooksOf } from '../../broker/ask-host.js';
 import { type HostPlace, readHostPlaces } from '../../broker/host-place.js';
 import { codeOf } from '../../core/errors.js';
+import { processExists } from '../../processes/own-user.js';
 import { ownVersion } from '../../state/own-files.js';
+import { namesInPrivateDir } from '../../state/private-file.js';
 import { type Check, failedCheck, note, ok } from './check.js';
 
 /** The processes that hold notebooks: whether each is there, proves itself, and is of this version. */
@@ -19,11 +21,27 @@ export async function checkBroker(): Promise<Check[]> {
     const stale = isStale
       ? [note('open notebooks', `${file} speaks of a broker that was killed`, 'None needed: the next agent replaces it.')]
       : [];
-    if (places.length === 0) return [...stale, ...(isStale ? [] : [ok('open notebooks', 'none')])];
-    return [...stale, ...(await Promise.all(places.map((place) => check(place, dir))))];
+    const lost = checkLost(dir, places);
+    if (places.length === 0) return [...stale, ...lost, ...(isStale || lost.length > 0 ? [] : [ok('open notebooks', 'none')])];
+    return [...stale, ...lost, ...(await Promise.all(places.map((place) => check(place, dir))))];
   } catch (error) {
     return [failedCheck('open notebooks', messageOf(error), 'Until then, agents cannot open the built-in notebook but with --standalone.')];
   }
+}
+
+/** Processes that listen where notebooks are joined, and are named by no file: no agent finds what they hold. */
+function checkLost(dir: string, places: readonly HostPlace[]): Check[] {
+  const named = new Set(places.map(({ pid }) => pid));
+  const pids = namesInPrivateDir(dir).map((name) => Number(/^host-(\d+)\.sock$/.exec(name)?.[1]));
+  return pids
+    .filter((pid) => pid > 0 && !named.has(pid) && processExists(pid))
+    .map((pid) =>
+      note(
+        `open notebooks of process ${pid}`,
+        `process ${pid} listens in ${dir}, and no file names it: it is just starting or ending, or its file was removed and no agent finds it`,
+        `If it is still there in a minute, end it: kill ${pid}. It saves what it holds first.`,
+      ),
+    );
 }
 
 async function check(place: HostPlace, dir: string): Promise<Check> {
@@ -40,6 +58,8 @@ async function check(place: HostPlace, dir: string): Promise<Check> {
         `process ${pid} is Notebridge ${version}, and this is ${ownVersion()}; agents of this version cannot open the built-in notebook`,
         'Run: notebridge stop all. It saves everything; the next agent starts this version.',
       );
+    if (codeOf(error) === 'host_silent')
+      return failedCheck(name, messageOf(error), `Let it go on (kill -CONT ${pid}), or end it (kill ${pid}): it saves first.`);
     const path = kind === 'broker' ? join(dir, 'broker.json') : join(dir, `notebook-${pid}.json`);
     return failedCheck(
       name,

@@ -22,12 +22,15 @@ export function checkBrowser(env: Environment): Check {
   return note('browser', `none can be opened: ${why}`, 'Open by hand the URL that the agent gets, or set BROWSER.');
 }
 
-/** Has a program run in the sandbox that Python would be in. */
-export async function checkSandbox(mode: SandboxMode): Promise<Check> {
-  const { lookAtSandbox, describeState } = await import('@notebridge/notebook/host');
+/** Has a program run in the sandbox that Python would be in, and says what bounds an own Python there. */
+export async function checkSandbox(mode: SandboxMode): Promise<Check[]> {
+  const { lookAtSandbox, lookAtBounds, describeState } = await import('@notebridge/notebook/host');
   const startedAt = performance.now();
   const layer = await lookAtSandbox(mode);
-  return toCheck(layer, describeState(layer), { mode, ms: performance.now() - startedAt });
+  const check = toCheck(layer, describeState(layer), { mode, ms: performance.now() - startedAt });
+  if (!layer.active) return [check];
+  const { text, isKept, fix } = lookAtBounds();
+  return [check, isKept ? ok('bounds of an own Python', text) : note('bounds of an own Python', text, fix)];
 }
 
 /** Starts Python as the built-in notebook does, says what stands between its code and this machine, and ends it again. */

@@ -11,6 +11,7 @@ import { checkOwnPython } from './check-kernels.js';
 import { checkBrowser, checkKernel, checkNode, checkSandbox } from './check-machine.js';
 import { checkFolder, checkStateDir } from './check-places.js';
 import { checkServers } from './check-servers.js';
+import { checkTabs } from './check-tabs.js';
 
 export interface DoctorOptions {
   config?: string;
@@ -49,9 +50,10 @@ export async function runDoctor({ sandbox = 'auto', ...options }: DoctorOptions)
     await look('the shared folder', () => [checkFolder('shared folder', options.sharedDir ?? '', '--shared-dir')]);
   await look('running hubs', async () => [await checkHub()]);
   await look('open notebooks', () => checkBroker());
+  await look('notebook pages', () => checkTabs(config));
   await look(`port ${options.port}`, async () => [await checkPort(options.port)]);
   await look('the browser', () => [checkBrowser(process.env)]);
-  await look('the sandbox', async () => [await checkSandbox(sandbox)]);
+  await look('the sandbox', () => checkSandbox(sandbox));
   if (options.kernel) await look('the built-in notebook', () => checkKernel(sandbox));
   await look('the kernels', async () => [await checkOwnPython()]);
   const count = config?.servers.length ?? 0;

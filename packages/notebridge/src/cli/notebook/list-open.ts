@@ -46,12 +46,18 @@ async function ask(place: HostPlace): Promise<OpenHost> {
 
 const holders = { hub: 'hub', broker: 'broker', notebook: 'terminal or hub' };
 
+/** Names are the agents' own choice: a line break, or characters that reorder the line, would show rows that are not there. */
+function onOneLine(text: string): string {
+  const toName = (character: string): string => `U+${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`;
+  return withoutControls(text).replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, toName);
+}
+
 function toRows({ kind, pid, startedAt, url, notebooks, fault }: OpenHost): string[][] {
   const start = [String(pid), holders[kind]];
   const since = (time: number): string => toDuration(Date.now() - time);
   if (notebooks.length === 0) return [[...start, since(startedAt), '', '', '', fault ?? url ?? '(none)']];
   return notebooks.map(({ file, kernel, windows, agents, since: opened }) => {
-    const names = agents.map(withoutControls).join(', ');
-    return [...start, since(opened), kernel, String(windows), names, withoutControls(file ?? '(in memory)')];
+    const names = agents.map(onOneLine).join(', ');
+    return [...start, since(opened), onOneLine(kernel), String(windows), names, onOneLine(file ?? '(in memory)')];
   });
 }

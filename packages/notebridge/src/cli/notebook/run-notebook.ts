@@ -1,7 +1,9 @@
 import { messageOf } from '@notebridge/kit/message-of';
+import type { KernelChoice } from '@notebridge/notebook/host';
 import type { NotebookSetup, OpenedNotebook } from '../../assembly/notebooks/open-notebook.js';
 import { openBrowser } from '../../processes/browser.js';
 import type { HubCommandOptions } from '../command-options.js';
+import { describeChoice } from '../kernels/describe-choice.js';
 import { assertFolder, createOwnNotebridge } from '../own-notebridge.js';
 import { untilSignal } from '../process-life.js';
 import { serveAgent } from '../serve-agent.js';
@@ -20,6 +22,8 @@ interface ShownNotebook {
   newWindow(): Promise<{ url: string; path: () => Promise<string> }>;
   /** Another process holds it: it goes on when this one ends. */
   isElsewhere: boolean;
+  /** What runs its code; undefined where another process knows. */
+  kernelChoice?: KernelChoice | undefined;
 }
 
 /** On a terminal, serves windows until Ctrl-C; started by an agent host, serves the agent too, and ends with it. */
@@ -27,10 +31,19 @@ export async function runNotebook(file: string | undefined, options: NotebookCom
   const isAttended = process.stdin.isTTY;
   assertFolder(file, 'The notebook');
   const wantsWindow = options.browser ?? !options.headless;
+  const kernel = options.kernel ?? (isAttended && !options.headless ? 'auto' : undefined);
+  if (isAttended && kernel === 'auto') {
+    const { startWithUv } = await import('./start-with-uv.js');
+    const exitCode = await startWithUv(file);
+    if (exitCode !== undefined) {
+      process.exitCode = exitCode;
+      return;
+    }
+  }
   let shown: ShownNotebook | undefined;
   const bridge = await createOwnNotebridge(
     // Nobody is there to be asked where there is no window.
-    { ...options, browser: options.browser !== false, kernel: options.kernel ?? (isAttended && !options.headless ? 'auto' : undefined) },
+    { ...options, browser: options.browser !== false, kernel },
     {
       command: 'notebook',
       notebook: async (setup) => {
@@ -46,14 +59,17 @@ export async function runNotebook(file: string | undefined, options: NotebookCom
     },
   );
   if (!isAttended) return serveAgent(bridge);
+  // Before a word is printed: who reads that Ctrl-C ends it may press it at once.
+  const signal = untilSignal();
   try {
     await bridge.start();
+    for (const line of shown?.kernelChoice ? describeChoice(shown.kernelChoice) : []) process.stderr.write(`${line}\n`);
     const end = shown?.isElsewhere ? 'end this command; the notebook goes on' : 'end it; everything is saved';
     process.stderr.write(`Press Enter for another window, Ctrl-C to ${end}.\n`);
     const { asked, ended } = shown?.opened ?? {};
     // `ended` is for the agent of this process, and here there is none; of a notebook elsewhere it says that it cannot be opened.
     const others = [asked, shown?.isElsewhere ? ended : undefined].filter((end) => end !== undefined);
-    await Promise.race([untilSignal(), ...others]);
+    await Promise.race([signal, ...others]);
   } finally {
     await bridge.close();
   }
@@ -67,13 +83,15 @@ interface OpenOptions {
 
 /** In this process, or where it is open already. */
 async function openForPerson(setup: NotebookSetup, { file, readOnly, isStandalone }: OpenOptions): Promise<ShownNotebook> {
-  if (file === undefined || isStandalone) return openHere(setup, { file, readOnly });
-  const { isHeldElsewhere } = await import('../../assembly/notebooks/open-joined.js');
-  if (await isHeldElsewhere(setup, file)) return openElsewhere(setup, { file, readOnly });
+  if (isStandalone) return openHere(setup, { file, readOnly });
+  if (file !== undefined) {
+    const { isHeldElsewhere } = await import('../../assembly/notebooks/open-joined.js');
+    if (await isHeldElsewhere(setup, file)) return openElsewhere(setup, { file, readOnly });
+  }
   const { openShared } = await import('../../assembly/notebooks/share-built-in.js');
   const opened = await openShared(setup, { file, readOnly });
   const newWindow = async () => ({ url: opened.host.url, path: opened.writeAddress });
-  return { opened, newWindow, isElsewhere: false };
+  return { opened, newWindow, isElsewhere: false, kernelChoice: opened.host.kernelChoice };
 }
 
 async function openForAgent(setup: NotebookSetup, { isStandalone, ...options }: OpenOptions): Promise<ShownNotebook> {
@@ -83,7 +101,8 @@ async function openForAgent(setup: NotebookSetup, { isStandalone, ...options }: 
 async function openHere(setup: NotebookSetup, options: Pick<OpenOptions, 'file' | 'readOnly'>): Promise<ShownNotebook> {
   const { openBuiltIn } = await import('../../assembly/notebooks/open-built-in.js');
   const opened = await openBuiltIn(setup, options);
-  return { opened, newWindow: async () => ({ url: opened.host.url, path: opened.writeAddress }), isElsewhere: false };
+  const newWindow = async () => ({ url: opened.host.url, path: opened.writeAddress });
+  return { opened, newWindow, isElsewhere: false, kernelChoice: opened.host.kernelChoice };
 }
 
 async function openElsewhere(setup: NotebookSetup, options: Pick<OpenOptions, 'file' | 'readOnly'>): Promise<ShownNotebook> {

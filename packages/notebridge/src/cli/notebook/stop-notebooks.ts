@@ -1,12 +1,15 @@
+import { basename } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { messageOf } from '@notebridge/kit/message-of';
 import { realFileOf } from '../../assembly/notebooks/notebook-file.js';
 import { stateDir } from '../../assembly/state-dir.js';
-import { askHost, findHolder } from '../../broker/ask-host.js';
+import { askHost, findHolder, notebooksOf } from '../../broker/ask-host.js';
 import { type HostPlace, readHostPlaces } from '../../broker/host-place.js';
 import { dialHost } from '../../broker/join-link.js';
 import { BridgeError, codeOf } from '../../core/errors.js';
 import { processExists } from '../../processes/own-user.js';
 import { ownVersion } from '../../state/own-files.js';
+import { quoteWord } from '../own-command.js';
 
 /** How long a process may take to save and end. Milliseconds. */
 const endTimeoutMs = 20_000;
@@ -18,16 +21,31 @@ export async function stopNotebooks(what: string, { isForced }: { isForced: bool
   if (what !== 'all') return stopFile(dir, realFileOf(what), { isForced });
   const places = readHostPlaces(dir);
   if (places.length === 0) return print('No notebook of yours is open.');
-  for (const place of places) await stopHost(place, { isForced });
+  const faults: unknown[] = [];
+  // One that would lose something keeps no other from its end.
+  for (const place of places) await stopHost(place, { isForced }).catch((error: unknown) => faults.push(error));
+  for (const fault of faults.slice(1)) process.stderr.write(`notebridge: ${messageOf(fault)}\n`);
+  if (faults.length > 0) throw faults[0];
 }
 
 async function stopFile(dir: string, file: string, { isForced }: { isForced: boolean }): Promise<void> {
   const place = await findHolder(dir, ownVersion(), file);
-  if (place === undefined)
-    throw new BridgeError('bad_usage', `No process of yours that can be asked has "${file}" open. "notebridge ps" lists what is open.`);
+  if (place === undefined) {
+    const other = await sameNameElsewhere(dir, file);
+    const hint =
+      other === undefined ? '"notebridge ps" lists what is open.' : `Open is another of that name: notebridge stop ${quoteWord(other)}`;
+    throw new BridgeError('bad_usage', `No process of yours that can be asked has "${file}" open. ${hint}`);
+  }
   await ask(place, { file, isForced });
   if (place.kind === 'notebook') await untilEnded(place);
   print(`Ended: ${file}`);
+}
+
+/** A notebook that is open is often stopped from another folder. */
+async function sameNameElsewhere(dir: string, file: string): Promise<string | undefined> {
+  const open = await Promise.all(readHostPlaces(dir).map((place) => notebooksOf(place, ownVersion()).catch(() => [])));
+  const files = open.flat().flatMap((notebook) => notebook.file ?? []);
+  return files.find((each) => basename(each) === basename(file));
 }
 
 async function stopHost(place: HostPlace, { isForced }: { isForced: boolean }): Promise<void> {

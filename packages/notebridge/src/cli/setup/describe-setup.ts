@@ -7,20 +7,23 @@ export function describeSetup(report: SetupReport): string {
   return `${paragraphs.join('\n\n')}\n`;
 }
 
-function instructions({ host, title, file, snippet, notebook, ownCommand, afterwards }: SetupReport): string[] {
-  const words = notebook === undefined ? [] : [`--notebook ${quoteWord(notebook)}`];
+function instructions({ host, title, file, snippet, notebook, kernel, url, notes, ownCommand, afterwards }: SetupReport): string[] {
+  const named = { notebook, kernel, url };
+  const words = Object.entries(named).flatMap(([name, value]) => (value === undefined ? [] : [`--${name} ${quoteWord(value)}`]));
   return [
     `${title} reads its MCP servers from ${file}`,
     'Put this into it:',
     snippet.trimEnd(),
     ...(ownCommand === undefined ? [] : [`Or let ${title} do it:`, `  ${ownCommand}`]),
     asTyped(`Nothing was written. To merge it into that file: notebridge setup ${[host, ...words].join(' ')} --write`),
+    ...notes.map((note) => asTyped(note)),
     afterwards,
   ];
 }
 
-function outcome({ status, title, file, backup, afterwards }: SetupReport): string[] {
-  if (status === 'unchanged') return [`${title} already has "notebridge" in ${file}\nNothing was written.`];
+function outcome({ status, title, file, backup, notes, afterwards }: SetupReport): string[] {
+  const remarks = notes.map((note) => asTyped(note));
+  if (status === 'unchanged') return [`${title} already has "notebridge" in ${file}\nNothing was written.`, ...remarks];
   const done = status === 'added' ? 'Added "notebridge" to' : 'Updated "notebridge" in';
-  return [`${done} ${file}${backup === undefined ? '' : `\nThe old file is kept as ${backup}`}`, afterwards];
+  return [`${done} ${file}${backup === undefined ? '' : `\nThe old file is kept as ${backup}`}`, ...remarks, afterwards];
 }

@@ -2,6 +2,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { JsonObject } from '@notebridge/kit/json';
 import type { Environment } from '../../processes/environment.js';
+import { quoteWord } from '../own-command.js';
 import { type LaunchCommand, toShellLine } from './launch-command.js';
 
 /** An agent host that can be set up. A new host is one entry of `hosts`. */
@@ -17,8 +18,25 @@ export interface Host {
   entry(launch: LaunchCommand): JsonObject;
   /** The host's own command that does the same, if it has one. */
   ownCommand?(launch: LaunchCommand): string;
+  /** How it connects to a hub that serves; missing where the file has commands only. */
+  connection?: HubEntry;
   /** What to do in the host afterwards: one sentence. */
   afterwards: string;
+}
+
+/** A hub as an entry of a host. The token is named by a variable, never written. */
+export interface HubEntry {
+  /** Of an existing entry only the address is ever changed. */
+  entry(url: string): JsonObject;
+  ownCommand?(url: string): string;
+}
+
+/** Where a host finds the token with which its agents come to a hub. */
+export const tokenVariable = 'NOTEBRIDGE_AGENT_TOKEN';
+
+/** As hosts write a variable: Claude Code and Gemini CLI `${NAME}`, Cursor and VS Code `${env:NAME}`. */
+function bearer(prefix = ''): { Authorization: string } {
+  return { Authorization: `Bearer \${${prefix}${tokenVariable}}` };
 }
 
 /** Whose machine it is. */
@@ -29,6 +47,8 @@ export interface ConfigPlace {
 
 /** A cell may run for long: hosts that let a server say so wait as long as we do, an hour. */
 const timeoutSeconds = 3600;
+/** Codex gives up on a start after 10 s, which a cold disk can take. */
+const startupSeconds = 60;
 
 export const hosts: readonly Host[] = [
   {
@@ -39,6 +59,11 @@ export const hosts: readonly Host[] = [
     container: 'mcpServers',
     entry: (launch) => ({ type: 'stdio', ...launch }),
     ownCommand: (launch) => `claude mcp add --scope user notebridge -- ${toShellLine(launch)}`,
+    connection: {
+      entry: (url) => ({ type: 'http', url, headers: bearer() }),
+      ownCommand: (url) =>
+        `claude mcp add --scope user --transport http notebridge ${quoteWord(url)} --header '${`Authorization: ${bearer().Authorization}`}'`,
+    },
     afterwards: 'Start a new Claude Code session, then type /mcp to see it.',
   },
   {
@@ -57,6 +82,7 @@ export const hosts: readonly Host[] = [
     format: 'json',
     container: 'mcpServers',
     entry: (launch) => ({ ...launch }),
+    connection: { entry: (url) => ({ url, headers: bearer('env:') }) },
     afterwards: 'Restart Cursor; its settings list it under MCP.',
   },
   {
@@ -66,6 +92,7 @@ export const hosts: readonly Host[] = [
     format: 'json',
     container: 'servers',
     entry: (launch) => ({ type: 'stdio', ...launch }),
+    connection: { entry: (url) => ({ type: 'http', url, headers: bearer('env:') }) },
     afterwards: 'In VS Code, run "MCP: List Servers" and start it there.',
   },
   {
@@ -75,6 +102,7 @@ export const hosts: readonly Host[] = [
     format: 'json',
     container: 'mcpServers',
     entry: (launch) => ({ ...launch, timeout: timeoutSeconds * 1000 }),
+    connection: { entry: (url) => ({ httpUrl: url, headers: bearer(), timeout: timeoutSeconds * 1000 }) },
     afterwards: 'Start Gemini CLI again, then type /mcp to see it.',
   },
   {
@@ -83,9 +111,17 @@ export const hosts: readonly Host[] = [
     file: (place) => join(place.env.CODEX_HOME || join(home(place), '.codex'), 'config.toml'),
     format: 'toml',
     container: 'mcp_servers',
-    // Codex gives up on a start after 10 s, which a cold disk can take.
-    entry: (launch) => ({ ...launch, startup_timeout_sec: 60, tool_timeout_sec: timeoutSeconds }),
+    entry: (launch) => ({ ...launch, startup_timeout_sec: startupSeconds, tool_timeout_sec: timeoutSeconds }),
     ownCommand: (launch) => `codex mcp add notebridge -- ${toShellLine(launch)}`,
+    connection: {
+      entry: (url) => ({
+        url,
+        bearer_token_env_var: tokenVariable,
+        startup_timeout_sec: startupSeconds,
+        tool_timeout_sec: timeoutSeconds,
+      }),
+      ownCommand: (url) => `codex mcp add notebridge --url ${quoteWord(url)} --bearer-token-env-var ${tokenVariable}`,
+    },
     afterwards: 'Start a new Codex session, then type /mcp to see it.',
   },
 ];

@@ -22,6 +22,9 @@ export interface Merged {
 /** What has to happen to a parsed file. `keys` are those of an existing entry that differ from ours. */
 export type MergePlan = { kind: 'none' } | { kind: 'add' } | { kind: 'update'; keys: JsonObject };
 
+/** What says how a host comes to a server: by starting a program, or at an address. */
+const kindKeys = ['command', 'url', 'httpUrl'];
+
 /** @throws BridgeError `bad_config` if the file holds something else where our entry belongs. */
 export function planMerge(config: unknown, request: MergeRequest): MergePlan {
   const { container, name, entry } = request;
@@ -30,9 +33,12 @@ export function planMerge(config: unknown, request: MergeRequest): MergePlan {
   if (!isJsonObject(servers)) throw misfit(request, `has a "${container}" that is not an object of servers`, 'Fix it');
   if (!Object.hasOwn(servers, name)) return { kind: 'add' };
   const existing = servers[name];
-  if (!isJsonObject(existing) || typeof existing.command !== 'string') {
-    throw misfit(request, `has a server "${name}" of another kind, without a "command"`, 'Delete or rename it');
+  const kind = kindKeys.find((key) => Object.hasOwn(entry, key)) ?? 'command';
+  if (!isJsonObject(existing) || typeof existing[kind] !== 'string') {
+    throw misfit(request, `has a server "${name}" of another kind, without a "${kind}"`, 'Delete or rename it');
   }
+  // Headers are the person's: the token may come from elsewhere.
+  if (kind !== 'command') return existing[kind] === entry[kind] ? { kind: 'none' } : { kind: 'update', keys: { [kind]: entry[kind] } };
   const keys: JsonObject = {};
   if (existing.command !== entry.command) keys.command = entry.command;
   const args = toArgs(existing, request);

@@ -14,7 +14,7 @@ import { type RpcId, type RpcNotification, type RpcRequest, toNotification } fro
 import { envelopeOf } from '../../rpc/modern-envelope.js';
 import { Peer } from '../../rpc/peer.js';
 import { isLevelWanted, parseLogLevel, toInitializeResult } from './legacy-era.js';
-import { createWatch, Listens } from './listens.js';
+import { createWatch, Listens, taskEvent } from './listens.js';
 import { answerModern, passNotification, toModernNotify, toVisibleError } from './modern-call.js';
 import { unsupportedVersion } from './modern-era.js';
 import { UnreadNotifications } from './unread-notifications.js';
@@ -180,7 +180,7 @@ export class AgentSession {
     if (!this.#hub.mayHear(this.#options.principal ?? owner, event)) return;
     if (this.#options.isBehind?.()) return this.#unread.add(event.method);
     this.#listens.notify(event);
-    if (this.#era === 'legacy') this.#notify(event.method, event.params, this.#logLevel);
+    if (this.#era === 'legacy' && event.method !== taskEvent) this.#notify(event.method, event.params, this.#logLevel);
   }
 
   /** Sends to the agent; log lines only from the level up that it asked for. */

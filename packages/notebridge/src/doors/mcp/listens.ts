@@ -15,8 +15,11 @@ const filterKeys: Record<string, string> = {
   'notifications/resources/list_changed': 'resourcesListChanged',
 };
 
+/** Of the extension `io.modelcontextprotocol/tasks`: only for those who listen to that task. */
+export const taskEvent = 'notifications/tasks';
+
 /** A filter of which every part is honoured. */
-type Filter = JsonObject & { resourceSubscriptions?: string[] };
+type Filter = JsonObject & { resourceSubscriptions?: string[]; taskIds?: string[] };
 
 interface Listen {
   id: RpcId;
@@ -127,11 +130,15 @@ function parseFilter(params: JsonObject): Filter {
   for (const key of Object.values(filterKeys)) if (asked[key] === true) filter[key] = true;
   const uris = Array.isArray(asked.resourceSubscriptions) ? asked.resourceSubscriptions.filter((uri) => typeof uri === 'string') : [];
   if (uris.length > 0) filter.resourceSubscriptions = [...new Set(uris)];
+  // Which of them are the agent's own, a layer further out has seen to.
+  const taskIds = Array.isArray(asked.taskIds) ? asked.taskIds.filter((id) => typeof id === 'string') : [];
+  if (taskIds.length > 0) filter.taskIds = [...new Set(taskIds)];
   return filter;
 }
 
 function isWanted(filter: Filter, method: string, params: JsonObject | undefined): boolean {
   if (method === 'notifications/resources/updated') return filter.resourceSubscriptions?.some((uri) => uri === params?.uri) === true;
+  if (method === taskEvent) return filter.taskIds?.some((id) => id === params?.taskId) === true;
   const key = Object.hasOwn(filterKeys, method) ? filterKeys[method] : undefined;
   return key !== undefined && filter[key] === true;
 }

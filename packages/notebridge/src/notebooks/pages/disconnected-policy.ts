@@ -17,8 +17,8 @@ export interface DisconnectedPolicy {
 export interface StaticListPolicyOptions {
   slot: Slot;
   client: PageClient;
-  /** What the caller is to do next. */
-  nextStep: string;
+  /** What keeps the page away, and what the caller is to do next. */
+  nextStep: () => string;
 }
 
 /**
@@ -35,7 +35,7 @@ export function createStaticListPolicy({ slot, client, nextStep }: StaticListPol
       return expectedForMs > 0 && client.waitUntilConnected(expectedForMs, context.signal);
     },
     refuseCall(toolName) {
-      return toFailedResult('not_connected', `No ${slot.profile.title} page is connected, so ${toolName} was not run. ${nextStep}`);
+      return toFailedResult('not_connected', `No ${slot.profile.title} page is connected, so ${toolName} was not run. ${nextStep()}`);
     },
   };
 }

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { findHeadFault, type HeadFault, pathOf } from '@notebridge/kit/request-head';
+import { digestOf } from '@notebridge/kit/token';
 import type { Slot } from './slot.js';
 
 /** Why a connection was not let in. `failedToken` marks tries at guessing, which are slowed down. */
@@ -40,7 +41,8 @@ export function admit(request: IncomingMessage, rules: PageAdmissionRules): Page
 
   const token = tokenOf(request);
   if (typeof token !== 'string') return { refusal: token };
-  const slot = slots.filter((candidate) => candidate.admits(token)).at(0);
+  const digest = digestOf(token);
+  const slot = slots.filter((candidate) => candidate.admitsDigest(digest)).at(0);
   if (slot === undefined) return refuse(403, 'The access token is wrong or has ended.', 'unknown', true);
   return slot.allowsOrigin(origin) ? { slot, token, origin } : headRefusals.wrong_origin;
 }

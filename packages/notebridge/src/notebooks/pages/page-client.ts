@@ -39,6 +39,8 @@ export class PageClient {
   });
   #session: PageSession | undefined;
   #handshaking: PageSession | undefined;
+  /** A page is there, and the token that it is to have is being written. */
+  #isPreparing = false;
   #expectedUntil = Number.NEGATIVE_INFINITY;
   #stop: (() => void)[] = [];
 
@@ -83,8 +85,13 @@ export class PageClient {
 
   /** How long a page is still expected: shaking hands, or lately gone. Milliseconds; 0 if none is. */
   expectedForMs(): number {
-    const handshakeMs = this.#handshaking === undefined ? 0 : (this.#options.handshakeMs ?? defaultHandshakeMs);
+    const handshakeMs = this.#handshaking === undefined && !this.#isPreparing ? 0 : (this.#options.handshakeMs ?? defaultHandshakeMs);
     return Math.max(handshakeMs, this.#expectedUntil - performance.now());
+  }
+
+  /** From now on a page is expected, as if it had just gone away: one of an earlier process comes back by itself. */
+  expect(): void {
+    this.#expectedUntil = performance.now() + (this.#options.graceMs ?? defaultGraceMs);
   }
 
   /** Hangs up and stops serving; waits for a page end without one. Closing twice is harmless. */
@@ -110,7 +117,9 @@ export class PageClient {
     const isStale = (): boolean => this.#slot.channel !== channel || this.#stop.length === 0;
     let session: PageSession | undefined;
     try {
-      session = await this.#connectSession(resume, (notification) => {
+      const offer = await this.#toKeptOffer(resume);
+      if (isStale()) return;
+      session = await this.#connectSession(offer, (notification) => {
         // Before the handshake is over the page may announce a change of its tools; its arrival does so anyway.
         if (session !== undefined && this.#session === session) this.#brake.take(notification);
       });
@@ -129,6 +138,15 @@ export class PageClient {
     this.connectionChanged.emit(true);
   }
 
+  /** The offer, once it outlives this process; none where it does not. */
+  async #toKeptOffer(resume: ResumeOffer | undefined): Promise<ResumeOffer | undefined> {
+    if (resume?.isKept === undefined) return resume;
+    this.#isPreparing = true;
+    const isKept = await resume.isKept;
+    this.#isPreparing = false;
+    return isKept ? resume : undefined;
+  }
+
   #connectSession(resume: ResumeOffer | undefined, onNotification: (notification: RpcNotification) => void): Promise<PageSession> {
     const { connectSession = async (options) => new PageSession(this.#slot.channel, options) } = this.#options;
     return connectSession({ ...this.#options, resume, onNotification });
@@ -136,7 +154,7 @@ export class PageClient {
 
   #lose(): void {
     // One that left in the middle of its handshake is on its way back as well.
-    if (this.#session ?? this.#handshaking) this.#expectedUntil = performance.now() + (this.#options.graceMs ?? defaultGraceMs);
+    if (this.#session ?? this.#handshaking) this.expect();
     this.#handshaking = undefined;
     if (this.#session === undefined) return;
     this.#session = undefined;

@@ -26,6 +26,8 @@ export interface PagePort {
 export interface PageDoor {
   connected(socket: Socket): void;
   upgrade(request: IncomingMessage, stream: Duplex, head: Buffer): void;
+  /** A request that is no page's and whose head keeps the rules of the port. False if it is not answered. */
+  request(request: IncomingMessage, response: ServerResponse): boolean;
 }
 
 export interface PageListenerOptions extends BindOptions {
@@ -38,6 +40,18 @@ export interface PageListenerOptions extends BindOptions {
   maxMessageBytes: number;
   /** Called for each connection that was refused for its Host, its Origin or its token. Default: not reported. */
   onRefused?: OnRefused | undefined;
+  /** Called for each page that was refused. Default: nobody is told. */
+  onRefusedPage?: ((page: RefusedPage) => void) | undefined;
+  /** Answers requests that are no page's, whose Host is right; false for those that are none of its own. Default: there are none. */
+  answerPlain?: AnswerPlain | undefined;
+}
+
+export type AnswerPlain = (request: IncomingMessage, response: ServerResponse) => boolean;
+
+/** A page that was refused before it was let in. */
+export interface RefusedPage {
+  why: NonNullable<PageRefusal['why']>;
+  origin: string | undefined;
 }
 
 /** How long a page may take to agree to a close. Milliseconds. */
@@ -99,6 +113,7 @@ export class PageListener {
     this.#detach = at.attach({
       connected: (socket) => this.#pendingConnections.watch(socket),
       upgrade: (request, stream, head) => this.#upgrade(request, stream, head),
+      request: (request, response) => this.#options.answerPlain?.(request, response) === true,
     });
     return this;
   }
@@ -150,7 +165,10 @@ export class PageListener {
 
   #refuse(stream: Duplex, refusal: PageRefusal, { headers: { origin }, socket: { remoteAddress } }: IncomingMessage): void {
     const { why } = refusal;
-    if (why !== undefined) this.#options.onRefused?.({ door: 'page', reason: why, remoteAddress });
+    if (why !== undefined) {
+      this.#options.onRefused?.({ door: 'page', reason: why, remoteAddress });
+      this.#options.onRefusedPage?.({ why, origin });
+    }
     this.#faults.report('A connection was refused.', { status: refusal.status, reason: refusal.reason, origin });
     const refuse = (): void => void stream.end(toRefusalText(refusal), () => stream.destroy());
     if (!refusal.failedToken) return refuse();
@@ -160,6 +178,7 @@ export class PageListener {
 
   #answerPlainRequest(request: IncomingMessage, response: ServerResponse): void {
     const fault = findHeadFault(request, { hosts: this.#hosts, allowsOrigin: () => true });
+    if (fault === undefined && this.#options.answerPlain?.(request, response) === true) return;
     const status = fault === 'wrong_host' ? 403 : fault !== undefined ? 400 : pathOf(request) === '/' ? 426 : 404;
     response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8', connection: 'close', upgrade: 'websocket' });
     response.end(`${STATUS_CODES[status]}. Notebook pages connect here by WebSocket; there is nothing to see.\n`);

@@ -18,6 +18,8 @@ export interface ResumeOffer {
   readonly token: string;
   /** Called when the page says that it has kept it. */
   accept(): void;
+  /** Resolves to true when the token is on disk: only then may the page have it. Left out: at once. */
+  readonly isKept?: Promise<boolean>;
 }
 
 /** The key under which the page is given a resume token, and says that it has kept it. */

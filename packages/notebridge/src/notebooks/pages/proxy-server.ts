@@ -1,4 +1,4 @@
-import type { JsonObject } from '@notebridge/kit/json';
+import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { Listeners } from '@notebridge/kit/listeners';
 import { type Logger, silentLogger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
@@ -153,7 +153,7 @@ export class ProxyServer implements Provider {
     if (method.endsWith('/list')) options.timeoutMs = listTimeoutMs;
     const sent = context.caller.era === 'modern' ? withoutEnvelope(params) : params;
     const answer = client.request(method, sent, options);
-    if (method === 'tools/call') return answer.catch((error: unknown) => toFailedCall(error, quote(params.name)));
+    if (method === 'tools/call') return answer.catch((error: unknown) => toFailedCall(error, params));
     if (method !== 'tools/list') return answer;
     const shown = answer.then((result) => {
       if (params.cursor === undefined && result.nextCursor === undefined) this.#listed.remember(client, result.tools);
@@ -181,9 +181,11 @@ export class ProxyServer implements Provider {
 }
 
 /** A call that the page could not finish is a failed tool, with what to do next; a protocol error of the page passes. */
-function toFailedCall(error: unknown, toolName: string): ToolResult {
+function toFailedCall(error: unknown, { name, arguments: args }: JsonObject): ToolResult {
   const code = codeOf(error);
   if (!(error instanceof BridgeError) || (code !== 'page_gone' && code !== 'timeout' && code !== 'closed')) throw error;
-  const text = `${error.message} ${toolName} was running; its outcome is unknown and it was not repeated. Read the cells (get_cells) before you call it again.`;
+  const { cellId } = isJsonObject(args) ? args : {};
+  const where = typeof cellId === 'string' ? `Look at the cell ${quote(cellId)}` : 'Read the cells';
+  const text = `${error.message} ${quote(name)} was running; its outcome is unknown and it was not repeated. ${where} (get_cells) before you call it again.`;
   return toFailedResult(code, text);
 }

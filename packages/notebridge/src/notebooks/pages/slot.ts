@@ -9,7 +9,7 @@ import { AsyncEvent } from '../../util/async-event.js';
 import type { PageProfile } from '../profiles/profile.js';
 import { PageConnection } from './page-connection.js';
 import type { ResumeOffer } from './page-session.js';
-import { PageTokens, type Secrets } from './page-tokens.js';
+import { type KeptTokens, PageTokens, type Secrets } from './page-tokens.js';
 
 export interface SlotOptions {
   profile: PageProfile;
@@ -20,6 +20,10 @@ export interface SlotOptions {
   maxMessageBytes: number;
   /** Called with each token of the slot as it is made, so that no log shows it. */
   secrets?: Secrets | undefined;
+  /** What an earlier process kept of the slot: its pages may come back. Default: nothing. */
+  kept?: { tokens: KeptTokens; tools: readonly Tool[] | undefined } | undefined;
+  /** Writes the slot to disk after a change; resolves to whether it could be. Default: slots end with the process. */
+  save?: (() => Promise<boolean>) | undefined;
 }
 
 /** A page that has passed all checks and waits to be taken in. */
@@ -32,6 +36,12 @@ export interface Visitor {
   stream: Duplex;
 }
 
+/** A page that was let in by its token and was sent away nevertheless. */
+export interface TurnedAway {
+  why: 'busy' | 'stale_token';
+  origin: string;
+}
+
 /** A page that has no pong within this time gives way to the next. Milliseconds. */
 const halfDeadMs = 2000;
 const closingReason = 'Notebridge is closing';
@@ -42,26 +52,47 @@ const closingReason = 'Notebridge is closing';
  */
 export class Slot {
   readonly profile: PageProfile;
+  /** Origins besides the profile's. */
+  allowedOrigins: readonly string[];
   /** Set while a page's socket is open. */
   readonly connectionLive = new AsyncEvent();
   /** Called when a page's socket is open and its streams are `channel`. */
   readonly connected = new Listeners<void>();
   /** Called when it is gone, before the calls on it fail. */
   readonly disconnected = new Listeners<void>();
-  /** The tools that the last page listed; undefined before the first. */
-  rememberedTools: readonly Tool[] | undefined;
+  /** Called for each page that was sent away. */
+  readonly turnedAway = new Listeners<TurnedAway>();
   readonly #options: SlotOptions;
   readonly #tokens: PageTokens;
   #channel: Channel = createChannel();
   #connection: PageConnection | undefined;
+  #holder: { origin: string; since: number } | undefined;
   #resume: ResumeOffer | undefined;
   #turn: Promise<unknown> = Promise.resolve();
   #closed = false;
+  #rememberedTools: readonly Tool[] | undefined;
 
   constructor(options: SlotOptions) {
     this.#options = options;
     this.profile = options.profile;
-    this.#tokens = new PageTokens(options.secrets);
+    this.allowedOrigins = options.allowOrigins ?? [];
+    this.#tokens = new PageTokens(options.secrets, options.kept?.tokens);
+    this.#rememberedTools = options.kept?.tools;
+  }
+
+  /** The tools that the last page listed; undefined before the first. */
+  get rememberedTools(): readonly Tool[] | undefined {
+    return this.#rememberedTools;
+  }
+
+  set rememberedTools(tools: readonly Tool[] | undefined) {
+    this.#rememberedTools = tools;
+    void this.#options.save?.();
+  }
+
+  /** What is to be kept of its tokens. */
+  get keptTokens(): KeptTokens {
+    return this.#tokens.kept;
   }
 
   /** What a page that is opened now must show. It stays the same until a page has swapped it for a resume token. */
@@ -74,9 +105,19 @@ export class Slot {
     return this.#resume;
   }
 
+  /** The page that is connected: where it is from, and since when, in milliseconds since the epoch. */
+  get holder(): { origin: string; since: number } | undefined {
+    return this.#holder;
+  }
+
   /** True for each token that lets a page in. Compares in constant time. */
   admits(token: string): boolean {
     return this.#tokens.admits(token);
+  }
+
+  /** As `admits`, for the digest of a token: who asks many slots makes it once. */
+  admitsDigest(digest: Buffer): boolean {
+    return this.#tokens.admitsDigest(digest);
   }
 
   /** The streams of the page that is connected, else of the next one. */
@@ -87,7 +128,12 @@ export class Slot {
   /** `null`, the origin of sandboxed frames and local files, can be anyone and is never allowed. */
   allowsOrigin(origin: string): boolean {
     if (origin === '' || origin === 'null') return false;
-    return this.profile.origins.includes(origin) || this.#options.allowOrigins?.includes(origin) === true;
+    return this.profile.origins.includes(origin) || this.allowedOrigins.includes(origin);
+  }
+
+  /** Lets pages of more origins in. */
+  allowOrigins(origins: readonly string[]): void {
+    this.allowedOrigins = [...new Set([...this.allowedOrigins, ...origins])];
   }
 
   /**
@@ -102,8 +148,8 @@ export class Slot {
       // One that is not attached may still send: what it sends wrongly must not throw.
       socket.on('error', () => {});
       if (this.#closed) socket.close(1001, closingReason);
-      else if (busy) socket.close(1013, 'Server is busy');
-      else if (!this.admits(visitor.token)) socket.close(1008, 'The access token has ended');
+      else if (busy) this.#turnAway(socket, visitor, 'busy');
+      else if (!this.admits(visitor.token)) this.#turnAway(socket, visitor, 'stale_token');
       else this.#attach(socket, visitor);
     });
     this.#turn = turn.catch(() => {});
@@ -128,6 +174,12 @@ export class Slot {
     });
   }
 
+  #turnAway(socket: WebSocket, { origin }: Visitor, why: TurnedAway['why']): void {
+    if (why === 'busy') socket.close(1013, 'Server is busy');
+    else socket.close(1008, 'The access token has ended');
+    this.turnedAway.emit({ why, origin });
+  }
+
   #attach(socket: WebSocket, { stream, token, origin }: Visitor): void {
     this.#release(this.#connection);
     const { logger, pingMs, maxMessageBytes } = this.#options;
@@ -141,6 +193,7 @@ export class Slot {
       onClose: () => this.#release(connection),
     });
     this.#connection = connection;
+    this.#holder = { origin, since: Date.now() };
     this.#resume = this.#offerResume(token, origin);
     this.connectionLive.set();
     logger.info('A page connected.', { profile: this.profile.name });
@@ -149,17 +202,32 @@ export class Slot {
 
   #offerResume(token: string, origin: string): ResumeOffer | undefined {
     const { keepsToken = false, origins } = this.profile;
+    const { save } = this.#options;
     if (keepsToken && origins.includes(origin)) {
       this.#tokens.keep(token);
+      void save?.();
       return undefined;
     }
     const offered = this.#tokens.offer(token);
-    return offered === undefined ? undefined : { token: offered, accept: () => this.#tokens.accept(offered) };
+    const saved = save?.();
+    if (offered === undefined) return undefined;
+    const accept = (): void => {
+      this.#tokens.accept(offered);
+      void save?.();
+    };
+    if (saved === undefined) return { token: offered, accept };
+    // A page that had swapped its token for one that is on no disk could not come back to the next process.
+    const isKept = saved.then((isSaved) => {
+      if (!isSaved) this.#tokens.withdraw(offered);
+      return isSaved;
+    });
+    return { token: offered, accept, isKept };
   }
 
   #release(connection: PageConnection | undefined): void {
     if (connection === undefined || this.#connection !== connection) return;
     this.#connection = undefined;
+    this.#holder = undefined;
     this.#resume = undefined;
     this.#channel = createChannel();
     if (this.#closed) endChannel(this.#channel);

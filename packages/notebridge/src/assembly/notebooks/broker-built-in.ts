@@ -1,0 +1,43 @@
+import type { BrokerNotebook, NotebookOpening } from '../../broker/broker.js';
+import { fileOf } from '../../broker/notebook-address.js';
+import type { SharedNotebook } from '../../broker/shared-notebook.js';
+import { SuppliedTools } from '../../broker/supplied-tools.js';
+import { defaultConfig } from '../../config/config.js';
+import { BridgeError } from '../../core/errors.js';
+import { createNotebridge } from '../create-notebridge.js';
+import type { OpenBrokerOptions } from './broker-opener.js';
+import { openBuiltIn } from './open-built-in.js';
+import type { HowToOpen } from './open-joined.js';
+import { toTerms } from './page-options.js';
+import { toShared } from './share-built-in.js';
+
+/** A notebook with a guard and an audit of its own, for its windows; the agents' calls are their own processes' to record. */
+export async function openBrokerBuiltIn(
+  { request: { readOnly, toolsKey, how }, address, id }: NotebookOpening,
+  { stateDir, env, createLogger }: OpenBrokerOptions,
+): Promise<BrokerNotebook> {
+  const file = fileOf(address);
+  const { pages, audit, limits, env: ofPython, configFile } = how as unknown as HowToOpen;
+  const tools = toolsKey === undefined ? undefined : new SuppliedTools(toolsKey);
+  let notebook: SharedNotebook | undefined;
+  const bridge = await createNotebridge({
+    config: { ...defaultConfig('/'), audit, limits },
+    env: { ...env, ...ofPython },
+    stateDir,
+    pages,
+    createLogger,
+    notebook: async (setup) => {
+      const opened = await openBuiltIn({ ...setup, openTools: tools && (async () => tools) }, { file, readOnly, configFile });
+      notebook = toShared(opened, { id, file, terms: toTerms(pages, readOnly), tools, env });
+      return opened;
+    },
+  });
+  try {
+    await bridge.start();
+  } catch (error) {
+    await bridge.close();
+    throw error;
+  }
+  if (notebook === undefined) throw new BridgeError('internal', 'A notebook was opened that is none.');
+  return { notebook, close: () => bridge.close() };
+}

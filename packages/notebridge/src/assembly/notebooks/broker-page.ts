@@ -1,0 +1,157 @@
+import { join } from 'node:path';
+import type { BrokerNotebook, NotebookOpening } from '../../broker/broker.js';
+import { keyOf, type NotebookAddress } from '../../broker/notebook-address.js';
+import { SharedNotebook } from '../../broker/shared-notebook.js';
+import { BridgeError } from '../../core/errors.js';
+import type { ClosableLogger } from '../../core/logger.js';
+import type { PageNotebook } from '../../notebooks/pages/page-notebook.js';
+import { PageServer } from '../../notebooks/pages/page-server.js';
+import { colabProfile } from '../../notebooks/profiles/colab.js';
+import { toColabUrl } from '../../notebooks/profiles/colab-url.js';
+import { ownPageProfile } from '../../notebooks/profiles/own-page.js';
+import type { PageProfile } from '../../notebooks/profiles/profile.js';
+import { RunLedger } from '../../notebooks/runs/run-ledger.js';
+import { openBrowser } from '../../processes/browser.js';
+import { ownUserId } from '../../processes/own-user.js';
+import { openToolName } from '../../reference/open-tool.js';
+import { ownVersion } from '../../state/own-files.js';
+import { Redactor } from '../../util/redactor.js';
+import { createBrokerConnect } from './broker-connect.js';
+import type { OpenBrokerOptions } from './broker-opener.js';
+import type { HowToOpen } from './open-joined.js';
+import { browserSwitchedOff } from './open-notebook.js';
+import { toTerms } from './page-options.js';
+import { PageProvider } from './page-provider.js';
+
+type PageAddress = Extract<NotebookAddress, { kind: 'page' }>;
+
+/** The pages of the broker: one port for all of them, opened with the first, or at once if pages of an earlier broker may come back. */
+export class BrokerPages {
+  readonly #options: OpenBrokerOptions;
+  #logger: ClosableLogger | undefined;
+  #server: Promise<PageServer> | undefined;
+  #opened: PageServer | undefined;
+  readonly #secrets = new Redactor();
+  readonly #connect = createBrokerConnect(
+    () => this.#opened,
+    (secret) => this.#secrets.add(secret),
+  );
+
+  constructor(options: OpenBrokerOptions) {
+    this.#options = options;
+  }
+
+  /** Lets pages of an earlier broker come back. Never rejects. */
+  async restore(): Promise<void> {
+    if (!PageServer.hasKept(this.#options.stateDir)) return;
+    await this.#open(undefined).catch((error: unknown) => this.#options.logger.warn(String(error)));
+  }
+
+  /** Rejects with `bad_origin`, `bad_usage`, `port_in_use`. */
+  async open({ request: { readOnly, how }, address: asked, id }: NotebookOpening): Promise<BrokerNotebook> {
+    if (asked.kind !== 'page') throw new BridgeError('internal', 'What was asked for is no page.');
+    const { pages, env: ofAgent } = how as unknown as HowToOpen;
+    const address = toLastingAddress(asked, id);
+    assertOrigin(address, pages.allowOrigins);
+    const server = await this.#open(how as unknown as HowToOpen);
+    const { allowOrigins } = pages;
+    const page = await server.open({ key: keyOf(address) ?? id, profile: address.profile, url: address.url, allowOrigins });
+    const env = { ...this.#options.env, ...ofAgent };
+    const provider = new PageProvider({
+      page,
+      server,
+      isJournalled: pages.journal !== false,
+      ledger: new RunLedger({
+        dir: join(this.#options.stateDir, 'page-runs'),
+        uid: ownUserId(),
+        logger: this.#logger ?? this.#options.logger,
+      }),
+      openBrowser: pages.openBrowser === false ? async () => browserSwitchedOff : (url, timeoutMs) => openBrowser(url, { env, timeoutMs }),
+      connectAddress: () => this.#connect.newAddress(`http://localhost:${server.port}`),
+      logger: this.#logger ?? this.#options.logger,
+    });
+    const notebook = new SharedNotebook(
+      {
+        provider,
+        reads: readsOf(page.profile),
+        address,
+        terms: toTerms(pages, readOnly),
+        describe: () => ({ title: page.title, location: page.url, kernel: null, state: stateOf(page, provider) }),
+        state: () => ({ windows: page.client.isConnected() ? 1 : 0, isRunning: provider.isRunning, unsaved: undefined }),
+      },
+      id,
+    );
+    // The slot stays: its page may come back, to this broker or to the next one.
+    return { notebook, close: () => provider.close() };
+  }
+
+  /** Hangs up; the slots stay on disk. Closing twice is harmless. */
+  async close(): Promise<void> {
+    const server = await this.#server?.catch(() => undefined);
+    await server?.close();
+    await this.#logger?.close?.();
+  }
+
+  #open(how: HowToOpen | undefined): Promise<PageServer> {
+    this.#server ??= this.#start(how).catch((error: unknown) => {
+      this.#server = undefined;
+      throw error;
+    });
+    return this.#server;
+  }
+
+  async #start(how: HowToOpen | undefined): Promise<PageServer> {
+    const { stateDir: dir, createLogger } = this.#options;
+    const secrets = this.#secrets;
+    this.#logger ??= createLogger(secrets);
+    const { maxMessageBytes, graceMs, callTimeoutMs, handshakeMs } = how?.limits ?? {};
+    const { port, allowHosts } = how?.pages ?? {};
+    this.#opened = await PageServer.open({
+      dir,
+      profiles: [colabProfile, ownPageProfile],
+      openTool: openToolName,
+      logger: this.#logger,
+      port,
+      allowHosts,
+      maxMessageBytes,
+      graceMs,
+      callTimeoutMs,
+      handshakeMs,
+      clientInfo: { name: 'notebridge', version: ownVersion() },
+      secrets,
+      answerPlain: (request, response) => this.#connect.answer(request, response),
+    });
+    return this.#opened;
+  }
+}
+
+/** Pages say little of their tools. Opening one is not work in it. */
+function readsOf({ tools }: PageProfile): ReadonlySet<string> {
+  return new Set([openToolName, ...tools.filter(({ annotations }) => annotations?.readOnlyHint === true).map(({ name }) => name)]);
+}
+
+/** One that has no URL is another notebook each time: from now on it is found by one of its own. */
+function toLastingAddress({ profile, url }: PageAddress, id: string): PageAddress & { url: string } {
+  if (profile !== colabProfile.name) {
+    if (url === undefined) throw new BridgeError('bad_usage', 'A page of your own is opened by its URL: name it.');
+    return { kind: 'page', profile, url };
+  }
+  if (url !== undefined) return { kind: 'page', profile, url: toColabUrl(url) };
+  return { kind: 'page', profile, url: `${colabProfile.defaultUrl}?notebridge=${id}` };
+}
+
+/** The URL is given a token: it must be where such a page may be. */
+function assertOrigin({ profile, url }: { profile: string; url: string }, allowOrigins: readonly string[] = []): void {
+  if (profile === colabProfile.name) return;
+  const origin = URL.canParse(url) ? new URL(url).origin : 'null';
+  if (origin !== 'null' && allowOrigins.includes(origin)) return;
+  throw new BridgeError(
+    'bad_origin',
+    `"${url.replace(/[?#].*$/, '')}" is not opened: start the agent's process with --allow-origin ${origin}.`,
+  );
+}
+
+function stateOf({ state }: PageNotebook, { isRunning }: PageProvider): string {
+  if (state === 'connected') return isRunning ? 'busy' : 'idle';
+  return 'waiting';
+}

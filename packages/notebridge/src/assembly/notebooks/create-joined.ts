@@ -1,0 +1,54 @@
+import type { JsonObject } from '@notebridge/kit/json';
+import type { NotebookTools } from '@notebridge/notebook/host';
+import type { JoinRequest } from '../../broker/host-link.js';
+import type { HostPlace } from '../../broker/host-place.js';
+import { dialHost } from '../../broker/join-link.js';
+import { JoinedNotebook, type JoinedNotebookOptions } from '../../broker/joined-notebook.js';
+import { LentTools } from '../../broker/lent-tools.js';
+import { fileOf } from '../../broker/notebook-address.js';
+import { reachHost } from '../../broker/reach-host.js';
+import { userConfigFile } from '../../config/load-config.js';
+import { nameOfAgent } from '../../notebooks/call-notebook-tool.js';
+import { localInstructions, showWindow, windowTool } from '../../notebooks/local/local-notebook.js';
+import { openBrowser } from '../../processes/browser.js';
+import { ownVersion } from '../../state/own-files.js';
+import { realFileOf } from './notebook-file.js';
+import { browserSwitchedOff, type NotebookSetup } from './open-notebook.js';
+import { toTerms } from './page-options.js';
+import { startBroker } from './start-broker.js';
+
+export interface CreateJoinedOptions {
+  open: Pick<JoinRequest, 'address' | 'id'>;
+  /** The process that has it open, where it is known. */
+  place?: HostPlace | undefined;
+  readOnly: boolean;
+  how: JsonObject;
+  /** Lent to the notebook's code. */
+  tools?: NotebookTools | undefined;
+}
+
+/** A link of this process to a notebook, which joins nothing yet. */
+export function createJoined(setup: NotebookSetup, { open, place, readOnly, how, tools }: CreateJoinedOptions): JoinedNotebook {
+  const { stateDir: dir, logger, pages, config } = setup;
+  const mayHaveWindow = open.address === undefined || open.address.kind === 'built-in';
+  /** The process that was found at first may have ended since. */
+  const connect: JoinedNotebookOptions['connect'] = (createHandler, address = open.address) =>
+    place !== undefined && address === undefined
+      ? dialHost(place, ownVersion(), createHandler)
+      : reachHost({ dir, version: ownVersion(), file: fileOf(address), startBroker: () => startBroker(setup), logger }, createHandler);
+  return new JoinedNotebook({
+    connect,
+    open: {
+      ...open,
+      ...toTerms(pages, readOnly),
+      ...(tools === undefined ? {} : { toolsKey: realFileOf(config.file ?? userConfigFile(setup.env)) }),
+      how,
+    },
+    instructions: localInstructions(tools !== undefined),
+    windowTool: mayHaveWindow ? windowTool.name : undefined,
+    showWindow: (window) => showWindow(window, pages.openBrowser === false ? async () => browserSwitchedOff : openBrowser),
+    nameOfAgent,
+    tools: tools && new LentTools(tools),
+    logger,
+  });
+}

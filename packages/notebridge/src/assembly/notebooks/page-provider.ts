@@ -1,0 +1,143 @@
+import type { JsonObject } from '@notebridge/kit/json';
+import { Listeners } from '@notebridge/kit/listeners';
+import type { Logger } from '@notebridge/kit/logger';
+import type { CallContext } from '../../core/call-context.js';
+import { BridgeError } from '../../core/errors.js';
+import { type ToolResult, toFailedResult } from '../../core/mcp.js';
+import type { RunnableTool } from '../../core/memory-provider.js';
+import type { Middleware, MiddlewareContext } from '../../core/middleware.js';
+import type { Provider, ProviderEvent } from '../../core/provider.js';
+import { RequestContext } from '../../core/request-context.js';
+import { type Chain, composeMiddleware } from '../../middleware/compose.js';
+import { ToolInjectionMiddleware } from '../../middleware/tool-injection.js';
+import { UndoMiddleware } from '../../notebooks/changes/undo-middleware.js';
+import { FitOutputsMiddleware } from '../../notebooks/outputs/fit-outputs-middleware.js';
+import type { PageNotebook } from '../../notebooks/pages/page-notebook.js';
+import type { PageServer } from '../../notebooks/pages/page-server.js';
+import { PageRuns } from '../../notebooks/runs/page-runs.js';
+import type { RunLedger } from '../../notebooks/runs/run-ledger.js';
+import type { BrowserResult } from '../../processes/browser.js';
+import { toOpenAdvice, toWays } from '../../reference/open-advice.js';
+import { checkSessionProxyTool, parseWaitSeconds, toBooleanResult } from '../../reference/open-tool.js';
+import { PageOpener } from '../../reference/page-opener.js';
+
+export interface PageProviderOptions {
+  page: PageNotebook;
+  server: PageServer;
+  /** Opens a URL for the person. */
+  openBrowser: (url: string, timeoutMs: number) => Promise<BrowserResult>;
+  /** A fresh address of the page that shows a person what keeps the page away. */
+  connectAddress: () => string;
+  /** False: no undo, and no cell is read before a change. */
+  isJournalled: boolean;
+  /** Where runs are kept for those who come back for one. */
+  ledger: RunLedger;
+  logger: Logger;
+}
+
+/** A call of an agent must end before its host gives it up. Seconds. */
+const defaultWaitSeconds = 20;
+/** How long the start of a browser is watched for a failure. Milliseconds. */
+const launchMs = 1500;
+
+/** A page's notebook as a whole provider, for a process that others join: with the tool that opens the page, undo, runs and outputs that fit. */
+export class PageProvider implements Provider {
+  readonly name: string;
+  readonly #options: PageProviderOptions;
+  readonly #opener: PageOpener;
+  readonly #runs: PageRuns;
+  readonly #chain: Chain;
+  /** For agents that want outputs as they are. */
+  readonly #wholeChain: Chain;
+  readonly #events = new Listeners<ProviderEvent>();
+  readonly #stop: (() => void)[];
+  #running = 0;
+
+  constructor(options: PageProviderOptions) {
+    const { page, openBrowser, isJournalled, ledger, logger } = options;
+    const { profile, slot, client } = page;
+    this.#options = options;
+    this.name = page.provider.name;
+    this.#opener = new PageOpener({ profile: { ...profile, defaultUrl: page.url }, allowOrigins: slot.allowedOrigins, open: openBrowser });
+    const undo = isJournalled && profile.tools.length > 0 ? [new UndoMiddleware({ client, profileTools: profile.tools, logger })] : [];
+    this.#runs = new PageRuns(page.provider, { connectionChanged: client.connectionChanged, ledger });
+    const layers: Middleware[] = [new ToolInjectionMiddleware({ tools: [this.#openTool()] }), ...undo];
+    this.#chain = composeMiddleware([...layers, new FitOutputsMiddleware({ logger })]);
+    this.#wholeChain = composeMiddleware(layers);
+    const host = { sendToolListChanged: (): void => this.#events.emit({ method: 'notifications/tools/list_changed' }) };
+    const added = layers.map((layer) => layer.onAdded?.(host) ?? (() => {}));
+    this.#stop = [...added, this.#runs.subscribe((event) => this.#events.emit(event))];
+  }
+
+  get instructions(): string {
+    const { problem } = this.#options.server;
+    return [this.#options.page.provider.instructions, problem].filter((text) => text !== undefined).join(' ');
+  }
+
+  /** True while a call is at the page, or a run goes on. */
+  get isRunning(): boolean {
+    return this.#running > 0 || this.#runs.isRunning;
+  }
+
+  /** The address of the page, with its token: for a person's eyes alone. */
+  get entryUrl(): string {
+    const { page, server } = this.#options;
+    return `${page.url}#mcpProxyToken=${page.slot.token}&mcpProxyPort=${server.port}`;
+  }
+
+  async request(method: string, params: JsonObject, context: CallContext): Promise<JsonObject> {
+    const { outputs, ...message } = params;
+    const chain = outputs === 'whole' ? this.#wholeChain : this.#chain;
+    const { callId, caller, cancellation } = context;
+    const notify = (notified: string, sent: JsonObject = {}): void => {
+      if (notified === 'notifications/progress') context.forwardProgress(sent);
+      else if (notified === 'notifications/message') context.log(String(sent.level), sent.data);
+    };
+    const own = new RequestContext({ type: 'request', method, message, callId, caller, cancellation, notify });
+    if (method === 'tools/call') this.#running++;
+    try {
+      return await chain(own, (inner) => this.#runs.request(method, inner.message, context));
+    } finally {
+      if (method === 'tools/call') this.#running--;
+    }
+  }
+
+  notify(method: string, params: JsonObject | undefined): void {
+    this.#runs.notify(method, params);
+  }
+
+  subscribe(listener: (event: ProviderEvent) => void): () => void {
+    return this.#events.add(listener);
+  }
+
+  /** The page stays as it is. Closing twice is harmless. */
+  async close(): Promise<void> {
+    for (const stop of this.#stop.splice(0)) stop();
+    // What its cells run goes on: the page is not ours, and the next process finds the run on disk.
+    await this.#options.ledger.written();
+  }
+
+  #openTool(): RunnableTool<MiddlewareContext> {
+    return { ...checkSessionProxyTool, run: (args, context) => this.#open(args, context) };
+  }
+
+  async #open(args: JsonObject, context: MiddlewareContext): Promise<ToolResult> {
+    const { page, server, connectAddress } = this.#options;
+    const { client, slot, connection } = page;
+    try {
+      const seconds = parseWaitSeconds(args, defaultWaitSeconds);
+      if (client.isConnected()) return toBooleanResult(true);
+      const notebookUrl = typeof args.notebook_url === 'string' ? args.notebook_url : undefined;
+      const report = await this.#opener.open({ token: slot.token, port: server.port, notebookUrl, timeoutMs: launchMs });
+      connection.opened(report.outcome);
+      if (seconds > 0) await client.waitUntilConnected(seconds * 1000, context.signal);
+      if (client.isConnected()) return toBooleanResult(true);
+      const ways = toWays({ slot, token: slot.token, port: server.port }, report.url);
+      const advice = toOpenAdvice({ state: connection.state, ways, waitedSeconds: seconds, liveAddress: connectAddress() });
+      return toBooleanResult(false, ...[server.problem ?? [], advice].flat());
+    } catch (error) {
+      if (!(error instanceof BridgeError)) throw error;
+      return toFailedResult(error.code, error.message);
+    }
+  }
+}

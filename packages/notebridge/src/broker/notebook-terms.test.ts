@@ -1,0 +1,49 @@
+import { expect, it } from 'vitest';
+import { codeOf } from '../core/errors.js';
+import { assertTerms, type NotebookTerms } from './notebook-terms.js';
+
+const file = '/home/you/work.ipynb';
+const plain: NotebookTerms = { sandbox: 'auto', readOnly: false, allowNet: [] };
+
+function refusalOf(held: Partial<NotebookTerms>, wanted: Partial<NotebookTerms>): string | undefined {
+  try {
+    assertTerms(file, { held: { ...plain, ...held }, wanted: { ...plain, ...wanted } });
+    return undefined;
+  } catch (error) {
+    return `${String(codeOf(error))}: ${(error as Error).message}`;
+  }
+}
+
+it('lets in who insists on nothing, or on what the notebook keeps', () => {
+  const cases: [held: Partial<NotebookTerms>, wanted: Partial<NotebookTerms>][] = [
+    [{}, {}],
+    [{ files: 'rw', allowNet: ['pypi.org'], sandbox: 'require' }, {}],
+    [{ files: 'none' }, { files: 'none' }],
+    [{ files: 'none' }, { files: 'ro' }],
+    [{ sandbox: 'require' }, { files: 'ro' }],
+    [{ allowNet: ['pypi.org'] }, { files: 'ro' }],
+    [{ files: 'rw' }, { files: 'rw' }],
+    [{ files: 'ro' }, { allowNet: ['pypi.org'] }],
+    [{ allowNet: ['PyPI.org'] }, { allowNet: ['pypi.org', 'example.org'] }],
+  ];
+  for (const [held, wanted] of cases) expect([held, wanted, refusalOf(held, wanted)]).toEqual([held, wanted, undefined]);
+});
+
+it('refuses who insists on less than it gives, names the option, and says what to do', () => {
+  const cases: [held: Partial<NotebookTerms>, wanted: Partial<NotebookTerms>, why: RegExp][] = [
+    [{}, { sandbox: 'require' }, /^sandbox_unavailable: .*without --sandbox=require/],
+    [{}, { readOnly: true }, /^bad_usage: .*--read-only cannot be had/],
+    [{}, { files: 'none' }, /^bad_usage: .*more than "--files none" allows.*leave --files out/],
+    // An own Python without a sandbox reaches all of it.
+    [{}, { files: 'rw' }, /--files rw/],
+    [{ files: 'ro' }, { files: 'none' }, /--files none/],
+    [{ files: 'rw' }, { files: 'ro' }, /--files ro/],
+    [{ sandbox: 'require' }, { files: 'none' }, /--files none/],
+    [{}, { allowNet: ['pypi.org'] }, /more than "--allow-net pypi\.org" allows.*leave --allow-net out/],
+    [{ allowNet: ['pypi.org', 'example.org'] }, { allowNet: ['pypi.org'] }, /--allow-net/],
+  ];
+  for (const [held, wanted, why] of cases) {
+    expect(refusalOf(held, wanted), JSON.stringify({ held, wanted })).toMatch(why);
+    expect(refusalOf(held, wanted)).toContain(`"notebridge stop ${file}"`);
+  }
+});

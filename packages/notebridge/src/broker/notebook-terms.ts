@@ -1,0 +1,60 @@
+import { BridgeError } from '../core/errors.js';
+
+/** How a notebook was opened, as far as those who join it may insist on it. */
+export interface NotebookTerms {
+  sandbox: string;
+  readOnly: boolean;
+  /** `--files`; left out: as the kernel has it, which is everything for an own Python without a sandbox. */
+  files?: 'none' | 'ro' | 'rw' | undefined;
+  /** `--allow-net`; empty: nobody has said, which is everything for an own Python without a sandbox. */
+  allowNet: readonly string[];
+}
+
+/**
+ * Throws `sandbox_unavailable` or `bad_usage` if the notebook was opened on terms that give more than the joining process insists on. What it
+ * does not insist on is as the notebook has it. `file`: as it is called in messages.
+ */
+export function assertTerms(file: string, { held, wanted }: { held: NotebookTerms; wanted: NotebookTerms }): void {
+  const end = `End it with "notebridge stop ${file}"`;
+  if (wanted.sandbox === 'require' && held.sandbox !== 'require')
+    throw new BridgeError(
+      'sandbox_unavailable',
+      `"${file}" is open already, without --sandbox=require. ${end}, then start this one again.`,
+    );
+  if (wanted.readOnly && !held.readOnly)
+    throw new BridgeError(
+      'bad_usage',
+      `"${file}" is open already, and agents may change it: --read-only cannot be had for one of them. ${end}, or leave --read-only out.`,
+    );
+  const more = (option: string, name: string): BridgeError =>
+    new BridgeError(
+      'bad_usage',
+      `"${file}" is open already, and its code may reach more than "${option}" allows. ${end}, then start this one again; or leave ${name} out.`,
+    );
+  if (wanted.files !== undefined && rankOf(filesOf(held)) > rankOf(wanted.files)) throw more(`--files ${wanted.files}`, '--files');
+  if (wanted.allowNet.length > 0 && !reachesAtMost(held, wanted.allowNet))
+    throw more(`--allow-net ${wanted.allowNet.join(',')}`, '--allow-net');
+}
+
+const ranks = ['none', 'ro', 'rw', 'everything'] as const;
+
+function rankOf(access: (typeof ranks)[number]): number {
+  return ranks.indexOf(access);
+}
+
+/** Each of these is refused where it would not be kept, also for a kernel that a person chooses later. */
+function isKept({ sandbox, files, allowNet }: NotebookTerms): boolean {
+  return sandbox === 'require' || files !== undefined || allowNet.length > 0;
+}
+
+/** The most that code of any kernel has of the folder. */
+function filesOf(terms: NotebookTerms): (typeof ranks)[number] {
+  return terms.files ?? (isKept(terms) ? 'ro' : 'everything');
+}
+
+/** Entries are compared as they were written: one that covers another is not looked for. */
+function reachesAtMost(held: NotebookTerms, wanted: readonly string[]): boolean {
+  const toPlain = (entry: string): string => entry.trim().toLowerCase();
+  const may = new Set(wanted.map(toPlain));
+  return isKept(held) && held.allowNet.every((entry) => may.has(toPlain(entry)));
+}

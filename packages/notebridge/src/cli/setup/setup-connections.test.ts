@@ -1,0 +1,147 @@
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join, relative } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { writeHubFile } from '../../identity/hub-file.js';
+import { describeSetup } from './describe-setup.js';
+import { hosts } from './hosts.js';
+import { type SetupReport, setup } from './setup.js';
+
+const launch = { command: 'node', args: ['/opt/notebridge.js'] };
+const token = 'f00dfacef00dface';
+
+let home: string;
+beforeEach(async () => {
+  home = await mkdtemp(join(tmpdir(), 'notebridge-setup-'));
+});
+afterEach(async () => {
+  await rm(home, { recursive: true, force: true });
+});
+
+const run = (named: Partial<Parameters<typeof setup>[0]>): Promise<SetupReport> =>
+  setup({ host: 'cursor', write: true, launch, env: { HOME: home }, platform: 'linux', ...named });
+const cursorEntry = async (): Promise<{ args: string[]; url: string }> =>
+  (JSON.parse(await readFile(join(home, '.cursor', 'mcp.json'), 'utf8')) as { mcpServers: { notebridge: { args: string[]; url: string } } })
+    .mcpServers.notebridge;
+
+describe('setup --notebook jupyter', () => {
+  it.each([
+    'jupyter',
+    'jupyter=http://localhost:8888/lab/tree/a%20b.ipynb',
+    'jupyter=https://hub.example/user/ann/',
+    'jupyter=/projects/a.ipynb',
+  ])('keeps %j as it is', async (notebook) => {
+    await mkdir(join(home, 'projects'));
+    const given = notebook.replace('=/projects', `=${home}/projects`);
+    expect(await run({ notebook: given })).toMatchObject({ status: 'added', notebook: given, notes: [] });
+    expect((await cursorEntry()).args).toEqual([...launch.args, '--notebook', given]);
+    expect((await run({ notebook: given })).status).toBe('unchanged');
+  });
+
+  it('writes the whole path of a file below the folder of a server', async () => {
+    await run({ notebook: 'jupyter=work.ipynb' });
+    expect((await cursorEntry()).args.at(-1)).toBe(`jupyter=${join(process.cwd(), 'work.ipynb')}`);
+  });
+
+  it.each(hosts.map((host) => host.name))('never writes or prints the token of the address for %s, and says what to do', async (host) => {
+    const notebook = `jupyter=http://localhost:8888/lab/tree/work.ipynb?token=${token}&reset`;
+    for (const write of [false, true]) {
+      const report = await run({ host, write, notebook });
+      expect(report.notebook).toBe('jupyter=http://localhost:8888/lab/tree/work.ipynb?reset=');
+      expect(describeSetup(report)).toMatch(/The token of the address is not written.*JUPYTER_TOKEN/);
+      expect(JSON.stringify(report) + describeSetup(report)).not.toContain(token);
+      if (write) expect(await readFile(report.file, 'utf8')).not.toContain(token);
+    }
+  });
+
+  it.each([
+    ['jupyter=localhost:8888', /no address of a Jupyter server/],
+    ['jupyter=http://ann:secret@localhost:8888/', /user name or password/],
+    ['jupyter=/no/such/work.ipynb', /there is no folder "\/no\/such"/],
+    [
+      `http://localhost:8888/lab/tree/work.ipynb?token=${token}`,
+      /put "jupyter=" before its address: --notebook jupyter=http:[^ ]*token=…$/,
+    ],
+    ['.', /it is a folder\. Name the notebook in it: work\.ipynb/],
+    ['jupiter', /give "colab", "local", "jupyter"/],
+  ])('refuses %j with what to do, and writes nothing', async (notebook, text) => {
+    await expect(run({ notebook })).rejects.toThrow(text);
+    await expect(cursorEntry()).rejects.toThrow('ENOENT');
+  });
+
+  it('takes the address of a Colab notebook, as stdio does', async () => {
+    await run({ notebook: 'https://colab.research.google.com/drive/1' });
+    expect((await cursorEntry()).args.at(-1)).toBe('https://colab.research.google.com/drive/1');
+  });
+});
+
+describe('setup --kernel', () => {
+  it('is written beside the notebook, a path whole, and replaced alone', async () => {
+    const python = join(home, 'python');
+    await writeFile(python, '');
+    const report = await run({ notebook: '/work.ipynb', kernel: relative(process.cwd(), python) });
+    expect((await cursorEntry()).args).toEqual([...launch.args, '--notebook', '/work.ipynb', '--kernel', python]);
+    expect(report.kernel).toBe(python);
+    await expect(run({ kernel: '.venv/bin/pyhton' })).rejects.toThrow(/there is nothing at ".*pyhton".*kernels" lists/);
+    await run({ kernel: 'auto' });
+    expect((await cursorEntry()).args).toEqual([...launch.args, '--notebook', '/work.ipynb', '--kernel', 'auto']);
+    expect(describeSetup(await run({ write: false, kernel: 'auto' }))).toContain('setup cursor --kernel auto --write');
+  });
+});
+
+describe('setup --url', () => {
+  const url = 'http://127.0.0.1:8765/mcp';
+
+  it.each([
+    ['claude-code', { type: 'http', url, headers: { Authorization: 'Bearer ${NOTEBRIDGE_AGENT_TOKEN}' } }],
+    ['cursor', { url, headers: { Authorization: 'Bearer ${env:NOTEBRIDGE_AGENT_TOKEN}' } }],
+    ['vscode', { type: 'http', url, headers: { Authorization: 'Bearer ${env:NOTEBRIDGE_AGENT_TOKEN}' } }],
+    ['gemini', { httpUrl: url, headers: { Authorization: 'Bearer ${NOTEBRIDGE_AGENT_TOKEN}' }, timeout: 3_600_000 }],
+  ])('gives %s the address, and names the variable with the token', async (host, entry) => {
+    const report = await run({ host, url: 'http://127.0.0.1:8765' });
+    const file = JSON.parse(await readFile(report.file, 'utf8')) as Record<string, { notebridge: unknown }>;
+    expect(Object.values(file)[0]?.notebridge).toEqual(entry);
+    expect(describeSetup(report)).toMatch(/export NOTEBRIDGE_AGENT_TOKEN=\$\(.* grant --agent --ttl 30d\)/);
+    expect((await run({ host, url })).status).toBe('unchanged');
+  });
+
+  it('gives Codex the same, in its own words', async () => {
+    const { snippet, ownCommand } = await run({ host: 'codex', url, write: false });
+    expect(snippet).toContain(`url = "${url}"\nbearer_token_env_var = "NOTEBRIDGE_AGENT_TOKEN"\n`);
+    expect(ownCommand).toBe(`codex mcp add notebridge --url ${url} --bearer-token-env-var NOTEBRIDGE_AGENT_TOKEN`);
+  });
+
+  it('finds the hub of this user, and says how to start one', async () => {
+    await expect(run({ url: true })).rejects.toThrow(/No hub of yours serves.*"notebridge serve"/);
+    await writeHubFile(join(home, '.local/state/notebridge'), { url: 'http://127.0.0.1:9', pid: process.pid, startedAt: 0, version: '1' });
+    expect((await run({ url: true })).url).toBe('http://127.0.0.1:9/mcp');
+  });
+
+  it('changes the address of an entry, and nothing else of it', async () => {
+    const file = join(home, '.cursor', 'mcp.json');
+    await mkdir(dirname(file));
+    const old = '{"mcpServers":{"notebridge":{"url":"http://old/" /* why */,"headers":{"Authorization":"Bearer mine"}}}}';
+    await writeFile(file, old);
+    expect((await run({ url })).status).toBe('updated');
+    expect(await readFile(file, 'utf8')).toBe(old.replace('http://old/', url));
+  });
+
+  it('leaves an entry alone that starts us, and one of ours that connects', async () => {
+    await run({});
+    await expect(run({ url })).rejects.toThrow(/has a server "notebridge" of another kind, without a "url".*Delete or rename it/);
+    await rm(join(home, '.cursor'), { recursive: true });
+    await run({ url });
+    await expect(run({})).rejects.toThrow(/without a "command"/);
+  });
+
+  it.each([
+    [{ host: 'claude-desktop', url }, /takes no address of a server/],
+    [{ url, notebook: 'work.ipynb' }, /notebook is chosen where it is started/],
+    [{ url: '8765' }, /it is no address/],
+    [{ url: `${url}?token=${token}` }, /A token is not for the host’s file/],
+  ])('refuses %j', async (named, text) => {
+    const refused = await run(named).catch(String);
+    expect(refused).toMatch(text);
+    expect(refused).not.toContain(token);
+  });
+});

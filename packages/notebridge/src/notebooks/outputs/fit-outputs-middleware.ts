@@ -1,0 +1,118 @@
+import type { JsonObject } from '@notebridge/kit/json';
+import { type Logger, silentLogger } from '@notebridge/kit/logger';
+import { messageOf } from '@notebridge/kit/message-of';
+import type { ListToolsResult, Tool, ToolCall, ToolResult } from '../../core/mcp.js';
+import { type Answered, answer, type CallNext, type Middleware, type MiddlewareContext } from '../../core/middleware.js';
+import { toPlainValue } from '../../core/wire.js';
+import { fitResult, type OutputOptions, parseOutputs, textToFit } from './page-results.js';
+import { RememberedOutputs } from './remembered-outputs.js';
+
+type CallHook = CallNext<ToolCall, ToolResult>;
+
+const readers = new Set(['run_code_cell', 'get_cells']);
+/** What answers with outputs. */
+const fitted = new Set([...readers, 'get_run']);
+const name = 'get_output';
+
+/** As the built-in notebook lists it; written out, since an agent of a page does not wait for that to load. */
+const getOutputTool: Tool = {
+  name,
+  description:
+    'Reads one output of a cell: what other answers left out. Answers {"type", "types", "characters", "from", "text"}; images as blocks.',
+  inputSchema: {
+    type: 'object',
+    properties: {
+      cellId: { type: 'string', description: 'Id of the cell.' },
+      outputIndex: { type: 'integer', minimum: 0, description: 'Default: the last.' },
+      type: { type: 'string', description: 'Mime type. Default: plain text, else the first.' },
+      from: { type: 'integer', description: 'First character; below 0: so many from the end. Default 0.' },
+      region: { type: 'string', description: 'Of an image: x,y,width,height.' },
+    },
+    required: ['cellId'],
+    additionalProperties: false,
+  },
+  annotations: { title: 'Read an output', readOnlyHint: true, idempotentHint: true, openWorldHint: false },
+};
+
+/**
+ * Outputs of a page within an agent's budget, as those of the built-in notebook: both ends of long texts, tables as a few lines, images as
+ * blocks that are scaled. `get_output` reads the rest, from what is remembered of the page's answers, else from the page. A result that fits
+ * passes unchanged, and so does one of another shape.
+ */
+export class FitOutputsMiddleware implements Middleware {
+  readonly #logger: Logger;
+  readonly #remembered: RememberedOutputs;
+  #options: OutputOptions | undefined;
+  /** The page has one of its own. */
+  #isListedByPage = false;
+
+  constructor({ logger = silentLogger, remembered = new RememberedOutputs() }: { logger?: Logger; remembered?: RememberedOutputs } = {}) {
+    this.#logger = logger;
+    this.#remembered = remembered;
+  }
+
+  async onListTools(context: MiddlewareContext, callNext: CallNext<JsonObject, ListToolsResult>): Promise<Answered<ListToolsResult>> {
+    const listed = await callNext(context);
+    if (context.message.cursor !== undefined) return listed;
+    this.#isListedByPage = listed.tools.some((tool) => tool.name === name);
+    const isNotebook = [...readers].every((reader) => listed.tools.some((tool) => tool.name === reader));
+    return this.#isListedByPage || !isNotebook ? listed : { ...listed, tools: [...listed.tools, getOutputTool] };
+  }
+
+  /** Not async: other calls pay nothing here. */
+  onCallTool(context: MiddlewareContext<ToolCall>, callNext: CallHook): Promise<Answered<ToolResult>> {
+    const called = context.message.name;
+    if (called === name && !this.#isListedByPage) return this.#getOutput(context, callNext);
+    return fitted.has(called) ? this.#fit(context, callNext) : callNext(context);
+  }
+
+  async #fit(context: MiddlewareContext<ToolCall>, callNext: CallHook): Promise<Answered<ToolResult>> {
+    const { name: called, arguments: args } = context.message;
+    const result = await callNext(context);
+    const text = textToFit(result);
+    if (called === 'run_code_cell' && text === undefined) this.#remembered.forget(String(args?.cellId));
+    if (text === undefined) return result;
+    try {
+      const parsed = parseOutputs(text, args?.cellId);
+      if (parsed === undefined) return result;
+      // A part of what a cell gives is not what it gave.
+      if ('run_id' in parsed.value) this.#remembered.forget(String(parsed.value.cellId));
+      else for (const cell of parsed.cells) if (cell) this.#remembered.add(cell, Math.ceil(text.length / parsed.cells.length));
+      const tools = await import('@notebridge/notebook/outputs');
+      this.#options ??= { scaleImage: tools.createImageScaler() };
+      return answer(await fitResult(result, parsed, tools, this.#options));
+    } catch (error) {
+      this.#logger.warn('Outputs of the page could not be read, and are passed on as they are.', { error: messageOf(error) });
+      return result;
+    }
+  }
+
+  async #getOutput(context: MiddlewareContext<ToolCall>, callNext: CallHook): Promise<Answered<ToolResult>> {
+    const tools = await import('@notebridge/notebook/outputs');
+    this.#options ??= { scaleImage: tools.createImageScaler() };
+    const options = this.#options;
+    try {
+      const given = toPlainValue(context.message.arguments ?? {});
+      const args = tools.checkArguments(name, tools.describeTool(tools.getOutput).inputSchema, given) as unknown as Parameters<
+        typeof tools.readOutput
+      >[1];
+      const outputs = this.#remembered.get(args.cellId) ?? (await this.#askPage(args.cellId, context, callNext));
+      if (Array.isArray(outputs)) return answer({ ...tools.toResult(await tools.readOutput(outputs, args, options)) });
+      return outputs as Answered<ToolResult>;
+    } catch (error) {
+      if (!(error instanceof tools.NotebookError)) throw error;
+      return answer({ ...tools.toFailedAnswer(error) });
+    }
+  }
+
+  /** The outputs of a cell that nothing is remembered of; or the page's own answer, if that has none. */
+  async #askPage(cellId: string, context: MiddlewareContext<ToolCall>, callNext: CallHook) {
+    const message = { name: 'get_cells', arguments: { includeOutputs: true } };
+    const result = await callNext(context.copy({ message }));
+    if (result.isError === true) return result;
+    const text = result.content?.find(({ type }) => type === 'text')?.text;
+    const cell = typeof text === 'string' ? parseOutputs(text, undefined)?.cells.find((found) => found?.cellId === cellId) : undefined;
+    if (cell) this.#remembered.add(cell, String(text).length);
+    return cell?.outputs ?? [];
+  }
+}

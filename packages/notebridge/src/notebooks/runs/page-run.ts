@@ -1,0 +1,147 @@
+import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
+import { type ReadOutput, unfinishedLine } from '@notebridge/kit/output-cursor';
+import { Cancellation } from '../../core/cancellation.js';
+import { codeOf } from '../../core/errors.js';
+import { errorCodeMetaKey, type ToolResult } from '../../core/mcp.js';
+import { toAnswerValue } from '../changes/change-call.js';
+
+export type CellOutput = JsonObject & ReadOutput;
+
+export type RunEndStatus = 'ok' | 'error' | 'interrupted' | 'failed' | 'unknown';
+
+/** How a run ended, as far as it is known. */
+export interface RunEnd {
+  status: RunEndStatus;
+  /** Undefined: the page did not say. */
+  outputs: readonly CellOutput[] | undefined;
+  /** For `failed` and `unknown`: why. */
+  why?: string | undefined;
+}
+
+/** One run of a cell of a page, from the moment it was asked for. The page runs it; this follows it. */
+export class PageRun {
+  readonly id: number;
+  readonly cellId: string;
+  /** The agent's name. */
+  readonly by: string;
+  /** Milliseconds since 1970. */
+  readonly startedAt = Date.now();
+  /** Of the page's call: the caller may leave while it goes on. */
+  readonly cancellation = new Cancellation();
+  readonly ended: Promise<void>;
+  durationMs: number | undefined;
+  /** How often its outputs were seen to begin anew. */
+  clears = 0;
+  /** Its call has answered that it goes on: somebody knows its id. */
+  isKnown = false;
+  #outputs: readonly CellOutput[] | undefined;
+  #end: RunEnd | undefined;
+  #unread: (() => RunEnd) | undefined;
+  #resolve: () => void = () => {};
+
+  constructor(id: number, { cellId, by }: { cellId: string; by: string }) {
+    this.id = id;
+    this.cellId = cellId;
+    this.by = by;
+    this.ended = new Promise((resolve) => {
+      this.#resolve = resolve;
+    });
+  }
+
+  get hasEnded(): boolean {
+    return this.durationMs !== undefined;
+  }
+
+  get end(): RunEnd | undefined {
+    const read = this.#unread;
+    this.#unread = undefined;
+    if (read !== undefined) {
+      const end = read();
+      this.#end = end;
+      if (end.outputs !== undefined) this.show(end.outputs);
+    }
+    return this.#end;
+  }
+
+  /** What it has given, as it was seen last; undefined if it was not, or is too long ago. */
+  get outputs(): readonly CellOutput[] | undefined {
+    // Its end has the last of them.
+    void this.end;
+    return this.#outputs;
+  }
+
+  /** Takes what the cell shows now. */
+  show(outputs: readonly CellOutput[]): void {
+    if (this.#outputs !== undefined && !continues(this.#outputs, outputs)) this.clears++;
+    this.#outputs = outputs;
+  }
+
+  /** `read` is called when somebody asks: most results are read by their caller alone. Ending twice is harmless. */
+  finish(read: () => RunEnd): void {
+    if (this.hasEnded) return;
+    this.durationMs = Date.now() - this.startedAt;
+    this.#unread = read;
+    this.#resolve();
+  }
+
+  /** Its outputs take room, and the cell has them. */
+  forgetOutputs(): void {
+    const { end } = this;
+    this.#outputs = undefined;
+    if (end !== undefined) this.#end = { ...end, outputs: undefined };
+  }
+}
+
+/** What the page answered to `run_code_cell`. */
+export function toRunEnd(result: ToolResult): RunEnd {
+  const code = isJsonObject(result._meta) ? result._meta[errorCodeMetaKey] : undefined;
+  if (result.isError === true) return { status: isUnknown(code) ? 'unknown' : 'failed', outputs: undefined, why: textOf(result) };
+  const outputs = toOutputs(toAnswerValue(result)?.outputs);
+  return { status: statusOf(outputs ?? []), outputs };
+}
+
+/** Why the call of the page was not answered at all. */
+export function toRunFault(error: unknown): RunEnd {
+  const why = error instanceof Error ? error.message : String(error);
+  return { status: isUnknown(codeOf(error)) ? 'unknown' : 'failed', outputs: undefined, why };
+}
+
+/** Undefined for what is no list of outputs. */
+export function toOutputs(value: unknown): CellOutput[] | undefined {
+  if (!Array.isArray(value)) return undefined;
+  return value.every((output) => isJsonObject(output) && typeof output.output_type === 'string') ? (value as CellOutput[]) : undefined;
+}
+
+export function statusOf(outputs: readonly CellOutput[]): 'ok' | 'error' | 'interrupted' {
+  const fault = outputs.find(({ output_type }) => output_type === 'error');
+  if (fault === undefined) return 'ok';
+  return fault.ename === 'KeyboardInterrupt' ? 'interrupted' : 'error';
+}
+
+/** The page left, or did not answer: what it did is not known. */
+function isUnknown(code: unknown): boolean {
+  return code === 'page_gone' || code === 'timeout' || code === 'closed' || code === 'cancelled';
+}
+
+function textOf({ content }: ToolResult): string | undefined {
+  const text = Array.isArray(content) ? content[0]?.text : undefined;
+  return typeof text === 'string' ? text : undefined;
+}
+
+/** Whether `now` is what was seen before and perhaps more: the last line of a text may be written anew, as a progress bar is. */
+function continues(before: readonly CellOutput[], now: readonly CellOutput[]): boolean {
+  if (now.length < before.length) return false;
+  return before.every((output, index) => {
+    const other = now[index];
+    if (other?.output_type !== output.output_type) return false;
+    if (output.output_type !== 'stream' || index < before.length - 1) return true;
+    const lines = linesOf(output);
+    return other.name === output.name && linesOf(other).startsWith(lines);
+  });
+}
+
+/** The whole lines of a text. */
+function linesOf(output: CellOutput): string {
+  const text = Array.isArray(output.text) ? output.text.join('') : String(output.text ?? '');
+  return text.slice(0, text.length - unfinishedLine([output]).length);
+}

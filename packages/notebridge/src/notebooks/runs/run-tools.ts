@@ -1,0 +1,134 @@
+import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
+import {
+  cursorText,
+  defaultPollSeconds,
+  defaultWaitSeconds,
+  getRunText,
+  interruptRunText,
+  listRunsText,
+  maxWaitSeconds,
+  outlivesText,
+  runIdText,
+  waitForText,
+  waitSeconds,
+} from '@notebridge/kit/run-words';
+import type { Tool, ToolResult } from '../../core/mcp.js';
+import { toPlainValue } from '../../core/wire.js';
+
+export const runToolName = 'run_code_cell';
+
+function defineTool(name: string, description: string, properties: JsonObject, annotations: JsonObject): Tool {
+  const required = 'run_id' in properties ? ['run_id'] : [];
+  return { name, description, inputSchema: { type: 'object', properties, required, additionalProperties: false }, annotations };
+}
+
+const runId = { type: 'string', description: runIdText };
+const looks = { readOnlyHint: true, idempotentHint: true, openWorldHint: false };
+
+/** The tools about runs, as the built-in notebook has them. */
+export const runTools: readonly Tool[] = [
+  defineTool(
+    'get_run',
+    getRunText,
+    {
+      run_id: runId,
+      cursor: { type: 'string', description: cursorText },
+      wait_seconds: waitSeconds(defaultPollSeconds),
+      wait_for: { type: 'string', enum: ['end', 'output'], default: 'end', description: waitForText },
+    },
+    { title: 'Follow a run', ...looks },
+  ),
+  defineTool('list_runs', listRunsText, {}, { title: 'List the runs', ...looks }),
+  defineTool(
+    'interrupt_run',
+    interruptRunText,
+    { run_id: runId },
+    { title: 'Interrupt a run', readOnlyHint: false, destructiveHint: true, openWorldHint: false },
+  ),
+];
+
+/** True for a page that runs cells, and leaves the following to us. */
+export function lacksRunTools(tools: readonly unknown[]): boolean {
+  const names = tools.map((tool) => (isJsonObject(tool) ? tool.name : undefined));
+  return names.includes(runToolName) && !runTools.some(({ name }) => names.includes(name));
+}
+
+/** The tool of the page, which now takes `wait_seconds`. */
+export function withWaitSeconds(tool: Tool): Tool {
+  const properties = isJsonObject(tool.inputSchema.properties) ? tool.inputSchema.properties : {};
+  return {
+    ...tool,
+    description: [tool.description, outlivesText].filter((text) => text !== undefined).join(' '),
+    inputSchema: { ...tool.inputSchema, properties: { ...properties, wait_seconds: waitSeconds(defaultWaitSeconds) } },
+  };
+}
+
+/** An error of a tool as agents of every kind of notebook read it. */
+export class RunToolError extends Error {
+  readonly code: 'bad_arguments' | 'unknown_run';
+
+  constructor(code: RunToolError['code'], message: string) {
+    super(message);
+    this.name = 'RunToolError';
+    this.code = code;
+  }
+}
+
+export function toRunErrorResult({ code, message }: RunToolError): ToolResult {
+  return { content: [{ type: 'text', text: JSON.stringify({ error: { code, message } }) }], isError: true };
+}
+
+export interface GetRunArguments {
+  runId: string;
+  cursor: string | undefined;
+  waitMs: number;
+  isForOutput: boolean;
+}
+
+/** Throws `RunToolError`. */
+export function parseGetRun(args: unknown): GetRunArguments {
+  const given = parseObject('get_run', args, ['run_id', 'cursor', 'wait_seconds', 'wait_for']);
+  const { cursor, wait_for: waitFor = 'end' } = given;
+  if (cursor !== undefined && typeof cursor !== 'string') throw badArguments('get_run', 'cursor has to be a text');
+  if (waitFor !== 'end' && waitFor !== 'output') throw badArguments('get_run', 'wait_for has to be "end" or "output"');
+  return {
+    runId: toRunId('get_run', given),
+    cursor,
+    waitMs: 1000 * parseRunWait('get_run', given.wait_seconds, defaultPollSeconds),
+    isForOutput: waitFor === 'output',
+  };
+}
+
+/** Throws `RunToolError`. */
+export function parseRunId(tool: string, args: unknown): string {
+  return toRunId(tool, parseObject(tool, args, ['run_id']));
+}
+
+/** Throws `RunToolError`. */
+export function assertEmptyArguments(tool: string, args: unknown): void {
+  parseObject(tool, args, []);
+}
+
+/** Throws `RunToolError`. */
+export function parseRunWait(tool: string, value: unknown, standard: number): number {
+  const seconds = value === undefined ? standard : toPlainValue(value);
+  if (typeof seconds === 'number' && Number.isInteger(seconds) && seconds >= 0 && seconds <= maxWaitSeconds) return seconds;
+  throw badArguments(tool, `wait_seconds has to be a whole number from 0 to ${maxWaitSeconds}`);
+}
+
+export function badArguments(tool: string, what: string): RunToolError {
+  return new RunToolError('bad_arguments', `Invalid arguments for ${tool}: ${what}.`);
+}
+
+function toRunId(tool: string, { run_id: id }: JsonObject): string {
+  if (typeof id === 'string') return id;
+  throw badArguments(tool, 'run_id has to be a text; list_runs has those of the runs');
+}
+
+function parseObject(tool: string, args: unknown, known: readonly string[]): JsonObject {
+  const given = args ?? {};
+  if (!isJsonObject(given)) throw badArguments(tool, 'they have to be an object');
+  const unknown = Object.keys(given).find((key) => !known.includes(key));
+  if (unknown !== undefined) throw badArguments(tool, `it takes no "${unknown.slice(0, 60)}"`);
+  return given;
+}

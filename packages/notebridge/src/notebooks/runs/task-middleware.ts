@@ -1,0 +1,242 @@
+import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
+import { maxWaitSeconds } from '@notebridge/kit/run-words';
+import type { Caller } from '../../core/call-context.js';
+import { Cancellation } from '../../core/cancellation.js';
+import { BridgeError } from '../../core/errors.js';
+import type { ListToolsResult, Tool, ToolCall, ToolResult } from '../../core/mcp.js';
+import { type Answered, answer, type CallNext, type Middleware, type MiddlewareContext } from '../../core/middleware.js';
+import { owner, principalKey } from '../../core/principal.js';
+import type { ProviderEvent } from '../../core/provider.js';
+import { RequestContext } from '../../core/request-context.js';
+import { envelopeKeys } from '../../rpc/modern-envelope.js';
+import { quote } from '../../util/quote.js';
+import { settlesWithin } from '../../util/settles-within.js';
+import { followToEnd } from './follow-to-end.js';
+import type { Task } from './task.js';
+import { TaskStore } from './task-store.js';
+
+export interface TaskMiddlewareOptions {
+  /** Notifies agents. */
+  emit: (event: ProviderEvent) => void;
+}
+
+type Context = MiddlewareContext<JsonObject>;
+type Answer = Promise<Answered<JsonObject>>;
+
+/** The version of the legacy era that has tasks in its core. */
+const versionWithTasks = '2025-11-25';
+const extension = 'io.modelcontextprotocol/tasks';
+const relatedTaskKey = 'io.modelcontextprotocol/related-task';
+const legacyMethods = new Set(['tasks/get', 'tasks/result', 'tasks/list', 'tasks/cancel']);
+const modernMethods = new Set(['tasks/get', 'tasks/update', 'tasks/cancel']);
+const runNames = new Set(['run_code_cell', 'run_code']);
+/** How long an agent that takes tasks is made to wait for an answer that may be there at once. Seconds. */
+const promptSeconds = 5;
+
+/**
+ * Tasks of MCP over the runs of the notebook: those of 2025-11-25, which the agent asks for, and the extension of 2026-07-28, where a run
+ * that takes long becomes one. A task is the call itself, which is waited for here; so it gives exactly what the call would have given.
+ */
+export class TaskMiddleware implements Middleware {
+  readonly name = 'tasks';
+  readonly #emit: TaskMiddlewareOptions['emit'];
+  readonly #store = new TaskStore();
+  /** Those that opened a session of the version with tasks. */
+  readonly #callers = new WeakSet<Caller>();
+  /** The tools that can be waited for; undefined before the first list. */
+  #waitable: ReadonlySet<string> | undefined;
+
+  constructor({ emit }: TaskMiddlewareOptions) {
+    this.#emit = emit;
+  }
+
+  /** Not async: every request comes through here. */
+  onRequest(context: Context, callNext: CallNext<JsonObject, JsonObject>): Answer {
+    switch (context.method) {
+      case 'initialize':
+      case 'server/discover':
+        return this.#declare(context, callNext);
+      case 'tools/list':
+        return this.#list(context, callNext as CallNext<JsonObject, ListToolsResult>);
+      case 'tools/call':
+        return this.#call(context as MiddlewareContext<ToolCall>, callNext as CallNext<ToolCall, ToolResult>);
+      case 'subscriptions/listen':
+        return callNext(this.#withOwnTasks(context));
+      default:
+        return this.#isAboutTasks(context) ? this.#answer(context) : callNext(context);
+    }
+  }
+
+  /** Elsewhere the methods mean what whoever stands behind us makes of them. */
+  #isAboutTasks({ method, caller }: Context): boolean {
+    return caller.era === 'modern' ? modernMethods.has(method) : legacyMethods.has(method) && this.#callers.has(caller);
+  }
+
+  async #declare(context: Context, callNext: CallNext<JsonObject, JsonObject>): Answer {
+    const result = await callNext(context);
+    const capabilities = isJsonObject(result.capabilities) ? result.capabilities : {};
+    if (context.method === 'server/discover') {
+      const extensions = isJsonObject(capabilities.extensions) ? capabilities.extensions : {};
+      return { ...result, capabilities: { ...capabilities, extensions: { ...extensions, [extension]: {} } } };
+    }
+    if (result.protocolVersion !== versionWithTasks) return result;
+    this.#callers.add(context.caller);
+    return { ...result, capabilities: { ...capabilities, tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } } } };
+  }
+
+  async #list(context: Context, callNext: CallNext<JsonObject, ListToolsResult>): Answer {
+    const result = await callNext(context);
+    const waitable = result.tools.filter(canWait).map(({ name }) => name);
+    // Later pages of a list add to the first.
+    this.#waitable = new Set([...(context.message.cursor === undefined ? [] : (this.#waitable ?? [])), ...waitable]);
+    if (!this.#callers.has(context.caller)) return result;
+    return { ...result, tools: result.tools.map((tool) => withTaskSupport(tool, waitable.includes(tool.name))) };
+  }
+
+  #call(context: MiddlewareContext<ToolCall>, callNext: CallNext<ToolCall, ToolResult>): Answer {
+    const { name, task } = context.message;
+    const canBeTask = runNames.has(name) && this.#waitable?.has(name) !== false && context.target === undefined;
+    if (context.caller.era === 'modern')
+      return canBeTask && declaresTasks(context) ? this.#callOrTask(context, callNext) : callNext(context);
+    if (!isJsonObject(task) || !this.#callers.has(context.caller)) return callNext(context);
+    if (!canBeTask) throw new BridgeError('unknown_method', `${quote(name)} cannot be called as a task.`);
+    return this.#createTask(context, callNext, task);
+  }
+
+  async #createTask(context: MiddlewareContext<ToolCall>, callNext: CallNext<ToolCall, ToolResult>, { ttl }: JsonObject): Answer {
+    const task = this.#newTask(context, ttl);
+    this.#follow(task, startRun(context, callNext, task.cancellation));
+    return answer({ task: task.toLegacy() });
+  }
+
+  async #callOrTask(context: MiddlewareContext<ToolCall>, callNext: CallNext<ToolCall, ToolResult>): Answer {
+    const cancellation = new Cancellation();
+    const stop = context.cancellation.onCancel((reason) =>
+      cancellation.cancel(reason, { callerIsGone: context.cancellation.callerIsGone }),
+    );
+    const answering = startRun(context, callNext, cancellation);
+    const { wait_seconds: seconds } = context.message.arguments ?? {};
+    const waitMs = 1000 * (typeof seconds === 'number' && seconds >= 0 ? seconds : promptSeconds);
+    const isAnswered = await settlesWithin(answering, waitMs);
+    stop();
+    if (isAnswered) return answer(await answering);
+    const task = this.#newTask(context, undefined, cancellation);
+    this.#follow(task, answering);
+    return answer({ resultType: 'task', ...task.toModern() });
+  }
+
+  #newTask(context: MiddlewareContext<ToolCall>, ttlMs: unknown, cancellation = new Cancellation()): Task {
+    const { sessionId } = context.caller;
+    return this.#store.create({ ownerKey: ownerKeyOf(context), sessionId, ttlMs, tool: context.message.name, cancellation });
+  }
+
+  #follow(task: Task, answering: Promise<ToolResult>): void {
+    answering.then(
+      (result) => task.end({ kind: 'result', result }),
+      (error: unknown) => task.end({ kind: 'error', error }),
+    );
+    void task.ended.then(() => {
+      this.#emit({ method: 'notifications/tasks', params: task.toDetailed() });
+      this.#emit({ method: 'notifications/tasks/status', params: task.toLegacy(), sessionId: task.sessionId });
+    });
+  }
+
+  async #answer(context: Context): Answer {
+    const isModern = context.caller.era === 'modern';
+    if (isModern) assertDeclared(context);
+    const ownerKey = ownerKeyOf(context);
+    const { taskId, cursor } = context.message;
+    switch (context.method) {
+      case 'tasks/get': {
+        const task = this.#store.find(taskId, ownerKey);
+        return answer(isModern ? task.toDetailed() : task.toLegacy());
+      }
+      case 'tasks/cancel':
+        return answer(this.#cancel(this.#store.find(taskId, ownerKey), isModern));
+      case 'tasks/update':
+        // Nothing that a run could ask an agent for: what is not asked is ignored.
+        this.#store.find(taskId, ownerKey);
+        return answer({});
+      case 'tasks/result':
+        return answer(await toResult(this.#store.find(taskId, ownerKey), context));
+      default: {
+        // Who is nobody in particular sees what began in the same session.
+        const isAnonymous = context.caller.principal?.kind === 'anonymous';
+        const { tasks, nextCursor } = this.#store.list(ownerKey, cursor, isAnonymous ? context.caller.sessionId : undefined);
+        return answer({ tasks: tasks.map((task) => task.toLegacy()), ...(nextCursor === undefined ? {} : { nextCursor }) });
+      }
+    }
+  }
+
+  #cancel(task: Task, isModern: boolean): JsonObject {
+    if (task.outcome !== undefined && !isModern)
+      throw new BridgeError('bad_params', `The task has ended already, with the status ${quote(task.toLegacy().status)}.`);
+    task.end({ kind: 'cancelled' });
+    task.cancellation.cancel('tasks/cancel');
+    return isModern ? {} : task.toLegacy();
+  }
+
+  /** Of the tasks that an agent would listen to, its own. */
+  #withOwnTasks(context: Context): Context {
+    const asked = context.message.notifications;
+    if (!isJsonObject(asked) || !Array.isArray(asked.taskIds)) return context;
+    assertDeclared(context);
+    const taskIds = asked.taskIds.filter((id) => this.#store.has(id, ownerKeyOf(context)));
+    return context.copy({ message: { ...context.message, notifications: { ...asked, taskIds } } });
+  }
+}
+
+/** The call, apart from its caller: it goes on when that one is answered. */
+function startRun(
+  context: MiddlewareContext<ToolCall>,
+  callNext: CallNext<ToolCall, ToolResult>,
+  cancellation: Cancellation,
+): Promise<ToolResult> {
+  const { callId, caller, timestamp } = context;
+  const { task: _, ...message } = context.message;
+  const notify = (method: string, params: JsonObject = {}): void => {
+    if (method === 'notifications/progress') context.forwardProgress(params);
+  };
+  const request = { type: 'request', method: 'tools/call', callId, caller, timestamp, cancellation, notify } as const;
+  const toContext = (called: ToolCall): MiddlewareContext => new RequestContext({ ...request, message: called });
+  const waiting: ToolCall = { ...message, arguments: { ...message.arguments, wait_seconds: maxWaitSeconds } };
+  return followToEnd(waiting, (called) => callNext(toContext(called) as MiddlewareContext<ToolCall>));
+}
+
+async function toResult(task: Task, context: Context): Promise<JsonObject> {
+  const isEnded = await settlesWithin(task.ended, maxWaitSeconds * 1000, context.signal);
+  const { outcome } = task;
+  if (!isEnded || outcome === undefined) throw new BridgeError('cancelled', 'The wait for the task has ended before it.');
+  if (outcome.kind === 'error') throw outcome.error;
+  if (outcome.kind === 'cancelled') throw new BridgeError('cancelled', 'The task was cancelled.');
+  const meta = isJsonObject(outcome.result._meta) ? outcome.result._meta : {};
+  return { ...outcome.result, _meta: { ...meta, [relatedTaskKey]: { taskId: task.id } } };
+}
+
+function ownerKeyOf({ caller }: Pick<Context, 'caller'>): string {
+  return principalKey(caller.principal ?? owner);
+}
+
+function canWait({ name, inputSchema }: Tool): boolean {
+  return runNames.has(name) && isJsonObject(inputSchema.properties) && 'wait_seconds' in inputSchema.properties;
+}
+
+/** Of other tools, what a server says of tasks holds for its own agents, not for ours. */
+function withTaskSupport(tool: Tool, isSupported: boolean): Tool {
+  const execution = isJsonObject(tool.execution) ? tool.execution : {};
+  if (isSupported) return { ...tool, execution: { ...execution, taskSupport: 'optional' } };
+  return execution.taskSupport === undefined ? tool : { ...tool, execution: { ...execution, taskSupport: 'forbidden' } };
+}
+
+function declaresTasks({ message }: Pick<Context, 'message'>): boolean {
+  const meta = isJsonObject(message._meta) ? message._meta : {};
+  const capabilities = meta[envelopeKeys.clientCapabilities];
+  return isJsonObject(capabilities) && isJsonObject(capabilities.extensions) && isJsonObject(capabilities.extensions[extension]);
+}
+
+function assertDeclared(context: Context): void {
+  if (declaresTasks(context)) return;
+  throw new BridgeError('missing_capability', `The request does not declare the extension "${extension}".`, {
+    data: { requiredCapabilities: { extensions: { [extension]: {} } } },
+  });
+}

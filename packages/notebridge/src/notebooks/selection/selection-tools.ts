@@ -1,0 +1,67 @@
+import type { JsonObject } from '@notebridge/kit/json';
+import type { Tool } from '../../core/mcp.js';
+
+/** Said once here and not at each of the tools: lists of tools have to be short. */
+export const notebookArgument = 'notebook';
+
+export const listNotebooksTool: Tool = {
+  name: 'list_notebooks',
+  description: 'Lists the open notebooks: id, title, location, kind, kernel, state, holder.',
+  inputSchema: { type: 'object', properties: {}, additionalProperties: false },
+  annotations: { title: 'List the notebooks', readOnlyHint: true, openWorldHint: false },
+};
+
+export const connectNotebookTool: Tool = {
+  name: 'connect_notebook',
+  description:
+    'Opens or finds a notebook and selects it for this agent: calls without "notebook" (an id) go to it. After 20 s says what is missing.',
+  inputSchema: {
+    type: 'object',
+    properties: {
+      notebook: {
+        type: 'string',
+        description: 'An id, an .ipynb in your folder, a Jupyter address, a Colab, Drive, GitHub or Gist link, or "local".',
+      },
+      create: { type: 'boolean' },
+    },
+    required: ['notebook'],
+    additionalProperties: false,
+  },
+  annotations: { title: 'Connect a notebook', destructiveHint: false },
+};
+
+export const disconnectNotebookTool: Tool = {
+  name: 'disconnect_notebook',
+  description: 'Leaves a notebook, which goes on.',
+  inputSchema: { type: 'object', properties: { notebook: { type: 'string' } }, additionalProperties: false },
+  annotations: { title: 'Leave a notebook', destructiveHint: false },
+};
+
+export const selectionTools: readonly Tool[] = [listNotebooksTool, connectNotebookTool, disconnectNotebookTool];
+
+export const selectionInstructions =
+  ' Several notebooks can be used at once: list_notebooks shows what is open, connect_notebook opens and selects one for this agent alone, and each notebook tool takes "notebook", the id of the one that is meant.';
+
+/** The tool as it is listed where several notebooks can be used. One that has an argument of that name keeps its own. */
+export function withNotebookArgument(tool: Tool): Tool {
+  // The notebook itself refuses an argument that it does not know, and names it.
+  const { properties = {}, required, additionalProperties: _, ...schema } = tool.inputSchema;
+  const own = properties as JsonObject;
+  const inputSchema: JsonObject = {
+    ...schema,
+    properties: Object.hasOwn(own, notebookArgument) ? own : { ...own, [notebookArgument]: { type: 'string' } },
+    ...(Array.isArray(required) && required.length === 0 ? {} : { required }),
+  };
+  return { ...tool, inputSchema, ...(tool.annotations === undefined ? {} : { annotations: withoutDefaults(tool.annotations) }) };
+}
+
+/** What the protocol takes for granted, and what means nothing of a tool that only looks: agents pay for each word of a list. */
+function withoutDefaults({ readOnlyHint, destructiveHint, idempotentHint, openWorldHint, ...rest }: JsonObject): JsonObject {
+  return {
+    ...rest,
+    ...(readOnlyHint === true ? { readOnlyHint } : {}),
+    ...(readOnlyHint !== true && destructiveHint === false ? { destructiveHint } : {}),
+    ...(readOnlyHint !== true && idempotentHint === true ? { idempotentHint } : {}),
+    ...(openWorldHint === false ? { openWorldHint } : {}),
+  };
+}
