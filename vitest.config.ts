@@ -14,6 +14,8 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     testTimeout: 30_000,
     hookTimeout: 60_000,
+    // Vitest's own second is over on a busy machine before a browser has drawn once.
+    expect: { poll: { timeout: 15_000 } },
     // A red test is a fact. Tests that drive a browser say so one by one (`scripts/drives-browser.mjs`).
     retry: 0,
     dangerouslyIgnoreUnhandledErrors: false,

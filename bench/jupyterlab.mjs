@@ -11,6 +11,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { chromium } from 'playwright-core';
 import { pythonWith } from '../scripts/python-env.mjs';
+import { cellsOfTasks, measureTasks, notebridgeAgent, peerAgent } from './lib/jupyterlab-tasks.mjs';
 import { quantile, sleep } from './lib/stats.mjs';
 
 const program = fileURLToPath(new URL('../packages/notebridge/bin/notebridge.js', import.meta.url));
@@ -36,6 +37,7 @@ async function main() {
   const server = await startLab();
   const { address } = server;
   for (const name of ['ours', 'peer', 'tab', 'flood', 'flood-peer']) writeNotebook(name, [cell('one', 'a = 1')]);
+  for (const name of ['tasks', 'tasks-peer']) writeNotebook(name, cellsOfTasks(cell));
   writeNotebook(
     'large',
     Array.from({ length: 2000 }, (_, index) => cell(`c${index}`, `x${index} = ${index}`)),
@@ -48,7 +50,17 @@ async function main() {
   const peerPython = values.peer ?? (await pythonWith(['jupyter-mcp-server'], { environment: 'venv-peer' }));
   const peer = (file) => ({
     command: join(dirname(peerPython), 'jupyter-mcp-server'),
-    args: ['start', '--transport', 'stdio', '--jupyter-url', address, '--jupyter-token', token, '--document-id', `${file}.ipynb`],
+    args: [
+      'start',
+      '--transport',
+      'stdio',
+      '--jupyter-url',
+      address.replace(/\/$/, ''),
+      '--jupyter-token',
+      token,
+      '--document-id',
+      `${file}.ipynb`,
+    ],
     run: (code) => ['insert_execute_code_cell', { cell_index: -1, cell_source: code }],
   });
   const results = {
@@ -59,6 +71,9 @@ async function main() {
     ours: () => measure(ours, ['ours', 'flood']),
     tab: () => measureTab(address, ours),
     large: () => measureLarge(ours),
+    tasks: () => runTasks(ours('tasks'), notebridgeAgent),
+    peerTasks: () => runTasks(peer('tasks-peer'), peerAgent),
+    // Last, since it loses its room.
     peer: () => measure(peer, ['peer', 'flood-peer']),
   };
   for (const [name, step] of Object.entries(steps)) {
@@ -99,6 +114,13 @@ async function measure(of, [file, flood]) {
     floodMs,
     worksAfterFlood: JSON.stringify(after).includes('42'),
   };
+}
+
+async function runTasks(program, adapter) {
+  const client = await open(program);
+  const found = await measureTasks(client, adapter);
+  client.end();
+  return found;
 }
 
 /** From the call of the agent to the moment at which the open page has the text. */

@@ -29,7 +29,7 @@ try {
   say('agent', `connected to ${agent.getServerVersion()?.name} ${agent.getServerVersion()?.version}`);
   const { tools } = await agent.listTools();
   say('tools', `${tools.map(({ name }) => name).join(', ')} (listed before any page is there)`);
-  assert.equal(tools.length, 8);
+  assert.ok(tools.some(({ name }) => name === 'run_code_cell'));
 
   heading('2. The agent opens the notebook');
   say('page', `shown in ${browser.kind}`);

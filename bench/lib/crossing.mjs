@@ -9,7 +9,7 @@ const pageFile = fileURLToPath(new URL('../page.mjs', import.meta.url));
 
 /** Starts the thing in the middle, and puts an agent on one side of it. `nodeArgs` go before its own. */
 export function startMiddle(target, nodeArgs = []) {
-  const child = startNode([...nodeArgs, ...target.args]);
+  const child = startNode([...nodeArgs, ...target.args], { env: target.env });
   const agent = new Agent(child);
   return { name: target.name, pid: child.pid, child, agent, end: () => endChild(child) };
 }

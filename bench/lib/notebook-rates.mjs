@@ -100,7 +100,9 @@ async function startAlone() {
 async function startNotebook({ program = programFile, cells = 0 } = {}) {
   const file = join(home, `bench-${process.hrtime.bigint()}.ipynb`);
   if (cells > 0) writeFileSync(file, notebookOf(cells));
-  const middle = startMiddle({ name: 'notebridge', args: [program, 'stdio', '--no-browser', '--notebook', file] });
+  // A broker of its own, which is its child: its time counts, and it ends soon after.
+  const env = { XDG_STATE_HOME: `${file}-state`, NOTEBRIDGE_BROKER_IDLE: '1' };
+  const middle = startMiddle({ name: 'notebridge', args: [program, 'stdio', '--no-browser', '--notebook', file], env });
   await within(30_000, 'The notebook', middle.agent.initialize());
   await within(60_000, 'The first cell', runCell(middle.agent));
   return middle;

@@ -11,7 +11,7 @@ import { endProcess, listensAt, processesFrom, seesAllProcesses } from './proces
 /** Lives as long as the process that it guards, one for all its servers, and ends itself with it (`processes/tree-guard.ts`). */
 const guardOfThisProcess = / notebridge-guard NOTEBRIDGE_TREE=/;
 /** What a file has begun to end may take so long, on a busy machine too: nobody waits who has left nothing. */
-const graceMs = Number(process.env.NOTEBRIDGE_LEFTOVERS_GRACE_MS ?? 15_000);
+const usualGraceMs = 60_000;
 const lookAgainMs = 10;
 // These of vitest and of ours are taken before anybody replaces them.
 const { setTimeout } = globalThis;
@@ -39,10 +39,10 @@ afterAll(async () => {
   for (const { process: left } of found) if (left) endProcess(left);
   rmSync(folder, { recursive: true, force: true });
   if (found.length > 0) throw new Error(`This file leaves behind:\n${found.map(({ text }) => `- ${text}`).join('\n')}`);
-}, graceMs + 25_000);
+}, usualGraceMs + 25_000);
 
 async function settle() {
-  const endMs = performance.now() + graceMs;
+  const endMs = performance.now() + Number(process.env.NOTEBRIDGE_LEFTOVERS_GRACE_MS ?? usualGraceMs);
   let found = leftovers();
   while (found.length > 0 && performance.now() < endMs) {
     await new Promise((resolve) => setTimeout(resolve, lookAgainMs));
