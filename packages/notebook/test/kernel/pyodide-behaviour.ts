@@ -151,8 +151,8 @@ export function describePyodide(get: () => KernelHarness): void {
         'asyncio.current_task = hooked',
       ].join('\n'),
     );
-    expect(await run('ran = 1')).toMatchObject({ status: 'interrupted', error: { ename: 'KeyboardInterrupt' } });
-    expect(await run('"ran" in globals()')).toMatchObject({ status: 'ok', result: 'False' });
+    expect(await run('begun = 1')).toMatchObject({ status: 'interrupted', error: { ename: 'KeyboardInterrupt' } });
+    expect(await run('"begun" in globals()')).toMatchObject({ status: 'ok', result: 'False' });
   });
 
   test('an interrupt ends one long print', async () => {
