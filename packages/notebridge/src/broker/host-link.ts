@@ -53,6 +53,8 @@ export class HostLink implements LinkHandler {
         return { notebooks: this.#held.all().map((notebook) => notebook.listed()) };
       case 'host/stop':
         return this.#stop(params);
+      case 'host/release':
+        return this.#release(params);
       default:
         if (this.#notebook === undefined) throw new BridgeError('not_started', 'Open a notebook first.');
         return this.#notebook.request(this.#peer, method, params, call);
@@ -80,6 +82,13 @@ export class HostLink implements LinkHandler {
     if (losses.length > 0 && isForced !== true) return { stopped: 0, losses };
     await this.#held.stop(wanted);
     return { stopped: meant.length, losses: [] };
+  }
+
+  /** Answers who held it; null for nobody. */
+  #release({ id }: JsonObject): JsonObject {
+    const notebook = this.#held.all().find((held) => held.id === id);
+    if (notebook === undefined) throw new BridgeError('bad_notebook', 'That notebook is not open any more.');
+    return { holder: notebook.lease.release() ?? null };
   }
 
   async #open(request: JoinRequest): Promise<JsonObject> {

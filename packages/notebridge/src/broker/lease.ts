@@ -150,12 +150,12 @@ export class Lease {
     this.#show();
   }
 
-  /** The user ends the lease from outside. False if nobody has it. */
-  release(): boolean {
-    const hadHolder = this.#hold !== undefined;
+  /** The user ends the lease from outside. Returns the name of who had it. */
+  release(): string | undefined {
+    const name = this.#hold?.agent.name;
     this.#free();
     this.#show();
-    return hadHolder;
+    return name;
   }
 
   close(): void {

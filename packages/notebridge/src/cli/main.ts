@@ -24,6 +24,7 @@ const lazyCommands: Record<string, () => Promise<Command>> = {
   kernels: async () => (await import('./commands/kernels.js')).kernelsCommand(),
   ps: async () => (await import('./commands/ps.js')).psCommand(),
   stop: async () => (await import('./commands/stop.js')).stopCommand(),
+  release: async () => (await import('./commands/release.js')).releaseCommand(),
   broker: async () => (await import('./commands/broker.js')).brokerCommand(),
   setup: async () => (await import('./commands/setup.js')).setupCommand(),
 };

@@ -53,3 +53,9 @@ export function withoutControls(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
   return text.replaceAll(/\u001b\[[0-9;?]*[ -/]*[@-~]|[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '');
 }
+
+/** Names are the agents' own choice: a line break, or characters that reorder the line, would show rows that are not there. */
+export function onOneLine(text: string): string {
+  const toName = (character: string): string => `U+${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`;
+  return withoutControls(text).replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, toName);
+}

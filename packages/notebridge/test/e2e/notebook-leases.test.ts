@@ -90,6 +90,35 @@ describe('two agents on one notebook', () => {
     expect(JSON.parse(textOf(await waiting))).toMatchObject({ status: 'yours' });
   });
 
+  it('the command release ends a hold, by id or by file', { timeout: slow }, async () => {
+    await using home = new SharedHome();
+    const { env } = home;
+    const file = home.path('work.ipynb');
+    const release = (notebook: string) => runProgram(['release', notebook], { env });
+    expect(await release('nb1')).toMatchObject({
+      ending: 2,
+      stderr: expect.stringContaining('No notebook "nb1" of yours is open. None is open.'),
+    });
+    await using first = await Program.open({ args: ['--notebook', file], env, name: 'First\u202e agent' });
+    await using second = await Program.open({ args: ['--notebook', file], env, name: 'Second agent' });
+    await write(first);
+    expect(isDone(await write(second))).toBe(false);
+    const { stdout } = await runProgram(['ps', '--json'], { env });
+    const { id } = JSON.parse(stdout).hosts[0].notebooks[0] as { id: string };
+    const table = (await runProgram(['ps'], { env })).stdout;
+    expect(table).toMatch(new RegExp(`HOLDER.*\\n.* ${id} .*FirstU\\+202E agent +${file}`));
+    expect(await release('nb999')).toMatchObject({ ending: 2, stderr: expect.stringContaining(`Open: ${id} (${file})`) });
+    expect(await release(id)).toMatchObject({
+      ending: 0,
+      stdout: `${id} is free: "FirstU+202E agent" holds it no more. Whichever agent writes next holds it.\n`,
+    });
+    expect(isDone(await write(second))).toBe(true);
+    expect(await write(first)).toMatchObject(heldBy('Second agent'));
+    expect((await release(file)).stdout).toContain('"Second agent" holds it no more');
+    expect((await release(file)).stdout).toBe(`${id} is free: no agent holds it.\n`);
+    expect(isDone(await write(first))).toBe(true);
+  });
+
   it('a holder that is stopped loses it, finds so when it goes on, and its progress is its own', { timeout: slow }, async () => {
     await using home = new SharedHome();
     const args = ['--notebook', home.path('work.ipynb')];

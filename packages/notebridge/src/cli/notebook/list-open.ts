@@ -5,7 +5,7 @@ import { type HostPlace, readHostPlaces } from '../../broker/host-place.js';
 import { readHubFile } from '../../identity/hub-file.js';
 import { ownVersion } from '../../state/own-files.js';
 import { paintFor, toDuration, toTable } from '../terminal.js';
-import { withoutControls } from '../terminal-logger.js';
+import { onOneLine } from '../terminal-logger.js';
 
 /** A process of the user, and what it holds. */
 interface OpenHost {
@@ -30,7 +30,7 @@ export async function listOpen({ asJson }: { asJson: boolean }): Promise<void> {
   if (asJson) return void stdout.write(`${JSON.stringify({ hosts })}\n`);
   if (hosts.length === 0) return void stdout.write('No hub and no notebook of yours is open.\n');
   const paint = paintFor(stdout);
-  const headings = ['PID', 'HELD BY', 'SINCE', 'KERNEL', 'WINDOWS', 'AGENTS', 'NOTEBOOK'];
+  const headings = ['PID', 'PROCESS', 'ID', 'SINCE', 'KERNEL', 'WINDOWS', 'AGENTS', 'HOLDER', 'NOTEBOOK'];
   stdout.write(toTable(headings, hosts.flatMap(toRows), { paint, width: stdout.isTTY ? stdout.columns : undefined }));
 }
 
@@ -46,18 +46,13 @@ async function ask(place: HostPlace): Promise<OpenHost> {
 
 const holders = { hub: 'hub', broker: 'broker', notebook: 'terminal or hub' };
 
-/** Names are the agents' own choice: a line break, or characters that reorder the line, would show rows that are not there. */
-function onOneLine(text: string): string {
-  const toName = (character: string): string => `U+${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`;
-  return withoutControls(text).replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, toName);
-}
-
 function toRows({ kind, pid, startedAt, url, notebooks, fault }: OpenHost): string[][] {
   const start = [String(pid), holders[kind]];
   const since = (time: number): string => toDuration(Date.now() - time);
-  if (notebooks.length === 0) return [[...start, since(startedAt), '', '', '', fault ?? url ?? '(none)']];
-  return notebooks.map(({ file, kernel, windows, agents, since: opened }) => {
+  if (notebooks.length === 0) return [[...start, '', since(startedAt), '', '', '', '', fault ?? url ?? '(none)']];
+  return notebooks.map(({ id, file, kernel, windows, agents, holder, since: opened }) => {
     const names = agents.map(onOneLine).join(', ');
-    return [...start, since(opened), onOneLine(kernel), String(windows), names, onOneLine(file ?? '(in memory)')];
+    const writer = holder === null ? '' : onOneLine(holder);
+    return [...start, id, since(opened), onOneLine(kernel), String(windows), names, writer, onOneLine(file ?? '(in memory)')];
   });
 }
