@@ -110,6 +110,8 @@ function orderHint(words: readonly string[]): string {
 }
 
 const argv = process.argv.slice(2);
+// A line for a full disk, or for a terminal that has gone, is lost: the program must not end by it.
+process.stderr.on('error', () => {});
 try {
   await main(argv);
 } catch (error) {
