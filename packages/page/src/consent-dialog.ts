@@ -20,6 +20,20 @@ export interface ConsentRequest {
   };
 }
 
+/** An agent that wants to change and run what another one holds. */
+export interface HandOverRequest {
+  /** The page's title, or its name. */
+  readonly page: string;
+  /** What the agent calls itself. */
+  readonly agent: string;
+  /** Why, in the agent's words; undefined if it gave none. */
+  readonly reason: string | undefined;
+  /** What the agent calls itself that holds the page's tools now; undefined if a person took them away from the one that asks. */
+  readonly holder: string | undefined;
+  /** Aborts when the answer does not matter any more. */
+  readonly signal: AbortSignal;
+}
+
 export interface AskOptions {
   /** Show who is connected, with a button to disconnect, until the person hides it. Default true; false if the page shows it. */
   notice?: boolean;
@@ -50,14 +64,34 @@ export async function askInDialog(request: ConsentRequest, { notice = true }: As
   if (typeof document === 'undefined') throw new TypeError('There is no document to ask in: give the session a "consent" of its own.');
   const { page, tools, port, agentName, signal } = request;
   const who = agentName === undefined ? 'A program on this computer' : `“${agentName}”`;
-  const dialog = createDialog([
+  const text = [
     createElement('h2', `${who} wants to read, change and run this page’s tools`),
     createElement(
       'p',
       `Allow it only if you started it${agentName === undefined ? ' or your agent did' : ''}. You can disconnect at any time.`,
     ),
     createElement('p', `“${page}” offers ${tools.join(', ') || 'no tools'}. The program listens on port ${port}.`, 'small'),
-  ]);
+  ];
+  const agreed = await askYesOrNo(text, { no: 'Don’t allow', yes: 'Allow', signal });
+  if (agreed && notice) showAgent(request.session);
+  return agreed;
+}
+
+/** Asks in a small dialog whether an agent may change and run what another one holds. Resolves to the person's answer; Escape is no. */
+export function askToHandOver({ page, agent, reason, holder, signal }: HandOverRequest): Promise<boolean> {
+  if (typeof document === 'undefined') throw new TypeError('There is no document to ask in: give the session a "handOver" of its own.');
+  const now = holder === undefined ? 'You have taken it away from it.' : `Now “${holder}” holds it; what runs goes on.`;
+  const text = [
+    createElement('h2', `“${agent}” asks to change and run “${page}”`),
+    ...(reason === undefined ? [] : [createElement('p', `It says: “${reason}”`)]),
+    createElement('p', now, 'small'),
+  ];
+  return askYesOrNo(text, { no: 'No', yes: 'Hand it over', signal });
+}
+
+/** Resolves to whether the person said yes; Escape and an abort are no. The dialog is gone then. */
+async function askYesOrNo(text: Node[], { no, yes, signal }: { no: string; yes: string; signal: AbortSignal }): Promise<boolean> {
+  const dialog = createDialog(text);
   dialog.firstElementChild?.setAttribute('id', 'question');
   dialog.setAttribute('aria-labelledby', 'question');
   const agreed = await new Promise<boolean>((resolve) => {
@@ -73,15 +107,14 @@ export async function askInDialog(request: ConsentRequest, { notice = true }: As
     // The safe answer comes first, and has the focus: a key pressed by habit must not let anybody in.
     dialog.append(
       createButtons([
-        ['Don’t allow', refuse],
-        ['Allow', () => finish(true)],
+        [no, refuse],
+        [yes, () => finish(true), 'yes'],
       ]),
     );
     dialog.showModal();
     if (signal.aborted) refuse();
   });
   remove(dialog);
-  if (agreed && notice) showAgent(request.session);
   return agreed;
 }
 
@@ -139,10 +172,10 @@ function remove(dialog: HTMLDialogElement): void {
   (dialog.getRootNode() as ShadowRoot).host?.remove();
 }
 
-function createButtons(buttons: [label: string, onClick: () => void][]): HTMLElement {
+function createButtons(buttons: [label: string, onClick: () => void, className?: string][]): HTMLElement {
   const row = createElement('div', '', 'buttons');
-  for (const [label, onClick] of buttons) {
-    const button = createElement('button', label, label === 'Allow' ? 'yes' : '') as HTMLButtonElement;
+  for (const [label, onClick, className] of buttons) {
+    const button = createElement('button', label, className) as HTMLButtonElement;
     button.type = 'button';
     button.addEventListener('click', onClick);
     row.append(button);

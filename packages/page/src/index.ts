@@ -2,7 +2,7 @@ export type { PageHistory, PageLocation, PageStorage } from './address.js';
 export type { ReconnectOptions } from './backoff.js';
 export type { CallEvent, CallOutcome, PageCall } from './call-runner.js';
 export type { PageSocket, PageSocketConstructor } from './connection.js';
-export { type AskOptions, askInDialog, type ConsentRequest } from './consent-dialog.js';
+export { type AskOptions, askInDialog, askToHandOver, type ConsentRequest, type HandOverRequest } from './consent-dialog.js';
 export { type Agent, defineTool, type Listed, type PagePrompt, type PageResource, type PageTool, type ToolCall } from './definitions.js';
 export type { PagePermissions } from './diagnose.js';
 export type { LogLevel } from './mcp-server.js';

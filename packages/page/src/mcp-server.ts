@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import type { RunCall } from './call-runner.js';
+import type { HandOverRequest } from './consent-dialog.js';
 import { type Agent, type Listed, listOf, type PagePrompt, type PageResource, type PageTool, toListedTool } from './definitions.js';
 import { invalidParams, invalidRequest, PagePeer, RpcError, unknownMethod } from './peer.js';
 import { toPromptResult, toResourceResult } from './results.js';
@@ -25,7 +26,11 @@ export interface McpServerOptions {
   /** Called when the hub has received the answer. */
   onReady: (agent: Agent) => void;
   onFault: (fault: string) => void;
+  /** Asks the person whether an agent may have what another one holds. Undefined: nobody can be asked here. */
+  askToHandOver: ((question: HandOverQuestion, signal: AbortSignal) => boolean | Promise<boolean>) | undefined;
 }
+
+export type HandOverQuestion = Pick<HandOverRequest, 'agent' | 'reason' | 'holder'>;
 
 /** RFC 5424 severities as MCP names them, least severe first. */
 const levels = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'] as const;
@@ -33,10 +38,13 @@ export type LogLevel = (typeof levels)[number];
 
 /** The key under which the hub gives a token for the next connections, and the page says that it has kept it. */
 const resumeTokenKey = 'notebridge/resume_token';
+/** The experimental capability of a page that can ask its person, and the request by which it is asked to. */
+const handOverKey = 'notebridge/hand_over';
 
 /** The versions that open with `initialize`, the only way to open a page's session: the hub never probes it for the modern era. */
 const knownVersions = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05', '2024-10-07'];
 const longestName = 80;
+const longestReason = 200;
 
 type Handler = (params: JsonObject, signal: AbortSignal) => unknown;
 
@@ -62,6 +70,7 @@ export class McpServer {
     'resources/unsubscribe': ({ uri }) => this.#setSubscribed(uri, false),
     'prompts/list': () => ({ prompts: listOf(this.#definition.prompts).map(({ get: _, ...listed }) => listed) }),
     'prompts/get': (params) => this.#getPrompt(params),
+    [handOverKey]: (params, signal) => this.#askToHandOver(params, signal),
   };
 
   constructor(options: McpServerOptions) {
@@ -132,6 +141,7 @@ export class McpServer {
         tools: { listChanged: true },
         ...(resources && { resources: { listChanged: true, subscribe: true } }),
         ...(prompts && { prompts: { listChanged: true } }),
+        ...(this.#options.askToHandOver && { experimental: { [handOverKey]: {} } }),
       },
       serverInfo: { name, version, ...(title && { title }) },
       ...(instructions && { instructions }),
@@ -167,6 +177,17 @@ export class McpServer {
     });
   }
 
+  async #askToHandOver({ agent, reason, holder }: JsonObject, signal: AbortSignal): Promise<JsonObject> {
+    const { askToHandOver } = this.#options;
+    if (askToHandOver === undefined) throw new RpcError(unknownMethod, 'This page can ask nobody.');
+    const question = {
+      agent: clean(agent, longestName) || 'An unnamed agent',
+      reason: clean(reason, longestReason) || undefined,
+      holder: clean(holder, longestName) || undefined,
+    };
+    return { yes: (await askToHandOver(question, signal)) === true };
+  }
+
   #setSubscribed(uri: unknown, isWanted: boolean): JsonObject {
     if (isWanted) this.#subscribed.add(find(listOf(this.#definition.resources), 'uri', uri, 'resource').uri);
     else this.#subscribed.delete(uri);
@@ -193,10 +214,13 @@ function find<Key extends string, Item extends Record<Key, string>>(items: reado
   return found;
 }
 
-/** The name is shown to a person who decides by it: without line breaks, marks that turn the writing round, or great length. */
 function toAgent(clientInfo: unknown): Agent {
   const { name, version } = isJsonObject(clientInfo) ? clientInfo : {};
-  const clean = (text: unknown): string => (typeof text === 'string' ? text.replace(/\p{C}/gu, '').trim().slice(0, longestName) : '');
-  const cleanVersion = clean(version);
-  return { name: clean(name) || 'an unnamed program', ...(cleanVersion && { version: cleanVersion }) };
+  const cleanVersion = clean(version, longestName);
+  return { name: clean(name, longestName) || 'an unnamed program', ...(cleanVersion && { version: cleanVersion }) };
+}
+
+/** What a person decides by: without line breaks, marks that turn the writing round, or great length. */
+function clean(text: unknown, longest: number): string {
+  return typeof text === 'string' ? text.replace(/\p{C}/gu, '').trim().slice(0, longest) : '';
 }

@@ -2,16 +2,21 @@ import { type Address, AddressKeeper, type PageHistory, type PageLocation, type 
 import { Backoff, type ReconnectOptions } from './backoff.js';
 import { type CallEvent, createCallRunner } from './call-runner.js';
 import { Connection, type ConnectionEnd, type PageSocketConstructor } from './connection.js';
-import { askInDialog, type ConsentRequest, showAgent } from './consent-dialog.js';
+import { askInDialog, askToHandOver, type ConsentRequest, type HandOverRequest, showAgent } from './consent-dialog.js';
 import { type Agent, checkTools, type PageTool } from './definitions.js';
 import { diagnose, type PagePermissions } from './diagnose.js';
 import { TypedEmitter } from './emitter.js';
-import type { LogLevel, PageDefinition } from './mcp-server.js';
+import type { LogLevel, McpServerOptions, PageDefinition } from './mcp-server.js';
 import type { Diagnosis, DisconnectReason, PageState } from './page-state.js';
 
 export interface PageSessionOptions extends PageDefinition {
   /** Asked before the page dials an address that it was given by a URL. Default: `askInDialog`. */
   consent?: (request: ConsentRequest) => boolean | Promise<boolean>;
+  /**
+   * Asked when an agent wants to change and run what another one holds (`take_over`); only `true` hands it over. Default: `askToHandOver`; where
+   * there is no document, nobody can be asked.
+   */
+  handOver?: (request: HandOverRequest) => boolean | Promise<boolean>;
   /** Dial again when a connection that worked is lost. Default true. */
   reconnect?: boolean | ReconnectOptions;
   /** After so long without a frame the program is asked for one, and after as long again the connection counts as lost. Milliseconds. Default 10000. */
@@ -225,12 +230,18 @@ export class PageSession {
       onHandshake: (agent, resumeToken) => this.#keepHandshake(agent, resumeToken),
       onReady: (agent) => this.#becomeConnected(agent),
       onFault: (fault) => log?.(fault),
+      askToHandOver: this.#toAskHandOver(),
       onEnd: (end) => void this.#ended(connection, end),
     });
     this.#connection = connection;
     this.#setState({ status: 'connecting', port: address.port });
     // A listener may have disconnected already.
     if (this.#connection === connection) connection.open();
+  }
+
+  #toAskHandOver(): McpServerOptions['askToHandOver'] {
+    const { handOver = typeof document === 'undefined' ? undefined : askToHandOver, title, name } = this.#options;
+    return handOver && ((question, signal) => handOver({ ...question, page: title ?? name, signal }));
   }
 
   #keepHandshake({ name }: Agent, resumeToken: string | undefined): void {

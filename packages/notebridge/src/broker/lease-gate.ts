@@ -99,7 +99,7 @@ export class LeaseGate implements Provider {
     const said = typeof reason === 'string' && reason.trim() !== '' ? reason.trim().slice(0, maxReason) : undefined;
     const outcome = await this.#options.lease.takeOver(agent, { reason: said, cancellation });
     if (outcome.status === 'yours') return toTextResult(JSON.stringify({ status: 'yours', since: new Date(outcome.since).toISOString() }));
-    const next = `The person has not answered yet; the question stays in the window. Call ${takeOverName} again to go on waiting, or tell the person.`;
+    const next = `The person has not answered yet; the question stays. Call ${takeOverName} again to go on waiting, or tell the person.`;
     return toTextResult(JSON.stringify({ status: 'asked', next }));
   }
 

@@ -95,7 +95,7 @@ export class SharedNotebook {
       isRunning: () => target.state().isRunning,
       answers: (agent) => this.#answers(agent),
       person,
-      nextStep: person === undefined ? nobodyText(id) : noWindowText,
+      nextStep: target.window === undefined ? nobodyText(id) : noWindowText,
     });
     this.#gate = this.gateFor(({ caller }) => ({ id: caller.sessionId, name: String(caller.clientInfo?.name ?? 'An agent') }));
     this.#unsubscribe = target.provider.subscribe((event) => this.#announce(event));
@@ -283,7 +283,7 @@ function isOf(member: Member, agentId: string): boolean {
 const noWindowText =
   'No window of the notebook is open. Call open_notebook_window, or ask the person to open one, then call take_over again.';
 const nobodyText = (id: string): string =>
-  `This notebook has no window of Notebridge in which a person could be asked: tell the person, who can end the other agent's hold with "notebridge release ${id}".`;
+  `There is no window and no page here in which Notebridge could ask: tell the person, who can end the other agent's hold with "notebridge release ${id}".`;
 
 /** An open notebook, as `host/list` has it. */
 export interface ListedNotebook extends NotebookDescription, JsonObject {

@@ -41,7 +41,7 @@ it('two agents have one notebook of a server, one of them writes, and a run goes
   await using second = await Program.open({ args: ['--notebook', 'jupyter=shared.ipynb'], env, cwd: lab.folder, name: 'Second' });
   expect(await call(second, 'get_notebook_info')).toMatchObject({ path: 'shared.ipynb', cells: 2 });
   expect(textOf(await second.callTool('run_code', { code: 'x' }))).toEqual(heldBy('First'));
-  expect(textOf(await second.callTool('take_over'))).toMatch(/Nobody can be asked.*no window of Notebridge/);
+  expect(textOf(await second.callTool('take_over'))).toMatch(/Nobody can be asked.*no window and no page here/);
   const { stdout } = await runProgram(['ps', '--json'], { env });
   const location = `${lab.baseUrl}lab/tree/shared.ipynb`;
   expect(JSON.parse(stdout)).toMatchObject({

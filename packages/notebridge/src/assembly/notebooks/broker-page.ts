@@ -21,6 +21,7 @@ import type { OpenBrokerOptions } from './broker-opener.js';
 import type { HowToOpen } from './open-joined.js';
 import { browserSwitchedOff } from './open-notebook.js';
 import { toTerms } from './page-options.js';
+import { PagePerson } from './page-person.js';
 import { PageProvider } from './page-provider.js';
 
 type PageAddress = Extract<NotebookAddress, { kind: 'page' }>;
@@ -70,9 +71,11 @@ export class BrokerPages {
       connectAddress: () => this.#connect.newAddress(`http://localhost:${server.port}`),
       logger: this.#logger ?? this.#options.logger,
     });
+    const person = new PagePerson(page.client);
     const notebook = new SharedNotebook(
       {
         provider,
+        person,
         reads: readsOf(page.profile),
         address,
         terms: toTerms(pages, readOnly),
@@ -81,6 +84,7 @@ export class BrokerPages {
       },
       id,
     );
+    person.lease = notebook.lease;
     // The slot stays: its page may come back, to this broker or to the next one.
     return { notebook, close: () => provider.close() };
   }
