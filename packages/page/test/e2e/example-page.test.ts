@@ -103,6 +103,25 @@ describe('the example page in a real Chromium', () => {
     expect(example.complaints).toEqual([]);
   });
 
+  it(
+    'a reload in the middle of a call: it is answered at once, nothing runs twice, and the next works with no action by anyone',
+    drivesBrowser,
+    async () => {
+      const example = await launch();
+      const program = await openProgram(example);
+      await connect(example, program);
+      const interrupted = program.callTool('draw', lines(500), { progressToken: 'p' });
+      await program.until(() => progressOf(program).length >= 3);
+      await example.page.reload();
+      expect(JSON.stringify(await interrupted)).toMatch(/outcome is unknown/);
+      const drawn = await strokesOf(program);
+      expect(drawn).toBeLessThan(500);
+      expect(await program.callTool('draw', lines(2))).toMatchObject({ result: { structuredContent: { drawn: 2 } } });
+      expect(await strokesOf(program)).toBe(drawn + 2);
+      expect(example.complaints).toEqual([]);
+    },
+  );
+
   it('stops a tool for the person, and for the agent', drivesBrowser, async () => {
     const example = await launch();
     const program = await openProgram(example);
