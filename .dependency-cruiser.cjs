@@ -4,7 +4,7 @@ const layers = [
   ['util'],
   ['core'],
   ['processes', 'rpc', 'state'],
-  ['identity', 'net'],
+  ['identity', 'net', 'questions'],
   ['bindings', 'broker', 'catalog', 'config', 'grants', 'middleware', 'notebooks', 'skills', 'upstreams'],
   ['hub.ts'],
   ['doors'],
@@ -24,6 +24,8 @@ const advice = {
   identity:
     'identity/ tells whose hub this is and where it runs; what a token allows is decided in grants/. Let grants/, a door or the CLI call it.',
   net: 'net/ holds what every port of ours keeps, and knows none of them. Let the listener pass in what differs.',
+  questions:
+    'questions/ ties what a server asks to the call that it asks in, for whoever speaks with servers of the legacy era. Let the upstream or the page pass in how a call is sent.',
   feature:
     'A feature does not know who uses it. Offer a function or an interface (in core/ if others have to share it); hub.ts, a door or the CLI calls it.',
   'hub.ts': 'hub.ts joins the parts and does not know how it is reached. Let the door call the hub instead.',

@@ -2,8 +2,7 @@
 //   node bench/jupyterlab.mjs [--quick] [--peer PYTHON]   PYTHON: one that has jupyter-mcp-server. Default: one is made
 // Each agent is a real program on stdio, the server a real JupyterLab with jupyter-collaboration, the open tab a real Chromium.
 import { spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, loadavg, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -11,11 +10,11 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { chromium } from 'playwright-core';
 import { pythonWith } from '../scripts/python-env.mjs';
+import { startJupyterLab, writeNotebook } from './lib/jupyterlab.mjs';
 import { cellsOfTasks, measureTasks, notebridgeAgent, peerAgent } from './lib/jupyterlab-tasks.mjs';
 import { quantile, sleep } from './lib/stats.mjs';
 
 const program = fileURLToPath(new URL('../packages/notebridge/bin/notebridge.js', import.meta.url));
-const token = 'a-token-of-the-bench';
 const { values } = parseArgs({
   args: process.argv.slice(2).filter((arg) => arg !== 'jupyterlab'),
   options: { quick: { type: 'boolean', default: false }, peer: { type: 'string' } },
@@ -34,11 +33,13 @@ try {
 process.exit(0);
 
 async function main() {
-  const server = await startLab();
-  const { address } = server;
-  for (const name of ['ours', 'peer', 'tab', 'flood', 'flood-peer']) writeNotebook(name, [cell('one', 'a = 1')]);
-  for (const name of ['tasks', 'tasks-peer']) writeNotebook(name, cellsOfTasks(cell));
+  const server = await startJupyterLab(base);
+  closers.push(server.close);
+  const { address, token } = server;
+  for (const name of ['ours', 'peer', 'tab', 'flood', 'flood-peer']) writeNotebook(base, name, [cell('one', 'a = 1')]);
+  for (const name of ['tasks', 'tasks-peer']) writeNotebook(base, name, cellsOfTasks(cell));
   writeNotebook(
+    base,
     'large',
     Array.from({ length: 2000 }, (_, index) => cell(`c${index}`, `x${index} = ${index}`)),
   );
@@ -69,7 +70,7 @@ async function main() {
   };
   const steps = {
     ours: () => measure(ours, ['ours', 'flood']),
-    tab: () => measureTab(address, ours),
+    tab: () => measureTab(server, ours),
     large: () => measureLarge(ours),
     tasks: () => runTasks(ours('tasks'), notebridgeAgent),
     peerTasks: () => runTasks(peer('tasks-peer'), peerAgent),
@@ -124,7 +125,7 @@ async function runTasks(program, adapter) {
 }
 
 /** From the call of the agent to the moment at which the open page has the text. */
-async function measureTab(address, ours) {
+async function measureTab({ address, token }, ours) {
   const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox', '--disable-gpu'] });
   closers.push(() => browser.close());
   const page = await browser.newPage();
@@ -193,47 +194,6 @@ async function open({ command, args }) {
   return { request, call: (name, input) => request('tools/call', { name, arguments: input }), end: () => child.stdin.end() };
 }
 
-async function startLab() {
-  const python = await pythonWith(['jupyterlab~=4.6.0', 'jupyter-collaboration~=5.0.0'], { environment: 'venv-collaboration' });
-  const port = await freePort();
-  const folder = join(base, 'work');
-  mkdirSync(folder);
-  const options = [
-    '--no-browser',
-    '--allow-root',
-    '--ServerApp.ip=127.0.0.1',
-    `--ServerApp.port=${port}`,
-    `--IdentityProvider.token=${token}`,
-  ];
-  const child = spawn(python, ['-m', 'jupyterlab', ...options, `--ServerApp.root_dir=${folder}`, '--LabApp.news_url=None'], {
-    cwd: folder,
-    env: { PATH: process.env.PATH, HOME: base, JUPYTER_CONFIG_DIR: join(base, 'config'), JUPYTER_RUNTIME_DIR: join(base, 'runtime') },
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
-  const ended = new Promise((resolve) => child.once('exit', resolve));
-  closers.push(async () => {
-    child.kill('SIGTERM');
-    await ended;
-  });
-  for await (const line of createInterface({ input: child.stderr })) if (line.includes('is running at')) break;
-  child.stderr.resume();
-  return { address: `http://127.0.0.1:${port}/` };
-}
-
-function writeNotebook(name, cells) {
-  const kernelspec = { display_name: 'Python 3 (ipykernel)', language: 'python', name: 'python3' };
-  writeFileSync(join(base, 'work', `${name}.ipynb`), JSON.stringify({ cells, metadata: { kernelspec }, nbformat: 4, nbformat_minor: 5 }));
-}
-
 function cell(id, source) {
   return { cell_type: 'code', id, source, metadata: {}, outputs: [], execution_count: null };
-}
-
-function freePort() {
-  return new Promise((resolve) => {
-    const probe = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = probe.address();
-      probe.close(() => resolve(port));
-    });
-  });
 }

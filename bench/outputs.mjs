@@ -2,19 +2,18 @@
 //   node bench/outputs.mjs [--peer PYTHON]   PYTHON: one that has jupyter-mcp-server. Default: one is made
 // The same cells run in the same JupyterLab through both programs on stdio; raw nbformat, as Colab's page answers it, is what the file has.
 import { spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { pythonWith } from '../scripts/python-env.mjs';
+import { startJupyterLab, writeNotebook } from './lib/jupyterlab.mjs';
 import { writeResults } from './lib/results-file.mjs';
 import { sleep } from './lib/stats.mjs';
 
 const program = fileURLToPath(new URL('../packages/notebridge/bin/notebridge.js', import.meta.url));
-const token = 'a-token-of-the-bench';
 const { values } = parseArgs({
   args: process.argv.slice(2).filter((arg) => arg !== 'outputs'),
   options: { peer: { type: 'string' }, quick: { type: 'boolean' } },
@@ -52,12 +51,13 @@ try {
 process.exit(0);
 
 async function main() {
-  const address = await startLab();
+  const { address, token, close } = await startJupyterLab(base);
+  closers.push(close);
   const peerPython = values.peer ?? (await pythonWith(['jupyter-mcp-server'], { environment: 'venv-peer' }));
   const rows = [];
   for (const [index, [what, code]] of Object.entries(cells).entries()) {
     const [ours, peer] = [`ours${index}`, `peer${index}`];
-    for (const name of [ours, peer]) writeNotebook(name);
+    for (const name of [ours, peer]) writeNotebook(base, name);
     const url = `${address}lab/tree/${ours}.ipynb?token=${token}`;
     const read = await ask(process.execPath, [program, '--notebook', `jupyter=${url}`], ['run_code', { code }]);
     const options = ['--jupyter-url', address.slice(0, -1), '--jupyter-token', token, '--document-id', `${peer}.ipynb`];
@@ -127,46 +127,4 @@ async function rawOf(name) {
 
 function count(number) {
   return number.toLocaleString('en');
-}
-
-async function startLab() {
-  const python = await pythonWith(['jupyterlab~=4.6.0', 'jupyter-collaboration~=5.0.0'], { environment: 'venv-collaboration' });
-  const port = await freePort();
-  const folder = join(base, 'work');
-  mkdirSync(folder);
-  const options = [
-    '--no-browser',
-    '--allow-root',
-    '--ServerApp.ip=127.0.0.1',
-    `--ServerApp.port=${port}`,
-    `--IdentityProvider.token=${token}`,
-  ];
-  const child = spawn(python, ['-m', 'jupyterlab', ...options, `--ServerApp.root_dir=${folder}`, '--LabApp.news_url=None'], {
-    cwd: folder,
-    env: { PATH: process.env.PATH, HOME: base, JUPYTER_CONFIG_DIR: join(base, 'config'), JUPYTER_RUNTIME_DIR: join(base, 'runtime') },
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
-  const ended = new Promise((resolve) => child.once('exit', resolve));
-  closers.push(async () => {
-    child.kill('SIGTERM');
-    await ended;
-  });
-  for await (const line of createInterface({ input: child.stderr })) if (line.includes('is running at')) break;
-  child.stderr.resume();
-  return `http://127.0.0.1:${port}/`;
-}
-
-function writeNotebook(name) {
-  const kernelspec = { display_name: 'Python 3 (ipykernel)', language: 'python', name: 'python3' };
-  const notebook = { cells: [], metadata: { kernelspec }, nbformat: 4, nbformat_minor: 5 };
-  writeFileSync(join(base, 'work', `${name}.ipynb`), JSON.stringify(notebook));
-}
-
-function freePort() {
-  return new Promise((resolve) => {
-    const probe = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = probe.address();
-      probe.close(() => resolve(port));
-    });
-  });
 }

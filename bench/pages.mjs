@@ -1,118 +1,69 @@
-// 500 pages and 50 agents on one hub of pages, and a storm of 200 that come back at once.
-//   node bench/pages.mjs [PAGES] [AGENTS]      after `npm run build`
-// Pages are in a process of their own (bench/pages-many.mjs), so that their memory is never counted as the hub's.
+// Measures many pages and agents on one port: `npm run bench -- pages [--rounds N] [--quick]`, after `npm run build`.
+import { spawnSync } from 'node:child_process';
+import { availableParallelism, loadavg } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { writeResults } from './lib/results-file.mjs';
+import { section, show, verdict } from './report.mjs';
 
-import { fork } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { Cancellation } from '../packages/notebridge/dist/core/cancellation.js';
-import { PageServer } from '../packages/notebridge/dist/notebooks/pages/page-server.js';
-import { colabProfile } from '../packages/notebridge/dist/notebooks/profiles/colab.js';
+const { values } = parseArgs({
+  args: process.argv.slice(2).filter((arg) => arg !== 'pages'),
+  options: { rounds: { type: 'string', default: '9' }, quick: { type: 'boolean', default: false } },
+});
+const [pages, agents, storm] = values.quick ? [50, 10, 20] : [500, 50, 200];
+const load = loadavg()[0].toFixed(1);
+const rounds = Array.from({ length: values.quick ? 1 : Number(values.rounds) }, runRound);
 
-const pages = Number(process.argv[2] ?? 500);
-const agents = Number(process.argv[3] ?? 50);
-const storm = 200;
-const dir = mkdtempSync(join(tmpdir(), 'notebridge-bench-'));
-const quiet = () => {};
-const options = { dir, profiles: [colabProfile], openTool: 'open', logger: { debug: quiet, info: quiet, warn: quiet, error: quiet } };
-const child = fork(new URL('./pages-many.mjs', import.meta.url));
-const waiting = new Map();
-child.on('message', ({ id, ...answer }) => waiting.get(id)?.(answer));
-let asked = 0;
+const of = (key, part) => rounds.map((round) => round[key][part]);
+const ratio = (key, base) => rounds.map((round) => round[key].p99 / round[base].p99);
+const row = (title, key, base) => [
+  title,
+  show(of(key, 'p50'), 2),
+  show(of(key, 'p99'), 2),
+  show(of(key, 'perSecond'), 0),
+  base === undefined ? '' : show(ratio(key, base), 2),
+];
+const kept = (aim, numbers) => `${aim}: ${verdict(aim, numbers)}`;
+const kbPerPage = rounds.map((round) => round.kbPerPage);
+const stormMs = rounds.map((round) => round.stormMs);
 
-try {
-  let server = await PageServer.open(options);
-  const one = await server.open({ key: 'p0', profile: 'colab' });
-  await ask('open', { port: server.port, tokens: [one.slot.token] });
-  await settled(server);
-  await measure([one], 1, 2000);
-  const alone = await measure([one], 1, 5000);
-  const crowd = await measure([one], agents, 20_000);
-  const calm = await measure([one], agents, 5000, 5);
-  const before = memory();
-  const notebooks = [one];
-  for (let index = 1; index < pages; index++) notebooks.push(await server.open({ key: `p${index}`, profile: 'colab' }));
-  await ask('open', { port: server.port, tokens: notebooks.slice(1).map(({ slot }) => slot.token) });
-  await settled(server);
-  await measure(notebooks, agents, 5000);
-  const perPage = (memory() - before) / (pages - 1) / 1024;
-  const unhurried = await measure(notebooks, agents, 5000, 5);
-  const rush = await measure(notebooks, agents, 20_000);
-  report(`1 page, 1 agent: p50 ${ms(alone.p50)}, p99 ${ms(alone.p99)}`);
-  report(
-    `1 page, ${agents} agents, each with 200 calls/s at most: p50 ${ms(calm.p50)}, p99 ${ms(calm.p99)}; without a pause: p99 ${ms(crowd.p99)}`,
-  );
-  report(
-    `${pages} pages, ${agents} agents, each with 200 calls/s at most: p50 ${ms(unhurried.p50)}, p99 ${ms(unhurried.p99)} (${(unhurried.p99 / calm.p99).toFixed(1)} x of one page)`,
-  );
-  report(
-    `${pages} pages, ${agents} agents, without a pause: p50 ${ms(rush.p50)}, p99 ${ms(rush.p99)} (${(rush.p99 / crowd.p99).toFixed(1)} x), ${Math.round(rush.perSecond)} calls/s (one: ${Math.round(alone.perSecond)})`,
-  );
-  report(`memory: ${perPage.toFixed(0)} KB per page`);
+const heading = `# Bench: many pages and agents on one port
 
-  await server.close();
-  await ask('closed');
-  server = await PageServer.open(options);
-  const began = performance.now();
-  await ask('open', { port: server.port, tokens: notebooks.slice(0, storm).map(({ slot }) => slot.token) });
-  await settled(server, storm);
-  report(`storm of ${storm} reconnects: settled in ${ms(performance.now() - began)}`);
-  await server.close();
-} finally {
-  child.kill();
-  rmSync(dir, { recursive: true, force: true });
-}
+${new Date().toISOString().slice(0, 10)} · ${availableParallelism()} cores · ${process.platform} ${process.arch} · Node ${process.version} · load at the start ${load} · \`npm run bench -- pages\`
 
-/** Calls of so many agents at once, each of a page of its own; milliseconds. */
-async function measure(notebooks, concurrent, calls, pauseMs = 0) {
-  const times = [];
-  const began = performance.now();
-  await Promise.all(
-    Array.from({ length: concurrent }, async (_, agent) => {
-      for (let call = 0; call < calls / concurrent; call++) {
-        if (pauseMs > 0) await new Promise((resolve) => setTimeout(resolve, pauseMs * (0.5 + Math.random())));
-        const { provider } = notebooks[(agent * 10 + call * concurrent) % notebooks.length];
-        const start = performance.now();
-        await provider.request('tools/call', { name: 'get_cells', arguments: {} }, context());
-        times.push(performance.now() - start);
-      }
-    }),
-  );
-  times.sort((a, b) => a - b);
-  const at = (part) => times[Math.min(times.length - 1, Math.floor(times.length * part))];
-  return { p50: at(0.5), p99: at(0.99), perSecond: (times.length * 1000) / (performance.now() - began) };
-}
+Cells: median (least – greatest) of ${rounds.length} rounds; each is a fresh process with a fresh port. Pages are WebSockets of another process that answer
+at once; agents are callers inside the process that holds the port, so that its own share is what is seen.`;
+const calls = section(
+  'Calls',
+  `${agents} agents that each call ${pages} pages in turn, beside the same agents at one page: with a pause of 5 ms between two calls of an agent, which is\nmore than agents do, and as fast as answers come.`,
+  [
+    ['', 'median, ms', '99th percentile, ms', 'calls per second', '99th percentile ÷ one page', 'aim'],
+    [...row('1 page, 1 agent', 'one'), ''],
+    [...row(`1 page, ${agents} agents, a pause`, 'oneCalm'), ''],
+    [...row(`${pages} pages, ${agents} agents, a pause`, 'allCalm', 'oneCalm'), kept('≤ 3', ratio('allCalm', 'oneCalm'))],
+    [...row(`1 page, ${agents} agents, no pause`, 'oneFast'), ''],
+    [...row(`${pages} pages, ${agents} agents, no pause`, 'allFast', 'oneFast'), kept('≤ 3', ratio('allFast', 'oneFast'))],
+  ],
+);
+const costs = section(
+  'Memory, and coming back',
+  'Resident memory of the process with the port, after a collection, for each page more. The port is closed and opened again, and pages dial it at once.',
+  [
+    ['', 'measured', 'aim'],
+    ['memory per page, KB', show(kbPerPage, 0), kept('≤ 150', kbPerPage)],
+    [`${storm} pages come back at once, ms until each is greeted`, show(stormMs, 0), kept('≤ 5000', stormMs)],
+  ],
+);
+const markdown = `${heading}\n\n${calls}\n\n${costs}\n`;
+process.stdout.write(markdown);
+if (!values.quick) writeResults('pages', markdown, {});
 
-function context() {
-  const caller = { sessionId: 'bench', door: 'library', era: 'legacy', clientInfo: undefined };
-  const cancellation = new Cancellation();
-  return { callId: 'bench', caller, cancellation, wantsProgress: false, forwardProgress: quiet, log: quiet };
-}
-
-async function settled(server, count = server.notebooks.length) {
-  const wanted = server.notebooks.slice(0, count);
-  const all = await Promise.all(wanted.map(({ client }) => client.waitUntilConnected(30_000)));
-  if (all.includes(false)) throw new Error('Not all pages came.');
-}
-
-function memory() {
-  for (let times = 0; times < 3; times++) globalThis.gc?.();
-  return process.memoryUsage().rss;
-}
-
-function ask(what, params = {}) {
-  return new Promise((resolve) => {
-    const id = ++asked;
-    waiting.set(id, resolve);
-    child.send({ id, what, ...params });
+function runRound() {
+  const file = fileURLToPath(new URL('./pages/round.mjs', import.meta.url));
+  const { status, stdout } = spawnSync(process.execPath, ['--expose-gc', file, pages, agents, storm].map(String), {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    encoding: 'utf8',
   });
-}
-
-function ms(value) {
-  return `${value < 10 ? value.toFixed(2) : value.toFixed(0)} ms`;
-}
-
-function report(text) {
-  process.stdout.write(`${text}\n`);
+  if (status !== 0) throw new Error(`A round ended with ${status}.`);
+  return JSON.parse(stdout);
 }

@@ -37,7 +37,7 @@ export const runningText =
 export const forgottenText = 'too long ago, or it never began: read the cell with get_cells';
 export const noSuchRunText = 'There is none of that id; list_runs names those that are known.';
 export const earlierLifeText =
-  'It belongs to an earlier life of this notebook: the process that held it has ended, and what became of the run is unknown. Look at the cell with get_cells before you run it again.';
+  'It belongs to another notebook, or to an earlier life of this one: then the process that held it has ended, and what became of the run is unknown. Look at the cell with get_cells before you run it again.';
 /** Of a kernel that is no child of ours, what is known besides. */
 export const stillBusyText =
   'Its kernel goes on, and runs code just now: perhaps that cell, whose output nobody takes down. Ask again until it is idle, or ask the person to interrupt it in JupyterLab.';

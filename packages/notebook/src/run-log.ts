@@ -55,6 +55,8 @@ export class RunLog {
   readonly mark = createMark();
   readonly #source: RunSource;
   readonly #records = new Map<number, RunRecord>();
+  /** Of runs that an earlier process began. */
+  readonly #names = new Map<number, string>();
   #running: number | undefined;
   /** Their ids, in the order in which they ended. */
   readonly #ended: number[] = [];
@@ -82,6 +84,24 @@ export class RunLog {
 
   find(id: number): RunRecord | undefined {
     return this.#records.get(id);
+  }
+
+  /** What agents call a run: its number, and the session's own mark, so that one of an earlier session is never taken for it. */
+  nameOf(id: number): string {
+    return this.#names.get(id) ?? `${this.mark}-${id}`;
+  }
+
+  /** By what agents call it. `isEarlier`: the name is of another session. */
+  findNamed(name: string): { record: RunRecord | undefined; isEarlier: boolean } {
+    const [earlier] = [...this.#names].find(([, known]) => known === name) ?? [];
+    const [, mark, id] = /^(\w+)-(\d+)$/.exec(name) ?? [];
+    const isEarlier = mark !== undefined && mark !== this.mark;
+    return { record: this.#records.get(earlier ?? (isEarlier ? 0 : Number(id))), isEarlier };
+  }
+
+  /** The run keeps the name that it has had in an earlier session. */
+  keepName(id: number, name: string): void {
+    this.#names.set(id, name);
   }
 
   /** What the run has given so far; undefined for one that never began, or was too long ago. */

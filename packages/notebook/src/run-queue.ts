@@ -1,4 +1,4 @@
-import type { Execution, Output } from './kernel/kernel.js';
+import type { ExecuteOptions, Execution, Output } from './kernel/kernel.js';
 import type { Actor } from './model/cell.js';
 import { NotebookError } from './model/errors.js';
 
@@ -35,6 +35,17 @@ export interface BegunRun {
   readonly result: Promise<RunResult>;
 }
 
+/** A run that an earlier process began in a kernel which has outlived it. */
+export interface EarlierRun {
+  /** What agents call it. */
+  readonly name: string;
+  readonly cellId: string;
+  readonly by: Actor;
+  readonly startedAt: number;
+  /** Hears what it gives from now on. */
+  readonly follow: (options: ExecuteOptions) => Promise<Execution>;
+}
+
 /** A run with all that is needed to carry it out. */
 export interface Job {
   readonly id: number;
@@ -44,6 +55,8 @@ export interface Job {
   readonly options: RunOptions;
   state: 'queued' | 'running';
   startedAt?: number;
+  /** Of a run that has reached the kernel already. */
+  readonly follow?: EarlierRun['follow'];
   /** Asked to stop; a job that has not reached the kernel yet never does. */
   isStopped: boolean;
 }
@@ -88,8 +101,17 @@ export class RunQueue {
 
   /** The run's id, and its result. */
   add(cellId: string, source: string, options: RunOptions): BegunRun {
-    const { signal } = options;
-    const job: Job = { id: ++this.#lastId, cellId, source, options, state: 'queued', isStopped: false };
+    return this.#add({ id: ++this.#lastId, cellId, source, options, state: 'queued', isStopped: false });
+  }
+
+  /** Before any other. */
+  addEarlier({ cellId, by, startedAt, follow }: EarlierRun): BegunRun {
+    return this.#add({ id: ++this.#lastId, cellId, source: '', options: { by }, state: 'queued', startedAt, follow, isStopped: false });
+  }
+
+  #add(job: Job): BegunRun {
+    const { cellId } = job;
+    const { signal } = job.options;
     if (signal?.aborted) return { id: job.id, result: Promise.reject(notRun('it was cancelled')({ cellId })) };
     const result = new Promise<RunResult>((resolve, reject) => {
       const abort = () => this.#abort(job);
@@ -125,7 +147,7 @@ export class RunQueue {
     const { job } = waiting;
     this.#running = job;
     job.state = 'running';
-    job.startedAt = Date.now();
+    job.startedAt ??= Date.now();
     this.#hooks.onEvent({ type: 'started', run: toRun(job) });
     void this.#carryOut(waiting);
   }

@@ -5,14 +5,24 @@ import { createCellSink, deletedCell } from './cell-sink.js';
 import { Displays } from './displays.js';
 import { type InputEvent, InputQuestions } from './input-questions.js';
 import type { CommMessage } from './kernel/jupyter/kernel-comms.js';
-import type { InputQuestion, Kernel, KernelInfo, KernelState, Output } from './kernel/kernel.js';
+import type { ExecuteOptions, InputQuestion, Kernel, KernelInfo, KernelState, Output } from './kernel/kernel.js';
 import type { Layer } from './kernel/layers.js';
 import type { Actor } from './model/cell.js';
 import type { DocumentEvent, NotebookDocument } from './model/document.js';
 import { NotebookError } from './model/errors.js';
 import { Journal, type JournalEntry, type JournalLimits, type UndoOptions } from './model/journal.js';
 import { RunLog } from './run-log.js';
-import { type BegunRun, type Job, notRun, type Run, type RunEvent, type RunOptions, RunQueue, type RunResult } from './run-queue.js';
+import {
+  type BegunRun,
+  type EarlierRun,
+  type Job,
+  notRun,
+  type Run,
+  type RunEvent,
+  type RunOptions,
+  RunQueue,
+  type RunResult,
+} from './run-queue.js';
 import { WidgetModels } from './widgets/widget-models.js';
 
 export interface SessionOptions {
@@ -104,6 +114,12 @@ export class NotebookSession {
     return this.#queue.running;
   }
 
+  /** As it is told to people and agents: one that nobody has asked to start does not start. */
+  get kernelState(): KernelState | 'not started' {
+    const { state } = this.kernel;
+    return this.#started === undefined && state === 'starting' ? 'not started' : state;
+  }
+
   get queued(): readonly Run[] {
     return this.#queue.queued;
   }
@@ -145,6 +161,16 @@ export class NotebookSession {
     throw new NotebookError('not_code_cell', `The cell "${cellId}" is a ${cell.type} cell; only code cells can be run.`, {
       data: { cellId },
     });
+  }
+
+  /** What an earlier process began is a run of this session, as long as it goes on and when it has ended. Before any other run. */
+  follow(run: EarlierRun): void {
+    this.#assertOpen();
+    this.#started ??= Promise.resolve();
+    const { id, result } = this.#queue.addEarlier(run);
+    this.runs.keepName(id, run.name);
+    // Who asked for it is gone.
+    result.catch(() => {});
   }
 
   /** Ends the running cell and forgets those that wait. */
@@ -232,20 +258,22 @@ export class NotebookSession {
   async #execute(job: Job): Promise<RunResult> {
     const { options } = job;
     const sink = createCellSink(this.document, this.#displays, job);
+    const heard: ExecuteOptions = {
+      onOutput: (output, displayId) => sink.put(output, displayId),
+      onUpdate: (displayId, output) => sink.update(displayId, output),
+      onInput: (question, signal) => this.#ask(job, question, signal, sink.put),
+      onClear: (wait) => sink.clear(wait),
+      ...(options.signal ? { signal: options.signal } : {}),
+    };
     try {
+      // Its cell has its first outputs already.
+      if (job.follow) return sink.finish(await job.follow(heard));
       if (this.#started && this.kernel.state === 'dead')
         throw new NotebookError('kernel_dead', 'The kernel has died; restart it. Its variables are gone.');
       await this.start();
       if (job.isStopped) throw notRun('it was stopped')(job);
       sink.begin();
-      const execution = await this.kernel.execute(job.source, {
-        onOutput: (output, displayId) => sink.put(output, displayId),
-        onUpdate: (displayId, output) => sink.update(displayId, output),
-        onInput: (question, signal) => this.#ask(job, question, signal, sink.put),
-        onClear: (wait) => sink.clear(wait),
-        ...(options.signal ? { signal: options.signal } : {}),
-      });
-      return sink.finish(execution);
+      return sink.finish(await this.kernel.execute(job.source, heard));
     } catch (error) {
       throw sink.fail(this.#toKnown(error));
     }

@@ -49,7 +49,7 @@ export function tellStory({ agent, place, filesystem, version, showsWindow, canS
     const address = await readFile(file, 'utf8');
     const page = await fetch(address.replace(/#.*/, ''), { signal: AbortSignal.timeout(10_000) });
     expectThat(page.ok && (await page.text()).includes('<!doctype html>'), 'the page of the window', `HTTP ${page.status}`);
-    return text;
+    return `its page is there. ${text}`;
   }
 
   async function write(): Promise<string> {

@@ -2,7 +2,9 @@ import type { JsonObject } from '@notebridge/kit/json';
 import { Listeners } from '@notebridge/kit/listeners';
 import { type Logger, silentLogger } from '@notebridge/kit/logger';
 import { Catalog } from './catalog/catalog.js';
+import { LogLevels } from './core/log-levels.js';
 import type { Middleware, MiddlewareContext, MiddlewareHost } from './core/middleware.js';
+import type { ParamHeader } from './core/param-headers.js';
 import type { Principal } from './core/principal.js';
 import type { Provider, ProviderEvent } from './core/provider.js';
 import { type Chain, composeMiddleware, type Terminal } from './middleware/compose.js';
@@ -13,6 +15,8 @@ export interface HubOptions {
   /** Sent to agents before the instructions of the providers. */
   instructions?: string;
   logger?: Logger;
+  /** Which log lines agents have asked for, where others are to know it too. Default: the hub's own. */
+  logLevels?: LogLevels | undefined;
   /** Whether an agent of this principal receives an event. Default: it receives all. See `Admission.mayHear`. */
   mayHear?: ((principal: Principal, event: ProviderEvent) => boolean) | undefined;
 }
@@ -23,6 +27,8 @@ export class Hub implements MiddlewareHost {
   readonly logger: Logger;
   /** Notifications of providers; doors pass them to their agents. */
   readonly events = new Listeners<ProviderEvent>();
+  /** Which log lines agents have asked for: the doors say it. */
+  readonly logLevels: LogLevels;
   /** Whether an agent of this principal may receive an event: the doors ask. */
   readonly mayHear: (principal: Principal, event: ProviderEvent) => boolean;
   readonly #ownInstructions: string | undefined;
@@ -30,11 +36,14 @@ export class Hub implements MiddlewareHost {
   readonly #middlewares: Middleware[] = [];
   readonly #closers: (() => void)[] = [];
   readonly #toCatalog: Terminal = (context) => this.#catalog.request(context);
+  #level: string | undefined;
   #chain: Chain = composeMiddleware([]);
 
   constructor(options: HubOptions = {}) {
     this.serverInfo = options.serverInfo ?? { name: 'notebridge', version: '0' };
     this.logger = options.logger ?? silentLogger;
+    this.logLevels = options.logLevels ?? new LogLevels();
+    this.#closers.push(this.logLevels.changed.add(() => this.#announceLevel()));
     this.mayHear = options.mayHear ?? (() => true);
     this.#ownInstructions = options.instructions;
     this.#catalog = new Catalog(this.logger);
@@ -59,6 +68,11 @@ export class Hub implements MiddlewareHost {
     if (onClose !== undefined) this.#closers.push(onClose);
   }
 
+  /** The parameters of a tool that calls over HTTP repeat in headers, as far as it is known without asking; `name` as agents know it. */
+  paramHeadersOf(name: unknown): readonly ParamHeader[] {
+    return this.#catalog.paramHeadersOf(name);
+  }
+
   /** Sends a request through the chain to the provider that answers it, or to `terminal` for what the door answers itself. */
   request(context: MiddlewareContext, terminal: Terminal = this.#toCatalog): Promise<JsonObject> {
     return this.#chain(context, terminal);
@@ -67,7 +81,7 @@ export class Hub implements MiddlewareHost {
   /** Sends a notification of an agent through the chain to every provider. */
   async notify(context: MiddlewareContext): Promise<void> {
     await this.#chain(context, async (inner) => {
-      for (const provider of this.#catalog.providers) provider.notify(inner.method, inner.message);
+      for (const provider of this.#catalog.providers) provider.notify(inner.method, inner.message, inner);
       return {};
     });
   }
@@ -79,6 +93,14 @@ export class Hub implements MiddlewareHost {
   /** Releases providers and middlewares. What was opened elsewhere is closed there. */
   close(): void {
     for (const close of this.#closers.splice(0)) close();
+  }
+
+  /** To providers that have no level for each agent, such as pages. */
+  #announceLevel(): void {
+    const { lowest } = this.logLevels;
+    if (lowest === undefined || lowest === this.#level) return;
+    this.#level = lowest;
+    for (const provider of this.#catalog.providers) provider.notify('logging/setLevel', { level: lowest });
   }
 
   #announce(event: ProviderEvent): void {

@@ -4,6 +4,7 @@ import { constants, link, lstat, open, readdir, rename, rm, stat } from 'node:fs
 import { basename, dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { errnoOf, ignore, ignoreMissing } from '@notebridge/kit/errno';
+import { inRealFolder } from '@notebridge/kit/real-folder';
 import { followLinks, inspectTarget, keepOwner, syncFolder } from '@notebridge/kit/replace-file';
 import { NotebookError } from '../model/errors.js';
 
@@ -22,6 +23,13 @@ export interface FoundText {
 /** `ctimeNs` reveals a change whose author has reset the time of modification. */
 type Stamp = Readonly<Pick<BigIntStats, 'ino' | 'size' | 'mtimeNs' | 'ctimeNs'>>;
 
+interface Replacement {
+  text: string;
+  old: Stats | undefined;
+  /** Gives the new file its name. False if it is not to be replaced. */
+  put: (temporary: string, file: string) => Promise<boolean>;
+}
+
 /**
  * One text file that other programs may change too: remembers how it was last seen, and replaces it only if it still is so.
  * Readers see the old text or the new, never a part, also after a power cut or kill -9.
@@ -39,18 +47,26 @@ export class DiskFile {
     this.#maxBytes = maxBytes;
   }
 
-  static async at(path: string, maxBytes: number): Promise<DiskFile> {
-    return new DiskFile(await followLinks(path), maxBytes);
+  /** `isReal`: all links of the path have been resolved before, and what is one now was put there since. Rejects for it. */
+  static async at(path: string, { maxBytes, isReal = false }: { maxBytes: number; isReal?: boolean | undefined }): Promise<DiskFile> {
+    const real = await followLinks(path);
+    if (isReal && real !== path) throw new Error('a part of its path has become a link while it was opened');
+    return new DiskFile(real, maxBytes);
   }
 
   /** Throws the error of the system, `too_large` for what is beyond the limit, `bad_notebook` for what is no text. */
   async look(): Promise<Found> {
-    const found = await lstat(this.path, { bigint: true }).catch(ignoreMissing);
-    if (!found) return { kind: this.#known ? 'removed' : 'same' };
+    const looked = await this.#inFolder((file) => this.#lookAt(file)).catch(ignoreMissing);
+    return looked ?? { kind: this.#known ? 'removed' : 'same' };
+  }
+
+  async #lookAt(file: string): Promise<Found | undefined> {
+    const found = await lstat(file, { bigint: true }).catch(ignoreMissing);
+    if (!found) return undefined;
     const stamp = toStamp(found);
     if (this.#known && isDeepStrictEqual(stamp, this.#known.stamp)) return { kind: 'same' };
     if (this.#pending && isDeepStrictEqual(stamp, this.#pending.stamp)) return this.#pending;
-    const bytes = await this.#read(found);
+    const bytes = await this.#read(file, found);
     const hash = hashOf(bytes);
     if (hash === this.#known?.hash) {
       this.#know({ stamp, hash });
@@ -67,59 +83,67 @@ export class DiskFile {
 
   /** Whatever is there now, or nothing, may be replaced by the next `write`. */
   async acceptAnything(): Promise<void> {
-    const found = await lstat(this.path, { bigint: true }).catch(ignoreMissing);
+    const found = await this.#inFolder((file) => lstat(file, { bigint: true })).catch(ignoreMissing);
     this.#know(found && { stamp: toStamp(found), hash: '' });
   }
 
   /** Makes a file that is not there yet. False if somebody else was faster. */
   async create(text: string): Promise<boolean> {
-    return this.#replace(text, undefined, async (temporary) => {
+    const put = async (temporary: string, file: string): Promise<boolean> => {
       try {
         // Unlike a rename, a link never replaces.
-        await link(temporary, this.path);
+        await link(temporary, file);
       } catch (error) {
         if (errnoOf(error) === 'EEXIST') return false;
-        if (await stat(this.path).catch(ignoreMissing)) return false;
+        if (await stat(file).catch(ignoreMissing)) return false;
         // Some file systems have no links.
-        await rename(temporary, this.path);
+        await rename(temporary, file);
       }
       await rm(temporary, { force: true });
       return true;
-    });
+    };
+    return this.#inFolder((file) => this.#replace(file, { text, old: undefined, put }));
   }
 
   /** Replaces the file, keeping its mode and owner. False, and nothing is written, if it is not as it was last seen. */
   async write(text: string): Promise<boolean> {
-    const old = await inspect(this.path);
-    return this.#replace(text, old, async (temporary) => {
+    const put = async (temporary: string, file: string): Promise<boolean> => {
       // As late as can be: what another program writes between here and the rename is lost.
-      const now = await lstat(this.path, { bigint: true }).catch(ignoreMissing);
+      const now = await lstat(file, { bigint: true }).catch(ignoreMissing);
       const isExpected = now ? this.#known !== undefined && isDeepStrictEqual(toStamp(now), this.#known.stamp) : this.#known === undefined;
-      if (isExpected) await rename(temporary, this.path);
+      if (isExpected) await rename(temporary, file);
       return isExpected;
-    });
+    };
+    return this.#inFolder(async (file) => this.#replace(file, { text, old: await inspect(file), put }));
   }
 
   /** Removes what a killed program of ours has left beside the file. Only for who holds the file's lock. */
   async sweep(): Promise<void> {
-    const folder = dirname(this.path);
-    const names = await readdir(folder).catch(() => []);
-    const left = names.filter((name) => name.startsWith(this.#temporaryStart) && name.endsWith('.tmp'));
-    await Promise.all(left.map((name) => rm(join(folder, name), { force: true }).catch(ignore)));
+    await this.#inFolder(async (file) => {
+      const folder = dirname(file);
+      const names = await readdir(folder).catch(() => []);
+      const left = names.filter((name) => name.startsWith(this.#temporaryStart) && name.endsWith('.tmp'));
+      await Promise.all(left.map((name) => rm(join(folder, name), { force: true }).catch(ignore)));
+    });
+  }
+
+  /** Links were followed once, when it was opened. `file`: the way to it that nobody can turn elsewhere meanwhile. */
+  #inFolder<Result>(work: (file: string) => Promise<Result>): Promise<Result> {
+    return inRealFolder(dirname(this.path), (place) => work(join(place, basename(this.path))));
   }
 
   get #temporaryStart(): string {
     return `.${basename(this.path).slice(0, 100)}.notebridge-`;
   }
 
-  async #replace(text: string, old: Stats | undefined, put: (temporary: string) => Promise<boolean>): Promise<boolean> {
+  async #replace(file: string, { text, old, put }: Replacement): Promise<boolean> {
     const bytes = Buffer.from(text, 'utf8');
-    const temporary = join(dirname(this.path), `${this.#temporaryStart}${randomBytes(6).toString('hex')}.tmp`);
+    const temporary = join(dirname(file), `${this.#temporaryStart}${randomBytes(6).toString('hex')}.tmp`);
     try {
       const written = await writeNew(temporary, bytes, old);
-      if (await put(temporary)) {
-        await syncFolder(dirname(this.path));
-        await this.#remember(written, hashOf(bytes));
+      if (await put(temporary, file)) {
+        await syncFolder(dirname(file));
+        await this.#remember(file, { written, hash: hashOf(bytes) });
         return true;
       }
       return false;
@@ -129,8 +153,8 @@ export class DiskFile {
   }
 
   /** The rename has changed one of the times. If it is not our file any more, the next look finds that out. */
-  async #remember(written: Stamp, hash: string): Promise<void> {
-    const found = await lstat(this.path, { bigint: true }).catch(ignore);
+  async #remember(file: string, { written, hash }: { written: Stamp; hash: string }): Promise<void> {
+    const found = await lstat(file, { bigint: true }).catch(ignore);
     const now = found && toStamp(found);
     const isOurs = now && isDeepStrictEqual({ ...now, ctimeNs: written.ctimeNs }, written);
     this.#know({ stamp: isOurs ? now : written, hash });
@@ -141,15 +165,15 @@ export class DiskFile {
     this.#pending = undefined;
   }
 
-  async #read(found: BigIntStats): Promise<Buffer> {
+  async #read(path: string, found: BigIntStats): Promise<Buffer> {
     if (found.isDirectory()) throw Object.assign(new Error('it is a folder'), { code: 'EISDIR' });
-    // Links were followed once, when it was opened. Code in a sandbox that may write to the folder can put one here, to a file of the
-    // person's that it cannot read: what is read here is saved where it can.
+    // Code in a sandbox that may write to the folder can put one here, to a file of the person's that it cannot read: what is read here is
+    // saved where it can.
     if (found.isSymbolicLink()) throw new Error('it is a link now, which it was not when it was opened');
     // A pipe or a device would never end.
     if (!found.isFile()) throw new Error('it is no regular file');
     if (found.size > BigInt(this.#maxBytes)) throw tooLarge(found.size, this.#maxBytes);
-    const file = await open(this.path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
+    const file = await open(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
     try {
       if (!(await file.stat()).isFile()) throw new Error('it is no regular file');
       const bytes = await file.readFile();

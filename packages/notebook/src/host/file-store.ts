@@ -13,13 +13,12 @@ import type { NotebookLock } from './file-lock.js';
 import { changedText, invalidText, removedText } from './file-texts.js';
 import { HostError } from './host-error.js';
 import type { Preference } from './merge.js';
-import { type OpenedFile, openNotebook } from './open-notebook.js';
+import { type OpenedFile, type OpenNotebookOptions, openNotebook } from './open-notebook.js';
 import { rescue } from './rescue.js';
 import { SaveTimer, type SaveTiming } from './save-timer.js';
 import { SyncedNotebook } from './synced-notebook.js';
 
-export interface FileStoreOptions {
-  path: string;
+export interface FileStoreOptions extends Pick<OpenNotebookOptions, 'path' | 'isReal'> {
   limits?: NotebookLimits & DocumentLimits;
   timing?: Partial<SaveTiming>;
   logger: Logger;

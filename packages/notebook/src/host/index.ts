@@ -4,6 +4,7 @@ export type { CommMessage, KernelComms } from '../kernel/jupyter/kernel-comms.js
 export type { KernelTools, ToolCall, ToolCallOptions, ToolPackage } from '../kernel/kernel-tools.js';
 export { describeLayerState as describeState, type Layer } from '../kernel/layers.js';
 export type { FolderTrust, KernelDecision } from '../kernels/choose-kernel.js';
+export { toUsableKernel, type UsableKernelOptions } from '../kernels/find-usable.js';
 export type { FoundKernel } from '../kernels/found-kernel.js';
 export type { KernelChoice } from '../kernels/kernel-choice.js';
 export { type KernelOverview, lookAtKernels } from '../kernels/look-at-kernels.js';

@@ -8,22 +8,24 @@ import { messageOf } from '@notebridge/kit/message-of';
 import { createToken } from '@notebridge/kit/token';
 import type { Kernel } from '../kernel/kernel.js';
 import { createFoundKernel } from '../kernels/create-kernel.js';
+import { openFinder } from '../kernels/find-usable.js';
 import type { FoundKernel } from '../kernels/found-kernel.js';
 import type { KernelChoice } from '../kernels/kernel-choice.js';
+import type { KernelFinder } from '../kernels/kernel-finder.js';
 import { type KernelOptions, type KernelTerms, NotebookKernels } from '../kernels/notebook-kernels.js';
 import { createPyodideReach } from '../kernels/pyodide-reach.js';
 import { createDocument, type DocumentLimits, type NotebookDocument } from '../model/document.js';
 import { NotebookError } from '../model/errors.js';
 import type { NotebookLimits } from '../model/nbformat.js';
 import { createImageScaler } from '../outputs/scale-image.js';
-import { openSandbox } from '../sandbox/sandbox.js';
 import type { FolderAccess, SandboxMode } from '../sandbox/spec.js';
 import { createNotebookSession, type NotebookSession } from '../session.js';
 import { createNotebookTools } from '../tools/notebook-tools.js';
 import type { NotebookTool, ToolContext, ToolResult } from '../tools/tool.js';
-import type { ConnectedAgent, FileState } from '../viewer/protocol.js';
+import { type ConnectedAgent, type FileState, whyUnsaved } from '../viewer/protocol.js';
 import type { WindowAccess } from './admission.js';
 import type { NotebookTools } from './agent-tools.js';
+import { assertSandbox } from './assert-sandbox.js';
 import { type BesideHost, BesideHosts } from './beside-hosts.js';
 import { FileStore } from './file-store.js';
 import { HostError } from './host-error.js';
@@ -39,6 +41,8 @@ import { ViewerWindows } from './viewer-windows.js';
 export interface NotebookHostOptions extends WindowAccess {
   /** The notebook's file, made if it is not there. Without one the notebook lives in memory only. */
   file?: string | undefined;
+  /** No part of `file` is a link: one that is met was put there since, and is refused. Default false. */
+  isRealFile?: boolean | undefined;
   /** What people call the notebook. Default: the name of the file. */
   title?: string | undefined;
   /** Agents may look only, until a person allows more. Default false. */
@@ -157,6 +161,11 @@ export class NotebookHost implements AsyncDisposable {
     return this.#parts?.windows.count ?? 0;
   }
 
+  /** Why the file does not have what the notebook has; undefined where it has, or will in a moment. */
+  get whyUnsaved(): string | undefined {
+    return whyUnsaved(this.fileState);
+  }
+
   get fileState(): FileState {
     return this.#started.file?.state ?? { kind: 'none' };
   }
@@ -215,15 +224,16 @@ export class NotebookHost implements AsyncDisposable {
 
   async #open(): Promise<Parts> {
     const { options, logger } = { options: this.#options, logger: this.#logger };
-    const { limits = {}, timing = {}, title = options.file === undefined ? 'Untitled' : basename(options.file) } = options;
+    const { file: path, limits = {}, timing = {}, isRealFile: isReal, title = basename(path ?? 'Untitled') } = options;
     if (options.kernel === undefined && options.sandbox === 'require') await assertSandbox();
-    const file = options.file === undefined ? undefined : await FileStore.open({ path: options.file, limits, timing, logger });
+    const finder = options.kernel ? undefined : await openFinder({ ...options.kernels, folder: this.#folder });
+    const file = path === undefined ? undefined : await FileStore.open({ path, isReal, limits, timing, logger });
     const document = file?.document ?? createDocument(undefined, limits);
     let session: NotebookSession | undefined;
     let windows: ViewerWindows | undefined;
     let trust: OutputTrust | undefined;
     try {
-      const kernels = options.kernel ? undefined : await this.#openKernels(document);
+      const kernels = finder && (await this.#openKernels(document, finder));
       const kernel = options.kernel ?? kernels?.kernel;
       if (!kernel) throw new Error('There is no kernel');
       session = createNotebookSession({
@@ -243,6 +253,7 @@ export class NotebookHost implements AsyncDisposable {
       const tools = createNotebookTools(session, {
         onFault: (error) => logger.error('A tool failed.', { error: stackOf(error) }),
         scaleImage: createImageScaler(),
+        ...(file ? { whyUnsaved: () => whyUnsaved(file.state) } : {}),
       });
       const server = await this.#openServer(windows, session);
       return { file, session, kernels, trust, tools, windows, server };
@@ -255,9 +266,13 @@ export class NotebookHost implements AsyncDisposable {
     }
   }
 
-  #openKernels(document: NotebookDocument): Promise<NotebookKernels> {
+  get #folder(): string {
+    return this.#options.file === undefined ? process.cwd() : dirname(resolve(this.#options.file));
+  }
+
+  #openKernels(document: NotebookDocument, finder: KernelFinder): Promise<NotebookKernels> {
     const { file, sandbox, files, allowNet, ours, tools, kernels, isByPerson } = this.#options;
-    const folder = file === undefined ? process.cwd() : dirname(resolve(file));
+    const folder = this.#folder;
     const findReach = createPyodideReach({ files, allowNet: allowNet ?? [], folder, hasFile: file !== undefined, ours });
     const reach = (isAttended: boolean) => findReach(isAttended || isByPerson === true);
     const create = (found: FoundKernel, { sandbox: mode, isAttended }: KernelTerms) =>
@@ -265,6 +280,7 @@ export class NotebookHost implements AsyncDisposable {
     return NotebookKernels.open({
       ...kernels,
       folder,
+      finder,
       metadata: document.metadata,
       sandbox,
       isConfined: files !== undefined || (allowNet?.length ?? 0) > 0,
@@ -312,7 +328,8 @@ export class NotebookHost implements AsyncDisposable {
   #createBeside(file: string): BesideHost {
     const { createBeside, kernel, ...same } = this.#options;
     if (createBeside) return createBeside(file);
-    if (kernel === undefined) return createNotebookHost({ ...same, file, isByPerson: true, title: undefined, tools: undefined, port: 0 });
+    if (kernel === undefined)
+      return createNotebookHost({ ...same, file, isRealFile: true, isByPerson: true, title: undefined, tools: undefined, port: 0 });
     const text = `This window cannot open another notebook. Run: notebridge notebook ${JSON.stringify(file)}`;
     throw new HostError('not_openable_here', text);
   }
@@ -321,15 +338,6 @@ export class NotebookHost implements AsyncDisposable {
 /** A notebook that is open as long as its host lives, with or without a window. */
 export function createNotebookHost(options: NotebookHostOptions = {}): NotebookHost {
   return new NotebookHost(options);
-}
-
-/** Now, and not when Python is needed: nothing else is opened without it. */
-async function assertSandbox(): Promise<void> {
-  try {
-    await openSandbox('require');
-  } catch (error) {
-    throw new HostError('sandbox_unavailable', messageOf(error), { cause: error });
-  }
 }
 
 function notStarted(): HostError {

@@ -13,6 +13,14 @@ export interface OpenedFile {
   readonly notebook: Notebook;
 }
 
+export interface OpenNotebookOptions {
+  path: string;
+  /** All links of the path are resolved: one that is met now was put there since, and is refused. Default false. */
+  isReal?: boolean | undefined;
+  limits?: NotebookLimits | undefined;
+  logger: Logger;
+}
+
 /** What a new file holds, so that every notebook program knows its language. */
 const newNotebook: Notebook = {
   metadata: {
@@ -24,11 +32,11 @@ const newNotebook: Notebook = {
 };
 
 /** Locks and reads a notebook, or makes an empty one. Rejects as `FileStore.open` does. */
-export async function openNotebook(options: { path: string; limits?: NotebookLimits; logger: Logger }): Promise<OpenedFile> {
-  const { path, limits = {}, logger } = options;
+export async function openNotebook(options: OpenNotebookOptions): Promise<OpenedFile> {
+  const { path, isReal, limits = {}, logger } = options;
   let lock: NotebookLock | undefined;
   try {
-    const disk = await DiskFile.at(path, limits.maxBytes ?? defaultNotebookLimits.maxBytes);
+    const disk = await DiskFile.at(path, { maxBytes: limits.maxBytes ?? defaultNotebookLimits.maxBytes, isReal });
     lock = await takeLock(disk.path, logger);
     const notebook = await readOrCreate(disk, limits);
     if (lock) await disk.sweep();

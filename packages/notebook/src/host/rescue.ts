@@ -1,7 +1,8 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, extname, join } from 'node:path';
 import { errnoOf, ignore } from '@notebridge/kit/errno';
+import { inRealFolder } from '@notebridge/kit/real-folder';
 
 /**
  * Puts a notebook that cannot be saved into a new file: beside its own, else into a folder for temporary files that only this
@@ -11,18 +12,18 @@ export async function rescue(path: string, text: string): Promise<string | undef
   const extension = extname(path);
   const time = new Date().toISOString().replace(/[:.]/g, '-');
   const name = `${basename(path, extension)}.unsaved-${time}${extension}`;
-  for (const findFolder of [async () => dirname(path), () => mkdtemp(join(tmpdir(), 'notebridge-'))]) {
+  for (const findFolder of [async () => dirname(path), async () => mkdtemp(join(await realpath(tmpdir()), 'notebridge-'))]) {
     const folder = await findFolder().catch(ignore);
-    const rescued = folder === undefined ? undefined : await write(join(folder, name), text).catch(ignore);
-    if (rescued !== undefined) return rescued;
+    if (folder === undefined) continue;
+    const isRescued = await inRealFolder(folder, (place) => write(join(place, name), text)).then(() => true, ignore);
+    if (isRescued) return join(folder, name);
   }
   return undefined;
 }
 
-async function write(path: string, text: string): Promise<string> {
+async function write(path: string, text: string): Promise<void> {
   try {
     await writeFile(path, text, { flag: 'wx', mode: 0o600, flush: true });
-    return path;
   } catch (error) {
     // Half a notebook is of no use to anybody.
     if (errnoOf(error) !== 'EEXIST') await rm(path, { force: true });

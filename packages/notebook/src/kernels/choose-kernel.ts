@@ -85,7 +85,9 @@ async function choosePython(finder: KernelFinder, trust: FolderTrust): Promise<K
   if (onPath && !onPath.problem && !onPath.trust)
     return { kernel: onPath, reason: 'it is the python3 of this machine', ...proposal, ...(own ? notice : ofBroken) };
   const last = own || ofBroken.notice !== undefined ? ofBroken : noticeOf(onPath, `${onPath?.path ?? 'python3'} cannot be used`);
-  return { kernel: pyodideKernel, reason: 'no Python with ipykernel was found', ...proposal, ...(own ? notice : last) };
+  // One was found: what keeps it from running is the question.
+  const reason = own ? 'until a person allows the Python of this folder' : 'no Python with ipykernel was found';
+  return { kernel: pyodideKernel, reason, ...proposal, ...(own ? notice : last) };
 }
 
 /** What the folder has for a notebook that was Pyodide's: shown, never taken unasked. */

@@ -1,5 +1,3 @@
-import { join, sep } from 'node:path';
-import { nearest } from '@notebridge/kit/did-you-mean';
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { Listeners } from '@notebridge/kit/listeners';
 import { HostError } from '../host/host-error.js';
@@ -9,13 +7,13 @@ import type { Actor } from '../model/cell.js';
 import type { SandboxMode } from '../sandbox/spec.js';
 import type { NotebookSession } from '../session.js';
 import type { KernelAsks } from '../viewer/protocol.js';
-import { shellWord } from './advice.js';
 import { chooseKernel, type FolderTrust, isGeneric, type KernelDecision, readNamedKernel } from './choose-kernel.js';
+import { findUsable } from './find-usable.js';
 import { type FoundKernel, pyodideKernel } from './found-kernel.js';
 import { describeIsolation } from './isolation.js';
 import type { Variables } from './jupyter-folders.js';
 import type { KernelChoice, KernelOffer } from './kernel-choice.js';
-import { KernelFinder } from './kernel-finder.js';
+import type { KernelFinder } from './kernel-finder.js';
 import { withKernel } from './kernel-metadata.js';
 import type { FindPyodideReach, PyodideReach } from './pyodide-reach.js';
 import { SwitchableKernel } from './switchable-kernel.js';
@@ -35,6 +33,7 @@ export interface KernelOptions {
 export interface NotebookKernelsOptions extends KernelOptions {
   /** The folder of the notebook: where its code begins. */
   folder: string;
+  finder: KernelFinder;
   metadata: JsonObject;
   /** Undefined: `off` for an own Python that a person chose, as in Jupyter; else `auto`. */
   sandbox: SandboxMode | undefined;
@@ -84,8 +83,7 @@ export class NotebookKernels {
 
   /** Rejects with `unknown_kernel` or `kernel_unusable`. */
   static async open(options: NotebookKernelsOptions): Promise<NotebookKernels> {
-    const { folder, env, metadata, wanted = pyodideKernel.id, trust = temporaryTrust() } = options;
-    const finder = new KernelFinder({ folder, env });
+    const { finder, metadata, wanted = pyodideKernel.id, trust = temporaryTrust() } = options;
     const decision =
       wanted === 'auto'
         ? await chooseKernel(finder, metadata, trust)
@@ -118,6 +116,7 @@ export class NotebookKernels {
     const folder = isOwn ? this.#options.folder : this.#reach.folder && folderInside;
     return {
       display_name: displayName,
+      ...(this.#session ? { state: this.#session.kernelState } : {}),
       isolation,
       ...(folder === undefined ? {} : { folder }),
       // Only a person can answer, and an agent can say so.
@@ -225,36 +224,6 @@ function termsFor(
   if (sandbox !== undefined || id === pyodideKernel.id) return { sandbox: sandbox ?? 'auto', isAttended };
   if (isConfined) return { sandbox: 'require', isAttended };
   return { sandbox: isAttended ? 'off' : 'auto', isAttended };
-}
-
-/** Of this very name, and usable. */
-async function findUsable(finder: KernelFinder, id: string): Promise<FoundKernel> {
-  const found = await finder.find(id);
-  if (!found) throw await unknownKernel(finder, id);
-  if (!found.problem) return found;
-  const { reason, fix } = found.problem;
-  const next = fix === undefined ? 'Choose another: "notebridge kernels" lists them.' : `To fix it: ${fix}`;
-  throw new HostError('kernel_unusable', `The kernel ${JSON.stringify(id)} cannot be used: ${reason}. ${next}`, { data: { kernel: id } });
-}
-
-async function unknownKernel(finder: KernelFinder, id: string): Promise<HostError> {
-  const names = ['auto', ...(await finder.all()).map((found) => found.id)];
-  const near = nearest(id, names, 3);
-  const hint = near.length > 0 ? ` Nearest: ${near.join(', ')}.` : toFolderHint(finder, id);
-  const what = id.includes('/') ? 'There is nothing at' : 'There is no kernel';
-  return new HostError(
-    'unknown_kernel',
-    `${what} ${JSON.stringify(id.slice(0, 200))}.${hint} "notebridge kernels" lists those of this machine.`,
-    {
-      data: { kernel: id, near },
-    },
-  );
-}
-
-/** `--kernel venv`: the name of a kernelspec, and the folder is meant. */
-function toFolderHint(finder: KernelFinder, id: string): string {
-  if (id.includes('/') || !finder.inFolder().some(({ path }) => path?.startsWith(join(finder.folder, id) + sep))) return '';
-  return ` For the Python of that folder: --kernel ${shellWord(join(finder.folder, id))}.`;
 }
 
 /** Trust that ends with the notebook. */

@@ -26,8 +26,18 @@ export async function findKernelSession(server: JupyterServer, path: string): Pr
   return (await listKernelSessions(server)).find((session) => session.path === path);
 }
 
+/** The session that is known, if it is there still, else that of the notebook, else a new one. `kernelName`: empty for the server's default. */
+export async function enterKernelSession(
+  server: JupyterServer,
+  { known, path, kernelName }: { known: KernelSession | undefined; path: string; kernelName: string },
+): Promise<{ session: KernelSession; isNew: boolean }> {
+  const found = (known && (await readKernelSession(server, known.id))) ?? (await findKernelSession(server, path));
+  const session = found ?? (await createKernelSession(server, path, kernelName === '' ? undefined : kernelName));
+  return { session, isNew: found === undefined };
+}
+
 /** A session with a kernel for the notebook. If somebody was faster, the server answers with theirs. */
-export async function createKernelSession(server: JupyterServer, path: string, kernelName: string | undefined): Promise<KernelSession> {
+async function createKernelSession(server: JupyterServer, path: string, kernelName: string | undefined): Promise<KernelSession> {
   const body = {
     path,
     type: 'notebook',
@@ -69,6 +79,15 @@ function toSession(session: unknown): KernelSession | undefined {
 /** Whether the notebook's kernel runs code, whoever's; undefined where it has none. */
 export async function isKernelBusy(server: JupyterServer, path: string): Promise<boolean | undefined> {
   const session = await findKernelSession(server, path);
-  const model = session && (await server.request(`api/kernels/${encodeURIComponent(session.kernelId)}`));
+  return session && isBusy(server, session.kernelId);
+}
+
+/** Undefined where the server does not say. */
+export async function isBusy(server: JupyterServer, kernelId: string): Promise<boolean | undefined> {
+  const model = await server.request(`api/kernels/${encodeURIComponent(kernelId)}`);
   return isJsonObject(model) ? model.execution_state === 'busy' : undefined;
+}
+
+export async function postToKernel(server: JupyterServer, kernelId: string, action: 'interrupt' | 'restart'): Promise<void> {
+  await server.request(`api/kernels/${encodeURIComponent(kernelId)}/${action}`, { method: 'POST', body: {} });
 }

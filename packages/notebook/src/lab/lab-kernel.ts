@@ -1,21 +1,22 @@
 import { randomUUID } from 'node:crypto';
-import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
+import type { JsonObject } from '@notebridge/kit/json';
 import { Listeners } from '@notebridge/kit/listeners';
 import { messageOf } from '@notebridge/kit/message-of';
+import { toCodePoints, toCompletions, toInspection } from '../kernel/jupyter/code-help.js';
 import type { Completions, ExecuteOptions, Execution, Kernel, KernelInfo, KernelState, MimeBundle } from '../kernel/kernel.js';
 import { NotebookError } from '../model/errors.js';
-import { toCodePoints, toUtf16 } from './code-positions.js';
 import type { JupyterServer } from './jupyter-server.js';
 import { KernelChannel } from './kernel-channel.js';
 import { kernelEnds } from './kernel-ends.js';
 import { learnInfo } from './kernel-info.js';
 import type { KernelMessage } from './kernel-message.js';
 import { KernelRequests } from './kernel-requests.js';
-import { createKernelSession, findKernelSession, type KernelSession, type KernelSpec, readKernelSession } from './kernel-sessions.js';
+import { enterKernelSession, isBusy, type KernelSession, type KernelSpec, postToKernel, readKernelSession } from './kernel-sessions.js';
 import { answerTimeoutMs, endlessMs, meetTimeoutMs, reconnectDelaysMs, startTimeoutMs } from './kernel-waits.js';
 import { pause } from './pause.js';
 import { RemoteExecution } from './remote-execution.js';
-import { watchExecution } from './watch-execution.js';
+import { RunningCell } from './running-cell.js';
+import type { SentCell } from './sent-cell.js';
 
 export interface LabKernelOptions {
   server: JupyterServer;
@@ -23,6 +24,8 @@ export interface LabKernelOptions {
   path: () => string;
   /** What the server would start for the notebook. */
   spec: KernelSpec;
+  /** Each time a cell is sent, and when it has begun. */
+  onSent?: ((cell: SentCell) => void) | undefined;
 }
 
 /** The kernel of the notebook's own session on a Jupyter server: the one that runs the cells of people in JupyterLab, too. */
@@ -30,14 +33,14 @@ export class LabKernel implements Kernel {
   readonly #options: LabKernelOptions;
   readonly #states = new Listeners<KernelState>();
   /** The same for each socket to one kernel: what it sent while there was none comes with the next one. */
-  #clientId = randomUUID();
+  #client = { kernelId: '', id: '' };
   #state: KernelState = 'starting';
   #info: KernelInfo;
   #session: KernelSession | undefined;
   #ownSessionId: string | undefined;
   #channel: KernelChannel | undefined;
   #attaching: Promise<void> | undefined;
-  #running: { id: string; execution: RemoteExecution } | undefined;
+  readonly #running: RunningCell;
   #turn: Promise<unknown> = Promise.resolve();
   readonly #requests = new KernelRequests();
   #isRestarting = false;
@@ -48,6 +51,7 @@ export class LabKernel implements Kernel {
   constructor(options: LabKernelOptions) {
     this.#options = options;
     this.#info = { ...options.spec, version: '' };
+    this.#running = new RunningCell({ isBusy: () => this.#isBusy(), onLost: (execution) => execution.fail(kernelEnds.restarted()) });
   }
 
   get state(): KernelState {
@@ -84,35 +88,47 @@ export class LabKernel implements Kernel {
     }
   }
 
+  /** Hears the rest of a cell that an earlier process has sent. Before anything else is asked of this kernel. */
+  follow(sent: SentCell, options: ExecuteOptions): Promise<Execution> {
+    const execution = new RemoteExecution(sent.source, options);
+    execution.hasBegun = sent.hasBegun;
+    this.#client = { kernelId: sent.kernelId, id: sent.clientId };
+    this.#running.set(sent, execution);
+    this.#setState('busy');
+    const turn = this.#attached().then(
+      () => this.#session?.kernelId !== sent.kernelId && execution.fail(kernelEnds.exchanged()),
+      (error: unknown) => execution.fail(error),
+    );
+    this.#turn = turn.then(() => execution.ended).catch(() => {});
+    return execution.ended;
+  }
+
   async interrupt(): Promise<void> {
-    const { execution } = this.#running ?? {};
+    const { execution } = this.#running;
     if (execution) await this.#stop(execution);
     else await this.#post('interrupt');
   }
 
   async complete(code: string, position: number): Promise<Completions> {
-    const nothing = { matches: [], start: position, end: position };
-    const content = await this.#ask('complete_request', { code, cursor_pos: toCodePoints(code, position) });
-    if (content?.status !== 'ok' || !Array.isArray(content.matches)) return nothing;
-    const { matches, cursor_start: start, cursor_end: end } = content;
-    return { matches: matches.map(String), start: toUtf16(code, Number(start)), end: toUtf16(code, Number(end)) };
+    return toCompletions(code, position, await this.#ask('complete_request', { code, cursor_pos: toCodePoints(code, position) }));
   }
 
   async inspect(code: string, position: number, detail: 0 | 1 = 0): Promise<MimeBundle | undefined> {
-    const content = await this.#ask('inspect_request', { code, cursor_pos: toCodePoints(code, position), detail_level: detail });
-    return content?.found === true && isJsonObject(content.data) ? content.data : undefined;
+    return toInspection(await this.#ask('inspect_request', { code, cursor_pos: toCodePoints(code, position), detail_level: detail }));
   }
 
   /** Also where the kernel has died, or its session was ended: then the server starts another one. */
   async restart(): Promise<void> {
     this.#isRestarting = true;
     try {
-      this.#endRunning((execution) => execution.end('interrupted'));
+      this.#running.end((execution) => execution.end('interrupted'));
       this.#setState('starting');
       const session = this.#session && (await readKernelSession(this.#options.server, this.#session.id));
       if (session) {
         this.#session = session;
         await this.#post('restart');
+        // What the server kept of its earlier life is nobody's.
+        this.#client = { kernelId: '', id: '' };
       }
       this.#drop();
       await this.#attached();
@@ -125,7 +141,7 @@ export class LabKernel implements Kernel {
   async close(): Promise<void> {
     if (this.#closed.signal.aborted) return;
     this.#closed.abort();
-    this.#endRunning((execution) => execution.fail(kernelEnds.closed()));
+    this.#running.end((execution) => execution.fail(kernelEnds.closed()));
     const channel = this.#channel;
     this.#drop();
     await channel?.closed;
@@ -140,23 +156,9 @@ export class LabKernel implements Kernel {
   }
 
   #send(execution: RemoteExecution): void {
-    const content = {
-      code: execution.source,
-      silent: false,
-      store_history: true,
-      user_expressions: {},
-      allow_stdin: execution.hasInput,
-      // Others' cells that wait in the kernel are not ours to drop.
-      stop_on_error: false,
-    };
-    const id = this.#channel?.send({ channel: 'shell', type: 'execute_request', content }) ?? '';
-    this.#running = { id, execution };
-    const forget = () => {
-      if (this.#running?.execution === execution) this.#running = undefined;
-    };
-    execution.ended.then(forget, forget);
-    const lose = () => execution.fail(kernelEnds.restarted());
-    void watchExecution(execution, () => this.#isBusy(), lose);
+    const messageId = this.#channel?.send({ channel: 'shell', type: 'execute_request', content: execution.toRequest() }) ?? '';
+    this.#running.set({ messageId }, execution);
+    this.#tell(messageId, execution);
   }
 
   async #stop(execution: RemoteExecution): Promise<void> {
@@ -168,8 +170,7 @@ export class LabKernel implements Kernel {
   }
 
   async #post(action: 'interrupt' | 'restart'): Promise<void> {
-    if (!this.#session) return;
-    await this.#options.server.request(`api/kernels/${encodeURIComponent(this.#session.kernelId)}/${action}`, { method: 'POST', body: {} });
+    if (this.#session) await postToKernel(this.#options.server, this.#session.kernelId, action);
   }
 
   /** Resolves when the kernel can be used. Rejects with what keeps it from that. */
@@ -186,17 +187,15 @@ export class LabKernel implements Kernel {
     const { server, path, spec } = this.#options;
     // Restarted under its socket, by a person or because it died.
     if (this.#channel?.isOpen && this.#state !== 'dead') return this.#meet();
-    const known = this.#session && (await readKernelSession(server, this.#session.id));
-    const found = known ?? (await findKernelSession(server, path()));
-    const session = found ?? (await createKernelSession(server, path(), spec.name === '' ? undefined : spec.name));
-    if (!found) this.#ownSessionId = session.id;
-    if (session.kernelId !== this.#session?.kernelId) this.#clientId = randomUUID();
+    const { session, isNew } = await enterKernelSession(server, { known: this.#session, path: path(), kernelName: spec.name });
+    if (isNew) this.#ownSessionId = session.id;
+    if (session.kernelId !== this.#client.kernelId) this.#client = { kernelId: session.kernelId, id: randomUUID() };
     this.#session = session;
-    const channel = await KernelChannel.open(server, session.kernelId, this.#clientId);
+    const channel = await KernelChannel.open(server, session.kernelId, this.#client.id);
     this.#channel = channel;
     channel.onMessage((message) => this.#take(message));
     void channel.closed.then(() => this.#onClosed(channel));
-    if (this.#running) return this.#awaitLost();
+    if (this.#running.execution) return this.#awaitLost(channel);
     // One that runs another's cell answers when that has ended, which may be tomorrow.
     const isBusy = (await this.#isBusy()) === true;
     this.#isReady = isBusy;
@@ -208,8 +207,8 @@ export class LabKernel implements Kernel {
   async #meet(): Promise<void> {
     const deadline = Date.now() + startTimeoutMs;
     for (;;) {
-      const answer = await this.#ask('kernel_info_request', {}, meetTimeoutMs);
-      if (answer) this.#info = learnInfo(this.#info, { answer, spec: this.#options.spec, kernelName: this.#session?.kernelName });
+      const answer = await this.#requests.askInfo(this.#channel, { timeoutMs: meetTimeoutMs, behindOutput: true });
+      if (answer) this.#learn(answer);
       // One that runs another's cell hears us, and answers when that has ended.
       this.#isReady = answer !== undefined || this.#state === 'busy';
       if (this.#isReady) return this.#state === 'busy' ? undefined : this.#setState('idle');
@@ -219,11 +218,16 @@ export class LabKernel implements Kernel {
   }
 
   /** The kernel's answer comes behind the end of the cell: one that has not ended by then has ended while nobody listened. */
-  #awaitLost(): void {
-    const { execution } = this.#running ?? {};
-    void this.#ask('kernel_info_request', {}, endlessMs).then((answer) => {
+  #awaitLost(channel: KernelChannel): void {
+    const { execution } = this.#running;
+    void this.#requests.askInfo(channel, { timeoutMs: endlessMs, behindOutput: true }).then((answer) => {
+      if (answer) this.#learn(answer);
       if (answer) execution?.fail(kernelEnds.unseen());
     });
+  }
+
+  #learn(answer: JsonObject): void {
+    this.#info = learnInfo(this.#info, { answer, spec: this.#options.spec, kernelName: this.#session?.kernelName });
   }
 
   #take(message: KernelMessage): void {
@@ -231,11 +235,18 @@ export class LabKernel implements Kernel {
     if (type === 'status') this.#takeStatus(String(content.execution_state), parentId);
     if (type === 'shutdown_reply' && channel === 'iopub' && !this.#isRestarting) this.#takeEnd(content.restart === true);
     if (this.#requests.take(message)) return;
-    const { id, execution } = this.#running ?? {};
-    if (!execution || parentId !== id) return;
+    const execution = this.#running.ofMessage(parentId);
+    if (!execution) return;
     if (channel === 'stdin' && type === 'input_request') return void this.#answerInput(execution, content);
+    const { hasBegun } = execution;
     if (execution.take(message) === 'aborted') return this.#send(execution);
+    if (execution.hasBegun !== hasBegun) this.#tell(parentId, execution);
     if (execution.isAbandoned && execution.hasBegun && !execution.isInterrupted) void this.#stop(execution).catch(() => {});
+  }
+
+  #tell(messageId: string, { source, hasBegun }: RemoteExecution): void {
+    const { kernelId, id: clientId } = this.#client;
+    this.#options.onSent?.({ kernelId, clientId, messageId, source, hasBegun });
   }
 
   #takeStatus(state: string, parentId: string): void {
@@ -247,22 +258,20 @@ export class LabKernel implements Kernel {
     const isOther = state === 'restarting' || state === 'starting';
     this.#isReady = false;
     if ((isOther || state === 'dead') && !this.#isRestarting)
-      this.#endRunning((execution) => execution.fail(state === 'dead' ? kernelEnds.notRestarted() : kernelEnds.restarted()));
+      this.#running.end((execution) => execution.fail(state === 'dead' ? kernelEnds.notRestarted() : kernelEnds.restarted()));
     if (isOther && !this.#isRestarting) this.#setState('idle');
   }
 
   /** It says so when it is asked to end. Its session tells whether another one takes its place; the server does not close the socket. */
   #takeEnd(isRestart: boolean): void {
     this.#isReady = false;
-    if (isRestart) return this.#endRunning((execution) => execution.fail(kernelEnds.restarted()));
+    if (isRestart) return this.#running.end((execution) => execution.fail(kernelEnds.restarted()));
     this.#drop();
     void this.#reconnect();
   }
 
   async #isBusy(): Promise<boolean | undefined> {
-    if (!this.#channel?.isOpen || !this.#session) return undefined;
-    const model = await this.#options.server.request(`api/kernels/${encodeURIComponent(this.#session.kernelId)}`);
-    return isJsonObject(model) ? model.execution_state === 'busy' : undefined;
+    return this.#channel?.isOpen && this.#session ? isBusy(this.#options.server, this.#session.kernelId) : undefined;
   }
 
   async #answerInput(execution: RemoteExecution, question: JsonObject): Promise<void> {
@@ -273,10 +282,8 @@ export class LabKernel implements Kernel {
   }
 
   /** The answer to a request; undefined where none comes in time, or while a cell of ours runs. */
-  async #ask(type: string, content: JsonObject, timeoutMs = answerTimeoutMs): Promise<JsonObject | undefined> {
-    const channel = this.#channel;
-    if (!channel?.isOpen || (this.#running && timeoutMs === answerTimeoutMs)) return undefined;
-    return this.#requests.ask(channel, { type, content, timeoutMs });
+  async #ask(type: string, content: JsonObject): Promise<JsonObject | undefined> {
+    return this.#running.execution ? undefined : this.#requests.ask(this.#channel, { type, content, timeoutMs: answerTimeoutMs });
   }
 
   #onClosed(channel: KernelChannel): void {
@@ -305,7 +312,7 @@ export class LabKernel implements Kernel {
         return 'done';
       }
       if (session.kernelId !== before) {
-        this.#endRunning((execution) => execution.fail(kernelEnds.exchanged()));
+        this.#running.end((execution) => execution.fail(kernelEnds.exchanged()));
       }
       await this.#attached();
       return 'done';
@@ -318,14 +325,8 @@ export class LabKernel implements Kernel {
 
   #giveUp(end: NotebookError): 'done' {
     this.#setState('dead');
-    this.#endRunning((execution) => execution.fail(end));
+    this.#running.end((execution) => execution.fail(end));
     return 'done';
-  }
-
-  #endRunning(end: (execution: RemoteExecution) => void): void {
-    const { execution } = this.#running ?? {};
-    this.#running = undefined;
-    if (execution) end(execution);
   }
 
   #drop(): void {

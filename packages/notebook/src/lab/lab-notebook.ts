@@ -10,6 +10,9 @@ import { LabKernel } from './lab-kernel.js';
 import { LiveNotebook } from './live-notebook.js';
 import type { NotebookSource } from './notebook-source.js';
 import { assertNoRival } from './rival.js';
+import { type KeptRun, parseKeptRun, type RunKeeper } from './run-keeper.js';
+import type { SentCell } from './sent-cell.js';
+import { toLabAddress } from './server-address.js';
 import { StoredNotebook } from './stored-notebook.js';
 
 export interface LabNotebookOptions {
@@ -18,8 +21,10 @@ export interface LabNotebookOptions {
   path: string;
   /** A person has agreed that a notebook is edited that may be open in a tab which does not follow. Default false. */
   allowEdits?: boolean | undefined;
-  /** What an agent is to do where a person has to agree. Default: as `use_notebook` has it. */
+  /** What an agent is to do where a person has to agree. Default: as `connect_notebook` has it. */
   howToAllow?: string | undefined;
+  /** Keeps the run that is under way for the next process that opens the notebook. Default: none does. */
+  keeper?: RunKeeper | undefined;
   logger?: Logger | undefined;
 }
 
@@ -36,7 +41,7 @@ export class LabNotebook {
   readonly #stopListening: () => void;
 
   private constructor(
-    { server, allowEdits = false, howToAllow = callUseNotebook, logger = silentLogger }: LabNotebookOptions,
+    { server, allowEdits = false, howToAllow = callConnectNotebook, keeper, logger = silentLogger }: LabNotebookOptions,
     source: NotebookSource,
     spec: KernelSpec,
   ) {
@@ -44,7 +49,13 @@ export class LabNotebook {
     this.allowEdits = allowEdits;
     this.#howToAllow = howToAllow;
     this.#source = source;
-    this.#kernel = new LabKernel({ server, path: () => source.path, spec });
+    const onSent = (sent: SentCell) => {
+      const { running } = this.session;
+      if (!running) return;
+      const { id, cellId, by, startedAt = Date.now() } = running;
+      keeper?.keep({ name: this.session.runs.nameOf(id), cellId, by, startedAt, sent });
+    };
+    this.#kernel = new LabKernel({ server, path: () => source.path, spec, onSent });
     this.session = createNotebookSession({ document: source.document, kernel: this.#kernel, title: source.path });
     const onFault = (error: unknown) =>
       logger.error('A tool failed.', { error: error instanceof Error ? (error.stack ?? '') : String(error) });
@@ -52,15 +63,22 @@ export class LabNotebook {
     this.tools = createNotebookTools(this.session, { onFault, scaleImage: createImageScaler(), isKernelBusy: isBusy });
     this.#stopListening = this.session.onEvent((event) => {
       if (event.type === 'started' || event.type === 'finished') source.setRunning(event.run.cellId, event.type === 'started');
+      if (event.type === 'finished') keeper?.keep(undefined);
     });
   }
 
   /** Rejects with `no_notebook` where the server does not have it, `not_supported`, or as `JupyterServer` does. */
   static async open(options: LabNotebookOptions): Promise<LabNotebook> {
-    const { server } = options;
+    const { server, keeper } = options;
     const [source, specs] = await Promise.all([openSource(options), readKernelSpecs(server)]);
     try {
-      return new LabNotebook(options, source, await chooseSpec(server, source, specs));
+      const spec = await chooseSpec(server, source, specs);
+      const kept = parseKeptRun(keeper?.read());
+      const isThere = kept && (await findKernelSession(server, source.path))?.kernelId === kept.sent.kernelId;
+      const notebook = new LabNotebook(options, source, spec);
+      if (isThere) notebook.#follow(kept);
+      else if (kept) keeper?.keep(undefined);
+      return notebook;
     } catch (error) {
       await source.close();
       throw error;
@@ -69,6 +87,11 @@ export class LabNotebook {
 
   get path(): string {
     return this.#source.path;
+  }
+
+  /** What a person opens. */
+  get address(): string {
+    return toLabAddress(this.server.name, this.path);
   }
 
   /** What `get_notebook_info` says besides what all notebooks have. */
@@ -102,6 +125,11 @@ export class LabNotebook {
     }
   }
 
+  /** The run goes on in a kernel that is the server's. */
+  #follow({ sent, ...run }: KeptRun): void {
+    this.session.follow({ ...run, follow: (heard) => this.#kernel.follow(sent, heard) });
+  }
+
   /** Without shared documents an open tab shows the old notebook, and whether there is one cannot be known: only who has a kernel. */
   async #assertMayEdit(): Promise<void> {
     if (this.#source.isLive || this.allowEdits) return;
@@ -118,7 +146,7 @@ export class LabNotebook {
   }
 }
 
-const callUseNotebook = 'Ask the person; if they agree, call use_notebook with this path and allow_edits: true, then call again.';
+const callConnectNotebook = 'Ask the person; if they agree, call connect_notebook with this path and allow_edits: true, then call again.';
 
 async function openSource({ server, path, logger }: LabNotebookOptions): Promise<NotebookSource> {
   const live = await LiveNotebook.open({ server, path });

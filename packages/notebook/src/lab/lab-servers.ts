@@ -29,11 +29,11 @@ export class LabServers {
   /** The server of that address, else the only one there is. Rejects with `no_notebook`, naming what there is. */
   async find(name: string | undefined): Promise<JupyterServer> {
     const { baseUrl, file } = this.#options.target;
-    if (baseUrl !== undefined && (name === undefined || name === baseUrl)) return this.#server(baseUrl);
+    if (baseUrl !== undefined && (name === undefined || isSameServer(name, baseUrl))) return this.#server(baseUrl);
     if (baseUrl !== undefined) throw notThat(name ?? '', [baseUrl]);
     if (file !== undefined && name === undefined) return this.#server((await this.findForFile(file)).baseUrl);
     const local = await this.#local();
-    const wanted = name === undefined ? local : local.filter((server) => server.baseUrl === name);
+    const wanted = name === undefined ? local : local.filter((server) => isSameServer(server.baseUrl, name));
     const [only, another] = wanted;
     if (only && !another) return this.#server(only.baseUrl);
     throw only
@@ -112,6 +112,7 @@ export async function findServerOfUser(baseUrl: string, env?: LabEnvironment): P
 
 /** `localhost` and its numbers are the same machine. */
 function isSameServer(left: string, right: string): boolean {
+  if (!URL.canParse(left) || !URL.canParse(right)) return left === right;
   const [a, b] = [left, right].map((url) => new URL(url.replace(/\/\/(127\.0\.0\.1|\[::1\])/, '//localhost')).href);
   return a === b;
 }
@@ -120,7 +121,7 @@ function several(servers: readonly LocalServer[]): NotebookError {
   const named = servers.map(({ baseUrl, folder }) => `${baseUrl} (folder ${folder})`).join(', ');
   return new NotebookError(
     'no_notebook',
-    `Several Jupyter servers of yours run: ${named}. Say which one is meant: the argument "server" of use_notebook and list_notebooks, or --notebook jupyter=ADDRESS.`,
+    `Several Jupyter servers of yours run: ${named}. Say which one is meant: by "server" of list_notebooks and the whole address in connect_notebook, or by --notebook jupyter=ADDRESS.`,
     {
       data: { servers: servers.map(({ baseUrl }) => baseUrl) },
     },

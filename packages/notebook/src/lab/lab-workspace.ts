@@ -9,8 +9,10 @@ import { listKernelSessions } from './kernel-sessions.js';
 import { LabNotebook } from './lab-notebook.js';
 import { LabServers, type LabTarget } from './lab-servers.js';
 import { pathOnServer } from './local-servers.js';
-import { createNotebook, listFolder } from './server-contents.js';
-import { listNotebooks, useNotebook } from './workspace-tools.js';
+import type { RunKeeper } from './run-keeper.js';
+import { parseLabAddress } from './server-address.js';
+import { assertNotebookThere, createNotebook, listFolder } from './server-contents.js';
+import { connectNotebook, listNotebooks } from './workspace-tools.js';
 
 export interface LabWorkspaceOptions {
   target: LabTarget;
@@ -18,8 +20,10 @@ export interface LabWorkspaceOptions {
   env?: { readonly [name: string]: string | undefined } | undefined;
   /** A person has agreed to edits of notebooks that may be open in tabs which do not follow. Default false. */
   allowEdits?: boolean | undefined;
-  /** What an agent is to do where a person has to agree to its edits. Default: as `use_notebook` has it. */
+  /** What an agent is to do where a person has to agree to its edits. Default: as `connect_notebook` has it. */
   howToAllow?: string | undefined;
+  /** Keeps the run of the notebook that is under way, for the next process. Default: none does. */
+  keeperOf?: ((notebook: { server: string; path: string }) => RunKeeper) | undefined;
   logger?: Logger | undefined;
   /** Called with each token, so that logs can be kept free of it. */
   onSecret?: ((secret: string) => void) | undefined;
@@ -27,12 +31,22 @@ export interface LabWorkspaceOptions {
   onFault?: ((error: unknown) => void) | undefined;
 }
 
-interface UseArguments {
-  path: string;
-  server?: string;
+interface ConnectArguments {
+  notebook: string;
   create?: boolean;
   allow_edits?: boolean;
 }
+
+/** Which folder of which server is meant. */
+interface FolderArguments {
+  /** Default: the root folder. */
+  folder?: string | undefined;
+  /** Its address. Default: the only one there is. */
+  server?: string | undefined;
+}
+
+/** What a folder of a server has, and which of the server's notebooks have a kernel. */
+export type LabContents = { server: string } & { [name: string]: unknown };
 
 const maxListed = 200;
 const maxNamed = 20;
@@ -41,7 +55,11 @@ const closeTimeoutMs = 10_000;
 
 /** The notebooks of the Jupyter servers that an agent may work in: each session of an agent has one in use, and never another's. */
 export class LabWorkspace {
-  readonly tools: readonly ToolDescription[] = [...describeNotebookTools(), listNotebooks, useNotebook];
+  /** Of each notebook. */
+  readonly notebookTools: readonly ToolDescription[] = describeNotebookTools();
+  readonly tools: readonly ToolDescription[] = [...this.notebookTools, listNotebooks, connectNotebook];
+  /** What `contents` may be asked, as properties of a JSON Schema. */
+  readonly contentsArguments = { ...listNotebooks.inputSchema.properties };
   readonly #options: LabWorkspaceOptions;
   readonly #servers: LabServers;
   /** By server and path, as they were opened. */
@@ -58,9 +76,12 @@ export class LabWorkspace {
   async callTool(name: string, args: unknown, { sessionId, ...context }: ToolContext & { sessionId: string }): Promise<ToolResult> {
     try {
       if (this.#isClosed) throw new NotebookError('closed', 'The notebooks were closed.');
-      if (name === listNotebooks.name) return toResult(await this.#list(checkArguments(name, listNotebooks.inputSchema, args), sessionId));
-      if (name === useNotebook.name)
-        return toResult(await this.#use(checkArguments(name, useNotebook.inputSchema, args) as unknown as UseArguments, sessionId));
+      if (name === listNotebooks.name) {
+        const { server, ...contents } = await this.contents(args);
+        return toResult({ server, in_use: this.#inUse.get(sessionId)?.path ?? null, ...contents });
+      }
+      if (name === connectNotebook.name)
+        return toResult(await this.#use(checkArguments(name, connectNotebook.inputSchema, args) as unknown as ConnectArguments, sessionId));
       return await (await this.#notebookOf(sessionId)).callTool(name, args, context);
     } catch (error) {
       return toFailedAnswer(error, this.#options.onFault);
@@ -86,6 +107,42 @@ export class LabWorkspace {
     const notebook = await this.#openOne(server, path);
     if (allowEdits) notebook.allowEdits = true;
     return notebook;
+  }
+
+  /** What keeps the notebook away that the target names, or the notebooks that there are, as a failed result. Never rejects. */
+  async whyNone(): Promise<ToolResult> {
+    const why = await this.locate().then(
+      () => foundMeanwhile,
+      (error: unknown) => error,
+    );
+    return toFailedAnswer(why, this.#options.onFault);
+  }
+
+  /** The notebooks of a folder, and those with a kernel. Rejects with `no_notebook` where it is not known which server is meant, or as it does. */
+  async contents(args: unknown): Promise<LabContents> {
+    const { folder = '', server: name }: FolderArguments = checkArguments(listNotebooks.name, listNotebooks.inputSchema, args);
+    const server = await this.#servers.find(name);
+    const [{ notebooks, folders }, sessions] = await Promise.all([listFolder(server, folder), listKernelSessions(server)]);
+    const running = sessions.map(({ path, kernelName }) => ({ path, kernel: kernelName }));
+    const left = notebooks.length - maxListed;
+    return {
+      server: server.name,
+      notebooks: notebooks.slice(0, maxListed),
+      ...(left > 0 ? { left_out: `${left} more notebooks of this folder` } : {}),
+      folders: folders.slice(0, maxListed),
+      running,
+      ...(await this.#servers.others(server)),
+    };
+  }
+
+  /**
+   * Where the notebook is, by its path on the server or its address. Rejects with `no_notebook` where no server that may be used has it, or it
+   * is not known which one is meant.
+   */
+  async find(text: string, { create = false }: { create?: boolean } = {}): Promise<{ baseUrl: string; path: string }> {
+    const { server, path } = await this.#find(text, create);
+    if (!create) await assertNotebookThere(server, path);
+    return { baseUrl: await this.#servers.ownAddressOf(server.name), path };
   }
 
   /** Ends what was opened; the kernel goes on. Rejects with what is not saved. */
@@ -114,32 +171,23 @@ export class LabWorkspace {
     if (failed) throw failed.reason;
   }
 
-  async #list({ folder = '', server: name }: { folder?: string; server?: string }, sessionId: string): Promise<object> {
-    const server = await this.#servers.find(name);
-    const [{ notebooks, folders }, sessions] = await Promise.all([listFolder(server, folder), listKernelSessions(server)]);
-    const running = sessions.map(({ path, kernelName }) => ({ path, kernel: kernelName }));
-    const left = notebooks.length - maxListed;
-    return {
-      server: server.name,
-      in_use: this.#inUse.get(sessionId)?.path ?? null,
-      notebooks: notebooks.slice(0, maxListed),
-      ...(left > 0 ? { left_out: `${left} more notebooks of this folder` } : {}),
-      folders: folders.slice(0, maxListed),
-      running,
-      ...(await this.#servers.others(server)),
-    };
-  }
-
-  async #use(args: UseArguments, sessionId: string): Promise<object> {
-    const path = args.path.replace(/^\/+/, '');
-    if (!path.endsWith('.ipynb')) throw new NotebookError('bad_arguments', `"${args.path}" is no notebook: its name has to end in .ipynb.`);
-    const server = await this.#servers.find(args.server);
-    if (args.create === true) await createNotebook(server, path);
+  async #use({ notebook: text, create, allow_edits: allowEdits }: ConnectArguments, sessionId: string): Promise<object> {
+    const { server, path } = await this.#find(text, create);
     const notebook = await this.#openOne(server, path);
-    if (args.allow_edits === true) notebook.allowEdits = true;
+    if (allowEdits === true) notebook.allowEdits = true;
     this.#inUse.set(sessionId, notebook);
     const { info } = notebook.session.kernel;
-    return { ...notebook.place, cells: notebook.session.document.cells.length, kernel: info.displayName };
+    return { status: 'connected', ...notebook.place, cells: notebook.session.document.cells.length, kernel: info.displayName };
+  }
+
+  async #find(text: string, create = false): Promise<{ server: JupyterServer; path: string }> {
+    const address = /^https?:/.test(text) ? parseLabAddress(text) : undefined;
+    const path = (address?.path ?? (address ? '' : text)).replace(/^\/+/, '');
+    if (!path.endsWith('.ipynb'))
+      throw new NotebookError('bad_arguments', `"${text.replace(/[?#].*$/s, '')}" is no notebook: its name has to end in .ipynb.`);
+    const server = await this.#servers.find(address?.baseUrl);
+    if (create) await createNotebook(server, path);
+    return { server, path };
   }
 
   async #notebookOf(sessionId: string): Promise<LabNotebook> {
@@ -157,8 +205,10 @@ export class LabWorkspace {
       if (notebook && notebook.server === server && notebook.path === path) return notebook;
     }
     const key = `${server.name} ${path}`;
-    const { allowEdits, howToAllow, logger } = this.#options;
-    const opening = this.#open.get(key) ?? LabNotebook.open({ server, path, allowEdits, howToAllow, logger });
+    const { allowEdits, howToAllow, logger, keeperOf } = this.#options;
+    const open = () =>
+      LabNotebook.open({ server, path, allowEdits, howToAllow, logger, keeper: keeperOf?.({ server: server.name, path }) });
+    const opening = this.#open.get(key) ?? open();
     this.#open.set(key, opening);
     try {
       return await opening;
@@ -180,13 +230,15 @@ export class LabWorkspace {
     const there = paths.length === 0 ? 'It has none in its root folder; "create": true makes one.' : `It has ${named}${more}.`;
     return new NotebookError(
       'no_notebook',
-      `No notebook of ${server.name} is chosen. ${there} Call use_notebook with the path of the one that is meant.`,
+      `No notebook of ${server.name} is chosen. ${there} Call connect_notebook with the path of the one that is meant.`,
       {
         data: { server: server.name, notebooks: paths.slice(0, maxNamed) },
       },
     );
   }
 }
+
+const foundMeanwhile = new NotebookError('no_notebook', 'The notebook has just been found. Call again.');
 
 function toResult(value: object): ToolResult {
   return { content: [{ type: 'text', text: JSON.stringify(value) }] };

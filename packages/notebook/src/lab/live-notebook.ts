@@ -275,7 +275,7 @@ export class LiveNotebook implements NotebookSource {
   }
 
   #gone(): NotebookError {
-    const message = `The notebook "${this.#path}" was deleted on ${this.#options.server.name}. Open tabs show the change, and it is saved nowhere. Save it under another name in JupyterLab, or call use_notebook for another notebook.`;
+    const message = `The notebook "${this.#path}" was deleted on ${this.#options.server.name}. Open tabs show the change, and it is saved nowhere. Save it under another name in JupyterLab, or call connect_notebook for another notebook.`;
     return new NotebookError('no_notebook', message, { data: { path: this.#path } });
   }
 

@@ -28,9 +28,17 @@ export class RemoteExecution {
     this.ended.catch(() => {});
   }
 
-  /** Whether anybody answers questions of the code. */
-  get hasInput(): boolean {
-    return this.#options.onInput !== undefined;
+  /** Of the request that runs it. */
+  toRequest(): JsonObject {
+    return {
+      code: this.source,
+      silent: false,
+      store_history: true,
+      user_expressions: {},
+      allow_stdin: this.#options.onInput !== undefined,
+      // Others' cells that wait in the kernel are not ours to drop.
+      stop_on_error: false,
+    };
   }
 
   /** What the code is answered; undefined refuses it. */
@@ -78,6 +86,8 @@ export class RemoteExecution {
     const { onOutput, onUpdate, onClear } = this.#options;
     const { transient, ...output } = content;
     const displayId = displayIdOf(transient);
+    // That it began may have been said while nobody listened.
+    this.hasBegun = true;
     // An error of the listener must not cost the other messages: it comes out at the end.
     try {
       if (type === 'execute_input') this.#begin(content);
@@ -91,7 +101,6 @@ export class RemoteExecution {
   }
 
   #begin({ execution_count: count }: JsonObject): void {
-    this.hasBegun = true;
     if (typeof count === 'number') this.#count = count;
   }
 }

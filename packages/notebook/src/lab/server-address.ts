@@ -34,6 +34,11 @@ export function parseLabAddress(text: string): LabAddress {
   };
 }
 
+/** What a person opens, and by which a notebook of a server is known. */
+export function toLabAddress(baseUrl: string, path: string): string {
+  return new URL(`lab/tree/${path.split('/').map(encodeURIComponent).join('/')}`, baseUrl).href;
+}
+
 function decodePath(path: string, text: string): string {
   try {
     return decodeURIComponent(path);

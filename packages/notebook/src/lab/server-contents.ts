@@ -21,10 +21,22 @@ export async function listFolder(server: JupyterServer, folder: string): Promise
   };
 }
 
-/** Makes an empty notebook. Rejects with `bad_arguments` for a path where something is already. */
+/** Rejects with `no_notebook`. */
+export async function assertNotebookThere(server: JupyterServer, path: string): Promise<void> {
+  const { status, body } = await server.ask(`api/contents/${encodePath(path)}`, { query: { content: '0' } });
+  if (status === 200 && isJsonObject(body) && body.type === 'notebook') return;
+  throw new NotebookError(
+    'no_notebook',
+    `${server.name} has no notebook "${path}". list_notebooks lists those that are; "create": true makes one.`,
+  );
+}
+
+/** Makes an empty notebook. Rejects with `bad_arguments` for a path where something is already, `no_notebook` for a folder that is not there. */
 export async function createNotebook(server: JupyterServer, path: string): Promise<void> {
   const { status } = await server.ask(`api/contents/${encodePath(path)}`, { query: { content: '0' } });
   if (status === 200) throw new NotebookError('bad_arguments', `${server.name} has "${path}" already. Leave "create" out to use it.`);
+  const folder = path.split('/').slice(0, -1).join('/');
+  if (folder !== '') await listFolder(server, folder);
   const content = { cells: [], metadata: {}, nbformat: 4, nbformat_minor: 5 };
   await server.request(`api/contents/${encodePath(path)}`, { method: 'PUT', body: { type: 'notebook', format: 'json', content } });
 }

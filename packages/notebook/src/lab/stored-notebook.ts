@@ -181,7 +181,7 @@ function notThere(server: JupyterServer, { path, status, body }: { path: string;
   if (status === 404)
     return new NotebookError(
       'no_notebook',
-      `${server.name} has no notebook "${path}": it was renamed or deleted, or never there. list_notebooks lists those that are; use_notebook with "create": true makes it.`,
+      `${server.name} has no notebook "${path}": it was renamed or deleted, or never there. list_notebooks lists those that are; connect_notebook with "create": true makes it.`,
       {
         data: { path },
       },

@@ -2,7 +2,7 @@ import { adds, looks, type ToolDescription } from '../tools/tool.js';
 
 const server = {
   type: 'string',
-  description: 'Address of the Jupyter server, as list_notebooks or an error names it. Needed where there are several.',
+  description: 'Address of the Jupyter server, as an error names it. Needed where there are several.',
 } as const;
 
 /** The tools of a Jupyter server that are about its notebooks, beside those of the notebook in use. */
@@ -19,22 +19,21 @@ export const listNotebooks: ToolDescription = {
   annotations: { ...looks('List the notebooks'), idempotentHint: true },
 };
 
-export const useNotebook: ToolDescription = {
-  name: 'use_notebook',
+export const connectNotebook: ToolDescription = {
+  name: 'connect_notebook',
   description:
-    'Chooses the notebook of the Jupyter server that all other tools work in from now on, for this agent alone. Answers {"server", "path", "live", "people", "cells", "kernel"}; "live" says that people see edits at once.',
+    'Chooses the notebook of the Jupyter server that all other tools work in from now on, for this agent alone. Answers {"status", "server", "path", "live", "people", "cells", "kernel"}; "live" says that people see edits at once.',
   inputSchema: {
     type: 'object',
     properties: {
-      path: { type: 'string', description: 'Path of the notebook, as in list_notebooks.' },
-      server,
+      notebook: { type: 'string', description: 'Path of the notebook, as in list_notebooks, or its whole address.' },
       create: { type: 'boolean', description: 'Makes an empty notebook there first.' },
       allow_edits: {
         type: 'boolean',
         description: 'Only after a person has agreed: change the notebook although it may be open in a tab that does not follow.',
       },
     },
-    required: ['path'],
+    required: ['notebook'],
     additionalProperties: false,
   },
   annotations: { ...adds('Choose a notebook'), idempotentHint: true },

@@ -24,6 +24,7 @@ describe('fitOutputs', () => {
         const onDisk = outputs.map((output) => splitOutput(fromKernel(output as Output)));
         expect(JSON.stringify(fitOutputs(onDisk, max)).length).toBeLessThanOrEqual(max);
       }),
+      { numRuns: 300 },
     );
   });
 
@@ -31,6 +32,22 @@ describe('fitOutputs', () => {
     const outputs = printed(['x'.repeat(3000)]);
     const max = JSON.stringify(outputs).length - 1;
     expect(JSON.stringify(fitOutputs(outputs, max)).length).toBeLessThanOrEqual(max);
+  });
+
+  it('keeps to it where metadata take more than all of it, and where each of many kinds is named as left out', () => {
+    const many = Object.fromEntries(Array.from({ length: 200 }, (_, index) => [`application/x-${index}`, 'x'.repeat(500)]));
+    const outputs = [
+      { output_type: 'display_data', data: { 'text/plain': ['shown'] }, metadata: { of: 'x'.repeat(50_000) } },
+      { output_type: 'display_data', data: many, metadata: {} },
+      ...printed(['the end\n']),
+    ];
+    const fitted = fitOutputs(outputs, 3000);
+    expect(JSON.stringify(fitted).length).toBeLessThanOrEqual(3000);
+    expect(fitted).toMatchObject([
+      { data: { 'text/plain': ['shown'] }, metadata: {} },
+      { text: [expect.stringMatching(/left out here/)] },
+      { text: ['the end\n'] },
+    ]);
   });
 
   it('shows both ends of a long text, and counts what is between them', () => {

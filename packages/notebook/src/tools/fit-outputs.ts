@@ -45,14 +45,30 @@ function withoutMiddle(outputs: readonly JsonObject[], most: number): JsonObject
   return [...outputs.slice(0, head), note, ...outputs.slice(outputs.length - tail)];
 }
 
+/** In at most so many characters, notes and keys included: with less and less of it, until that is so. */
 function fitOutput(output: JsonObject, share: number): JsonObject {
-  const max = Math.max(0, share - frameCharacters);
+  for (let max = Math.max(0, share - frameCharacters); ; ) {
+    const fitted = shorten(output, max);
+    const excess = JSON.stringify(fitted).length - share;
+    if (excess <= 0) return fitted;
+    if (max === 0) break;
+    max = Math.max(0, max - excess);
+  }
+  const note = `[an output of ${JSON.stringify(output).length} characters left out here; get_output has them]\n`;
+  return { name: 'stderr', output_type: 'stream', text: [note] };
+}
+
+function shorten(output: JsonObject, max: number): JsonObject {
   if (Array.isArray(output.text)) return { ...output, text: fitLines(output.text as string[], max) };
   if (Array.isArray(output.traceback)) {
     const evalue = fitText(String(output.evalue), Math.floor(max / 4));
     return { ...output, evalue, traceback: fitLines(output.traceback as string[], Math.floor((max * 3) / 4)) };
   }
-  return isJsonObject(output.data) ? { ...output, data: fitBundle(output.data, max) } : output;
+  if (!isJsonObject(output.data)) return output;
+  // Metadata says how the data is shown; what takes much of them is of some program, and none of what it shows.
+  const size = JSON.stringify(output.metadata ?? {}).length;
+  const shown = size <= max / 4 ? output : { ...output, metadata: {} };
+  return { ...shown, data: fitBundle(output.data, Math.max(0, max - Math.min(size, Math.floor(max / 4)))) };
 }
 
 /** Plain text is shortened; half a page of HTML is none, and is left out. */

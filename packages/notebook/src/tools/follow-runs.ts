@@ -107,10 +107,7 @@ async function findOrExplain(
 }
 
 function findRun(session: NotebookSession, runId: string): RunRecord {
-  const { runs } = session;
-  const [, mark, id] = /^(\w+)-(\d+)$/.exec(runId) ?? [];
-  const record = mark === runs.mark ? runs.find(Number(id)) : undefined;
+  const { record, isEarlier } = session.runs.findNamed(runId);
   if (record) return record;
-  const why = mark === undefined || mark === runs.mark ? noSuchRunText : earlierLifeText;
-  throw new NotebookError('unknown_run', `No run "${runId.slice(0, 60)}". ${why}`);
+  throw new NotebookError('unknown_run', `No run "${runId.slice(0, 60)}". ${isEarlier ? earlierLifeText : noSuchRunText}`);
 }

@@ -1,6 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { pixel } from '../../test/fixtures/tiny-kernel.js';
 import { type OpenNotebook, openNotebook } from '../../test/support/open-notebook.js';
+import type { Output } from '../kernel/kernel.js';
+import { readOutput } from './get-output.js';
 
 interface OutputAnswer {
   text: string;
@@ -52,6 +54,25 @@ describe('get_output', () => {
     const { value, images } = await notebook.call('get_output', { cellId: 'c0', outputIndex: 1, type: 'image/png' });
     expect(value).toMatchObject({ type: 'image/png', text: expect.stringContaining('image block 1') });
     expect(images).toEqual([{ type: 'image', data: pixel, mimeType: 'image/png' }]);
+  });
+
+  it('stays within its budget whatever names code gives to types, and takes no name for a type that is none', async () => {
+    const many = Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`application/x-${index}`, 'v'.repeat(100)]));
+    const outputs: Output[] = [
+      { output_type: 'display_data', data: { ['x'.repeat(1_000_000)]: 'v', 'text/plain': 'p' }, metadata: {} },
+      { output_type: 'display_data', data: many, metadata: {} },
+    ];
+    for (const outputIndex of [0, 1]) {
+      const { value } = await readOutput(outputs, { cellId: 'c0', outputIndex }, {});
+      expect(JSON.stringify(value).length).toBeLessThan(5000);
+      for (const type of ['toString', '__proto__', 'y'.repeat(1000)])
+        await expect(readOutput(outputs, { cellId: 'c0', outputIndex, type }, {})).rejects.toMatchObject({
+          code: 'bad_arguments',
+          message: expect.stringMatching(/^.{0,4000}$/s),
+        });
+    }
+    const { value } = await readOutput(outputs, { cellId: 'c0', outputIndex: 1, type: 'application/x-19999' }, {});
+    expect(value).toMatchObject({ type: 'application/x-19999', types_left_out: 19_980, characters: 100 });
   });
 
   it('says what there is instead', async () => {

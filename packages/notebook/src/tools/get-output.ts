@@ -40,7 +40,7 @@ export async function readOutput(outputs: readonly Output[], args: GetOutputArgu
   const texts = textsOf(output, options);
   const types = Object.keys(texts);
   const type = args.type ?? (types.includes('text/plain') ? 'text/plain' : types[0]);
-  const text = type === undefined ? undefined : texts[type];
+  const text = type === undefined || !Object.hasOwn(texts, type) ? undefined : texts[type];
   if (type === undefined || text === undefined) throw noType(index, args.type, types);
   return answerPart({ output, type, types, text }, args, options);
 }
@@ -69,13 +69,22 @@ interface Part {
 
 async function answerPart({ output, type, types, text }: Part, args: GetOutputArguments, options: ToolOptions): Promise<ToolAnswer> {
   const images = createImageCollector(options);
-  const about: JsonObject = { output_type: output.output_type, type, types, characters: text.length };
+  const about: JsonObject = { output_type: output.output_type, type: shortName(type), ...shortList(types), characters: text.length };
   const image = images.takeOne(type, text, parseRegion(args.region));
   if (image !== undefined) return { value: { ...about, text: await image }, images: images.blocks };
   const { from = 0 } = args;
   const start = wholeCharacter(text, Math.min(text.length, from < 0 ? Math.max(0, text.length + from) : from));
   const part = fitPart(text.slice(start), maxTextCharactersOf(options));
   return { value: { ...about, from: start, text: part, ...(start + part.length < text.length ? { next_from: start + part.length } : {}) } };
+}
+
+/** Code may show as many types as it likes, under any names. */
+const [maxTypes, maxTypeName] = [20, 100];
+const shortName = (type: string): string => (type.length > maxTypeName ? `${type.slice(0, maxTypeName)}…` : type);
+
+function shortList(types: readonly string[]): { types: string[]; types_left_out?: number } {
+  const left = types.length - maxTypes;
+  return { types: types.slice(0, maxTypes).map(shortName), ...(left > 0 ? { types_left_out: left } : {}) };
 }
 
 /** Rejects with `bad_arguments`. */
@@ -107,5 +116,8 @@ function noOutput(cell: string, index: number, count: number): NotebookError {
 
 function noType(index: number, type: string | undefined, types: readonly string[]): NotebookError {
   const asked = type === undefined ? 'any' : JSON.stringify(type.slice(0, 100));
-  return new NotebookError('bad_arguments', `Output ${index} does not have ${asked}; it has ${types.join(', ') || 'nothing'}.`);
+  return new NotebookError(
+    'bad_arguments',
+    `Output ${index} does not have ${asked}; it has ${shortList(types).types.join(', ') || 'nothing'}.`,
+  );
 }

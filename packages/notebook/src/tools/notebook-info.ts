@@ -8,8 +8,9 @@ export const getNotebookInfo = defineNotebookTool<Record<string, never>>({
   description:
     'Describes the notebook: title, number of cells by type, kernel (language, version, state, what its code can do to this machine, and the layers between them, known once it has started), the running cell and those that wait, whether agents may change it, and how many changes of agents can be undone.',
   annotations: { ...looks('Describe the notebook'), idempotentHint: true },
-  answer({ session }) {
+  answer({ session, options }) {
     const { document, kernel, journal, running, queued } = session;
+    const unsaved = options.whyUnsaved?.();
     const count = (type: string) => document.cells.filter((cell) => cell.type === type).length;
     return {
       value: {
@@ -24,6 +25,7 @@ export const getNotebookInfo = defineNotebookTool<Record<string, never>>({
         running: running ? toView(running) : null,
         queued: queued.map(toView),
         read_only: session.readOnly,
+        ...(unsaved === undefined ? {} : { unsaved }),
         undoable_changes: journal.entries.filter(({ undone }) => !undone).length,
       },
     };

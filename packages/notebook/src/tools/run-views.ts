@@ -7,11 +7,6 @@ import { fitOutputs } from './fit-outputs.js';
 import { createImageCollector, maxTextCharactersOf } from './output-content.js';
 import type { NotebookToolCall, ToolAnswer } from './tool.js';
 
-/** What agents call a run: its number, and the session's own mark, so that one of an earlier session is never taken for it. */
-function toRunId({ runs }: NotebookSession, id: number): string {
-  return `${runs.mark}-${id}`;
-}
-
 /** What agents read of a run, without its outputs. */
 export function toRunView(
   session: NotebookSession,
@@ -19,7 +14,7 @@ export function toRunView(
 ): JsonObject {
   const elapsedMs = durationMs ?? (startedAt === undefined ? undefined : Math.max(0, Date.now() - startedAt));
   return {
-    run_id: toRunId(session, id),
+    run_id: session.runs.nameOf(id),
     cellId,
     status,
     started_by: { ...by },
@@ -41,7 +36,7 @@ export async function answerRun(
   const value = {
     ...toRunView(session, record),
     outputs: shown,
-    ...(all ? { cursor: toCursor(all, record.clears) } : { outputs_left_out: forgottenText }),
+    ...(all ? { cursor: toCursor(all, record.clears) } : record.status === 'queued' ? {} : { outputs_left_out: forgottenText }),
   };
   return { value, images: images.blocks };
 }

@@ -67,6 +67,8 @@ export interface ToolOptions {
   waitSeconds?: number;
   /** Of a kernel that outlives this process: whether it runs code, whoever's. Undefined: that cannot be known now. Default: it does not. */
   isKernelBusy?: () => Promise<boolean | undefined>;
+  /** Why the notebook's file does not have what is changed; undefined where it does, or will in a moment. Default: it does. */
+  whyUnsaved?: () => string | undefined;
   /** Receives faults that the caller sees only as "Internal error". */
   onFault?: (error: unknown) => void;
 }
@@ -119,9 +121,11 @@ export function bindTool(definition: ToolDefinition, session: NotebookSession, o
       if (!annotations.readOnlyHint && session.readOnly) throw readOnlyError(name);
       const args = checkArguments(name, inputSchema, given) as never;
       const by: Actor = { kind: 'agent', name: context.agent ?? 'agent' };
-      return toResult(
-        await definition.answer({ session, args, by, context, options: context.wholeOutputs ? { ...options, whole: true } : options }),
-      );
+      const answer = await definition.answer({
+        ...{ session, args, by, context },
+        options: context.wholeOutputs ? { ...options, whole: true } : options,
+      });
+      return withUnsaved(toResult(answer), annotations.readOnlyHint ? undefined : options.whyUnsaved?.());
     } catch (error) {
       return toFailedAnswer(error, options.onFault);
     }
@@ -132,6 +136,12 @@ export function bindTool(definition: ToolDefinition, session: NotebookSession, o
 /** As MCP has it. */
 export function toResult({ value, images = [] }: ToolAnswer): ToolResult {
   return { content: [textBlock(value), ...images] };
+}
+
+/** What was changed is there, but only as long as this process is. */
+function withUnsaved(result: ToolResult, why: string | undefined): ToolResult {
+  if (why === undefined) return result;
+  return { content: [...result.content, { type: 'text', text: `The notebook is not saved: ${why}` }] };
 }
 
 /** An error is JSON too, so that a program can read the code, and an agent what the error is about. */

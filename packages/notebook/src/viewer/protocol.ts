@@ -23,6 +23,11 @@ export type FileState =
   | { readonly kind: 'conflict'; readonly found: 'changed' | 'removed' | 'invalid'; readonly detail: string }
   | { readonly kind: 'failed'; readonly detail: string };
 
+/** Why the file does not have what the notebook has, where nothing but a person changes that; undefined where it has, or will in a moment. */
+export function whyUnsaved(state: FileState): string | undefined {
+  return state.kind === 'conflict' || state.kind === 'failed' ? state.detail : undefined;
+}
+
 /** An agent that is connected. */
 export interface ConnectedAgent {
   readonly id: string;

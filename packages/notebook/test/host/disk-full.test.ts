@@ -5,6 +5,7 @@ import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { parseNotebook } from '../../src/model/nbformat.js';
 import { temporaryFolder } from './support/folder.js';
+import { callTool, startHost } from './support/hosts.js';
 import { bundle, exitOf, onLine, startProgram } from './support/programs.js';
 import { ann, openStore, stateOf } from './support/stores.js';
 import { until } from './support/until.js';
@@ -40,6 +41,22 @@ describe('a full disk', () => {
     await stateOf(store, 'saved');
     expect(parseNotebook(await readFile(store.path, 'utf8')).notebook.cells[0]?.source).toHaveLength(3_000_000);
     await store.close();
+  });
+
+  it('is told to the agent that changes the notebook, and to who asks what the notebook is, as long as it is full', async ({ skip }) => {
+    const folder = await smallDisk();
+    if (folder === undefined) return skip('Only root may mount a small disk.');
+    const host = await startHost({ file: join(folder, 'a.ipynb') });
+    const add = async (content: string) => (await host.callTool('add_text_cell', { cellIndex: 0, content })).content;
+    expect(await add('x'.repeat(3_000_000))).toHaveLength(1);
+    await until(() => host.fileState.kind === 'failed');
+    expect((await add('more')).slice(1)).toMatchObject([{ text: expect.stringMatching(/not saved:.*no space is left.*Free some space/) }]);
+    expect(await callTool(host, 'get_notebook_info')).toMatchObject({ unsaved: expect.stringContaining('no space is left') });
+    await run('mount', ['-o', 'remount,size=20m', folder]);
+    await until(() => host.fileState.kind === 'saved');
+    expect(await add('as before')).toHaveLength(1);
+    expect(await callTool(host, 'get_notebook_info')).not.toHaveProperty('unsaved');
+    await host.close();
   });
 
   it('is met also as a limit on the size of files', async () => {

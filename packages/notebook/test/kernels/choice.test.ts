@@ -52,6 +52,9 @@ describe('auto', { timeout }, () => {
       kernel: expect.objectContaining({ id: 'pyodide' }),
       reason: 'no Python with ipykernel was found',
     });
+    const withOwn = await setUp({ onPath: false });
+    await makeVenv(join(withOwn.project, '.venv'), { ipykernel: true });
+    expect(await withOwn.choose()).toMatchObject({ kernel: { id: 'pyodide' }, reason: 'until a person allows the Python of this folder' });
     const python = await makeVenv(join(bare.home, 'own'), { ipykernel: false });
     writeProgram(join(bare.home, 'bin', 'python3'), `exec '${python}' "$@"`);
     const { kernel, notice } = await bare.choose();

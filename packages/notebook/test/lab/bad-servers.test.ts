@@ -72,7 +72,7 @@ it('a token that is revoked is said, without the token; the server’s own file 
   const agent = await agentAt('token.ipynb');
   const workspace = new LabWorkspace({ target: {}, env: { JUPYTER_RUNTIME_DIR: lab.runtimeDir } });
   onTestFinished(() => workspace.close());
-  const use = () => workspace.callTool('use_notebook', { path: 'token.ipynb' }, { sessionId: '1' });
+  const use = () => workspace.callTool('connect_notebook', { notebook: 'token.ipynb' }, { sessionId: '1' });
   expect((await use()).isError).toBeUndefined();
   await lab.stop();
   const revoked = lab.token;
@@ -84,7 +84,7 @@ it('a token that is revoked is said, without the token; the server’s own file 
   expect(refused.message).not.toContain(revoked);
   const found = new LabWorkspace({ target: {}, env: { JUPYTER_RUNTIME_DIR: lab.runtimeDir } });
   onTestFinished(() => found.close());
-  expect((await found.callTool('use_notebook', { path: 'token.ipynb' }, { sessionId: '1' })).isError).toBeUndefined();
+  expect((await found.callTool('connect_notebook', { notebook: 'token.ipynb' }, { sessionId: '1' })).isError).toBeUndefined();
   // The one that was there before learns it too.
   const edit = () => workspace.callTool('update_cell', { cellId: 'one', content: 'a = 3' }, { sessionId: '1' });
   await until(async () => (await edit()).isError === undefined);
@@ -117,13 +117,15 @@ it('folders, missing notebooks and servers are named, never guessed', { timeout 
     return JSON.parse(content[0]?.type === 'text' ? content[0].text : '{}');
   };
   expect(await call('list_notebooks', { folder: 'deep er' })).toMatchObject({ notebooks: [{ path: 'deep er/ü.ipynb' }], in_use: null });
-  expect((await call('use_notebook', { path: 'none.ipynb' })).error).toMatchObject({ code: 'no_notebook' });
-  expect((await call('use_notebook', { path: 'x.txt' })).error).toMatchObject({ code: 'bad_arguments' });
-  expect((await call('use_notebook', { path: 'a.ipynb', server: 'http://127.0.0.1:1/' })).error).toMatchObject({ code: 'no_notebook' });
-  expect(await call('use_notebook', { path: 'deep er/ü.ipynb' })).toMatchObject({ live: true, cells: 1 });
+  expect((await call('connect_notebook', { notebook: 'none.ipynb' })).error).toMatchObject({ code: 'no_notebook' });
+  expect((await call('connect_notebook', { notebook: 'x.txt' })).error).toMatchObject({ code: 'bad_arguments' });
+  expect((await call('connect_notebook', { notebook: 'http://127.0.0.1:1/lab/tree/a.ipynb' })).error).toMatchObject({
+    code: 'no_notebook',
+  });
+  expect(await call('connect_notebook', { notebook: 'deep er/ü.ipynb' })).toMatchObject({ live: true, cells: 1 });
   expect(await call('run_code', { code: '1 + 1' })).toMatchObject({ status: 'ok' });
-  expect(await call('use_notebook', { path: 'new.ipynb', create: true })).toMatchObject({ path: 'new.ipynb', live: true });
-  expect((await call('use_notebook', { path: 'new.ipynb', create: true })).error).toMatchObject({ code: 'bad_arguments' });
+  expect(await call('connect_notebook', { notebook: 'new.ipynb', create: true })).toMatchObject({ path: 'new.ipynb', live: true });
+  expect((await call('connect_notebook', { notebook: 'new.ipynb', create: true })).error).toMatchObject({ code: 'bad_arguments' });
   const nobody = new LabWorkspace({ target: {}, env: { JUPYTER_RUNTIME_DIR: join(lab.home, 'nothing') } });
   onTestFinished(() => nobody.close());
   const { content } = await nobody.callTool('get_cells', {}, { sessionId: '1' });

@@ -55,7 +55,7 @@ it('#256, #446, #447: two agents in two notebooks never meet, whoever switches w
   });
   // A person looks at the third, which must not matter.
   await person.show('c.ipynb');
-  await Promise.all([call('ann', 'use_notebook', { path: 'a.ipynb' }), call('bob', 'use_notebook', { path: 'b.ipynb' })]);
+  await Promise.all([call('ann', 'connect_notebook', { notebook: 'a.ipynb' }), call('bob', 'connect_notebook', { notebook: 'b.ipynb' })]);
   const steps = ['ann', 'bob'].map(async (agent) => {
     for (let step = 0; step < 10; step++) await call(agent, 'run_code', { code: `who = "${agent}"; ${step}` });
     return call(agent, 'run_code', { code: 'who' });
@@ -63,7 +63,7 @@ it('#256, #446, #447: two agents in two notebooks never meet, whoever switches w
   const [ofAnn, ofBob] = await Promise.all(steps);
   expect(ofAnn.outputs[0].data['text/plain']).toEqual(["'ann'"]);
   expect(ofBob.outputs[0].data['text/plain']).toEqual(["'bob'"]);
-  expect(await call('bob', 'use_notebook', { path: 'c.ipynb' })).toMatchObject({ path: 'c.ipynb', live: true });
+  expect(await call('bob', 'connect_notebook', { notebook: 'c.ipynb' })).toMatchObject({ path: 'c.ipynb', live: true });
   // Who is there is told from time to time.
   await until(async () => (await call('bob', 'get_notebook_info')).people.join().includes('Anonymous'));
   await call('bob', 'add_text_cell', { cellIndex: 1, content: 'From Bob.' });

@@ -68,7 +68,7 @@ describe('which agent holds the notebook, in the window', () => {
     expect(faults).toEqual([]);
   });
 
-  for (const width of [360, 1024])
+  for (const width of [360, 1024, 1600])
     for (const [name, agents, lease] of [
       ['one agent', [claude], held],
       ['two agents', [claude, codex], held],

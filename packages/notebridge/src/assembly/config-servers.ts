@@ -4,6 +4,7 @@ import { Listeners } from '@notebridge/kit/listeners';
 import type { Logger } from '@notebridge/kit/logger';
 import { ServerTools } from '../catalog/server-tools.js';
 import type { Config } from '../config/config.js';
+import { LogLevels } from '../core/log-levels.js';
 import type { SkillFolder } from '../core/skill-folder.js';
 import type { ToolServer, ToolServerEvent, ToolServers } from '../core/tool-server.js';
 import { currentSkillsServer } from '../skills/proxy-caller.js';
@@ -16,6 +17,8 @@ export interface OpenServersOptions {
   logger: Logger;
   redactor: Redactor;
   serverInfo: JsonObject;
+  /** Where it is kept which era each server speaks. Default: nowhere. */
+  stateDir?: string | undefined;
   /** A folder of which `skills` is looked through besides those of the config. Absolute. */
   sharedDir?: string | undefined;
 }
@@ -27,6 +30,8 @@ const neverMs = 2 ** 31 - 1;
 export class ConfigServers implements ToolServers {
   /** For agents: the same tools as `server__tool`. */
   readonly provider: ServerTools;
+  /** Which log lines agents have asked for: the hub says it to the servers. */
+  readonly logLevels = new LogLevels();
   readonly #options: OpenServersOptions;
   readonly #upstreams: Upstreams;
   readonly #skills: SkillsServer;
@@ -34,12 +39,21 @@ export class ConfigServers implements ToolServers {
   #hasSkills: boolean;
 
   constructor(options: OpenServersOptions) {
-    const { config, logger, redactor, serverInfo } = options;
+    const { config, logger, redactor, serverInfo, stateDir } = options;
     const { callTimeoutMs, startTimeoutMs, maxMessageBytes, idleStopMs } = config.limits;
     this.#options = options;
     const lazyIdleMs = idleStopMs === 0 ? neverMs : idleStopMs;
     const limits = { callTimeoutMs, startTimeoutMs, maxMessageBytes, lazyIdleMs };
-    this.#upstreams = createUpstreams({ servers: config.servers, logger, redactor, clientInfo: serverInfo, limits });
+    const erasFile = stateDir === undefined ? undefined : join(stateDir, 'server-eras.json');
+    this.#upstreams = createUpstreams({
+      servers: config.servers,
+      logger,
+      redactor,
+      clientInfo: serverInfo,
+      limits,
+      erasFile,
+      logLevels: this.logLevels,
+    });
     this.#upstreams.subscribe((event) => this.#events.emit(event));
     const folders = this.#foldersOf(config);
     this.#hasSkills = folders.length > 0;

@@ -67,7 +67,12 @@ class Assembly implements Notebridge {
     this.#parts = parts;
     this.#guard = guard;
     this.servers = servers ?? noServers;
-    this.hub = new McpHost({ serverInfo, logger, mayHear: (principal, event) => guard.mayHear(principal, event) });
+    this.hub = new McpHost({
+      serverInfo,
+      logger,
+      logLevels: servers?.logLevels,
+      mayHear: (principal, event) => guard.mayHear(principal, event),
+    });
     // The guard sees what really came; the user's own layers see every message as the agent does.
     this.hub.addMiddleware(guard.middleware);
     if (servers !== undefined) this.hub.addMiddleware(createToolNaming(servers.provider));
@@ -112,7 +117,11 @@ class Assembly implements Notebridge {
     if (options.http === undefined || servers === undefined) return;
     const { openHttpDoors } = await import('./http-doors.js');
     const guard = await this.#guard.open();
-    const doors = await openHttpDoors(options.http, { settings, hub: this.hub, servers, guard });
+    const endSession = (sessionId: string): void => {
+      void servers.endSession(sessionId);
+      this.notebook?.endSession?.(sessionId);
+    };
+    const doors = await openHttpDoors(options.http, { settings, hub: this.hub, servers, guard, endSession });
     this.#closers.add(() => doors.close());
     this.#doors = doors;
   }

@@ -40,6 +40,8 @@ export interface BehindHttp {
   hub: Hub;
   servers: ConfigServers;
   guard: GuardWithStore;
+  /** An agent's session has ended: what is held for it alone can go. */
+  endSession: (sessionId: string) => void;
 }
 
 const usualPort = 8765;
@@ -98,7 +100,7 @@ function createApp(
 
 function addDoors(
   app: HttpApp,
-  { settings, hub, servers, guard, authority, ownerToken }: BehindHttp & { authority: Authority; ownerToken: string },
+  { settings, hub, servers, guard, endSession, authority, ownerToken }: BehindHttp & { authority: Authority; ownerToken: string },
 ): McpHttpDoor {
   const { config, logger } = settings;
   const { maxResultBytes, maxInFlight } = config.limits;
@@ -116,7 +118,7 @@ function addDoors(
   const agents = createMcpHttpDoor(app, {
     hub,
     authenticate: (authorization) => authority.authenticate(authorization, 'agent'),
-    endSession: (sessionId) => void servers.endSession(sessionId),
+    endSession,
   });
   createOwnerDoor(app, { servers, authenticate });
   createExchangeDoor(

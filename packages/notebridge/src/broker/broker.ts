@@ -124,12 +124,8 @@ export class Broker implements HeldNotebooks {
     return [...this.#opened.keys()];
   }
 
-  async stop(file: string | undefined): Promise<void> {
-    if (file !== undefined) {
-      const notebook = this.all().find(({ target }) => fileOf(target.address) === file);
-      if (notebook !== undefined) await this.#closeNotebook(notebook);
-      return;
-    }
+  async stop(notebook: SharedNotebook | undefined): Promise<void> {
+    if (notebook !== undefined) return this.#closeNotebook(notebook);
     await Promise.all(this.all().map((notebook) => this.#closeNotebook(notebook)));
     // The answer leaves first.
     setImmediate(() => void this.close());

@@ -4,7 +4,7 @@ import { BridgeError } from '../core/errors.js';
 import { toPlainValue } from '../core/wire.js';
 import type { Peer } from '../rpc/peer.js';
 import type { LinkHandler } from './join-link.js';
-import { fileOf, type NotebookAddress } from './notebook-address.js';
+import type { NotebookAddress } from './notebook-address.js';
 import type { NotebookTerms } from './notebook-terms.js';
 import type { SharedNotebook } from './shared-notebook.js';
 
@@ -27,8 +27,8 @@ export interface HeldNotebooks {
   /** A process has left a notebook. */
   left(notebook: SharedNotebook): void;
   all(): readonly SharedNotebook[];
-  /** Saves and ends the notebook of a file; without one all, and the process. */
-  stop(file: string | undefined): Promise<void>;
+  /** Saves and ends one notebook; without one all, and the process. */
+  stop(notebook: SharedNotebook | undefined): Promise<void>;
 }
 
 /** The side of a link that holds notebooks: one joined process, which asks for at most one of them. */
@@ -74,21 +74,26 @@ export class HostLink implements LinkHandler {
     this.#held.left(notebook);
   }
 
-  /** Ends nothing while something would be lost by it, unless it is forced. */
-  async #stop({ file, isForced }: JsonObject): Promise<JsonObject> {
-    const wanted = typeof file === 'string' ? file : undefined;
-    const meant = this.#held.all().filter(({ target }) => wanted === undefined || fileOf(target.address) === wanted);
+  /** The notebook of an id, or all and the process. Ends nothing while something would be lost by it, unless it is forced. */
+  async #stop({ id, isForced }: JsonObject): Promise<JsonObject> {
+    const wanted = id === undefined ? undefined : this.#notebookOf(id);
+    const meant = wanted === undefined ? this.#held.all() : [wanted];
     const losses = meant.flatMap((notebook) => notebook.loss ?? []);
-    if (losses.length > 0 && isForced !== true) return { stopped: 0, losses };
+    if (losses.length > 0 && isForced !== true) return { ended: [], losses };
+    const ended = meant.map((notebook) => notebook.ending());
     await this.#held.stop(wanted);
-    return { stopped: meant.length, losses: [] };
+    return { ended, losses: [] };
   }
 
   /** Answers who held it; null for nobody. */
   #release({ id }: JsonObject): JsonObject {
+    return { holder: this.#notebookOf(id).lease.release() ?? null };
+  }
+
+  #notebookOf(id: unknown): SharedNotebook {
     const notebook = this.#held.all().find((held) => held.id === id);
     if (notebook === undefined) throw new BridgeError('bad_notebook', 'That notebook is not open any more.');
-    return { holder: notebook.lease.release() ?? null };
+    return notebook;
   }
 
   async #open(request: JoinRequest): Promise<JsonObject> {
@@ -106,6 +111,7 @@ export class HostLink implements LinkHandler {
     const { provider, address } = notebook.target;
     const { instructions } = provider;
     const place = { id: notebook.id, address: { ...address } };
-    return { isNew, ...place, ...(instructions === undefined ? {} : { instructions }) };
+    const note = isNew ? undefined : notebook.noteFor(request);
+    return { isNew, ...place, ...(instructions === undefined ? {} : { instructions }), ...(note === undefined ? {} : { note }) };
   }
 }

@@ -7,6 +7,7 @@ import { createLineChannel } from '../rpc/line-channel.js';
 import { Peer } from '../rpc/peer.js';
 import { type HostPlace, isSameProcess } from './host-place.js';
 import { otherVersion, proveToHost } from './join-proof.js';
+import { LinkPace } from './link-pace.js';
 
 /** What one side of a link does for the other. */
 export interface LinkHandler {
@@ -37,11 +38,16 @@ export function openJoinLink(socket: Socket, createHandler: (peer: Peer) => Link
     // A process that is killed resets the connection, or leaves a pipe that nobody reads: the other side is gone, as after any other end.
     onEnd: (cause) => channel.incoming.close(cause && new BridgeError('closed', `The other side has gone: ${messageOf(cause)}`, { cause })),
   });
+  const pace = new LinkPace(socket);
   let handler: LinkHandler | undefined;
   const peer: Peer = new Peer({
     channel,
-    onRequest: ({ method, params = {} }, call) =>
-      method === pingMethod ? Promise.resolve({}) : (handler?.request(method, params, call) ?? Promise.reject(notReady())),
+    onRequest: ({ method, params = {} }, call) => {
+      const begin = () => handler?.request(method, params, call) ?? Promise.reject(notReady());
+      if (method === pingMethod) return Promise.resolve({});
+      const turn = pace.next();
+      return turn === undefined ? begin() : turn.then(begin);
+    },
     onNotification: ({ method, params = {} }) => handler?.notify(method, params),
     onFault: () => {},
     onClose: () => {

@@ -187,7 +187,7 @@ export class JoinedNotebook implements Provider {
     const peer = await connect((opened) => this.#handlerOf(opened), this.#again.address);
     try {
       const answer = await peer.request('notebook/open', { ...open, ...this.#again } as unknown as JsonObject);
-      const { isNew, instructions, id, address } = toPlainValue(answer) as JsonObject;
+      const { isNew, instructions, id, address, note } = toPlainValue(answer) as JsonObject;
       const link = {
         peer,
         isNew: isNew === true,
@@ -195,6 +195,7 @@ export class JoinedNotebook implements Provider {
         id: String(id),
       };
       if (this.#isClosed) throw new BridgeError('closed', 'This agent has left the notebook.');
+      if (!this.#hadLink && typeof note === 'string') this.#news = note;
       if (this.#hadLink && link.isNew) this.#news = newsOf(address as unknown as NotebookAddress);
       if (this.#hadLink) this.#returned(peer);
       this.#hadLink = true;

@@ -15,9 +15,9 @@ interface Terms {
 export const takeOverName = 'take_over';
 
 /** A write beside the holder. */
-export function heldError(hold: Holding, { idleMs }: Pick<Terms, 'idleMs'>): BridgeError {
-  const next = `You can read all of it. To write, call ${takeOverName}: it asks the person at the notebook.`;
-  return held(`${holds(hold)} It alone changes and runs; nothing was done. ${next} ${endOf(idleMs)}`, hold);
+export function heldError(hold: Holding, { idleMs, nextStep, person }: Terms & { person?: object | undefined }): BridgeError {
+  const next = person === undefined ? nextStep : `To write, call ${takeOverName}: it asks the person at the notebook.`;
+  return held(`${holds(hold)} It alone changes and runs; nothing was done. You can read all of it. ${next} ${endOf(idleMs)}`, hold);
 }
 
 export function takenAwayError(): BridgeError {

@@ -105,11 +105,12 @@ export class LeaseGate implements Provider {
 
   /** What nobody has listed, or without the hint, may change anything. */
   async #isReading(name: unknown, context: CallContext): Promise<boolean> {
-    if (this.#options.reads?.has(String(name)) === true) return true;
+    if (typeof name !== 'string') return false;
+    if (this.#options.reads?.has(name) === true) return true;
     this.#reading ??= this.#readList(context);
     const reading = this.#reading;
     try {
-      return (await reading).has(String(name));
+      return (await reading).has(name);
     } catch {
       if (this.#reading === reading) this.#reading = undefined;
       return false;

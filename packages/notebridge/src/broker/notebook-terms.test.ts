@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { codeOf } from '../core/errors.js';
-import { assertTerms, type NotebookTerms } from './notebook-terms.js';
+import { assertTerms, kernelNote, type NotebookTerms } from './notebook-terms.js';
 
 const file = '/home/you/work.ipynb';
 const plain: NotebookTerms = { sandbox: 'auto', readOnly: false, allowNet: [] };
@@ -46,4 +46,14 @@ it('refuses who insists on less than it gives, names the option, and says what t
     expect(refusalOf(held, wanted), JSON.stringify({ held, wanted })).toMatch(why);
     expect(refusalOf(held, wanted)).toContain(`"notebridge stop ${file}"`);
   }
+});
+
+it('tells who asked for another kernel that it is not used, and how it would be', () => {
+  const noteOf = (held: string | undefined, wanted: string | undefined, location: string | null = file) =>
+    kernelNote({ location, kernel: 'Pyodide 3.14' }, { held: { ...plain, kernel: held }, wanted: { ...plain, kernel: wanted } });
+  for (const same of [undefined, 'auto', 'pyodide']) expect(noteOf('pyodide', same)).toBeUndefined();
+  expect(noteOf(undefined, '/home/you/.venv/bin/python')).toMatch(
+    /open already, with Pyodide 3\.14.*--kernel \/home\/you\/\.venv\/bin\/python was not used.*notebridge stop \/home\/you\/work\.ipynb/,
+  );
+  expect(noteOf('ir', 'python3', null)).not.toContain('notebridge stop');
 });

@@ -6,6 +6,8 @@ export interface NotebookTerms {
   readOnly: boolean;
   /** `--files`; left out: as the kernel has it, which is everything for an own Python without a sandbox. */
   files?: 'none' | 'ro' | 'rw' | undefined;
+  /** `--kernel`; left out: nobody has said. Not insisted on: a person may have chosen another one since. */
+  kernel?: string | undefined;
   /** `--allow-net`; empty: nobody has said, which is everything for an own Python without a sandbox. */
   allowNet: readonly string[];
 }
@@ -34,6 +36,19 @@ export function assertTerms(file: string, { held, wanted }: { held: NotebookTerm
   if (wanted.files !== undefined && rankOf(filesOf(held)) > rankOf(wanted.files)) throw more(`--files ${wanted.files}`, '--files');
   if (wanted.allowNet.length > 0 && !reachesAtMost(held, wanted.allowNet))
     throw more(`--allow-net ${wanted.allowNet.join(',')}`, '--allow-net');
+}
+
+/** What a joining process has to know, which asked for a kernel that it does not get. */
+export function kernelNote(
+  { location, kernel }: { location: string | null; kernel: string | null },
+  { held, wanted }: { held: NotebookTerms; wanted: NotebookTerms },
+): string | undefined {
+  if (wanted.kernel === undefined || wanted.kernel === 'auto' || wanted.kernel === held.kernel) return undefined;
+  const end =
+    location === null
+      ? 'choose another one in its window'
+      : `choose another one in its window, or end it with "notebridge stop ${location}"`;
+  return `This notebook was open already, with ${kernel ?? 'another kernel'}, and goes on with it: --kernel ${wanted.kernel} was not used. For that kernel the person can ${end}; then call again.`;
 }
 
 const ranks = ['none', 'ro', 'rw', 'everything'] as const;

@@ -11,7 +11,7 @@ import { Lease, type LeasePerson } from './lease.js';
 import type { LeaseAgent } from './lease-agent.js';
 import { LeaseGate } from './lease-gate.js';
 import { fileOf, keyOf, type NotebookAddress, type NotebookKind, notebookKindOf } from './notebook-address.js';
-import { assertTerms, type NotebookTerms } from './notebook-terms.js';
+import { assertTerms, kernelNote, type NotebookTerms } from './notebook-terms.js';
 import type { SuppliedTools } from './supplied-tools.js';
 
 /** An open notebook, as a process that holds it offers it to others. */
@@ -45,7 +45,7 @@ export interface NotebookDescription {
   location: string | null;
   /** Name and version; null: not known. */
   kernel: string | null;
-  /** One word: `idle`, `busy`, `starting`, `dead` of a kernel; `waiting` of a page that is not connected. */
+  /** `idle`, `busy`, `starting`, `dead`, `not started`, `not connected` of a kernel; `waiting` of a page that is not connected. */
   state: string;
 }
 
@@ -136,6 +136,12 @@ export class SharedNotebook {
     assertTerms(this.target.describe().location ?? 'The notebook', { held: this.target.terms, wanted });
   }
 
+  /** What a process has to know that joins it as it is. */
+  noteFor(wanted: NotebookTerms): string | undefined {
+    if (this.target.address.kind !== 'built-in') return undefined;
+    return kernelNote(this.target.describe(), { held: this.target.terms, wanted });
+  }
+
   /** `toolsKey`: the process lends the servers of this config to the notebook's code. */
   join(peer: Peer, toolsKey: string | undefined): void {
     this.#members.set(peer, { id: randomBytes(6).toString('hex'), peer, agents: [], since: Date.now() });
@@ -207,6 +213,13 @@ export class SharedNotebook {
     const named = kernel === null ? state : `${kernel} (${state})`;
     const file = address.kind === 'built-in' ? (address.file ?? null) : location;
     return { id: this.id, file, kernel: named, windows, agents: this.#agents, holder: this.#holder, since: this.openedAt };
+  }
+
+  /** For `notebridge stop`, before it ends. */
+  ending(): EndedNotebook {
+    const { address, describe, state } = this.target;
+    const place = fileOf(address) ?? describe().location;
+    return { id: this.id, kind: notebookKindOf(address), place, isRunning: state().isRunning, holder: this.#holder };
   }
 
   /** For agents that choose a notebook. */
@@ -284,6 +297,18 @@ const noWindowText =
   'No window of the notebook is open. Call open_notebook_window, or ask the person to open one, then call take_over again.';
 const nobodyText = (id: string): string =>
   `There is no window and no page here in which Notebridge could ask: tell the person, who can end the other agent's hold with "notebridge release ${id}".`;
+
+/** A notebook that was ended, as `host/stop` has it. */
+export interface EndedNotebook extends JsonObject {
+  id: string;
+  kind: NotebookKind;
+  /** A path or URL; null: in memory, or not known yet. */
+  place: string | null;
+  /** Code ran or waited in it. */
+  isRunning: boolean;
+  /** The agent that alone changed and ran it; null for none. */
+  holder: string | null;
+}
 
 /** An open notebook, as `host/list` has it. */
 export interface ListedNotebook extends NotebookDescription, JsonObject {

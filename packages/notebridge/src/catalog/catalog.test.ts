@@ -45,6 +45,23 @@ describe('Catalog: without providers', () => {
   });
 });
 
+describe('Catalog: a provider that offers each agent its own', () => {
+  it('is asked again for a name that another agent was not offered', async () => {
+    const own = answering('own', async (method, params, { caller }) =>
+      method === 'tools/list' ? { tools: [{ name: `of ${caller.sessionId}` }] } : toTextResult(String(params.name)),
+    );
+    const { catalog } = open(own, providing('other', ['x']));
+    const request = (method: string, message: JsonObject, sessionId: string) => {
+      const caller = { sessionId, door: 'library', era: 'legacy', clientInfo: undefined } as const;
+      return catalog.request(createContext(method, message, { caller }));
+    };
+    await request('tools/list', {}, 'two');
+    expect(await request('tools/call', { name: 'of one' }, 'one')).toEqual(toTextResult('of one'));
+    await expect(request('tools/call', { name: 'of one' }, 'two')).resolves.toEqual(toTextResult('of one'));
+    await expect(request('tools/call', { name: 'of three' }, 'one')).rejects.toMatchObject({ code: 'unknown_tool' });
+  });
+});
+
 describe('Catalog: one provider', () => {
   it('gets everything as it is: cursors, unknown methods and keys, faulty items', async () => {
     const asked: unknown[] = [];

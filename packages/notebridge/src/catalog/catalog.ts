@@ -4,6 +4,7 @@ import { messageOf } from '@notebridge/kit/message-of';
 import type { CallContext } from '../core/call-context.js';
 import { BridgeError, codeOf } from '../core/errors.js';
 import type { MiddlewareContext } from '../core/middleware.js';
+import type { ParamHeader } from '../core/param-headers.js';
 import type { Provider } from '../core/provider.js';
 import { quote } from '../util/quote.js';
 import { isListMethod, type ListMethod, type MergedList, mergeableLists, mergeLists } from './merged-lists.js';
@@ -45,6 +46,15 @@ export class Catalog {
     this.#owners = new Map();
   }
 
+  /** That of the provider that has such a tool first. */
+  paramHeadersOf(name: unknown): readonly ParamHeader[] {
+    for (const provider of this.#providers) {
+      const headers = provider.paramHeadersOf?.(name) ?? [];
+      if (headers.length > 0) return headers;
+    }
+    return [];
+  }
+
   /** Answers one request. Rejects with `unknown_method`, `unknown_tool` or what the provider rejects with. */
   request(context: MiddlewareContext): Promise<JsonObject> {
     const [first] = this.#providers;
@@ -61,8 +71,10 @@ export class Catalog {
     }
     const named = Object.hasOwn(namedRequests, method) ? namedRequests[method] : undefined;
     if (named === undefined) return this.#requestInTurn(context);
-    const offered = this.#owners.get(named.list) ?? (await this.#list(named.list, context));
-    const owner = offered.get(params[named.param] as string)?.provider;
+    const name = params[named.param] as string;
+    const known = this.#owners.get(named.list)?.get(name);
+    // What another agent has listed last may not be what this one is offered.
+    const { provider: owner } = known ?? (await this.#list(named.list, context)).get(name) ?? {};
     if (owner !== undefined) return requestOf(owner, context);
     if (method === 'tools/call') throw unknownTool(params);
     return this.#requestInTurn(context);

@@ -5,6 +5,7 @@ import { messageOf } from '@notebridge/kit/message-of';
 import type { CallContext } from '../core/call-context.js';
 import { BridgeError, codeOf } from '../core/errors.js';
 import type { ListToolsResult, Tool } from '../core/mcp.js';
+import { type ParamHeader, paramHeadersOf } from '../core/param-headers.js';
 import type { Provider, ProviderEvent } from '../core/provider.js';
 import type { ToolAddress } from '../core/tool-address.js';
 import type { ToolServer, ToolServerEvent, ToolServers } from '../core/tool-server.js';
@@ -102,10 +103,16 @@ export class ServerTools implements Provider {
     }
   }
 
-  notify(method: string, params: JsonObject | undefined): void {
+  paramHeadersOf(tool: unknown): readonly ParamHeader[] {
+    const address = typeof tool === 'string' ? this.resolve(tool) : undefined;
+    const known = address === undefined ? undefined : this.#options.servers.get(address.server)?.knownTools;
+    return known === undefined ? [] : paramHeadersOf(known, address?.tool);
+  }
+
+  notify(method: string, params: JsonObject | undefined, context?: CallContext): void {
     // Servers are shared by agents; of what one agent says only its calls concern them.
     if (method !== 'notifications/roots/list_changed') return;
-    for (const server of this.#direct) server.notify(method, params);
+    for (const server of this.#direct) server.notify(method, params, context);
   }
 
   subscribe(listener: (event: ProviderEvent) => void): () => void {
@@ -118,9 +125,9 @@ export class ServerTools implements Provider {
     return this.#options.servers.all().filter(({ expose }) => expose === 'direct');
   }
 
-  /** Those that can be asked without starting them: only tools are worth a start. */
+  /** All but those that wait for their first use: only tools are worth a start. One that was given up is tried again, as by tools. */
   get #awake(): ToolServer[] {
-    return this.#direct.filter(({ state }) => state.status === 'running' || state.status === 'starting');
+    return this.#direct.filter(({ status }) => status !== 'stopped' && status !== 'disabled');
   }
 
   #ownerByPrefix(name: string): ToolServer | undefined {
@@ -272,8 +279,9 @@ export class ServerTools implements Provider {
         failures.push(error);
       }
     }
-    // A server that has no resources at all says less than one that looked for this one.
-    const told = failures.find((error) => codeOf(error) !== 'unknown_method') ?? failures[0];
+    // A server that has no resources at all, or cannot be asked, says less than one that looked for this one.
+    const saying = failures.filter((error) => codeOf(error) !== 'unknown_method');
+    const told = saying.find((error) => codeOf(error) !== 'upstream_unavailable') ?? saying[0] ?? failures[0];
     throw told ?? new BridgeError('bad_params', `No server has ${quote(wanted)}.`);
   }
 

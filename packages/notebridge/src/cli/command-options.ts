@@ -17,7 +17,7 @@ export interface HubCommandOptions {
   notebook: string;
   kernel?: string | undefined;
   sandbox?: SandboxMode;
-  /** True: the built-in notebook is held in this process. */
+  /** True: the notebook is held in this process, whose agents use no other. */
   standalone?: boolean;
   /** `join`: the page of Colab is held by the user's broker. */
   hold?: 'own' | 'join';
@@ -84,7 +84,10 @@ export const sharedOptions = {
   logDir: () => new Option('--log-dir <dir>', 'folder for the log').default(join(stateDir(), 'logs')),
   logLevel: () => new Option('--log-level <level>', 'least level that is logged').choices([...logLevels]).default('info'),
   standalone: () =>
-    new Option('--standalone', 'hold the built-in notebook in this process, which ends with the agent; never join another process'),
+    new Option(
+      '--standalone',
+      'hold the notebook in this process, which ends with the agent; never join another process, and use no other notebook',
+    ),
   hold: () =>
     new Option(
       '--hold <where>',

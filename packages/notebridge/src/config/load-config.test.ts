@@ -87,7 +87,7 @@ describe('loadConfig: what a config gives', () => {
       }`,
       { TOKEN: 't', DOCS_URL: 'https://docs.example' },
     );
-    const common = { description: undefined, expose: 'direct', instances: 'shared', era: 'auto', maxInFlight: 256 };
+    const common = { description: undefined, expose: 'direct', instances: 'shared', era: 'auto', maxInFlight: 256, questions: 'auto' };
     expect(config.servers).toEqual([
       {
         ...common,

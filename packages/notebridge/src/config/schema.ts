@@ -37,6 +37,7 @@ const server = z.strictObject(
     instances: oneOf('shared', 'per-agent').default('shared'),
     era: oneOf('auto', 'legacy', 'modern').default('auto'),
     maxInFlight: whole('calls', 1, 1_000_000).default(256),
+    questions: oneOf('auto', 'serial', 'none').default('auto'),
   },
   { error: 'an object with "command" or "url"' },
 );

@@ -2,6 +2,7 @@ import type { JsonObject } from '@notebridge/kit/json';
 import type { Cancellation } from './cancellation.js';
 import type { Principal } from './principal.js';
 import type { Era } from './protocol-versions.js';
+import type { Ask } from './questions.js';
 import type { ToolAddress } from './tool-address.js';
 
 /** Who calls, and through which door. */
@@ -26,6 +27,10 @@ export interface CallContext {
   readonly cancellation: Cancellation;
   /** The cancellation as an `AbortSignal`. */
   readonly signal: AbortSignal;
+  /** What the caller's client can be asked during this call: `elicitation`, `sampling`, `roots`, as it declared them. Left out: nothing. */
+  readonly clientCapabilities?: JsonObject | undefined;
+  /** Asks the caller while this call runs. Left out: it can be asked by an answer alone (`input_required`), or not at all. */
+  readonly ask?: Ask | undefined;
   /** True if the caller asked for progress; otherwise `forwardProgress` sends nothing. */
   readonly wantsProgress: boolean;
   /** Passes progress params of a provider on as they are, under the caller's own token. */

@@ -70,7 +70,7 @@ export function describeConnection(state: ConnectionState, ways: ConnectionWays,
     case 'not_opened':
       return {
         heading: `No ${title} page is open`,
-        text: state.hint === undefined ? 'Your agent has not opened one yet.' : `No browser was opened: ${state.hint}`,
+        text: state.hint === undefined ? 'Your agent has not opened one yet.' : `No browser was opened. ${state.hint}`,
         steps: [...waysToOpen(ways), elsewhere],
       };
     case 'no_contact':

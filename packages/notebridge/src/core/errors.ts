@@ -32,6 +32,11 @@ export const errorTable = {
     meaning: 'The request needs a capability or extension that the agent did not declare with it.',
     next: 'Declare what `data.requiredCapabilities` names, in the `_meta` of the request.',
   },
+  unanswered_question: {
+    rpcCode: -32017,
+    meaning: 'A server asked the agent something in the middle of a call (a form, a sample of its model, its roots) and got no answer.',
+    next: 'Call it from an agent that can be asked, or give the call what it asked for.',
+  },
   unexpected_answer: {
     rpcCode: -32000,
     meaning: 'An answer came with an id that no call waits for: answered twice, too late, or never asked.',
@@ -201,6 +206,9 @@ export const errorTable = {
 } as const satisfies Record<string, { rpcCode: number; meaning: string; next: string }>;
 
 export type ErrorCode = keyof typeof errorTable;
+
+/** MCP 2026-07-28: a header and the body say different things. Of the spec, so that it is none of the table. */
+export const headerMismatchCode = -32020;
 
 /** An error of ours: recognised by `code`, never by its text. */
 export class BridgeError extends Error {

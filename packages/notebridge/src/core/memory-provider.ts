@@ -4,6 +4,7 @@ import { quote } from '../util/quote.js';
 import type { CallContext } from './call-context.js';
 import { BridgeError } from './errors.js';
 import type { Tool, ToolResult } from './mcp.js';
+import { type ParamHeader, paramHeadersOf } from './param-headers.js';
 import type { Provider, ProviderEvent } from './provider.js';
 import { toPlainValue } from './wire.js';
 
@@ -68,6 +69,10 @@ export class MemoryProvider implements Provider {
       default:
         throw new BridgeError('unknown_method', `"${this.name}" does not answer "${method}".`);
     }
+  }
+
+  paramHeadersOf(tool: unknown): readonly ParamHeader[] {
+    return paramHeadersOf(this.#tools, tool);
   }
 
   notify(): void {}

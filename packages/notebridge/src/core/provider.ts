@@ -1,5 +1,6 @@
 import type { JsonObject } from '@notebridge/kit/json';
 import type { CallContext } from './call-context.js';
+import type { ParamHeader } from './param-headers.js';
 
 /** A notification of a provider: a list changed, a resource was updated, a log line. */
 export interface ProviderEvent {
@@ -7,6 +8,8 @@ export interface ProviderEvent {
   params?: JsonObject;
   /** The server that sent it. Left out: the provider has none behind it. */
   server?: string;
+  /** Of a log line: the calls that ran on that server when it came. Which of them it is about is not known. */
+  callIds?: readonly string[];
   /** The one session that it is for. Left out: it is for all. */
   sessionId?: string;
 }
@@ -26,8 +29,13 @@ export interface Provider {
    * context was cancelled. A tool that fails resolves, with `isError`.
    */
   request(method: string, params: JsonObject, context: CallContext): Promise<JsonObject>;
-  /** Takes a notification of an agent; what means nothing here is ignored. */
-  notify(method: string, params: JsonObject | undefined): void;
+  /** Takes a notification of an agent, which `context` names; what means nothing here is ignored. */
+  notify(method: string, params: JsonObject | undefined, context?: CallContext): void;
+  /**
+   * The parameters of one of its tools that calls over HTTP repeat in headers (`x-mcp-header`), as far as it is known without asking.
+   * Left out: no tool of its has any.
+   */
+  paramHeadersOf?(tool: unknown): readonly ParamHeader[];
   /** Listens to events from now on. Returns the unsubscribe function. */
   subscribe(listener: (event: ProviderEvent) => void): () => void;
 }

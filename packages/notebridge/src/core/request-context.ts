@@ -2,6 +2,7 @@ import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import type { Caller } from './call-context.js';
 import type { Cancellation } from './cancellation.js';
 import type { MiddlewareContext } from './middleware.js';
+import type { Ask, Asker } from './questions.js';
 import type { ToolAddress } from './tool-address.js';
 
 export interface RequestContextOptions {
@@ -16,6 +17,10 @@ export interface RequestContextOptions {
   timestamp?: number | undefined;
   /** Sends a notification to the caller of this message. */
   notify: (method: string, params?: JsonObject) => void;
+  /** How the caller is asked, if it can be. */
+  asker?: Asker | undefined;
+  /** The caller's own id of the request, for `asker.ask`. */
+  requestId?: string | number | undefined;
 }
 
 /** A handful of entries on every message: two lists cost a fraction of a `Map`. */
@@ -35,6 +40,8 @@ export class RequestContext implements MiddlewareContext {
   readonly target: ToolAddress | undefined;
   readonly timestamp: number;
   readonly #notify: (method: string, params?: JsonObject) => void;
+  readonly #asker: Asker | undefined;
+  readonly #requestId: string | number | undefined;
   #state: MessageState | undefined;
 
   constructor(options: RequestContextOptions) {
@@ -47,6 +54,20 @@ export class RequestContext implements MiddlewareContext {
     this.target = options.target;
     this.timestamp = options.timestamp ?? Date.now();
     this.#notify = options.notify;
+    this.#asker = options.asker;
+    this.#requestId = options.requestId;
+  }
+
+  get clientCapabilities(): JsonObject | undefined {
+    return this.#asker?.clientCapabilities;
+  }
+
+  /** Made when it is needed: most calls ask nothing. */
+  get ask(): Ask | undefined {
+    const ask = this.#asker?.ask;
+    const during = this.#requestId;
+    if (ask === undefined || during === undefined) return undefined;
+    return (question, options) => ask(during, question, options);
   }
 
   get signal(): AbortSignal {
@@ -106,6 +127,8 @@ export class RequestContext implements MiddlewareContext {
       target: aim,
       timestamp,
       notify: this.#notify,
+      asker: this.#asker,
+      requestId: this.#requestId,
     });
     this.#state ??= { keys: [], values: [] };
     copied.#state = this.#state;

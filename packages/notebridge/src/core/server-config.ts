@@ -14,6 +14,8 @@ export interface UpstreamSettings {
   instances: 'shared' | 'per-agent';
   era: 'auto' | Era;
   maxInFlight: number;
+  /** What ties a question of a server of the legacy era to a call: its stream (over HTTP), or that there is one call at a time. */
+  questions: 'auto' | 'serial' | 'none';
 }
 
 /** An MCP server of the config: a program to start, or an address to call. */

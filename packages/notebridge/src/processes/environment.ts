@@ -2,6 +2,11 @@ import { existsSync, readFileSync } from 'node:fs';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
+/** Those of the variables that are set. */
+export function pick(env: Environment, names: readonly string[]): Record<string, string> {
+  return Object.fromEntries(names.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]] as const])));
+}
+
 /** Where this program runs, as far as it matters for opening a browser. */
 export interface Surroundings {
   /** Inside an SSH session: the person sits at another machine. */

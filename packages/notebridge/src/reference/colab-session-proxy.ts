@@ -143,6 +143,7 @@ export class ColabSessionProxy {
       instructions,
       clientFactory: () => client.clientFactory(),
       isConnected: () => client.isConnected(),
+      questions: client.questions,
       policy: this.#options.list === 'dynamic' ? undefined : createStaticListPolicy({ slot, client, nextStep }),
       onToolsListed: (tools) => {
         slot.rememberedTools = tools;

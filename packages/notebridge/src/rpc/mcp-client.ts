@@ -10,6 +10,11 @@ export abstract class McpClient {
   abstract request(method: string, params?: JsonObject, options?: PeerRequestOptions): Promise<JsonObject>;
   abstract notify(method: string, params?: JsonObject): void;
 
+  /** True if the server has said that it has such a thing: `logging`, …. */
+  can(_capability: string): boolean {
+    return false;
+  }
+
   listTools(params: JsonObject = {}): Promise<ListToolsResult> {
     return this.request('tools/list', params) as Promise<ListToolsResult>;
   }

@@ -5,7 +5,7 @@ import { quote } from '../util/quote.js';
 import { CallTable } from './call-table.js';
 import { type CallTimeout, CallTimeouts } from './call-timeouts.js';
 import { Call } from './frames.js';
-import type { RpcAnswer } from './messages.js';
+import { type RpcAnswer, toNotification } from './messages.js';
 
 export interface PeerRequestOptions {
   /** When cancelled, the other side is notified and the request fails with `cancelled`. */
@@ -14,6 +14,8 @@ export interface PeerRequestOptions {
   timeoutMs?: number | undefined;
   /** Called with the params of each progress notification, token included, in order and always before the answer. */
   onProgress?: ((params: JsonObject) => void) | undefined;
+  /** Takes the request, and the notification that it is cancelled. False to have it sent like any other. May throw why it can't be sent. */
+  via?: ((message: JsonObject) => boolean) | undefined;
 }
 
 /** How calls reach the other side. */
@@ -31,6 +33,8 @@ interface WaitingCall {
   timeout: CallTimeout | undefined;
   stopListening: (() => void) | undefined;
 }
+
+const cancelled = 'notifications/cancelled';
 
 /** Calls of ours that wait for an answer. Their ids are 1, 2, 3, …, and are their progress tokens too. */
 export class WaitingCalls {
@@ -51,7 +55,7 @@ export class WaitingCalls {
   request(
     method: string,
     params: JsonObject | undefined,
-    { cancellation, timeoutMs, onProgress }: PeerRequestOptions,
+    { cancellation, timeoutMs, onProgress, via }: PeerRequestOptions,
   ): Promise<JsonObject> {
     return new Promise((resolve, reject) => {
       if (cancellation?.reason !== undefined)
@@ -60,15 +64,17 @@ export class WaitingCalls {
       const call: WaitingCall = { resolve, reject, onProgress, timeout: undefined, stopListening: undefined };
       this.#calls.add(id, call);
       if (timeoutMs !== undefined) {
-        const giveUp = (): void => this.#abandon(id, new BridgeError('timeout', `No answer to "${method}" within ${timeoutMs} ms.`));
+        const giveUp = (): void =>
+          this.#abandon({ id, via }, new BridgeError('timeout', `No answer to "${method}" within ${timeoutMs} ms.`));
         call.timeout = this.#timeouts.start(timeoutMs, giveUp);
       }
       call.stopListening = cancellation?.onCancel((reason) =>
-        this.#abandon(id, new BridgeError('cancelled', `"${method}" was cancelled: ${reason}`), reason),
+        this.#abandon({ id, via }, new BridgeError('cancelled', `"${method}" was cancelled: ${reason}`), reason),
       );
       const sent = onProgress === undefined ? params : withProgressToken(params, id);
       try {
-        this.#sender.send(new Call(id, method, sent));
+        const message = new Call(id, method, sent);
+        if (via?.(message) !== true) this.#sender.send(message);
       } catch (error) {
         // It cannot be printed or queued, so no answer can ever come.
         this.#take(id)?.reject(error);
@@ -108,10 +114,11 @@ export class WaitingCalls {
   }
 
   /** Stops waiting and notifies the other side, which may stop working. */
-  #abandon(id: number, error: BridgeError, reason = error.message): void {
+  #abandon({ id, via }: { id: number; via: PeerRequestOptions['via'] }, error: BridgeError, reason = error.message): void {
     const call = this.#take(id);
     if (call === undefined) return;
-    this.#sender.notify('notifications/cancelled', { requestId: id, reason });
+    const params = { requestId: id, reason };
+    if (via?.(toNotification(cancelled, params)) !== true) this.#sender.notify(cancelled, params);
     call.reject(error);
   }
 }

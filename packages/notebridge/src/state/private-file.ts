@@ -9,6 +9,7 @@ import {
   openSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   type Stats,
   statSync,
@@ -62,6 +63,8 @@ export function readPrivateFile(path: string, rules: PrivacyRules): string | und
     return readFileSync(file, 'utf8');
   } catch (error) {
     if (errnoOf(error) === 'ENOENT') return undefined;
+    // What the system calls a circle of links is here the first that it met.
+    if (errnoOf(error) === 'ELOOP') throw fault(`"${path}" is a link`, 'Move it away.', { path, reason: 'ELOOP' });
     throw error instanceof BridgeError ? error : systemFault(`Cannot read "${path}"`, path, error);
   } finally {
     if (file !== undefined) closeSync(file);
@@ -79,6 +82,19 @@ export function createPrivateFile(path: string, text: string): boolean {
     return true;
   } catch (error) {
     if (errnoOf(error) === 'EEXIST') return false;
+    throw systemFault(`Cannot write "${path}"`, path, error);
+  } finally {
+    rmSync(temporary, { force: true });
+  }
+}
+
+/** Puts a file with mode 0600 in place of what is there, whole; a link is replaced. It outlives this process, but perhaps no power cut. */
+export function replacePrivateFile(path: string, text: string): void {
+  const temporary = join(dirname(path), `.notebridge-${randomBytes(8).toString('hex')}.tmp`);
+  try {
+    writeFileSync(temporary, text, { flag: 'wx', mode: 0o600 });
+    renameSync(temporary, path);
+  } catch (error) {
     throw systemFault(`Cannot write "${path}"`, path, error);
   } finally {
     rmSync(temporary, { force: true });
@@ -130,6 +146,6 @@ function assertPrivate(path: string, found: Stats, { uid, mode }: PrivacyRules &
   throw fault(`"${path}" is open to other users (mode ${is})`, `Look at what is in it, then run: chmod ${mode} ${quote(path)}`, { path });
 }
 
-function fault(found: string, next: string, { path }: { path: string }): BridgeError {
-  return new BridgeError('write_failed', `${found}. ${next}`, { data: { path, reason: 'not_private' } });
+function fault(found: string, next: string, { path, reason = 'not_private' }: { path: string; reason?: string }): BridgeError {
+  return new BridgeError('write_failed', `${found}. ${next}`, { data: { path, reason } });
 }

@@ -1,92 +1,115 @@
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { BridgeError, codeOf, RemoteError } from '../core/errors.js';
-import { isLegacyVersion, isModernVersion, latestLegacyVersion, modernVersions } from '../core/protocol-versions.js';
+import { type Era, isLegacyVersion, isModernVersion, latestLegacyVersion, modernVersions } from '../core/protocol-versions.js';
 import type { ServerConfig } from '../core/server-config.js';
 import { serverInfoMetaKey } from '../rpc/modern-envelope.js';
 import { quote } from '../util/quote.js';
-import { fromFaultAnswer } from './link.js';
+import { settlesWithin } from '../util/settles-within.js';
+import { listenForChanges } from './listen-for-changes.js';
 import type { Handshake, UpstreamSession } from './upstream-session.js';
 
 export interface HandshakeOptions {
+  /** What the config says. */
   era: ServerConfig['era'];
+  /** With `auto`: the era that this server has spoken before. It is asked for first, and the other one if it is refused. */
+  known?: Era | undefined;
   clientInfo: JsonObject;
+  /** For all of it. Milliseconds. */
   timeoutMs: number;
+  /** What a server of the legacy era may ask back; one of the modern era is told in each call. */
+  askable: JsonObject;
+  /** How long a server may be silent to the question of the modern era before that of the legacy era is asked too. Milliseconds. */
+  silenceMs: number;
 }
 
 /**
- * Agrees on an era and a version. `auto` asks in the way of the legacy era first: nearly every server answers it, and one of
- * the modern era refuses it without harm. Rejects with what the server answered, or `timeout`.
+ * Agrees on an era and a version, and resolves to the era that the server has shown just now that it can speak: the modern one, or no more
+ * than the legacy one. Undefined: the known one still holds, and nothing was asked. Rejects with what the server answered, or `timeout`.
  */
-export async function performHandshake(session: UpstreamSession, options: HandshakeOptions): Promise<void> {
-  if (options.era === 'modern') return discover(session, options);
+export async function performHandshake(session: UpstreamSession, options: HandshakeOptions): Promise<Era | undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    const { timeoutMs } = options;
+    timer = setTimeout(() => reject(new BridgeError('timeout', `No answer to the handshake within ${timeoutMs} ms.`)), timeoutMs);
+  });
   try {
-    await initialize(session, options);
-  } catch (error) {
-    if (options.era === 'legacy' || !mayBeModern(error)) throw error;
-    await discover(session, options).catch((second: unknown) => {
-      // Of two refusals the first says more, unless only the second way was understood.
-      throw codeOf(second) === 'handshake_failed' ? second : error;
-    });
+    // The requests themselves have no time-out: what comes too late for a decision is not to be cancelled, nor reported as unexpected.
+    return await Promise.race([agree(session, options), late]);
+  } finally {
+    clearTimeout(timer);
   }
 }
 
-async function initialize(session: UpstreamSession, { clientInfo, timeoutMs }: HandshakeOptions): Promise<void> {
-  const params = { protocolVersion: latestLegacyVersion, capabilities: {}, clientInfo };
-  const answer = await session.requestPlain('initialize', params, { timeoutMs });
-  const { protocolVersion } = answer;
-  if (!isLegacyVersion(protocolVersion)) throw unknownVersion('initialize', protocolVersion);
-  session.agree({ era: 'legacy', protocolVersion, ...toHandshake(answer, answer.serverInfo) });
-  session.notify('notifications/initialized');
+async function agree(session: UpstreamSession, options: HandshakeOptions): Promise<Era | undefined> {
+  const { era, known } = options;
+  if (era === 'legacy') return accept(session, await initialize(session, options));
+  if (era === 'modern') return accept(session, await discover(session));
+  if (known !== 'legacy') return askModernFirst(session, options);
+  try {
+    accept(session, await initialize(session, options));
+    return undefined;
+  } catch (error) {
+    if (session.isClosed) throw error;
+    return accept(session, await discover(session).catch((second: unknown) => Promise.reject(telling(second, error))));
+  }
 }
 
-async function discover(session: UpstreamSession, { timeoutMs }: HandshakeOptions): Promise<void> {
+/** A refusal is followed by the other question at once, silence by it after a while. */
+async function askModernFirst(session: UpstreamSession, options: HandshakeOptions): Promise<Era> {
+  const { known, silenceMs } = options;
+  const discovering = discover(session);
+  // One that has answered it before is only slow: `initialize` would bind many servers to the legacy era.
+  const isSettled = known === 'modern' || (await settlesWithin(discovering, silenceMs));
+  if (isSettled) {
+    try {
+      return accept(session, await discovering);
+    } catch (error) {
+      if (session.isClosed) throw error;
+      return accept(session, await initialize(session, options).catch((second: unknown) => Promise.reject(telling(error, second))));
+    }
+  }
+  const initializing = initialize(session, options);
+  const first = await firstOf(discovering, initializing);
+  if (first.era === 'legacy') return accept(session, first);
+  // It was slow, and has been sent an `initialize` by now. Does it still speak the modern way after that?
+  const again = await discover(session).catch(() => undefined);
+  accept(session, again ?? (await initializing));
+  return 'modern';
+}
+
+/** The first that is good; if none is, what says most about why. */
+async function firstOf(discovering: Promise<Handshake>, initializing: Promise<Handshake>): Promise<Handshake> {
+  try {
+    return await Promise.any([discovering, initializing]);
+  } catch (error) {
+    const [first, second]: unknown[] = error instanceof AggregateError ? error.errors : [error, error];
+    throw telling(first, second);
+  }
+}
+
+async function initialize(session: UpstreamSession, { clientInfo, askable }: HandshakeOptions): Promise<Handshake> {
+  const params = { protocolVersion: latestLegacyVersion, capabilities: askable, clientInfo };
+  const answer = await session.requestPlain('initialize', params, {});
+  const { protocolVersion } = answer;
+  if (!isLegacyVersion(protocolVersion)) throw unknownVersion('initialize', protocolVersion);
+  return { era: 'legacy', protocolVersion, ...toHandshake(answer, answer.serverInfo) };
+}
+
+async function discover(session: UpstreamSession): Promise<Handshake> {
   const offered = modernVersions[modernVersions.length - 1] ?? '';
-  const answer = await session.requestPlain('server/discover', session.toModernParams({}, offered), { timeoutMs });
+  const answer = await session.requestPlain('server/discover', session.toModernParams({}, offered), {});
   const supported = Array.isArray(answer.supportedVersions) ? answer.supportedVersions : [];
   const protocolVersion: unknown = supported.findLast(isModernVersion);
   if (!isModernVersion(protocolVersion)) throw unknownVersion('server/discover', answer.supportedVersions);
   const meta = isJsonObject(answer._meta) ? answer._meta : {};
-  session.agree({ era: 'modern', protocolVersion, ...toHandshake(answer, answer.serverInfo ?? meta[serverInfoMetaKey]) });
-  listen(session);
+  return { era: 'modern', protocolVersion, ...toHandshake(answer, answer.serverInfo ?? meta[serverInfoMetaKey]) };
 }
 
-/** In the modern era changes are sent only on a stream that was asked for. Over HTTP it may break while the rest goes on. */
-function listen(session: UpstreamSession): void {
-  const notifications = listenFilter(session);
-  if (Object.keys(notifications).length === 0) return;
-  const again = (): void => {
-    if (session.isClosed) return;
-    listen(session);
-    // Notifications sent in between were missed.
-    for (const event of listEvents(notifications)) session.suppose(event);
-  };
-  const soon = (): void => void setTimeout(again, listenPauseMs).unref();
-  session.request('subscriptions/listen', { notifications }, {}).then(soon, (error: unknown) => {
-    // A server that refuses it sends no changes; its calls go on.
-    if (fromFaultAnswer(error) !== error) soon();
-  });
-}
-
-const listenPauseMs = 1000;
-
-const listKinds = [
-  ['tools', 'toolsListChanged'],
-  ['resources', 'resourcesListChanged'],
-  ['prompts', 'promptsListChanged'],
-] as const;
-
-function listenFilter({ handshake: { capabilities } }: UpstreamSession): JsonObject {
-  const isDeclared = (capability: string): boolean => {
-    const declared = capabilities[capability];
-    return isJsonObject(declared) && declared.listChanged === true;
-  };
-  return Object.fromEntries(listKinds.filter(([capability]) => isDeclared(capability)).map(([, filter]) => [filter, true]));
-}
-
-function listEvents(notifications: JsonObject): { method: string }[] {
-  return listKinds
-    .filter(([, filter]) => filter in notifications)
-    .map(([capability]) => ({ method: `notifications/${capability}/list_changed` }));
+function accept(session: UpstreamSession, handshake: Handshake): Era {
+  session.agree(handshake);
+  if (handshake.era === 'legacy') session.notify('notifications/initialized');
+  else listenForChanges(session);
+  return handshake.era;
 }
 
 function toHandshake(answer: JsonObject, serverInfo: unknown): Pick<Handshake, 'capabilities' | 'serverInfo' | 'instructions'> {
@@ -97,12 +120,14 @@ function toHandshake(answer: JsonObject, serverInfo: unknown): Pick<Handshake, '
   };
 }
 
-/** Codes by which servers of the modern era refuse an `initialize`: no such method or version, no envelope, no such message. */
-const refusalCodes = new Set([-32601, -32022, -32602, -32600]);
+/** Errors that only a server of the modern era gives: header and body differ, a capability is missing, no such version. */
+const modernCodes = new Set([-32020, -32021, -32022]);
 
-function mayBeModern(error: unknown): boolean {
-  if (error instanceof RemoteError) return refusalCodes.has(Number(error.raw.code));
-  return codeOf(error) === 'handshake_failed';
+/** Of two refusals that of `initialize` says more, unless the question of the modern era was understood. */
+function telling(discovering: unknown, initializing: unknown): unknown {
+  const isModern =
+    codeOf(discovering) === 'handshake_failed' || (discovering instanceof RemoteError && modernCodes.has(Number(discovering.raw.code)));
+  return isModern ? discovering : initializing;
 }
 
 function unknownVersion(method: string, found: unknown): BridgeError {

@@ -1,22 +1,29 @@
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { messageOf } from '@notebridge/kit/message-of';
 import type { BridgeError } from '../core/errors.js';
+import { toParamHeaders } from '../core/param-headers.js';
 import { isModernVersion } from '../core/protocol-versions.js';
 import type { ServerConfig } from '../core/server-config.js';
 import { MessageStream } from '../rpc/message-stream.js';
 import { classifyMessage, type RpcId } from '../rpc/messages.js';
 import { settlesWithin } from '../util/settles-within.js';
-import { type Link, type LinkOptions, StartFault, toFaultAnswer } from './link.js';
+import { type Link, type LinkOptions, noteStream, StartFault, toFaultAnswer } from './link.js';
 import { unavailable, wentAway } from './unavailable.js';
 import { explainHttpFault, type UpstreamHttpFault } from './upstream-http-fault.js';
 
 type HttpConfig = Extract<ServerConfig, { transport: 'http' | 'sse' }>;
 
+interface SendOptions {
+  requestSignal?: AbortSignal;
+  headers?: Readonly<Record<string, string>>;
+  onRequestStreamEnd?: () => void;
+}
+
 /** What both transports of the SDK have, as far as it is needed here. */
 interface SdkTransport {
   start(): Promise<void>;
   // biome-ignore lint/suspicious/noExplicitAny: the SDK's own message type is narrower than what passes here
-  send(message: any, options?: { requestSignal?: AbortSignal; onRequestStreamEnd?: () => void }): Promise<void>;
+  send(message: any, options?: SendOptions): Promise<void>;
   close(): Promise<void>;
   terminateSession?(): Promise<void>;
   setProtocolVersion?(version: string): void;
@@ -31,8 +38,11 @@ const goodByeMs = 1000;
 
 /** Connects with an MCP server over Streamable HTTP or the older SSE, by the transports of the official SDK. */
 export async function openHttpLink(config: HttpConfig, options: LinkOptions): Promise<Link> {
-  const transport = await createTransport(config);
-  const link = new HttpLink(config.name, transport, options);
+  const create = await loadTransport(config);
+  const transport = create();
+  // The older transport has one stream for all.
+  const createOwn = options.mayAsk === true && config.transport === 'http' ? create : undefined;
+  const link = new HttpLink(config.name, transport, { ...options, createOwn });
   options.signal.addEventListener('abort', () => void link.close(), { once: true });
   try {
     await transport.start();
@@ -44,10 +54,24 @@ export async function openHttpLink(config: HttpConfig, options: LinkOptions): Pr
   return link;
 }
 
-async function createTransport({ transport, url, headers }: HttpConfig): Promise<SdkTransport> {
+/** Creates a transport, or another one for the same session. */
+type CreateTransport = (session?: { sessionId: string | undefined; protocolVersion: string }) => SdkTransport;
+
+async function loadTransport({ transport, url, headers }: HttpConfig): Promise<CreateTransport> {
   const { SSEClientTransport, StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client');
-  const options = { requestInit: { headers } };
-  return transport === 'sse' ? new SSEClientTransport(new URL(url), options) : new StreamableHTTPClientTransport(new URL(url), options);
+  const requestInit = { headers };
+  if (transport === 'sse') return () => new SSEClientTransport(new URL(url), { requestInit });
+  return ({ sessionId, protocolVersion } = { sessionId: undefined, protocolVersion: '' }) =>
+    new StreamableHTTPClientTransport(new URL(url), {
+      requestInit,
+      ...(sessionId !== undefined && { sessionId }),
+      ...(protocolVersion !== '' && { protocolVersion }),
+    });
+}
+
+interface HttpLinkOptions extends LinkOptions {
+  /** Creates a transport for one request, so that what comes on its stream is known to belong to it. */
+  createOwn: CreateTransport | undefined;
 }
 
 /**
@@ -58,14 +82,17 @@ class HttpLink implements Link {
   readonly channel = { incoming: new MessageStream<unknown>(), outgoing: new MessageStream<unknown>() };
   readonly #name: string;
   readonly #transport: SdkTransport;
-  readonly #options: LinkOptions;
+  readonly #options: HttpLinkOptions;
+  /** Transports of single requests, while anything may come on them. */
+  readonly #own = new Set<SdkTransport>();
   /** Requests without an answer yet. In the modern era ending the exchange is how a call is cancelled. */
   readonly #pending = new Map<RpcId, AbortController | undefined>();
   #isModern = false;
+  #version = '';
   #isOpen = false;
   #closing: Promise<void> | undefined;
 
-  constructor(name: string, transport: SdkTransport, options: LinkOptions) {
+  constructor(name: string, transport: SdkTransport, options: HttpLinkOptions) {
     this.#name = name;
     this.#transport = transport;
     this.#options = options;
@@ -81,6 +108,7 @@ class HttpLink implements Link {
   }
 
   setProtocolVersion(version: string): void {
+    this.#version = version;
     this.#isModern = isModernVersion(version);
     // In the modern era each request says it of itself.
     if (!this.#isModern) this.#transport.setProtocolVersion?.(version);
@@ -95,7 +123,7 @@ class HttpLink implements Link {
     // Who is gone, or has forgotten us, needs no good-bye.
     if (this.#transport.sessionId !== undefined && !this.channel.incoming.closed)
       await settlesWithin(Promise.resolve(this.#transport.terminateSession?.()), goodByeMs);
-    await this.#transport.close().catch(() => {});
+    await Promise.all([this.#transport, ...this.#own].map((transport) => transport.close().catch(() => {})));
   }
 
   #receive(message: unknown): void {
@@ -109,15 +137,44 @@ class HttpLink implements Link {
     const id = kind === 'request' ? (message.id as RpcId) : undefined;
     const exchange = this.#isModern && id !== undefined ? new AbortController() : undefined;
     if (id !== undefined) this.#pending.set(id, exchange);
+    const transport = id === undefined ? this.#transport : this.#transportFor(id);
     try {
-      await this.#transport.send(message, {
-        ...(exchange && { requestSignal: exchange.signal }),
-        onRequestStreamEnd: () => this.#failCall(id, wentAway(this.#name, 'the connection ended before the answer')),
+      await transport.send(message, {
+        ...(exchange && { requestSignal: exchange.signal, headers: this.#paramHeaders(message) }),
+        onRequestStreamEnd: () => {
+          this.#own.delete(transport);
+          this.#failCall(id, wentAway(this.#name, 'the connection ended before the answer'));
+        },
       });
     } catch (error) {
+      this.#own.delete(transport);
       if (exchange?.signal.aborted === true || this.#closing !== undefined) return;
       this.#fail(id, error);
     }
+  }
+
+  /** In the modern era servers ask by answers. Before the handshake is over none may ask. */
+  #transportFor(id: RpcId): SdkTransport {
+    const { createOwn } = this.#options;
+    if (createOwn === undefined || this.#isModern || this.#version === '') return this.#transport;
+    const { sessionId } = this.#transport;
+    const own = createOwn({ sessionId, protocolVersion: this.#version });
+    own.onmessage = (message: unknown) => {
+      if (isJsonObject(message) && message.method !== undefined && message.id !== undefined) noteStream(message, id);
+      else if (isJsonObject(message) && message.method === undefined) this.#own.delete(own);
+      this.#receive(message);
+    };
+    own.onerror = (error) => this.#onError(error);
+    this.#own.add(own);
+    // It has nothing to wait for: it opens a stream with each request.
+    void own.start();
+    return own;
+  }
+
+  /** From what is really sent, so that header and body never differ. */
+  #paramHeaders({ method, params }: JsonObject): Record<string, string> {
+    if (method !== 'tools/call' || !isJsonObject(params)) return {};
+    return toParamHeaders(this.#options.paramHeadersOf(params.name), params.arguments);
   }
 
   #abort({ params }: JsonObject): void {

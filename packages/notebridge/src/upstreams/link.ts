@@ -1,8 +1,10 @@
 import type { JsonObject } from '@notebridge/kit/json';
 import type { Logger } from '@notebridge/kit/logger';
 import { type BridgeError, RemoteError } from '../core/errors.js';
+import type { ParamHeader } from '../core/param-headers.js';
 import type { ServerConfig } from '../core/server-config.js';
 import type { Channel } from '../rpc/message-stream.js';
+import type { RpcId } from '../rpc/messages.js';
 
 /** One connection with a server, and what must be closed with it. */
 export interface Link {
@@ -24,6 +26,10 @@ export interface LinkOptions {
   onStderrLine: (line: string) => void;
   /** Something came that is no message; it was skipped. */
   onUnreadable: (error: BridgeError) => void;
+  /** The server may ask back: over HTTP each request needs a stream that is known from others. */
+  mayAsk?: boolean | undefined;
+  /** The parameters of a tool that calls over HTTP repeat in headers, as the server listed it last. */
+  paramHeadersOf: (tool: unknown) => readonly ParamHeader[];
   /** Ends the wait for a connection. */
   signal: AbortSignal;
 }
@@ -53,4 +59,16 @@ export function toFaultAnswer(id: unknown, fault: BridgeError): JsonObject {
 /** The error of ours that came as such an answer; any other error as it is. */
 export function fromFaultAnswer(error: unknown): unknown {
   return error instanceof RemoteError ? (localFaults.get(error.raw) ?? error) : error;
+}
+
+const streams = new WeakMap<object, RpcId>();
+
+/** Notes that a request of the server came on the stream of this call of ours. */
+export function noteStream(request: object, call: RpcId): void {
+  streams.set(request, call);
+}
+
+/** The call on whose stream a request of the server came; undefined if the wire does not say. */
+export function streamOf(request: object): RpcId | undefined {
+  return streams.get(request);
 }

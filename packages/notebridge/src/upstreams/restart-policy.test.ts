@@ -20,6 +20,22 @@ describe('RestartPolicy', () => {
     for (let life = 0; life < 100; life++) expect(policy.pauseAfter(10_000)).toBe(50);
   });
 
+  it('tries an address where nothing answers for about a minute, and knows when nobody is to wait for it any more', () => {
+    const policy = new RestartPolicy();
+    const pauses = Array.from({ length: 9 }, () => [policy.pauseWhileDown() ?? expect.fail(), policy.isLongDown] as const);
+    const longest = [50, 250, 500, 1000, 2000, 4000, 8000, 16_000, 30_000];
+    for (const [index, [pauseMs]] of pauses.entries()) {
+      expect(pauseMs).toBeGreaterThanOrEqual((longest[index] ?? 0) / 2);
+      expect(pauseMs).toBeLessThanOrEqual(longest[index] ?? 0);
+    }
+    expect(pauses.map(([, isLongDown]) => isLongDown).indexOf(true)).toBe(5);
+    expect(policy.pauseWhileDown()).toBeUndefined();
+    policy.start();
+    expect([policy.isLongDown, policy.pauseWhileDown(), policy.badStarts]).toEqual([false, 50, 0]);
+    policy.allowOne();
+    expect(policy.pauseWhileDown()).toBeUndefined();
+  });
+
   it('gives one that was given up a single try', () => {
     const policy = new RestartPolicy();
     policy.allowOne();

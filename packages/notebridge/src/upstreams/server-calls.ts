@@ -1,15 +1,24 @@
-import type { JsonObject } from '@notebridge/kit/json';
-import type { CallContext } from '../core/call-context.js';
-import { BridgeError, codeOf } from '../core/errors.js';
+import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
+import type { CallContext, Caller } from '../core/call-context.js';
+import { BridgeError, codeOf, RemoteError } from '../core/errors.js';
+import type { LogLevels } from '../core/log-levels.js';
+import { isInputRequired } from '../core/questions.js';
+import type { AskedCalls } from '../questions/asked-calls.js';
+import { envelopeKeys } from '../rpc/modern-envelope.js';
 import type { PeerRequestOptions } from '../rpc/peer.js';
+import { WaitQueue } from '../rpc/wait-queue.js';
+import { isUrlsRequired, takeInputRequired, takeUrlsRequired } from './input-required.js';
 import { fromFaultAnswer } from './link.js';
 import type { ServerInstance } from './server-instance.js';
 import type { UpstreamSession } from './upstream-session.js';
-import { WaitQueue } from './wait-queue.js';
 
 export interface CallLimits {
   /** Calls that run at once on one server; further ones wait in a queue. */
   maxInFlight: number;
+  /** False: the server is told of no caller that it can be asked anything. */
+  mayAsk: boolean;
+  /** Calls that may wait for their turn. */
+  maxWaiting: number;
   /** How long a call may take, from its turn on and without progress. Milliseconds. */
   timeoutMs: number;
   /** Without a call for so long, the server is stopped; the next call starts it. Milliseconds; undefined: never. */
@@ -23,27 +32,54 @@ export interface ServerCall {
   context: CallContext;
   /** It changes nothing, or doing it twice is doing it once. */
   isRepeatable: boolean;
+  /** How often it has been made before, since its server asked something first. */
+  rounds?: number;
 }
 
-/** As many calls as run at once may wait four times over. */
-const waitingPerRunning = 4;
+/** How long a server may take to answer a call that was cancelled, before it is started anew: it could ask the next caller. Milliseconds. */
+const holdMs = 5000;
+
+/** Agents that have not said which log lines they want get these of a server that sends none unasked. */
+const usualLevel = 'info';
+/** Doors of those who are sent log lines at all. */
+const agentDoors = new Set<Caller['door']>(['stdio', 'http', 'library']);
+
+export interface ServerCallsOptions {
+  limits: CallLimits;
+  /** Which log lines agents want. */
+  levels: LogLevels;
+  asked: AskedCalls | undefined;
+}
 
 /** The calls to one running server: how many at once, the queue, and what becomes of them when the server goes. */
 export class ServerCalls {
   limits: CallLimits;
   readonly #instance: ServerInstance;
+  readonly #name: string;
+  readonly #asked: AskedCalls | undefined;
   readonly #line = new WaitQueue<void>();
+  readonly #levels: LogLevels;
+  readonly #contexts = new Set<CallContext>();
   #running = 0;
   #waiting = 0;
   #idle: NodeJS.Timeout | undefined;
 
-  constructor(instance: ServerInstance, limits: CallLimits) {
+  /** `asked`: left out, a server of the legacy era can ask nothing in its calls. */
+  constructor(name: string, instance: ServerInstance, { limits, levels, asked }: ServerCallsOptions) {
+    this.#name = name;
+    this.#asked = asked;
     this.#instance = instance;
+    this.#levels = levels;
     this.limits = limits;
   }
 
   get inFlight(): number {
     return this.#running;
+  }
+
+  /** The calls that run just now. */
+  get callIds(): string[] {
+    return [...this.#contexts].map(({ callId }) => callId);
   }
 
   /** No call runs, and none waits. */
@@ -54,6 +90,8 @@ export class ServerCalls {
   /** Makes a call. While the server runs and is not busy this costs no more than the request itself. */
   request(call: ServerCall): Promise<JsonObject> {
     const { session } = this.#instance;
+    if (this.#asked !== undefined && call.params.requestState !== undefined && session?.handshake.era === 'legacy')
+      return this.#asked.resume(call);
     if (session === undefined || this.#running >= this.limits.maxInFlight) return this.#requestInTurn(call, true);
     this.#running++;
     return this.#send(session, call, true);
@@ -62,18 +100,54 @@ export class ServerCalls {
   /** `this.#running` counts the call already. */
   #send(session: UpstreamSession, call: ServerCall, mayRepeat: boolean): Promise<JsonObject> {
     const { context } = call;
+    this.#contexts.add(context);
     const options: PeerRequestOptions = { cancellation: context.cancellation, timeoutMs: this.limits.timeoutMs };
     if (context.wantsProgress) options.onProgress = (progress) => context.forwardProgress(progress);
-    return session.request(call.method, call.params, options).then(
+    if (this.#asked?.mayAsk(context) !== true || session.handshake.era !== 'legacy')
+      return this.#exchange(session, call, { options, mayRepeat });
+    const send = (more: PeerRequestOptions): Promise<JsonObject> =>
+      this.#exchange(session, call, { options: { ...options, ...more }, mayRepeat });
+    return this.#asked.run({ ...call, send });
+  }
+
+  #exchange(
+    session: UpstreamSession,
+    call: ServerCall,
+    { options, mayRepeat }: { options: PeerRequestOptions; mayRepeat: boolean },
+  ): Promise<JsonObject> {
+    const askable = this.limits.mayAsk ? call.context.clientCapabilities : undefined;
+    return session.request(call.method, this.#toParams(session, call), options, askable).then(
       (result) => {
-        this.#end();
-        return result;
+        this.#end(call.context);
+        return isInputRequired(result) && session.handshake.era === 'modern' ? this.#takeInputRequired(call, result) : result;
       },
       (error: unknown) => {
-        this.#end();
+        if (this.#asked !== undefined && isGivenUp(error)) this.#endLater(session, call.context);
+        else this.#end(call.context);
+        if (error instanceof RemoteError && isUrlsRequired(error))
+          return takeUrlsRequired(error, { context: call.context, server: this.#name });
         return this.#fail(call, fromFaultAnswer(error), mayRepeat);
       },
     );
+  }
+
+  /** A call that nobody waits for any more keeps its place until the server is done with it: it might ask, and the next caller be meant. */
+  #endLater(session: UpstreamSession, context: CallContext): void {
+    this.#contexts.delete(context);
+    void this.#asked?.hold(holdMs).then(async (isSettled) => {
+      if (!isSettled && this.#instance.session === session) {
+        await this.#instance.stop(`it did not answer a cancelled call within ${holdMs} ms, and could have asked another caller`);
+        void this.#instance.start();
+      }
+      this.#end();
+    });
+  }
+
+  /** The server asks something first. While that is found out, the call takes no one's place. */
+  #takeInputRequired(call: ServerCall, result: JsonObject): Promise<JsonObject> {
+    const { context, params, rounds = 1 } = call;
+    const retry = (answered: JsonObject): Promise<JsonObject> => this.request({ ...call, params: answered, rounds: rounds + 1 });
+    return takeInputRequired(result, { server: this.#name, context, params, rounds, timeoutMs: this.limits.timeoutMs, retry });
   }
 
   /** A call that its server did not survive is made once more, if it never arrived there or does no harm twice. */
@@ -88,7 +162,7 @@ export class ServerCalls {
 
   /** Waits for its turn and for the server, whichever comes last. */
   async #requestInTurn(call: ServerCall, mayRepeat: boolean): Promise<JsonObject> {
-    if (this.#waiting >= waitingPerRunning * this.limits.maxInFlight) throw this.#busy();
+    if (this.#waiting >= this.limits.maxWaiting) throw this.#busy();
     this.#waiting++;
     let session: UpstreamSession;
     try {
@@ -113,7 +187,17 @@ export class ServerCalls {
     }
   }
 
-  #end(): void {
+  /** A caller of the legacy era has said once for all which log lines it wants; a server of the modern era is told it in each call. */
+  #toParams(session: UpstreamSession, { params, context: { caller } }: ServerCall): JsonObject {
+    if (session.handshake.era === 'legacy' || caller.era === 'modern' || !session.can('logging') || !agentDoors.has(caller.door))
+      return params;
+    const meta = isJsonObject(params._meta) ? params._meta : {};
+    const level = this.#levels.of(caller.sessionId) ?? usualLevel;
+    return { ...params, _meta: { ...meta, [envelopeKeys.logLevel]: level } };
+  }
+
+  #end(context?: CallContext): void {
+    if (context !== undefined) this.#contexts.delete(context);
     if (this.#line.settleFirst()) return;
     this.#running--;
     if (this.#running === 0 && this.limits.idleMs !== undefined) this.#watchIdleness(this.limits.idleMs);
@@ -139,6 +223,11 @@ export class ServerCalls {
       `${maxInFlight} calls run on this server ("maxInFlight" of its config) and ${this.#waiting} wait; wait for some to end.`,
     );
   }
+}
+
+function isGivenUp(error: unknown): boolean {
+  const code = codeOf(error);
+  return code === 'cancelled' || code === 'timeout';
 }
 
 function noTurn(timeoutMs: number): BridgeError {

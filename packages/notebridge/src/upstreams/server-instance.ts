@@ -6,29 +6,36 @@ import { BridgeError, codeOf, RemoteError } from '../core/errors.js';
 import type { ProviderEvent } from '../core/provider.js';
 import type { ServerConfig } from '../core/server-config.js';
 import type { ServerState, ServerStatus } from '../core/tool-server.js';
+import type { AskedCalls } from '../questions/asked-calls.js';
+import { WaitQueue } from '../rpc/wait-queue.js';
 import { Throttle } from '../util/throttle.js';
+import { EraChoice, type Opening } from './era-choice.js';
+import type { EraVerdicts } from './era-verdicts.js';
 import { performHandshake } from './handshake.js';
 import { LastLines } from './last-lines.js';
-import { fromFaultAnswer, type Link, type OpenLink, StartFault } from './link.js';
+import { fromFaultAnswer, type Link, type LinkOptions, type OpenLink, StartFault } from './link.js';
 import { RestartPolicy } from './restart-policy.js';
 import { unavailable } from './unavailable.js';
 import type { UpstreamLimits } from './upstream-limits.js';
 import { UpstreamSession } from './upstream-session.js';
-import { WaitQueue } from './wait-queue.js';
 
 export interface ServerInstanceOptions {
   config: ServerConfig;
   openLink: OpenLink;
   clientInfo: JsonObject;
   limits: UpstreamLimits;
+  eras: EraVerdicts;
   logger: Logger;
   redact: (text: string) => string;
+  paramHeadersOf: LinkOptions['paramHeadersOf'];
   /** Nothing is started before: what had this name ends first. */
   after?: Promise<void> | undefined;
   onState: () => void;
   /** A session is there: the first one, or another after a restart. */
   onReady: (session: UpstreamSession) => void;
   onNotification: (event: ProviderEvent) => void;
+  /** Left out: a server of the legacy era may ask nothing. */
+  questions?: { askable: JsonObject; calls: AskedCalls } | undefined;
 }
 
 /** Faults of a server that it repeats are logged once in this time. Milliseconds. */
@@ -44,6 +51,7 @@ const faultIntervalMs = 1000;
 export class ServerInstance {
   readonly #options: ServerInstanceOptions;
   readonly #policy = new RestartPolicy();
+  readonly #eras: EraChoice;
   readonly #stderr = new LastLines();
   readonly #faults = new Throttle(faultIntervalMs);
   readonly #waiting = new WaitQueue<UpstreamSession>();
@@ -65,6 +73,7 @@ export class ServerInstance {
 
   constructor(options: ServerInstanceOptions) {
     this.#options = options;
+    this.#eras = new EraChoice(options.config, options.eras);
     this.#gone = options.after ?? Promise.resolve();
   }
 
@@ -100,6 +109,11 @@ export class ServerInstance {
       this.#policy.allowOne();
     }
     if (this.#status === 'failed' || this.#status === 'stopped') this.#begin('starting');
+    else if (this.#pause !== undefined && this.#policy.isLongDown) {
+      // Tried again every now and then: a call does not wait for that, but may make it sooner.
+      if (performance.now() - this.#enteredAt < limits.coolDownMs) return Promise.reject(this.#unavailable());
+      this.#begin(this.#status === 'starting' ? 'starting' : 'restarting');
+    }
     return this.#waiting.wait({ cancellation, timeoutMs: limits.startTimeoutMs, onTimeout: () => this.#unavailable() });
   }
 
@@ -129,6 +143,8 @@ export class ServerInstance {
 
   /** Begins another life. */
   #begin(status: 'starting' | 'restarting'): void {
+    clearTimeout(this.#pause);
+    this.#pause = undefined;
     if (this.#status !== status) this.#enter(status, status === 'restarting' ? this.#reason : undefined);
     const life = ++this.#life;
     this.#starts++;
@@ -137,23 +153,51 @@ export class ServerInstance {
       (error: unknown) => {
         if (life !== this.#life) return;
         const fault = startFaultOf(error);
-        this.#recover(`It did not start: ${fault?.message ?? explain(error, this.#options.limits)}`, 0, fault?.lasting === true);
+        this.#recover(`It did not start: ${fault?.message ?? explain(error, this.#options.limits)}`, this.#pauseAfterFault(fault));
       },
     );
   }
 
-  /** Connects and does the handshake. Whatever was opened is in `#link` at once, so that `stop` finds it. */
+  /** Connects and does the handshake; once more, in the other era, if the server ends over the first message. */
   async #open(life: number): Promise<UpstreamSession> {
-    const { config, openLink, clientInfo, limits, logger } = this.#options;
+    const { config, clientInfo, limits, logger, questions } = this.#options;
     await this.#gone;
     this.#assertCurrent(life);
     this.#stderr.clear();
     const deadline = performance.now() + limits.startTimeoutMs;
+    for (let opening: Opening | undefined = this.#eras.begin(); ; ) {
+      const { link, session } = await this.#connect(life, deadline);
+      const timeoutMs = Math.max(1, deadline - performance.now());
+      const silenceMs = Math.min(limits.eraSilenceMs, timeoutMs / 2);
+      try {
+        const shown = await performHandshake(session, { ...opening, clientInfo, askable: questions?.askable ?? {}, timeoutMs, silenceMs });
+        this.#assertCurrent(life);
+        this.#eras.succeed(opening, shown);
+        return session;
+      } catch (error) {
+        const hasEnded = session.isClosed && startFaultOf(error) === undefined;
+        session.close(unavailable(config.name, `"${config.name}" did not start.`, 'no'));
+        this.#assertCurrent(life);
+        opening = this.#eras.fail(opening, hasEnded);
+        if (opening === undefined) throw error;
+        logger.debug(`"${config.name}" ended over the first message, and is asked for the other era.`, { server: config.name });
+        // Its tree is gone before it is started again.
+        await link.close();
+        this.#assertCurrent(life);
+      }
+    }
+  }
+
+  /** Whatever was opened is in `#link` at once, so that `stop` finds it. */
+  async #connect(life: number, deadline: number): Promise<{ link: Link; session: UpstreamSession }> {
+    const { config, openLink, clientInfo, limits, logger, paramHeadersOf, questions } = this.#options;
     const opening = new AbortController();
     this.#opening = opening;
-    const timer = setTimeout(() => opening.abort(), limits.startTimeoutMs);
+    const timer = setTimeout(() => opening.abort(), Math.max(1, deadline - performance.now()));
     const onUnreadable = (error: unknown): void => this.#reportFault(error);
-    const options = { logger, maxMessageLength: limits.maxMessageBytes, onStderrLine: (line: string) => this.#onEvent(line), onUnreadable };
+    const onStderrLine = (line: string): void => this.#onEvent(line);
+    const mayAsk = questions !== undefined;
+    const options = { logger, maxMessageLength: limits.maxMessageBytes, onStderrLine, onUnreadable, mayAsk, paramHeadersOf };
     const link = await openLink(config, { ...options, signal: opening.signal }).finally(() => clearTimeout(timer));
     if (life !== this.#life) await link.close();
     this.#assertCurrent(life);
@@ -163,19 +207,15 @@ export class ServerInstance {
       link,
       clientInfo,
       onNotification: (event) => this.#options.onNotification(event),
+      onQuestion: questions && ((question, asking, during) => questions.calls.take(question, asking, during)),
+      onLateAnswer: (id) => questions?.calls.settle(id),
       onFault: (error) => this.#reportFault(error),
       onClose: (error) => {
+        questions?.calls.settle();
         if (this.#session === session) this.#lose(error);
       },
     });
-    try {
-      await performHandshake(session, { era: config.era, clientInfo, timeoutMs: Math.max(1, deadline - performance.now()) });
-    } catch (error) {
-      session.close(unavailable(config.name, `"${config.name}" did not start.`, 'no'));
-      throw error;
-    }
-    this.#assertCurrent(life);
-    return session;
+    return { link, session };
   }
 
   #assertCurrent(life: number): void {
@@ -184,6 +224,7 @@ export class ServerInstance {
 
   #run(session: UpstreamSession): void {
     this.#session = session;
+    this.#policy.start();
     this.#enter('running');
     this.#options.onReady(session);
     this.#waiting.settleAll(session);
@@ -193,15 +234,20 @@ export class ServerInstance {
   #lose(error: Error | undefined): void {
     const how = error instanceof BridgeError && typeof error.data.how === 'string' ? error.data.how : messageOf(error);
     const livedMs = performance.now() - this.#enteredAt;
-    this.#recover(`It ended: ${how}`, livedMs, false);
+    this.#recover(`It ended: ${how}`, this.#policy.pauseAfter(livedMs));
   }
 
-  /** Starts it again after a pause, or gives up. */
-  #recover(what: string, livedMs: number, isLasting: boolean): void {
+  /** A program that does not start has a fault; an address where nothing answers may have an answer soon. */
+  #pauseAfterFault(fault: StartFault | undefined): number | undefined {
+    if (fault?.lasting === true) return undefined;
+    return fault !== undefined && this.#options.config.transport !== 'stdio' ? this.#policy.pauseWhileDown() : this.#policy.pauseAfter(0);
+  }
+
+  /** Starts it again after a pause; undefined: gives up. */
+  #recover(what: string, pauseMs: number | undefined): void {
     const reason = this.#options.redact(this.#stderr.appendTo(what));
     this.#end();
     const { name } = this.#options.config;
-    const pauseMs = isLasting ? undefined : this.#policy.pauseAfter(livedMs);
     if (pauseMs === undefined) {
       this.#enter('failed', reason);
       this.#options.logger.error(`"${name}" is given up: ${reason}`, { server: name });
@@ -211,6 +257,7 @@ export class ServerInstance {
     this.#options.logger.warn(`"${name}" is started again. ${reason}`, { server: name, pause_ms: Math.round(pauseMs) });
     const status = this.#status === 'starting' ? 'starting' : 'restarting';
     this.#enter(status, reason);
+    if (this.#policy.isLongDown) this.#waiting.failAll(this.#unavailable());
     this.#pause = setTimeout(() => this.#begin(status), pauseMs);
   }
 
@@ -218,11 +265,13 @@ export class ServerInstance {
   #end(error?: Error): void {
     this.#life++;
     clearTimeout(this.#pause);
-    this.#opening?.abort();
-    this.#opening = undefined;
-    const [session, link] = [this.#session, this.#link];
+    this.#pause = undefined;
+    const [session, link, opening] = [this.#session, this.#link, this.#opening];
     this.#session = undefined;
     this.#link = undefined;
+    this.#opening = undefined;
+    // A link that is aborted may end at once: by then it is nobody's, so that its end is no reason to start again.
+    opening?.abort();
     session?.close(error ?? unavailable(this.#options.config.name, 'It ended.', 'unknown'));
     if (link !== undefined) this.#gone = Promise.all([this.#gone, link.close()]).then(() => {});
   }

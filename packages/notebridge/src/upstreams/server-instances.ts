@@ -1,19 +1,36 @@
+import type { JsonObject } from '@notebridge/kit/json';
+import { messageOf } from '@notebridge/kit/message-of';
 import type { CallContext } from '../core/call-context.js';
 import { BridgeError } from '../core/errors.js';
+import type { LogLevels } from '../core/log-levels.js';
 import type { ProviderEvent } from '../core/provider.js';
+import { everyAskable } from '../core/questions.js';
 import type { ServerConfig } from '../core/server-config.js';
 import type { ServerState } from '../core/tool-server.js';
+import { AskedCalls } from '../questions/asked-calls.js';
 import { NotificationBrake } from '../rpc/notification-brake.js';
 import { type CallLimits, ServerCalls } from './server-calls.js';
 import { ServerInstance, type ServerInstanceOptions } from './server-instance.js';
 import type { UpstreamSession } from './upstream-session.js';
 
-export interface InstancesOptions extends Omit<ServerInstanceOptions, 'onNotification'> {
+export interface InstancesOptions extends Omit<ServerInstanceOptions, 'onNotification' | 'questions'> {
+  logLevels: LogLevels;
   onNotification: (event: ProviderEvent, session: UpstreamSession) => void;
+}
+
+/** As many calls as run at once may wait four times over. */
+const waitingPerRunning = 4;
+
+/** What ties a question of a server of the legacy era to one of the calls that run. */
+function questionsOf({ questions, transport }: ServerConfig): 'streams' | 'serial' | 'none' {
+  if (questions !== 'auto') return questions;
+  return transport === 'http' ? 'streams' : 'none';
 }
 
 /** One running server with the calls to it. */
 interface PooledInstance {
+  /** The agent's session that it serves alone. */
+  sessionId?: string | undefined;
   instance: ServerInstance;
   calls: ServerCalls;
 }
@@ -23,12 +40,19 @@ export class ServerInstances {
   readonly #options: InstancesOptions;
   readonly #own = new Map<string, PooledInstance>();
   readonly #shared: PooledInstance;
+  readonly #stopFollowing: () => void;
+  /** The level that a session was asked for last. */
+  readonly #levels = new WeakMap<UpstreamSession, string>();
   #config: ServerConfig;
 
   constructor(options: InstancesOptions) {
     this.#options = options;
     this.#config = options.config;
     this.#shared = this.#createPooled();
+    this.#stopFollowing = options.logLevels.changed.add(() => {
+      this.#sendLevel(this.#shared, options.logLevels.lowest);
+      for (const pooled of this.#own.values()) this.#sendLevel(pooled, options.logLevels.of(pooled.sessionId ?? ''));
+    });
   }
 
   get status(): ServerState['status'] {
@@ -44,12 +68,12 @@ export class ServerInstances {
   /** The instance that serves a call. Throws `limit_reached`. */
   of(context: CallContext | undefined): PooledInstance {
     if (this.#config.instances === 'shared' || context === undefined) return this.#shared;
-    const { sessionId } = context.caller;
-    const own = this.#own.get(sessionId);
+    const key = this.#keyOf(context);
+    const own = this.#own.get(key);
     if (own !== undefined) {
       // The one that was asked last stands last.
-      this.#own.delete(sessionId);
-      this.#own.set(sessionId, own);
+      this.#own.delete(key);
+      this.#own.set(key, own);
       return own;
     }
     if (this.#own.size >= this.#options.limits.maxOwnInstances && !this.#giveUpIdle()) {
@@ -58,16 +82,30 @@ export class ServerInstances {
         `"${this.#config.name}" runs ${this.#own.size} times, once for each session, and all are at work; wait for one of them.`,
       );
     }
-    const pooled = this.#createPooled(sessionId);
-    this.#own.set(sessionId, pooled);
+    const pooled = this.#createPooled(context);
+    this.#own.set(key, pooled);
     return pooled;
+  }
+
+  /** Agents of the modern era share a session with all of their principal; but what one can be asked, another may not. */
+  #keyOf({ caller: { sessionId }, clientCapabilities }: CallContext): string {
+    if (clientCapabilities === undefined || questionsOf(this.#config) === 'none') return sessionId;
+    return `${sessionId} ${JSON.stringify(clientCapabilities)}`;
+  }
+
+  /** Sends a notification of an agent to the instances that know of it. */
+  notifyOf(sessionId: string, method: string, params: JsonObject | undefined): void {
+    if (questionsOf(this.#config) === 'none') return;
+    const told =
+      this.#config.instances === 'shared' ? [this.#shared] : [...this.#own.values()].filter((own) => own.sessionId === sessionId);
+    for (const { instance } of told) if (instance.session?.handshake.era === 'legacy') instance.session.notify(method, params);
   }
 
   /** Ends the instance that nobody has asked for the longest time, if one has nothing to do: its session may have ended without notice. */
   #giveUpIdle(): boolean {
     const [idle] = [...this.#own].filter(([, { calls }]) => calls.isIdle);
     if (idle === undefined) return false;
-    void this.end(idle[0]);
+    void this.#end(idle[0]);
     return true;
   }
 
@@ -82,12 +120,18 @@ export class ServerInstances {
   }
 
   async end(sessionId: string): Promise<void> {
-    const pooled = this.#own.get(sessionId);
-    this.#own.delete(sessionId);
+    const ended = [...this.#own].filter(([, own]) => own.sessionId === sessionId);
+    await Promise.all(ended.map(([key]) => this.#end(key)));
+  }
+
+  async #end(key: string): Promise<void> {
+    const pooled = this.#own.get(key);
+    this.#own.delete(key);
     await pooled?.instance.close('the session that it served has ended');
   }
 
   async close(why: string): Promise<void> {
+    this.#stopFollowing();
     await Promise.all(this.#pooledInstances().map(({ instance }) => instance.close(why)));
   }
 
@@ -95,23 +139,63 @@ export class ServerInstances {
     return [this.#shared, ...this.#own.values()];
   }
 
-  #createPooled(sessionId?: string): PooledInstance {
+  /** For one agent, if its call is given. */
+  #createPooled(context?: CallContext): PooledInstance {
+    const sessionId = context?.caller.sessionId;
+    const { name } = this.#config;
+    const mode = questionsOf(this.#config);
+    const timeoutMs = (): number => calls.limits.timeoutMs;
+    const asked =
+      mode === 'none' ? undefined : new AskedCalls({ server: name, isSerial: mode === 'serial', isOwn: context !== undefined, timeoutMs });
+    const questions = asked && { askable: context === undefined ? everyAskable : (context.clientCapabilities ?? {}), calls: asked };
     const brake = new NotificationBrake({
       sender: `the server "${this.#config.name}"`,
       pass: (event) => {
         if (instance.session === undefined) return;
         // What a program of one agent writes into its log is not for the others. Updates are: resources are watched once for all.
-        const isPrivate = sessionId !== undefined && event.method === 'notifications/message';
-        this.#options.onNotification(isPrivate ? { ...event, sessionId } : event, instance.session);
+        const isLine = event.method === 'notifications/message';
+        const whose = sessionId === undefined ? {} : { sessionId };
+        this.#options.onNotification(isLine ? { ...event, ...whose, callIds: pooled.calls.callIds } : event, instance.session);
       },
     });
-    const instance: ServerInstance = new ServerInstance({ ...this.#options, onNotification: (event) => brake.take(event) });
-    return { instance, calls: new ServerCalls(instance, this.#limits()) };
+    const { logLevels } = this.#options;
+    const instance: ServerInstance = new ServerInstance({
+      ...this.#options,
+      questions,
+      onNotification: (event) => brake.take(event),
+      onReady: (session) => {
+        this.#options.onReady(session);
+        this.#sendLevel(pooled, sessionId === undefined ? logLevels.lowest : logLevels.of(sessionId));
+      },
+    });
+    const calls: ServerCalls = new ServerCalls(name, instance, { limits: this.#limits(), levels: logLevels, asked });
+    const pooled: PooledInstance = { sessionId, instance, calls };
+    return pooled;
+  }
+
+  /** Of one that all share the lowest level that anybody wants: each is sent no more than it asked for. In the modern era calls say it. */
+  #sendLevel({ instance: { session } }: PooledInstance, level: string | undefined): void {
+    if (session === undefined || session.handshake.era === 'modern' || !session.can('logging')) return;
+    if (level === undefined || this.#levels.get(session) === level) return;
+    this.#levels.set(session, level);
+    session.request('logging/setLevel', { level }, {}).catch((error: unknown) => {
+      this.#options.logger.debug(`"${this.#config.name}" did not take a log level.`, {
+        server: this.#config.name,
+        error: messageOf(error),
+      });
+    });
   }
 
   #limits(): CallLimits {
-    const { maxInFlight, timeoutMs, lazy } = this.#config;
+    const { maxInFlight: most, timeoutMs, lazy, questions } = this.#config;
     const { callTimeoutMs, lazyIdleMs } = this.#options.limits;
-    return { maxInFlight, timeoutMs: timeoutMs ?? callTimeoutMs, idleMs: lazy ? lazyIdleMs : undefined };
+    const maxInFlight = questionsOf(this.#config) === 'serial' ? 1 : most;
+    return {
+      maxInFlight,
+      mayAsk: questions !== 'none',
+      maxWaiting: waitingPerRunning * most,
+      timeoutMs: timeoutMs ?? callTimeoutMs,
+      idleMs: lazy ? lazyIdleMs : undefined,
+    };
   }
 }

@@ -15,26 +15,41 @@ const maxFaultsLogged = 5;
 /** How long one page may take. Milliseconds. */
 const pageTimeoutMs = 30_000;
 
+export interface FetchToolsOptions {
+  server: string;
+  logger: Logger;
+  /** Why a tool is left out, and whether that was not reported before; undefined: it is not. */
+  leavesOut: (tool: Tool) => { fault: string; isNew: boolean } | undefined;
+}
+
 /** All tools of a server, page by page. Unknown keys are kept; of two tools of one name the first counts. Rejects as a request does. */
-export async function fetchTools(session: UpstreamSession, server: string, logger: Logger): Promise<ToolsByName> {
+export async function fetchTools(session: UpstreamSession, { server, logger, leavesOut }: FetchToolsOptions): Promise<ToolsByName> {
   const tools = new Map<string, Tool>();
   if (!session.can('tools')) return tools;
   let cursor: unknown;
   let faults = 0;
+  const report = (fault: string): void => {
+    if (++faults <= maxFaultsLogged) logger.warn(`A tool of "${server}" is left out: ${fault}`, { server, faults });
+  };
   for (let page = 0; page < maxPages; page++) {
     const params = cursor === undefined ? {} : { cursor };
     const answer = await session.request('tools/list', params, { timeoutMs: pageTimeoutMs });
     if (!Array.isArray(answer.tools)) throw new BridgeError('bad_message', `"tools" must be a list, found ${quote(answer.tools)}.`);
     for (const item of answer.tools) {
       const fault = addTool(tools, item);
-      if (fault !== undefined && ++faults <= maxFaultsLogged)
-        logger.warn(`A tool of "${server}" is left out: ${fault}`, { server, faults });
+      if (fault !== undefined) report(fault);
     }
     const last = cursor;
     cursor = answer.nextCursor ?? undefined;
-    if (cursor === undefined || cursor === last) return tools;
+    if (cursor === undefined || cursor === last) break;
+    if (page === maxPages - 1) logger.warn(`"${server}" lists its tools on more than ${maxPages} pages; the rest is left out.`, { server });
   }
-  logger.warn(`"${server}" lists its tools on more than ${maxPages} pages; the rest is left out.`, { server });
+  for (const [name, tool] of tools) {
+    const out = leavesOut(tool);
+    if (out === undefined) continue;
+    tools.delete(name);
+    if (out.isNew) report(`${quote(name)}: ${out.fault}`);
+  }
   return tools;
 }
 

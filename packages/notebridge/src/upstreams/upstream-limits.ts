@@ -4,6 +4,8 @@ export const defaultUpstreamLimits = {
   callTimeoutMs: 3_600_000,
   /** How long a server may take to start, and a call waits for it. Milliseconds. Default 30 s. */
   startTimeoutMs: 30_000,
+  /** How long a server may be silent to `server/discover` before it is sent `initialize` too. Milliseconds. Default 3 s. */
+  eraSilenceMs: 3000,
   /** The longest message of a server, in UTF-16 units. Default 64 Mi. */
   maxMessageBytes: 67_108_864,
   /** How long a server that was given up is left alone before a call may try it again. Milliseconds. Default 5 s. */

@@ -1,11 +1,14 @@
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
+import type { Cancellation } from '../core/cancellation.js';
 import { BridgeError } from '../core/errors.js';
 import type { Era } from '../core/protocol-versions.js';
 import type { ProviderEvent } from '../core/provider.js';
-import type { RpcNotification, RpcRequest } from '../rpc/messages.js';
+import { isInputRequired, isQuestion, type Question } from '../core/questions.js';
+import type { RpcId, RpcNotification, RpcRequest } from '../rpc/messages.js';
 import { envelopeKeys, serverInfoMetaKey, subscriptionIdMetaKey, withoutEnvelope } from '../rpc/modern-envelope.js';
 import { Peer, type PeerRequestOptions } from '../rpc/peer.js';
-import type { Link } from './link.js';
+import { withoutAnswers } from './input-required.js';
+import { type Link, streamOf } from './link.js';
 
 /** What a server said of itself in the handshake. */
 export interface Handshake {
@@ -21,6 +24,10 @@ export interface UpstreamSessionOptions {
   /** The name and version sent to the server. */
   clientInfo: JsonObject;
   onNotification: (event: ProviderEvent) => void;
+  /** The server asks back. Left out: it was not promised that it may. `during`: the call on whose stream it came. */
+  onQuestion?: ((question: Question, asking: Cancellation, during: RpcId | undefined) => Promise<JsonObject>) | undefined;
+  /** It has answered a call that nobody waits for any more. */
+  onLateAnswer?: ((id: RpcId) => void) | undefined;
   /** The server sent something that could not be used, or can't be sent something. */
   onFault: (error: unknown) => void;
   onClose: (error: Error | undefined) => void;
@@ -37,9 +44,12 @@ export class UpstreamSession {
     this.#options = options;
     this.#peer = new Peer({
       channel: options.link.channel,
-      onRequest: answerServer,
+      onRequest: (request, call) => this.#answer(request, call),
       onNotification: (notification) => options.onNotification(toEvent(notification)),
-      onFault: options.onFault,
+      onFault: (error, id) => {
+        if (error.code === 'unexpected_answer' && id !== null) options.onLateAnswer?.(id);
+        options.onFault(error);
+      },
       onUnsent: options.onFault,
       onClose: (error) => {
         this.#isClosed = true;
@@ -67,10 +77,16 @@ export class UpstreamSession {
     return this.#handshake.capabilities[capability] !== undefined;
   }
 
-  /** Sends one request, without the marks of the caller's era and with those of the server's. Rejects as `Peer.request` does. */
-  request(method: string, params: JsonObject, options: PeerRequestOptions): Promise<JsonObject> {
-    if (this.#handshake.era === 'legacy') return this.#peer.request(method, withoutEnvelope(params), options);
-    return this.#requestModern(method, params, options);
+  /**
+   * Sends one request, without the marks of the caller's era and with those of the server's. `askable`: what a server of the modern era
+   * may ask the caller of this request. Rejects as `Peer.request` does.
+   */
+  request(method: string, params: JsonObject, options: PeerRequestOptions, askable?: JsonObject): Promise<JsonObject> {
+    if (this.#handshake.era === 'legacy') {
+      if (params.inputResponses !== undefined || params.requestState !== undefined) return this.#requestAgain(method, params, options);
+      return this.#peer.request(method, withoutEnvelope(params), options);
+    }
+    return this.#requestModern(method, params, options, askable);
   }
 
   /** Sends a request as it stands. */
@@ -92,23 +108,46 @@ export class UpstreamSession {
     this.#peer.close(error);
   }
 
-  /** Params with an envelope of ours: what the caller's client can do, this one can't. */
-  toModernParams(params: JsonObject, protocolVersion = this.#handshake.protocolVersion): JsonObject {
+  /** Params with an envelope of ours: of what the caller's client can do only what passes through us. */
+  toModernParams(params: JsonObject, protocolVersion = this.#handshake.protocolVersion, askable: JsonObject = {}): JsonObject {
     const meta = isJsonObject(params._meta) ? params._meta : {};
     const own = {
       [envelopeKeys.protocolVersion]: protocolVersion,
-      [envelopeKeys.clientCapabilities]: {},
+      [envelopeKeys.clientCapabilities]: askable,
       [envelopeKeys.clientInfo]: this.#options.clientInfo,
     };
     return { ...params, _meta: { ...meta, ...own } };
   }
 
-  async #requestModern(method: string, params: JsonObject, options: PeerRequestOptions): Promise<JsonObject> {
-    const { resultType, ...result } = await this.#peer.request(method, this.toModernParams(params), options);
+  /** Besides its ping, only what it was promised. */
+  async #answer(request: RpcRequest, call: Cancellation): Promise<JsonObject> {
+    if (request.method === 'ping') return {};
+    const { onQuestion } = this.#options;
+    if (onQuestion !== undefined && this.#handshake.era === 'legacy' && isQuestion(request))
+      return onQuestion(request, call, streamOf(request));
+    throw new BridgeError('unknown_method', `Notebridge did not offer "${request.method}" to this server.`);
+  }
+
+  async #requestAgain(method: string, params: JsonObject, options: PeerRequestOptions): Promise<JsonObject> {
+    return this.#peer.request(method, withoutEnvelope(withoutAnswers(params)), options);
+  }
+
+  async #requestModern(
+    method: string,
+    params: JsonObject,
+    options: PeerRequestOptions,
+    askable: JsonObject | undefined,
+  ): Promise<JsonObject> {
+    const answered = await this.#peer.request(method, this.toModernParams(params, undefined, askable), options);
+    if (isInputRequired(answered) && mayAsk.has(method)) return withoutMarks(method, answered);
+    const { resultType, ...result } = answered;
     if (resultType === undefined || resultType === 'complete') return withoutMarks(method, result);
     throw new BridgeError('bad_message', `The server answered "${method}" with "${String(resultType)}", which it was not offered.`);
   }
 }
+
+/** Methods of the modern era whose answer may be a question. */
+const mayAsk = new Set(['tools/call', 'prompts/get', 'resources/read']);
 
 /** A result without what the modern era adds to every one; our doors add their own. How long a merged list holds is not for one server to say. */
 function withoutMarks(method: string, result: JsonObject): JsonObject {
@@ -119,12 +158,6 @@ function withoutMarks(method: string, result: JsonObject): JsonObject {
   if (Object.keys(meta).length > 0) return { ...kept, _meta: meta };
   const { _meta, ...rest } = kept;
   return rest;
-}
-
-/** A server that is shared can ask nothing: which of its callers would it mean? Only its ping is answered. */
-async function answerServer(request: RpcRequest): Promise<JsonObject> {
-  if (request.method === 'ping') return {};
-  throw new BridgeError('unknown_method', `Notebridge did not offer "${request.method}" to this server.`);
 }
 
 function toEvent({ method, params }: RpcNotification): ProviderEvent {

@@ -4,6 +4,7 @@ import { messageOf } from '@notebridge/kit/message-of';
 import type { CallContext } from '../core/call-context.js';
 import { BridgeError } from '../core/errors.js';
 import type { Tool } from '../core/mcp.js';
+import { declaredHeaders } from '../core/param-headers.js';
 import type { ServerConfig } from '../core/server-config.js';
 import { quote } from '../util/quote.js';
 import { Throttle } from '../util/throttle.js';
@@ -38,6 +39,8 @@ export class UpstreamTools {
   #shown: ToolsByName | undefined;
   #list: readonly Tool[] | undefined;
   #fetching: Promise<ToolsByName> | undefined;
+  /** Tools that were left out, with the reason. */
+  readonly #reported = new Set<string>();
   #isStale = false;
   #fetchedAt = Number.NEGATIVE_INFINITY;
 
@@ -93,6 +96,12 @@ export class UpstreamTools {
     this.#options.onChange();
   }
 
+  /** Reads the list, whatever is known of it. Rejects as `list` does. */
+  async readAgain(context: CallContext): Promise<void> {
+    this.#isStale = true;
+    await this.list(context);
+  }
+
   async #fetch(context?: CallContext): Promise<void> {
     const { config, ready } = this.#options;
     const session = await ready(context);
@@ -107,7 +116,7 @@ export class UpstreamTools {
 
   async #read(session: UpstreamSession, isChanged: boolean): Promise<ToolsByName> {
     const { config, logger, onChange } = this.#options;
-    const fetching = fetchTools(session, config.name, logger);
+    const fetching = fetchTools(session, { server: config.name, logger, leavesOut: (tool) => this.#misdeclared(session, tool) });
     this.#fetching = fetching;
     this.#isStale = false;
     try {
@@ -125,6 +134,17 @@ export class UpstreamTools {
     } finally {
       if (this.#fetching === fetching) this.#fetching = undefined;
     }
+  }
+
+  /** Why a tool must not be called over HTTP: its headers cannot be told. The same is reported once. */
+  #misdeclared(session: UpstreamSession, tool: Tool): { fault: string; isNew: boolean } | undefined {
+    if (this.#options.config.transport === 'stdio' || session.handshake.era === 'legacy') return undefined;
+    const { fault } = declaredHeaders(tool.inputSchema);
+    if (fault === undefined) return undefined;
+    const key = JSON.stringify([tool.name, fault]);
+    const isNew = !this.#reported.has(key);
+    if (this.#reported.size < maxCompared) this.#reported.add(key);
+    return { fault, isNew };
   }
 
   #show(tools: ToolsByName): void {

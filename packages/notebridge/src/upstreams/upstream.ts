@@ -2,18 +2,20 @@ import { isDeepStrictEqual } from 'node:util';
 import type { JsonObject } from '@notebridge/kit/json';
 import { Listeners } from '@notebridge/kit/listeners';
 import type { CallContext } from '../core/call-context.js';
-import { BridgeError } from '../core/errors.js';
+import { BridgeError, headerMismatchCode, RemoteError } from '../core/errors.js';
 import type { Tool } from '../core/mcp.js';
+import { type ParamHeader, paramHeadersOf } from '../core/param-headers.js';
 import type { ProviderEvent } from '../core/provider.js';
 import type { ServerConfig } from '../core/server-config.js';
 import type { Exposure, ServerState, ToolServer, ToolServerEvent } from '../core/tool-server.js';
+import { listenForUpdates } from './listen-for-changes.js';
 import { type InstancesOptions, ServerInstances } from './server-instances.js';
 import { unavailable } from './unavailable.js';
 import type { Handshake, UpstreamSession } from './upstream-session.js';
 import { UpstreamTools } from './upstream-tools.js';
 import { WatchedResources } from './watched-resources.js';
 
-export interface UpstreamOptions extends Omit<InstancesOptions, 'config' | 'onState' | 'onReady' | 'onNotification'> {
+export interface UpstreamOptions extends Omit<InstancesOptions, 'config' | 'paramHeadersOf' | 'onState' | 'onReady' | 'onNotification'> {
   onEvent: (event: ToolServerEvent) => void;
 }
 
@@ -45,6 +47,8 @@ export class Upstream implements ToolServer {
   readonly #tools: UpstreamTools;
   readonly #events = new Listeners<ProviderEvent>();
   readonly #watched = new WatchedResources();
+  /** How to stop listening to the updates that a session of the modern era sends. */
+  readonly #listens = new WeakMap<UpstreamSession, () => void>();
   readonly #since = Date.now();
   #config: ServerConfig;
   #handshake: Handshake | undefined;
@@ -56,6 +60,7 @@ export class Upstream implements ToolServer {
     this.#instances = new ServerInstances({
       ...options,
       config,
+      paramHeadersOf: (tool) => this.#paramHeadersOf(tool),
       onState: () => options.onEvent({ server: this.name, kind: 'state' }),
       onReady: (session) => this.#meet(session),
       onNotification: (event, session) => this.#onEvent(event, session),
@@ -110,8 +115,11 @@ export class Upstream implements ToolServer {
     return this.#requestOther(method, params, context);
   }
 
-  /** Agents' notifications are about agents; a server that is shared knows none. */
-  notify(): void {}
+  /** Of what agents say of themselves only their roots concern a server, if it was told that there are some. */
+  notify(method: string, params: JsonObject | undefined, context?: CallContext): void {
+    if (context !== undefined && method === 'notifications/roots/list_changed' && context.clientCapabilities?.roots !== undefined)
+      this.#instances.notifyOf(context.caller.sessionId, method, params);
+  }
 
   subscribe(listener: (event: ProviderEvent) => void): () => void {
     return this.#events.add(listener);
@@ -146,19 +154,38 @@ export class Upstream implements ToolServer {
     if (tool === undefined) return this.#callUnlistedTool(params, context);
     const { annotations } = tool;
     const isRepeatable = annotations !== undefined && (annotations.readOnlyHint === true || annotations.idempotentHint === true);
-    return this.#instances.of(context).calls.request({ method: 'tools/call', params, context, isRepeatable });
+    return this.#sendCall(params, context, isRepeatable);
   }
 
   async #callUnlistedTool(params: JsonObject, context: CallContext): Promise<JsonObject> {
     await this.#tools.assertMayExist(params.name, context);
-    return this.#instances.of(context).calls.request({ method: 'tools/call', params, context, isRepeatable: false });
+    return this.#sendCall(params, context, false);
+  }
+
+  #sendCall(params: JsonObject, context: CallContext, isRepeatable: boolean): Promise<JsonObject> {
+    const send = (): Promise<JsonObject> =>
+      this.#instances.of(context).calls.request({ method: 'tools/call', params, context, isRepeatable });
+    if (this.#config.transport === 'stdio') return send();
+    const known = this.#paramHeadersOf(params.name);
+    return send().catch(async (error: unknown) => {
+      // A server that misses a header has not run the call; its tool may declare others than we knew.
+      if (!(error instanceof RemoteError) || error.raw.code !== headerMismatchCode) throw error;
+      await this.#tools.readAgain(context);
+      if (isDeepStrictEqual(this.#paramHeadersOf(params.name), known)) throw error;
+      return send();
+    });
+  }
+
+  #paramHeadersOf(tool: unknown): readonly ParamHeader[] {
+    return paramHeadersOf(this.#tools.known ?? [], tool);
   }
 
   async #requestOther(method: string, params: JsonObject, context: CallContext): Promise<JsonObject> {
     const needed = Object.hasOwn(neededCapabilities, method) ? neededCapabilities[method] : undefined;
     if (needed !== undefined) {
-      // A server that is started on first use is not started to learn that it has no prompts.
-      if (this.#handshake === undefined && !this.#config.lazy) await this.#instances.of(context).instance.ready(context.cancellation);
+      // A server that is started on first use is not started to learn that it has no prompts; one that was given up is tried again.
+      if (this.#handshake === undefined && (!this.#config.lazy || this.status === 'failed'))
+        await this.#instances.of(context).instance.ready(context.cancellation);
       if (this.#handshake?.capabilities[needed] === undefined) {
         const items = Object.hasOwn(emptyLists, method) ? emptyLists[method] : undefined;
         if (items !== undefined) return { [items]: [] };
@@ -167,6 +194,11 @@ export class Upstream implements ToolServer {
     }
     if (method === 'resources/subscribe' || method === 'resources/unsubscribe') {
       if (!this.#watched.count(method, params)) return {};
+      const session = await this.#instances.of(context).instance.ready(context.cancellation);
+      if (session.handshake.era === 'modern') {
+        this.#listen(session);
+        return {};
+      }
     }
     return this.#instances.of(context).calls.request({ method, params, context, isRepeatable: readingMethods.has(method) });
   }
@@ -176,13 +208,25 @@ export class Upstream implements ToolServer {
     const before = this.#handshake?.capabilities ?? {};
     this.#handshake = session.handshake;
     if (session.can('tools') || this.#tools.known === undefined) this.#tools.refresh(session);
-    for (const uri of this.#watched.uris) session.request('resources/subscribe', { uri }, {}).catch(() => {});
+    if (session.handshake.era === 'modern') this.#listen(session);
+    else for (const uri of this.#watched.uris) session.request('resources/subscribe', { uri }, {}).catch(() => {});
     for (const kind of ['resources', 'prompts']) {
       if (session.can(kind) && before[kind] === undefined) this.#notify({ method: `notifications/${kind}/list_changed` });
     }
   }
 
+  /** The modern era has no method for one resource: it is one stream for all of them, and another one when they change. */
+  #listen(session: UpstreamSession): void {
+    const stop = this.#listens.get(session);
+    if (stop === undefined && this.#watched.uris.length === 0) return;
+    this.#listens.set(session, listenForUpdates(session, this.#watched.uris));
+    // After the next one was asked for, so that no update falls between them.
+    stop?.();
+  }
+
   #onEvent(event: ProviderEvent, session: UpstreamSession): void {
+    // Of a listen of ours, so it is for nobody else.
+    if (event.method === 'notifications/subscriptions/acknowledged') return;
     if (event.method === 'notifications/tools/list_changed') this.#tools.refreshSoon(session);
     else this.#notify(event);
   }

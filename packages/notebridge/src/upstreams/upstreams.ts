@@ -3,9 +3,11 @@ import type { JsonObject } from '@notebridge/kit/json';
 import { Listeners } from '@notebridge/kit/listeners';
 import { type Logger, silentLogger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
+import { LogLevels } from '../core/log-levels.js';
 import type { ServerConfig } from '../core/server-config.js';
 import type { ToolServerEvent, ToolServers } from '../core/tool-server.js';
 import { Redactor } from '../util/redactor.js';
+import { EraVerdicts } from './era-verdicts.js';
 import type { OpenLink } from './link.js';
 import { openLink } from './open-link.js';
 import { addSecrets } from './server-secrets.js';
@@ -20,6 +22,10 @@ export interface UpstreamsOptions {
   /** The name and version sent to servers. */
   clientInfo?: JsonObject;
   limits?: Partial<UpstreamLimits>;
+  /** Which log lines agents have asked for. Default: nobody has. */
+  logLevels?: LogLevels | undefined;
+  /** A private file that keeps which era each server speaks. Default: none, this is known for the life of the object. */
+  erasFile?: string | undefined;
   /** How servers are reached. Default: as their config says. */
   openLink?: OpenLink;
 }
@@ -35,6 +41,8 @@ export class Upstreams implements ToolServers {
   readonly #logger: Logger;
   readonly #redactor: Pick<Redactor, 'add' | 'redact'>;
   readonly #limits: UpstreamLimits;
+  readonly #eras: EraVerdicts;
+  readonly #logLevels: LogLevels;
   readonly #events = new Listeners<ToolServerEvent>();
   readonly #configs = new Map<string, ServerConfig>();
   readonly #servers = new Map<string, Upstream>();
@@ -45,6 +53,8 @@ export class Upstreams implements ToolServers {
     this.#options = options;
     this.#logger = options.logger ?? silentLogger;
     this.#redactor = options.redactor ?? new Redactor();
+    this.#logLevels = options.logLevels ?? new LogLevels();
+    this.#eras = new EraVerdicts({ path: options.erasFile, logger: this.#logger });
     this.#limits = { ...defaultUpstreamLimits, ...options.limits };
     for (const config of options.servers) this.#add(config);
   }
@@ -87,7 +97,7 @@ export class Upstreams implements ToolServers {
 
   /** Ends all servers with their whole trees. Closing twice is harmless. */
   close(): Promise<void> {
-    this.#closing ??= Promise.all(this.all().map((server) => server.close())).then(() => {});
+    this.#closing ??= Promise.all(this.all().map((server) => server.close())).then(() => this.#eras.saved());
     return this.#closing;
   }
 
@@ -132,6 +142,8 @@ export class Upstreams implements ToolServers {
       openLink: this.#options.openLink ?? openLink,
       clientInfo: this.#options.clientInfo ?? { name: 'notebridge', version: '0' },
       limits: this.#limits,
+      eras: this.#eras,
+      logLevels: this.#logLevels,
       logger: this.#logger,
       redact: (text) => this.#redactor.redact(text),
       after,

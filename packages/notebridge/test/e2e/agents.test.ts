@@ -6,7 +6,8 @@ import { type PageAnswer, RawPage } from '../support/raw-page.js';
 
 const openTool = 'open_colab_browser_connection';
 const pageTools = ['add_code_cell', 'add_text_cell', 'get_cells', 'run_code_cell', 'update_cell', 'move_cell', 'delete_cell'];
-const notebookTools = [...pageTools, 'get_run', 'list_runs', 'interrupt_run', 'get_output'];
+const selectionTools = ['list_notebooks', 'connect_notebook', 'disconnect_notebook'];
+const notebookTools = [...pageTools, 'get_run', 'list_runs', 'interrupt_run', 'get_output', ...selectionTools];
 
 /** One body for every agent: what differs between SDKs and protocol versions must not be seen here. */
 describe.each(agentKinds)('an agent of the kind $name', ({ open }) => {

@@ -27,6 +27,14 @@ describe.runIf(process.platform === 'linux')('a process that holds notebooks, or
       await using second = await Program.open({ args, env: home.env });
       const silent = { data: { code: 'host_silent' }, message: expect.stringContaining(`kill -CONT ${pid}`) };
       expect(await second.callTool('get_cells')).toMatchObject({ error: silent });
+      // What it holds is not known, which is another thing than none.
+      const told = (await second.callTool('list_notebooks')) as { result: { content: [{ text: string }] } };
+      expect(JSON.parse(told.result.content[0].text)).toMatchObject({ notebooks: [], not_answering: [silent.message] });
+      for (const call of [
+        { name: 'connect_notebook', notebook: 'nb1' },
+        { name: 'disconnect_notebook', notebook: 'nb9' },
+      ])
+        expect(JSON.stringify(await second.callTool(call.name, { notebook: call.notebook }))).toContain(`kill -CONT ${pid}`);
       expect(brokersIn(home.stateHome)).toEqual([pid]);
       expect((await runProgram(['ps'], { env: home.env })).stdout).toMatch(new RegExp(`^${pid} .*does not answer`, 'm'));
       expect(await waiting).toMatchObject({ error: { message: expect.stringMatching(/outcome is unknown/), data: { code: 'page_gone' } } });
@@ -46,7 +54,7 @@ describe.runIf(process.platform === 'linux')('a process that holds notebooks, or
     program.child.kill('SIGSTOP');
     try {
       const { ending, stdout } = await runProgram(['stop', 'all'], { env: home.env });
-      expect({ ending, stdout }).toEqual({ ending: 0, stdout: `Ended: process ${pid}\n` });
+      expect({ ending, stdout }).toEqual({ ending: 0, stdout: `Ended: nb1 ${home.path('work.ipynb')}\n` });
       expect(livingProcesses().map((process) => process.pid)).not.toContain(pid);
     } finally {
       program.child.kill('SIGCONT');

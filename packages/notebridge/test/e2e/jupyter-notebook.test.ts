@@ -26,12 +26,20 @@ it('finds the server of this user, lists its notebooks, works in the one that is
   await using program = await Program.open({ args: ['--notebook', 'jupyter', '--log-level', 'debug'], env: env() });
   const list = await program.request('tools/list');
   const names = (list.result as { tools: { name: string }[] }).tools.map(({ name }) => name);
-  expect(names).toEqual(expect.arrayContaining(['run_code', 'get_cells', 'undo_last_change', 'list_notebooks', 'use_notebook']));
+  expect(names).toEqual(expect.arrayContaining(['run_code', 'get_cells', 'undo_last_change', 'list_notebooks', 'connect_notebook']));
   expect(JSON.stringify(list.result).length).toBeLessThanOrEqual(12_000);
   const none = await call(program, 'run_code', { code: '1' });
   expect(none).toMatchObject({ error: { code: 'no_notebook', notebooks: expect.arrayContaining(['found.ipynb']) } });
-  expect(await call(program, 'list_notebooks')).toMatchObject({ server: lab.baseUrl, in_use: null });
-  expect(await call(program, 'use_notebook', { path: 'found.ipynb' })).toMatchObject({ path: 'found.ipynb', live: true });
+  expect(await call(program, 'list_notebooks')).toMatchObject({
+    notebooks: [],
+    jupyter: { server: lab.baseUrl, notebooks: expect.arrayContaining([expect.objectContaining({ path: 'found.ipynb' })]) },
+  });
+  expect(await call(program, 'connect_notebook', { notebook: 'found.ipynb' })).toMatchObject({
+    status: 'connected',
+    kind: 'jupyter',
+    location: `${lab.baseUrl}lab/tree/found.ipynb`,
+    selected: true,
+  });
   expect(await call(program, 'run_code', { code: 'import os; os.getcwd()' })).toMatchObject({
     status: 'ok',
     outputs: [{ data: { 'text/plain': [expect.stringContaining(lab.folder)] } }],
@@ -54,9 +62,12 @@ it('takes the address of a notebook as the browser shows it, or its file', { tim
   expect(await call(byFile, 'add_text_cell', { cellIndex: 1, content: 'by file' })).toHaveProperty('newCellId');
   await until(async () => JSON.stringify(await call(byAddress, 'get_cells')).includes('by file'));
   await using byEnvironment = await Program.open({ args: ['--notebook', `jupyter=${lab.baseUrl}`], env: { JUPYTER_TOKEN: lab.token } });
-  expect(await call(byEnvironment, 'list_notebooks')).toHaveProperty('notebooks');
+  expect(await call(byEnvironment, 'list_notebooks')).toHaveProperty('jupyter.notebooks');
+  expect(await call(byEnvironment, 'connect_notebook', { notebook: 'a folder/named.ipynb' })).toMatchObject({ status: 'connected' });
+  expect(await call(byEnvironment, 'get_notebook_info')).toMatchObject({ path: 'a folder/named.ipynb', live: true });
   await using without = await Program.open({ args: ['--notebook', `jupyter=${lab.baseUrl}`] });
-  expect(await call(without, 'list_notebooks')).toMatchObject({
+  expect(await call(without, 'list_notebooks')).toMatchObject({ jupyter: { error: expect.stringContaining('JUPYTER_TOKEN') } });
+  expect(await call(without, 'get_cells')).toMatchObject({
     error: { code: 'server_refused', message: expect.stringContaining('JUPYTER_TOKEN') },
   });
 });
@@ -67,13 +78,17 @@ it('of several servers none is guessed', { timeout }, async () => {
   await writeFile(file, JSON.stringify(second));
   try {
     await using program = await Program.open({ args: ['--notebook', 'jupyter'], env: env() });
-    const { error } = (await call(program, 'list_notebooks')) as { error: { message: string; servers: string[] } };
+    const { error } = (await call(program, 'get_cells')) as { error: { message: string; servers: string[] } };
     expect(error.servers.sort()).toEqual([lab.baseUrl, 'http://127.0.0.1:9/'].sort());
     expect(error.message).toContain('/elsewhere');
+    expect(await call(program, 'list_notebooks')).toMatchObject({ jupyter: { error: expect.stringContaining('/elsewhere') } });
     expect(await call(program, 'list_notebooks', { server: lab.baseUrl })).toMatchObject({
-      server: lab.baseUrl,
-      other_servers: [{ server: 'http://127.0.0.1:9/' }],
+      jupyter: { server: lab.baseUrl, other_servers: [{ server: 'http://127.0.0.1:9/' }] },
     });
+    await lab.write('several.ipynb', [codeCell('one', 'a = 1')]);
+    const refused = JSON.stringify((await program.callTool('connect_notebook', { notebook: 'several.ipynb' })).result);
+    expect(refused).toContain('Several Jupyter servers of yours run');
+    expect(await call(program, 'connect_notebook', { notebook: lab.url('several.ipynb') })).toMatchObject({ status: 'connected' });
   } finally {
     await rm(file);
   }
@@ -109,8 +124,8 @@ it('a run whose process was killed is answered with what is known: whether its k
     codeCell('one', 'import os, time\nkept = 41\nprint("on")\nwhile not os.path.exists("go"): time.sleep(0.1)'),
   ]);
   const open = async (): Promise<Program> => {
-    const program = await Program.open({ args: ['--notebook', 'jupyter'], env: env() });
-    await call(program, 'use_notebook', { path: 'killed.ipynb' });
+    const program = await Program.open({ args: ['--notebook', 'jupyter', '--standalone'], env: env() });
+    expect(await call(program, 'connect_notebook', { notebook: 'killed.ipynb' })).toMatchObject({ path: 'killed.ipynb', live: true });
     return program;
   };
   const first = await open();

@@ -4,6 +4,7 @@ import type { JsonObject } from '@notebridge/kit/json';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { codeCell, installTimeoutMs, TestLab } from '../../../notebook/test/lab/support/jupyter.js';
 import { SharedHome, until } from '../support/broker.js';
+import { callTool } from '../support/call-tool.js';
 import { Program, runProgram } from '../support/program.js';
 
 const timeout = 180_000;
@@ -17,8 +18,6 @@ afterAll(() => lab?.close());
 /** An error of the protocol as it is, so that a test that fails shows it. */
 const textOf = ({ result, ...rest }: JsonObject): string =>
   (result as { content: { text: string }[] } | undefined)?.content[0]?.text ?? JSON.stringify(rest);
-const call = async (program: Program, name: string, args: JsonObject = {}): Promise<JsonObject> =>
-  JSON.parse(textOf(await program.callTool(name, args)));
 const heldBy = (name: string) => expect.stringContaining(`Another agent, "${name}", holds this notebook`);
 
 /** All that stands in files below a folder. */
@@ -35,11 +34,11 @@ it('two agents have one notebook of a server, one of them writes, and a run goes
   await lab.write('shared.ipynb', [codeCell('one', 'a = 1')]);
   const env = { ...home.env, JUPYTER_RUNTIME_DIR: lab.runtimeDir };
   const first = await Program.open({ args: ['--notebook', `jupyter=${lab.url('shared.ipynb')}`], env, name: 'First' });
-  expect(await call(first, 'get_notebook_info')).toMatchObject({ path: 'shared.ipynb', live: true, cells: 1 });
-  expect(await call(first, 'run_code', { code: 'x = 41; x' })).toMatchObject({ status: 'ok' });
+  expect(await callTool(first, 'get_notebook_info')).toMatchObject({ path: 'shared.ipynb', live: true, cells: 1 });
+  expect(await callTool(first, 'run_code', { code: 'x = 41; x' })).toMatchObject({ status: 'ok' });
   // By its file: the same notebook.
   await using second = await Program.open({ args: ['--notebook', 'jupyter=shared.ipynb'], env, cwd: lab.folder, name: 'Second' });
-  expect(await call(second, 'get_notebook_info')).toMatchObject({ path: 'shared.ipynb', cells: 2 });
+  expect(await callTool(second, 'get_notebook_info')).toMatchObject({ path: 'shared.ipynb', cells: 2 });
   expect(textOf(await second.callTool('run_code', { code: 'x' }))).toEqual(heldBy('First'));
   expect(textOf(await second.callTool('take_over'))).toMatch(/Nobody can be asked.*no window and no page here/);
   const { stdout } = await runProgram(['ps', '--json'], { env });
@@ -47,13 +46,23 @@ it('two agents have one notebook of a server, one of them writes, and a run goes
   expect(JSON.parse(stdout)).toMatchObject({
     hosts: [{ kind: 'broker', notebooks: [{ file: location, agents: ['First', 'Second'], holder: 'First' }] }],
   });
-  const begun = await call(first, 'run_code', { code: 'import time\nprint("begun")\ntime.sleep(4)\nprint("done")', wait_seconds: 0 });
+  const begun = await callTool(first, 'run_code', { code: 'import time\nprint("begun")\ntime.sleep(4)\nprint("done")', wait_seconds: 0 });
   first.child.kill('SIGKILL');
   await first.close();
-  const ended = await call(second, 'get_run', { run_id: begun.run_id ?? '', wait_seconds: 40 });
+  const ended = await callTool(second, 'get_run', { run_id: begun.run_id ?? '', wait_seconds: 40 });
   expect(ended).toMatchObject({ status: 'ok', outputs: [{ text: ['begun\n', 'done\n'] }] });
-  expect(await call(second, 'run_code', { code: 'print(x + 1)' })).toMatchObject({ outputs: [{ text: ['42\n'] }] });
+  expect(await callTool(second, 'run_code', { code: 'print(x + 1)' })).toMatchObject({ outputs: [{ text: ['42\n'] }] });
   await until(async () => JSON.stringify(await lab.read('shared.ipynb')).includes('x + 1'));
+  // A person copies its address from `ps`, or from the browser.
+  const { hostname } = new URL(location);
+  const otherName = location.replace(hostname, hostname === 'localhost' ? '127.0.0.1' : 'localhost');
+  expect(await runProgram(['release', `${otherName}?token=${lab.token}`], { env })).toMatchObject({
+    stdout: expect.stringMatching(/"Second" holds it no more/),
+  });
+  await callTool(second, 'run_code', { code: 'time.sleep(60)', wait_seconds: 0 });
+  expect(await runProgram(['stop', location], { env })).toMatchObject({
+    stdout: `Ended: nb1 ${location} (a run of "Second" goes on there)\n`,
+  });
   // The token came over the link, and stands nowhere.
   expect(filesBelow(home.folder)).not.toContain(lab.token);
   expect(stdout + second.stderr).not.toContain(lab.token);
@@ -70,8 +79,8 @@ it('notebooks of one server are entries of their own, each with its holder; the 
     [left, 'left'],
     [right, 'right'],
   ] as const) {
-    expect(await call(agent, 'run_code', { code: `me = "${name}"; me` })).toMatchObject({ status: 'ok' });
-    expect(await call(agent, 'get_notebook_info')).toMatchObject({ path: `${name}.ipynb` });
+    expect(await callTool(agent, 'run_code', { code: `me = "${name}"; me` })).toMatchObject({ status: 'ok' });
+    expect(await callTool(agent, 'get_notebook_info')).toMatchObject({ path: `${name}.ipynb` });
   }
   const { stdout } = await runProgram(['ps', '--json'], { env });
   const [{ notebooks }] = JSON.parse(stdout).hosts;
@@ -82,7 +91,7 @@ it('notebooks of one server are entries of their own, each with its holder; the 
   process.kill(home.broker?.pid ?? 0, 'SIGKILL');
   // The kernel is the server's: its variables are there still.
   await until(async () => textOf(await left.callTool('get_notebook_info')).includes('left.ipynb'));
-  expect(await call(left, 'run_code', { code: 'me' })).toMatchObject({ outputs: [{ data: { 'text/plain': ["'left'"] } }] });
+  expect(await callTool(left, 'run_code', { code: 'me' })).toMatchObject({ outputs: [{ data: { 'text/plain': ["'left'"] } }] });
   expect(filesBelow(home.folder)).not.toContain(lab.token);
 });
 
@@ -92,5 +101,5 @@ it('says what keeps the notebook from opening, and opens it when that has passed
   await using agent = await Program.open({ args: ['--notebook', `jupyter=${lab.url('later.ipynb')}`], env });
   expect(await agent.callTool('get_cells')).toMatchObject({ error: { message: expect.stringContaining('later.ipynb') } });
   await lab.write('later.ipynb', [codeCell('one', 'a = 1')]);
-  expect(await call(agent, 'get_cells')).toMatchObject({ cells: [{ id: 'one' }] });
+  expect(await callTool(agent, 'get_cells')).toMatchObject({ cells: [{ id: 'one' }] });
 });

@@ -170,6 +170,20 @@ describe('--kernel', { timeout }, () => {
     expect([ending, stderr]).toEqual([2, expect.stringContaining(`For the Python of that folder: --kernel ${join(project, 'venv')}.`)]);
   });
 
+  it('that cannot be used is named by every call of an agent, which goes on and makes no file, until it can be', async () => {
+    await using home = new SharedHome();
+    const file = join(project, 'a.ipynb');
+    await using program = await Program.open({
+      args: ['--notebook', file, '--kernel', join(project, '.venv')],
+      env: { ...env, ...home.env },
+    });
+    const refused = { error: { message: expect.stringMatching(/There is nothing at ".*\.venv".*kernels" lists/) } };
+    for (const name of ['get_cells', 'get_cells']) expect(await program.callTool(name)).toMatchObject(refused);
+    expect(existsSync(file)).toBe(false);
+    symlinkSync(dirname(dirname(python)), join(project, '.venv'));
+    expect(await run(program, 'import sys; print(sys.platform)')).toBe(process.platform);
+  });
+
   it('of an unknown name is refused with the nearest ones and the list; of one that lacks something, with the command', async () => {
     const unknown = await runProgram(['--standalone', '--notebook', 'local', '--kernel', 'pyodid'], { env });
     expect([unknown.ending, unknown.stderr]).toEqual([

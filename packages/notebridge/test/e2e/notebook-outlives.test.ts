@@ -128,9 +128,35 @@ describe.runIf(process.platform === 'linux')('a notebook outlives its agent', ()
     expect(cellsOf(await agent.callTool('get_cells'))).toEqual([]);
     expect(home.broker).toBeUndefined();
     const { ending, stdout } = await runProgram(['stop', file], { env: home.env });
-    expect({ ending, stdout }).toEqual({ ending: 0, stdout: `Ended: ${file}\n` });
+    expect({ ending, stdout }).toEqual({ ending: 0, stdout: `Ended: nb1 ${file}\n` });
     expect(await hub.ended).toBe(0);
     await hub.close();
+  });
+
+  it('is ended by its id, and what it was doing is said', { timeout: slow }, async () => {
+    await using home = new SharedHome();
+    const open = (name: string) => Program.open({ args: ['--notebook', home.path(name)], env: home.env, name: 'The agent' });
+    await using left = await open('left.ipynb');
+    await left.callTool('run_code', { code: 'while True: pass', wait_seconds: 0 });
+    await using right = await open('right.ipynb');
+    await right.callTool('get_cells');
+    const { stdout } = await runProgram(['ps'], { env: home.env });
+    expect(stdout).toMatch(/nb2 .*pyodide \(not started\) +The agent +/);
+    expect(answerOf(await right.callTool('get_notebook_info'))).toMatchObject({ kernel: { state: 'not started' } });
+    const stop = (what: string) => runProgram(['stop', what], { env: home.env });
+    expect(await stop('nb9')).toMatchObject({
+      ending: 2,
+      stderr: expect.stringContaining(`No notebook "nb9" of yours is open. Open: nb1 (${home.path('left.ipynb')}), nb2 (`),
+    });
+    expect(await stop('elsewhere/left.ipynb')).toMatchObject({
+      ending: 2,
+      stderr: expect.stringContaining('nb1 is another of that name.'),
+    });
+    expect(await stop('nb1')).toMatchObject({
+      ending: 0,
+      stdout: `Ended: nb1 ${home.path('left.ipynb')} (a run of "The agent" was interrupted)\n`,
+    });
+    expect(await stop('all')).toMatchObject({ ending: 0, stdout: `Ended: nb2 ${home.path('right.ipynb')}\n` });
   });
 
   it('that would be lost is not ended without --force', { timeout: slow }, async () => {
@@ -140,7 +166,7 @@ describe.runIf(process.platform === 'linux')('a notebook outlives its agent', ()
     const refused = await runProgram(['stop', 'all'], { env: home.env });
     expect(refused).toMatchObject({
       ending: 1,
-      stderr: expect.stringMatching(/a notebook in memory: its 1 cells are in no file.*--force/),
+      stderr: expect.stringMatching(/a notebook in memory: its one cell is in no file.*--force/),
     });
     expect(cellsOf(await agent.callTool('get_cells'))).toHaveLength(1);
     expect(await runProgram(['stop', 'all', '--force'], { env: home.env })).toMatchObject({ ending: 0 });
@@ -160,6 +186,16 @@ describe.runIf(process.platform === 'linux')('a notebook outlives its agent', ()
     expect(stricter.stderr).toMatch(/open already, and its code may reach more than "--files none" allows.*notebridge.* stop/);
     await using same = await Program.open({ args: [...args, '--files', 'ro', '--allow-net', 'pypi.org'], env: home.env });
     expect(cellsOf(await same.callTool('get_cells'))).toEqual([]);
+  });
+
+  it('goes on with its kernel when an agent joins that asked for another one, which is told so once', { timeout: slow }, async () => {
+    await using home = new SharedHome();
+    const args = ['--notebook', home.path('work.ipynb')];
+    await using first = await Program.open({ args, env: home.env });
+    await first.callTool('get_cells');
+    await using second = await Program.open({ args: [...args, '--kernel', 'python3'], env: home.env });
+    expect(JSON.stringify(await second.callTool('get_cells'))).toMatch(/open already, with [^"]*: --kernel python3 was not used/);
+    expect(JSON.stringify(await second.callTool('get_cells'))).not.toContain('was not used');
   });
 
   it('with --standalone is held by the agent’s own process, and is nobody else’s', { timeout: slow }, async () => {

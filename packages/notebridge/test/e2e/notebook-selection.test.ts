@@ -86,6 +86,36 @@ describe.runIf(process.platform === 'linux')('an agent with several notebooks', 
     expect(await call(agent, 'add_text_cell', text('meant'))).toHaveProperty('newCellId');
   });
 
+  it('asks in one breath for a notebook and for a change of it: the change is not made in the one before', { timeout: slow }, async () => {
+    await using home = new SharedHome();
+    await using agent = await Program.open({ args: ['--notebook', 'a.ipynb'], env: home.env, cwd: home.folder });
+    const names = ['b.ipynb', 'c.ipynb'];
+    for (const notebook of names) await call(agent, 'connect_notebook', { notebook, create: true });
+    for (let turn = 0; turn < 20; turn++) {
+      const notebook = names[turn % 2] ?? '';
+      await Promise.all([call(agent, 'connect_notebook', { notebook }), call(agent, 'add_text_cell', text(`for ${notebook}`))]);
+    }
+    for (const notebook of names) {
+      await call(agent, 'connect_notebook', { notebook });
+      expect(await sourcesIn(agent)).toEqual(Array.from({ length: 10 }, () => `for ${notebook}`));
+    }
+  });
+
+  it('names a notebook for the first time in several calls at once, and uses it from then on', { timeout: slow }, async () => {
+    await using home = new SharedHome();
+    await using other = await Program.open({ args: ['--notebook', 'b.ipynb'], env: home.env, cwd: home.folder });
+    await call(other, 'get_cells');
+    await using agent = await Program.open({ args: ['--notebook', 'a.ipynb'], env: home.env, cwd: home.folder });
+    const { notebooks } = (await call(agent, 'list_notebooks')) as unknown as { notebooks: JsonObject[] };
+    const notebook = String(notebooks.find(({ title }) => title === 'b.ipynb')?.id);
+    const named = () => call(agent, 'get_cells', { notebook });
+    for (const answers of [await Promise.all([named(), named(), named()]), [await named()]])
+      expect(answers).toMatchObject(answers.map(() => ({ isError: false, cells: [] })));
+    const connected = () => call(agent, 'connect_notebook', { notebook: 'c.ipynb', create: true });
+    expect(await Promise.all([connected(), connected()])).toMatchObject([{ status: 'connected' }, { status: 'connected' }]);
+    expect(await call(agent, 'add_text_cell', text('in c'))).toHaveProperty('newCellId');
+  });
+
   it('opens what is in its folder and on allowed origins, and nothing else', { timeout: slow }, async () => {
     await using home = new SharedHome();
     mkdirSync(home.path('folder'));
@@ -94,6 +124,8 @@ describe.runIf(process.platform === 'linux')('an agent with several notebooks', 
     writeFileSync(join(home.path('folder'), 'notes.txt'), 'mine');
     await using agent = await Program.open({ args: ['--notebook', 'a.ipynb'], env: home.env, cwd: home.path('folder') });
     const refused = async (notebook: string): Promise<Answer> => call(agent, 'connect_notebook', { notebook });
+    for (const name of ['long'.repeat(250_000), `${'long'.repeat(1000)}.ipynb`])
+      expect(await refused(name)).toMatchObject({ isError: true, text: expect.stringMatching(/^(There is no|"long).{0,500}$/s) });
     for (const name of ['../outside.ipynb', 'link.ipynb', home.path('outside.ipynb')])
       expect(await refused(name)).toMatchObject({ isError: true, text: expect.stringContaining('outside of this agent') });
     expect(await refused('new.ipynb')).toMatchObject({ isError: true, text: expect.stringContaining('"create": true') });

@@ -108,7 +108,7 @@ describe.runIf(process.platform === 'linux')('one window, whoever came first', (
       expect(textsOf(await agent.callTool('get_cells')).join('')).toContain('"cells":[]');
       await agent.close();
       const refused = await runProgram(['stop', 'all'], { env: home.env });
-      expect(refused.stderr).toContain('its 1 cells are in no file');
+      expect(refused.stderr).toContain('its one cell is in no file');
       expect(await listed()).toMatchObject({ hosts: [own] });
       await runProgram(['stop', 'all', '--force'], { env: home.env });
       expect(await listed()).toEqual({ hosts: [] });

@@ -244,7 +244,7 @@ describe('the advice when nobody came', () => {
     });
     await using bridge = await Bridge.open({ openBrowser });
     const advice = await adviceOf(bridge);
-    expect(advice).toContain('No browser was opened: There is no screen here.');
+    expect(advice).toContain('No browser was opened. There is no screen here.');
     expect(advice).not.toContain('In the tab that was opened');
   });
 

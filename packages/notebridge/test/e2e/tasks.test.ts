@@ -47,7 +47,7 @@ const kinds = [
       return { args: ['--notebook', 'jupyter'], env: { JUPYTER_RUNTIME_DIR: lab.runtimeDir } };
     },
     show: async (callTool: CallTool, path: string) => {
-      await callTool('use_notebook', { path });
+      await callTool('connect_notebook', { notebook: path });
       return () => {};
     },
   },

@@ -5,10 +5,10 @@ import { Redactor } from '../../src/util/redactor.js';
 import { type HttpKind, HttpUpstream } from '../support/http-upstream.js';
 import { createCall, httpConfig, openUpstreams } from '../support/upstreams.js';
 
-async function open(kind: HttpKind, more: Parameters<typeof httpConfig>[1] = {}) {
+async function open(kind: HttpKind, more: Parameters<typeof httpConfig>[1] = {}, limits = { coolDownMs: 0 }) {
   const upstream = await HttpUpstream.open(kind);
   const config = httpConfig(upstream.url, { transport: kind === 'sse' ? 'sse' : 'http', ...more });
-  return { upstream, ...openUpstreams([config], { limits: { coolDownMs: 0 } }) };
+  return { upstream, ...openUpstreams([config], { limits }) };
 }
 
 const echoed = (text: string) => ({ content: [{ type: 'text', text }] });
@@ -35,11 +35,26 @@ describe.each(['sessions', 'sse', 'modern'] as const)('a server over HTTP (%s)',
     const { upstream, upstreams, server, call } = await open(kind);
     await upstream.stop();
     await upstreams.start();
-    expect(server().state.status).toBe('failed');
+    expect(server().state).toMatchObject({ status: 'starting', reason: expect.stringContaining('ECONNREFUSED') });
     const error: unknown = await call('echo', { text: 'hi' }).catch((rejected: unknown) => rejected);
     expect(error).toMatchObject({ code: 'upstream_unavailable', message: expect.stringContaining('ECONNREFUSED') });
     await upstream.start();
     expect(await call('echo', { text: 'hi' })).toEqual(echoed('hi'));
+  });
+
+  it('is tried again by itself while nothing answers there; nobody waits for it for long, and it is not given up', async () => {
+    const { upstream, upstreams, server, call, log, until } = await open(kind, {}, { coolDownMs: 60_000 });
+    await upstream.stop();
+    const startedAt = performance.now();
+    await upstreams.start();
+    expect(performance.now() - startedAt).toBeGreaterThan(1500);
+    const calledAt = performance.now();
+    await expect(call('echo', { text: 'hi' })).rejects.toMatchObject({ code: 'upstream_unavailable', data: { ran: 'no' } });
+    expect(performance.now() - calledAt).toBeLessThan(1000);
+    await upstream.start();
+    await until(() => server().state.status === 'running');
+    expect(await call('echo', { text: 'hi' })).toEqual(echoed('hi'));
+    expect(log.filter((line) => line.includes('is given up'))).toEqual([]);
   });
 
   it('is greeted anew when it came back after it went; the call that found out is answered', async () => {
@@ -59,6 +74,20 @@ describe.each(['sessions', 'sse', 'modern'] as const)('a server over HTTP (%s)',
     expect(error).toMatchObject({ code: 'upstream_unavailable', message: expect.stringContaining('HTTP 503'), data: { ran: 'unknown' } });
     upstream.status = undefined;
     expect(await call('echo', { text: 'hi' })).toEqual(echoed('hi'));
+  });
+
+  it('is left alone once it is closed', async () => {
+    const { upstream, upstreams, log, server } = await open(kind);
+    await upstreams.start();
+    await upstreams.close();
+    expect(server().state).toMatchObject({ status: 'stopped', restarts: 0 });
+    expect(log.filter((line) => line.includes('is started again'))).toEqual([]);
+    const before = upstream.headers.length;
+    // Longer than the pause before a restart.
+    const other = await open(kind);
+    await other.upstreams.start();
+    await other.call('echo', { text: 'hi' });
+    expect(upstream.headers).toHaveLength(before);
   });
 
   it('that refuses our key is not tried again and again', async () => {

@@ -1,6 +1,10 @@
-import { writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
+import type { JsonObject } from '@notebridge/kit/json';
+import { silentLogger } from '@notebridge/kit/logger';
 import { describe, expect, it } from 'vitest';
+import { ServerTools } from '../../src/catalog/server-tools.js';
 import { codeOf } from '../../src/core/errors.js';
+import { createContext } from '../support/create-context.js';
 import type { UpstreamsForTest } from '../support/upstreams.js';
 import { createCall, fixtureConfig, linesOf, openUpstreams, temporaryPath } from '../support/upstreams.js';
 
@@ -114,6 +118,31 @@ describe('a server that does not start', () => {
     await upstreams.start();
     writeFileSync(mendedBy, '');
     await expect(call('echo')).rejects.toMatchObject({ code: 'upstream_unavailable' });
+  });
+
+  it('is tried again by prompts, resources and completion as by a call of a tool', async () => {
+    const mendedBy = temporaryPath('mended');
+    const { server, upstreams, until } = openUpstreams([fixtureConfig('exits.mjs', [mendedBy])], { limits: { coolDownMs: 0 } });
+    const provider = new ServerTools({ servers: upstreams, logger: silentLogger });
+    const asked: [string, JsonObject, object][] = [
+      ['prompts/list', {}, { prompts: [{ name: 'it__greet' }] }],
+      ['prompts/get', { name: 'it__greet' }, { description: 'mended' }],
+      ['resources/list', {}, { resources: [{ uri: 'note:one' }] }],
+      ['resources/templates/list', {}, { resourceTemplates: [{ uriTemplate: 'note:{name}' }] }],
+      ['resources/read', { uri: 'note:one' }, { contents: [{ text: 'mended' }] }],
+      ['resources/read', { uri: 'note:unlisted' }, { contents: [{ text: 'mended' }] }],
+      ['completion/complete', { ref: { type: 'ref/prompt', name: 'it__greet' } }, { completion: { values: ['mended'] } }],
+      ['completion/complete', { ref: { type: 'ref/resource', uri: 'note:{name}' } }, { completion: { values: ['mended'] } }],
+    ];
+    await upstreams.start();
+    for (const [method, params, answer] of asked) {
+      expect(server().status).toBe('failed');
+      writeFileSync(mendedBy, '');
+      expect(await provider.request(method, params, createContext(method, params))).toMatchObject(answer);
+      rmSync(mendedBy);
+      process.kill(server().state.pid ?? expect.fail(), 'SIGKILL');
+      await until(() => server().status === 'failed');
+    }
   });
 
   it('is tried again when its entry is looked at again', async () => {

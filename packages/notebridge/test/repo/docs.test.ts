@@ -85,8 +85,7 @@ const runs: Record<string, (code: string) => Promise<void>> = {
   /** test/e2e/setup-hosts.test.ts starts what is written. In a project with an environment of its own. */
   async setup(code) {
     const project = mkdtempSync(join(folder, 'project-'));
-    mkdirSync(join(project, '.venv/bin'), { recursive: true });
-    writeFileSync(join(project, '.venv/bin/python'), '');
+    symlinkSync(dirname(dirname(await pythonWith(['ipykernel']))), join(project, '.venv'));
     for (const line of code.split('\n')) {
       const command = line.replace(/ +#.*/, '');
       const { stdout } = await shell(`cd '${project}' && ${command} --write --json`);

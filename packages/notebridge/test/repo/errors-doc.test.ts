@@ -1,15 +1,25 @@
 import { readFileSync } from 'node:fs';
+import { notebookErrors } from '@notebridge/notebook';
 import { expect, it } from 'vitest';
 import { errorTable } from '../../src/core/errors.js';
 
-const page = readFileSync(new URL('../../../../docs/errors.md', import.meta.url), 'utf8');
+const [ofHub = '', ofNotebook = ''] = readFileSync(new URL('../../../../docs/errors.md', import.meta.url), 'utf8').split(
+  '## Of the tools of a notebook',
+);
+const rowsOf = (text: string) => text.split('\n').filter((line) => line.startsWith('| `'));
 
 it('docs/errors.md has exactly the rows of the error table', () => {
-  const rows = page.split('\n').filter((line) => line.startsWith('| `'));
+  const rows = rowsOf(ofHub);
   const wanted = Object.entries(errorTable).map(
     ([code, { rpcCode, meaning, next }]) => `| \`${code}\` | ${rpcCode} | ${meaning} | ${next} |`,
   );
   expect(rows).toEqual(wanted);
+});
+
+it('and of those of the notebook', () => {
+  expect(rowsOf(ofNotebook)).toEqual(
+    Object.entries(notebookErrors).map(([code, { meaning, next }]) => `| \`${code}\` | ${meaning} | ${next} |`),
+  );
 });
 
 it('keeps our own codes out of the range that the protocol reserves', () => {

@@ -28,6 +28,11 @@ export class LibraryAgent {
     this.#channel.outgoing.send({ jsonrpc: '2.0', method, params });
   }
 
+  /** Answers what it was asked, which is among the notifications. */
+  reply(question: JsonObject | undefined, result: JsonObject): void {
+    this.#channel.outgoing.send({ jsonrpc: '2.0', id: question?.id, result });
+  }
+
   /** The result of a call; throws for a protocol error. */
   async callTool(name: string, args: JsonObject = {}, meta: JsonObject = {}): Promise<JsonObject> {
     const { result, error } = await this.request('tools/call', { name, arguments: args, _meta: meta });
@@ -90,7 +95,8 @@ export class Bridge implements AsyncDisposable {
     this.agent = new LibraryAgent(this.host);
   }
 
-  static async open(options: ColabSessionProxyOptions = {}): Promise<Bridge> {
+  /** `capabilities`: what the agent declares. */
+  static async open(options: ColabSessionProxyOptions = {}, capabilities: JsonObject = {}): Promise<Bridge> {
     const bridge = new Bridge(options);
     await bridge.session.startProxyServer();
     if (bridge.session.proxyServer === null) throw new Error('not started');
@@ -98,7 +104,7 @@ export class Bridge implements AsyncDisposable {
     for (const middleware of bridge.session.middleware) bridge.host.addMiddleware(middleware);
     await bridge.agent.request('initialize', {
       protocolVersion: '2025-06-18',
-      capabilities: {},
+      capabilities,
       clientInfo: { name: 'test', version: '1' },
     });
     bridge.agent.notify('notifications/initialized');

@@ -18,22 +18,40 @@ export class HttpUpstream {
   readonly notes: string[] = [];
   /** The headers of every request. */
   readonly headers: IncomingHttpHeaders[] = [];
+  /** How many streams were opened for what belongs to no request. */
+  streams = 0;
   /** Answers every request with this, while set. */
   status: number | undefined;
   readonly #kind: HttpKind;
+  readonly #register: (server: McpServer) => void;
   readonly #sessions = new Map<string, (request: IncomingMessage, response: ServerResponse) => Promise<void>>();
   readonly #servers = new Set<McpServer>();
   #server: Server | undefined;
   #port = 0;
 
-  private constructor(kind: HttpKind) {
+  readonly #createServer: () => McpServer;
+
+  private constructor(
+    kind: HttpKind,
+    { register = () => {}, createServer }: { register?: (server: McpServer) => void; createServer?: () => McpServer },
+  ) {
     this.#kind = kind;
+    this.#register = register;
+    this.#createServer = createServer ?? (() => this.#createNotingServer());
   }
 
-  static async open(kind: HttpKind): Promise<HttpUpstream> {
-    const upstream = new HttpUpstream(kind);
+  /** `register` adds tools to its own; it is called anew for each session, in the modern era for each request. */
+  static async open(kind: HttpKind, register: (server: McpServer) => void = () => {}): Promise<HttpUpstream> {
+    const upstream = new HttpUpstream(kind, { register });
     await upstream.start();
     onTestFinished(() => upstream.stop());
+    return upstream;
+  }
+
+  /** One with other tools. Whoever opens it stops it. */
+  static async serve(kind: Exclude<HttpKind, 'sse'>, createServer: () => McpServer): Promise<HttpUpstream> {
+    const upstream = new HttpUpstream(kind, { createServer });
+    await upstream.start();
     return upstream;
   }
 
@@ -76,6 +94,7 @@ export class HttpUpstream {
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     this.headers.push(request.headers);
+    if (request.method === 'GET') this.streams++;
     if (this.status !== undefined) {
       response.writeHead(this.status).end();
       return;
@@ -111,7 +130,7 @@ export class HttpUpstream {
     await server.connect(transport);
   }
 
-  #createServer(): McpServer {
+  #createNotingServer(): McpServer {
     const server = new McpServer({ name: 'http-upstream', version: '1' });
     server.registerTool('echo', { inputSchema: z.object({ text: z.string() }) }, async ({ text }) => {
       this.notes.push(`echo ${text}`);
@@ -125,6 +144,7 @@ export class HttpUpstream {
       return { content: [] };
     });
     server.registerTool('big', {}, async () => ({ content: [{ type: 'text', text: 'x'.repeat(20 * 1024 * 1024) }] }));
+    this.#register(server);
     return server;
   }
 }

@@ -33,7 +33,7 @@ export interface OpenMcpHttp {
   ended: string[];
   post(message: unknown, headers?: Record<string, string | undefined>, signal?: AbortSignal): Promise<Response>;
   /** Opens a legacy session. */
-  open(headers?: Record<string, string>): Promise<LegacySession>;
+  open(headers?: Record<string, string>, capabilities?: JsonObject): Promise<LegacySession>;
   /** Posts a modern request, with the headers that belong to it unless told otherwise. */
   ask(method: string, params?: JsonObject, more?: ModernRequest): Promise<Response>;
 }
@@ -83,7 +83,7 @@ export async function openMcpHttp(options: McpHttpOptions = {}): Promise<OpenMcp
     recorder,
     ended,
     post,
-    open: (headers = {}) => LegacySession.open(url, post, headers),
+    open: (headers = {}, capabilities = {}) => LegacySession.open(url, post, headers, capabilities),
     ask: (method, params = {}, { id = 1, headers = {}, signal } = {}) => {
       const name = params.name ?? params.uri;
       const usual = {
@@ -111,8 +111,8 @@ export class LegacySession {
     this.#headers = headers;
   }
 
-  static async open(url: URL, post: OpenMcpHttp['post'], headers: Record<string, string>): Promise<LegacySession> {
-    const response = await post(initialize(), headers);
+  static async open(url: URL, post: OpenMcpHttp['post'], headers: Record<string, string>, capabilities = {}): Promise<LegacySession> {
+    const response = await post(initialize(1, undefined, capabilities), headers);
     const id = response.headers.get('mcp-session-id');
     if (id === null) throw new Error(`No session: ${response.status} ${await response.text()}`);
     await response.text();
@@ -214,12 +214,12 @@ export function createSignal<Value>(): { tell: (value: Value) => void; told: Pro
   return { tell, told };
 }
 
-export function initialize(id: unknown = 1, protocolVersion = '2025-11-25'): JsonObject {
+export function initialize(id: unknown = 1, protocolVersion = '2025-11-25', capabilities: JsonObject = {}): JsonObject {
   return {
     jsonrpc: '2.0',
     id,
     method: 'initialize',
-    params: { protocolVersion, capabilities: {}, clientInfo: { name: 'raw', version: '1' } },
+    params: { protocolVersion, capabilities, clientInfo: { name: 'raw', version: '1' } },
   };
 }
 

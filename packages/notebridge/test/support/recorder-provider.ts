@@ -1,5 +1,6 @@
 import type { JsonObject } from '@notebridge/kit/json';
 import type { CallContext } from '../../src/core/call-context.js';
+import type { ParamHeader } from '../../src/core/param-headers.js';
 import type { Provider, ProviderEvent } from '../../src/core/provider.js';
 
 /** One request as it came, with what was answered once it was. */
@@ -41,6 +42,10 @@ export class RecorderProvider implements Provider {
       recorded.error = error;
       throw error;
     }
+  }
+
+  paramHeadersOf(tool: unknown): readonly ParamHeader[] {
+    return this.#inner.paramHeadersOf?.(tool) ?? [];
   }
 
   notify(method: string, params: JsonObject | undefined): void {

@@ -23,6 +23,7 @@ const defaults = {
   instances: 'shared',
   era: 'auto',
   maxInFlight: 256,
+  questions: 'auto',
 } as const;
 
 /** The path of a program in `test/fixtures/servers`. */

@@ -4,6 +4,7 @@ import type { Completions, KernelInfo, MimeBundle } from '../kernel.js';
 import type { KernelTools } from '../kernel-tools.js';
 import type { Layer } from '../layers.js';
 import { type EngineEvents, QueuedKernel, type QueueOptions } from '../queued-kernel.js';
+import { toCodePoints, toCompletions, toInspection } from './code-help.js';
 import { type EngineInfo, JupyterEngine } from './jupyter-engine.js';
 import type { CommMessage, KernelComms, ShownListener } from './kernel-comms.js';
 
@@ -80,23 +81,13 @@ export class JupyterKernel extends QueuedKernel<JupyterEngine> {
   }
 
   async complete(code: string, position: number): Promise<Completions> {
-    const nothing = { matches: [], start: position, end: position };
     const content = { code, cursor_pos: toCodePoints(code, position) };
-    const reply = await this.idleEngine?.request('complete_request', content, requestTimeoutMs);
-    const { matches, cursor_start, cursor_end } = reply ?? {};
-    if (!Array.isArray(matches) || !Number.isSafeInteger(cursor_start) || !Number.isSafeInteger(cursor_end)) return nothing;
-    return {
-      matches: matches.filter((match) => typeof match === 'string'),
-      start: toUtf16(code, Number(cursor_start)),
-      end: toUtf16(code, Number(cursor_end)),
-    };
+    return toCompletions(code, position, await this.idleEngine?.request('complete_request', content, requestTimeoutMs));
   }
 
   async inspect(code: string, position: number, detail: 0 | 1 = 0): Promise<MimeBundle | undefined> {
     const content = { code, cursor_pos: toCodePoints(code, position), detail_level: detail };
-    const reply = await this.idleEngine?.request('inspect_request', content, requestTimeoutMs);
-    const data = reply?.found === true ? reply.data : undefined;
-    return typeof data === 'object' && data !== null ? (data as MimeBundle) : undefined;
+    return toInspection(await this.idleEngine?.request('inspect_request', content, requestTimeoutMs));
   }
 
   protected open(events: EngineEvents): JupyterEngine {
@@ -127,13 +118,4 @@ export class JupyterKernel extends QueuedKernel<JupyterEngine> {
 /** A kernel of Jupyter for a notebook. Nothing runs until `start()`, which rejects with what is missing and the command that adds it. */
 export function createJupyterKernel(options: JupyterKernelOptions): JupyterKernel {
   return new JupyterKernel(options);
-}
-
-/** Jupyter counts characters by code point, we in UTF-16 units. */
-function toCodePoints(code: string, position: number): number {
-  return [...code.slice(0, position)].length;
-}
-
-function toUtf16(code: string, count: number): number {
-  return [...code].slice(0, count).join('').length;
 }

@@ -35,11 +35,12 @@ export class RunTime {
   }
 }
 
-/** "0.3 s", "12.3 s", "4 min 5 s", "2 h 3 min". */
-function describeTime(ms: number): string {
+/** "0.3 s", "12.3 s", "4:05 min", "2:03 h": what has room beside a cell. */
+export function describeTime(ms: number): string {
   const seconds = ms / 1000;
   if (seconds < 59.95) return `${seconds.toFixed(1)} s`;
   const whole = Math.round(seconds);
-  if (whole < 3600) return `${Math.floor(whole / 60)} min ${whole % 60} s`;
-  return `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`;
+  const toText = (big: number, small: number): string => `${big}:${String(small).padStart(2, '0')}`;
+  if (whole < 3600) return `${toText(Math.floor(whole / 60), whole % 60)} min`;
+  return `${toText(Math.floor(whole / 3600), Math.floor((whole % 3600) / 60))} h`;
 }

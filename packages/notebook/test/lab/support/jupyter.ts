@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { pythonWith } from '../../../../../scripts/python-env.mjs';
 import { JupyterServer } from '../../../src/lab/jupyter-server.js';
+import { findLocalServers } from '../../../src/lab/local-servers.js';
 import { until } from '../../host/support/until.js';
 
 /** The time that installing JupyterLab may take on a slow line. */
@@ -127,9 +128,11 @@ export class TestLab {
     this.#child = child;
     this.#said = [];
     createInterface({ input: child.stderr as NodeJS.ReadableStream }).on('line', (line) => this.#said.push(line));
-    await until(() => {
+    // It says "is running at" a moment before the file that says where it is stands in its runtime folder.
+    await until(async () => {
       if (child.exitCode !== null) throw new Error(`JupyterLab ended:\n${this.#said.slice(-20).join('\n')}`);
-      return this.#said.some((line) => line.includes('is running at'));
+      const servers = await findLocalServers({ JUPYTER_RUNTIME_DIR: this.runtimeDir });
+      return servers.some(({ processId }) => processId === child.pid);
     }, 300_000);
   }
 

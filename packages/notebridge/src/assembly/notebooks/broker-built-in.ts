@@ -6,8 +6,8 @@ import { defaultConfig } from '../../config/config.js';
 import { BridgeError } from '../../core/errors.js';
 import { createNotebridge } from '../create-notebridge.js';
 import type { OpenBrokerOptions } from './broker-opener.js';
+import type { HowToOpen } from './how-to-open.js';
 import { openBuiltIn } from './open-built-in.js';
-import type { HowToOpen } from './open-joined.js';
 import { toTerms } from './page-options.js';
 import { toShared } from './share-built-in.js';
 
@@ -27,7 +27,10 @@ export async function openBrokerBuiltIn(
     pages,
     createLogger,
     notebook: async (setup) => {
-      const opened = await openBuiltIn({ ...setup, openTools: tools && (async () => tools) }, { file, readOnly, configFile });
+      const opened = await openBuiltIn(
+        { ...setup, openTools: tools && (async () => tools) },
+        { file, isRealFile: true, readOnly, configFile },
+      );
       notebook = toShared(opened, { id, file, terms: toTerms(pages, readOnly), tools, env });
       return opened;
     },

@@ -1,15 +1,18 @@
+import { join } from 'node:path';
 import { basename } from 'node:path/posix';
 import { messageOf } from '@notebridge/kit/message-of';
 import type { LabNotebook, LabWorkspace } from '@notebridge/notebook/lab';
 import type { BrokerNotebook, NotebookOpening } from '../../broker/broker.js';
 import { type NotebookDescription, SharedNotebook } from '../../broker/shared-notebook.js';
 import { BridgeError } from '../../core/errors.js';
+import { KeptRuns } from '../../notebooks/jupyter/kept-runs.js';
 import { howToAllowEdits, OneJupyterNotebook } from '../../notebooks/jupyter/one-jupyter-notebook.js';
+import { ownUserId } from '../../processes/own-user.js';
 import { Redactor } from '../../util/redactor.js';
 import type { OpenBrokerOptions } from './broker-opener.js';
+import type { HowToOpen } from './how-to-open.js';
+import type { JupyterAccess } from './jupyter-access.js';
 import { leaseIdleIn } from './lease-idle.js';
-import type { HowToOpen } from './open-joined.js';
-import type { JupyterAccess } from './open-joined-jupyter.js';
 import { toTerms } from './page-options.js';
 
 /** One connection to a server, by one token, for all of its notebooks that are in use. */
@@ -63,11 +66,11 @@ export async function openBrokerJupyter({ request, address, id }: NotebookOpenin
   }
 }
 
-function describe({ place, session }: LabNotebook): NotebookDescription {
-  const { server, path } = place;
-  const { info, state } = session.kernel;
-  const location = new URL(`lab/tree/${path.split('/').map(encodeURIComponent).join('/')}`, server).href;
-  return { title: basename(path), location, kernel: info.displayName, state };
+function describe({ path, address: location, session }: LabNotebook): NotebookDescription {
+  const { kernel, kernelState } = session;
+  // Whether it runs there is known when it is connected.
+  const state = kernelState === 'not started' ? 'not connected' : kernelState;
+  return { title: basename(path), location, kernel: kernel.info.displayName.trim() || null, state };
 }
 
 /** The connection that is there, or a new one. The last one to leave closes it. */
@@ -94,16 +97,18 @@ async function enter(
 async function connect(
   baseUrl: string,
   { token, env: ofJupyter }: JupyterAccess,
-  { env, createLogger }: OpenBrokerOptions,
+  { env, createLogger, stateDir }: OpenBrokerOptions,
 ): Promise<OpenServer> {
   const { LabWorkspace } = await import('@notebridge/notebook/lab');
   const redactor = new Redactor();
   if (token !== undefined) redactor.add(token);
   const logger = createLogger(redactor);
+  const kept = new KeptRuns({ dir: join(stateDir, 'jupyter-runs'), uid: ownUserId(), logger });
   const workspace = new LabWorkspace({
     target: { baseUrl, token },
     env: { ...env, ...ofJupyter },
     howToAllow: howToAllowEdits,
+    keeperOf: (notebook) => kept.keeperOf(notebook),
     logger,
     onSecret: (secret) => redactor.add(secret),
   });

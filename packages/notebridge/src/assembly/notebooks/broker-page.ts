@@ -9,7 +9,6 @@ import { PageServer } from '../../notebooks/pages/page-server.js';
 import { colabProfile } from '../../notebooks/profiles/colab.js';
 import { toColabUrl } from '../../notebooks/profiles/colab-url.js';
 import { ownPageProfile } from '../../notebooks/profiles/own-page.js';
-import type { PageProfile } from '../../notebooks/profiles/profile.js';
 import { RunLedger } from '../../notebooks/runs/run-ledger.js';
 import { openBrowser } from '../../processes/browser.js';
 import { ownUserId } from '../../processes/own-user.js';
@@ -18,7 +17,8 @@ import { ownVersion } from '../../state/own-files.js';
 import { Redactor } from '../../util/redactor.js';
 import { createBrokerConnect } from './broker-connect.js';
 import type { OpenBrokerOptions } from './broker-opener.js';
-import type { HowToOpen } from './open-joined.js';
+import type { HowToOpen } from './how-to-open.js';
+import { readsOf } from './lease-page.js';
 import { browserSwitchedOff } from './open-notebook.js';
 import { toTerms } from './page-options.js';
 import { PagePerson } from './page-person.js';
@@ -127,11 +127,6 @@ export class BrokerPages {
     });
     return this.#opened;
   }
-}
-
-/** Pages say little of their tools. Opening one is not work in it. */
-function readsOf({ tools }: PageProfile): ReadonlySet<string> {
-  return new Set([openToolName, ...tools.filter(({ annotations }) => annotations?.readOnlyHint === true).map(({ name }) => name)]);
 }
 
 /** One that has no URL is another notebook each time: from now on it is found by one of its own. */

@@ -25,10 +25,12 @@ export interface CreateJoinedOptions {
   how: JsonObject;
   /** Lent to the notebook's code. */
   tools?: NotebookTools | undefined;
+  /** What agents are told until the notebook is there. Default: as of the built-in notebook. */
+  instructions?: string | undefined;
 }
 
 /** A link of this process to a notebook, which joins nothing yet. */
-export function createJoined(setup: NotebookSetup, { open, place, readOnly, how, tools }: CreateJoinedOptions): JoinedNotebook {
+export function createJoined(setup: NotebookSetup, { open, place, readOnly, how, tools, ...more }: CreateJoinedOptions): JoinedNotebook {
   const { stateDir: dir, logger, pages, config } = setup;
   const mayHaveWindow = open.address === undefined || open.address.kind === 'built-in';
   /** The process that was found at first may have ended since. */
@@ -44,7 +46,7 @@ export function createJoined(setup: NotebookSetup, { open, place, readOnly, how,
       ...(tools === undefined ? {} : { toolsKey: realFileOf(config.file ?? userConfigFile(setup.env)) }),
       how,
     },
-    instructions: localInstructions(tools !== undefined),
+    instructions: more.instructions ?? localInstructions(tools !== undefined),
     windowTool: mayHaveWindow ? windowTool.name : undefined,
     showWindow: (window) => showWindow(window, pages.openBrowser === false ? async () => browserSwitchedOff : openBrowser),
     nameOfAgent,

@@ -15,7 +15,12 @@ export function assertNotebookName(file: string): void {
 }
 
 export function isFolder(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+  try {
+    return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+  } catch {
+    // No name that could be one.
+    return false;
+  }
 }
 
 function nameFor(file: string): string {

@@ -16,6 +16,8 @@ import { WindowFile } from './window-file.js';
 export interface BuiltInOptions {
   /** The notebook's file, made if it is not there; undefined for one in memory. */
   file: string | undefined;
+  /** All links of `file` are resolved, and what is one now was put there since. Default false. */
+  isRealFile?: boolean | undefined;
   readOnly?: boolean | undefined;
   /** The config of who opens it, which names commands: code in a sandbox neither sees nor changes it. Default: that of this process. */
   configFile?: string | undefined;
@@ -35,7 +37,7 @@ const renewAddressMs = 60_000;
 /** Opens the built-in notebook on a file. Rejects with `bad_usage` for a name that is no notebook's, `bad_notebook`, `port_in_use`, `sandbox_unavailable`. */
 export async function openBuiltIn(
   setup: NotebookSetup,
-  { file, readOnly, configFile = setup.config.file }: BuiltInOptions,
+  { file, isRealFile, readOnly, configFile = setup.config.file }: BuiltInOptions,
 ): Promise<BuiltInNotebook> {
   if (file !== undefined) assertNotebookName(file);
   const { stateDir, env, logger, redactor, pages, pagePort, onRefused } = setup;
@@ -43,6 +45,7 @@ export async function openBuiltIn(
   const { createNotebookHost, trustedOutputsIn } = await import('@notebridge/notebook/host');
   const host = createNotebookHost({
     file,
+    isRealFile,
     readOnly: readOnly ?? false,
     kernels: { wanted: pages.kernel, isAttended: pages.attended, trust: createTrustedFolders(stateDir, { uid: ownUserId() }), env },
     sandbox: pages.sandbox,
@@ -98,22 +101,28 @@ export async function openBuiltIn(
   };
   const watch = new AgentWatchMiddleware((agents) => roster.show(ownAgents, agents));
   const newWindow = () => ({ url: host.url, writeAddress });
-  return { host, roster, writeAddress, newWindow, provider, middlewares: [watch], ended, close };
+  const endSession = (sessionId: string): void => watch.endSession(sessionId);
+  return { host, roster, writeAddress, newWindow, provider, middlewares: [watch], ended, endSession, close };
 }
 
 /** The agents of this process itself, beside those of processes that join. */
 export const ownAgents = 'own';
 
-/** `data.holder`: the process that has the file open. */
+/** `data.holder`: the process that has the file open. `data.kernel`: the kernel that cannot be used. */
 function toOpenFault(error: unknown): BridgeError {
   const code = isJsonObject(error) ? error.code : undefined;
   const data = isJsonObject(error) && isJsonObject(error.data) ? error.data : {};
   const holder = code === 'file_in_use' && typeof data.pid === 'number' ? { holder: data.pid } : {};
-  return new BridgeError(toBridgeCode(code), messageOf(error), { cause: error, data: holder });
+  const kernel = isKernelFault(code) ? { kernel: data.kernel ?? null } : {};
+  return new BridgeError(toBridgeCode(code), messageOf(error), { cause: error, data: { ...holder, ...kernel } });
 }
 
 /** Rejections of the host as the command reports them. */
 function toBridgeCode(code: unknown): ErrorCode {
   if (code === 'port_in_use' || code === 'sandbox_unavailable') return code;
-  return code === 'unknown_kernel' || code === 'kernel_unusable' ? 'bad_usage' : 'bad_notebook';
+  return isKernelFault(code) ? 'bad_usage' : 'bad_notebook';
+}
+
+function isKernelFault(code: unknown): boolean {
+  return code === 'unknown_kernel' || code === 'kernel_unusable';
 }

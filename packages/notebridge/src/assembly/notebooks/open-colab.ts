@@ -4,21 +4,26 @@ import { BridgeError } from '../../core/errors.js';
 import type { Middleware } from '../../core/middleware.js';
 import type { Provider } from '../../core/provider.js';
 import { ConnectDoor } from '../../doors/connect/connect-door.js';
+import { LayeredProvider } from '../../middleware/layered-provider.js';
 import { UndoMiddleware } from '../../notebooks/changes/undo-middleware.js';
 import { FitOutputsMiddleware } from '../../notebooks/outputs/fit-outputs-middleware.js';
+import { WholeOutputsMiddleware } from '../../notebooks/outputs/whole-outputs-middleware.js';
 import type { PageClient } from '../../notebooks/pages/page-client.js';
 import type { PageProfile } from '../../notebooks/profiles/profile.js';
 import { PageRuns } from '../../notebooks/runs/page-runs.js';
 import { RunLedger } from '../../notebooks/runs/run-ledger.js';
+import { runToolName } from '../../notebooks/runs/run-tools.js';
+import type { NotebookEntry } from '../../notebooks/selection/notebook-directory.js';
 import { ownUserId } from '../../processes/own-user.js';
 import { ColabSessionProxy } from '../../reference/colab-session-proxy.js';
+import { openToolName } from '../../reference/open-tool.js';
+import { addSelection } from './add-selection.js';
+import { leasePage } from './lease-page.js';
 import { browserSwitchedOff, type NotebookSetup, type OpenedNotebook } from './open-notebook.js';
 
 /** A notebook page in the browser, of the profile. Rejects with `port_in_use`. */
-export async function openColab(
-  { config, logger, redactor, serverInfo, pages, pagePort, onRefused, stateDir }: NotebookSetup,
-  profile: PageProfile,
-): Promise<OpenedNotebook> {
+export async function openColab(setup: NotebookSetup, profile: PageProfile): Promise<OpenedNotebook> {
+  const { config, logger, redactor, serverInfo, pages, pagePort, onRefused, stateDir } = setup;
   const { list = 'static' } = pages;
   const { maxInFlight: _, ...limits } = config.limits;
   const connect = new ConnectDoor({
@@ -61,8 +66,62 @@ export async function openColab(
     await runs?.close();
     await session.cleanup();
   };
-  return { provider: runs ?? proxyServer, middlewares: [...session.middleware, ...undo, ...fit], close };
+  const page: OpenedNotebook = { provider: runs ?? proxyServer, middlewares: [...session.middleware, ...undo, ...fit], close };
+  const { hold = 'own' } = pages;
+  return hold === 'own' || runs === undefined ? page : besideOthers(setup, page, { profile, client, runs });
 }
+
+/** The page stays with this process and is as it is alone; the layers around it see nothing of what goes to other notebooks. */
+function besideOthers(
+  setup: NotebookSetup,
+  page: OpenedNotebook,
+  { profile, client, runs }: { profile: PageProfile; client: PageClient; runs: PageRuns },
+): OpenedNotebook {
+  const isWhole = setup.pages.outputs === 'whole';
+  const layered = new LayeredProvider(page.provider, [...(isWhole ? [withoutMark] : []), ...page.middlewares]);
+  // Where this process is a hub there may be several agents.
+  const isShared = setup.pages.hold === 'shared';
+  const leased = isShared ? leasePage({ provider: layered, client, profile, isRunning: () => runs.isRunning, env: setup.env }) : undefined;
+  const provider = leased?.provider ?? layered;
+  const close = async (): Promise<void> => {
+    leased?.close();
+    layered.close();
+    await page.close();
+  };
+  const describe = (): Omit<NotebookEntry, 'id'> => {
+    const isThere = client.isConnected();
+    const { title, defaultUrl: location } = profile;
+    const state = isThere ? (runs.isRunning ? 'busy' : 'idle') : 'waiting';
+    const missing = isThere ? {} : { missing: `Its page is not connected. ${openToolName} opens it.` };
+    return { kind: 'colab', title, location, kernel: null, state, holder: leased?.holder() ?? null, ...missing };
+  };
+  return addSelection(
+    setup,
+    {
+      provider,
+      middlewares: isWhole ? [new WholeOutputsMiddleware()] : [],
+      ...(leased === undefined ? {} : { endSession: leased.endSession }),
+      close,
+    },
+    {
+      // The page may show any notebook: its id is of this life of the process.
+      findId: async () => (await import('../../broker/notebook-ids.js')).idFor(setup.stateDir, { kind: 'page', profile: profile.name }),
+      describe,
+      // A page's own list stays as it is, unless it is a notebook's.
+      listedBeside: runToolName,
+      lastingTools: new Set([openToolName]),
+    },
+  );
+}
+
+/** A page knows nothing of the mark of `WholeOutputsMiddleware`: nothing of ours cuts what it answers. */
+const withoutMark: Middleware = {
+  name: 'withoutMark',
+  onCallTool: (context, callNext) => {
+    const { outputs: _, ...message } = context.message;
+    return callNext(context.copy({ message, target: context.target }));
+  },
+};
 
 function openPageRuns(
   page: Provider,

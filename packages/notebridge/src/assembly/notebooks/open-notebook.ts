@@ -20,6 +20,8 @@ export interface OpenedNotebook {
   asked?: Promise<void>;
   /** For a person, where this process holds the notebook: the address of one more window, and the private file that it can stand in. */
   newWindow?: () => { url: string; writeAddress: () => Promise<string> };
+  /** An agent's session has ended: what is held for it alone is given back. Ending one twice, or one that is not known, is harmless. */
+  endSession?: (sessionId: string) => void;
   close(): Promise<void>;
 }
 

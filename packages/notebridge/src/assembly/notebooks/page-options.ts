@@ -43,6 +43,6 @@ export interface PageOptions {
 }
 
 /** What those who join a notebook are held to, and may insist on. */
-export function toTerms({ sandbox = 'auto', files, allowNet = [] }: PageOptions, readOnly: boolean): NotebookTerms {
-  return { sandbox, readOnly, allowNet, ...(files === undefined ? {} : { files }) };
+export function toTerms({ sandbox = 'auto', files, allowNet = [], kernel }: PageOptions, readOnly: boolean): NotebookTerms {
+  return { sandbox, readOnly, allowNet, ...(files === undefined ? {} : { files }), ...(kernel === undefined ? {} : { kernel }) };
 }

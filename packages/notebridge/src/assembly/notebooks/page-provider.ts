@@ -1,5 +1,4 @@
 import type { JsonObject } from '@notebridge/kit/json';
-import { Listeners } from '@notebridge/kit/listeners';
 import type { Logger } from '@notebridge/kit/logger';
 import type { CallContext } from '../../core/call-context.js';
 import { BridgeError } from '../../core/errors.js';
@@ -7,8 +6,7 @@ import { type ToolResult, toFailedResult } from '../../core/mcp.js';
 import type { RunnableTool } from '../../core/memory-provider.js';
 import type { Middleware, MiddlewareContext } from '../../core/middleware.js';
 import type { Provider, ProviderEvent } from '../../core/provider.js';
-import { RequestContext } from '../../core/request-context.js';
-import { type Chain, composeMiddleware } from '../../middleware/compose.js';
+import { LayeredProvider } from '../../middleware/layered-provider.js';
 import { ToolInjectionMiddleware } from '../../middleware/tool-injection.js';
 import { UndoMiddleware } from '../../notebooks/changes/undo-middleware.js';
 import { FitOutputsMiddleware } from '../../notebooks/outputs/fit-outputs-middleware.js';
@@ -46,11 +44,7 @@ export class PageProvider implements Provider {
   readonly #options: PageProviderOptions;
   readonly #opener: PageOpener;
   readonly #runs: PageRuns;
-  readonly #chain: Chain;
-  /** For agents that want outputs as they are. */
-  readonly #wholeChain: Chain;
-  readonly #events = new Listeners<ProviderEvent>();
-  readonly #stop: (() => void)[];
+  readonly #layered: LayeredProvider;
   #running = 0;
 
   constructor(options: PageProviderOptions) {
@@ -61,12 +55,8 @@ export class PageProvider implements Provider {
     this.#opener = new PageOpener({ profile: { ...profile, defaultUrl: page.url }, allowOrigins: slot.allowedOrigins, open: openBrowser });
     const undo = isJournalled && profile.tools.length > 0 ? [new UndoMiddleware({ client, profileTools: profile.tools, logger })] : [];
     this.#runs = new PageRuns(page.provider, { connectionChanged: client.connectionChanged, ledger });
-    const layers: Middleware[] = [new ToolInjectionMiddleware({ tools: [this.#openTool()] }), ...undo];
-    this.#chain = composeMiddleware([...layers, new FitOutputsMiddleware({ logger })]);
-    this.#wholeChain = composeMiddleware(layers);
-    const host = { sendToolListChanged: (): void => this.#events.emit({ method: 'notifications/tools/list_changed' }) };
-    const added = layers.map((layer) => layer.onAdded?.(host) ?? (() => {}));
-    this.#stop = [...added, this.#runs.subscribe((event) => this.#events.emit(event))];
+    const layers: Middleware[] = [new ToolInjectionMiddleware({ tools: [this.#openTool()] }), ...undo, fitUnlessWhole(logger)];
+    this.#layered = new LayeredProvider(this.#runs, layers);
   }
 
   get instructions(): string {
@@ -86,33 +76,26 @@ export class PageProvider implements Provider {
   }
 
   async request(method: string, params: JsonObject, context: CallContext): Promise<JsonObject> {
-    const { outputs, ...message } = params;
-    const chain = outputs === 'whole' ? this.#wholeChain : this.#chain;
-    const { callId, caller, cancellation } = context;
-    const notify = (notified: string, sent: JsonObject = {}): void => {
-      if (notified === 'notifications/progress') context.forwardProgress(sent);
-      else if (notified === 'notifications/message') context.log(String(sent.level), sent.data);
-    };
-    const own = new RequestContext({ type: 'request', method, message, callId, caller, cancellation, notify });
-    if (method === 'tools/call') this.#running++;
+    if (method !== 'tools/call') return this.#layered.request(method, params, context);
+    this.#running++;
     try {
-      return await chain(own, (inner) => this.#runs.request(method, inner.message, context));
+      return await this.#layered.request(method, params, context);
     } finally {
-      if (method === 'tools/call') this.#running--;
+      this.#running--;
     }
   }
 
   notify(method: string, params: JsonObject | undefined): void {
-    this.#runs.notify(method, params);
+    this.#layered.notify(method, params);
   }
 
   subscribe(listener: (event: ProviderEvent) => void): () => void {
-    return this.#events.add(listener);
+    return this.#layered.subscribe(listener);
   }
 
   /** The page stays as it is. Closing twice is harmless. */
   async close(): Promise<void> {
-    for (const stop of this.#stop.splice(0)) stop();
+    this.#layered.close();
     // What its cells run goes on: the page is not ours, and the next process finds the run on disk.
     await this.#options.ledger.written();
   }
@@ -140,4 +123,19 @@ export class PageProvider implements Provider {
       return toFailedResult(error.code, error.message);
     }
   }
+}
+
+/** An agent may want the outputs of a call as they are. */
+function fitUnlessWhole(logger: Logger): Middleware {
+  const fit = new FitOutputsMiddleware({ logger });
+  return {
+    name: 'FitOutputsMiddleware',
+    onListTools: (context, callNext) => fit.onListTools(context, callNext),
+    onCallTool: (context, callNext) => {
+      const { outputs, ...message } = context.message;
+      if (outputs === undefined) return fit.onCallTool(context, callNext);
+      const plain = context.copy({ message, target: context.target });
+      return outputs === 'whole' ? callNext(plain) : fit.onCallTool(plain, callNext);
+    },
+  };
 }

@@ -1,26 +1,26 @@
 import { dirname } from 'node:path';
 import type { JsonObject } from '@notebridge/kit/json';
-import type { NotebookLink, NotebookReference } from '../../notebooks/selection/notebook-directory.js';
-import { NotebookSelection } from '../../notebooks/selection/notebook-selection.js';
-import type { Environment } from '../../processes/environment.js';
+import { AgentWatchMiddleware } from '../../notebooks/local/agent-watch.js';
+import type { NotebookDirectory, NotebookReference } from '../../notebooks/selection/notebook-directory.js';
+import { NotebookSelection, type NotebookSelectionOptions } from '../../notebooks/selection/notebook-selection.js';
+import { type Environment, pick } from '../../processes/environment.js';
 import { createJoined } from './create-joined.js';
-import type { NotebookSetup } from './open-notebook.js';
+import { toJupyterAccess } from './jupyter-access.js';
+import type { NotebookSetup, OpenedNotebook } from './open-notebook.js';
 import { UserNotebooks } from './user-notebooks.js';
 
-export interface SelectNotebooksOptions {
-  /** The notebook of the command line. */
-  first: NotebookLink;
-  /** Its file, with links resolved. */
+export interface DirectoryOptions {
+  /** The file of the agent's own notebook, with links resolved. */
   file?: string | undefined;
   readOnly: boolean;
   /** How others are opened: as the first. */
   how: JsonObject;
 }
 
-/** All notebooks that the agents of this process may use, beginning with that of the command line. */
-export function createSelection(setup: NotebookSetup, { first, file, readOnly, how }: SelectNotebooksOptions): NotebookSelection {
-  const { stateDir: dir, pages, env } = setup;
-  const directory = new UserNotebooks({
+/** What is open in the user's processes, and how it is joined. */
+export function createDirectory(setup: NotebookSetup, { file, readOnly, how }: DirectoryOptions): NotebookDirectory {
+  const { stateDir: dir, env } = setup;
+  return new UserNotebooks({
     dir,
     env,
     folder: folderOfAgent(file),
@@ -29,26 +29,36 @@ export function createSelection(setup: NotebookSetup, { first, file, readOnly, h
       return createJoined(setup, { open, place, readOnly, how: { ...how, ...howFor(reference, how, env) } });
     },
   });
-  return new NotebookSelection({ first, directory, isListed: pages.list !== 'dynamic' });
 }
 
-/** Where Jupyter's files are. No token: that of the server's own file is found by who opens it. */
-const jupyterNames = ['APPDATA', 'JUPYTER_DATA_DIR', 'JUPYTER_RUNTIME_DIR', 'XDG_DATA_HOME'];
+/** A notebook of another process, with all others that the agents of this one may use. Closing it leaves them all. */
+export function openSelection(
+  setup: NotebookSetup,
+  { first, ...options }: Pick<NotebookSelectionOptions, 'first' | 'beginsWithNone' | 'directory'>,
+): OpenedNotebook {
+  const selection = new NotebookSelection({ first, ...options, isListed: setup.pages.list !== 'dynamic' });
+  const close = async (): Promise<void> => {
+    await Promise.all([selection.close(), first.close()]);
+  };
+  const watch = new AgentWatchMiddleware((agents) => first.showAgents(agents));
+  const endSession = (sessionId: string): void => {
+    void selection.endSession(sessionId);
+    watch.endSession(sessionId);
+  };
+  return { provider: selection, middlewares: [watch], endSession, close };
+}
+
 /** Where a browser shows itself to the person of this process: the broker has no screen of its own. */
 const screenNames = ['BROWSER', 'DISPLAY', 'WAYLAND_DISPLAY', 'DBUS_SESSION_BUS_ADDRESS', 'SSH_CONNECTION', 'SSH_TTY', 'WSL_DISTRO_NAME'];
 
 function howFor({ kind }: NotebookReference, how: JsonObject, env: Environment): JsonObject {
-  if (kind === 'jupyter') return { jupyter: { env: pick(env, jupyterNames) } };
+  if (kind === 'jupyter') return { jupyter: { ...toJupyterAccess(env) } };
   return kind === 'page' ? howForPage(how, env) : {};
 }
 
 /** What a page needs beside what every notebook does. */
 export function howForPage({ env: given }: JsonObject, env: Environment): JsonObject {
   return { env: { ...(given as JsonObject), ...pick(env, screenNames) } };
-}
-
-function pick(env: Environment, names: readonly string[]): JsonObject {
-  return Object.fromEntries(names.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]] as const])));
 }
 
 /** Where an agent was started, unless that is the root of all files, as some hosts have it: then the folder of its notebook. */

@@ -56,21 +56,24 @@ export function toAddress(file: string | undefined): NotebookAddress {
   return { kind: 'built-in', ...(file === undefined ? {} : { file }) };
 }
 
-function describe({ session: { kernel } }: NotebookHost, file: string | undefined): NotebookDescription {
+function describe({ session: { kernel, kernelState } }: NotebookHost, file: string | undefined): NotebookDescription {
   const { name, version } = kernel.info;
   const title = file === undefined ? 'Notebook in memory' : basename(file);
-  return { title, location: file ?? null, kernel: `${name} ${version}`, state: kernel.state };
+  return { title, location: file ?? null, kernel: `${name} ${version}`.trim(), state: kernelState };
 }
 
-function stateOf({ session, openWindows, fileState }: NotebookHost): ReturnType<JoinTarget['state']> {
+function stateOf({ session, openWindows, fileState, whyUnsaved }: NotebookHost): ReturnType<JoinTarget['state']> {
   const { running, queued, document } = session;
-  const isLost = fileState.kind === 'conflict' || fileState.kind === 'failed';
-  const inMemory = fileState.kind === 'none' && document.cells.length > 0 ? `its ${document.cells.length} cells are in no file` : undefined;
+  const inMemory = fileState.kind === 'none' && document.cells.length > 0 ? inNoFile(document.cells.length) : undefined;
   return {
     windows: openWindows,
     isRunning: running !== undefined || queued.length > 0,
-    unsaved: isLost ? fileState.detail : inMemory,
+    unsaved: whyUnsaved ?? inMemory,
   };
+}
+
+function inNoFile(cells: number): string {
+  return cells === 1 ? 'its one cell is in no file' : `its ${cells} cells are in no file`;
 }
 
 /**
@@ -80,7 +83,7 @@ function stateOf({ session, openWindows, fileState }: NotebookHost): ReturnType<
 export async function openShared(
   setup: NotebookSetup,
   { file, readOnly = false }: { file: string | undefined; readOnly?: boolean | undefined },
-): Promise<BuiltInNotebook & Required<Pick<OpenedNotebook, 'asked'>>> {
+): Promise<BuiltInNotebook & Required<Pick<OpenedNotebook, 'asked'>> & { id: string }> {
   const notebook = await openBuiltIn(setup, { file, readOnly });
   let ask: () => void = () => {};
   const asked = new Promise<void>((resolve) => {
@@ -100,7 +103,11 @@ export async function openShared(
     provider.close();
     await notebook.close();
   };
-  return { ...notebook, provider, asked, close };
+  const endSession = (sessionId: string): void => {
+    notebook.endSession?.(sessionId);
+    shared.lease.leave((agentId) => agentId === `${ownAgents}.${sessionId}`);
+  };
+  return { ...notebook, id, provider, asked, endSession, close };
 }
 
 /** Returns what ends it. Rejects with `write_failed`. */

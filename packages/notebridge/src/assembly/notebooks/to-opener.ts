@@ -3,6 +3,7 @@ import { BridgeError } from '../../core/errors.js';
 import { WholeOutputsMiddleware } from '../../notebooks/outputs/whole-outputs-middleware.js';
 import { colabProfile } from '../../notebooks/profiles/colab.js';
 import { findColabUrl } from '../../notebooks/profiles/colab-url.js';
+import { realFileOf } from './notebook-file.js';
 import { isFolder } from './notebook-name.js';
 import { openColab } from './open-colab.js';
 import type { NotebookSetup, OpenedNotebook, OpenNotebook } from './open-notebook.js';
@@ -40,15 +41,15 @@ function adviceOn(notebook: string): string {
   return `give "colab", "local", "jupyter" or "jupyter=ADDRESS", a file that ends in .ipynb, or the URL of a notebook on ${colabProfile.origins.join(' or ')}, Google Drive, GitHub or Gist.`;
 }
 
-/** Errors stand in logs of agent hosts. */
-function withoutToken(address: string): string {
+/** For texts: errors stand in logs of agent hosts. */
+export function withoutToken(address: string): string {
   return address.replace(/token=[^&#]*/, 'token=…');
 }
 
-/** One notebook that is named is kept by the broker, for all agents that name it; of a server alone, this process keeps what is used. */
+/** Notebooks of a Jupyter server are kept by the broker, for all agents that name them; else this process keeps what is used. */
 async function openJupyterHeld(setup: NotebookSetup, where: string): Promise<OpenedNotebook> {
-  const joined = setup.pages.hold === 'join' ? await (await import('./open-joined-jupyter.js')).openJoinedJupyter(setup, where) : undefined;
-  return joined ?? (await import('./open-jupyter.js')).openJupyter(setup, where);
+  if (setup.pages.hold === 'join') return (await import('./open-joined-jupyter.js')).openJoinedJupyter(setup, where);
+  return (await import('./open-jupyter.js')).openJupyter(setup, where);
 }
 
 /** A page of Colab, held here or by the broker. */
@@ -64,7 +65,11 @@ async function openPage(setup: NotebookSetup, url: string): Promise<OpenedNotebo
 /** The built-in notebook, in the process that is to hold it. Loaded only when it is asked for: an agent of Colab does not wait for it. */
 async function openHeld(setup: NotebookSetup, { file }: { file: string | undefined }): Promise<OpenedNotebook> {
   const { hold = 'own' } = setup.pages;
-  if (hold === 'join') return (await import('./open-joined.js')).openJoined(setup, { file });
-  if (hold === 'shared' && file !== undefined) return (await import('./share-built-in.js')).openShared(setup, { file });
+  if (hold === 'join') return (await import('./open-joined.js')).openJoined(setup, { file, waitsForKernel: true });
+  if (hold === 'shared') {
+    const shared = await (await import('./share-built-in.js')).openShared(setup, { file });
+    const { addSelection } = await import('./add-selection.js');
+    return addSelection(setup, shared, { findId: () => shared.id, file: file && realFileOf(file) });
+  }
   return (await import('./open-built-in.js')).openBuiltIn(setup, { file });
 }

@@ -4,10 +4,16 @@ import { messageOf } from '@notebridge/kit/message-of';
 import type { LabAddress } from '@notebridge/notebook/lab';
 import { listedBy } from '../../broker/ask-host.js';
 import { type HostPlace, readHostPlaces } from '../../broker/host-place.js';
-import { BridgeError } from '../../core/errors.js';
+import { BridgeError, codeOf } from '../../core/errors.js';
 import { colabProfile } from '../../notebooks/profiles/colab.js';
 import { findColabUrl } from '../../notebooks/profiles/colab-url.js';
-import type { NotebookDirectory, NotebookEntry, NotebookLink, NotebookReference } from '../../notebooks/selection/notebook-directory.js';
+import type {
+  NotebookDirectory,
+  NotebookEntry,
+  NotebookLink,
+  NotebookList,
+  NotebookReference,
+} from '../../notebooks/selection/notebook-directory.js';
 import type { Environment } from '../../processes/environment.js';
 import { ownVersion } from '../../state/own-files.js';
 import { quote } from '../../util/quote.js';
@@ -30,47 +36,65 @@ export class UserNotebooks implements NotebookDirectory {
   readonly #options: UserNotebooksOptions;
   /** By id, as it was listed last. */
   #places = new Map<string, HostPlace>();
-  #listing: Promise<NotebookEntry[]> | undefined;
+  #listing: Promise<NotebookList> | undefined;
 
   constructor(options: UserNotebooksOptions) {
     this.#options = options;
   }
 
   /** Calls that ask at once are answered together: each answer costs a connection to each process. */
-  list(): Promise<NotebookEntry[]> {
+  list(): Promise<NotebookList> {
     this.#listing ??= this.#list().finally(() => {
       this.#listing = undefined;
     });
     return this.#listing;
   }
 
-  async #list(): Promise<NotebookEntry[]> {
+  async #list(): Promise<NotebookList> {
     const places = readHostPlaces(this.#options.dir);
+    const silent: string[] = [];
     const found = await Promise.all(
       places.map(async (place) => {
-        const listed = await listedBy(place, ownVersion()).catch(() => []);
-        return listed.map((entry) => ({ entry, place }));
+        try {
+          const listed = await listedBy(place, ownVersion());
+          return listed.map((entry) => ({ entry, place }));
+        } catch (error) {
+          // What is not there any more has no notebooks.
+          if (codeOf(error) === 'host_silent' || codeOf(error) === 'other_version') silent.push(messageOf(error));
+          return [];
+        }
       }),
     );
     const all = found.flat();
     this.#places = new Map(all.map(({ entry, place }) => [entry.id, place]));
-    return all.map(({ entry }) => entry);
+    return { entries: all.map(({ entry }) => entry), silent };
   }
 
-  async find({ text, create }: { text: string; create: boolean }, entries: readonly NotebookEntry[]): Promise<NotebookReference> {
+  async find({ text, create }: { text: string; create: boolean }, { entries, silent }: NotebookList): Promise<NotebookReference> {
     const named = entries.find(({ id, location }) => id === text || (location !== null && location === text));
     if (named !== undefined) return { kind: 'open', id: named.id };
     if (text === 'local') return { kind: 'built-in' };
-    if (/^nb(\d+|-[0-9a-f]+)$/.test(text)) throw notOpen(text, entries);
+    if (/^nb(\d+|-[0-9a-f]+)$/.test(text)) throw notOpen(text, { entries, silent });
     const reference =
-      URL.canParse(text) && !/^[a-z]:[\\/]/i.test(text) ? await toRemote(text, this.#options.env) : this.#toFile(text, create);
-    const location = locationOf(reference);
-    const open = entries.find((entry) => entry.location === location);
+      URL.canParse(text) && !/^[a-z]:[\\/]/i.test(text)
+        ? await toRemote(text, { create, env: this.#options.env })
+        : this.#toFile(text, create);
+    const locations = await this.#locationsOf(reference, entries);
+    const open = entries.find(({ location }) => location !== null && locations.includes(location));
     return open === undefined ? reference : { kind: 'open', id: open.id };
   }
 
   linkTo(reference: NotebookReference): NotebookLink {
     return this.#options.linkTo(reference, reference.kind === 'open' ? this.#places.get(reference.id) : undefined);
+  }
+
+  /** A file may be open in a Jupyter server, too: two kernels that write one file would overwrite each other. */
+  async #locationsOf(reference: NotebookReference, entries: readonly NotebookEntry[]): Promise<string[]> {
+    if (reference.kind === 'page') return [reference.url];
+    if (reference.kind !== 'built-in' || reference.file === undefined) return [];
+    if (!entries.some(({ kind }) => kind === 'jupyter')) return [reference.file];
+    const { findLabAddresses } = await import('@notebridge/notebook/lab');
+    return [reference.file, ...(await findLabAddresses(reference.file, this.#options.env))];
   }
 
   /** Links are followed first: one that leads out of the folder is outside of it. */
@@ -95,10 +119,10 @@ function isBelow(file: string, folder: string): boolean {
   return file.startsWith(folder.endsWith(sep) ? folder : folder + sep);
 }
 
-async function toRemote(text: string, env: Environment): Promise<NotebookReference> {
+async function toRemote(text: string, how: { create: boolean; env: Environment }): Promise<NotebookReference> {
   const url = findColabUrl(text);
   if (url !== undefined) return { kind: 'page', profile: colabProfile.name, url };
-  if (/^https?:$/.test(new URL(text).protocol) && isLoopback(new URL(text).hostname)) return toJupyter(text, env);
+  if (/^https?:$/.test(new URL(text).protocol) && isLoopback(new URL(text).hostname)) return toJupyter(text, how);
   throw new BridgeError(
     'bad_origin',
     `${quote(withoutSecrets(text))} is not opened: links of Colab, Drive, GitHub and Gists to a notebook are, and addresses of a Jupyter server of this user. A person can name another server: --notebook jupyter=ADDRESS.`,
@@ -106,8 +130,8 @@ async function toRemote(text: string, env: Environment): Promise<NotebookReferen
 }
 
 /** Only a server whose own file the user has: another one on this machine may be anybody's, and would be sent a token. */
-async function toJupyter(text: string, env: Environment): Promise<NotebookReference> {
-  const { findServerOfUser, parseLabAddress } = await import('@notebridge/notebook/lab');
+async function toJupyter(text: string, { create, env }: { create: boolean; env: Environment }): Promise<NotebookReference> {
+  const { createOnServer, findServerOfUser, parseLabAddress } = await import('@notebridge/notebook/lab');
   let address: LabAddress;
   try {
     address = parseLabAddress(text);
@@ -118,6 +142,11 @@ async function toJupyter(text: string, env: Environment): Promise<NotebookRefere
   if (where === undefined)
     throw new BridgeError('bad_origin', `No Jupyter server of this user runs at ${quote(address.baseUrl)}, so nothing is sent there.`);
   if (address.path === undefined) throw new BridgeError('bad_notebook', `Name a notebook of that server: ${where}lab/tree/PATH.ipynb.`);
+  if (create) {
+    await createOnServer({ baseUrl: where, path: address.path }, env).catch((error: unknown) => {
+      throw new BridgeError('bad_notebook', messageOf(error), { cause: error });
+    });
+  }
   return { kind: 'jupyter', where, notebook: address.path };
 }
 
@@ -131,12 +160,9 @@ function withoutSecrets(text: string): string {
   return /^https?:$/.test(protocol) ? `${origin}${pathname}` : `${protocol}…`;
 }
 
-function locationOf(reference: NotebookReference): string | undefined {
-  if (reference.kind === 'built-in') return reference.file;
-  return reference.kind === 'page' ? reference.url : undefined;
-}
-
-function notOpen(id: string, entries: readonly NotebookEntry[]): BridgeError {
+function notOpen(id: string, { entries, silent }: NotebookList): BridgeError {
+  const [why] = silent;
+  if (why !== undefined) return new BridgeError('host_silent', why);
   const there = entries.map((entry) => `${entry.id} (${entry.location ?? entry.title})`).join(', ');
   return new BridgeError('bad_notebook', `No notebook ${quote(id)} is open: it was closed. There is ${there || 'none'}.`);
 }

@@ -12,9 +12,10 @@ export function serveCommand(): Command {
     new Option('--port <number>', 'port of everything; 0 for any free one').default(8765).argParser(parsePort),
     new Option('--host <address>', 'address to listen on (default: loopback, both families)'),
     new Option('--no-auth', 'ask for no token; on loopback only, and any program that can reach the port can call every tool'),
-    new Option('--notebook <where>', '"colab", "local" (built in), an .ipynb file, the URL of a Colab notebook, or "none"').default(
-      'colab',
-    ),
+    new Option(
+      '--notebook <where>',
+      '"colab", "local" (built in), "jupyter[=ADDRESS]" (your JupyterLab), an .ipynb file, the URL of a Colab notebook, or "none"',
+    ).default('colab'),
     kernel(),
     sandbox(),
     files(),

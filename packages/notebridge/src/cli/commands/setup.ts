@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { sharedOptions } from '../command-options.js';
 import { type ConfigPlace, hosts } from '../setup/hosts.js';
 
 /** What the command sees of the process that it runs in. */
@@ -11,6 +12,8 @@ interface SetupCommandOptions {
   json?: boolean;
   notebook?: string;
   kernel?: string;
+  files?: string;
+  allowNet: string[];
   url?: string | true;
 }
 
@@ -23,7 +26,12 @@ export function setupCommand(terminal: SetupTerminal = ownTerminal()): Command {
       '--notebook <where>',
       'what its agents work in: an .ipynb file (written as a whole path), "jupyter[=ADDRESS]", "local" or "colab"',
     )
-    .option('--kernel <which>', 'what runs the code of that file: see "notebridge kernels"; a path is written whole')
+    .option(
+      '--kernel <which>',
+      'what runs the code of that file: see "notebridge kernels"; a path is written whole, and needs ipykernel in it',
+    )
+    .addOption(sharedOptions.files())
+    .addOption(sharedOptions.allowNet())
     .option('--url [address]', 'connect to a hub that serves, in place of starting one (default: the hub that you run)')
     .option('--write', "merge it into the host's file; the old file is kept beside it")
     .option('--json', 'print a JSON object, for scripts')

@@ -53,6 +53,15 @@ function toRows({ kind, pid, startedAt, url, notebooks, fault }: OpenHost): stri
   return notebooks.map(({ id, file, kernel, windows, agents, holder, since: opened }) => {
     const names = agents.map(onOneLine).join(', ');
     const writer = holder === null ? '' : onOneLine(holder);
-    return [...start, id, since(opened), onOneLine(kernel), String(windows), names, writer, onOneLine(file ?? '(in memory)')];
+    return [
+      ...start,
+      id,
+      since(opened),
+      onOneLine(kernel),
+      windows === 0 ? '' : String(windows),
+      names,
+      writer,
+      onOneLine(file ?? '(in memory)'),
+    ];
   });
 }

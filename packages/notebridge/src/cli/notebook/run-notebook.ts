@@ -153,7 +153,12 @@ async function addressOf(url: string, path: () => Promise<string>): Promise<stri
   }
 }
 
+/** What kept a browser from opening, as it was said: not again at each line that the person enters. */
+let saidHint: string | undefined;
+
 async function showWindow(url: string): Promise<void> {
   const outcome = await openBrowser(url);
-  if (!outcome.opened) process.stderr.write(`No browser was opened: ${outcome.hint}\n`);
+  if (outcome.opened || outcome.hint === saidHint) return;
+  saidHint = outcome.hint;
+  process.stderr.write(`No browser was opened. ${outcome.hint}\n`);
 }

@@ -1,15 +1,16 @@
-import { basename } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { messageOf } from '@notebridge/kit/message-of';
-import { realFileOf } from '../../assembly/notebooks/notebook-file.js';
 import { stateDir } from '../../assembly/state-dir.js';
-import { askHost, findHolder, notebooksOf } from '../../broker/ask-host.js';
+import { askHost } from '../../broker/ask-host.js';
 import { type HostPlace, readHostPlaces } from '../../broker/host-place.js';
 import { dialHost } from '../../broker/join-link.js';
+import type { EndedNotebook } from '../../broker/shared-notebook.js';
 import { BridgeError, codeOf } from '../../core/errors.js';
 import { processExists } from '../../processes/own-user.js';
 import { ownVersion } from '../../state/own-files.js';
-import { quoteWord } from '../own-command.js';
+import { quote } from '../../util/quote.js';
+import { onOneLine } from '../terminal-logger.js';
+import { findOpen } from './find-open.js';
 
 /** How long a process may take to save and end. Milliseconds. */
 const endTimeoutMs = 20_000;
@@ -17,9 +18,8 @@ const pollMs = 25;
 
 /** Saves and ends one notebook, or all with the processes that hold them. Rejects with `bad_usage` if there is none such. */
 export async function stopNotebooks(what: string, { isForced }: { isForced: boolean }): Promise<void> {
-  const dir = stateDir();
-  if (what !== 'all') return stopFile(dir, realFileOf(what), { isForced });
-  const places = readHostPlaces(dir);
+  if (what !== 'all') return stopOne(what, { isForced });
+  const places = readHostPlaces(stateDir());
   if (places.length === 0) return print('No notebook of yours is open.');
   const faults: unknown[] = [];
   // One that would lose something keeps no other from its end.
@@ -28,46 +28,46 @@ export async function stopNotebooks(what: string, { isForced }: { isForced: bool
   if (faults.length > 0) throw faults[0];
 }
 
-async function stopFile(dir: string, file: string, { isForced }: { isForced: boolean }): Promise<void> {
-  const place = await findHolder(dir, ownVersion(), file);
-  if (place === undefined) {
-    const other = await sameNameElsewhere(dir, file);
-    const hint =
-      other === undefined ? '"notebridge ps" lists what is open.' : `Open is another of that name: notebridge stop ${quoteWord(other)}`;
-    throw new BridgeError('bad_usage', `No process of yours that can be asked has "${file}" open. ${hint}`);
-  }
-  await ask(place, { file, isForced });
+async function stopOne(named: string, { isForced }: { isForced: boolean }): Promise<void> {
+  const { place, notebook } = await findOpen(named);
+  const ended = await ask(place, { id: notebook.id, isForced });
   if (place.kind === 'notebook') await untilEnded(place);
-  print(`Ended: ${file}`);
-}
-
-/** A notebook that is open is often stopped from another folder. */
-async function sameNameElsewhere(dir: string, file: string): Promise<string | undefined> {
-  const open = await Promise.all(readHostPlaces(dir).map((place) => notebooksOf(place, ownVersion()).catch(() => [])));
-  const files = open.flat().flatMap((notebook) => notebook.file ?? []);
-  return files.find((each) => basename(each) === basename(file));
+  printEnded(ended);
 }
 
 async function stopHost(place: HostPlace, { isForced }: { isForced: boolean }): Promise<void> {
+  let ended: EndedNotebook[] = [];
   try {
-    await ask(place, { isForced });
+    ended = await ask(place, { isForced });
   } catch (error) {
     // It has proved itself by then, and knows another protocol: the signal is the same in all versions, and it saves.
     if (codeOf(error) !== 'other_version' || !(await isOurs(place))) throw error;
     process.kill(place.pid, 'SIGTERM');
   }
   await untilEnded(place);
-  print(`Ended: process ${place.pid}${place.file === undefined ? '' : ` with ${place.file}`}`);
+  printEnded(ended);
+  if (ended.length === 0) print(`Ended: process ${place.pid}${place.file === undefined ? '' : ` with ${onOneLine(place.file)}`}`);
 }
 
-/** Throws if something would be lost. */
-async function ask(place: HostPlace, params: { file?: string; isForced: boolean }): Promise<void> {
-  const { losses } = await askHost(place, ownVersion(), ['host/stop', params]);
-  if (!Array.isArray(losses) || losses.length === 0) return;
+/** What was ended. Throws if something would be lost. */
+async function ask(place: HostPlace, params: { id?: string; isForced: boolean }): Promise<EndedNotebook[]> {
+  const { losses, ended } = await askHost(place, ownVersion(), ['host/stop', params]);
+  if (!Array.isArray(losses) || losses.length === 0) return ended as unknown as EndedNotebook[];
   throw new BridgeError(
     'not_saved',
     `Not ended, because something would be lost: ${losses.join('; ')}. Save it in its window, or end it with --force.`,
   );
+}
+
+function printEnded(ended: readonly EndedNotebook[]): void {
+  for (const notebook of ended) print(onOneLine(`Ended: ${notebook.id} ${notebook.place ?? '(in memory)'}${whatOfItsRun(notebook)}`));
+}
+
+/** What has become of the code that ran. The kernels of a Jupyter server and of a page are not ours, and go on. */
+function whatOfItsRun({ kind, isRunning, holder }: EndedNotebook): string {
+  if (!isRunning) return '';
+  const run = holder === null ? 'a run' : `a run of ${quote(holder)}`;
+  return kind === 'built-in' ? ` (${run} was interrupted)` : ` (${run} goes on there)`;
 }
 
 /** The handshake says it before the versions are compared. */

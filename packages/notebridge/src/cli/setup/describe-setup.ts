@@ -7,8 +7,9 @@ export function describeSetup(report: SetupReport): string {
   return `${paragraphs.join('\n\n')}\n`;
 }
 
-function instructions({ host, title, file, snippet, notebook, kernel, url, notes, ownCommand, afterwards }: SetupReport): string[] {
-  const named = { notebook, kernel, url };
+function instructions({ host, title, file, snippet, notes, ownCommand, afterwards, ...report }: SetupReport): string[] {
+  const { notebook, kernel, files, allowNet, url } = report;
+  const named = { notebook, kernel, files, 'allow-net': allowNet?.join(','), url };
   const words = Object.entries(named).flatMap(([name, value]) => (value === undefined ? [] : [`--${name} ${quoteWord(value)}`]));
   return [
     `${title} reads its MCP servers from ${file}`,

@@ -34,12 +34,12 @@ describe('mergeIntoJson', () => {
     }
     expect(merged.text).toContain('\r\n\t\t"notebridge": {\r\n\t\t\t"type": "stdio",\r\n');
     expect(merged.text.replaceAll('\r\n', '')).not.toContain('\n');
-    expect(merge(merged.text)).toEqual({ text: merged.text, change: 'none' });
+    expect(merge(merged.text)).toMatchObject({ text: merged.text, change: 'none' });
   });
 
   it('leaves an entry alone that starts the same program, with whatever options behind', () => {
     const text = '{"servers":{"notebridge":{"command":"npx","args":["-y","notebridge","--config","x"],"env":{"A":"b"}}}}';
-    expect(merge(text)).toEqual({ text, change: 'none' });
+    expect(merge(text)).toMatchObject({ text, change: 'none' });
   });
 
   it('updates command and args of an old entry, and nothing else in it', () => {

@@ -15,7 +15,7 @@ export function mergeIntoJson(text: string, request: MergeRequest): Merged {
   if ('faults' in parsed) throw faultyFile(request.file, parsed.faults);
   const before = parsed.document.value;
   const plan = planMerge(before, request);
-  if (plan.kind === 'none') return { text, change: 'none' };
+  if (plan.kind === 'none') return { text, change: 'none', former: plan.former };
   const place = [request.container, request.name];
   const changes =
     plan.kind === 'add'
@@ -24,7 +24,7 @@ export function mergeIntoJson(text: string, request: MergeRequest): Merged {
   const after = changes.reduce((edited, { path, value }) => setInJson(edited, path, value), written);
   if (countComments(after) < countComments(written)) throw misfit(request, ...lostComment(request));
   assertMerged(before, tryParse(after), request);
-  return { text: after, change: plan.kind === 'add' ? 'added' : 'updated' };
+  return { text: after, change: plan.kind === 'add' ? 'added' : 'updated', former: plan.former };
 }
 
 function tryParse(text: string): unknown {

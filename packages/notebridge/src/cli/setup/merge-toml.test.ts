@@ -14,14 +14,14 @@ const table = '[mcp_servers.notebridge]\ncommand = "npx"\nargs = [ "-y", "notebr
 
 describe('mergeIntoToml', () => {
   it('fills an empty file', () => {
-    expect(merge('')).toEqual({ text: table, change: 'added' });
+    expect(merge('')).toMatchObject({ text: table, change: 'added' });
   });
 
   it('appends a table and keeps every byte above it', () => {
     const text =
       '# mine\nmodel = "x"   # odd\nbig = 9223372036854775807\nwhen = 2024-01-01T00:00:00Z\n\n[mcp_servers.other]\ncommand = "a"';
     const merged = merge(text);
-    expect(merged).toEqual({ text: `${text}\n\n${table}`, change: 'added' });
+    expect(merged).toMatchObject({ text: `${text}\n\n${table}`, change: 'added' });
     expect(merge(merged.text).change).toBe('none');
   });
 
@@ -35,7 +35,7 @@ describe('mergeIntoToml', () => {
       'mcp_servers = { notebridge = { command = "npx", args = ["-y", "notebridge"] } }\n',
       'mcp_servers.notebridge.command = "npx"\nmcp_servers.notebridge.args = ["-y", "notebridge"]\n',
     ]) {
-      expect(merge(text)).toEqual({ text, change: 'none' });
+      expect(merge(text)).toMatchObject({ text, change: 'none' });
     }
   });
 

@@ -13,10 +13,10 @@ import { assertMerged, type Merged, type MergeRequest, planMerge } from './merge
 export function mergeIntoToml(text: string, request: MergeRequest): Merged {
   const before = parseFile(text, request.file);
   const plan = planMerge(before, request);
-  if (plan.kind === 'none') return { text, change: 'none' };
+  if (plan.kind === 'none') return { text, change: 'none', former: plan.former };
   const after = plan.kind === 'add' ? appendTable(text, request) : updateKeys(text, request, plan.keys);
   assertMerged(before, tryParse(after), request);
-  return { text: after, change: plan.kind === 'add' ? 'added' : 'updated' };
+  return { text: after, change: plan.kind === 'add' ? 'added' : 'updated', former: plan.former };
 }
 
 function parseFile(text: string, file: string): JsonObject {

@@ -10,17 +10,31 @@ export interface MergeRequest {
   name: string;
   /** For a file that does not have us: its `args` end with `options`. */
   entry: JsonObject;
-  /** Options that the entry has to have, each with its value: they replace those of the same name, and no others. */
-  options?: readonly (readonly [name: string, value: string])[];
+  /** What the agents work in, as options with their values: they take the place of all such options of the entry. None: those stay. */
+  options?: readonly NotebookOption[];
 }
+
+/** Its name, and its value if it has one. */
+export type NotebookOption = readonly [name: string] | readonly [name: string, value: string];
+
+/** The options that say what the agents work in, and how; true: with a value. */
+const notebookOptions: Readonly<Record<string, boolean>> = {
+  '--notebook': true,
+  '--kernel': true,
+  '--files': true,
+  '--allow-net': true,
+  '--allow-edits': false,
+};
 
 export interface Merged {
   text: string;
   change: 'none' | 'added' | 'updated';
+  /** Which notebook options the entry had; none for one that was not there. */
+  former: readonly NotebookOption[];
 }
 
 /** What has to happen to a parsed file. `keys` are those of an existing entry that differ from ours. */
-export type MergePlan = { kind: 'none' } | { kind: 'add' } | { kind: 'update'; keys: JsonObject };
+export type MergePlan = { former: readonly NotebookOption[] } & ({ kind: 'none' } | { kind: 'add' } | { kind: 'update'; keys: JsonObject });
 
 /** What says how a host comes to a server: by starting a program, or at an address. */
 const kindKeys = ['command', 'url', 'httpUrl'];
@@ -31,19 +45,20 @@ export function planMerge(config: unknown, request: MergeRequest): MergePlan {
   if (!isJsonObject(config)) throw misfit(request, 'is not an object', 'Fix the file');
   const servers = Object.hasOwn(config, container) ? config[container] : {};
   if (!isJsonObject(servers)) throw misfit(request, `has a "${container}" that is not an object of servers`, 'Fix it');
-  if (!Object.hasOwn(servers, name)) return { kind: 'add' };
+  if (!Object.hasOwn(servers, name)) return { kind: 'add', former: [] };
   const existing = servers[name];
   const kind = kindKeys.find((key) => Object.hasOwn(entry, key)) ?? 'command';
   if (!isJsonObject(existing) || typeof existing[kind] !== 'string') {
     throw misfit(request, `has a server "${name}" of another kind, without a "${kind}"`, 'Delete or rename it');
   }
   // Headers are the person's: the token may come from elsewhere.
-  if (kind !== 'command') return existing[kind] === entry[kind] ? { kind: 'none' } : { kind: 'update', keys: { [kind]: entry[kind] } };
+  if (kind !== 'command')
+    return existing[kind] === entry[kind] ? { kind: 'none', former: [] } : { kind: 'update', keys: { [kind]: entry[kind] }, former: [] };
   const keys: JsonObject = {};
   if (existing.command !== entry.command) keys.command = entry.command;
-  const args = toArgs(existing, request);
+  const { args, former } = toArgs(existing, request);
   if (!isDeepStrictEqual(existing.args ?? [], args)) keys.args = args;
-  return Object.keys(keys).length === 0 ? { kind: 'none' } : { kind: 'update', keys };
+  return Object.keys(keys).length === 0 ? { kind: 'none', former } : { kind: 'update', keys, former };
 }
 
 /** Guards the text edit: afterwards the file must say exactly what it said, but for our entry. */
@@ -53,12 +68,28 @@ export function assertMerged(before: unknown, after: unknown, request: MergeRequ
   throw misfit(request, `is written in a way that cannot be edited safely`, `Add the server "${request.name}" by hand`);
 }
 
-/** Our arguments, and behind them those of the person, as they are but for the options that are asked for. */
-function toArgs({ command, args = [] }: JsonObject, { entry, options = [] }: MergeRequest): unknown[] {
+/** Our arguments, and behind them those of the person, as they are but for the notebook options, if any are asked for. */
+function toArgs({ command, args = [] }: JsonObject, { entry, options = [] }: MergeRequest): { args: unknown[]; former: NotebookOption[] } {
   const words = Array.isArray(args) ? (args as unknown[]) : [];
-  const ours = (entry.args as unknown[]).slice(0, (entry.args as unknown[]).length - 2 * options.length);
+  const ours = (entry.args as unknown[]).slice(0, (entry.args as unknown[]).length - options.flat().length);
   const own = words.slice(startsWith(words, ours) ? ours.length : launcherLength(command, words));
-  return [...ours, ...options.reduce((rest, [name, value]) => withOption(rest, name, value), own)];
+  const { former, others } = splitOptions(own);
+  const isKept = options.length === 0 || isDeepStrictEqual(former, options);
+  return { args: [...ours, ...(isKept ? own : [...others, ...options.flat()])], former };
+}
+
+/** The notebook options of an entry, and all its other words. */
+function splitOptions(words: readonly unknown[]): { former: NotebookOption[]; others: unknown[] } {
+  const former: NotebookOption[] = [];
+  const others: unknown[] = [];
+  for (let at = 0; at < words.length; at++) {
+    const [, name = '', joined] = /^(--[^=]+)(?:=(.*))?$/s.exec(String(words[at])) ?? [];
+    if (!Object.hasOwn(notebookOptions, name)) others.push(words[at]);
+    else if (joined !== undefined) former.push([name, joined]);
+    else if (notebookOptions[name] === true) former.push([name, String(words[++at] ?? '')]);
+    else former.push([name]);
+  }
+  return { former, others };
 }
 
 function startsWith(words: readonly unknown[], ours: readonly unknown[]): boolean {
@@ -72,13 +103,6 @@ function launcherLength(command: unknown, words: readonly unknown[]): number {
   const named = words.findIndex(isOurs);
   // Of an unknown program the first word that is no option: `node /old.js`.
   return (named >= 0 ? named : words.findIndex((word) => typeof word === 'string' && !word.startsWith('-'))) + 1;
-}
-
-function withOption(words: readonly unknown[], name: string, value: string): unknown[] {
-  const joined = words.findIndex((word) => typeof word === 'string' && word.startsWith(`${name}=`));
-  if (joined >= 0) return words.with(joined, `${name}=${value}`);
-  const at = words.indexOf(name);
-  return at >= 0 ? [...words.slice(0, at + 1), value, ...words.slice(at + 2)] : [...words, name, value];
 }
 
 function withoutEntry(config: unknown, { container, name }: MergeRequest): unknown {

@@ -1,7 +1,11 @@
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { promisify } from 'node:util';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { pythonWith, runPython } from '../../../../../scripts/python-env.mjs';
+import { programFile } from '../../../test/support/program.js';
 import { writeHubFile } from '../../identity/hub-file.js';
 import { describeSetup } from './describe-setup.js';
 import { hosts } from './hosts.js';
@@ -76,16 +80,89 @@ describe('setup --notebook jupyter', () => {
 });
 
 describe('setup --kernel', () => {
-  it('is written beside the notebook, a path whole, and replaced alone', async () => {
-    const python = join(home, 'python');
-    await writeFile(python, '');
-    const report = await run({ notebook: '/work.ipynb', kernel: relative(process.cwd(), python) });
-    expect((await cursorEntry()).args).toEqual([...launch.args, '--notebook', '/work.ipynb', '--kernel', python]);
-    expect(report.kernel).toBe(python);
-    await expect(run({ kernel: '.venv/bin/pyhton' })).rejects.toThrow(/there is nothing at ".*pyhton".*kernels" lists/);
-    await run({ kernel: 'auto' });
-    expect((await cursorEntry()).args).toEqual([...launch.args, '--notebook', '/work.ipynb', '--kernel', 'auto']);
-    expect(describeSetup(await run({ write: false, kernel: 'auto' }))).toContain('setup cursor --kernel auto --write');
+  let python: string;
+  beforeAll(async () => {
+    python = await pythonWith(['ipykernel']);
+  }, 600_000);
+
+  it('is written beside the notebook, a path whole', async () => {
+    const environment = join(home, 'env');
+    await symlink(dirname(dirname(python)), environment);
+    const whole = join(environment, 'bin/python');
+    const report = await run({ notebook: '/work.ipynb', kernel: relative(process.cwd(), whole) });
+    expect((await cursorEntry()).args).toEqual([...launch.args, '--notebook', '/work.ipynb', '--kernel', whole]);
+    expect(report.kernel).toBe(whole);
+    expect(describeSetup(await run({ write: false, notebook: '/work.ipynb', kernel: 'auto' }))).toContain(
+      'setup cursor --notebook /work.ipynb --kernel auto --write',
+    );
+  });
+
+  it('that no agent could use is refused with what to do, and nothing is written', async () => {
+    const bare = join(home, 'bare');
+    await runPython(python, ['-m', 'venv', '--without-pip', bare]);
+    const refusalOf = (kernel: string) => run({ notebook: '/work.ipynb', kernel }).catch(String);
+    expect(await refusalOf(join(bare, 'bin/python'))).toMatch(
+      /^BridgeError: Nothing was written\. .*ipykernel.*To fix it: .*install ipykernel/,
+    );
+    expect(await refusalOf('.venv/bin/pyhton')).toMatch(/There is nothing at ".*pyhton".*kernels" lists/);
+    expect(await refusalOf('pyodid')).toMatch(/There is no kernel "pyodid"\. Nearest: pyodide/);
+    await expect(cursorEntry()).rejects.toThrow('ENOENT');
+  });
+
+  it.for([{ kernel: 'pyodide' }, { files: 'rw' }, { allowNet: ['pypi.org'], notebook: 'jupyter' }])(
+    'is refused, as its like, without a file to run it in: %j',
+    async (named) => {
+      await expect(run(named)).rejects.toThrow(/^--(kernel|files|allow-net) is of the built-in notebook, so name its file too: /);
+    },
+  );
+
+  it('is named by its folder, where no kernel has that name', { timeout: 60_000 }, async () => {
+    await symlink(dirname(dirname(python)), join(home, 'v2'));
+    const args = [programFile, 'setup', 'cursor', '--notebook', 'a.ipynb', '--kernel', 'v2', '--json'];
+    const ran = await promisify(execFile)(process.execPath, args, { cwd: home, env: { HOME: home } });
+    expect(JSON.parse(ran.stdout)).toMatchObject({ status: 'printed', kernel: join(await realpath(home), 'v2') });
+  });
+
+  it('has what its code may reach beside it', async () => {
+    const report = await run({ notebook: '/work.ipynb', files: 'rw', allowNet: ['pypi.org', '*.example.org'] });
+    const words = ['--files', 'rw', '--allow-net', 'pypi.org', '--allow-net', '*.example.org'];
+    expect((await cursorEntry()).args).toEqual([...launch.args, '--notebook', '/work.ipynb', ...words]);
+    expect(describeSetup({ ...report, status: 'printed' })).toContain("--files rw --allow-net 'pypi.org,*.example.org' --write");
+  });
+});
+
+describe('setup over an entry of ours', () => {
+  it('writes what it prints: notebook options are replaced as a whole, other words stay, and it says what was there', async () => {
+    const file = join(home, '.cursor', 'mcp.json');
+    await run({ notebook: '/work.ipynb', kernel: 'pyodide', files: 'ro' });
+    const config = JSON.parse(await readFile(file, 'utf8')) as { mcpServers: { notebridge: { args: string[]; env: object } } };
+    config.mcpServers.notebridge.args.push('--log-level', 'debug', '--allow-edits', '--sandbox=require');
+    config.mcpServers.notebridge.env = { A: 'b' };
+    await writeFile(file, JSON.stringify(config));
+    const report = await run({ notebook: 'jupyter' });
+    expect(await cursorEntry()).toMatchObject({
+      args: [...launch.args, '--log-level', 'debug', '--sandbox=require', '--notebook', 'jupyter'],
+      env: { A: 'b' },
+    });
+    expect(describeSetup(report)).toContain('Until now it had: --notebook /work.ipynb --kernel pyodide --files ro --allow-edits');
+    expect((await run({ notebook: 'jupyter' })).notes).toEqual([]);
+  });
+
+  it('changes nothing that was not asked for, and says what it starts and how to get Colab', async () => {
+    await run({ notebook: 'jupyter' });
+    const text = describeSetup(await run({}));
+    expect(text).toContain('Nothing was written.');
+    expect(text).toMatch(/It starts with: --notebook jupyter\nFor Google Colab: .* setup cursor --notebook colab --write/);
+    await run({ notebook: 'colab' });
+    expect((await cursorEntry()).args).toEqual([...launch.args, '--notebook', 'colab']);
+    expect((await run({})).notes).toEqual([]);
+  });
+
+  it('does not print a token that a person has put there', async () => {
+    const args = [...launch.args, `--notebook=jupyter=http://localhost:8888/?token=${token}`];
+    await mkdir(join(home, '.cursor'));
+    await writeFile(join(home, '.cursor', 'mcp.json'), JSON.stringify({ mcpServers: { notebridge: { command: 'node', args } } }));
+    expect(JSON.stringify(await run({}))).not.toContain(token);
   });
 });
 

@@ -1,14 +1,16 @@
-import { existsSync } from 'node:fs';
-import { isAbsolute } from 'node:path';
+import { dirname, isAbsolute } from 'node:path';
 import { didYouMean } from '@notebridge/kit/did-you-mean';
+import { messageOf } from '@notebridge/kit/message-of';
+import { withoutToken } from '../../assembly/notebooks/to-opener.js';
 import { stateDir } from '../../assembly/state-dir.js';
 import { BridgeError } from '../../core/errors.js';
 import { toWholeKernel } from '../kernel-argument.js';
+import { quoteWord } from '../own-command.js';
 import { readHostFile, replaceHostFile } from './host-file.js';
 import { type ConfigPlace, type Host, hosts, tokenVariable } from './hosts.js';
 import { toHubAddress } from './hub-address.js';
 import { type LaunchCommand, launchCommand } from './launch-command.js';
-import type { Merged, MergeRequest } from './merge.js';
+import type { Merged, MergeRequest, NotebookOption } from './merge.js';
 import { mergeIntoJson } from './merge-json.js';
 import { mergeIntoToml } from './merge-toml.js';
 import { toNotebookArgument } from './notebook-argument.js';
@@ -22,6 +24,9 @@ export interface SetupOptions extends ConfigPlace {
   notebook?: string | undefined;
   /** What runs its code, as `--kernel` of `stdio` takes it; paths are written whole. Default: none is named. */
   kernel?: string | undefined;
+  /** What its code reaches, as `--files` and `--allow-net` of `stdio` take it. Default: none is named. */
+  files?: string | undefined;
+  allowNet?: readonly string[] | undefined;
   /** The host connects to a hub that serves, in place of starting us: its address, or true for the one of this user. Default: it starts us. */
   url?: string | true | undefined;
   /** Default: as this program itself was started. */
@@ -42,6 +47,9 @@ export interface SetupReport {
   notebook?: string;
   /** The kernel that was asked for, as it is written. */
   kernel?: string;
+  /** As it was asked for. */
+  files?: string;
+  allowNet?: readonly string[];
   /** The address of the hub, if the host connects to one. */
   url?: string;
   /** What is not written, and what to do about it: sentences. */
@@ -60,13 +68,15 @@ export async function setup(options: SetupOptions): Promise<SetupReport> {
   const host = findHost(options.host);
   const plan = options.url === undefined ? await planStart(host, options) : planConnection(host, { ...options, url: options.url });
   const request: MergeRequest = { file: host.file(options), container: host.container, name: 'notebridge', ...plan.merge };
+  const { former, ...outcome } = options.write ? await writeEntry(host, request) : { status: 'printed' as const, former: [] };
   return {
     host: host.name,
     title: host.title,
     file: request.file,
-    ...(options.write ? await writeEntry(host, request) : { status: 'printed' }),
+    ...outcome,
     snippet: mergers[host.format]('', request).text,
     ...plan.report,
+    notes: [...plan.report.notes, ...noteOn(former, { host, asked: plan.merge.options ?? [] })],
     afterwards: host.afterwards,
   };
 }
@@ -74,47 +84,79 @@ export async function setup(options: SetupOptions): Promise<SetupReport> {
 /** How the host comes to us. */
 interface SetupPlan {
   merge: Pick<MergeRequest, 'entry' | 'options'>;
-  report: Pick<SetupReport, 'notebook' | 'kernel' | 'url' | 'notes' | 'ownCommand'>;
+  report: Pick<SetupReport, 'notebook' | 'kernel' | 'files' | 'allowNet' | 'url' | 'notes' | 'ownCommand'>;
 }
 
-async function planStart(host: Host, { notebook, kernel, launch: base = launchCommand() }: SetupOptions): Promise<SetupPlan> {
+async function planStart(host: Host, options: SetupOptions): Promise<SetupPlan> {
+  const { notebook, files, allowNet = [], launch: base = launchCommand() } = options;
+  assertBuiltIn(options);
   const argument = notebook === undefined ? undefined : await toNotebookArgument(notebook);
-  const whole = kernel === undefined ? undefined : toKernel(kernel);
-  const named: [string, string][] = [];
+  const kernel = options.kernel === undefined ? undefined : await toKernel(options.kernel, { notebook: argument?.where, env: options.env });
+  const named: NotebookOption[] = [];
   if (argument !== undefined) named.push(['--notebook', argument.where]);
-  if (whole !== undefined) named.push(['--kernel', whole]);
+  if (kernel !== undefined) named.push(['--kernel', kernel]);
+  if (files !== undefined) named.push(['--files', files]);
+  for (const server of allowNet) named.push(['--allow-net', server]);
   const launch = { ...base, args: [...base.args, ...named.flat()] };
   const ownCommand = host.ownCommand?.(launch);
   return {
     merge: { entry: host.entry(launch), options: named },
     report: {
       ...(argument === undefined ? {} : { notebook: argument.where }),
-      ...(whole === undefined ? {} : { kernel: whole }),
+      ...(kernel === undefined ? {} : { kernel }),
+      ...(files === undefined ? {} : { files }),
+      ...(allowNet.length === 0 ? {} : { allowNet }),
       notes: argument?.hadToken ? [tokenNote(host)] : [],
       ...(ownCommand === undefined ? {} : { ownCommand }),
     },
   };
 }
 
-/** A typing error is found now, and not by an agent host that shows it to nobody. */
-function toKernel(kernel: string): string {
-  const whole = toWholeKernel(kernel);
-  if (!isAbsolute(whole) || existsSync(whole)) return whole;
+/** Of another notebook these would mean nothing, and nobody would notice. */
+function assertBuiltIn({ host, notebook = 'colab', kernel, files, allowNet = [] }: SetupOptions): void {
+  const [option] = Object.entries({ kernel, files, 'allow-net': allowNet[0] }).find(([, value]) => value !== undefined) ?? [];
+  if (option === undefined || notebook === 'local' || (notebook.endsWith('.ipynb') && !/^(?:jupyter=|https?:)/.test(notebook))) return;
   throw new BridgeError(
     'bad_usage',
-    `--kernel "${kernel}" cannot be used: there is nothing at "${whole}". "notebridge kernels" lists those of this machine.`,
+    `--${option} is of the built-in notebook, so name its file too: notebridge setup ${host} --notebook work.ipynb --${option} …`,
   );
+}
+
+/** What cannot be used is found now, and not by an agent host that shows it to nobody. */
+async function toKernel(kernel: string, { notebook, env }: Pick<SetupOptions, 'notebook' | 'env'>): Promise<string> {
+  const whole = toWholeKernel(kernel);
+  if (whole === 'auto') return whole;
+  const { toUsableKernel } = await import('@notebridge/notebook/host');
+  const folder = notebook !== undefined && isAbsolute(notebook) ? dirname(notebook) : process.cwd();
+  return toUsableKernel(whole, { folder, env }).catch((error: unknown) => {
+    throw new BridgeError('bad_usage', `Nothing was written. ${messageOf(error)}`, { cause: error });
+  });
+}
+
+/** What the entry worked in until now, or still does where nothing was asked for. */
+function noteOn(former: readonly NotebookOption[], { host, asked }: { host: Host; asked: readonly NotebookOption[] }): string[] {
+  const toText = (options: readonly NotebookOption[]): string =>
+    options
+      .flat()
+      .map((word) => quoteWord(withoutToken(word)))
+      .join(' ');
+  const had = toText(former);
+  if (former.length === 0 || had === toText(asked)) return [];
+  if (asked.length > 0) return [`Until now it had: ${had}`];
+  if (had === '--notebook colab') return [];
+  return [`It starts with: ${had}\nFor Google Colab: notebridge setup ${host.name} --notebook colab --write`];
 }
 
 function tokenNote({ title }: Host): string {
   return `The token of the address is not written: the file of ${title} is no place for it. Of a server on this machine it is found without; for another one, have JUPYTER_TOKEN set where ${title} is started.`;
 }
 
-function planConnection(host: Host, { url, notebook, kernel, env }: SetupOptions & { url: string | true }): SetupPlan {
-  if (notebook !== undefined || kernel !== undefined)
+function planConnection(host: Host, { url, env, ...named }: SetupOptions & { url: string | true }): SetupPlan {
+  const { notebook, kernel, files, allowNet = [] } = named;
+  if ([notebook, kernel, files, ...allowNet].some((value) => value !== undefined))
     throw new BridgeError(
       'bad_usage',
-      '--url is of a hub that serves, and its notebook is chosen where it is started: notebridge serve --notebook FILE.ipynb. Leave --notebook and --kernel out here.',
+      '--url is of a hub that serves, and its notebook is chosen where it is started: notebridge serve --notebook FILE.ipynb. Leave --notebook and what is of it out here.',
     );
   if (host.connection === undefined)
     throw new BridgeError(
@@ -137,12 +179,13 @@ function planConnection(host: Host, { url, notebook, kernel, env }: SetupOptions
 
 const mergers: Record<Host['format'], (text: string, request: MergeRequest) => Merged> = { json: mergeIntoJson, toml: mergeIntoToml };
 
-async function writeEntry(host: Host, request: MergeRequest): Promise<Pick<SetupReport, 'status' | 'backup'>> {
+async function writeEntry(host: Host, request: MergeRequest): Promise<Pick<SetupReport, 'status' | 'backup'> & Pick<Merged, 'former'>> {
   const before = await readHostFile(request.file);
   const merged = mergers[host.format](before ?? '', request);
-  if (merged.change === 'none') return { status: 'unchanged' };
+  const { former } = merged;
+  if (merged.change === 'none') return { status: 'unchanged', former };
   const backup = await replaceHostFile({ file: request.file, before, after: merged.text });
-  return { status: merged.change, ...(backup === undefined ? {} : { backup }) };
+  return { status: merged.change, former, ...(backup === undefined ? {} : { backup }) };
 }
 
 function findHost(name: string | undefined): Host {

@@ -7,16 +7,19 @@ import type { BridgeError } from '../../core/errors.js';
 import { owner, type Principal } from '../../core/principal.js';
 import type { Era } from '../../core/protocol-versions.js';
 import type { ProviderEvent } from '../../core/provider.js';
+import type { Asker } from '../../core/questions.js';
 import { RequestContext } from '../../core/request-context.js';
 import type { Hub } from '../../hub.js';
 import type { Channel } from '../../rpc/message-stream.js';
 import { type RpcId, type RpcNotification, type RpcRequest, toNotification } from '../../rpc/messages.js';
 import { envelopeOf } from '../../rpc/modern-envelope.js';
 import { Peer } from '../../rpc/peer.js';
+import { createLegacyAsker } from './legacy-asker.js';
 import { isLevelWanted, parseLogLevel, toInitializeResult } from './legacy-era.js';
 import { createWatch, Listens, taskEvent } from './listens.js';
 import { answerModern, passNotification, toModernNotify, toVisibleError } from './modern-call.js';
 import { unsupportedVersion } from './modern-era.js';
+import { ModernLogs } from './modern-logs.js';
 import { UnreadNotifications } from './unread-notifications.js';
 
 export interface AgentSessionOptions {
@@ -26,10 +29,10 @@ export interface AgentSessionOptions {
   /** On whose behalf the agent calls, as the door has proved it. Left out: the owner. */
   principal?: Principal | undefined;
   /**
-   * Takes a notification that belongs to a request that runs (its progress, a log line of it). False to have it sent like any
-   * other. Left out: there is one way for all.
+   * Takes a message that belongs to a request that runs (its progress, a log line, a question of its server). False to have it sent
+   * like any other. Throws if it is a request that can't be sent. Left out: there is one way for all.
    */
-  notifyDuring?: ((request: RpcId, notification: JsonObject) => boolean) | undefined;
+  sendDuring?: ((request: RpcId, message: JsonObject) => boolean) | undefined;
   /** True while the agent does not read: notifications are dropped then, and `catchUp` tells of them. Default: it reads. */
   isBehind?: (() => boolean) | undefined;
   /** Requests of this agent that may run at once. Default 1024. */
@@ -48,9 +51,11 @@ export class AgentSession {
   readonly #peer: Peer;
   readonly #listens: Listens;
   readonly #callPrefix = randomBytes(6).toString('hex');
+  readonly #logs = new ModernLogs();
   readonly #unread = new UnreadNotifications();
   readonly #stopListening: () => void;
   #legacyCaller: Caller;
+  #asker: Asker | undefined;
   #era: Era | undefined;
   #logLevel = 'debug';
   #calls = 0;
@@ -143,8 +148,9 @@ export class AgentSession {
     }
   }
 
-  #meet({ protocolVersion, clientInfo }: JsonObject): void {
+  #meet({ protocolVersion, clientInfo, capabilities }: JsonObject): void {
     if (this.#era === 'modern') throw unsupportedVersion(protocolVersion);
+    this.#asker = createLegacyAsker(this.#peer, capabilities, this.#options.sendDuring);
     this.#legacyCaller = this.#callerOf('legacy', isJsonObject(clientInfo) ? clientInfo : undefined);
   }
 
@@ -158,6 +164,7 @@ export class AgentSession {
       toCaller: (clientInfo) => this.#callerOf('modern', clientInfo),
       notify: (notified, params) => this.#send(notified, params, id),
       notifyListens: (event) => this.#listens.notify(event),
+      logs: this.#logs,
       listen: method === 'subscriptions/listen' ? (params) => this.#listens.serve(id, params, cancellation) : undefined,
     });
     // A probe decides nothing: the agent may still fall back to `initialize`.
@@ -180,6 +187,7 @@ export class AgentSession {
     if (!this.#hub.mayHear(this.#options.principal ?? owner, event)) return;
     if (this.#options.isBehind?.()) return this.#unread.add(event.method);
     this.#listens.notify(event);
+    this.#logs.pass(event, this.#hub);
     if (this.#era === 'legacy' && event.method !== taskEvent) this.#notify(event.method, event.params, this.#logLevel);
   }
 
@@ -189,9 +197,9 @@ export class AgentSession {
   }
 
   #send(method: string, params: JsonObject | undefined, during?: RpcId): void {
-    const { notifyDuring, isBehind } = this.#options;
+    const { sendDuring, isBehind } = this.#options;
     if (isBehind?.()) return this.#unread.add(method);
-    if (during !== undefined && notifyDuring?.(during, toNotification(method, params))) return;
+    if (during !== undefined && sendDuring?.(during, toNotification(method, params))) return;
     this.#peer.notify(method, params);
   }
 
@@ -208,7 +216,8 @@ export class AgentSession {
       caller.era === 'modern'
         ? toModernNotify({ notify: (...said) => this.#send(...said), notifyListens: (event) => this.#listens.notify(event), logLevel })
         : (notified: string, params?: JsonObject) => this.#notify(notified, params, logLevel, id);
-    return new RequestContext({ type, method, message, callId, cancellation, caller, notify });
+    const asker = caller.era === 'modern' ? undefined : this.#asker;
+    return new RequestContext({ type, method, message, callId, cancellation, caller, notify, asker, requestId: id });
   }
 
   #nextCallId(): string {
@@ -222,6 +231,7 @@ export class AgentSession {
 
   #setLogLevel(params: JsonObject): JsonObject {
     this.#logLevel = parseLogLevel(params.level, 'level');
+    this.#hub.logLevels.set(this.sessionId, this.#logLevel);
     return {};
   }
 
@@ -232,6 +242,7 @@ export class AgentSession {
 
   #end(): void {
     this.#stopListening();
+    this.#hub.logLevels.delete(this.sessionId);
     // The agent has closed its end; what is still to be written to it leaves now.
     this.#options.channel.outgoing.close();
     this.#options.onClose?.();

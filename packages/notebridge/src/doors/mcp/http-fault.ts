@@ -1,4 +1,4 @@
-import { BridgeError, type ErrorCode, errorTable, RemoteError } from '../../core/errors.js';
+import { BridgeError, type ErrorCode, errorTable, headerMismatchCode, RemoteError } from '../../core/errors.js';
 import { printMessage } from '../../core/wire.js';
 import { type RpcId, toErrorAnswer } from '../../rpc/messages.js';
 import type { Refusal } from '../http/refusal.js';
@@ -9,9 +9,6 @@ export interface HttpFault extends Refusal {
   /** The request that it answers, if it is one. */
   id: RpcId | null;
 }
-
-/** MCP 2026-07-28: a header and the body say different things. */
-export const headerMismatchCode = -32020;
 
 export function faultOf(status: number, error: BridgeError | RemoteError, id: RpcId | null = null): HttpFault {
   return { status, detail: error.message, error, id };

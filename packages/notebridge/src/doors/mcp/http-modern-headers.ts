@@ -1,6 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import type { JsonObject } from '@notebridge/kit/json';
 import { type BridgeError, codeOf } from '../../core/errors.js';
+import { decodeHeaderValue } from '../../core/header-value.js';
+import { findMismatch } from '../../core/param-headers.js';
+import type { Hub } from '../../hub.js';
 import type { RpcRequest } from '../../rpc/messages.js';
 import { envelopeKeys } from '../../rpc/modern-envelope.js';
 import { quote } from '../../util/quote.js';
@@ -55,17 +58,11 @@ function checkName(http: IncomingMessage, { id, method, params }: RpcRequest): H
   return headerMismatch(`Mcp-Name says ${quote(name)}, params.${source} ${quote(wanted)}.`, id);
 }
 
-const encoded = /^=\?base64\?(.*)\?=$/s;
-const canonicalBase64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
-
-/** What does not fit into a header stands there as base64 of its UTF-8. Undefined if it is not that. */
-function decodeHeaderValue(value: string): string | undefined {
-  const base64 = encoded.exec(value)?.[1];
-  if (base64 === undefined) return value;
-  if (!canonicalBase64.test(base64)) return undefined;
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.from(base64, 'base64'));
-  } catch {
-    return undefined;
-  }
+/** Checks that the headers of a tool call repeat the arguments that the tool declares. */
+export function checkParams(http: IncomingMessage, { id, method, params }: RpcRequest, hub: Hub): HttpFault | undefined {
+  if (method !== 'tools/call') return undefined;
+  const declared = hub.paramHeadersOf(params?.name);
+  if (declared.length === 0) return undefined;
+  const mismatch = findMismatch(declared, params?.arguments, (name) => headerOf(http, name));
+  return mismatch === undefined ? undefined : headerMismatch(mismatch, id);
 }

@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { messageOf } from '@notebridge/kit/message-of';
 import type { Caller } from '../../core/call-context.js';
 import { Cancellation } from '../../core/cancellation.js';
-import { errorTable } from '../../core/errors.js';
+import { errorTable, headerMismatchCode } from '../../core/errors.js';
 import { type Principal, principalKey } from '../../core/principal.js';
 import type { Era } from '../../core/protocol-versions.js';
 import type { ProviderEvent } from '../../core/provider.js';
@@ -16,10 +16,11 @@ import { CallsUnderWay } from '../http/calls-under-way.js';
 import { sendEmpty } from '../http/raw-answer.js';
 import type { HttpCall, McpHttpLimits } from './http-call.js';
 import { HttpExchange } from './http-exchange.js';
-import { fault, type HttpFault, headerMismatchCode, tooMany } from './http-fault.js';
-import { checkModernRequest } from './http-modern-headers.js';
+import { fault, type HttpFault, tooMany } from './http-fault.js';
+import { checkModernRequest, checkParams } from './http-modern-headers.js';
 import { createWatch, Listens } from './listens.js';
 import { answerModern, passNotification, toModernNotify, toVisibleError } from './modern-call.js';
+import { ModernLogs } from './modern-logs.js';
 
 export interface HttpModernOptions {
   hub: Hub;
@@ -46,6 +47,7 @@ export class HttpModern {
   readonly #options: HttpModernOptions;
   readonly #identities = new Map<string, Identity>();
   readonly #listeners = new Map<Listens, Identity>();
+  readonly #logs = new ModernLogs();
   readonly #listenCalls = new CallsUnderWay();
   readonly #callPrefix = randomBytes(6).toString('hex');
   readonly #stopListening: () => void;
@@ -59,7 +61,9 @@ export class HttpModern {
 
   /** Answers a request whose envelope is `meta`. Returns why not, or nothing. */
   answer(call: HttpCall, request: RpcRequest, meta: JsonObject): HttpFault | undefined {
-    const refusal = checkModernRequest(call.request, request, meta) ?? this.#refuse(call, request);
+    const { hub } = this.#options;
+    const refusal =
+      checkModernRequest(call.request, request, meta) ?? checkParams(call.request, request, hub) ?? this.#refuse(call, request);
     if (refusal === undefined) this.#call(call, request, meta);
     return refusal;
   }
@@ -117,7 +121,17 @@ export class HttpModern {
     const notifyListens = (event: ProviderEvent): void => this.#notifyListens(identity, event);
     const listen = listens && ((params: JsonObject) => listens.serve(id, params, cancellation));
     try {
-      const answered = answerModern(hub, { request, meta, callId, cancellation, toCaller, notify, notifyListens, listen });
+      const answered = answerModern(hub, {
+        request,
+        meta,
+        callId,
+        cancellation,
+        toCaller,
+        notify,
+        notifyListens,
+        logs: this.#logs,
+        listen,
+      });
       answered.then((result) => send(new ResultAnswer(id, result)), fail);
     } catch (error) {
       fail(error);
@@ -174,6 +188,7 @@ export class HttpModern {
 
   #notify(event: ProviderEvent): void {
     const { hub } = this.#options;
+    this.#logs.pass(event, hub);
     for (const [listens, { sessionId, principal }] of this.#listeners) {
       if ((event.sessionId ?? sessionId) === sessionId && hub.mayHear(principal, event)) listens.notify(event);
     }

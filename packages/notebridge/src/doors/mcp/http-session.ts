@@ -31,6 +31,8 @@ interface Pending {
 /** Streams that one agent may hold open; one more ends the oldest, which the agent may have lost without our knowing. */
 const maxStreams = 4;
 
+const cancelledMethod = 'notifications/cancelled';
+
 /** One legacy agent over HTTP: its session of the protocol, and which of its connections takes which message. */
 export class HttpSession {
   /** The `Mcp-Session-Id`: a secret, so it is not the id that logs and providers see. */
@@ -57,7 +59,7 @@ export class HttpSession {
       door: 'http',
       principal,
       maxInFlight,
-      notifyDuring: (id, notification) => this.#notifyDuring(id, notification),
+      sendDuring: (id, message) => this.#sendDuring(id, message),
     });
   }
 
@@ -123,11 +125,29 @@ export class HttpSession {
     if (!this.#isOpened) this.#onRefused();
   }
 
-  /** Progress and log lines of a request go ahead of its answer, if the agent takes them there. */
-  #notifyDuring(id: RpcId, notification: JsonObject): boolean {
+  /** What belongs to a request goes ahead of its answer, if the agent takes it there. */
+  #sendDuring(id: RpcId, message: JsonObject): boolean {
+    const exchange = this.#pending.get(idKey(id))?.exchange;
+    return message.method === cancelledMethod || message.id !== undefined
+      ? this.#askDuring(exchange, message)
+      : this.#notifyDuring(exchange, message);
+  }
+
+  /** A question, or that it is not to be answered any more. It is never kept for later, nor left out for a slow reader. */
+  #askDuring(exchange: HttpExchange | undefined, message: JsonObject): boolean {
+    const taker = exchange?.takesNotifications === true ? exchange : undefined;
+    const stream = this.#streams.findLast(({ isOpen }) => isOpen);
+    if (taker !== undefined) taker.notify(message);
+    else if (stream !== undefined) sendMessage(stream, message);
+    else if (message.id !== undefined)
+      throw new BridgeError('closed', 'The agent can’t be asked: it takes no event stream, or its connection is gone.');
+    return true;
+  }
+
+  /** Progress and log lines of a request. */
+  #notifyDuring(exchange: HttpExchange | undefined, notification: JsonObject): boolean {
     const isProgress = notification.method === 'notifications/progress';
     if (!isProgress && notification.method !== 'notifications/message') return false;
-    const exchange = this.#pending.get(idKey(id))?.exchange;
     // Progress means nothing to others.
     if (exchange?.takesNotifications !== true) return isProgress;
     // A slow reader loses these, not the answer.
@@ -154,7 +174,7 @@ export class HttpSession {
 
   /** A cancelled request gets no answer, so its exchange must not wait for one. */
   #forgetCancelled({ method, params }: JsonObject): void {
-    if (method !== 'notifications/cancelled' || !isJsonObject(params) || !isRpcId(params.requestId)) return;
+    if (method !== cancelledMethod || !isJsonObject(params) || !isRpcId(params.requestId)) return;
     const exchange = this.#forget(idKey(params.requestId));
     if (exchange !== undefined) exchange.finish();
   }

@@ -1,5 +1,6 @@
 import type { JsonObject } from '@notebridge/kit/json';
 import { BridgeError } from '../../core/errors.js';
+import { severities } from '../../core/log-levels.js';
 import { isLegacyVersion, latestLegacyVersion } from '../../core/protocol-versions.js';
 
 /** Declared at once and permanently: capabilities cannot grow after `initialize`, and a page may come later. */
@@ -25,9 +26,6 @@ export function toInitializeResult(params: JsonObject, { serverInfo, instruction
     ...(instructions === undefined ? {} : { instructions }),
   };
 }
-
-/** RFC 5424 severities as MCP names them, least severe first. */
-const severities = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'];
 
 /** True if a log line of `level` is wanted by who set `wanted`; an unknown level is always wanted. */
 export function isLevelWanted(level: unknown, wanted: string): boolean {

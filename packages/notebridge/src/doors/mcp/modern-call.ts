@@ -8,7 +8,8 @@ import { RequestContext } from '../../core/request-context.js';
 import type { Hub } from '../../hub.js';
 import type { RpcRequest } from '../../rpc/messages.js';
 import { isLevelWanted } from './legacy-era.js';
-import { parseEnvelope, toDiscoverResult, toModernError, toModernResult } from './modern-era.js';
+import { type Envelope, parseEnvelope, toDiscoverResult, toModernError, toModernResult } from './modern-era.js';
+import type { ModernLogs } from './modern-logs.js';
 
 /** One request of the modern era, which says all that there is to know of it. */
 export interface ModernCall {
@@ -22,6 +23,8 @@ export interface ModernCall {
   notify: (method: string, params: JsonObject | undefined) => void;
   /** Notifies listeners of a change that the request caused. */
   notifyListens: (event: ProviderEvent) => void;
+  /** Where the request stands while it runs, if it has asked for log lines. */
+  logs: ModernLogs;
   /** Serves `subscriptions/listen` with these params; undefined for any other request. */
   listen: ((params: JsonObject) => Promise<JsonObject>) | undefined;
 }
@@ -29,9 +32,19 @@ export interface ModernCall {
 /** Answers it. Rejects with what the agent may see; throws `unsupported_version`, `bad_params` or `unknown_method`. */
 export function answerModern(hub: Hub, call: ModernCall): Promise<JsonObject> {
   const { method } = call.request;
-  return requestModern(hub, toContext(call), call.listen).then(
-    (result) => toModernResult(method, result, hub),
+  const envelope = parseEnvelope(method, call.meta);
+  const context = toContext(call, envelope);
+  const stop =
+    envelope.logLevel === undefined
+      ? undefined
+      : call.logs.add(call.callId, { caller: context.caller, logLevel: envelope.logLevel, notify: call.notify });
+  return requestModern(hub, context, call.listen).then(
+    (result) => {
+      stop?.();
+      return toModernResult(method, result, hub);
+    },
     (error: unknown) => {
+      stop?.();
       throw toModernError(error);
     },
   );
@@ -80,9 +93,11 @@ function requestModern(hub: Hub, context: RequestContext, listen: ModernCall['li
   return hub.request(context);
 }
 
-function toContext({ request, meta, callId, cancellation, toCaller, notify, notifyListens }: ModernCall): RequestContext {
+function toContext(
+  { request, callId, cancellation, toCaller, notify, notifyListens }: ModernCall,
+  { clientInfo, logLevel, askable }: Envelope,
+): RequestContext {
   const { method, params: message = {} } = request;
-  const { clientInfo, logLevel } = parseEnvelope(method, meta);
   return new RequestContext({
     type: 'request',
     method,
@@ -91,5 +106,6 @@ function toContext({ request, meta, callId, cancellation, toCaller, notify, noti
     cancellation,
     caller: toCaller(clientInfo),
     notify: toModernNotify({ notify, notifyListens, logLevel }),
+    asker: askable && { clientCapabilities: askable },
   });
 }

@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { BridgeError, RemoteError } from '../../core/errors.js';
 import { isModernVersion, modernVersions } from '../../core/protocol-versions.js';
+import { isInputRequired, toAskable } from '../../core/questions.js';
 import { envelopeKeys, serverInfoMetaKey } from '../../rpc/modern-envelope.js';
 import { parseLogLevel, type ServerIdentity, serverCapabilities } from './legacy-era.js';
 
@@ -9,6 +10,8 @@ export interface Envelope {
   clientInfo: JsonObject | undefined;
   /** Log lines are sent only to a request that asks for them. */
   logLevel: string | undefined;
+  /** What its client can be asked: see `toAskable`. */
+  askable: JsonObject | undefined;
 }
 
 /** Methods of the legacy era that the modern one has taken away. */
@@ -28,7 +31,8 @@ const cacheableMethods = new Set([
 export function parseEnvelope(method: string, meta: JsonObject): Envelope {
   const version = meta[envelopeKeys.protocolVersion];
   if (!isModernVersion(version)) throw unsupportedVersion(version);
-  if (!isJsonObject(meta[envelopeKeys.clientCapabilities])) {
+  const capabilities = meta[envelopeKeys.clientCapabilities];
+  if (!isJsonObject(capabilities)) {
     throw new BridgeError('bad_params', `Invalid _meta envelope: "${envelopeKeys.clientCapabilities}" must be an object.`);
   }
   if (removedMethods.has(method)) throw new BridgeError('unknown_method', `"${method}" does not exist in protocol version ${version}.`);
@@ -37,6 +41,7 @@ export function parseEnvelope(method: string, meta: JsonObject): Envelope {
   return {
     clientInfo: isJsonObject(clientInfo) ? clientInfo : undefined,
     logLevel: logLevel === undefined ? undefined : parseLogLevel(logLevel, envelopeKeys.logLevel),
+    askable: toAskable(capabilities),
   };
 }
 
@@ -64,7 +69,7 @@ export function toModernResult(method: string, result: JsonObject, { serverInfo 
   const meta = isJsonObject(result._meta) ? result._meta : {};
   return {
     resultType: 'complete',
-    ...(cacheableMethods.has(method) ? { ttlMs: 0, cacheScope: 'private' } : {}),
+    ...(cacheableMethods.has(method) && !isInputRequired(result) ? { ttlMs: 0, cacheScope: 'private' } : {}),
     ...result,
     _meta: { [serverInfoMetaKey]: serverInfo, ...meta },
   };

@@ -12,6 +12,11 @@ export class AgentWatchMiddleware implements Middleware {
     this.#onAgents = onAgents;
   }
 
+  /** The agent has gone. */
+  endSession(sessionId: string): void {
+    if (this.#agents.delete(sessionId)) this.#tell();
+  }
+
   onMessage(context: MiddlewareContext, callNext: CallNext<JsonObject, JsonObject>): Promise<Answered<JsonObject>> {
     const { sessionId, door } = context.caller;
     // Code in a kernel is no agent.
@@ -19,8 +24,12 @@ export class AgentWatchMiddleware implements Middleware {
     const name = nameOfAgent(context);
     if (this.#agents.get(sessionId) !== name) {
       this.#agents.set(sessionId, name);
-      this.#onAgents([...this.#agents].map(([id, shown]) => ({ id, name: shown })));
+      this.#tell();
     }
     return callNext(context);
+  }
+
+  #tell(): void {
+    this.#onAgents([...this.#agents].map(([id, name]) => ({ id, name })));
   }
 }

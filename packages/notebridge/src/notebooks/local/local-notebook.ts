@@ -79,7 +79,7 @@ export async function showWindow(
   open: (url: string) => Promise<BrowserResult> = openBrowser,
 ): Promise<ToolResult> {
   const outcome = await open(url);
-  const shown = outcome.opened ? `Opened in ${outcome.by}.` : `No browser was opened: ${outcome.hint}`;
+  const shown = outcome.opened ? `Opened in ${outcome.by}.` : `No browser was opened. ${outcome.hint}`;
   return toTextResult(`${shown} The address of the window is for a person: it stands in "${path}", which only this user can read.`);
 }
 

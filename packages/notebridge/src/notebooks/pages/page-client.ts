@@ -1,6 +1,7 @@
 import { Listeners } from '@notebridge/kit/listeners';
 import { type Logger, silentLogger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
+import { SerialCalls } from '../../questions/serial-calls.js';
 import { type McpClient, StubClient } from '../../rpc/mcp-client.js';
 import type { RpcNotification } from '../../rpc/messages.js';
 import { NotificationBrake } from '../../rpc/notification-brake.js';
@@ -8,7 +9,7 @@ import { AsyncEvent } from '../../util/async-event.js';
 import { defaultHandshakeMs, PageSession, type PageSessionOptions, type ResumeOffer } from './page-session.js';
 import type { Slot } from './slot.js';
 
-export interface PageClientOptions extends Omit<PageSessionOptions, 'onNotification' | 'resume'> {
+export interface PageClientOptions extends Omit<PageSessionOptions, 'onNotification' | 'resume' | 'questions'> {
   /** Makes the session with the page that has just connected. Default: over the slot's channel. */
   connectSession?: ((options: PageSessionOptions) => Promise<PageSession>) | undefined;
   /** How long after a page went away it is expected back, in milliseconds. Default 30000. */
@@ -16,6 +17,8 @@ export interface PageClientOptions extends Omit<PageSessionOptions, 'onNotificat
 }
 
 const defaultGraceMs = 30_000;
+/** How long an agent may take to answer what a page asks, where calls have no time-out. Milliseconds. */
+const defaultAnswerMs = 3_600_000;
 
 /**
  * The client of whatever page is in a slot: a fresh session and `initialize` for every connection, and a stub in between.
@@ -26,6 +29,8 @@ export class PageClient {
   readonly stubbedMcpClient: McpClient = new StubClient();
   /** Called with `true` when a page can be called, with `false` when it went away. */
   readonly connectionChanged = new Listeners<boolean>();
+  /** The calls in which the page may ask, if its profile lets it. */
+  readonly questions: SerialCalls | undefined;
   /** Notifications of the connected page. */
   readonly notified = new Listeners<RpcNotification>();
   readonly #slot: Slot;
@@ -48,6 +53,8 @@ export class PageClient {
     this.#slot = slot;
     this.#options = options;
     this.#logger = options.logger ?? silentLogger;
+    const { questions, title } = slot.profile;
+    this.questions = questions && new SerialCalls({ server: title, timeoutMs: options.callTimeoutMs ?? defaultAnswerMs });
   }
 
   /** The live session; undefined unless its handshake has finished. */
@@ -149,7 +156,7 @@ export class PageClient {
 
   #connectSession(resume: ResumeOffer | undefined, onNotification: (notification: RpcNotification) => void): Promise<PageSession> {
     const { connectSession = async (options) => new PageSession(this.#slot.channel, options) } = this.#options;
-    return connectSession({ ...this.#options, resume, onNotification });
+    return connectSession({ ...this.#options, questions: this.questions, resume, onNotification });
   }
 
   #lose(): void {

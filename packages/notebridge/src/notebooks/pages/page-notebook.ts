@@ -65,6 +65,7 @@ export class PageNotebook {
       instructions: `Works in a notebook that a person has open in a page (${slot.profile.title}).`,
       clientFactory: () => this.client.clientFactory(),
       isConnected: () => this.client.isConnected(),
+      questions: this.client.questions,
       policy: createStaticListPolicy({ slot, client: this.client, nextStep: () => this.nextStep }),
       onToolsListed: (tools) => {
         slot.rememberedTools = tools;

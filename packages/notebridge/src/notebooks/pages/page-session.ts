@@ -5,7 +5,9 @@ import type { Cancellation } from '../../core/cancellation.js';
 import { BridgeError } from '../../core/errors.js';
 import type { InitializeResult } from '../../core/mcp.js';
 import { isLegacyVersion, pageVersionOffered } from '../../core/protocol-versions.js';
+import { everyAskable, isQuestion } from '../../core/questions.js';
 import { FaultLog } from '../../net/fault-log.js';
+import type { SerialCalls } from '../../questions/serial-calls.js';
 import { McpClient } from '../../rpc/mcp-client.js';
 import type { Channel } from '../../rpc/message-stream.js';
 import type { RpcNotification, RpcRequest } from '../../rpc/messages.js';
@@ -28,7 +30,7 @@ const resumeTokenKey = 'notebridge/resume_token';
 export interface PageSessionOptions {
   /** The name and version sent to the page. Default: Notebridge's. */
   clientInfo?: JsonObject;
-  /** The capabilities sent to the page. Default: none, since a page may only answer and notify. */
+  /** The capabilities sent to the page. Default: those that its questions need; else none, since a page may only answer and notify. */
   capabilities?: JsonObject;
   /** The protocol version offered. Default 2025-06-18. */
   protocolVersion?: string;
@@ -38,6 +40,8 @@ export interface PageSessionOptions {
   callTimeoutMs?: number;
   /** Sent to the page in `initialize`. Default: none, for pages that know no token but the one of their URL. */
   resume?: ResumeOffer | undefined;
+  /** The calls in which the page may ask. Default: it may not. */
+  questions?: SerialCalls | undefined;
   /** Notifications of the page, from before `initialize` on. */
   onNotification?: (notification: RpcNotification) => void;
   logger?: Logger;
@@ -55,9 +59,13 @@ export class PageSession extends McpClient {
     const faults = new FaultLog(options.logger ?? silentLogger);
     this.#peer = new Peer({
       channel,
-      onRequest: answerPageRequest,
+      onRequest: (request, asking) => answerPageRequest(request, asking, options.questions),
       onNotification: (notification) => options.onNotification?.(notification),
-      onFault: (error) => faults.report('Skipped a message of the page.', { code: error.code, error: error.message }),
+      onFault: (error, id) => {
+        if (error.code === 'unexpected_answer' && id !== null) options.questions?.settle(id);
+        faults.report('Skipped a message of the page.', { code: error.code, error: error.message });
+      },
+      onClose: () => options.questions?.settle(),
       onUnsent: (error) => faults.report('A message to the page was dropped.', { error: messageOf(error) }),
     });
   }
@@ -72,10 +80,10 @@ export class PageSession extends McpClient {
    * it does not answer in time, answers an error, or a version that we do not know.
    */
   async initialize(): Promise<InitializeResult> {
-    const { clientInfo, capabilities, protocolVersion, handshakeMs, resume } = this.#options;
+    const { clientInfo, capabilities, protocolVersion, handshakeMs, resume, questions } = this.#options;
     const params = {
       protocolVersion: protocolVersion ?? pageVersionOffered,
-      capabilities: capabilities ?? {},
+      capabilities: capabilities ?? (questions === undefined ? {} : everyAskable),
       clientInfo: clientInfo ?? { name: 'notebridge', version: '0' },
       ...(resume && { _meta: { [resumeTokenKey]: resume.token } }),
     };
@@ -97,6 +105,11 @@ export class PageSession extends McpClient {
     return this.#initialized;
   }
 
+  override can(capability: string): boolean {
+    const { capabilities } = this.#initialized ?? {};
+    return isJsonObject(capabilities) && capabilities[capability] !== undefined;
+  }
+
   request(method: string, params?: JsonObject, options: PeerRequestOptions = {}): Promise<JsonObject> {
     const { callTimeoutMs } = this.#options;
     return this.#peer.request(method, params, callTimeoutMs === undefined ? options : { timeoutMs: callTimeoutMs, ...options });
@@ -116,8 +129,9 @@ export class PageSession extends McpClient {
   }
 }
 
-/** A page may answer and notify. It cannot make us do anything; only its ping is answered. */
-async function answerPageRequest(request: RpcRequest, _call: Cancellation): Promise<JsonObject> {
+/** A page may answer and notify. It cannot make us do anything; its ping is answered, and what its profile lets it ask the agent. */
+async function answerPageRequest(request: RpcRequest, asking: Cancellation, questions: SerialCalls | undefined): Promise<JsonObject> {
   if (request.method === 'ping') return {};
+  if (questions !== undefined && isQuestion(request)) return questions.take(request, asking);
   throw new BridgeError('unknown_method', `A page may not ask for "${request.method}".`);
 }

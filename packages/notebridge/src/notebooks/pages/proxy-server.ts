@@ -6,6 +6,7 @@ import type { CallContext } from '../../core/call-context.js';
 import { BridgeError, codeOf } from '../../core/errors.js';
 import { type ListToolsResult, type Tool, type ToolResult, toFailedResult } from '../../core/mcp.js';
 import type { Provider, ProviderEvent } from '../../core/provider.js';
+import type { SerialCalls } from '../../questions/serial-calls.js';
 import type { McpClient } from '../../rpc/mcp-client.js';
 import { withoutEnvelope } from '../../rpc/modern-envelope.js';
 import type { PeerRequestOptions } from '../../rpc/peer.js';
@@ -27,6 +28,8 @@ export interface ProxyServerOptions {
   clientFactory: () => McpClient;
   /** True while `clientFactory` gives the live client. */
   isConnected?: () => boolean;
+  /** The calls in which the page may ask. Left out: it may not. */
+  questions?: SerialCalls | undefined;
   /** What is done while it gives the stub. Default: the stub answers. */
   policy?: DisconnectedPolicy | undefined;
   /** Receives the tools that a page lists, as they are shown to agents. */
@@ -39,6 +42,9 @@ const listTimeoutMs = 5000;
 /** Agents read a list again whenever they are notified of a change, so they are notified at most once in this time. Milliseconds. */
 const changeIntervalMs = 100;
 
+/** Methods in whose middle a page may ask. */
+const mayAsk = new Set(['tools/call', 'resources/read', 'prompts/get']);
+
 /** The provider in front of a page: every request goes to whatever client there is just now, unchanged. */
 export class ProxyServer implements Provider {
   readonly name: string;
@@ -47,6 +53,8 @@ export class ProxyServer implements Provider {
   readonly #events = new Listeners<ProviderEvent>();
   readonly #changes = new Throttle(changeIntervalMs);
   readonly #listed = new ListedTools(listTimeoutMs);
+  /** The lowest level that agents want. */
+  #logLevel: unknown;
   /** Resources whose updates agents have asked for. */
   readonly #watched = new Set<string>();
 
@@ -67,17 +75,31 @@ export class ProxyServer implements Provider {
   }
 
   notify(method: string, params: JsonObject | undefined): void {
+    if (method === 'logging/setLevel') {
+      this.#logLevel = params?.level;
+      return this.#sendLogLevel(this.#options.clientFactory());
+    }
     this.#options.clientFactory().notify(method, params === undefined ? undefined : withoutEnvelope(params));
   }
 
   /** Asks the page that has just come for the updates that agents asked an earlier one for. */
   watchAgain(): void {
     const client = this.#options.clientFactory();
+    this.#sendLogLevel(client);
     for (const uri of this.#watched) {
       client.request('resources/subscribe', { uri }, { timeoutMs: listTimeoutMs }).catch((error: unknown) => {
         this.#options.logger?.warn('The page does not report changes of a resource.', { uri, error: messageOf(error) });
       });
     }
+  }
+
+  /** What the hub says that agents want; a page that comes later, or comes back, knows nothing of it. */
+  #sendLogLevel(client: McpClient): void {
+    const level = this.#logLevel;
+    if (level === undefined || !client.can('logging')) return;
+    client.request('logging/setLevel', { level }, { timeoutMs: listTimeoutMs }).catch((error: unknown) => {
+      this.#options.logger?.debug('The page did not take a log level.', { error: messageOf(error) });
+    });
   }
 
   subscribe(listener: (event: ProviderEvent) => void): () => void {
@@ -152,7 +174,7 @@ export class ProxyServer implements Provider {
     if (context.wantsProgress) options.onProgress = (progress) => context.forwardProgress(progress);
     if (method.endsWith('/list')) options.timeoutMs = listTimeoutMs;
     const sent = context.caller.era === 'modern' ? withoutEnvelope(params) : params;
-    const answer = client.request(method, sent, options);
+    const answer = this.#exchange(client, method, { params: sent, context, options });
     if (method === 'tools/call') return answer.catch((error: unknown) => toFailedCall(error, params));
     if (method !== 'tools/list') return answer;
     const shown = answer.then((result) => {
@@ -160,6 +182,16 @@ export class ProxyServer implements Provider {
       return this.#showTools(result, params);
     });
     return params.cursor === undefined ? shown.catch((error: unknown) => this.#listWithoutPage(error)) : shown;
+  }
+
+  #exchange(
+    client: McpClient,
+    method: string,
+    { params, context, options }: { params: JsonObject; context: CallContext; options: PeerRequestOptions },
+  ): Promise<JsonObject> {
+    const { questions } = this.#options;
+    if (questions === undefined || !mayAsk.has(method)) return client.request(method, params, options);
+    return questions.request({ method, params, context, send: (more) => client.request(method, params, { ...options, ...more }) });
   }
 
   #showTools(result: JsonObject, params: JsonObject): ListToolsResult {

@@ -12,6 +12,11 @@ export interface PageProfile {
    * slot is closed. Default false: every page may swap it for a resume token.
    */
   readonly keepsToken?: boolean;
+  /**
+   * `serial`: the page may ask the agent in the middle of a call (forms, sampling, roots). Nothing ties a question to a call but that
+   * there is one at a time; one that was cancelled is waited for. Left out: it may ask nothing.
+   */
+  readonly questions?: 'serial';
   /** The page that is opened when the caller names none. */
   readonly defaultUrl: string;
   /** The tools that such a page has, listed before any page has come. */

@@ -116,7 +116,22 @@ describe('a task of another principal', () => {
 
   it('is seen by the same principal in another session', async () => {
     const { taskId } = taskOf(await (await agent('s1', { principal: grant('g') }))('tools/call', { ...runCall, task: {} }));
-    expect(await (await agent('s2', { principal: grant('g') }))('tasks/get', { taskId })).toMatchObject({ status: 'working' });
+    const other = await agent('s2', { principal: grant('g') });
+    expect(await other('tasks/get', { taskId })).toMatchObject({ status: 'working' });
+    // It is another agent, which may hold nothing: to stop a run takes the notebook.
+    await expect(other('tasks/cancel', { taskId })).rejects.toMatchObject({
+      code: 'bad_params',
+      message: expect.stringContaining('interrupt_run'),
+    });
+    expect(await other('tasks/get', { taskId })).toMatchObject({ status: 'working' });
+  });
+
+  it('is cancelled by the same principal where there are no sessions', async () => {
+    const begun = await (await agent('m1', { era: 'modern', principal: grant('g') }))('tools/call', {
+      ...runCall,
+      arguments: { wait_seconds: 0 },
+    });
+    expect(await (await agent('m2', { era: 'modern', principal: grant('g') }))('tasks/cancel', { taskId: begun.taskId })).toEqual({});
   });
 });
 

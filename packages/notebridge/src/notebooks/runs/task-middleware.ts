@@ -126,8 +126,8 @@ export class TaskMiddleware implements Middleware {
   }
 
   #newTask(context: MiddlewareContext<ToolCall>, ttlMs: unknown, cancellation = new Cancellation()): Task {
-    const { sessionId } = context.caller;
-    return this.#store.create({ ownerKey: ownerKeyOf(context), sessionId, ttlMs, tool: context.message.name, cancellation });
+    const { sessionId, era } = context.caller;
+    return this.#store.create({ ownerKey: ownerKeyOf(context), sessionId, era, ttlMs, tool: context.message.name, cancellation });
   }
 
   #follow(task: Task, answering: Promise<ToolResult>): void {
@@ -152,7 +152,7 @@ export class TaskMiddleware implements Middleware {
         return answer(isModern ? task.toDetailed() : task.toLegacy());
       }
       case 'tasks/cancel':
-        return answer(this.#cancel(this.#store.find(taskId, ownerKey), isModern));
+        return answer(this.#cancel(this.#store.find(taskId, ownerKey), context));
       case 'tasks/update':
         // Nothing that a run could ask an agent for: what is not asked is ignored.
         this.#store.find(taskId, ownerKey);
@@ -168,7 +168,15 @@ export class TaskMiddleware implements Middleware {
     }
   }
 
-  #cancel(task: Task, isModern: boolean): JsonObject {
+  #cancel(task: Task, { caller }: Context): JsonObject {
+    const isModern = caller.era === 'modern';
+    // Sessions of one token are agents each for itself, and only one of them changes and runs. Without sessions they are one.
+    const isOwn = task.sessionId === caller.sessionId || (isModern && task.era === 'modern');
+    if (task.outcome === undefined && !isOwn)
+      throw new BridgeError(
+        'bad_params',
+        'The task goes on for another session, which began it. interrupt_run ends its run, for who holds the notebook.',
+      );
     if (task.outcome !== undefined && !isModern)
       throw new BridgeError('bad_params', `The task has ended already, with the status ${quote(task.toLegacy().status)}.`);
     task.end({ kind: 'cancelled' });

@@ -4,11 +4,12 @@ import { messageOf } from '@notebridge/kit/message-of';
 import type { Cancellation } from '../../core/cancellation.js';
 import { toRpcError } from '../../core/errors.js';
 import type { ToolResult } from '../../core/mcp.js';
+import type { Era } from '../../core/protocol-versions.js';
 
 export type TaskOutcome = { kind: 'result'; result: ToolResult } | { kind: 'error'; error: unknown } | { kind: 'cancelled' };
 
 /** What a task is made of. */
-export interface NewTask extends Pick<Task, 'ownerKey' | 'sessionId' | 'ttlMs' | 'cancellation'> {
+export interface NewTask extends Pick<Task, 'ownerKey' | 'sessionId' | 'era' | 'ttlMs' | 'cancellation'> {
   /** The name of the tool that was called. */
   tool: string;
 }
@@ -24,6 +25,8 @@ export class Task {
   readonly ownerKey: string;
   /** In which session it began. */
   readonly sessionId: string;
+  /** Of the request that began it. */
+  readonly era: Era;
   /** Of its call. */
   readonly cancellation: Cancellation;
   readonly ended: Promise<void>;
@@ -34,9 +37,10 @@ export class Task {
   #outcome: TaskOutcome | undefined;
   #resolve: () => void = () => {};
 
-  constructor({ ownerKey, sessionId, cancellation, ttlMs, tool }: NewTask) {
+  constructor({ ownerKey, sessionId, era, cancellation, ttlMs, tool }: NewTask) {
     this.ownerKey = ownerKey;
     this.sessionId = sessionId;
+    this.era = era;
     this.cancellation = cancellation;
     this.ttlMs = ttlMs;
     this.#tool = tool;

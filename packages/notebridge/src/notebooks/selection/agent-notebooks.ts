@@ -8,10 +8,12 @@ export class AgentNotebooks {
   /** Ids of notebooks that were used, by location. */
   readonly #locations = new Map<string, string>();
   #selected: NotebookLink | undefined;
+  #hasEnded = false;
+  #choosing: Promise<void> = Promise.resolve();
 
-  /** `first`: the notebook of the command line. */
-  constructor(first: NotebookLink) {
-    this.#links = [first];
+  /** `first`: the notebook of the command line, if it names one. */
+  constructor(first: NotebookLink | undefined) {
+    this.#links = first === undefined ? [] : [first];
   }
 
   get links(): readonly NotebookLink[] {
@@ -21,6 +23,17 @@ export class AgentNotebooks {
   /** The one that is selected, or the only one; undefined where it would have to be guessed. */
   get current(): NotebookLink | undefined {
     return this.#selected ?? (this.#links.length === 1 ? this.#links[0] : undefined);
+  }
+
+  /** The agent is gone: what it asked for last is not opened any more. */
+  get hasEnded(): boolean {
+    return this.#hasEnded;
+  }
+
+  /** Returns what it used, for whoever leaves it. */
+  end(): NotebookLink[] {
+    this.#hasEnded = true;
+    return this.all();
   }
 
   byId(id: string): NotebookLink | undefined {
@@ -34,6 +47,21 @@ export class AgentNotebooks {
 
   noteLocation(link: NotebookLink, location: string | null): void {
     if (location !== null && link.id !== undefined) this.#locations.set(location, link.id);
+  }
+
+  /** The agent has asked for another selection, until the returned function is called. */
+  beginChoice(): () => void {
+    let end: () => void = () => {};
+    const choice = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    this.#choosing = Promise.all([this.#choosing, choice]).then(() => {});
+    return end;
+  }
+
+  /** What it has asked for before is selected: a call behind it that names no notebook means that one. Never rejects. */
+  chosen(): Promise<void> {
+    return this.#choosing;
   }
 
   add(link: NotebookLink): void {

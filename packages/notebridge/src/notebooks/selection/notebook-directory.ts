@@ -1,3 +1,4 @@
+import type { JsonObject } from '@notebridge/kit/json';
 import type { Provider } from '../../core/provider.js';
 
 /** An open notebook, as agents choose from them. */
@@ -15,6 +16,13 @@ export interface NotebookEntry {
   holder: string | null;
   /** What it waits for, and what is to be done. */
   missing?: string | undefined;
+}
+
+/** What is open, as far as it is known. */
+export interface NotebookList {
+  entries: NotebookEntry[];
+  /** What of the user's own does not answer, and holds notebooks that are not among the entries: which, why, and what is to be done. */
+  silent: readonly string[];
 }
 
 /** What an agent has named, once it is understood. */
@@ -38,12 +46,21 @@ export interface NotebookLink extends Provider {
   close(): Promise<void>;
 }
 
+/** What is kept where an agent works, open or not, if it cannot look there itself. */
+export interface NotebookContents {
+  /** What it may ask for, as properties of a JSON Schema. */
+  readonly arguments: JsonObject;
+  /** Never rejects: what keeps it from being looked at is answered. */
+  list(args: JsonObject): Promise<JsonObject>;
+}
+
 /** The notebooks of the user: what is open, and the way to each. */
 export interface NotebookDirectory {
-  /** Never rejects: what a process does not tell is left out. */
-  list(): Promise<NotebookEntry[]>;
-  /** Rejects with `bad_notebook`, `bad_origin` for what is none that an agent may name. `entries`: what is open. */
-  find(named: { text: string; create: boolean }, entries: readonly NotebookEntry[]): Promise<NotebookReference>;
+  readonly contents?: NotebookContents | undefined;
+  /** Never rejects. */
+  list(): Promise<NotebookList>;
+  /** Rejects with `bad_notebook`, `bad_origin` for what is none that an agent may name. `list`: what is open. */
+  find(named: { text: string; create: boolean }, list: NotebookList): Promise<NotebookReference>;
   /** A link of its own, which joins nothing yet. */
   linkTo(reference: NotebookReference): NotebookLink;
 }

@@ -1,19 +1,17 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { Listeners } from '@notebridge/kit/listeners';
-import { messageOf } from '@notebridge/kit/message-of';
 import type { CallContext } from '../../core/call-context.js';
-import { BridgeError, codeOf } from '../../core/errors.js';
+import { BridgeError } from '../../core/errors.js';
 import { type Tool, type ToolResult, toFailedResult, toTextResult } from '../../core/mcp.js';
 import type { Provider, ProviderEvent } from '../../core/provider.js';
 import { toPlainValue } from '../../core/wire.js';
-import { settlesWithin } from '../../util/settles-within.js';
-import { nameOfAgent } from '../call-notebook-tool.js';
 import { AgentNotebooks } from './agent-notebooks.js';
-import { nameEntries, toNotOpen } from './name-entries.js';
-import type { NotebookDirectory, NotebookEntry, NotebookLink } from './notebook-directory.js';
+import { NotebookConnector } from './notebook-connector.js';
+import type { NotebookDirectory, NotebookLink } from './notebook-directory.js';
+import { NotebookLinks } from './notebook-links.js';
 import {
   connectNotebookTool,
+  describeSelectionTools,
   disconnectNotebookTool,
   listNotebooksTool,
   notebookArgument,
@@ -25,16 +23,23 @@ import {
 export interface NotebookSelectionOptions {
   /** The notebook of the command line, which every agent of this process begins with. It is closed by whoever opened it. */
   first: NotebookLink;
+  /** True: the first is none; it answers, with what an agent may choose from, while that agent uses no other. Default false. */
+  beginsWithNone?: boolean | undefined;
   directory: NotebookDirectory;
   /** False: the tools about notebooks, and the argument, are accepted and not listed. Default true. */
   isListed?: boolean | undefined;
+  /**
+   * A tool: where the first has it, and in its list alone, the tools about notebooks are listed; the argument is, and nothing is said of it, only
+   * for an agent that uses several. Default: both always are.
+   */
+  listedBeside?: string | undefined;
+  /** Tools of the first that are there whatever is selected, and go to it unless the selected one has them too. Default: none. */
+  lastingTools?: ReadonlySet<string> | undefined;
+  /** Whether a caller may use other notebooks than the first, which is all that it knows otherwise. Default: each may. */
+  mayChoose?: ((context: CallContext) => boolean) | undefined;
 }
 
-/** An agent's own timeout may be 30 s. Milliseconds. */
-const connectTimeoutMs = 20_000;
-const pagePollMs = 250;
-/** Notebooks that one agent may use at once, and agents of one process. */
-const maxLinks = 32;
+/** Agents of one process. */
 const maxAgents = 1000;
 
 /**
@@ -46,33 +51,39 @@ export class NotebookSelection implements Provider {
   readonly #options: NotebookSelectionOptions;
   readonly #events = new Listeners<ProviderEvent>();
   readonly #agents = new Map<string, AgentNotebooks>();
-  /** By link: what ends its events, and the tools of it that have an argument `notebook` of their own. */
-  readonly #listening = new Map<NotebookLink, () => void>();
-  readonly #ownArguments = new WeakMap<NotebookLink, ReadonlySet<string>>();
-  /** Ids from which a person has disconnected an agent of this process: an agent does not come back by itself. */
-  readonly #barred = new Set<string>();
+  readonly #links: NotebookLinks;
+  readonly #connector: NotebookConnector;
+  /** As it was listed last. */
+  readonly #known = new WeakMap<NotebookLink, KnownTools>();
   readonly #unsubscribe: () => void;
 
   constructor(options: NotebookSelectionOptions) {
+    const { first, directory } = options;
     this.#options = options;
-    this.#unsubscribe = options.first.subscribe((event) => this.#events.emit(event));
+    this.#links = new NotebookLinks({ first, onEvent: (event, link) => this.#pass(event, link) });
+    const onSelected = (sessionId: string): void => this.#events.emit({ method: toolsChanged, sessionId });
+    this.#connector = new NotebookConnector({ directory, links: this.#links, onSelected });
+    this.#unsubscribe = first.subscribe((event) => this.#pass(event, first));
   }
 
   get instructions(): string {
-    return `${this.#options.first.instructions ?? ''}${this.#options.isListed === false ? '' : selectionInstructions}`;
+    const { first, isListed = true, listedBeside } = this.#options;
+    return `${first.instructions ?? ''}${isListed && listedBeside === undefined ? selectionInstructions : ''}`;
   }
 
   async request(method: string, params: JsonObject, context: CallContext): Promise<JsonObject> {
+    const { first, mayChoose } = this.#options;
+    if (mayChoose?.(context) === false) return first.request(method, params, context);
     const agent = this.#agentOf(context);
     if (method === 'tools/list') return this.#listTools(agent, params, context);
     if (method === 'tools/call') return this.#callTool(agent, params, context);
-    const link = agent.current;
-    if (link === undefined) throw await this.#ambiguity(agent);
+    const link = this.#currentOf(agent);
+    if (link === undefined) throw await this.#connector.ambiguity(agent);
     return link.request(method, params, context);
   }
 
   notify(method: string, params: JsonObject | undefined): void {
-    for (const link of new Set([this.#options.first, ...this.#listening.keys()])) link.notify(method, params);
+    for (const link of this.#links.all()) link.notify(method, params);
   }
 
   subscribe(listener: (event: ProviderEvent) => void): () => void {
@@ -83,7 +94,7 @@ export class NotebookSelection implements Provider {
   async endSession(sessionId: string): Promise<void> {
     const agent = this.#agents.get(sessionId);
     this.#agents.delete(sessionId);
-    await Promise.all((agent?.all() ?? []).map((link) => this.#leave(link)));
+    await Promise.all((agent?.end() ?? []).map((link) => this.#links.leave(link)));
   }
 
   /** Leaves all but the first. Closing twice is harmless. */
@@ -97,222 +108,154 @@ export class NotebookSelection implements Provider {
     if (known !== undefined) return known;
     const [oldest] = this.#agents.keys();
     if (this.#agents.size >= maxAgents && oldest !== undefined) void this.endSession(oldest);
-    const made = new AgentNotebooks(this.#options.first);
+    const { first, beginsWithNone = false } = this.#options;
+    const made = new AgentNotebooks(beginsWithNone ? undefined : first);
     this.#agents.set(sessionId, made);
     return made;
   }
 
-  /** The tools of the first are there always: many agents read the list once. */
+  #currentOf(agent: AgentNotebooks): NotebookLink | undefined {
+    const { first, beginsWithNone = false } = this.#options;
+    return agent.current ?? (beginsWithNone && agent.links.length === 0 ? first : undefined);
+  }
+
   async #listTools(agent: AgentNotebooks, params: JsonObject, context: CallContext): Promise<JsonObject> {
-    const { first, isListed = true } = this.#options;
+    const { first, isListed = true, listedBeside } = this.#options;
     const link = agent.current ?? first;
     const listed = await link.request('tools/list', params, context);
     const tools = (Array.isArray(listed.tools) ? listed.tools : []) as Tool[];
     this.#remember(link, tools);
     if (!isListed) return listed;
-    const own = params.cursor === undefined ? selectionTools : [];
-    const others = tools.filter(({ name }) => !selectionTools.some((tool) => tool.name === name));
-    return { ...listed, tools: [...others.map(withNotebookArgument), ...own] };
+    const isOne = listedBeside !== undefined && link === first && agent.links.length === 1;
+    const others = tools.filter(({ name }) => !selectionNames.has(name));
+    if (isOne && (others.length < tools.length || !tools.some(({ name }) => name === listedBeside))) return listed;
+    const shown = isOne ? others : others.map(withNotebookArgument);
+    if (params.cursor !== undefined) return { ...listed, tools: shown };
+    const lasting = link === first ? [] : await this.#lastingTools(tools, context);
+    return { ...listed, tools: [...lasting, ...shown, ...describeSelectionTools(this.#options.directory.contents)] };
   }
 
-  #remember(link: NotebookLink, tools: readonly Tool[]): void {
+  /** Of the first, beside those of another. */
+  async #lastingTools(others: readonly Tool[], context: CallContext): Promise<Tool[]> {
+    const { first, lastingTools } = this.#options;
+    if (lastingTools === undefined) return [];
+    const { tools } = await first.request('tools/list', {}, context);
+    const isLasting = ({ name }: Tool): boolean => lastingTools.has(name) && !others.some((other) => other.name === name);
+    return ((Array.isArray(tools) ? tools : []) as Tool[]).filter(isLasting);
+  }
+
+  #remember(link: NotebookLink, tools: readonly Tool[]): KnownTools {
     const has = ({ inputSchema }: Tool): boolean => isJsonObject(inputSchema.properties) && notebookArgument in inputSchema.properties;
-    this.#ownArguments.set(link, new Set(tools.filter(has).map(({ name }) => name)));
+    const known = { names: new Set(tools.map(({ name }) => name)), ownArguments: new Set(tools.filter(has).map(({ name }) => name)) };
+    this.#known.set(link, known);
+    return known;
+  }
+
+  async #toolsOf(link: NotebookLink, context: CallContext): Promise<KnownTools> {
+    const known = this.#known.get(link);
+    if (known !== undefined) return known;
+    const { tools } = await link.request('tools/list', {}, context);
+    return this.#remember(link, (Array.isArray(tools) ? tools : []) as Tool[]);
+  }
+
+  #pass(event: ProviderEvent, link: NotebookLink): void {
+    if (event.method === toolsChanged) this.#known.delete(link);
+    this.#events.emit(event);
   }
 
   async #callTool(agent: AgentNotebooks, params: JsonObject, context: CallContext): Promise<JsonObject> {
     const args = isJsonObject(params.arguments) ? params.arguments : {};
+    const chooses = params.name === connectNotebookTool.name || params.name === disconnectNotebookTool.name;
+    const endChoice = chooses ? agent.beginChoice() : undefined;
+    const onChosen = () => endChoice?.();
+    let link: NotebookLink;
+    let passed = params;
     try {
-      switch (params.name) {
+      switch ((await this.#isOfFirst(params.name, context)) ? undefined : params.name) {
         case listNotebooksTool.name:
-          return toResult({ notebooks: await this.#list(agent) });
+          return toResult(await this.#connector.listAll(agent, toPlainValue(args) as JsonObject));
         case connectNotebookTool.name:
-          return toResult(await this.#connect(agent, toPlainValue(args) as JsonObject, context));
+          return toResult(await this.#connector.connect(agent, toPlainValue(args) as JsonObject, { context, onChosen }));
         case disconnectNotebookTool.name:
-          return toResult(await this.#disconnect(agent, args[notebookArgument], context));
+          return toResult(await this.#connector.disconnect(agent, args[notebookArgument], context));
         default:
           break;
       }
-    } catch (error) {
-      return toFailure(error);
-    }
-    if (notebookArgument in args) return this.#callNamed(agent, params, context);
-    return agent.current?.request('tools/call', params, context) ?? toFailure(await this.#ambiguity(agent));
-  }
-
-  /** To the notebook that the call names, unless its tool has an argument of that name itself. */
-  async #callNamed(agent: AgentNotebooks, params: JsonObject, context: CallContext): Promise<JsonObject> {
-    const { [notebookArgument]: named, ...args } = params.arguments as JsonObject;
-    const { current } = agent;
-    if (current !== undefined && this.#ownArguments.get(current)?.has(String(params.name)) === true)
-      return current.request('tools/call', params, context);
-    let link: NotebookLink;
-    try {
-      link = await this.#named(agent, named, context);
-    } catch (error) {
-      return toFailure(error);
-    }
-    return link.request('tools/call', { ...params, arguments: args }, context);
-  }
-
-  /** One that is open is joined for the call, and is not selected by it. */
-  async #named(agent: AgentNotebooks, named: unknown, context: CallContext): Promise<NotebookLink> {
-    const used = typeof named === 'string' ? agent.byName(named) : undefined;
-    if (used !== undefined) return used;
-    const entries = await this.#entries();
-    const entry = entries.find(({ id, location }) => id === named || (location !== null && location === named));
-    if (typeof named !== 'string' || entry === undefined) throw toNotOpen(named, entries);
-    const known = agent.byId(entry.id);
-    if (known !== undefined) return known;
-    return this.#join(agent, { key: entry.id, make: () => this.#options.directory.linkTo({ kind: 'open', id: entry.id }) }, context);
-  }
-
-  async #list(agent: AgentNotebooks): Promise<JsonObject[]> {
-    // What has just been asked for is listed as soon as it is there.
-    await settlesWithin(Promise.allSettled(agent.links.map((link) => (link.isDisconnected ? undefined : link.join()))), listTimeoutMs);
-    return (await this.#entries()).map((entry) => this.#shown(agent, entry));
-  }
-
-  #shown(agent: AgentNotebooks, { agents: _, ...entry }: NotebookEntry & { agents?: unknown }): JsonObject {
-    const link = agent.byId(entry.id);
-    if (link !== undefined) agent.noteLocation(link, entry.location);
-    return { ...entry, connected: link !== undefined, selected: link !== undefined && link === agent.current } as JsonObject;
-  }
-
-  async #connect(agent: AgentNotebooks, { notebook: text, create }: JsonObject, context: CallContext): Promise<JsonObject> {
-    const deadline = performance.now() + connectTimeoutMs;
-    const entries = await this.#entries();
-    if (typeof text !== 'string') throw toNotOpen(text, entries);
-    const { directory } = this.#options;
-    let link = agent.byName(text);
-    try {
-      if (link === undefined) {
-        const reference = await directory.find({ text, create: create === true }, entries);
-        const known = reference.kind === 'open' ? this.#known(agent, reference.id) : undefined;
-        const make = () => directory.linkTo(reference);
-        link = known ?? (await this.#join(agent, { key: JSON.stringify(reference), make }, context, deadline));
-      } else await settlesWithin(link.join(), deadline - performance.now(), context.signal);
-    } catch (error) {
-      if (codeOf(error) !== 'timeout') throw error;
-      return {
-        status: 'opening',
-        missing: messageOf(error),
-        next: 'Call connect_notebook again with the same notebook: it goes on being opened.',
-      };
-    }
-    agent.select(link);
-    this.#events.emit({ method: 'notifications/tools/list_changed', sessionId: context.caller.sessionId });
-    return this.#untilThere(agent, link, deadline, context);
-  }
-
-  /** Connected already, or the first, which this agent may have left. */
-  #known(agent: AgentNotebooks, id: string): NotebookLink | undefined {
-    const { first } = this.#options;
-    this.#assertMayCome(id);
-    return agent.byId(id) ?? (first.id === id ? first : undefined);
-  }
-
-  /** A page may be opened by a person meanwhile. */
-  async #untilThere(agent: AgentNotebooks, link: NotebookLink, deadline: number, { signal }: CallContext): Promise<JsonObject> {
-    for (;;) {
-      const entry = (await this.#entries()).find(({ id }) => id === link.id);
-      if (entry === undefined) return { status: 'connected', id: link.id ?? null };
-      if (entry.state !== 'waiting') return { status: 'connected', ...this.#shown(agent, entry) };
-      if (performance.now() > deadline || signal.aborted)
-        return { status: 'waiting', ...this.#shown(agent, entry), missing: entry.missing ?? 'Its page is not open in a browser.' };
-      await pause(pagePollMs);
-    }
-  }
-
-  async #join(
-    agent: AgentNotebooks,
-    { key, make }: { key: string; make: () => NotebookLink },
-    context: CallContext,
-    deadline = performance.now() + connectTimeoutMs,
-  ): Promise<NotebookLink> {
-    if (agent.all().length >= maxLinks && !agent.opening.has(key))
-      throw new BridgeError('limit_reached', `An agent uses ${maxLinks} notebooks at most. Leave one with disconnect_notebook.`);
-    const link = agent.opening.get(key) ?? make();
-    agent.opening.set(key, link);
-    const joining = link.join();
-    if (!(await settlesWithin(joining, Math.max(0, deadline - performance.now()), context.signal)))
-      throw new BridgeError('timeout', 'The notebook is still being opened: its process or kernel starts.');
-    agent.opening.delete(key);
-    try {
-      await joining;
-      const { id = '' } = link;
-      this.#assertMayCome(id);
-      const known = agent.byId(id);
-      if (known === undefined) {
-        const { sessionId } = context.caller;
-        link.showAgents([{ id: sessionId, name: nameOfAgent(context) }]);
-        this.#listen(link, sessionId);
-        agent.add(link);
-        return link;
+      if (notebookArgument in args && !(await this.#isOwnArgument(agent.current, params.name, context))) {
+        const { [notebookArgument]: named, ...others } = args;
+        link = await this.#connector.named(agent, named, context);
+        passed = { ...params, arguments: others };
+      } else {
+        onChosen();
+        await agent.chosen();
+        link = await this.#unnamed(agent, params.name, context);
       }
-      // Named in two ways.
-      void this.#leave(link);
-      return known;
     } catch (error) {
-      void this.#leave(link);
-      throw error;
+      return toFailure(error);
+    } finally {
+      onChosen();
     }
+    const result = await link.request('tools/call', passed, context);
+    return passed === params ? this.#orOfAnother({ agent, link, params, result }, context) : result;
   }
 
-  #assertMayCome(id: string): void {
-    for (const link of [this.#options.first, ...this.#listening.keys()])
-      if (link.isDisconnected && link.id !== undefined) this.#barred.add(link.id);
-    if (this.#barred.has(id))
-      throw new BridgeError('disconnected', 'A person disconnected this agent from that notebook. Only a person can connect it again.');
+  /** A run has an id that no other notebook has: where none was named, it is found in whichever of this agent's it goes on. */
+  async #orOfAnother({ agent, link, params, result }: CalledRun, context: CallContext): Promise<JsonObject> {
+    if (typeof params.name !== 'string' || !runNames.has(params.name) || !isUnknownRun(result)) return result;
+    for (const other of agent.links) {
+      if (other === link || other.isDisconnected) continue;
+      const found = await other.request('tools/call', params, context).catch(() => result);
+      if (!isUnknownRun(found)) return found;
+    }
+    return result;
   }
 
-  /** What a notebook announces is for the agent that uses it. */
-  #listen(link: NotebookLink, sessionId: string): void {
-    this.#listening.set(
-      link,
-      link.subscribe((event) => this.#events.emit({ ...event, sessionId })),
-    );
+  /** A page's own tool may have the name of one of ours. */
+  async #isOfFirst(tool: unknown, context: CallContext): Promise<boolean> {
+    const { first, listedBeside } = this.#options;
+    if (listedBeside === undefined || typeof tool !== 'string' || !selectionNames.has(tool)) return false;
+    return (await this.#toolsOf(first, context)).names.has(tool);
   }
 
-  async #disconnect(agent: AgentNotebooks, named: unknown, { caller: { sessionId } }: CallContext): Promise<JsonObject> {
-    const link = named === undefined ? agent.current : agent.byId(String(named));
-    if (link === undefined && named === undefined) throw await this.#ambiguity(agent);
-    if (link === undefined)
-      throw toNotOpen(
-        named,
-        (await this.#entries()).filter(({ id }) => agent.byId(id) !== undefined),
-      );
-    const { id = null } = link;
-    agent.remove(link);
-    await this.#leave(link);
-    this.#events.emit({ method: 'notifications/tools/list_changed', sessionId });
-    return { status: 'disconnected', id, notebooks: await this.#list(agent) };
+  /** A tool may have an argument of that name itself. */
+  async #isOwnArgument(link: NotebookLink | undefined, tool: unknown, context: CallContext): Promise<boolean> {
+    return link !== undefined && typeof tool === 'string' && (await this.#toolsOf(link, context)).ownArguments.has(tool);
   }
 
-  async #leave(link: NotebookLink): Promise<void> {
-    if (link === this.#options.first) return;
-    if (link.isDisconnected && link.id !== undefined) this.#barred.add(link.id);
-    this.#listening.get(link)?.();
-    this.#listening.delete(link);
-    await link.close();
-  }
-
-  #entries(): Promise<NotebookEntry[]> {
-    return this.#options.directory.list();
-  }
-
-  async #ambiguity(agent: AgentNotebooks): Promise<BridgeError> {
-    const entries = await this.#entries();
-    const used = entries.filter(({ id }) => agent.byId(id) !== undefined);
-    const start = used.length === 0 ? 'This agent uses no notebook now' : 'Several notebooks are connected and none is selected';
-    return new BridgeError(
-      'which_notebook',
-      `${start}, so nothing was called. Give "notebook" with the call, or select one with connect_notebook: ${nameEntries(used.length === 0 ? entries : used)}.`,
-    );
+  /** Where a call goes that names no notebook. Rejects where that would have to be guessed. */
+  async #unnamed(agent: AgentNotebooks, tool: unknown, context: CallContext): Promise<NotebookLink> {
+    const { first, lastingTools } = this.#options;
+    const current = this.#currentOf(agent);
+    if (current !== first && typeof tool === 'string' && lastingTools?.has(tool) === true)
+      return current !== undefined && (await this.#toolsOf(current, context)).names.has(tool) ? current : first;
+    if (current === undefined) throw await this.#connector.ambiguity(agent);
+    return current;
   }
 }
 
-const listTimeoutMs = 5000;
+/** A call of one of them that named no notebook, and what the selected one answered. */
+interface CalledRun {
+  agent: AgentNotebooks;
+  link: NotebookLink;
+  params: JsonObject;
+  result: JsonObject;
+}
+
+const runNames: ReadonlySet<string> = new Set(['get_run', 'interrupt_run']);
+
+function isUnknownRun({ isError, content }: JsonObject): boolean {
+  const [first] = isError === true && Array.isArray(content) ? (content as JsonObject[]) : [];
+  return typeof first?.text === 'string' && first.text.startsWith('{"error":{"code":"unknown_run"');
+}
+
+const selectionNames: ReadonlySet<string> = new Set(selectionTools.map(({ name }) => name));
+const toolsChanged = 'notifications/tools/list_changed';
+
+interface KnownTools {
+  names: ReadonlySet<string>;
+  /** Those that have an argument `notebook` of their own. */
+  ownArguments: ReadonlySet<string>;
+}
 
 /** Faults of ours are for the agent to read; what the notebook itself rejects with passes. */
 function toFailure(error: unknown): ToolResult {

@@ -1,5 +1,6 @@
 import type { JsonObject } from '@notebridge/kit/json';
 import type { Tool } from '../../core/mcp.js';
+import type { NotebookContents } from './notebook-directory.js';
 
 /** Said once here and not at each of the tools: lists of tools have to be short. */
 export const notebookArgument = 'notebook';
@@ -38,6 +39,14 @@ export const disconnectNotebookTool: Tool = {
 };
 
 export const selectionTools: readonly Tool[] = [listNotebooksTool, connectNotebookTool, disconnectNotebookTool];
+
+/** `contents`: what `list_notebooks` may be asked for besides. */
+export function describeSelectionTools(contents: NotebookContents | undefined): readonly Tool[] {
+  if (contents === undefined) return selectionTools;
+  const description = `${listNotebooksTool.description} "jupyter" has what is in a folder of the Jupyter server, which connect_notebook takes by path.`;
+  const inputSchema = { ...listNotebooksTool.inputSchema, properties: contents.arguments };
+  return selectionTools.map((tool) => (tool === listNotebooksTool ? { ...tool, description, inputSchema } : tool));
+}
 
 export const selectionInstructions =
   ' Several notebooks can be used at once: list_notebooks shows what is open, connect_notebook opens and selects one for this agent alone, and each notebook tool takes "notebook", the id of the one that is meant.';

@@ -1,6 +1,6 @@
-// Many pages in one process, for bench/pages.mjs: `open` dials with each token, `closed` waits until all have gone.
+// Many pages in one process, for round.mjs: `open` dials with each token, `closed` waits until all have gone.
 
-import { WebSocket } from './lib/websocket.mjs';
+import { WebSocket } from '../lib/websocket.mjs';
 
 const open = new Set();
 const onEmpty = new Set();

@@ -1,0 +1,29 @@
+import type { JsonObject } from '@notebridge/kit/json';
+import type { Completions, MimeBundle } from '../kernel.js';
+
+/** A place in code as Jupyter counts it: in characters, where JavaScript counts halves of them. */
+export function toCodePoints(code: string, position: number): number {
+  return [...code.slice(0, position)].length;
+}
+
+function toUtf16(code: string, count: number): number {
+  return [...code].slice(0, count).join('').length;
+}
+
+/** A kernel's answer to a `complete_request`; none where it gave none, or one that cannot be used. */
+export function toCompletions(code: string, position: number, reply: JsonObject | undefined): Completions {
+  const { matches, cursor_start: start, cursor_end: end } = reply ?? {};
+  const isUsable = Array.isArray(matches) && Number.isSafeInteger(start) && Number.isSafeInteger(end);
+  if (!isUsable) return { matches: [], start: position, end: position };
+  return {
+    matches: matches.filter((match) => typeof match === 'string'),
+    start: toUtf16(code, Number(start)),
+    end: toUtf16(code, Number(end)),
+  };
+}
+
+/** A kernel's answer to an `inspect_request`. */
+export function toInspection(reply: JsonObject | undefined): MimeBundle | undefined {
+  const data = reply?.found === true ? reply.data : undefined;
+  return typeof data === 'object' && data !== null ? (data as MimeBundle) : undefined;
+}

@@ -1,0 +1,69 @@
+import type { CallContext } from '../../core/call-context.js';
+import { BridgeError } from '../../core/errors.js';
+import type { NotebookDirectory } from '../../notebooks/selection/notebook-directory.js';
+import { NotebookSelection, type NotebookSelectionOptions } from '../../notebooks/selection/notebook-selection.js';
+import { OwnLink, type OwnLinkOptions } from '../../notebooks/selection/own-link.js';
+import type { NotebookSetup, OpenedNotebook } from './open-notebook.js';
+
+export interface AddSelectionOptions
+  extends Omit<OwnLinkOptions, 'provider'>,
+    Pick<NotebookSelectionOptions, 'listedBeside' | 'lastingTools'> {
+  /** The notebook's file, with links resolved. */
+  file?: string | undefined;
+}
+
+/**
+ * A notebook that this process holds, with all others that its agents may use, each for itself. Those that are opened so are opened as by an
+ * agent, whoever chose the first. Callers without a token, and code in a kernel, have the first alone. The way to others is loaded when one
+ * is asked for: no agent waits for it.
+ */
+export function addSelection(
+  setup: NotebookSetup,
+  notebook: OpenedNotebook,
+  { findId, describe, file, ...listed }: AddSelectionOptions,
+): OpenedNotebook {
+  const first = new OwnLink({ provider: notebook.provider, findId, describe });
+  const load = async (): Promise<NotebookDirectory> => {
+    const [{ createDirectory }, { toHow }] = await Promise.all([import('./select-notebooks.js'), import('./how-to-open.js')]);
+    // The port is taken: by this process.
+    const asAgent = { ...setup, pages: { ...setup.pages, port: undefined, attended: false } };
+    return createDirectory(asAgent, { file, readOnly: false, how: toHow(asAgent) });
+  };
+  const isListed = setup.pages.list !== 'dynamic';
+  const selection = new NotebookSelection({ first, directory: createLazyDirectory(first, load), isListed, mayChoose, ...listed });
+  const endSession = (sessionId: string): void => {
+    void selection.endSession(sessionId);
+    notebook.endSession?.(sessionId);
+  };
+  const close = async (): Promise<void> => {
+    await selection.close();
+    await notebook.close();
+  };
+  return { ...notebook, provider: selection, endSession, close };
+}
+
+function mayChoose({ caller: { door, principal } }: CallContext): boolean {
+  return principal?.kind !== 'anonymous' && (door === 'stdio' || door === 'http' || door === 'library');
+}
+
+/** With the notebook of this process itself, where no other would list it. */
+function createLazyDirectory(own: OwnLink, load: () => Promise<NotebookDirectory>): NotebookDirectory {
+  let loading: Promise<NotebookDirectory> | undefined;
+  let loaded: NotebookDirectory | undefined;
+  const directory = async (): Promise<NotebookDirectory> => {
+    loading ??= load();
+    loaded = await loading;
+    return loaded;
+  };
+  return {
+    list: async () => {
+      const [ownEntries, { entries, silent }] = await Promise.all([own.entries(), (await directory()).list()]);
+      return { entries: [...ownEntries, ...entries], silent };
+    },
+    find: async (named, list) => (await directory()).find(named, list),
+    linkTo: (reference) => {
+      if (loaded === undefined) throw new BridgeError('internal', 'A notebook is linked to before any was looked for.');
+      return loaded.linkTo(reference);
+    },
+  };
+}

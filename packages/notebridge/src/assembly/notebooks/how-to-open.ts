@@ -1,0 +1,38 @@
+import type { JsonObject } from '@notebridge/kit/json';
+import { pick } from '../../processes/environment.js';
+import { realFileOf } from './notebook-file.js';
+import type { NotebookSetup } from './open-notebook.js';
+
+/** What the process that opens the notebook needs of us. */
+export interface HowToOpen {
+  pages: NotebookSetup['pages'];
+  audit: NotebookSetup['config']['audit'];
+  limits: NotebookSetup['config']['limits'];
+  /** Variables that say which Python the person has switched on. */
+  env: Record<string, string>;
+  /** Of the agent's process; see `BuiltInOptions`. */
+  configFile?: string | undefined;
+}
+
+const pythonNames = [
+  'CONDA_DEFAULT_ENV',
+  'CONDA_PREFIX',
+  'JUPYTER_CONFIG_DIR',
+  'JUPYTER_DATA_DIR',
+  'JUPYTER_PATH',
+  'PATH',
+  'PYENV_VERSION',
+  'VIRTUAL_ENV',
+];
+
+/** How the notebook is to be opened by the process that holds it. */
+export function toHow({ pages, config: { audit, limits, file }, env }: NotebookSetup): JsonObject {
+  const how: HowToOpen = {
+    pages,
+    audit,
+    limits,
+    env: pick(env, pythonNames),
+    ...(file === undefined ? {} : { configFile: realFileOf(file) }),
+  };
+  return JSON.parse(JSON.stringify(how)) as JsonObject;
+}

@@ -1,0 +1,67 @@
+import { Lease } from '../../broker/lease.js';
+import { LeaseGate } from '../../broker/lease-gate.js';
+import type { Provider } from '../../core/provider.js';
+import { nameOfAgent } from '../../notebooks/call-notebook-tool.js';
+import type { PageClient } from '../../notebooks/pages/page-client.js';
+import type { PageProfile } from '../../notebooks/profiles/profile.js';
+import type { Environment } from '../../processes/environment.js';
+import { openToolName } from '../../reference/open-tool.js';
+import { leaseIdleIn } from './lease-idle.js';
+import { PagePerson } from './page-person.js';
+
+export interface LeasePageOptions {
+  /** The page with all of its tools. */
+  provider: Provider;
+  client: PageClient;
+  profile: PageProfile;
+  isRunning: () => boolean;
+  env: Environment;
+}
+
+/** A page for several agents of this process: one of them writes. */
+export interface LeasedPage {
+  provider: Provider;
+  /** Who writes just now. */
+  holder(): string | null;
+  endSession(sessionId: string): void;
+  close(): void;
+}
+
+const defaultIdleMs = 5 * 60_000;
+/** Less than agents wait for a call. Milliseconds. */
+const askMs = 40_000;
+
+export function leasePage({ provider, client, profile, isRunning, env }: LeasePageOptions): LeasedPage {
+  const person = new PagePerson(client);
+  const lease = new Lease({
+    idleMs: leaseIdleIn(env) ?? defaultIdleMs,
+    askMs,
+    isRunning,
+    // An agent of this process is gone when its session ends.
+    answers: async () => true,
+    person,
+    nextStep:
+      'There is no window and no page here in which Notebridge could ask: tell the person, who can end the session of the other agent.',
+  });
+  person.lease = lease;
+  const gate = new LeaseGate({
+    provider,
+    reads: readsOf(profile),
+    lease,
+    agentOf: (context) => ({ id: context.caller.sessionId, name: nameOfAgent(context) }),
+  });
+  return {
+    provider: gate,
+    holder: () => lease.state.holder?.name ?? null,
+    endSession: (sessionId) => lease.leave((id) => id === sessionId),
+    close: () => {
+      lease.close();
+      gate.close();
+    },
+  };
+}
+
+/** Pages say little of their tools. Opening one is not work in it. */
+export function readsOf({ tools }: PageProfile): ReadonlySet<string> {
+  return new Set([openToolName, ...tools.filter(({ annotations }) => annotations?.readOnlyHint === true).map(({ name }) => name)]);
+}

@@ -1,0 +1,99 @@
+import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
+import type { Cancellation } from './cancellation.js';
+
+/** What a server asks the agent in the middle of a call: `elicitation/create`, `sampling/createMessage` or `roots/list`. */
+export interface Question {
+  method: string;
+  params?: JsonObject | undefined;
+}
+
+export interface QuestionOptions {
+  /** Ends the question; the agent is told. */
+  cancellation: Cancellation;
+  /** How long the agent may take to answer. Milliseconds. */
+  timeoutMs: number;
+}
+
+/** Asks the agent of a call, and gives its answer. Rejects with `RemoteError`, `cancelled`, `timeout`, or what ended the connection. */
+export type Ask = (question: Question, options: QuestionOptions) => Promise<JsonObject>;
+
+/** How the agent at the other end of a connection is asked. One for all its calls, so that a call without questions pays nothing. */
+export interface Asker {
+  /** What its client can be asked: see `toAskable`. */
+  readonly clientCapabilities: JsonObject;
+  /** Asks while the request `during` runs. Left out: it is asked by an answer to its call (`input_required`). */
+  readonly ask?: ((during: string | number, question: Question, options: QuestionOptions) => Promise<JsonObject>) | undefined;
+}
+
+/** The capability of a client that each question needs. */
+const capabilityOf: Record<string, string> = {
+  'elicitation/create': 'elicitation',
+  'sampling/createMessage': 'sampling',
+  'roots/list': 'roots',
+};
+
+const askable = Object.values(capabilityOf);
+
+/** What a server that several agents share may ask: which of them is asked, and can answer, each call shows. */
+export const everyAskable = { elicitation: { form: {}, url: {} }, sampling: {}, roots: { listChanged: true } } as const;
+
+/** True for what is a question, and not some other request. */
+export function isQuestion(value: unknown): value is Question {
+  return isJsonObject(value) && typeof value.method === 'string' && Object.hasOwn(capabilityOf, value.method);
+}
+
+/** A request of a server as a question, without the token under which only that server knows its progress. */
+export function toQuestion({ method, params }: Question): Question {
+  if (params === undefined) return { method };
+  if (!isJsonObject(params._meta) || params._meta.progressToken === undefined) return { method, params };
+  const { progressToken: _, ...kept } = params._meta;
+  const { _meta, ...rest } = params;
+  return { method, params: Object.keys(kept).length > 0 ? { ...rest, _meta: kept } : rest };
+}
+
+/** True for a result of the modern era that is none yet: the caller is asked, and calls again with its answers. */
+export function isInputRequired(result: JsonObject): boolean {
+  return result.resultType === 'input_required';
+}
+
+/** Of the capabilities of a client those that answer questions, as it declared them. Undefined if it can be asked nothing. */
+export function toAskable(capabilities: unknown): JsonObject | undefined {
+  if (!isJsonObject(capabilities)) return undefined;
+  let found: JsonObject | undefined;
+  for (const name of askable) {
+    if (!isJsonObject(capabilities[name])) continue;
+    found ??= {};
+    found[name] = capabilities[name];
+  }
+  return found;
+}
+
+/** True if a client with these capabilities can answer the question. */
+export function canAnswer(capabilities: JsonObject | undefined, { method, params = {} }: Question): boolean {
+  const declared = capabilities?.[capabilityOf[method] ?? ''];
+  if (!isJsonObject(declared)) return false;
+  switch (method) {
+    case 'elicitation/create':
+      // Before there were URLs, an empty object meant forms; it still does.
+      return params.mode === 'url' ? isJsonObject(declared.url) : isJsonObject(declared.form) || declared.url === undefined;
+    case 'sampling/createMessage':
+      return (params.tools === undefined && params.toolChoice === undefined) || isJsonObject(declared.tools);
+    default:
+      return true;
+  }
+}
+
+/**
+ * The question with the name of the server that asks it, since all servers reach the agent through one: a person must see who wants
+ * to know. Only elicitation has a text for people. Everything else, URLs above all, stays as it is.
+ */
+export function withAsker<Asked extends JsonObject | Question>(question: Asked, server: string): Asked {
+  const { method, params } = question;
+  if (method !== 'elicitation/create' || !isJsonObject(params)) return question;
+  return { ...question, params: { ...params, message: nameAsker(params.message, server) } };
+}
+
+/** A text that a person is shown, with the name of the server that wrote it. */
+export function nameAsker(message: unknown, server: string): string {
+  return `[${server}] ${typeof message === 'string' ? message : ''}`;
+}

@@ -1,0 +1,74 @@
+import type { JsonObject } from '@notebridge/kit/json';
+import { Listeners } from '@notebridge/kit/listeners';
+import type { CallContext } from '../core/call-context.js';
+import type { Middleware } from '../core/middleware.js';
+import type { ParamHeader } from '../core/param-headers.js';
+import type { Provider, ProviderEvent } from '../core/provider.js';
+import { RequestContext, type RequestContextOptions } from '../core/request-context.js';
+import { type Chain, composeMiddleware } from './compose.js';
+
+/** A provider with layers of its own around it, the first outermost: they see its messages and no others. */
+export class LayeredProvider implements Provider {
+  readonly #provider: Provider;
+  readonly #chain: Chain;
+  readonly #events = new Listeners<ProviderEvent>();
+  readonly #stop: (() => void)[];
+
+  constructor(provider: Provider, layers: readonly Middleware[]) {
+    this.#provider = provider;
+    this.#chain = composeMiddleware(layers);
+    const host = { sendToolListChanged: (): void => this.#events.emit({ method: toolsChanged }) };
+    const added = layers.map((layer) => layer.onAdded?.(host) ?? (() => {}));
+    this.#stop = [...added, provider.subscribe((event) => this.#events.emit(event))];
+  }
+
+  get name(): string {
+    return this.#provider.name;
+  }
+
+  get instructions(): string | undefined {
+    return this.#provider.instructions;
+  }
+
+  request(method: string, params: JsonObject, context: CallContext): Promise<JsonObject> {
+    return this.#chain(this.#toInner(method, params, context), (inner) => this.#provider.request(method, inner.message, inner));
+  }
+
+  paramHeadersOf(tool: unknown): readonly ParamHeader[] {
+    return this.#provider.paramHeadersOf?.(tool) ?? [];
+  }
+
+  notify(method: string, params: JsonObject | undefined): void {
+    this.#provider.notify(method, params);
+  }
+
+  subscribe(listener: (event: ProviderEvent) => void): () => void {
+    return this.#events.add(listener);
+  }
+
+  /** Releases provider and layers. Closing twice is harmless. */
+  close(): void {
+    for (const stop of this.#stop.splice(0)) stop();
+  }
+
+  /** What layers further out have said of the message stays with it. */
+  #toInner(method: string, message: JsonObject, context: CallContext): RequestContext {
+    if (context instanceof RequestContext && context.method === method) return context.copy({ message });
+    const { callId, caller, cancellation, target } = context;
+    const notify = (notified: string, sent: JsonObject = {}): void => {
+      if (notified === 'notifications/progress') context.forwardProgress(sent);
+      else if (notified === 'notifications/message') context.log(String(sent.level), sent.data);
+      else if (notified === toolsChanged) this.#events.emit({ method: toolsChanged, sessionId: caller.sessionId });
+    };
+    const asking = toAsking(context);
+    return new RequestContext({ type: 'request', method, message, callId, caller, target, cancellation, notify, ...asking });
+  }
+}
+
+/** The caller is asked as further out. */
+function toAsking({ clientCapabilities, ask }: CallContext): Pick<RequestContextOptions, 'asker' | 'requestId'> {
+  if (clientCapabilities === undefined) return {};
+  return { asker: { clientCapabilities, ask: ask && ((_, question, options) => ask(question, options)) }, requestId: 0 };
+}
+
+const toolsChanged = 'notifications/tools/list_changed';

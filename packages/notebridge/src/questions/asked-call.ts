@@ -1,0 +1,158 @@
+import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
+import type { CallContext } from '../core/call-context.js';
+import { Cancellation } from '../core/cancellation.js';
+import { BridgeError } from '../core/errors.js';
+import { putQuestion, refuseQuestion, unanswered } from '../core/put-question.js';
+import { canAnswer, type Question, withAsker } from '../core/questions.js';
+
+export interface AskedCallOptions {
+  /** The name of the server. */
+  server: string;
+  /** How long an agent may take to answer. Milliseconds. */
+  timeoutMs: number;
+  /** Gives the `requestState` under which the call waits for answers; undefined if no more may wait. */
+  park: () => string | undefined;
+}
+
+/** A question that waits for the agent's next request. */
+interface Waiting {
+  question: Question;
+  /** The agent has been told of it; what comes while the call is parked is for the next time. */
+  isShown: boolean;
+  resolve: (answer: JsonObject) => void;
+  reject: (error: unknown) => void;
+}
+
+interface Turn {
+  resolve: (result: JsonObject) => void;
+  reject: (error: unknown) => void;
+}
+
+/**
+ * One call to a server of the legacy era, which may ask while it runs. A legacy caller is asked meanwhile. A modern one gets the
+ * questions as an answer; the call goes on waiting, and is taken up by the caller's next request.
+ */
+export class AskedCall {
+  /** Cancels the call at the server. */
+  readonly cancellation = new Cancellation();
+  readonly #options: AskedCallOptions;
+  readonly #waiting = new Map<string, Waiting>();
+  /** Ends what the agent is asked by requests. */
+  readonly #end = new Cancellation();
+  #context: CallContext;
+  /** The agent's request that waits for what becomes of the call. None: it is parked. */
+  #turn: Turn | undefined;
+  #unlink: (() => void) | undefined;
+  #outcome: (() => Promise<JsonObject>) | undefined;
+  #asked = 0;
+
+  constructor(context: CallContext, options: AskedCallOptions) {
+    this.#context = context;
+    this.#options = options;
+  }
+
+  /** The caller's request, the first or one that brings answers: resolves with the result, or with what is still asked. */
+  take(context: CallContext): Promise<JsonObject> {
+    this.#context = context;
+    this.#unlink?.();
+    this.#unlink = context.cancellation.onCancel((reason) => this.cancellation.cancel(reason));
+    if (this.#outcome !== undefined) return this.#outcome();
+    return new Promise((resolve, reject) => {
+      this.#turn = { resolve, reject };
+      this.#park();
+    });
+  }
+
+  /** What the caller answers. What it leaves out counts as not answered. */
+  answer(responses: unknown): void {
+    const given = isJsonObject(responses) ? responses : {};
+    for (const [key, { question, isShown, resolve, reject }] of this.#waiting) {
+      if (!isShown) continue;
+      const answer = Object.hasOwn(given, key) ? given[key] : undefined;
+      this.#waiting.delete(key);
+      if (isJsonObject(answer)) resolve(answer);
+      else this.#refuse(question, 'the agent did not answer it').then(resolve, reject);
+    }
+  }
+
+  /** The server asks. `asking`: it may take the question back. */
+  async ask(question: Question, asking: Cancellation): Promise<JsonObject> {
+    const { server, timeoutMs } = this.#options;
+    if (this.cancellation.reason !== undefined || this.#outcome !== undefined) return this.#refuse(question, 'the call had ended');
+    if (this.#context.caller.era === 'modern') return this.#askModern(question, asking);
+    const cancellation = new Cancellation();
+    const unlinks = [asking, this.cancellation, this.#end].map((other) => other.onCancel((reason) => cancellation.cancel(reason)));
+    try {
+      return await putQuestion(this.#context, question, { server, cancellation, timeoutMs });
+    } catch (error) {
+      if (cancellation.reason === undefined) throw error;
+      return this.#refuse(question, cancellation.reason);
+    } finally {
+      for (const unlink of unlinks) unlink();
+    }
+  }
+
+  /** Progress of the server, for who waits just now. */
+  forwardProgress(progress: JsonObject): void {
+    if (this.#turn !== undefined) this.#context.forwardProgress(progress);
+  }
+
+  /** The server has answered, or the call failed. */
+  finish(outcome: () => Promise<JsonObject>): void {
+    this.#outcome = outcome;
+    this.#end.cancel('the call has ended');
+    for (const { question, resolve, reject } of this.#waiting.values()) this.#refuse(question, 'the call had ended').then(resolve, reject);
+    this.#waiting.clear();
+    const turn = this.#leave();
+    if (turn !== undefined) outcome().then(turn.resolve, turn.reject);
+  }
+
+  #askModern(question: Question, asking: Cancellation): Promise<JsonObject> {
+    const { clientCapabilities } = this.#context;
+    if (!canAnswer(clientCapabilities, question)) return this.#refuse(question, 'the agent did not declare that it can answer that');
+    return new Promise((resolve, reject) => {
+      const key = `question-${++this.#asked}`;
+      this.#waiting.set(key, { question, isShown: false, resolve, reject });
+      asking.onCancel((reason) => {
+        if (this.#waiting.delete(key)) reject(new BridgeError('cancelled', reason));
+      });
+      this.cancellation.onCancel((reason) => {
+        if (this.#waiting.delete(key)) this.#refuse(question, reason).then(resolve, reject);
+      });
+      // What the server sends at once is asked at once.
+      queueMicrotask(() => this.#park());
+    });
+  }
+
+  /** Answers the caller with what is asked, if it waits and something is. */
+  #park(): void {
+    if (this.#waiting.size === 0 || this.#turn === undefined) return;
+    const requestState = this.#options.park();
+    for (const waiting of this.#waiting.values()) waiting.isShown = true;
+    if (requestState === undefined) return this.answer(undefined);
+    const { server } = this.#options;
+    const asked = [...this.#waiting].map(([key, { question }]) => [key, toModernQuestion(withAsker(question, server))]);
+    this.#leave()?.resolve({ resultType: 'input_required', inputRequests: Object.fromEntries(asked), requestState });
+  }
+
+  #leave(): Turn | undefined {
+    const turn = this.#turn;
+    this.#turn = undefined;
+    this.#unlink?.();
+    this.#unlink = undefined;
+    return turn;
+  }
+
+  async #refuse(question: Question, why: string): Promise<JsonObject> {
+    const refused = refuseQuestion(question);
+    if (refused !== undefined) return refused;
+    throw unanswered(question, this.#options.server, why);
+  }
+}
+
+/** Without what only the legacy era has: the id of a URL, and a question that is a task. */
+function toModernQuestion({ method, params }: Question): Question {
+  if (params === undefined) return { method };
+  const { elicitationId: _1, task: _2, ...rest } = params;
+  return { method, params: rest };
+}

@@ -1,0 +1,84 @@
+import type { JsonObject } from '@notebridge/kit/json';
+import { describe, expect, it } from 'vitest';
+import { createContext } from '../../test/support/create-context.js';
+import { Cancellation } from '../core/cancellation.js';
+import { everyAskable } from '../core/questions.js';
+import type { PeerRequestOptions } from '../rpc/peer.js';
+import { AskedCalls, type SentCall } from './asked-calls.js';
+
+const form = { method: 'elicitation/create', params: { message: 'Name?', _meta: { progressToken: 7, kept: 1 } } };
+
+/** Calls to a server that answers with what it was answered; `asks`: once it was called. */
+function openCalls(asks: { question?: JsonObject & { method: string }; timeoutMs?: number; isOwn?: boolean } = {}) {
+  const { question = form, timeoutMs = 10_000, isOwn = false } = asks;
+  const calls = new AskedCalls({ server: 'it', isSerial: false, isOwn, timeoutMs: () => timeoutMs });
+  let lastId = 0;
+  const cancelled: string[] = [];
+  const send = ({ via, cancellation }: PeerRequestOptions): Promise<JsonObject> => {
+    const id = ++lastId;
+    via?.({ id });
+    cancellation?.onCancel((reason) => cancelled.push(reason));
+    return calls.take(question, new Cancellation(), id);
+  };
+  const modern = { sessionId: 's', door: 'http', era: 'modern', clientInfo: undefined } as const;
+  const toCall = (message: JsonObject = {}): SentCall => {
+    const context = createContext('tools/call', { name: 't', ...message }, { caller: modern, asker: { clientCapabilities: everyAskable } });
+    return { method: 'tools/call', params: context.message, context, send };
+  };
+  return { calls, cancelled, toCall, run: () => calls.run(toCall()) };
+}
+
+describe('calls that wait for the answers of modern agents', () => {
+  it('are 64 at most: of one more nothing is asked', async () => {
+    const { calls, run, toCall } = openCalls();
+    const parked = await Promise.all(Array.from({ length: 64 }, run));
+    expect(new Set(parked.map(({ requestState }) => requestState)).size).toBe(64);
+    expect(await run()).toEqual({ action: 'cancel' });
+    const inputResponses = { 'question-1': { action: 'accept' } };
+    const answered = await calls.resume(toCall({ requestState: parked[7]?.requestState, inputResponses }));
+    expect(answered).toEqual({ action: 'accept' });
+    expect(await run()).toMatchObject({ resultType: 'input_required' });
+  });
+
+  it('are cancelled after a while, and are asked without what only their server knows', async () => {
+    const { cancelled, run } = openCalls({ timeoutMs: 20 });
+    expect(await run()).toMatchObject({ inputRequests: { 'question-1': { params: { message: '[it] Name?', _meta: { kept: 1 } } } } });
+    await expect.poll(() => cancelled).toEqual(['nobody answered what the server asked']);
+  });
+
+  it('end with what their server answered meanwhile', async () => {
+    const { calls, toCall } = openCalls();
+    const asking = new Cancellation();
+    const call = toCall();
+    let end = (_: JsonObject): void => {};
+    const first = await calls.run({
+      ...call,
+      send: ({ via }) => {
+        via?.({ id: 'a' });
+        calls.take(form, asking, 'a').catch(() => {});
+        return new Promise((resolve) => {
+          end = resolve;
+        });
+      },
+    });
+    asking.cancel('the server does not want to know any more');
+    end({ done: true });
+    expect(await calls.resume(toCall({ requestState: first.requestState }))).toEqual({ done: true });
+  });
+});
+
+describe('a question of no call', () => {
+  it('is refused, or of the agent that has the server for itself', async () => {
+    const roots = { method: 'roots/list' };
+    const ask = async (): Promise<JsonObject> => ({ roots: [] });
+    for (const isOwn of [false, true]) {
+      const { calls } = openCalls({ isOwn });
+      const context = createContext('tools/call', {}, { asker: { clientCapabilities: everyAskable, ask }, requestId: 1 });
+      await calls.run({ method: 'tools/call', params: {}, context, send: async () => ({}) });
+      const taken = calls.take(roots, new Cancellation(), undefined);
+      if (isOwn) expect(await taken).toEqual({ roots: [] });
+      else await expect(taken).rejects.toMatchObject({ code: 'unanswered_question' });
+      expect(await calls.take(form, new Cancellation(), 'unknown')).toEqual(isOwn ? { roots: [] } : { action: 'cancel' });
+    }
+  });
+});

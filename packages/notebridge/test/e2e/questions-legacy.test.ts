@@ -1,0 +1,206 @@
+import type { JsonObject } from '@notebridge/kit/json';
+import { describe, expect, it } from 'vitest';
+import { Cancellation } from '../../src/core/cancellation.js';
+import type { Principal } from '../../src/core/principal.js';
+import type { Asker, Question } from '../../src/core/questions.js';
+import { createSignal } from '../support/mcp-http.js';
+import { createCall, fixtureConfig, openUpstreams } from '../support/upstreams.js';
+
+const form = { method: 'elicitation/create', params: { message: 'Name?', requestedSchema: { type: 'object', properties: {} } } };
+const sample = { method: 'sampling/createMessage', params: { messages: [], maxTokens: 1 } };
+const roots = { method: 'roots/list' };
+const everything = { elicitation: {}, sampling: {}, roots: {} };
+
+function openAsking(more: Parameters<typeof fixtureConfig>[2] = {}, args: string[] = []) {
+  return openUpstreams([fixtureConfig('asks-legacy.mjs', args, { questions: 'serial', ...more })]);
+}
+
+/** A legacy caller, and what it is asked. */
+function legacyCaller(answer: (question: Question) => Promise<JsonObject>, sessionId = 'legacy') {
+  const asked: Question[] = [];
+  const ask: Asker['ask'] = (_, question) => {
+    asked.push(question);
+    return answer(question);
+  };
+  const caller = { sessionId, door: 'http', era: 'legacy', clientInfo: undefined } as const;
+  return { asked, asker: { clientCapabilities: everything, ask }, caller, requestId: 1 };
+}
+
+/** A call of a modern agent, with what it says beside the arguments. */
+function modernCall(
+  args: JsonObject,
+  more: JsonObject = {},
+  { sessionId = 'modern', principal }: { sessionId?: string; principal?: Principal } = {},
+) {
+  const caller = { sessionId, door: 'http', era: 'modern', clientInfo: undefined, ...(principal && { principal }) } as const;
+  const context = createCall('ask', args, { asker: { clientCapabilities: everything }, caller });
+  return context.copy({ message: { ...context.message, ...more } }) as typeof context;
+}
+
+const refused = { code: 'bad_params', message: expect.stringContaining('"requestState"') };
+
+describe('a call of a modern agent to a server of the legacy era', () => {
+  it('is answered with what the server asks, and taken up by the next, once', async () => {
+    const { call } = openAsking();
+    const args = { asks: [form, roots], last: sample };
+    const first = (await call('ask', {}, modernCall(args))) as JsonObject & { inputRequests: JsonObject };
+    expect(first).toMatchObject({ resultType: 'input_required', requestState: expect.any(String) });
+    const merged = new Map(Object.entries(first.inputRequests));
+    // What came later than the first is asked in the next round.
+    let result: JsonObject = first;
+    const answers: JsonObject = {};
+    for (let round = 0; result.resultType === 'input_required'; round++) {
+      expect(round).toBeLessThan(4);
+      const requests = result.inputRequests as Record<string, Question>;
+      for (const [key, question] of Object.entries(requests)) {
+        merged.set(key, question);
+        answers[key] = { from: question.method };
+      }
+      const { requestState } = result;
+      result = await call('ask', {}, modernCall(args, { inputResponses: answers, requestState }));
+      await expect(call('ask', {}, modernCall(args, { inputResponses: answers, requestState }))).rejects.toMatchObject(refused);
+    }
+    expect([...merged.values()]).toEqual([{ ...form, params: { ...form.params, message: '[it] Name?' } }, roots, sample]);
+    expect(result).toMatchObject({ structuredContent: { answers: [form, roots, sample].map(({ method }) => ({ from: method })) } });
+  });
+
+  it('is refused for a state that was changed, or is of another caller, session or call', async () => {
+    const { call } = openAsking();
+    const args = { asks: [form] };
+    const { requestState } = await call('ask', {}, modernCall(args));
+    const state = String(requestState);
+    const inputResponses = { 'question-1': { action: 'accept' } };
+    const again = (changed: JsonObject, ...more: [JsonObject?, Parameters<typeof modernCall>[2]?]) =>
+      call('ask', {}, modernCall(more[0] ?? args, { inputResponses, requestState: state, ...changed }, more[1]));
+    const changes = [
+      `x${state}`,
+      state.slice(0, -4),
+      `${state.slice(0, -1)}${state.endsWith('A') ? 'B' : 'A'}`,
+      '',
+      7,
+      state.split('.')[0],
+    ];
+    for (const requestState of changes) await expect(again({ requestState })).rejects.toMatchObject(refused);
+    await expect(again({}, { asks: [form, form] })).rejects.toMatchObject(refused);
+    await expect(again({}, args, { sessionId: 'another' })).rejects.toMatchObject(refused);
+    await expect(again({}, args, { principal: { kind: 'anonymous' } })).rejects.toMatchObject(refused);
+    expect(await again({})).toMatchObject({ structuredContent: { answers: [{ action: 'accept' }] } });
+  });
+
+  it('cancels what was not answered, and is given up after the time-out of a call', async () => {
+    const { call, log, until } = openAsking({ timeoutMs: 300 }, ['rude']);
+    const { requestState } = await call('ask', {}, modernCall({ asks: [form] }));
+    expect(await call('ask', {}, modernCall({ asks: [form] }, { requestState }))).toMatchObject({
+      structuredContent: { answers: [{ action: 'cancel' }] },
+    });
+    const parked = await call('ask', {}, modernCall({ asks: [sample] }));
+    // The next call gets its turn when the server has answered the one that nobody takes up.
+    await until(() => log.some((line) => line.includes('No call waits')));
+    const look = createCall('look');
+    expect(await call('look', {}, look)).toMatchObject({
+      structuredContent: { heard: expect.arrayContaining([expect.stringMatching(/^cancelled/)]) },
+    });
+    await expect(call('ask', {}, modernCall({ asks: [sample] }, { requestState: parked.requestState }))).rejects.toMatchObject(refused);
+  });
+
+  it('is not asked what it cannot be', async () => {
+    const { call } = openAsking();
+    const context = createCall('ask', { asks: [form, roots] }, { caller: { ...modernCall({}).caller } });
+    expect(await call('ask', {}, context)).toMatchObject({
+      structuredContent: { answers: [{ action: 'cancel' }, { error: { code: -32017 } }] },
+    });
+  });
+});
+
+describe('a server of the legacy era', () => {
+  it('on stdio is promised nothing unless its entry says so, and is refused then', async () => {
+    const { call } = openAsking({ questions: 'auto' });
+    const caller = legacyCaller(() => expect.fail('It was asked.'));
+    expect(await call('look', {}, createCall('look', {}, caller))).toMatchObject({ structuredContent: { capabilities: {} } });
+    expect(await call('ask', {}, createCall('ask', { asks: [form] }, caller))).toMatchObject({
+      structuredContent: { answers: [{ error: { code: -32601 } }] },
+    });
+  });
+
+  it('that is shared asks the caller of the one call that runs; others wait for their turn', async () => {
+    const { call } = openAsking();
+    const { told, tell } = createSignal<JsonObject>();
+    const isAsked = createSignal<undefined>();
+    const first = legacyCaller(() => {
+      isAsked.tell(undefined);
+      return told;
+    }, 'one');
+    const second = legacyCaller(async () => ({ action: 'decline' }), 'two');
+    const one = call('ask', {}, createCall('ask', { asks: [form] }, first));
+    const two = call('ask', {}, createCall('ask', { asks: [form] }, second));
+    await isAsked.told;
+    expect(second.asked).toEqual([]);
+    tell({ action: 'accept' });
+    expect(await one).toMatchObject({ structuredContent: { answers: [{ action: 'accept' }] } });
+    expect(await two).toMatchObject({ structuredContent: { answers: [{ action: 'decline' }] } });
+    expect(first.asked).toEqual([{ ...form, params: { ...form.params, message: '[it] Name?' } }]);
+  });
+
+  it('that asks on after its call was cancelled asks nobody', async () => {
+    const { call } = openAsking({}, ['rude']);
+    const isAsked = createSignal<undefined>();
+    const ended = createSignal<string>();
+    const cancellation = new Cancellation();
+    const first = legacyCaller(() => {
+      isAsked.tell(undefined);
+      return new Promise(() => {});
+    });
+    const asker: Asker = {
+      ...first.asker,
+      ask: (during, question, options) => {
+        options.cancellation.onCancel(ended.tell);
+        return Promise.race([
+          first.asker.ask?.(during, question, options) ?? Promise.reject(new Error()),
+          new Promise<never>((_, reject) => options.cancellation.onCancel((reason) => reject(new Error(reason)))),
+        ]);
+      },
+    };
+    const one = call('ask', {}, createCall('ask', { asks: [form] }, { ...first, asker, cancellation }));
+    await isAsked.told;
+    const second = legacyCaller(async () => ({ action: 'accept' }), 'two');
+    const two = call('ask', {}, createCall('ask', { asks: [roots] }, second));
+    cancellation.cancel('enough');
+    await expect(one).rejects.toMatchObject({ code: 'cancelled' });
+    expect(await ended.told).toBe('enough');
+    expect(await two).toMatchObject({ structuredContent: { answers: [{ action: 'accept' }] } });
+    expect(first.asked).toHaveLength(1);
+    expect(second.asked).toEqual([roots]);
+    const { structuredContent } = await call('look');
+    // It did ask on, and was answered for nobody.
+    expect(structuredContent).toMatchObject({ heard: expect.arrayContaining([JSON.stringify({ action: 'cancel' })]) });
+  });
+
+  it('that does not answer a cancelled call is started anew before the next', { timeout: 20_000 }, async () => {
+    const { call, log } = openAsking();
+    const pid = async () => ((await call('look')).structuredContent as JsonObject).pid;
+    const before = await pid();
+    const cancellation = new Cancellation();
+    const caller = legacyCaller(async () => {
+      cancellation.cancel('enough');
+      return { action: 'accept' };
+    });
+    await expect(call('ask', {}, createCall('ask', { asks: [form] }, { ...caller, cancellation }))).rejects.toMatchObject({
+      code: 'cancelled',
+    });
+    expect(await pid()).not.toBe(before);
+    expect(log.join('\n')).not.toContain('given up');
+  });
+
+  it('that serves one agent alone is promised what that one can, and told of its roots', async () => {
+    const { call, server } = openAsking({ instances: 'per-agent' });
+    const caller = legacyCaller(async () => ({ roots: [] }));
+    const other = { ...legacyCaller(async () => ({ action: 'cancel' }), 'other'), asker: { clientCapabilities: { elicitation: {} } } };
+    const look = (who: Parameters<typeof createCall>[2]) => call('look', {}, createCall('look', {}, who));
+    expect(await look(caller)).toMatchObject({ structuredContent: { capabilities: everything } });
+    expect(await look(other)).toMatchObject({ structuredContent: { capabilities: { elicitation: {} } } });
+    const changed = 'notifications/roots/list_changed';
+    server().notify(changed, undefined, createCall('look', {}, caller));
+    expect(await look(caller)).toMatchObject({ structuredContent: { heard: ['notifications/initialized', changed] } });
+    expect(await look(other)).toMatchObject({ structuredContent: { heard: ['notifications/initialized'] } });
+  });
+});
