@@ -8,6 +8,10 @@ export interface KernelMessage {
   readonly id: string;
   /** The request that it belongs to; empty for none. */
   readonly parentId: string;
+  /** What kind of request that is; empty for none. */
+  readonly parentType: string;
+  /** The session of the client that sent it; empty for none. */
+  readonly parentSession: string;
   readonly content: JsonObject;
   readonly metadata: JsonObject;
 }
@@ -56,6 +60,17 @@ export function parseKernelMessage(data: Buffer, isBinary: boolean): KernelMessa
   }
 }
 
+/**
+ * For a status. A kernel is busy and idle for each request, also for those on the control channel, which it answers while a cell runs: what
+ * others ask there, as each server does for each new client, says nothing of the cells. `session`: of the client that hears it.
+ */
+export function tellsOfCells({ parentType, parentSession }: KernelMessage, session: string): boolean {
+  return parentType === '' || parentSession === session || runsCode.has(parentType);
+}
+
+/** Requests by which code runs in a kernel: cells, and what widgets send. */
+const runsCode: ReadonlySet<string> = new Set(['execute_request', 'comm_open', 'comm_msg', 'comm_close']);
+
 function parseBinary(data: Buffer): KernelMessage | undefined {
   const count = Number(data.readBigUInt64LE(0));
   if (count < 6 || count > data.length / 8) return undefined;
@@ -72,8 +87,15 @@ function toMessage(message: unknown): KernelMessage | undefined {
     channel: String(channel),
     type: String(header.msg_type),
     id: String(header.msg_id),
-    parentId: isJsonObject(parent) && typeof parent.msg_id === 'string' ? parent.msg_id : '',
+    parentId: textOf(parent, 'msg_id'),
+    parentType: textOf(parent, 'msg_type'),
+    parentSession: textOf(parent, 'session'),
     content: isJsonObject(content) ? content : {},
     metadata: isJsonObject(metadata) ? metadata : {},
   };
+}
+
+function textOf(header: unknown, key: string): string {
+  const value = isJsonObject(header) ? header[key] : undefined;
+  return typeof value === 'string' ? value : '';
 }

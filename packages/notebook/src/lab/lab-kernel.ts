@@ -9,7 +9,7 @@ import type { JupyterServer } from './jupyter-server.js';
 import { KernelChannel } from './kernel-channel.js';
 import { kernelEnds } from './kernel-ends.js';
 import { learnInfo } from './kernel-info.js';
-import type { KernelMessage } from './kernel-message.js';
+import { type KernelMessage, tellsOfCells } from './kernel-message.js';
 import { KernelRequests } from './kernel-requests.js';
 import { enterKernelSession, isBusy, type KernelSession, type KernelSpec, postToKernel, readKernelSession } from './kernel-sessions.js';
 import { answerTimeoutMs, endlessMs, meetTimeoutMs, reconnectDelaysMs, startTimeoutMs } from './kernel-waits.js';
@@ -91,6 +91,7 @@ export class LabKernel implements Kernel {
   /** Hears the rest of a cell that an earlier process has sent. Before anything else is asked of this kernel. */
   follow(sent: SentCell, options: ExecuteOptions): Promise<Execution> {
     const execution = new RemoteExecution(sent.source, options);
+    execution.isSent = true;
     execution.hasBegun = sent.hasBegun;
     this.#client = { kernelId: sent.kernelId, id: sent.clientId };
     this.#running.set(sent, execution);
@@ -150,19 +151,22 @@ export class LabKernel implements Kernel {
 
   async #run(execution: RemoteExecution): Promise<Execution> {
     if (execution.isAbandoned) return { status: 'interrupted', executionCount: 0 };
-    await this.#attached();
-    this.#send(execution);
+    // A kernel may take its time to start: who stops the cell meanwhile does not wait for it.
+    await Promise.race([this.#attached(), execution.ended]);
+    if (!execution.isAbandoned) this.#send(execution);
     return execution.ended;
   }
 
   #send(execution: RemoteExecution): void {
     const messageId = this.#channel?.send({ channel: 'shell', type: 'execute_request', content: execution.toRequest() }) ?? '';
+    execution.isSent = true;
     this.#running.set({ messageId }, execution);
     this.#tell(messageId, execution);
   }
 
   async #stop(execution: RemoteExecution): Promise<void> {
     execution.isAbandoned = true;
+    if (!execution.isSent) return execution.end('interrupted');
     // Its code stays in the kernel's queue, behind another's cell, and is interrupted when it begins.
     if (!execution.hasBegun) return;
     execution.isInterrupted = true;
@@ -199,8 +203,9 @@ export class LabKernel implements Kernel {
     // One that runs another's cell answers when that has ended, which may be tomorrow.
     const isBusy = (await this.#isBusy()) === true;
     this.#isReady = isBusy;
-    if (isBusy) return this.#setState('busy');
-    await this.#meet();
+    if (!isBusy) return this.#meet();
+    this.#setState('busy');
+    void this.#requests.askInfo(channel, { timeoutMs: endlessMs, behindOutput: true }).then((answer) => answer && this.#learn(answer));
   }
 
   /** Asked until it answers: what is sent to a kernel that is just starting may be lost, and a cell that is lost would never end. */
@@ -232,7 +237,7 @@ export class LabKernel implements Kernel {
 
   #take(message: KernelMessage): void {
     const { channel, type, parentId, content } = message;
-    if (type === 'status') this.#takeStatus(String(content.execution_state), parentId);
+    if (type === 'status' && tellsOfCells(message, this.#client.id)) this.#takeStatus(String(content.execution_state), parentId);
     if (type === 'shutdown_reply' && channel === 'iopub' && !this.#isRestarting) this.#takeEnd(content.restart === true);
     if (this.#requests.take(message)) return;
     const execution = this.#running.ofMessage(parentId);

@@ -75,7 +75,11 @@ it('an interrupt does not hit the cell of a person that is before it in the kern
     await person.closed;
   });
   const ends: string[] = [];
-  person.onMessage(({ type, content }) => type === 'execute_reply' && ends.push(String(content.status)));
+  const answers: string[] = [];
+  person.onMessage(({ channel, type, content }) => {
+    if (type === 'execute_reply') ends.push(String(content.status));
+    if (channel === 'control') answers.push(type);
+  });
   const code = 'import pathlib, time\nwhile not pathlib.Path("person-is-done").exists(): time.sleep(0.05)';
   person.send({
     channel: 'shell',
@@ -83,6 +87,13 @@ it('an interrupt does not hit the cell of a person that is before it in the kern
     content: { code, silent: false, store_history: true, user_expressions: {}, allow_stdin: false, stop_on_error: true },
   });
   await until(() => agent.notebook.session.kernel.state === 'busy');
+  const states: string[] = [];
+  agent.notebook.session.kernel.onState((state) => states.push(state));
+  // As each server asks for each new client: the kernel answers on its control channel while the cell runs.
+  for (const number of [1, 2]) {
+    person.send({ channel: 'control', type: 'kernel_info_request', content: {} });
+    await until(() => answers.length === number);
+  }
   const stop = new AbortController();
   const waiting = agent.call('run_code', { code: sleeping }, { signal: stop.signal });
   await until(() => agent.notebook.session.running !== undefined);
@@ -92,6 +103,8 @@ it('an interrupt does not hit the cell of a person that is before it in the kern
   expect((await waiting).value).toMatchObject({ status: 'interrupted' });
   await until(() => ends.length > 0);
   expect(ends).toEqual(['ok']);
+  // Of the person's cell the end, then the agent's.
+  expect(states).toEqual(['idle', 'busy', 'idle']);
   expect((await agent.call('run_code', { code: '"alive"' })).value).toMatchObject({ status: 'ok' });
 });
 
@@ -178,4 +191,14 @@ it('completion and inspection are the kernel’s, with characters of two halves 
   });
   expect(found).toMatchObject({ matches: ['wonderful'], start: 6, end: code.length });
   expect(JSON.stringify(await kernel.inspect('print', 5))).toContain('Prints the values');
+});
+
+it('a cell that is interrupted before the kernel has started ends at once, and never runs', { timeout }, async () => {
+  await lab.write('unstarted.ipynb', [codeCell('one', 'a = 1')]);
+  const agent = await Agent.open(lab.server, 'unstarted.ipynb');
+  onTestFinished(() => agent.close());
+  const code = 'import pathlib; pathlib.Path("it-ran").touch()';
+  const { value } = await agent.call('run_code', { code, wait_seconds: 0 });
+  expect((await agent.call('interrupt_run', { run_id: value.run_id })).value.status).toMatch(/^(interrupted|cancelled)$/);
+  expect((await agent.call('run_code', { code: 'pathlib = __import__("pathlib"); pathlib.Path("it-ran").exists()' })).text).toContain('False');
 });

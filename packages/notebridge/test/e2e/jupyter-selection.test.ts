@@ -108,8 +108,9 @@ it('an agent of a file makes a notebook on a server by its address, and a file t
     run_id: begun.run_id,
     status: 'running',
   });
-  // Its kernel may not have started yet.
-  expect(await callTool(agent, 'interrupt_run', { run_id: begun.run_id ?? '' })).toMatchObject({
+  // Its kernel may not have started yet, and a busy machine may need more than the 5 s for which interrupt_run waits.
+  await callTool(agent, 'interrupt_run', { run_id: begun.run_id ?? '' });
+  expect(await callTool(agent, 'get_run', { run_id: begun.run_id ?? '', wait_seconds: 25 })).toMatchObject({
     status: expect.stringMatching(/^(interrupted|cancelled)$/),
   });
   expect(await callTool(agent, 'get_run', { run_id: 'none-1' })).toMatchObject({ error: { code: 'unknown_run' } });
