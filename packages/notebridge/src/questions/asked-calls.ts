@@ -18,7 +18,7 @@ export interface AskedCallsOptions {
   /** The server runs for one agent alone, so that a question outside of its calls is of that agent too. */
   isOwn: boolean;
   /** How long an agent may take to answer, and a call waits for answers at most. Milliseconds. */
-  timeoutMs: () => number;
+  timeoutMs: number;
 }
 
 /** A call, and how it is sent. */
@@ -31,8 +31,6 @@ export interface SentCall {
 
 /** Calls of one server that wait for the answers of modern agents. */
 const mostParked = 64;
-/** And how long at most. Milliseconds. */
-const longestParkedMs = 600_000;
 
 /** The calls to a server of the legacy era that was promised that it may ask. */
 export class AskedCalls {
@@ -59,10 +57,11 @@ export class AskedCalls {
     const bound = { server, method, params, context };
     this.#context = context;
     let id: RpcId | undefined;
-    const call: AskedCall = new AskedCall(context, { server, timeoutMs: timeoutMs(), park: () => this.#park(call, bound) });
+    const call: AskedCall = new AskedCall(context, { server, timeoutMs, park: () => this.#park(call, bound) });
     const answered = call.take(context);
     const options: PeerRequestOptions = {
       cancellation: call.cancellation,
+      workedMs: () => call.workedMs,
       via: (message) => {
         if (message.id === undefined) return false;
         id = message.id as RpcId;
@@ -99,8 +98,7 @@ export class AskedCalls {
     const question = toQuestion(request);
     if (call !== undefined) return call.ask(question, asking);
     const { isOwn, server, timeoutMs } = this.#options;
-    if (isOwn && this.#context?.ask !== undefined)
-      return putQuestion(this.#context, question, { server, cancellation: asking, timeoutMs: timeoutMs() });
+    if (isOwn && this.#context?.ask !== undefined) return putQuestion(this.#context, question, { server, cancellation: asking, timeoutMs });
     const refused = refuseQuestion(question);
     if (refused !== undefined) return refused;
     throw unanswered(question, server, 'nothing says in which call');
@@ -135,7 +133,7 @@ export class AskedCalls {
       this.#parked.delete(id);
       call.cancellation.cancel('nobody answered what the server asked');
     };
-    const timer = setTimeout(give, Math.min(longestParkedMs, this.#options.timeoutMs())).unref();
+    const timer = setTimeout(give, this.#options.timeoutMs).unref();
     this.#parked.set(id, { call, timer });
     return signState(id, bound);
   }

@@ -21,6 +21,8 @@ export interface CallLimits {
   maxWaiting: number;
   /** How long a call may take, from its turn on and without progress. Milliseconds. */
   timeoutMs: number;
+  /** How long an agent may take to answer what the server asks. Milliseconds. */
+  answerTimeoutMs: number;
   /** Without a call for so long, the server is stopped; the next call starts it. Milliseconds; undefined: never. */
   idleMs: number | undefined;
 }
@@ -147,7 +149,7 @@ export class ServerCalls {
   #takeInputRequired(call: ServerCall, result: JsonObject): Promise<JsonObject> {
     const { context, params, rounds = 1 } = call;
     const retry = (answered: JsonObject): Promise<JsonObject> => this.request({ ...call, params: answered, rounds: rounds + 1 });
-    return takeInputRequired(result, { server: this.#name, context, params, rounds, timeoutMs: this.limits.timeoutMs, retry });
+    return takeInputRequired(result, { server: this.#name, context, params, rounds, timeoutMs: this.limits.answerTimeoutMs, retry });
   }
 
   /** A call that its server did not survive is made once more, if it never arrived there or does no harm twice. */

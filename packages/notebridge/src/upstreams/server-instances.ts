@@ -144,7 +144,7 @@ export class ServerInstances {
     const sessionId = context?.caller.sessionId;
     const { name } = this.#config;
     const mode = questionsOf(this.#config);
-    const timeoutMs = (): number => calls.limits.timeoutMs;
+    const timeoutMs = this.#options.limits.answerTimeoutMs;
     const asked =
       mode === 'none' ? undefined : new AskedCalls({ server: name, isSerial: mode === 'serial', isOwn: context !== undefined, timeoutMs });
     const questions = asked && { askable: context === undefined ? everyAskable : (context.clientCapabilities ?? {}), calls: asked };
@@ -188,13 +188,14 @@ export class ServerInstances {
 
   #limits(): CallLimits {
     const { maxInFlight: most, timeoutMs, lazy, questions } = this.#config;
-    const { callTimeoutMs, lazyIdleMs } = this.#options.limits;
+    const { callTimeoutMs, answerTimeoutMs, lazyIdleMs } = this.#options.limits;
     const maxInFlight = questionsOf(this.#config) === 'serial' ? 1 : most;
     return {
       maxInFlight,
       mayAsk: questions !== 'none',
       maxWaiting: waitingPerRunning * most,
       timeoutMs: timeoutMs ?? callTimeoutMs,
+      answerTimeoutMs,
       idleMs: lazy ? lazyIdleMs : undefined,
     };
   }
