@@ -78,6 +78,11 @@ export class AskedCall {
     }
   }
 
+  /** Of the agent that called. */
+  get sessionId(): string {
+    return this.#context.caller.sessionId;
+  }
+
   /** How long the server has worked since it last waited for an answer; 0 while it does. Milliseconds. */
   get workedMs(): number {
     return this.#open > 0 ? 0 : performance.now() - this.#answeredAt;

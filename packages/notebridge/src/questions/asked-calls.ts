@@ -9,6 +9,7 @@ import type { RpcId } from '../rpc/messages.js';
 import type { PeerRequestOptions } from '../rpc/peer.js';
 import { AskedCall } from './asked-call.js';
 import { type BoundCall, readState, signState } from './request-state.js';
+import type { ShownUrls } from './shown-urls.js';
 
 export interface AskedCallsOptions {
   /** The name of the server. */
@@ -19,6 +20,8 @@ export interface AskedCallsOptions {
   isOwn: boolean;
   /** How long an agent may take to answer, and a call waits for answers at most. Milliseconds. */
   timeoutMs: number;
+  /** Learns which URLs are shown to whom. */
+  urls?: ShownUrls | undefined;
 }
 
 /** A call, and how it is sent. */
@@ -96,8 +99,11 @@ export class AskedCalls {
     const [only] = this.#options.isSerial ? this.#calls.values() : [];
     const call = (during === undefined ? undefined : this.#calls.get(during)) ?? only;
     const question = toQuestion(request);
-    if (call !== undefined) return call.ask(question, asking);
-    const { isOwn, server, timeoutMs } = this.#options;
+    const { isOwn, server, timeoutMs, urls } = this.#options;
+    if (call !== undefined) {
+      urls?.note(question, call.sessionId);
+      return call.ask(question, asking);
+    }
     if (isOwn && this.#context?.ask !== undefined) return putQuestion(this.#context, question, { server, cancellation: asking, timeoutMs });
     const refused = refuseQuestion(question);
     if (refused !== undefined) return refused;

@@ -4,6 +4,7 @@ import { BridgeError, codeOf, RemoteError } from '../core/errors.js';
 import type { LogLevels } from '../core/log-levels.js';
 import { isInputRequired } from '../core/questions.js';
 import type { AskedCalls } from '../questions/asked-calls.js';
+import type { ShownUrls } from '../questions/shown-urls.js';
 import { envelopeKeys } from '../rpc/modern-envelope.js';
 import type { PeerRequestOptions } from '../rpc/peer.js';
 import { WaitQueue } from '../rpc/wait-queue.js';
@@ -51,11 +52,14 @@ export interface ServerCallsOptions {
   /** Which log lines agents want. */
   levels: LogLevels;
   asked: AskedCalls | undefined;
+  /** Which of the server's URLs agents were shown. */
+  urls: ShownUrls;
 }
 
 /** The calls to one running server: how many at once, the queue, and what becomes of them when the server goes. */
 export class ServerCalls {
   limits: CallLimits;
+  readonly urls: ShownUrls;
   readonly #instance: ServerInstance;
   readonly #name: string;
   readonly #asked: AskedCalls | undefined;
@@ -67,9 +71,10 @@ export class ServerCalls {
   #idle: NodeJS.Timeout | undefined;
 
   /** `asked`: left out, a server of the legacy era can ask nothing in its calls. */
-  constructor(name: string, instance: ServerInstance, { limits, levels, asked }: ServerCallsOptions) {
+  constructor(name: string, instance: ServerInstance, { limits, levels, asked, urls }: ServerCallsOptions) {
     this.#name = name;
     this.#asked = asked;
+    this.urls = urls;
     this.#instance = instance;
     this.#levels = levels;
     this.limits = limits;
@@ -126,8 +131,10 @@ export class ServerCalls {
       (error: unknown) => {
         if (this.#asked !== undefined && isGivenUp(error)) this.#endLater(session, call.context);
         else this.#end(call.context);
-        if (error instanceof RemoteError && isUrlsRequired(error))
+        if (error instanceof RemoteError && isUrlsRequired(error)) {
+          this.urls.noteError(error.raw, call.context.caller.sessionId);
           return takeUrlsRequired(error, { context: call.context, server: this.#name });
+        }
         return this.#fail(call, fromFaultAnswer(error), mayRepeat);
       },
     );

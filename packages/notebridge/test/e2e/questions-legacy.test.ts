@@ -215,4 +215,23 @@ describe('a server of the legacy era', () => {
     expect(await look(caller)).toMatchObject({ structuredContent: { heard: ['notifications/initialized', changed] } });
     expect(await look(other)).toMatchObject({ structuredContent: { heard: ['notifications/initialized'] } });
   });
+
+  it('that says that a person is done with a URL says it to the agent that was shown it, and nobody else', async () => {
+    const { call, events } = openAsking();
+    const urlOf = (elicitationId: string) => ({ mode: 'url', message: 'Log in.', url: 'https://example.org/', elicitationId });
+    const shown = (sessionId: string) => {
+      const caller = legacyCaller(async () => ({ action: 'accept' }), sessionId);
+      return { ...caller, asker: { ...caller.asker, clientCapabilities: { elicitation: { form: {}, url: {} } } } };
+    };
+    await call('ask', {}, createCall('ask', { asks: [{ method: 'elicitation/create', params: urlOf('first') }] }, shown('one')));
+    await expect(call('ask', {}, createCall('ask', { urls: [urlOf('second')] }, shown('two')))).rejects.toMatchObject({
+      raw: { code: -32042 },
+    });
+    for (const complete of ['unknown', 'second', 'first']) await call('ask', {}, createCall('ask', { complete }, shown('three')));
+    const method = 'notifications/elicitation/complete';
+    expect(events.filter((event) => JSON.stringify(event).includes(method))).toMatchObject([
+      { notification: { method, params: { elicitationId: 'second' }, sessionId: 'two' } },
+      { notification: { method, params: { elicitationId: 'first' }, sessionId: 'one' } },
+    ]);
+  });
 });
