@@ -103,7 +103,7 @@ function addDoors(
   { settings, hub, servers, guard, endSession, authority, ownerToken }: BehindHttp & { authority: Authority; ownerToken: string },
 ): McpHttpDoor {
   const { config, logger } = settings;
-  const { maxResultBytes, maxInFlight } = config.limits;
+  const { maxResultBytes, maxInFlight, pollAfterMs } = config.limits;
   const authenticate = (authorization: string | undefined) => authority.authenticate(authorization, 'tools');
   createToolProxy(app, {
     hub,
@@ -119,6 +119,7 @@ function addDoors(
     hub,
     authenticate: (authorization) => authority.authenticate(authorization, 'agent'),
     endSession,
+    limits: { pollAfterMs },
   });
   createOwnerDoor(app, { servers, authenticate });
   createExchangeDoor(

@@ -66,15 +66,15 @@ export class Catalog {
     const { method, message: params } = context;
     if (first === undefined) return this.#answerEmpty(method, params);
     if (isListMethod(method)) {
-      const offered = await this.#list(method, context);
-      return { [mergeableLists[method].items]: [...offered.values()].map(({ item }) => item) };
+      const { offered, cache } = await this.#list(method, context);
+      return { [mergeableLists[method].items]: [...offered.values()].map(({ item }) => item), ...cache };
     }
     const named = Object.hasOwn(namedRequests, method) ? namedRequests[method] : undefined;
     if (named === undefined) return this.#requestInTurn(context);
     const name = params[named.param] as string;
     const known = this.#owners.get(named.list)?.get(name);
     // What another agent has listed last may not be what this one is offered.
-    const { provider: owner } = known ?? (await this.#list(named.list, context)).get(name) ?? {};
+    const { provider: owner } = known ?? (await this.#list(named.list, context)).offered.get(name) ?? {};
     if (owner !== undefined) return requestOf(owner, context);
     if (method === 'tools/call') throw unknownTool(params);
     return this.#requestInTurn(context);
@@ -95,9 +95,10 @@ export class Catalog {
     throw failures.find((error) => !isIgnorance(error)) ?? failures[0];
   }
 
-  async #list(method: ListMethod, context: CallContext): Promise<MergedList['offered']> {
+  async #list(method: ListMethod, context: CallContext): Promise<MergedList> {
     const owners = this.#owners;
-    const { offered, hidden, failed } = await mergeLists(this.#providers, method, context);
+    const merged = await mergeLists(this.#providers, method, context);
+    const { offered, hidden, failed } = merged;
     for (const { provider, name, owner } of hidden) {
       this.#logger.warn(`"${name}" of "${provider.name}" is hidden: "${owner.name}" has one of the same name.`);
     }
@@ -106,7 +107,7 @@ export class Catalog {
     }
     // What a failed provider has would stay unknown; the next request asks again.
     if (failed.length === 0) owners.set(method, offered);
-    return offered;
+    return merged;
   }
 
   #answerEmpty(method: string, params: JsonObject): JsonObject {

@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
+import { type CacheHints, cacheHintsOf, mergeCacheHints } from '../core/cache-hints.js';
 import type { CallContext } from '../core/call-context.js';
 import { codeOf, errorTable, RemoteError } from '../core/errors.js';
 import type { Provider } from '../core/provider.js';
@@ -24,6 +25,8 @@ export interface MergedList {
   hidden: { provider: Provider; name: string; owner: Provider }[];
   /** Who could not be asked. */
   failed: { provider: Provider; error: unknown }[];
+  /** How long all of it may be kept; undefined: not at all. */
+  cache: CacheHints | undefined;
 }
 
 /** Pages of one provider's list that are followed; one that never ends is cut here. */
@@ -37,13 +40,13 @@ export async function mergeLists(providers: readonly Provider[], method: ListMet
   const asked = await Promise.all(
     providers.map((provider) =>
       listAll(provider, method, context).then(
-        (items) => ({ provider, items }),
+        (listed) => ({ provider, ...listed }),
         (error: unknown) => ({ provider, error }),
       ),
     ),
   );
   const { key } = mergeableLists[method];
-  const merged: MergedList = { offered: new Map(), hidden: [], failed: [] };
+  const merged: MergedList = { offered: new Map(), hidden: [], failed: [], cache: undefined };
   for (const answer of asked) {
     if ('error' in answer) {
       merged.failed.push(answer);
@@ -59,22 +62,31 @@ export async function mergeLists(providers: readonly Provider[], method: ListMet
       else merged.hidden.push({ provider, name, owner });
     }
   }
+  // What is incomplete may be complete in a moment.
+  if (merged.failed.length === 0) merged.cache = mergeCacheHints(asked.map((answer) => ('cache' in answer ? answer.cache : undefined)));
   const [failure] = merged.failed;
   if (failure !== undefined && merged.failed.length === providers.length) throw failure.error;
   return merged;
 }
 
-async function listAll(provider: Provider, method: ListMethod, context: CallContext): Promise<JsonObject[]> {
+interface Listed {
+  items: JsonObject[];
+  cache: CacheHints | undefined;
+}
+
+async function listAll(provider: Provider, method: ListMethod, context: CallContext): Promise<Listed> {
   const items: JsonObject[] = [];
+  const hints: (CacheHints | undefined)[] = [];
   let cursor: unknown;
   for (let page = 0; page < maxPages; page++) {
     const result = await provider.request(method, cursor === undefined ? {} : { cursor }, context).catch(toEmptyResult);
     const listed = result[mergeableLists[method].items];
     if (Array.isArray(listed)) items.push(...listed.filter(isJsonObject));
+    hints.push(cacheHintsOf(result));
     cursor = result.nextCursor;
     if (cursor === undefined || cursor === null) break;
   }
-  return items;
+  return { items, cache: mergeCacheHints(hints) };
 }
 
 /** A provider that does not know the method has none of these: that is no failure. */

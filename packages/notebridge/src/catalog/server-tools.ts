@@ -2,6 +2,7 @@ import { didYouMean } from '@notebridge/kit/did-you-mean';
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import type { Logger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
+import { type CacheHints, mergeCacheHints } from '../core/cache-hints.js';
 import type { CallContext } from '../core/call-context.js';
 import { BridgeError, codeOf } from '../core/errors.js';
 import type { ListToolsResult, Tool } from '../core/mcp.js';
@@ -22,6 +23,17 @@ export interface ServerToolsOptions {
    * give up as well. Milliseconds, default 20 s.
    */
   listWaitMs?: number | undefined;
+}
+
+interface ToolsOfServer {
+  server: string;
+  tools: readonly Tool[];
+  cache: CacheHints | undefined;
+}
+
+interface ListedByAll {
+  all: { server: ToolServer; item: JsonObject }[];
+  cache: CacheHints | undefined;
 }
 
 const listChanged = 'notifications/tools/list_changed';
@@ -163,17 +175,18 @@ export class ServerTools implements Provider {
       const tool = tools.get(keyOf(address));
       if (tool !== undefined) listed.push({ ...tool, name });
     }
-    return { tools: listed };
+    return { tools: listed, ...mergeCacheHints(lists.map(({ cache }) => cache)) };
   }
 
   /** The tools of one server, or what is known of them if it fails or takes too long: one server must not hide the others. */
-  async #toolsOf(server: ToolServer, context: CallContext): Promise<{ server: string; tools: readonly Tool[] }> {
+  async #toolsOf(server: ToolServer, context: CallContext): Promise<ToolsOfServer> {
     try {
-      return { server: server.name, tools: await this.#inTime(server, server.listTools(context)) };
+      const tools = await this.#inTime(server, server.listTools(context));
+      return { server: server.name, tools, cache: server.toolsCache };
     } catch (error) {
       if (context.cancellation.reason !== undefined) throw error;
       this.#options.logger.warn(`The tools of "${server.name}" are not listed.`, { error: messageOf(error) });
-      return { server: server.name, tools: server.knownTools ?? [] };
+      return { server: server.name, tools: server.knownTools ?? [], cache: undefined };
     }
   }
 
@@ -211,49 +224,54 @@ export class ServerTools implements Provider {
 
   async #list(method: ListMethod, context: CallContext): Promise<JsonObject> {
     const { items, key } = mergeableLists[method];
-    if (method === 'prompts/list') return { [items]: await this.#listPrompts(context) };
+    if (method === 'prompts/list') return this.#listPrompts(context);
     // Of two with one name the server that stands first in the config has it, as for a request that names it.
     const listed = new Map<unknown, JsonObject>();
-    for (const { item } of await this.#listAll(method, context)) if (!listed.has(item[key])) listed.set(item[key], item);
-    return { [items]: [...listed.values()] };
+    const { all, cache } = await this.#listAll(method, context);
+    for (const { item } of all) if (!listed.has(item[key])) listed.set(item[key], item);
+    return { [items]: [...listed.values()], ...cache };
   }
 
   /** What the servers list, in their order. One that fails or takes too long is left out. */
-  async #listAll(method: ListMethod, context: CallContext): Promise<{ server: ToolServer; item: JsonObject }[]> {
+  async #listAll(method: ListMethod, context: CallContext): Promise<ListedByAll> {
     const lists = await Promise.all(
       this.#awake.map(async (server) => {
         try {
-          const { offered } = await this.#inTime(server, mergeLists([server], method, context));
-          return [...offered.values()].map(({ item }) => ({ server, item }));
+          const { offered, cache } = await this.#inTime(server, mergeLists([server], method, context));
+          return { cache, entries: [...offered.values()].map(({ item }) => ({ server, item })) };
         } catch (error) {
           if (context.cancellation.reason !== undefined) throw error;
           this.#options.logger.warn(`"${server.name}" is left out: it did not answer "${method}".`, { error: messageOf(error) });
-          return [];
+          return { cache: undefined, entries: [] };
         }
       }),
     );
     const { key } = mergeableLists[method];
-    const all = lists.flat();
+    const all = lists.flatMap(({ entries }) => entries);
     this.#owners.set(method, new Map([...all].reverse().map(({ server, item }) => [item[key], server.name])));
-    return all;
+    // A server that sleeps is not in it, and may be at any moment.
+    const isWhole = this.#direct.every(({ status }) => status !== 'stopped');
+    return { all, cache: isWhole ? mergeCacheHints(lists.map((each) => each.cache)) : undefined };
   }
 
-  async #listPrompts(context: CallContext): Promise<JsonObject[]> {
-    const found = await this.#promptOwners(context);
-    return [...found].map(([name, { item }]) => ({ ...item, name }));
+  async #listPrompts(context: CallContext): Promise<JsonObject> {
+    const { found, cache } = await this.#promptOwners(context);
+    return { prompts: [...found].map(([name, { item }]) => ({ ...item, name })), ...cache };
   }
 
   /** Prompts by the name that agents know. */
-  async #promptOwners(context: CallContext): Promise<Map<string, { server: ToolServer; item: JsonObject }>> {
-    const all = await this.#listAll('prompts/list', context);
+  async #promptOwners(
+    context: CallContext,
+  ): Promise<{ found: Map<string, { server: ToolServer; item: JsonObject }>; cache: CacheHints | undefined }> {
+    const { all, cache } = await this.#listAll('prompts/list', context);
     const byKey = new Map(all.map((entry) => [keyOf({ server: entry.server.name, tool: String(entry.item.name) }), entry]));
     const names = exposeNames(all.map(({ server, item }) => ({ server: server.name, tool: String(item.name) })));
     this.#prompts = names;
-    return new Map([...names].flatMap(([name, address]) => entryOf(name, byKey.get(keyOf(address)))));
+    return { found: new Map([...names].flatMap(([name, address]) => entryOf(name, byKey.get(keyOf(address))))), cache };
   }
 
   async #getPrompt(params: JsonObject, context: CallContext): Promise<JsonObject> {
-    const found = (await this.#promptOwners(context)).get(asText(params.name));
+    const found = (await this.#promptOwners(context)).found.get(asText(params.name));
     if (found === undefined) throw new BridgeError('bad_params', `Unknown prompt: ${quote(params.name)}.`);
     return found.server.request('prompts/get', { ...params, name: found.item.name }, context);
   }
@@ -261,7 +279,7 @@ export class ServerTools implements Provider {
   async #complete(params: JsonObject, context: CallContext): Promise<JsonObject> {
     const ref = isJsonObject(params.ref) ? params.ref : {};
     if (ref.type !== 'ref/prompt') return this.#requestOwner('resources/templates/list', ref.uri, 'completion/complete', params, context);
-    const found = (await this.#promptOwners(context)).get(asText(ref.name));
+    const found = (await this.#promptOwners(context)).found.get(asText(ref.name));
     if (found === undefined) throw new BridgeError('bad_params', `Unknown prompt: ${quote(ref.name)}.`);
     return found.server.request('completion/complete', { ...params, ref: { ...ref, name: found.item.name } }, context);
   }

@@ -26,6 +26,8 @@ export const defaultLimits = {
   startTimeoutMs: 30_000,
   /** A `lazy` server is ended after so long without a call; the next call starts it anew. 0 keeps it, which is the default. */
   idleStopMs: 0,
+  /** A stream of an agent of 2025-11-25 over HTTP is closed after so long, and the agent comes back for the rest. 0, the default: never. */
+  pollAfterMs: 0,
 };
 
 export type Limits = typeof defaultLimits;

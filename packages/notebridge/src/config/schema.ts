@@ -57,6 +57,7 @@ const limits = z.strictObject(
     maxBodyBytes: whole('bytes', 1024, longestString).default(defaultLimits.maxBodyBytes),
     startTimeoutMs: whole('milliseconds', 1, longestMs).default(defaultLimits.startTimeoutMs),
     idleStopMs: whole('milliseconds', 0, longestMs).default(defaultLimits.idleStopMs),
+    pollAfterMs: whole('milliseconds', 0, longestMs).default(defaultLimits.pollAfterMs),
   },
   { error: 'an object of limits' },
 );

@@ -1,4 +1,5 @@
 import type { JsonObject } from '@notebridge/kit/json';
+import type { CacheHints } from './cache-hints.js';
 import type { CallContext } from './call-context.js';
 import type { Tool } from './mcp.js';
 import type { Provider, ProviderEvent } from './provider.js';
@@ -42,6 +43,8 @@ export interface ToolServer extends Provider {
   readonly status: ServerStatus;
   /** Its tools as last listed, without starting anything; undefined if they were never asked for. */
   readonly knownTools: readonly Tool[] | undefined;
+  /** How long those still hold, as the server said; undefined if that is unknown. */
+  readonly toolsCache?: CacheHints | undefined;
   /** Its tools, all pages of the list, as far as the config allows them. Starts the server if need be. Rejects with `upstream_unavailable`. */
   listTools(context?: CallContext): Promise<readonly Tool[]>;
 }

@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
+import { toPrivateResult } from '../core/cache-hints.js';
 import type { CallContext } from '../core/call-context.js';
 import { BridgeError, codeOf, RemoteError } from '../core/errors.js';
 import { errorCodeMetaKey, type Tool } from '../core/mcp.js';
@@ -113,7 +114,8 @@ function requestItem({ rule, context, callNext }: Step<RuleOf<'item'>>, options:
   const server = about === undefined ? undefined : options.serverOf?.(about.kind, about.name);
   const address = server === undefined ? undefined : { server, tool: '' };
   const admit = isFree ? undefined : () => options.admission.admitWhole(principalOf(context), server);
-  return run({ context, callNext, address, admit, args: context.message }, options);
+  const answered = run({ context, callNext, address, admit, args: context.message }, options);
+  return isFree ? answered : answered.then(toPrivateResult);
 }
 
 function listTools({ context, callNext }: Step<RuleOf<'tools'>>, options: GuardOptions): Promise<Answered<JsonObject>> {
@@ -145,7 +147,8 @@ function showAllowed({ context, callNext, items, maySee }: Listing, { admission 
   admission.assertLive(principal);
   return callNext(context).then((result) => {
     const listed = result[items];
-    return Array.isArray(listed) ? { ...result, [items]: listed.filter((item) => maySee(principal, item)) } : result;
+    if (!Array.isArray(listed)) return result;
+    return toPrivateResult({ ...result, [items]: listed.filter((item) => maySee(principal, item)) });
   });
 }
 

@@ -8,6 +8,7 @@ import { MessageStream } from '../rpc/message-stream.js';
 import { classifyMessage, type RpcId } from '../rpc/messages.js';
 import { settlesWithin } from '../util/settles-within.js';
 import { type Link, type LinkOptions, noteStream, StartFault, toFaultAnswer } from './link.js';
+import { createResumingFetch } from './resuming-fetch.js';
 import { unavailable, wentAway } from './unavailable.js';
 import { explainHttpFault, type UpstreamHttpFault } from './upstream-http-fault.js';
 
@@ -64,6 +65,7 @@ async function loadTransport({ transport, url, headers }: HttpConfig): Promise<C
   return ({ sessionId, protocolVersion } = { sessionId: undefined, protocolVersion: '' }) =>
     new StreamableHTTPClientTransport(new URL(url), {
       requestInit,
+      fetch: createResumingFetch(),
       ...(sessionId !== undefined && { sessionId }),
       ...(protocolVersion !== '' && { protocolVersion }),
     });

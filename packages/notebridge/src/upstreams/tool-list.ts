@@ -1,5 +1,6 @@
 import { isJsonObject } from '@notebridge/kit/json';
 import type { Logger } from '@notebridge/kit/logger';
+import { type CacheHints, cacheHintsOf, mergeCacheHints } from '../core/cache-hints.js';
 import { BridgeError } from '../core/errors.js';
 import type { Tool } from '../core/mcp.js';
 import { quote } from '../util/quote.js';
@@ -15,6 +16,12 @@ const maxFaultsLogged = 5;
 /** How long one page may take. Milliseconds. */
 const pageTimeoutMs = 30_000;
 
+/** A list as it was fetched, and how long it holds from then on, as far as the server says so. */
+export interface FetchedTools {
+  tools: ToolsByName;
+  cache: CacheHints | undefined;
+}
+
 export interface FetchToolsOptions {
   server: string;
   logger: Logger;
@@ -23,9 +30,10 @@ export interface FetchToolsOptions {
 }
 
 /** All tools of a server, page by page. Unknown keys are kept; of two tools of one name the first counts. Rejects as a request does. */
-export async function fetchTools(session: UpstreamSession, { server, logger, leavesOut }: FetchToolsOptions): Promise<ToolsByName> {
+export async function fetchTools(session: UpstreamSession, { server, logger, leavesOut }: FetchToolsOptions): Promise<FetchedTools> {
   const tools = new Map<string, Tool>();
-  if (!session.can('tools')) return tools;
+  const hints: (CacheHints | undefined)[] = [];
+  if (!session.can('tools')) return { tools, cache: undefined };
   let cursor: unknown;
   let faults = 0;
   const report = (fault: string): void => {
@@ -34,6 +42,7 @@ export async function fetchTools(session: UpstreamSession, { server, logger, lea
   for (let page = 0; page < maxPages; page++) {
     const params = cursor === undefined ? {} : { cursor };
     const answer = await session.request('tools/list', params, { timeoutMs: pageTimeoutMs });
+    hints.push(cacheHintsOf(answer));
     if (!Array.isArray(answer.tools)) throw new BridgeError('bad_message', `"tools" must be a list, found ${quote(answer.tools)}.`);
     for (const item of answer.tools) {
       const fault = addTool(tools, item);
@@ -50,7 +59,7 @@ export async function fetchTools(session: UpstreamSession, { server, logger, lea
     tools.delete(name);
     if (out.isNew) report(`${quote(name)}: ${out.fault}`);
   }
-  return tools;
+  return { tools, cache: mergeCacheHints(hints) };
 }
 
 /** Returns why the tool could not be added. */

@@ -139,9 +139,9 @@ export class UpstreamSession {
     askable: JsonObject | undefined,
   ): Promise<JsonObject> {
     const answered = await this.#peer.request(method, this.toModernParams(params, undefined, askable), options);
-    if (isInputRequired(answered) && mayAsk.has(method)) return withoutMarks(method, answered);
+    if (isInputRequired(answered) && mayAsk.has(method)) return withoutMarks(answered);
     const { resultType, ...result } = answered;
-    if (resultType === undefined || resultType === 'complete') return withoutMarks(method, result);
+    if (resultType === undefined || resultType === 'complete') return withoutMarks(result);
     throw new BridgeError('bad_message', `The server answered "${method}" with "${String(resultType)}", which it was not offered.`);
   }
 }
@@ -149,12 +149,10 @@ export class UpstreamSession {
 /** Methods of the modern era whose answer may be a question. */
 const mayAsk = new Set(['tools/call', 'prompts/get', 'resources/read']);
 
-/** A result without what the modern era adds to every one; our doors add their own. How long a merged list holds is not for one server to say. */
-function withoutMarks(method: string, result: JsonObject): JsonObject {
-  const { ttlMs: _1, cacheScope: _2, ...unlimited } = result;
-  const kept = method === 'tools/call' ? result : unlimited;
+/** A result without what the modern era adds to every one; our doors add their own. How long it may be kept stays with it. */
+function withoutMarks(kept: JsonObject): JsonObject {
   if (!isJsonObject(kept._meta) || !(serverInfoMetaKey in kept._meta)) return kept;
-  const { [serverInfoMetaKey]: _3, ...meta } = kept._meta;
+  const { [serverInfoMetaKey]: _1, ...meta } = kept._meta;
   if (Object.keys(meta).length > 0) return { ...kept, _meta: meta };
   const { _meta, ...rest } = kept;
   return rest;

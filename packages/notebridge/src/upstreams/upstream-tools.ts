@@ -1,6 +1,7 @@
 import { didYouMean } from '@notebridge/kit/did-you-mean';
 import type { Logger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
+import type { CacheHints } from '../core/cache-hints.js';
 import type { CallContext } from '../core/call-context.js';
 import { BridgeError } from '../core/errors.js';
 import type { Tool } from '../core/mcp.js';
@@ -9,7 +10,7 @@ import type { ServerConfig } from '../core/server-config.js';
 import { quote } from '../util/quote.js';
 import { Throttle } from '../util/throttle.js';
 import { createToolFilter, type ToolFilter } from './tool-filter.js';
-import { fetchTools, type ToolsByName } from './tool-list.js';
+import { type FetchedTools, fetchTools, type ToolsByName } from './tool-list.js';
 import { unavailable } from './unavailable.js';
 import type { UpstreamSession } from './upstream-session.js';
 
@@ -38,10 +39,11 @@ export class UpstreamTools {
   #all: ToolsByName | undefined;
   #shown: ToolsByName | undefined;
   #list: readonly Tool[] | undefined;
-  #fetching: Promise<ToolsByName> | undefined;
+  #fetching: Promise<FetchedTools> | undefined;
   /** Tools that were left out, with the reason. */
   readonly #reported = new Set<string>();
   #isStale = false;
+  #cache: CacheHints | undefined;
   #fetchedAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: UpstreamToolsOptions) {
@@ -55,6 +57,13 @@ export class UpstreamTools {
 
   find(name: unknown): Tool | undefined {
     return this.#shown?.get(name as string);
+  }
+
+  /** How long the list still holds, as its server said; undefined if that is unknown. */
+  get cacheHints(): CacheHints | undefined {
+    if (this.#cache === undefined || this.#isStale) return undefined;
+    const ageMs = Math.ceil(performance.now() - this.#fetchedAt);
+    return { ...this.#cache, ttlMs: Math.max(0, this.#cache.ttlMs - ageMs) };
   }
 
   /** The list as it is now. Rejects with `upstream_unavailable` or `cancelled`. */
@@ -114,20 +123,20 @@ export class UpstreamTools {
     }
   }
 
-  async #read(session: UpstreamSession, isChanged: boolean): Promise<ToolsByName> {
+  async #read(session: UpstreamSession, isChanged: boolean): Promise<void> {
     const { config, logger, onChange } = this.#options;
     const fetching = fetchTools(session, { server: config.name, logger, leavesOut: (tool) => this.#misdeclared(session, tool) });
     this.#fetching = fetching;
     this.#isStale = false;
     try {
-      const tools = await fetching;
+      const { tools, cache } = await fetching;
       // A later reading counts, whichever ends first; until there is one, an overtaken one is better than none.
-      if (this.#fetching !== fetching && this.#all !== undefined) return tools;
+      if (this.#fetching !== fetching && this.#all !== undefined) return;
+      this.#cache = cache;
       this.#fetchedAt = performance.now();
       const isNew = this.#all === undefined || !isSameList(tools, this.#all);
       this.#show(tools);
       if (isNew || isChanged) onChange();
-      return tools;
     } catch (error) {
       if (this.#fetching === fetching) this.#isStale = true;
       throw error;

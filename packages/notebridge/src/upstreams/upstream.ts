@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { JsonObject } from '@notebridge/kit/json';
 import { Listeners } from '@notebridge/kit/listeners';
+import type { CacheHints } from '../core/cache-hints.js';
 import type { CallContext } from '../core/call-context.js';
 import { BridgeError, headerMismatchCode, RemoteError } from '../core/errors.js';
 import type { Tool } from '../core/mcp.js';
@@ -98,6 +99,10 @@ export class Upstream implements ToolServer {
     return this.#tools.known;
   }
 
+  get toolsCache(): CacheHints | undefined {
+    return this.#tools.cacheHints;
+  }
+
   async listTools(context?: CallContext): Promise<readonly Tool[]> {
     if (this.#config.disabled) throw this.#disabled();
     return this.#tools.list(context);
@@ -111,7 +116,7 @@ export class Upstream implements ToolServer {
     } catch (error) {
       return Promise.reject(error);
     }
-    if (method === 'tools/list') return this.#tools.list(context).then((tools) => ({ tools }));
+    if (method === 'tools/list') return this.#tools.list(context).then((tools) => ({ tools, ...this.toolsCache }));
     return this.#requestOther(method, params, context);
   }
 

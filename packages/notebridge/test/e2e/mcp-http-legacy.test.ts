@@ -133,6 +133,7 @@ describe('the HTTP door, legacy: answers', () => {
   it('makes a stream of a call that is silent for long, so that no client gives up', async () => {
     const { open, test } = await openMcpHttp({ limits: { keepAliveMs: 20 } });
     const reader = new EventReader(await (await open()).call('wait', {}, {}, 7));
+    expect(await reader.nextBlock()).toMatch(/^id: .+\nretry: 1000\ndata: $/);
     expect(await reader.nextBlock()).toBe(': keep-alive');
     test.release();
     expect(await reader.next()).toMatchObject({ id: 7, result: {} });
@@ -149,7 +150,7 @@ describe('the HTTP door, legacy: answers', () => {
 
   it('answers a batch with a batch, and one of notifications with nothing', async () => {
     const { open } = await openMcpHttp();
-    const session = await open();
+    const session = await open({}, {}, '2025-03-26');
     const response = await session.post([
       { jsonrpc: '2.0', id: 5, method: 'ping' },
       { jsonrpc: '2.0', method: 'notifications/roots/list_changed' },
@@ -218,8 +219,10 @@ describe('the HTTP door, legacy: streams', () => {
     memory.setTools(test.tools);
     for (let line = 0; line < 150; line++) hub.events.emit({ method: 'notifications/message', params: note(line) });
     const reader = await session.listen();
-    const first = await reader.next();
-    expect(first).toMatchObject({ method: 'notifications/message', params: { data: 50 } });
+    // What was dropped is said: the change, and 50 lines.
+    expect(await reader.next()).toEqual({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' });
+    expect(await reader.next()).toMatchObject({ params: { level: 'warning', data: expect.stringContaining('Dropped 50 notifications') } });
+    expect(await reader.next()).toMatchObject({ method: 'notifications/message', params: { data: 50 } });
     for (let line = 51; line < 150; line++) await reader.next();
     memory.setTools(test.tools);
     expect(await reader.next()).toEqual({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' });
@@ -258,7 +261,7 @@ describe('the HTTP door, legacy: streams', () => {
 
   it('says on a stream that it lives', async () => {
     const { open } = await openMcpHttp({ limits: { keepAliveMs: 20 } });
-    const reader = await (await open()).listen();
+    const reader = await (await open({}, {}, '2025-06-18')).listen();
     expect(await reader.nextBlock()).toBe(': keep-alive');
     expect(await reader.nextBlock()).toBe(': keep-alive');
   });

@@ -49,7 +49,7 @@ describe('sessions of one grant that take all places', () => {
 
 it('a batch of more than 1,024 messages is refused whole', async () => {
   const { open } = await openMcpHttp();
-  const session = await open();
+  const session = await open({}, {}, '2025-03-26');
   const batch = (count: number) => Array.from({ length: count }, (_, id) => ({ jsonrpc: '2.0', id, method: 'ping' }));
   const refused = await session.post(batch(1025));
   expect(refused.status).toBe(413);

@@ -4,7 +4,7 @@ import { chromium } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { drivesBrowser } from '../../../../scripts/drives-browser.mjs';
 import { findChromium } from '../fixtures/colab-page/chromium.js';
-import { jsonOf, type OpenToolProxy, openToolProxy } from '../support/tool-proxy.js';
+import { jsonOf, type OpenToolProxy, openToolProxy, token } from '../support/tool-proxy.js';
 
 let open: OpenToolProxy;
 beforeAll(async () => {
@@ -39,7 +39,9 @@ it('what is asked for at another path is told of the page for people', async () 
 });
 
 describe('/docs', drivesBrowser, () => {
-  it('shows the routes in a real Chromium, with nothing from elsewhere and nothing refused by its policy', async ({ skip }) => {
+  it('shows the routes in a real Chromium and tries one out, with nothing from elsewhere and nothing refused by its policy', async ({
+    skip,
+  }) => {
     const executablePath = findChromium();
     skip(executablePath === undefined, 'no Chromium on this machine, and NOTEBRIDGE_SKIP_BROWSER is set');
     const browser = await chromium.launch({ executablePath: executablePath ?? '', args: ['--no-sandbox'] });
@@ -55,6 +57,17 @@ describe('/docs', drivesBrowser, () => {
       await page.locator('.opblock-summary-path', { hasText: '/servers' }).waitFor();
       await page.locator('.opblock', { hasText: 'Call a tool, by the short path' }).click();
       await page.getByText('Idempotency-Key').first().waitFor();
+      await page.getByRole('button', { name: 'Authorize' }).click();
+      await page.locator('.auth-container input').fill(token);
+      await page.locator('.auth-container').getByRole('button', { name: 'Apply credentials' }).click();
+      await page.locator('.auth-container').getByRole('button', { name: 'Close' }).click();
+      const call = page.locator('.opblock', { hasText: 'Call a tool, by the short path' });
+      await call.getByRole('button', { name: 'Try it out' }).click();
+      await call.locator('tr[data-param-name="server"] input').fill('github');
+      await call.locator('tr[data-param-name="tool"] input').fill('hello');
+      await call.locator('.body-param textarea').fill('{"arguments":{}}');
+      await call.getByRole('button', { name: 'Execute' }).click();
+      await call.locator('.live-responses-table .response-col_status', { hasText: '200' }).waitFor();
       if (process.env.NOTEBRIDGE_SCREENSHOT !== undefined)
         await page.screenshot({ path: process.env.NOTEBRIDGE_SCREENSHOT, fullPage: true });
       expect(complaints).toEqual([]);

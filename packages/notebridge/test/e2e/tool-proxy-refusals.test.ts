@@ -76,8 +76,30 @@ describe.each(routes)('%s', (_, request) => {
     expect([reply.status, reply.headers['access-control-allow-origin']]).toEqual([403, undefined]);
   });
 
-  it('is refused to a page that is served under our own address', async () => {
-    expect((await send({ origin: `http://localhost:${port()}` })).status).toBe(403);
+  it.each(['localhost', '127.0.0.1', '[::1]', 'box.example'])('is answered to our own page, under the name %s', async (name) => {
+    const host = `${name}:${port()}`;
+    const own = { host, origin: `http://${host}` };
+    expect((await send(own)).status).toBe(200);
+    expect((await send({ ...own, 'sec-fetch-site': 'same-origin' })).status).toBe(200);
+    // No other site may read it, and none is told that it may.
+    expect((await send(own)).headers['access-control-allow-origin']).toBeUndefined();
+    for (const site of ['cross-site', 'same-site', 'nonsense']) expect((await send({ ...own, 'sec-fetch-site': site })).status).toBe(403);
+  });
+
+  it.each<[string, (port: number) => string]>([
+    ['of another name of ours', (at) => `http://localhost:${at}`],
+    ['of another port', (at) => `http://127.0.0.1:${at + 1}`],
+    ['of no port', () => 'http://127.0.0.1'],
+    ['of another scheme', (at) => `https://127.0.0.1:${at}`],
+    ['with a path', (at) => `http://127.0.0.1:${at}/`],
+    ['that only begins like it', (at) => `http://127.0.0.1:${at}.evil.example`],
+  ])('is refused to a page %s', async (_, originAt) => {
+    expect((await send({ origin: originAt(port()) })).status).toBe(403);
+  });
+
+  it('is refused to a page whose own name is pointed at us (DNS rebinding)', async () => {
+    const host = `evil.example:${port()}`;
+    expect((await send({ host, origin: `http://${host}` })).status).toBe(403);
   });
 
   it.each(['cross-site', 'same-site', 'same-origin, cross-site', 'nonsense'])(

@@ -33,7 +33,7 @@ export interface OpenMcpHttp {
   ended: string[];
   post(message: unknown, headers?: Record<string, string | undefined>, signal?: AbortSignal): Promise<Response>;
   /** Opens a legacy session. */
-  open(headers?: Record<string, string>, capabilities?: JsonObject): Promise<LegacySession>;
+  open(headers?: Record<string, string>, capabilities?: JsonObject, version?: string): Promise<LegacySession>;
   /** Posts a modern request, with the headers that belong to it unless told otherwise. */
   ask(method: string, params?: JsonObject, more?: ModernRequest): Promise<Response>;
 }
@@ -83,7 +83,7 @@ export async function openMcpHttp(options: McpHttpOptions = {}): Promise<OpenMcp
     recorder,
     ended,
     post,
-    open: (headers = {}, capabilities = {}) => LegacySession.open(url, post, headers, capabilities),
+    open: (headers = {}, capabilities = {}, version = '2025-11-25') => LegacySession.open(url, post, headers, { capabilities, version }),
     ask: (method, params = {}, { id = 1, headers = {}, signal } = {}) => {
       const name = params.name ?? params.uri;
       const usual = {
@@ -111,12 +111,17 @@ export class LegacySession {
     this.#headers = headers;
   }
 
-  static async open(url: URL, post: OpenMcpHttp['post'], headers: Record<string, string>, capabilities = {}): Promise<LegacySession> {
-    const response = await post(initialize(1, undefined, capabilities), headers);
+  static async open(
+    url: URL,
+    post: OpenMcpHttp['post'],
+    headers: Record<string, string>,
+    { capabilities = {}, version = '2025-11-25' }: { capabilities?: JsonObject; version?: string } = {},
+  ): Promise<LegacySession> {
+    const response = await post(initialize(1, version, capabilities), headers);
     const id = response.headers.get('mcp-session-id');
     if (id === null) throw new Error(`No session: ${response.status} ${await response.text()}`);
     await response.text();
-    const session = new LegacySession(url, post, { ...headers, 'mcp-session-id': id, 'mcp-protocol-version': '2025-11-25' });
+    const session = new LegacySession(url, post, { ...headers, 'mcp-session-id': id, 'mcp-protocol-version': version });
     await session.post({ jsonrpc: '2.0', method: 'notifications/initialized' });
     return session;
   }
@@ -152,6 +157,8 @@ export class LegacySession {
 /** Reads server-sent events as they come. */
 export class EventReader {
   readonly response: Response;
+  /** That of the last event that had one. */
+  lastEventId: string | undefined;
   readonly #reader: ReadableStreamDefaultReader<string>;
   #text = '';
 
@@ -167,7 +174,7 @@ export class EventReader {
     for (;;) {
       const event = await this.nextBlock();
       if (event === undefined) return undefined;
-      const data = /^data: (.*)$/m.exec(event)?.[1];
+      const data = /^data: (.+)$/m.exec(event)?.[1];
       if (data !== undefined) return parseJson(data) as JsonObject;
     }
   }
@@ -179,6 +186,7 @@ export class EventReader {
       if (end >= 0) {
         const block = this.#text.slice(0, end);
         this.#text = this.#text.slice(end + 2);
+        this.lastEventId = /^id: (.+)$/m.exec(block)?.[1] ?? this.lastEventId;
         return block;
       }
       const { value, done } = await this.#reader.read().catch(() => ({ value: undefined, done: true }));

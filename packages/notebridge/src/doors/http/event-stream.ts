@@ -59,12 +59,18 @@ export class EventStream {
     this.#response.flushHeaders();
   }
 
-  /** Sends an event, however much waits. `data`: one JSON text. */
-  send(event: string, data: Printed): void {
+  /** Sends an event, however much waits. `data`: one JSON text. `id`: what a reader that comes back names. */
+  send(event: string, data: Printed, id?: string): void {
     if (!this.isOpen) return this.close();
-    const [before, behind] = this.#options.format === 'ndjson' ? ['', '\n'] : [`event: ${event}\ndata: `, '\n\n'];
+    const named = id === undefined ? '' : `id: ${id}\n`;
+    const [before, behind] = this.#options.format === 'ndjson' ? ['', '\n'] : [`${named}event: ${event}\ndata: `, '\n\n'];
     if (typeof data === 'string') return this.#write(`${before}${data}${behind}`);
     for (const piece of [Buffer.from(before), ...data, Buffer.from(behind)]) this.#write(piece);
+  }
+
+  /** Sends an event that has no data: only with which id a reader comes back, and after how long. Only for `sse`. */
+  prime(id: string, retryMs: number): void {
+    this.#write(`id: ${id}\nretry: ${retryMs}\ndata: \n\n`);
   }
 
   /** Ends it after what was sent. Ending twice is harmless. */
@@ -73,9 +79,9 @@ export class EventStream {
     if (this.isOpen) this.#response.end();
   }
 
-  /** Cuts the connection: what waits is dropped. */
+  /** Cuts the connection, if it has not ended: what waits is dropped. */
   cut(): void {
-    this.#response.destroy();
+    if (!this.#response.writableFinished) this.#response.destroy();
   }
 
   /** Stops the heartbeats. Closing twice is harmless. */

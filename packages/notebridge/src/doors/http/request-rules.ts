@@ -5,7 +5,7 @@ import { type Refusal, refuse } from './refusal.js';
 export interface RequestRulesOptions {
   /** Values of `Host` that are accepted besides the loopback ones; with or without the port. */
   allowHosts?: readonly string[] | undefined;
-  /** Exact origins whose pages may call. Default none: no page may. */
+  /** Exact origins whose pages may call, besides our own. Default none. */
   allowOrigins?: readonly string[] | undefined;
 }
 
@@ -13,13 +13,16 @@ export interface RequestRulesOptions {
 export type RequestRules = (request: IncomingMessage) => Refusal | undefined;
 
 /**
- * What every route keeps, besides the rules of every port. Web pages stay out: a browser's Origin must be one that was allowed, and a
- * browser that sends none must say that the request comes from our own page or from a person.
+ * What every route keeps, besides the rules of every port. Web pages stay out: a browser's Origin must be our own or one that was allowed,
+ * and a browser that sends none must say that the request comes from our own page or from a person. Our own is exactly that of the `Host`,
+ * which has been checked by then; pages there are the ones that we ship.
  */
 export function createRequestRules({ allowHosts, allowOrigins = [] }: RequestRulesOptions): RequestRules {
   const origins = new Set(allowOrigins);
-  const allowsOrigin = (origin: string | undefined, { 'sec-fetch-site': site }: IncomingMessage['headers']): boolean =>
-    origin === undefined ? site === undefined || site === 'same-origin' || site === 'none' : origins.has(origin);
+  const allowsOrigin = (origin: string | undefined, { host, 'sec-fetch-site': site }: IncomingMessage['headers']): boolean =>
+    origin === undefined
+      ? site === undefined || site === 'same-origin' || site === 'none'
+      : origins.has(origin) || (origin === `http://${host}` && (site === undefined || site === 'same-origin'));
   let ofPort = { port: -1, rules: { hosts: hostsOf(-1), allowsOrigin } };
   return (request) => {
     const { headers, socket, url = '' } = request;

@@ -2,9 +2,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Principal } from '../../core/principal.js';
 import type { Accepted } from './http-accept.js';
 
-/** Bounds of the MCP door over HTTP. */
+/** Bounds and times of the MCP door over HTTP. */
 export interface McpHttpLimits {
-  /** Legacy agents at once; one more is answered with 503. Default 256. */
+  /** Legacy agents at once; one more is answered with 503. Default 1024. */
   maxSessions: number;
   /** How long a session lives without a request and without an open stream, milliseconds. Default 30 min. */
   sessionIdleMs: number;
@@ -16,15 +16,33 @@ export interface McpHttpLimits {
   keepAliveMs: number;
   /** Bytes that may wait for a slow reader: past it a stream is cut, and progress is left out. Default 4 MiB. */
   maxUnsentBytes: number;
+  /** Events of a legacy session's streams that are kept, in case a stream breaks: so many. Default 1000. */
+  maxSentEvents: number;
+  /** … of so many bytes. Default 16 MiB. */
+  maxSentBytes: number;
+  /** … for so long, milliseconds. Default 5 min. */
+  sentKeptMs: number;
+  /** … and of all sessions together so many bytes. Default 64 MiB. */
+  maxAllSentBytes: number;
+  /** How long an agent should wait before it resumes a stream, milliseconds. Default 1 s. */
+  retryMs: number;
+  /** A stream of an agent of 2025-11-25 is closed after so long, to be resumed. Milliseconds; 0, the default, for never. */
+  pollAfterMs: number;
 }
 
 export const defaultHttpLimits: Readonly<McpHttpLimits> = {
-  maxSessions: 256,
+  maxSessions: 1024,
   sessionIdleMs: 30 * 60_000,
   maxInFlight: 1024,
   maxListens: 1024,
   keepAliveMs: 25_000,
   maxUnsentBytes: 4 * 1024 * 1024,
+  maxSentEvents: 1000,
+  maxSentBytes: 16 * 1024 * 1024,
+  sentKeptMs: 5 * 60_000,
+  maxAllSentBytes: 64 * 1024 * 1024,
+  retryMs: 1000,
+  pollAfterMs: 0,
 };
 
 /** One HTTP request of an agent whose right to call has been proved. */

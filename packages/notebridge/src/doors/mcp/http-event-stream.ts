@@ -11,17 +11,38 @@ export interface HttpEventStreamOptions {
   maxUnsentBytes: number;
 }
 
-/** A stream of messages to an agent, opened at once, so that the agent sees that it is there. */
+/** Messages on their way to an agent. */
+export interface AnswerStream {
+  /** True while somebody is there to read it. */
+  readonly isOpen: boolean;
+  /** True if what is sent reaches the agent, now or when it comes back. */
+  readonly takesMore: boolean;
+  /** True if so much waits for the reader that nothing should be added. */
+  readonly isFull: boolean;
+  /** Sends a message, however much waits. Throws `message_too_deep`. */
+  send(message: unknown): void;
+  /** Ends it after what was sent. */
+  end(): void;
+}
+
+/** A stream that ends with its connection, opened at once, so that the agent sees that it is there. */
 export function openEventStream(
   response: ServerResponse,
   { headers, keepAliveMs: heartbeatMs, maxUnsentBytes }: HttpEventStreamOptions,
-): EventStream {
+): AnswerStream {
   const stream = new EventStream(response, { headers, heartbeatMs, maxUnsentBytes });
   stream.open();
-  return stream;
-}
-
-/** Sends a message, however much waits. Throws `message_too_deep`. */
-export function sendMessage(stream: EventStream, message: unknown): void {
-  stream.send('message', printFrameInPieces(message));
+  return {
+    get isOpen() {
+      return stream.isOpen;
+    },
+    get takesMore() {
+      return stream.isOpen;
+    },
+    get isFull() {
+      return stream.isFull;
+    },
+    send: (message) => stream.send('message', printFrameInPieces(message)),
+    end: () => stream.end(),
+  };
 }

@@ -1,17 +1,19 @@
+import type { ServerResponse } from 'node:http';
 import { Cancellation } from '../../core/cancellation.js';
 import { CallTimeouts } from '../../rpc/call-timeouts.js';
 import { printFrameInPieces } from '../../rpc/frames.js';
 import type { CallsUnderWay } from '../http/calls-under-way.js';
-import type { EventStream } from '../http/event-stream.js';
 import { sendEmpty, sendJson } from '../http/raw-answer.js';
 import type { HttpCall, McpHttpLimits } from './http-call.js';
-import { openEventStream, sendMessage } from './http-event-stream.js';
+import { type AnswerStream, type HttpEventStreamOptions, openEventStream } from './http-event-stream.js';
 
 export interface HttpExchangeOptions {
   call: HttpCall;
   limits: Pick<McpHttpLimits, 'keepAliveMs' | 'maxUnsentBytes'>;
   /** Where it counts as under way until it is answered, or its connection closes. */
   calls: CallsUnderWay;
+  /** Opens the stream that it may become. Default: one that ends with its connection. */
+  openStream?: (response: ServerResponse, options: HttpEventStreamOptions) => AnswerStream;
   /** The connection closed before the answer, or all calls are cancelled. */
   onGone?: () => void;
 }
@@ -29,7 +31,7 @@ export class HttpExchange {
   readonly #timeout: { end(): void } | undefined;
   #running: Set<Cancellation> | undefined;
   #stopListening: (() => void) | undefined;
-  #stream: EventStream | undefined;
+  #stream: AnswerStream | undefined;
 
   constructor(options: HttpExchangeOptions) {
     this.#options = options;
@@ -47,15 +49,14 @@ export class HttpExchange {
     });
   }
 
-  /** False once it was answered, or the agent hung up. */
+  /** False once it was answered, or the agent hung up and has not come back. */
   get isOpen(): boolean {
-    const { response } = this.#options.call;
-    return !response.destroyed && !response.writableEnded;
+    return this.#stream?.isOpen ?? isWritable(this.#options.call.response);
   }
 
-  /** True if notifications can be sent before the answer. */
+  /** True if notifications can be sent before the answer, or are kept for an agent that comes back. */
   get takesNotifications(): boolean {
-    return this.#options.call.accepted.eventStream && this.isOpen;
+    return this.#stream?.takesMore ?? (this.#options.call.accepted.eventStream && this.isOpen);
   }
 
   /** True if a reader is so slow that nothing should be added but the answer. */
@@ -65,8 +66,7 @@ export class HttpExchange {
 
   /** Sends a notification ahead of the answer. Only if `takesNotifications`. */
   notify(message: unknown): void {
-    const stream = this.#open();
-    if (stream !== undefined) sendMessage(stream, message);
+    this.#open()?.send(message);
   }
 
   /** Ends it with the answer. `status`: for an answer that is plain JSON. Throws `message_too_deep`, and can be answered again. */
@@ -75,7 +75,7 @@ export class HttpExchange {
     const stream = accepted.json ? this.#stream : this.#open();
     if (stream === undefined) sendJson(response, status, printFrameInPieces(message), headers);
     else {
-      sendMessage(stream, message);
+      stream.send(message);
       stream.end();
     }
     this.#release();
@@ -94,10 +94,10 @@ export class HttpExchange {
     this.#options.call.response.destroy();
   }
 
-  #open(): EventStream | undefined {
-    const { call, limits } = this.#options;
+  #open(): AnswerStream | undefined {
+    const { call, limits, openStream = openEventStream } = this.#options;
     this.#timeout?.end();
-    if (this.#stream === undefined && this.isOpen) this.#stream = openEventStream(call.response, { ...limits, headers: call.headers });
+    if (this.#stream === undefined && this.isOpen) this.#stream = openStream(call.response, { ...limits, headers: call.headers });
     return this.#stream;
   }
 
@@ -109,4 +109,8 @@ export class HttpExchange {
     // A set may hold for long what was taken out of it; then it holds nothing else.
     this.#stopListening?.();
   }
+}
+
+function isWritable({ destroyed, writableEnded }: ServerResponse): boolean {
+  return !destroyed && !writableEnded;
 }

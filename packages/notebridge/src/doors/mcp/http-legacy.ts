@@ -17,6 +17,9 @@ export interface HttpLegacyOptions {
 }
 
 const sessionHeader = 'mcp-session-id';
+const openAlready = 'This session is open already. Start another by sending "initialize" without Mcp-Session-Id.';
+const noSuchEvent =
+  'Last-Event-ID names no event of this session, or one of a stream that is not kept any more. Open a new stream by a GET without it.';
 
 /** Legacy agents over HTTP: POST, GET and DELETE of their sessions. Each returns why it was not served, or nothing. */
 export class HttpLegacy {
@@ -29,9 +32,14 @@ export class HttpLegacy {
   /** Takes a message or a batch. `messages`: the same, classified; none of them is a fault. */
   post(call: HttpCall, posted: unknown, messages: readonly Classified[]): HttpFault | undefined {
     const ids = messages.flatMap((each) => (each.kind === 'request' ? [each.message.id] : []));
-    const isOpening = messages.length === 1 && messages[0]?.kind === 'request' && messages[0].message.method === 'initialize';
-    const session = isOpening && headerOf(call.request, sessionHeader) === undefined ? this.#open(call) : this.#find(call, isOpening);
+    const isOpening = messages.some((each) => each.kind === 'request' && each.message.method === 'initialize');
+    const isBatch = Array.isArray(posted);
+    if (isOpening && isBatch) return fault(400, 'bad_message', '"initialize" opens a session; it cannot stand in a batch.', ids[0]);
+    const isNew = isOpening && headerOf(call.request, sessionHeader) === undefined;
+    const session = isNew ? this.#open(call) : this.#find(call, isOpening);
     if (!('receive' in session)) return { ...session, id: ids[0] ?? null };
+    if (isOpening && !isNew) return fault(400, 'bad_message', openAlready, ids[0]);
+    if (isBatch && takesNoBatch(session)) return fault(400, 'bad_message', noBatches(session), ids[0]);
     if (ids.length === 0) {
       session.receive(posted, [], undefined);
       sendEmpty(call.response, 202, call.headers);
@@ -47,7 +55,10 @@ export class HttpLegacy {
   get(call: HttpCall): HttpFault | undefined {
     const session = this.#find(call);
     if (!('receive' in session)) return session;
-    session.openStream(call.response, { ...this.#options.limits, headers: headersOf(call, session) });
+    const options = { ...this.#options.limits, headers: headersOf(call, session) };
+    const eventId = headerOf(call.request, 'last-event-id');
+    if (eventId === undefined) session.openStream(call.response, options);
+    else if (!session.resumeStream(eventId, call.response, options)) return fault(400, 'bad_message', noSuchEvent);
     return undefined;
   }
 
@@ -62,7 +73,8 @@ export class HttpLegacy {
   #exchange(call: HttpCall, session: HttpSession, posted: unknown, ids: readonly RpcId[]): void {
     const { calls, limits } = this.#options;
     // A connection that closes does not cancel in this era: the agent says so if it means it.
-    session.receive(posted, ids, new HttpExchange({ call: { ...call, headers: headersOf(call, session) }, limits, calls }));
+    const exchange = { call: { ...call, headers: headersOf(call, session) }, limits, calls, openStream: session.openAnswer };
+    session.receive(posted, ids, new HttpExchange(exchange));
   }
 
   #open({ principal }: HttpCall): HttpSession | HttpFault {
@@ -76,8 +88,27 @@ export class HttpLegacy {
     const key = headerOf(request, sessionHeader);
     if (key === undefined) return fault(400, 'bad_message', 'The header Mcp-Session-Id is missing. Open a session with "initialize".');
     const session = this.#options.sessions.find(key, principal);
-    return session ?? fault(404, 'closed', 'There is no session of that id, or it has ended. Start a new one with "initialize".');
+    if (session === undefined)
+      return fault(404, 'closed', 'There is no session of that id, or it has ended. Start a new one with "initialize".');
+    return isOpening || version === undefined || version === (session.version ?? version) ? session : wrongVersion(session, version);
   }
+}
+
+/** Batches came and went with revisions of the protocol. */
+function takesNoBatch({ version = '' }: HttpSession): boolean {
+  return version > '2025-03-26';
+}
+
+function noBatches({ version }: HttpSession): string {
+  return `This session has agreed on protocol version ${version}, which has no batches. Send each message by itself.`;
+}
+
+function wrongVersion({ version }: HttpSession, requested: string): HttpFault {
+  return fault(
+    400,
+    'bad_message',
+    `MCP-Protocol-Version says "${requested}", but this session has agreed on "${version}". Send that one, or start a new session with "initialize".`,
+  );
 }
 
 function headersOf({ headers }: HttpCall, { key }: HttpSession): string[] {

@@ -7,16 +7,21 @@ import type { Hub } from '../../hub.js';
 import { CallTable } from '../../rpc/call-table.js';
 import { MessageStream } from '../../rpc/message-stream.js';
 import { idKey, isRpcId, type RpcId, toErrorAnswer } from '../../rpc/messages.js';
-import type { EventStream } from '../http/event-stream.js';
 import { AgentSession } from './agent-session.js';
-import { type HttpEventStreamOptions, openEventStream, sendMessage } from './http-event-stream.js';
+import type { McpHttpLimits } from './http-call.js';
+import type { AnswerStream, HttpEventStreamOptions } from './http-event-stream.js';
 import type { HttpExchange } from './http-exchange.js';
 import { KeptNotifications } from './kept-notifications.js';
+import type { ResumableStream } from './resumable-stream.js';
+import type { AllSentEvents } from './sent-events.js';
+import { SessionStreams } from './session-streams.js';
 
 export interface HttpSessionOptions {
   hub: Hub;
   principal: Principal;
-  maxInFlight?: number | undefined;
+  limits: McpHttpLimits;
+  /** What the sessions keep of their streams. */
+  allSent: AllSentEvents;
   /** Its first request, `initialize`, was refused: no one will come back to it. */
   onRefused: () => void;
 }
@@ -31,6 +36,9 @@ interface Pending {
 /** Streams that one agent may hold open; one more ends the oldest, which the agent may have lost without our knowing. */
 const maxStreams = 4;
 
+/** The first version whose agents know events without data. */
+const firstPrimed = '2025-11-25';
+
 const cancelledMethod = 'notifications/cancelled';
 
 /** One legacy agent over HTTP: its session of the protocol, and which of its connections takes which message. */
@@ -40,17 +48,23 @@ export class HttpSession {
   readonly principal: Principal;
   /** When the agent was last active, by the clock of the door. */
   lastHeard = 0;
+  /** Opens the stream of a request, which ends with its answer. One function for all: it is handed over with each request. */
+  readonly openAnswer = (response: ServerResponse, options: HttpEventStreamOptions): AnswerStream =>
+    this.#all.open(response, { ...options, hasAnswer: true });
   readonly #agent: AgentSession;
   readonly #incoming = new MessageStream<unknown>();
   readonly #pending = new CallTable<Pending>();
   readonly #kept = new KeptNotifications();
   readonly #onRefused: () => void;
-  #streams: EventStream[] = [];
-  #isOpened = false;
+  readonly #all: SessionStreams;
+  /** Those for what belongs to no request, while they are connected; the newest last. */
+  #streams: ResumableStream[] = [];
+  #version: string | undefined;
 
-  constructor({ hub, principal, maxInFlight, onRefused }: HttpSessionOptions) {
+  constructor({ hub, principal, limits, allSent, onRefused }: HttpSessionOptions) {
     this.principal = principal;
     this.#onRefused = onRefused;
+    this.#all = new SessionStreams({ limits, allSent, isPrimed: () => this.#version !== undefined && this.#version >= firstPrimed });
     const outgoing = new MessageStream<unknown>();
     outgoing.consume({ onItem: (message) => this.#route(message) });
     this.#agent = new AgentSession({
@@ -58,9 +72,14 @@ export class HttpSession {
       channel: { incoming: this.#incoming, outgoing },
       door: 'http',
       principal,
-      maxInFlight,
+      maxInFlight: limits.maxInFlight,
       sendDuring: (id, message) => this.#sendDuring(id, message),
     });
+  }
+
+  /** The version that was agreed on; undefined until `initialize` is answered. */
+  get version(): string | undefined {
+    return this.#version;
   }
 
   /** Under which callers of the hub know this agent. */
@@ -90,10 +109,21 @@ export class HttpSession {
 
   /** Opens a stream for what belongs to no request, and sends what was kept for it. */
   openStream(response: ServerResponse, options: HttpEventStreamOptions): void {
-    const stream = openEventStream(response, options);
-    this.#streams = [...this.#streams.filter(({ isOpen }) => isOpen), stream];
-    if (this.#streams.length > maxStreams) this.#streams.shift()?.end();
-    for (const message of this.#kept.takeAll()) sendMessage(stream, message);
+    this.#addStream(this.#all.open(response, { ...options, hasAnswer: false }));
+  }
+
+  /** Goes on with the stream of that event, and with no other. False if there is none. */
+  resumeStream(eventId: string, response: ServerResponse, options: HttpEventStreamOptions): boolean {
+    const found = this.#all.find(eventId);
+    if (found === undefined) return false;
+    found.stream.connect(response, options, found.number);
+    if (!found.stream.hasAnswer) this.#addStream(found.stream);
+    return true;
+  }
+
+  /** Forgets what was kept of its streams for too long. */
+  sweep(): void {
+    this.#all.sweep();
   }
 
   /** Ends the streams; requests that run may still be answered. */
@@ -110,6 +140,13 @@ export class HttpSession {
       const answers = [...ids.values()].map((id) => toErrorAnswer(id, error));
       exchange.answer(isBatch ? answers : answers[0]);
     }
+    this.#all.close();
+  }
+
+  #addStream(stream: ResumableStream): void {
+    this.#streams = [...this.#streams.filter((other) => other.isOpen && other !== stream), stream];
+    if (this.#streams.length > maxStreams) this.#streams.shift()?.disconnect();
+    for (const message of this.#kept.takeAll()) stream.send(message);
   }
 
   #route(message: unknown): void {
@@ -121,8 +158,10 @@ export class HttpSession {
     // Throws what cannot be printed, and is called again with that error.
     pending.exchange.answer(message);
     for (const key of pending.ids.keys()) this.#forget(key);
-    this.#isOpened ||= first.error === undefined;
-    if (!this.#isOpened) this.#onRefused();
+    // The first answer of all is that of `initialize`.
+    if (this.#version !== undefined) return;
+    if (isJsonObject(first.result)) this.#version = String(first.result.protocolVersion);
+    else this.#onRefused();
   }
 
   /** What belongs to a request goes ahead of its answer, if the agent takes it there. */
@@ -137,8 +176,8 @@ export class HttpSession {
   #askDuring(exchange: HttpExchange | undefined, message: JsonObject): boolean {
     const taker = exchange?.takesNotifications === true ? exchange : undefined;
     const stream = this.#streams.findLast(({ isOpen }) => isOpen);
-    if (taker !== undefined) taker.notify(message);
-    else if (stream !== undefined) sendMessage(stream, message);
+    if (taker?.isOpen === true || (taker !== undefined && stream === undefined)) taker.notify(message);
+    else if (stream !== undefined) stream.send(message);
     else if (message.id !== undefined)
       throw new BridgeError('closed', 'The agent can’t be asked: it takes no event stream, or its connection is gone.');
     return true;
@@ -160,14 +199,14 @@ export class HttpSession {
     for (;;) {
       const stream = this.#streams.at(-1);
       if (stream === undefined) break;
-      if (stream.isOpen && !stream.isFull) return sendMessage(stream, notification);
+      if (stream.isOpen && !stream.isFull) return stream.send(notification);
       this.#streams.pop();
       // A reader that has stopped reading must not fill our memory.
       if (stream.isOpen) stream.cut();
     }
     const isLog = notification.method === 'notifications/message';
     for (const { exchange } of isLog ? this.#pending.all() : []) {
-      if (exchange.takesNotifications && !exchange.isFull) return exchange.notify(notification);
+      if (exchange.isOpen && exchange.takesNotifications && !exchange.isFull) return exchange.notify(notification);
     }
     this.#kept.add(notification);
   }

@@ -2,6 +2,7 @@ import { owner, type Principal, principalKey } from '../../core/principal.js';
 import type { Hub } from '../../hub.js';
 import type { McpHttpLimits } from './http-call.js';
 import { HttpSession } from './http-session.js';
+import { AllSentEvents } from './sent-events.js';
 
 export interface HttpSessionsOptions {
   hub: Hub;
@@ -15,9 +16,11 @@ export interface HttpSessionsOptions {
 export class HttpSessions {
   readonly #options: HttpSessionsOptions;
   readonly #sessions = new Map<string, HttpSession>();
+  readonly #allSent: AllSentEvents;
 
   constructor(options: HttpSessionsOptions) {
     this.#options = options;
+    this.#allSent = new AllSentEvents(options);
   }
 
   get size(): number {
@@ -30,7 +33,7 @@ export class HttpSessions {
     if (this.#sessions.size >= limits.maxSessions) this.sweep();
     if (this.#sessions.size >= limits.maxSessions && !this.#makeRoom(principal)) return undefined;
     const onRefused = (): void => this.end(session);
-    const session: HttpSession = new HttpSession({ hub, principal, maxInFlight: limits.maxInFlight, onRefused });
+    const session: HttpSession = new HttpSession({ hub, principal, limits, allSent: this.#allSent, onRefused });
     session.lastHeard = now();
     this.#sessions.set(session.key, session);
     return session;
@@ -51,9 +54,10 @@ export class HttpSessions {
     this.#options.endSession(session.sessionId);
   }
 
-  /** Ends the sessions that have been idle for too long. */
+  /** Ends the sessions that have been idle for too long, and forgets what was kept of streams for too long. */
   sweep(): void {
     for (const session of [...this.#sessions.values()]) {
+      session.sweep();
       // The time that counts begins when the last answer was given, or the last stream was closed.
       if (session.isBusy) session.lastHeard = this.#options.now();
       else if (this.#isOver(session)) this.end(session);

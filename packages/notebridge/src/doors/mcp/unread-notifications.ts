@@ -1,13 +1,13 @@
 import type { ProviderEvent } from '../../core/provider.js';
 
-/** Notifications dropped while an agent did not read. Of a list's changes only that there was one: they all mean "ask again". */
+/** Notifications that were dropped, since an agent did not read. Of a list's changes only that there was one: they all mean "ask again". */
 export class UnreadNotifications {
   readonly #lists = new Set<string>();
   #count = 0;
 
-  add(method: string): void {
+  add(method: string, times = 1): void {
     if (method.endsWith('/list_changed') && this.#lists.size < 100) this.#lists.add(method);
-    else this.#count++;
+    else this.#count += times;
   }
 
   /** What it is sent now that it reads again. */

@@ -27,11 +27,11 @@ const page = `<!DOCTYPE html>
 </html>
 `;
 
-/** A browser's calls are refused unless its origin was allowed, so the page offers only what it can do: to read. */
+/** "Try it out" calls from our own origin, with the token that a person types; the page keeps it no longer than it is open. */
 const settings = {
   url: '/openapi.json',
   dom_id: '#swagger-ui',
-  supportedSubmitMethods: ['get'],
+  supportedSubmitMethods: ['get', 'post'],
   deepLinking: false,
   validatorUrl: null,
   defaultModelsExpandDepth: 0,

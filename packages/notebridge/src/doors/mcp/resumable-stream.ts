@@ -1,0 +1,178 @@
+import type { ServerResponse } from 'node:http';
+import { isJsonObject } from '@notebridge/kit/json';
+import { BridgeError } from '../../core/errors.js';
+import { byteLengthOf } from '../../core/wire.js';
+import { printFrameInPieces } from '../../rpc/frames.js';
+import { isRpcId, type RpcId, toErrorAnswer, toNotification } from '../../rpc/messages.js';
+import { EventStream } from '../http/event-stream.js';
+import type { AnswerStream, HttpEventStreamOptions } from './http-event-stream.js';
+import type { SentEvent, SentEvents } from './sent-events.js';
+import { UnreadNotifications } from './unread-notifications.js';
+
+export interface ResumableStreamOptions {
+  /** What its event ids begin with: no other stream has the same. */
+  key: string;
+  sent: SentEvents;
+  /** By the clock of the door. */
+  now: () => number;
+  /** True if its agent knows events without data, which give it an id to come back with. */
+  isPrimed: () => boolean;
+  /** How long its agent should wait before it comes back. Milliseconds. */
+  retryMs: number;
+  /** A connection is closed after so long; the agent comes back. Milliseconds, 0 for never. */
+  pollAfterMs: number;
+  /** True if it ends with the answer to a request. */
+  hasAnswer: boolean;
+}
+
+/**
+ * A stream of messages that outlives its connections: each message has an id, and what an agent has not got is sent again when it comes
+ * back with the last id that it saw. What is not kept any more is said in its place.
+ */
+export class ResumableStream implements AnswerStream {
+  readonly #options: ResumableStreamOptions;
+  readonly #kept: SentEvent[] = [];
+  /** What the dropped events were, by the last of their numbers. */
+  readonly #dropped = { lastNumber: 0, lists: new Set<string>(), answers: [] as RpcId[], isBatch: false };
+  #lastNumber = 0;
+  #connection: EventStream | undefined;
+  #pollTimer: NodeJS.Timeout | undefined;
+  #hasEnded = false;
+  /** When it was last connected or written to. */
+  lastUsed: number;
+  readonly hasAnswer: boolean;
+
+  constructor(options: ResumableStreamOptions) {
+    this.#options = options;
+    this.lastUsed = options.now();
+    this.hasAnswer = options.hasAnswer;
+  }
+
+  /** True while somebody is there to read it. */
+  get isOpen(): boolean {
+    return this.#connection?.isOpen === true;
+  }
+
+  get isFull(): boolean {
+    return this.isOpen && this.#connection?.isFull === true;
+  }
+
+  /** True until it has ended: without a connection what is sent is kept. */
+  get takesMore(): boolean {
+    return !this.#hasEnded;
+  }
+
+  /** True if nobody reads it, and nothing is to come on it that an agent waits for. */
+  get isLeft(): boolean {
+    return !this.isOpen && (this.#hasEnded || !this.hasAnswer);
+  }
+
+  /** True if an event of that number was sent on it, or 0. */
+  has(number: number): boolean {
+    return number <= this.#lastNumber;
+  }
+
+  /**
+   * Goes on, on this connection, with what comes after the event of that number. The connection before is cut: an agent that opens many
+   * and reads none has no more than one for each stream.
+   */
+  connect(response: ServerResponse, { headers, keepAliveMs, maxUnsentBytes }: HttpEventStreamOptions, after = this.#lastNumber): void {
+    this.cut();
+    const connection = new EventStream(response, { headers, heartbeatMs: keepAliveMs, maxUnsentBytes });
+    this.#connection = connection;
+    connection.open();
+    if (this.#options.isPrimed()) this.#prime(connection, after);
+    if (after < this.#dropped.lastNumber) this.#tellDropped(connection, this.#dropped.lastNumber - after);
+    for (const { number, data } of this.#kept) if (number > after) connection.send('message', data, this.#idOf(number));
+    if (this.#hasEnded) this.disconnect();
+    this.lastUsed = this.#options.now();
+  }
+
+  /** Sends a message, or keeps it for the agent that comes back. Throws `message_too_deep`. */
+  send(message: unknown): void {
+    if (this.#hasEnded) return;
+    const data = printFrameInPieces(message);
+    const number = ++this.#lastNumber;
+    this.lastUsed = this.#options.now();
+    const content = contentOf(message);
+    const event = { number, data, bytes: byteLengthOf(data), sentAt: this.lastUsed, onDropped: () => this.#drop(content) };
+    this.#kept.push(event);
+    this.#connection?.send('message', data, this.#idOf(number));
+    this.#options.sent.add(event);
+  }
+
+  /** Nothing more comes on it. What was sent may still be asked for. Ending twice is harmless. */
+  end(): void {
+    this.#hasEnded = true;
+    this.disconnect();
+  }
+
+  /** Ends the connection; the agent may come back. */
+  disconnect(): void {
+    clearTimeout(this.#pollTimer);
+    this.#connection?.end();
+  }
+
+  /** Cuts the connection: what waits there is sent to an agent that comes back. */
+  cut(): void {
+    clearTimeout(this.#pollTimer);
+    this.#connection?.cut();
+  }
+
+  /** An event without data: from now on the agent can come back, whatever happens. */
+  #prime(connection: EventStream, number: number): void {
+    const { retryMs, pollAfterMs } = this.#options;
+    connection.prime(this.#idOf(number), retryMs);
+    if (pollAfterMs > 0 && !this.#hasEnded) this.#pollTimer = setTimeout(() => connection.end(), pollAfterMs).unref();
+  }
+
+  #idOf(number: number): string {
+    return `${this.#options.key}-${number}`;
+  }
+
+  #drop({ answers, isBatch, list }: Content): void {
+    const dropped = this.#dropped;
+    dropped.lastNumber = this.#kept.shift()?.number ?? dropped.lastNumber;
+    dropped.answers.push(...answers);
+    dropped.isBatch ||= isBatch;
+    if (list !== undefined && dropped.lists.size < 100) dropped.lists.add(list);
+  }
+
+  /** An agent that has missed something is told what: nobody is to be wrong without knowing it. */
+  #tellDropped(connection: EventStream, count: number): void {
+    const { lists, answers, isBatch, lastNumber } = this.#dropped;
+    const tell = (message: unknown): void => connection.send('message', printFrameInPieces(message), this.#idOf(lastNumber));
+    if (answers.length > 0) {
+      const lost = answers.map((id) => toErrorAnswer(id, lostAnswer()));
+      return tell(isBatch ? lost : lost[0]);
+    }
+    const unread = new UnreadNotifications();
+    for (const method of lists) unread.add(method);
+    unread.add('', count);
+    for (const { method, params } of unread.takeAll()) tell(toNotification(method, params));
+  }
+}
+
+/** What has to be said of a message once it is dropped. */
+interface Content {
+  /** The requests that it answers. */
+  answers: readonly RpcId[];
+  isBatch: boolean;
+  /** The list that it says has changed. */
+  list: string | undefined;
+}
+
+function contentOf(message: unknown): Content {
+  const isBatch = Array.isArray(message);
+  const each = (isBatch ? message : [message]).filter(isJsonObject);
+  const answers = each.flatMap(({ id, method }) => (method === undefined && isRpcId(id) ? [id] : []));
+  const [{ method } = {}] = each;
+  return { answers, isBatch, list: typeof method === 'string' && method.endsWith('/list_changed') ? method : undefined };
+}
+
+function lostAnswer(): BridgeError {
+  return new BridgeError(
+    'limit_reached',
+    'The call has ended, but its answer was not fetched in time, or was too large to be kept. Look at what it did before you call again.',
+  );
+}

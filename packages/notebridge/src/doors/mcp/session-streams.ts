@@ -1,0 +1,78 @@
+import { randomBytes } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
+import type { McpHttpLimits } from './http-call.js';
+import type { HttpEventStreamOptions } from './http-event-stream.js';
+import { ResumableStream } from './resumable-stream.js';
+import { type AllSentEvents, SentEvents } from './sent-events.js';
+
+export interface SessionStreamsOptions {
+  limits: Pick<McpHttpLimits, 'sentKeptMs' | 'retryMs' | 'pollAfterMs'>;
+  allSent: AllSentEvents;
+  /** True if the agent knows events without data. */
+  isPrimed: () => boolean;
+}
+
+/** Streams without a connection that are remembered: one that an agent has left, and will mostly never ask for. */
+const maxLeft = 256;
+
+/** The streams of one session, and which one an event id belongs to. */
+export class SessionStreams {
+  readonly #options: SessionStreamsOptions;
+  readonly #sent: SentEvents;
+  /** So that an event id of another session is of none of these. */
+  readonly #prefix = randomBytes(6).toString('hex');
+  readonly #streams = new Map<number, ResumableStream>();
+  #opened = 0;
+
+  constructor(options: SessionStreamsOptions) {
+    this.#options = options;
+    this.#sent = new SentEvents(options.allSent);
+  }
+
+  /** Opens a stream, at once, so that the agent sees that it is there. `hasAnswer`: it ends with the answer to a request. */
+  open(response: ServerResponse, { hasAnswer, ...options }: HttpEventStreamOptions & { hasAnswer: boolean }): ResumableStream {
+    const { limits, allSent, isPrimed } = this.#options;
+    const number = ++this.#opened;
+    const key = `${this.#prefix}-${number}`;
+    const { retryMs, pollAfterMs } = limits;
+    const stream = new ResumableStream({ key, sent: this.#sent, now: allSent.now, isPrimed, retryMs, pollAfterMs, hasAnswer });
+    this.#streams.set(number, stream);
+    stream.connect(response, options);
+    if (this.#streams.size > maxLeft) this.#forgetLeft();
+    return stream;
+  }
+
+  /** The stream on which the event of that id was sent, and its number there; undefined if there is none, or none any more. */
+  find(eventId: string): { stream: ResumableStream; number: number } | undefined {
+    this.sweep();
+    const [prefix, stream, number] = /^([\da-f]{12})-(\d{1,15})-(\d{1,15})$/.exec(eventId)?.slice(1) ?? [];
+    const found = prefix === this.#prefix ? this.#streams.get(Number(stream)) : undefined;
+    return found?.has(Number(number)) === true ? { stream: found, number: Number(number) } : undefined;
+  }
+
+  /** Forgets what is too old. */
+  sweep(): void {
+    const { allSent, limits } = this.#options;
+    const now = allSent.now();
+    this.#sent.sweep();
+    for (const [number, stream] of this.#streams) {
+      if (!stream.isLeft) stream.lastUsed = now;
+      else if (now - stream.lastUsed >= limits.sentKeptMs) this.#streams.delete(number);
+    }
+  }
+
+  /** Ends all. */
+  close(): void {
+    for (const stream of this.#streams.values()) stream.end();
+    this.#streams.clear();
+    this.#sent.clear();
+  }
+
+  /** The oldest first. */
+  #forgetLeft(): void {
+    for (const [number, stream] of this.#streams) {
+      if (this.#streams.size <= maxLeft) return;
+      if (stream.isLeft) this.#streams.delete(number);
+    }
+  }
+}
