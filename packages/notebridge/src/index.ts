@@ -25,7 +25,7 @@ export type { Provider, ProviderEvent } from './core/provider.js';
 export type { ServerConfig, UpstreamSettings } from './core/server-config.js';
 export type { SkillFolder } from './core/skill-folder.js';
 export type { ToolAddress } from './core/tool-address.js';
-export type { Exposure, ServerState, ServerStatus, ToolServer, ToolServerEvent, ToolServers } from './core/tool-server.js';
+export type { Exposure, NameStyle, ServerState, ServerStatus, ToolServer, ToolServerEvent, ToolServers } from './core/tool-server.js';
 export { createHttpApp, type HttpApp, type HttpAppOptions } from './doors/http/http-app.js';
 export { type HttpListener, type ListenOptions, listenHttp } from './doors/http/listen.js';
 export { AgentSession } from './doors/mcp/agent-session.js';

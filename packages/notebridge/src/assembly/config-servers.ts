@@ -36,6 +36,7 @@ export class ConfigServers implements ToolServers {
   readonly #upstreams: Upstreams;
   readonly #skills: SkillsServer;
   readonly #events = new Listeners<ToolServerEvent>();
+  takenNames: ReadonlySet<string> | undefined;
   #hasSkills: boolean;
 
   constructor(options: OpenServersOptions) {
@@ -58,7 +59,7 @@ export class ConfigServers implements ToolServers {
     const folders = this.#foldersOf(config);
     this.#hasSkills = folders.length > 0;
     this.#skills = createSkillsServer({ folders, logger });
-    this.provider = new ServerTools({ servers: this, logger });
+    this.provider = new ServerTools({ servers: this, logger, configFile: config.file });
   }
 
   all(): readonly ToolServer[] {

@@ -7,7 +7,7 @@ import type { ConfigServers } from './config-servers.js';
 import { followConfig } from './follow-config.js';
 import type { HttpDoors } from './http-doors.js';
 import { createLazyGuard, type LazyGuard } from './lazy-guard.js';
-import { NotebookPlace, type OpenedNotebook, type OpenNotebook } from './notebooks/open-notebook.js';
+import { NotebookPlace, namesOfTools, type OpenedNotebook, type OpenNotebook } from './notebooks/open-notebook.js';
 import { toNotebookOpener } from './notebooks/to-opener.js';
 import type { NotebridgeOptions } from './options.js';
 import { readSettings, type Settings } from './settings.js';
@@ -95,6 +95,7 @@ class Assembly implements Notebridge {
   async start(): Promise<void> {
     await this.#openDoors();
     await this.#attachNotebook();
+    await this.#keepNotebookNames(this.#parts.settings.config);
     this.#offerServers();
     await this.#announce();
   }
@@ -155,6 +156,14 @@ class Assembly implements Notebridge {
     return new CodeTools({ hub: this.hub, servers, openStore, maxResultBytes });
   }
 
+  /** A server whose names have no prefix leaves the notebook its own. Asked for only then: else a start would pay for it. */
+  async #keepNotebookNames({ servers: configs }: Settings['config']): Promise<void> {
+    const { servers } = this.#parts;
+    const { notebook } = this.#place;
+    if (servers === undefined || notebook === undefined || servers.takenNames !== undefined) return;
+    if (configs.some(({ names }) => names === 'plain')) servers.takenNames = await namesOfTools(notebook);
+  }
+
   /** Does not wait until they run: a list of tools does. */
   #offerServers(): void {
     const { options, settings, servers } = this.#parts;
@@ -163,7 +172,10 @@ class Assembly implements Notebridge {
     const { startServers = true, followConfig: wantsEdits = true } = options;
     if (wantsEdits !== false) {
       const logger = wantsEdits === true ? settings.logger : wantsEdits.logger;
-      const watch = followConfig({ ...settings, logger }, (changed) => servers.change(changed));
+      const watch = followConfig({ ...settings, logger }, async (changed) => {
+        await this.#keepNotebookNames(changed);
+        await servers.change(changed);
+      });
       this.#closers.add(() => watch.close());
     }
     if (startServers) void this.startServers();

@@ -72,6 +72,8 @@ export class Catalog {
     const named = Object.hasOwn(namedRequests, method) ? namedRequests[method] : undefined;
     if (named === undefined) return this.#requestInTurn(context);
     const name = params[named.param] as string;
+    const keeper = method === 'tools/call' ? this.#providers.find((provider) => provider.hasTool?.(name)) : undefined;
+    if (keeper !== undefined) return requestOf(keeper, context);
     const known = this.#owners.get(named.list)?.get(name);
     // What another agent has listed last may not be what this one is offered.
     const { provider: owner } = known ?? (await this.#list(named.list, context)).offered.get(name) ?? {};

@@ -1,5 +1,5 @@
 import type { Tool } from '../core/mcp.js';
-import type { Exposure, ServerStatus, ToolServer, ToolServers } from '../core/tool-server.js';
+import type { Exposure, NameStyle, ServerStatus, ToolServer, ToolServers } from '../core/tool-server.js';
 import { ToolNames } from './tool-names.js';
 
 /** The status of a server and what it has, for its owner. Printed as it is by `notebridge servers --json`. */
@@ -17,6 +17,7 @@ export interface ServerReport {
   /** False for a server that is built in. */
   is_config: boolean;
   expose: Exposure;
+  names: NameStyle;
   description: string | null;
   /** Null: not asked for yet. */
   tools: DescribedTool[] | null;
@@ -41,7 +42,7 @@ export function describeServers(servers: ToolServers): ServerReport[] {
 }
 
 function toReport(server: ToolServer, agentNameOf: (tool: string) => string | undefined): ServerReport {
-  const { name, isConfig, expose, description, knownTools } = server;
+  const { name, isConfig, expose, names = 'prefixed', description, knownTools } = server;
   const { status, since, pid, restarts, inFlight, reason } = server.state;
   const tools = knownTools?.map((tool) => toToolReport(tool, agentNameOf(tool.name)));
   return {
@@ -54,6 +55,7 @@ function toReport(server: ToolServer, agentNameOf: (tool: string) => string | un
     reason: reason ?? null,
     is_config: isConfig,
     expose,
+    names,
     description: description ?? null,
     tools: tools ?? null,
   };

@@ -9,16 +9,26 @@ export const maxExposedNameLength = 64 - 'mcp__notebridge__'.length;
 
 const hashLength = 6;
 
+export interface NamingRules {
+  /** Names that others have. */
+  isTaken?: (name: string) => boolean;
+  /** Whether a name may stand without the prefix of its server. Default: none may. */
+  isPlain?: (address: ToolAddress) => boolean;
+}
+
 /**
  * Gives every tool one name for agents: `server__tool`, with `_` for what hosts refuse. The rule, in full:
  * a name that fits is kept as it is; one that is too long is cut and ends in a hash of server and tool; of several that would
  * be the same the one that had to be changed least (then the first by server and tool) keeps it, the others end in such a hash.
- * So the same set of tools has the same names, in whatever order its servers start. `isTaken`: names that others have.
+ * So the same set of tools has the same names, in whatever order its servers start. A plain name goes first, and is never changed.
  */
-export function exposeNames(addresses: readonly ToolAddress[], isTaken = (_name: string): boolean => false): Map<string, ToolAddress> {
-  const names = new Map<string, ToolAddress>();
-  const wishes = addresses.map((address) => ({ address, ...wishOf(address) })).sort((a, b) => byLeastChange(a, b));
-  for (const { address, name } of wishes) {
+export function exposeNames(addresses: readonly ToolAddress[], rules: NamingRules = {}): Map<string, ToolAddress> {
+  const { isTaken = () => false, isPlain = () => false } = rules;
+  const isKept = (address: ToolAddress): boolean => isPlain(address) && !isTaken(address.tool);
+  const plain = addresses.filter(isKept);
+  const names = new Map(plain.map((address) => [address.tool, address]));
+  const others = addresses.filter((address) => !isKept(address));
+  for (const { address, name } of others.map((address) => ({ address, ...wishOf(address) })).sort(byLeastChange)) {
     const given = names.has(name) || isTaken(name) ? withHash(name, address) : name;
     // Two equal addresses, or a hash that collides: the first keeps it.
     if (!names.has(given)) names.set(given, address);

@@ -33,7 +33,7 @@ export interface MergedList {
 const maxPages = 1000;
 
 /**
- * The items of all providers in one list. Of two with the same name the provider that was mounted first keeps it. A provider
+ * The items of all providers in one list. Of two with the same name the one that `hasTool` keeps it, else the provider that was mounted first. A provider
  * that fails is left out, so that one does not hide the rest; if all fail, rejects with the first error.
  */
 export async function mergeLists(providers: readonly Provider[], method: ListMethod, context: CallContext): Promise<MergedList> {
@@ -57,7 +57,8 @@ export async function mergeLists(providers: readonly Provider[], method: ListMet
       const name = item[key];
       // Without a name nobody could ask for it.
       if (typeof name !== 'string') continue;
-      const owner = merged.offered.get(name)?.provider;
+      const keeper = method === 'tools/list' ? providers.find((each) => each.hasTool?.(name)) : undefined;
+      const owner = keeper === provider ? undefined : (keeper ?? merged.offered.get(name)?.provider);
       if (owner === undefined) merged.offered.set(name, { provider, item });
       else merged.hidden.push({ provider, name, owner });
     }

@@ -23,6 +23,8 @@ export interface ServerToolsOptions {
    * give up as well. Milliseconds, default 20 s.
    */
   listWaitMs?: number | undefined;
+  /** For messages: where the servers are written. Default: nowhere. */
+  configFile?: string | undefined;
 }
 
 interface ToolsOfServer {
@@ -38,7 +40,10 @@ interface ListedByAll {
 
 const listChanged = 'notifications/tools/list_changed';
 
-/** The servers of the config as one provider for agents: their tools and prompts as `server__name`, their resources as they are. */
+/**
+ * The servers of the config as one provider for agents: their tools and prompts as `server__name`, or as `name` where the config says so,
+ * their resources as they are.
+ */
 export class ServerTools implements Provider {
   readonly name = 'servers';
   readonly #options: ServerToolsOptions;
@@ -49,6 +54,8 @@ export class ServerTools implements Provider {
   #prompts = new Map<string, ToolAddress>();
   /** Which server listed what last, by list and key, so that reading a resource does not list all of them anew. */
   readonly #owners = new Map<ListMethod, Map<unknown, string>>();
+  /** Names that were said to be refused. */
+  readonly #refused = new Set<string>();
 
   constructor(options: ServerToolsOptions) {
     this.#options = options;
@@ -57,7 +64,11 @@ export class ServerTools implements Provider {
 
   /** What stands behind a name that agents know; undefined for a name that is not ours. */
   resolve(name: string): ToolAddress | undefined {
-    return this.#names.direct.get(name) ?? this.#listed.get(name);
+    return this.#names.direct.get(name) ?? (this.#options.servers.takenNames?.has(name) ? undefined : this.#listed.get(name));
+  }
+
+  hasTool(name: unknown): boolean {
+    return typeof name === 'string' && this.#names.direct.has(name);
   }
 
   /** The name of a tool, for agents and middlewares: see `ToolNames`. */
@@ -67,16 +78,17 @@ export class ServerTools implements Provider {
 
   /**
    * What a name stands for as far as a guard must know it: also one that was never listed is held to be of the server whose prefix it
-   * has, since a call of it would reach that server. Which tool it would be is not known then, so that only a grant for all fits.
+   * has, since a call of it would reach that server; or of the one whose names have no prefix, while its tools are not known. Which tool
+   * it would be is not known then, so that only a grant for all fits.
    */
   addressOf(name: string): ToolAddress | undefined {
-    const server = this.resolve(name) === undefined ? this.#ownerByPrefix(name) : undefined;
+    const server = this.resolve(name) === undefined ? this.#ownerOfUnknown(name) : undefined;
     return server === undefined ? this.resolve(name) : { server: server.name, tool: '' };
   }
 
   /** Lists the server that an unknown name may belong to; undefined if there is none, or nothing to learn. Never rejects. */
   learn(name: string, context: CallContext): Promise<void> | undefined {
-    const server = this.resolve(name) === undefined ? this.#ownerByPrefix(name) : undefined;
+    const server = this.resolve(name) === undefined ? this.#ownerOfUnknown(name) : undefined;
     return server === undefined ? undefined : this.learnToolsOf(server.name, context);
   }
 
@@ -142,8 +154,10 @@ export class ServerTools implements Provider {
     return this.#direct.filter(({ status }) => status !== 'stopped' && status !== 'disabled');
   }
 
-  #ownerByPrefix(name: string): ToolServer | undefined {
-    return this.#direct.find((server) => hasPrefixOf(name, server.name));
+  #ownerOfUnknown(name: string): ToolServer | undefined {
+    const { plain } = this.#names;
+    const byPrefix = this.#direct.find((server) => hasPrefixOf(name, server.name));
+    return byPrefix ?? (plain.server?.knownTools === undefined && plain.mayHave(name) ? plain.server : undefined);
   }
 
   #toProviderEvents(event: ToolServerEvent): ProviderEvent[] {
@@ -174,8 +188,23 @@ export class ServerTools implements Provider {
       this.#listed.set(name, address);
       const tool = tools.get(keyOf(address));
       if (tool !== undefined) listed.push({ ...tool, name });
+      this.#tellRefused('tool', address, name);
     }
     return { tools: listed, ...mergeCacheHints(lists.map(({ cache }) => cache)) };
+  }
+
+  /** Said once: what is called otherwise than the config asks for. */
+  #tellRefused(what: 'tool' | 'prompt', { server, tool }: ToolAddress, name: string): void {
+    const { plain } = this.#names;
+    const why = plain.server?.name === server ? plain.whyRefused(tool) : undefined;
+    const key = `${what} ${name}`;
+    if (why === undefined || this.#refused.has(key)) return;
+    this.#refused.add(key);
+    const { configFile = 'The config', logger } = this.#options;
+    logger.error(
+      `${configFile}: "names" of the server "${server}" is "plain", but its ${what} ${quote(tool)} ${why}: agents call it "${name}". ` +
+        `Rename one of the two, ${what === 'tool' ? 'leave the tool out with "tools.deny", ' : ''}or write "names": "prefixed".`,
+    );
   }
 
   /** The tools of one server, or what is known of them if it fails or takes too long: one server must not hide the others. */
@@ -211,6 +240,9 @@ export class ServerTools implements Provider {
     // A name may be older than our knowledge of it: after a restart of the hub nothing is known before the first list.
     if (context.target === undefined && this.resolve(name) === undefined) await this.#listTools(context);
     const address = context.target ?? this.resolve(name);
+    // Without a target nothing said, when the guard decided, that the name is one of the server's.
+    const isJudged = context.target !== undefined || context.caller.principal?.kind !== 'grant';
+    if (!isJudged && address?.server === this.#names.plain.server?.name) throw this.#unknownTool(name);
     const server = address === undefined ? undefined : this.#options.servers.get(address.server);
     // A name of before an edit of the config must not reach what that has hidden.
     if (address === undefined || server?.expose !== 'direct') throw this.#unknownTool(name);
@@ -265,7 +297,9 @@ export class ServerTools implements Provider {
   ): Promise<{ found: Map<string, { server: ToolServer; item: JsonObject }>; cache: CacheHints | undefined }> {
     const { all, cache } = await this.#listAll('prompts/list', context);
     const byKey = new Map(all.map((entry) => [keyOf({ server: entry.server.name, tool: String(entry.item.name) }), entry]));
-    const names = exposeNames(all.map(({ server, item }) => ({ server: server.name, tool: String(item.name) })));
+    const addresses = all.map(({ server, item }) => ({ server: server.name, tool: String(item.name) }));
+    const names = exposeNames(addresses, this.#names.plain.rules);
+    for (const [name, address] of names) this.#tellRefused('prompt', address, name);
     this.#prompts = names;
     return { found: new Map([...names].flatMap(([name, address]) => entryOf(name, byKey.get(keyOf(address))))), cache };
   }

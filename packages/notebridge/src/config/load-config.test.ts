@@ -87,7 +87,15 @@ describe('loadConfig: what a config gives', () => {
       }`,
       { TOKEN: 't', DOCS_URL: 'https://docs.example' },
     );
-    const common = { description: undefined, expose: 'direct', instances: 'shared', era: 'auto', maxInFlight: 256, questions: 'auto' };
+    const common = {
+      description: undefined,
+      expose: 'direct',
+      names: 'prefixed',
+      instances: 'shared',
+      era: 'auto',
+      maxInFlight: 256,
+      questions: 'auto',
+    };
     expect(config.servers).toEqual([
       {
         ...common,
@@ -210,6 +218,14 @@ describe('loadConfig: faults', () => {
       '{ "mcpServers": { "a": { "command": "x" },\n "skills": { "command": "x" } } }',
       'F:2:2: "mcpServers.skills" is a name that Notebridge itself uses. Give',
     ],
+    [
+      '{ "mcpServers": { "a": { "command": "x", "names": "none" } } }',
+      '"mcpServers.a.names" is "none", but must be one of "prefixed", "plain".',
+    ],
+    [
+      '{ "mcpServers": { "a": { "command": "x", "names": "plain" } },\n "servers": { "b": { "url": "https://x", "names": "plain" } } }',
+      'F:2:51: "servers.b.names" is "plain", as it is for "a" already. Only one server can have names without a prefix: write "prefixed"',
+    ],
     ['{ "servers": { "notebook": { "url": "https://x" } } }', '"servers.notebook" is a name that Notebridge itself uses.'],
     ['{ "mcpServers": { "a/b": { "command": "x" } } }', 'F:1:19: "mcpServers["a/b"]" has "/" in its name, which cannot stand in a URL.'],
     ['{ "mcpServers": { "..": { "command": "x" } } }', '"mcpServers[".."]" would change the path of a URL.'],
@@ -251,6 +267,12 @@ describe('loadConfig: faults', () => {
     ['{ "a": 1 "b" }', 'F:1:10: The file is not JSON: a text stands there. Put a comma before it.'],
   ])('says what is wrong with %s', async (text, expected) => {
     expect(await messageFor(text)).toContain(expected);
+  });
+
+  it('lets a second server have plain names that agents do not see', async () => {
+    const entry = (more: object): object => ({ command: 'x', names: 'plain', ...more });
+    const mcpServers = { a: entry({}), b: entry({ disabled: true }), c: entry({ expose: 'code' }) };
+    expect((await load(JSON.stringify({ mcpServers }))).servers).toHaveLength(3);
   });
 
   it('lets a disabled server name Notebridge', async () => {

@@ -16,7 +16,21 @@ export function parseServers(config: unknown): Problem[] {
     ...Object.keys(vscode)
       .filter((name) => Object.hasOwn(standard, name))
       .map(givenTwice),
+    ...plainTwice([
+      ...Object.entries(standard).map(([name, server]) => [['mcpServers', name], server] as const),
+      ...Object.entries(vscode).map(([name, server]) => [['servers', name], server] as const),
+    ]),
   ];
+}
+
+/** Names without a prefix do not say whose they are: they can be those of one server. */
+function plainTwice(servers: readonly (readonly [KeyPath, unknown])[]): Problem[] {
+  const isPlain = (server: unknown): boolean =>
+    isJsonObject(server) && server.names === 'plain' && server.disabled !== true && (server.expose ?? 'direct') === 'direct';
+  const [first, ...more] = servers.filter(([, server]) => isPlain(server));
+  const found = `is "plain", as it is for "${first?.[0].at(-1)}" already`;
+  const next = 'Only one server can have names without a prefix: write "prefixed" for the others, or leave it out.';
+  return more.map(([path]) => ({ path: [...path, 'names'], at: 'value', found, next }));
 }
 
 function checkServer(path: KeyPath, server: unknown): Problem[] {

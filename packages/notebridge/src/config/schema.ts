@@ -32,6 +32,7 @@ const server = z.strictObject(
       .strictObject({ allow: texts.optional(), deny: texts.default([]) }, { error: 'an object with "allow" and "deny"' })
       .default({ deny: [] }),
     expose: oneOf('direct', 'code', 'none').default('direct'),
+    names: oneOf('prefixed', 'plain').default('prefixed'),
     lazy: flag.default(false),
     description: text.optional(),
     instances: oneOf('shared', 'per-agent').default('shared'),

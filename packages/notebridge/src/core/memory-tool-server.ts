@@ -3,13 +3,15 @@ import { Listeners } from '@notebridge/kit/listeners';
 import type { CallContext } from './call-context.js';
 import type { Tool } from './mcp.js';
 import { MemoryProvider, type MemoryProviderOptions, type RunnableTool, toTool } from './memory-provider.js';
-import type { Exposure, ServerState, ToolServer, ToolServerEvent, ToolServers } from './tool-server.js';
+import type { Exposure, NameStyle, ServerState, ToolServer, ToolServerEvent, ToolServers } from './tool-server.js';
 
 export interface MemoryToolServerOptions extends MemoryProviderOptions {
   name: string;
   description?: string;
   /** Default `direct`: agents see each tool by itself. */
   expose?: Exposure;
+  /** Default `prefixed`: agents call its tools `server__tool`. */
+  names?: NameStyle;
 }
 
 /** A server whose tools are functions in this process: it always runs. */
@@ -17,6 +19,7 @@ export class MemoryToolServer extends MemoryProvider implements ToolServer {
   readonly description: string | undefined;
   readonly isConfig = false;
   readonly expose: Exposure;
+  readonly names: NameStyle;
   readonly #since = Date.now();
   #tools: readonly Tool[];
   #inFlight = 0;
@@ -25,6 +28,7 @@ export class MemoryToolServer extends MemoryProvider implements ToolServer {
     super(options);
     this.description = options.description;
     this.expose = options.expose ?? 'direct';
+    this.names = options.names ?? 'prefixed';
     this.#tools = (options.tools ?? []).map(toTool);
   }
 

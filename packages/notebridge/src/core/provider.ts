@@ -36,6 +36,11 @@ export interface Provider {
    * Left out: no tool of its has any.
    */
   paramHeadersOf?(tool: unknown): readonly ParamHeader[];
+  /**
+   * True for a name that stands for a tool of its own wherever it is asked for, whatever others call theirs: who may call that tool was
+   * decided by the name. Left out: it has none of these.
+   */
+  hasTool?(name: unknown): boolean;
   /** Listens to events from now on. Returns the unsubscribe function. */
   subscribe(listener: (event: ProviderEvent) => void): () => void;
 }

@@ -1,5 +1,5 @@
 import type { Era } from './protocol-versions.js';
-import type { Exposure } from './tool-server.js';
+import type { Exposure, NameStyle } from './tool-server.js';
 
 /** What both kinds of upstream have in common. */
 export interface UpstreamSettings {
@@ -9,6 +9,7 @@ export interface UpstreamSettings {
   timeoutMs?: number | undefined;
   tools: { allow?: string[] | undefined; deny: string[] };
   expose: Exposure;
+  names: NameStyle;
   lazy: boolean;
   description?: string | undefined;
   instances: 'shared' | 'per-agent';

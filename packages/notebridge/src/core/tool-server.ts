@@ -31,6 +31,9 @@ export interface ServerState {
 /** How the tools of a server reach an agent: each by itself, only from code, or not at all. Code in kernels reaches all but none. */
 export type Exposure = 'direct' | 'code' | 'none';
 
+/** What agents call the tools and prompts of a server: `server__name`, or `name` as the server has it. */
+export type NameStyle = 'prefixed' | 'plain';
+
 /** One named server whose tools can be called: an upstream of the config, or the skills. Tools keep their own names here. */
 export interface ToolServer extends Provider {
   readonly name: string;
@@ -38,6 +41,8 @@ export interface ToolServer extends Provider {
   /** True for a server of the config, false for one that is built in. */
   readonly isConfig: boolean;
   readonly expose: Exposure;
+  /** Default `prefixed`. At most one server whose tools agents see has plain names. */
+  readonly names?: NameStyle | undefined;
   readonly state: ServerState;
   /** That of `state`, by itself: it is asked for with every call. */
   readonly status: ServerStatus;
@@ -65,6 +70,8 @@ export function onToolsChanged(servers: ToolServers, listener: () => void): () =
 export interface ToolServers {
   all(): readonly ToolServer[];
   get(name: string): ToolServer | undefined;
+  /** Tools of the notebook: a server with plain names leaves it these. Another set when they are others. Default: none. */
+  readonly takenNames?: ReadonlySet<string> | undefined;
   /** Listens from now on. Returns the unsubscribe function. */
   subscribe(listener: (event: ToolServerEvent) => void): () => void;
 }

@@ -29,12 +29,15 @@ let hub: Hub;
 /** What came through to the terminal. */
 let reached: string[];
 let asked: string[];
+/** Names that have come to stand for the tool of another server. */
+let moved: string[];
 
 beforeEach(async () => {
   dir = await mkdtemp(join(tmpdir(), 'notebridge-guard-'));
   clock = 0;
   reached = [];
   asked = [];
+  moved = [];
   store = await GrantStore.open({ dir });
   audit = new AuditLog({ path: join(dir, 'audit.jsonl'), redactor: new Redactor() });
   hub = new Hub();
@@ -44,10 +47,11 @@ beforeEach(async () => {
       audit,
       resolve: (name) => {
         const [server = '', tool] = name.split('__');
-        return tool === undefined ? undefined : { server, tool };
+        return tool === undefined ? undefined : { server: moved.includes(name) ? 'other' : server, tool };
       },
       findTool: async ({ tool }) => {
         asked.push(tool);
+        if (tool === 'moves') moved.push('fs__moves');
         return tools[tool];
       },
       serverOf: (_, name) => /^(\w+):/.exec(name)?.[1],
@@ -141,6 +145,13 @@ describe('createGuard', () => {
     await expect(call(reader, 'github__read_file')).rejects.toEqual(refusedWith('denied', 'allow', 'only'));
     expect(asked).toEqual(['read_file', 'write_file', 'odd', 'unknown']);
     expect(reached).toHaveLength(1);
+  });
+
+  it('calls nothing when a name has come to stand for another tool while it was looked up', async () => {
+    tools.moves = { name: 'moves', inputSchema: {}, annotations: { readOnlyHint: true } };
+    const principal = await grant({ allow: ['fs'], readOnly: true });
+    await expect(request(principal, 'tools/call', { name: 'fs__moves' })).rejects.toMatchObject({ code: 'denied' });
+    expect([asked, reached]).toEqual([['moves'], []]);
   });
 
   it('makes exactly as many calls as the budget has, of a thousand at once', async () => {

@@ -101,7 +101,14 @@ function callTool({ context, callNext }: Step<RuleOf<'call'>>, options: GuardOpt
   const call = (): Promise<Answered<JsonObject>> => {
     const address = context.target ?? addressOf(name, options);
     const admit = isFree ? undefined : () => admitTool(context, address, options);
-    return run({ context, callNext, address, admit, args }, options);
+    // Lists may have changed while it was admitted, and with them what the name stands for.
+    const callAdmitted: typeof callNext = (admitted) => {
+      const now = context.target ?? addressOf(name, options);
+      const isSame = now.server === address.server && (now.tool === address.tool || address.tool === '');
+      if (isSame) return callNext(admitted);
+      throw new BridgeError('denied', `Denied: ${quote(name)} stands for another tool since it was called. Call it again.`);
+    };
+    return run({ context, callNext: isFree ? callNext : callAdmitted, address, admit, args }, options);
   };
   const learning = isFree || context.target !== undefined ? undefined : options.learn?.(typeof name === 'string' ? name : '', context);
   return learning === undefined ? call() : learning.then(call);

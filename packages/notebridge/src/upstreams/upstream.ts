@@ -8,7 +8,7 @@ import type { Tool } from '../core/mcp.js';
 import { type ParamHeader, paramHeadersOf } from '../core/param-headers.js';
 import type { ProviderEvent } from '../core/provider.js';
 import type { ServerConfig } from '../core/server-config.js';
-import type { Exposure, ServerState, ToolServer, ToolServerEvent } from '../core/tool-server.js';
+import type { Exposure, NameStyle, ServerState, ToolServer, ToolServerEvent } from '../core/tool-server.js';
 import { listenForUpdates } from './listen-for-changes.js';
 import { type InstancesOptions, ServerInstances } from './server-instances.js';
 import { unavailable } from './unavailable.js';
@@ -80,6 +80,10 @@ export class Upstream implements ToolServer {
 
   get expose(): Exposure {
     return this.#config.expose;
+  }
+
+  get names(): NameStyle {
+    return this.#config.names;
   }
 
   get instructions(): string | undefined {
@@ -249,6 +253,6 @@ export class Upstream implements ToolServer {
 
 /** The part of a config that a running program can't change. */
 function programOf(config: ServerConfig): unknown {
-  const { tools: _1, description: _2, expose: _3, timeoutMs: _4, maxInFlight: _5, lazy: _6, ...program } = config;
+  const { tools: _1, description: _2, expose: _3, timeoutMs: _4, maxInFlight: _5, lazy: _6, names: _7, ...program } = config;
   return program;
 }

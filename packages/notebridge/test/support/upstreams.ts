@@ -18,6 +18,7 @@ const defaults = {
   timeoutMs: undefined,
   tools: { allow: undefined, deny: [] },
   expose: 'direct',
+  names: 'prefixed',
   lazy: false,
   description: undefined,
   instances: 'shared',

@@ -1,9 +1,12 @@
 import type { NotebookTools } from '@notebridge/notebook/host';
 import type { CallContext } from '../../core/call-context.js';
+import { Cancellation } from '../../core/cancellation.js';
 import type { Tool } from '../../core/mcp.js';
 import type { Middleware } from '../../core/middleware.js';
 import type { Provider } from '../../core/provider.js';
 import type { OnRefused } from '../../core/refused-attempt.js';
+import { RequestContext } from '../../core/request-context.js';
+import { composeMiddleware } from '../../middleware/compose.js';
 import type { PagePort } from '../../notebooks/pages/page-listener.js';
 import type { BrowserResult } from '../../processes/browser.js';
 import type { Settings } from '../settings.js';
@@ -56,6 +59,21 @@ export class NotebookPlace {
     const { tools } = (await this.#notebook?.provider.request('tools/list', {}, context)) ?? {};
     return Array.isArray(tools) ? (tools as Tool[]) : [];
   }
+}
+
+/** What the tools are called that a notebook has when it is opened, those of its layers too. */
+export async function namesOfTools({ provider, middlewares }: OpenedNotebook): Promise<ReadonlySet<string>> {
+  const context = new RequestContext({
+    type: 'request',
+    method: 'tools/list',
+    message: {},
+    callId: 'names',
+    caller: { sessionId: 'names', door: 'library', era: 'legacy', clientInfo: undefined },
+    cancellation: new Cancellation(),
+    notify: () => {},
+  });
+  const { tools } = await composeMiddleware(middlewares)(context, (inner) => provider.request('tools/list', {}, inner));
+  return new Set(Array.isArray(tools) ? (tools as Tool[]).map(({ name }) => name) : []);
 }
 
 /** What stands for a browser when opening one is switched off. */

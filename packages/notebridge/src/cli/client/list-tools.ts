@@ -51,18 +51,19 @@ function findTool({ name, tools }: ServerReport, wanted: string): DescribedTool 
 function toListText(servers: readonly ServerReport[], { paint, width }: { paint: Paint; width: number | undefined }): string {
   return servers
     .map((server) => {
-      const { name, tools, status, expose } = server;
+      const { name, tools, status, expose, names } = server;
       const count = tools === null ? `not known yet (${status}); ${asTyped(`see: notebridge tools ${name}`)}` : `${tools.length} tools`;
-      const seen = expose === 'direct' ? `; agents call them ${name}__TOOL` : '; not shown to agents';
-      const rows = (tools ?? []).map((tool) => toRow(name, tool, expose === 'direct'));
+      const prefix = names === 'plain' ? '' : `${name}__`;
+      const seen = expose === 'direct' ? `; agents call them ${prefix}TOOL` : '; not shown to agents';
+      const rows = (tools ?? []).map((tool) => toRow(prefix, tool, expose === 'direct'));
       const table = toTable([], rows, { paint, width });
       return `${paint.bold(withoutControls(name))}  ${paint.dim(`${count}${tools === null ? '' : seen}`)}\n${table}`;
     })
     .join('\n');
 }
 
-function toRow(server: string, { name, agent_name: agentName, description }: DescribedTool, isShown: boolean): string[] {
-  const other = isShown && agentName !== `${server}__${name}` ? `(agents: ${agentName ?? 'no name'}) ` : '';
+function toRow(prefix: string, { name, agent_name: agentName, description }: DescribedTool, isShown: boolean): string[] {
+  const other = isShown && agentName !== `${prefix}${name}` ? `(agents: ${agentName ?? 'no name'}) ` : '';
   return [`  ${name}`, `${other}${firstLine(description)}`].map(withoutControls);
 }
 
