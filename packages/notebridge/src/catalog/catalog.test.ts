@@ -45,6 +45,24 @@ describe('Catalog: without providers', () => {
   });
 });
 
+describe('Catalog: a completion', () => {
+  it('is that of the provider that lists the prompt or template, though others would answer', async () => {
+    const completing = (name: string) =>
+      answering(name, async (method) => {
+        if (method === 'prompts/list') return { prompts: [{ name: `ask ${name}` }] };
+        if (method === 'resources/templates/list') return { resourceTemplates: [{ uriTemplate: `${name}:{x}` }] };
+        return { completion: { values: [name] } };
+      });
+    const { request } = open(completing('one'), completing('two'));
+    const complete = (ref: JsonObject) => request('completion/complete', { ref, argument: { name: 'x', value: '' } });
+    for (const name of ['one', 'two']) {
+      const answer = { completion: { values: [name] } };
+      expect(await complete({ type: 'ref/prompt', name: `ask ${name}` })).toEqual(answer);
+      expect(await complete({ type: 'ref/resource', uri: `${name}:{x}` })).toEqual(answer);
+    }
+  });
+});
+
 describe('Catalog: a provider that offers each agent its own', () => {
   it('is asked again for a name that another agent was not offered', async () => {
     const own = answering('own', async (method, params, { caller }) =>

@@ -1,4 +1,4 @@
-import type { JsonObject } from '@notebridge/kit/json';
+import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import type { Logger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
 import type { CallContext } from '../core/call-context.js';
@@ -9,13 +9,17 @@ import type { Provider } from '../core/provider.js';
 import { quote } from '../util/quote.js';
 import { isListMethod, type ListMethod, type MergedList, mergeableLists, mergeLists } from './merged-lists.js';
 
-/** Where a request that names something finds its owner. */
-const namedRequests: Record<string, { list: ListMethod; param: string }> = {
-  'tools/call': { list: 'tools/list', param: 'name' },
-  'resources/read': { list: 'resources/list', param: 'uri' },
-  'resources/subscribe': { list: 'resources/list', param: 'uri' },
-  'resources/unsubscribe': { list: 'resources/list', param: 'uri' },
-  'prompts/get': { list: 'prompts/list', param: 'name' },
+/** In which list a request that names something finds its owner, and by which name. Undefined: in none. */
+const namedRequests: Record<string, (params: JsonObject) => { list: ListMethod; name: unknown } | undefined> = {
+  'tools/call': ({ name }) => ({ list: 'tools/list', name }),
+  'resources/read': ({ uri }) => ({ list: 'resources/list', name: uri }),
+  'resources/subscribe': ({ uri }) => ({ list: 'resources/list', name: uri }),
+  'resources/unsubscribe': ({ uri }) => ({ list: 'resources/list', name: uri }),
+  'prompts/get': ({ name }) => ({ list: 'prompts/list', name }),
+  'completion/complete': ({ ref }) => {
+    if (!isJsonObject(ref)) return undefined;
+    return ref.type === 'ref/prompt' ? { list: 'prompts/list', name: ref.name } : { list: 'resources/templates/list', name: ref.uri };
+  },
 };
 
 /**
@@ -69,9 +73,9 @@ export class Catalog {
       const offered = await this.#list(method, context);
       return { [mergeableLists[method].items]: [...offered.values()].map(({ item }) => item) };
     }
-    const named = Object.hasOwn(namedRequests, method) ? namedRequests[method] : undefined;
+    const named = Object.hasOwn(namedRequests, method) ? namedRequests[method]?.(params) : undefined;
     if (named === undefined) return this.#requestInTurn(context);
-    const name = params[named.param] as string;
+    const name = named.name as string;
     const known = this.#owners.get(named.list)?.get(name);
     // What another agent has listed last may not be what this one is offered.
     const { provider: owner } = known ?? (await this.#list(named.list, context)).get(name) ?? {};

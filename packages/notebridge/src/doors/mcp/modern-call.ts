@@ -43,7 +43,7 @@ export function answerModern(hub: Hub, call: ModernCall): Promise<JsonObject> {
     },
     (error: unknown) => {
       stop?.();
-      throw toModernError(error);
+      throw toModernError(method, error);
     },
   );
 }
