@@ -71,8 +71,9 @@ async function listAll(provider: Provider, method: ListMethod, context: CallCont
     const result = await provider.request(method, cursor === undefined ? {} : { cursor }, context).catch(toEmptyResult);
     const listed = result[mergeableLists[method].items];
     if (Array.isArray(listed)) items.push(...listed.filter(isJsonObject));
+    const last = cursor;
     cursor = result.nextCursor;
-    if (cursor === undefined || cursor === null) break;
+    if (cursor === undefined || cursor === null || cursor === last) break;
   }
   return items;
 }

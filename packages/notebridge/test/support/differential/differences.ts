@@ -61,7 +61,13 @@ export const differences: Difference[] = [
   {
     reason: 'A tool that is in no list is refused by us, with the same code: the name itself says which provider it would be.',
     concerns: (_, { name }) => name.startsWith('an unknown tool '),
-    even: inBoth((text) => `{"error":{"code":${membersOf(membersOf(text).get('error') ?? '{}').get('code')}}}`),
+    even: inBoth(codeOnly),
+    uses: 0,
+  },
+  {
+    reason: 'Cursors of one list for all providers are ours; one that is none is refused with the same code.',
+    concerns: (_, { name }) => name.startsWith('a cursor of nobody '),
+    even: inBoth(codeOnly),
     uses: 0,
   },
   {
@@ -89,6 +95,10 @@ function ownItems(text: string, { kind, name }: Cell): string {
   };
   const own = itemsOf(items).filter(isOwn);
   return `{"result":{"${key}":[${own.join(',').replaceAll(`"name":"${name}__`, '"name":"')}]}}`;
+}
+
+function codeOnly(text: string): string {
+  return `{"error":{"code":${membersOf(membersOf(text).get('error') ?? '{}').get('code')}}}`;
 }
 
 function withoutUnknownKeys(text: string): string {

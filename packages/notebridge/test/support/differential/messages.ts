@@ -186,11 +186,10 @@ const names: TableMessage[] = ['"§tool2"', '"none"', '""', '"__proto__"', '"toS
   { name: `an unknown prompt ${name}`, method: 'prompts/get', params: `{"name":${name}}` },
 ]);
 
-const lists: TableMessage[] = ['tools/list', 'resources/list', 'resources/templates/list', 'prompts/list'].map((method) => ({
-  name: `all of ${method}`,
-  method,
-  params: '{}',
-}));
+const lists: TableMessage[] = ['tools/list', 'resources/list', 'resources/templates/list', 'prompts/list'].flatMap((method) => [
+  { name: `all of ${method}`, method, params: '{}' },
+  { name: `a cursor of nobody in ${method}`, method, params: '{"cursor":"of nobody"}' },
+]);
 
 export const tableMessages: readonly TableMessage[] = [
   ...values,
