@@ -2,6 +2,7 @@ import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import type { CallContext } from '../core/call-context.js';
 import { BridgeError } from '../core/errors.js';
 import { type Tool, type ToolResult, toFailedResult, toTextResult } from '../core/mcp.js';
+import type { ParamHeader } from '../core/param-headers.js';
 import type { Provider, ProviderEvent } from '../core/provider.js';
 import { toPlainValue } from '../core/wire.js';
 import type { Lease } from './lease.js';
@@ -75,6 +76,10 @@ export class LeaseGate implements Provider {
 
   notify(method: string, params: JsonObject | undefined): void {
     this.#options.provider.notify(method, params);
+  }
+
+  paramHeadersOf(tool: unknown): readonly ParamHeader[] {
+    return this.#options.provider.paramHeadersOf?.(tool) ?? [];
   }
 
   subscribe(listener: (event: ProviderEvent) => void): () => void {

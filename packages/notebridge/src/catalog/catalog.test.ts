@@ -45,6 +45,64 @@ describe('Catalog: without providers', () => {
   });
 });
 
+describe('Catalog: a long list of several providers', () => {
+  const many = (name: string, count: number) =>
+    providing(
+      name,
+      Array.from({ length: count }, (_, at) => `${name}${at}`),
+    );
+  const namesIn = ({ tools }: JsonObject): unknown[] => (tools as JsonObject[]).map(({ name }) => name);
+
+  it('comes in pages that lose and double nothing, though a provider comes between them', async () => {
+    const { catalog, request } = open(many('a', 900), many('b', 900));
+    const first = await request('tools/list');
+    catalog.add(many('c', 900));
+    const second = await request('tools/list', { cursor: first.nextCursor });
+    expect(second.nextCursor).toBeUndefined();
+    expect(new Set([...namesIn(first), ...namesIn(second)]).size).toBe(1800);
+    expect([...namesIn(first), ...namesIn(second)]).toHaveLength(1800);
+    expect(await request('tools/call', { name: 'b899' })).toEqual(toTextResult('b'));
+  });
+
+  it.each(['tools/list', 'prompts/list', 'resources/list', 'resources/templates/list'])(
+    'has no page of another cursor: %s',
+    async (method) => {
+      const { request } = open(many('a', 9), many('b', 9));
+      await expect(request(method, { cursor: 'of nobody' })).rejects.toMatchObject({ code: 'bad_params' });
+      expect(await request(method, { cursor: null })).toEqual(await request(method));
+    },
+  );
+
+  it('follows the pages of each provider, which may repeat a cursor for ever', async () => {
+    const pages: unknown[] = [];
+    const own = answering('own', async (_, { cursor = null }) => {
+      pages.push(cursor);
+      return { tools: [{ name: `t${pages.length}` }], nextCursor: cursor === null ? 'one' : 'two' };
+    });
+    const { tools } = open(own, providing('other', ['x']));
+    expect(await tools()).toEqual(['t1', 't2', 't3', 'x']);
+    expect(pages).toEqual([null, 'one', 'two']);
+  });
+});
+
+describe('Catalog: a completion', () => {
+  it('is that of the provider that lists the prompt or template, though others would answer', async () => {
+    const completing = (name: string) =>
+      answering(name, async (method) => {
+        if (method === 'prompts/list') return { prompts: [{ name: `ask ${name}` }] };
+        if (method === 'resources/templates/list') return { resourceTemplates: [{ uriTemplate: `${name}:{x}` }] };
+        return { completion: { values: [name] } };
+      });
+    const { request } = open(completing('one'), completing('two'));
+    const complete = (ref: JsonObject) => request('completion/complete', { ref, argument: { name: 'x', value: '' } });
+    for (const name of ['one', 'two']) {
+      const answer = { completion: { values: [name] } };
+      expect(await complete({ type: 'ref/prompt', name: `ask ${name}` })).toEqual(answer);
+      expect(await complete({ type: 'ref/resource', uri: `${name}:{x}` })).toEqual(answer);
+    }
+  });
+});
+
 describe('Catalog: a provider that offers each agent its own', () => {
   it('is asked again for a name that another agent was not offered', async () => {
     const own = answering('own', async (method, params, { caller }) =>

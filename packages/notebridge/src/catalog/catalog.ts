@@ -1,4 +1,4 @@
-import type { JsonObject } from '@notebridge/kit/json';
+import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import type { Logger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
 import type { CallContext } from '../core/call-context.js';
@@ -7,15 +7,20 @@ import type { MiddlewareContext } from '../core/middleware.js';
 import type { ParamHeader } from '../core/param-headers.js';
 import type { Provider } from '../core/provider.js';
 import { quote } from '../util/quote.js';
+import { ListPages, unknownCursor } from './list-pages.js';
 import { isListMethod, type ListMethod, type MergedList, mergeableLists, mergeLists } from './merged-lists.js';
 
-/** Where a request that names something finds its owner. */
-const namedRequests: Record<string, { list: ListMethod; param: string }> = {
-  'tools/call': { list: 'tools/list', param: 'name' },
-  'resources/read': { list: 'resources/list', param: 'uri' },
-  'resources/subscribe': { list: 'resources/list', param: 'uri' },
-  'resources/unsubscribe': { list: 'resources/list', param: 'uri' },
-  'prompts/get': { list: 'prompts/list', param: 'name' },
+/** In which list a request that names something finds its owner, and by which name. Undefined: in none. */
+const namedRequests: Record<string, (params: JsonObject) => { list: ListMethod; name: unknown } | undefined> = {
+  'tools/call': ({ name }) => ({ list: 'tools/list', name }),
+  'resources/read': ({ uri }) => ({ list: 'resources/list', name: uri }),
+  'resources/subscribe': ({ uri }) => ({ list: 'resources/list', name: uri }),
+  'resources/unsubscribe': ({ uri }) => ({ list: 'resources/list', name: uri }),
+  'prompts/get': ({ name }) => ({ list: 'prompts/list', name }),
+  'completion/complete': ({ ref }) => {
+    if (!isJsonObject(ref)) return undefined;
+    return ref.type === 'ref/prompt' ? { list: 'prompts/list', name: ref.name } : { list: 'resources/templates/list', name: ref.uri };
+  },
 };
 
 /**
@@ -26,6 +31,7 @@ export class Catalog {
   readonly #providers: Provider[] = [];
   /** Who offers which name; another map after each change, so that a list asked for before it is not remembered. */
   #owners = new Map<ListMethod, MergedList['offered']>();
+  readonly #pages = new ListPages();
   readonly #logger: Logger;
 
   constructor(logger: Logger) {
@@ -58,20 +64,31 @@ export class Catalog {
   /** Answers one request. Rejects with `unknown_method`, `unknown_tool` or what the provider rejects with. */
   request(context: MiddlewareContext): Promise<JsonObject> {
     const [first] = this.#providers;
-    if (first !== undefined && this.#providers.length === 1) return requestOf(first, context);
-    return this.#requestOwner(first, context);
+    const isOnly = first !== undefined && this.#providers.length === 1;
+    if (isListMethod(context.method)) return this.#requestList(context.method, context, isOnly ? first : undefined);
+    return isOnly ? requestOf(first, context) : this.#requestOwner(first, context);
+  }
+
+  /** `only`: it may have pages of its own, whose cursors are its own. */
+  async #requestList(method: ListMethod, context: MiddlewareContext, only: Provider | undefined): Promise<JsonObject> {
+    const { items: key } = mergeableLists[method];
+    // Some agents print null for a cursor that they do not have.
+    const cursor = context.message.cursor ?? undefined;
+    const page = cursor === undefined ? undefined : this.#pages.next(method, cursor, context);
+    if (page !== undefined) return page;
+    if (only !== undefined) return this.#pages.first(method, key, await requestOf(only, context), context);
+    if (cursor !== undefined) throw unknownCursor(method, cursor);
+    if (this.#providers.length === 0) return { [key]: [] };
+    const { offered, cache } = await this.#list(method, context);
+    return this.#pages.first(method, key, { [key]: [...offered.values()].map(({ item }) => item), ...cache }, context);
   }
 
   async #requestOwner(first: Provider | undefined, context: MiddlewareContext): Promise<JsonObject> {
     const { method, message: params } = context;
-    if (first === undefined) return this.#answerEmpty(method, params);
-    if (isListMethod(method)) {
-      const { offered, cache } = await this.#list(method, context);
-      return { [mergeableLists[method].items]: [...offered.values()].map(({ item }) => item), ...cache };
-    }
-    const named = Object.hasOwn(namedRequests, method) ? namedRequests[method] : undefined;
+    if (first === undefined) throw method === 'tools/call' ? unknownTool(params) : unknownMethod(method);
+    const named = Object.hasOwn(namedRequests, method) ? namedRequests[method]?.(params) : undefined;
     if (named === undefined) return this.#requestInTurn(context);
-    const name = params[named.param] as string;
+    const name = named.name as string;
     const keeper = method === 'tools/call' ? this.#providers.find((provider) => provider.hasTool?.(name)) : undefined;
     if (keeper !== undefined) return requestOf(keeper, context);
     const known = this.#owners.get(named.list)?.get(name);
@@ -111,12 +128,6 @@ export class Catalog {
     if (failed.length === 0) owners.set(method, offered);
     return merged;
   }
-
-  #answerEmpty(method: string, params: JsonObject): JsonObject {
-    if (isListMethod(method)) return { [mergeableLists[method].items]: [] };
-    if (method === 'tools/call') throw unknownTool(params);
-    throw new BridgeError('unknown_method', `Nothing here answers "${method}".`);
-  }
 }
 
 function requestOf(provider: Provider, context: MiddlewareContext): Promise<JsonObject> {
@@ -127,6 +138,10 @@ function requestOf(provider: Provider, context: MiddlewareContext): Promise<Json
 function isIgnorance(error: unknown): boolean {
   const code = codeOf(error);
   return code === 'unknown_method' || code === 'bad_params' || code === 'not_connected';
+}
+
+function unknownMethod(method: string): BridgeError {
+  return new BridgeError('unknown_method', `Nothing here answers "${method}".`);
 }
 
 function unknownTool(params: JsonObject): BridgeError {

@@ -84,8 +84,9 @@ async function listAll(provider: Provider, method: ListMethod, context: CallCont
     const listed = result[mergeableLists[method].items];
     if (Array.isArray(listed)) items.push(...listed.filter(isJsonObject));
     hints.push(cacheHintsOf(result));
+    const last = cursor;
     cursor = result.nextCursor;
-    if (cursor === undefined || cursor === null) break;
+    if (cursor === undefined || cursor === null || cursor === last) break;
   }
   return { items, cache: mergeCacheHints(hints) };
 }

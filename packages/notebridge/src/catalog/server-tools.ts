@@ -12,6 +12,7 @@ import type { ToolAddress } from '../core/tool-address.js';
 import type { ToolServer, ToolServerEvent, ToolServers } from '../core/tool-server.js';
 import { quote } from '../util/quote.js';
 import { exposeNames, hasPrefixOf } from './exposed-names.js';
+import { unknownCursor } from './list-pages.js';
 import { isListMethod, type ListMethod, mergeableLists, mergeLists } from './merged-lists.js';
 import { ToolNames } from './tool-names.js';
 
@@ -109,6 +110,9 @@ export class ServerTools implements Provider {
   }
 
   request(method: string, params: JsonObject, context: CallContext): Promise<JsonObject> {
+    // Whatever pages the servers have, they are one list here.
+    if (isListMethod(method) && params.cursor !== undefined && params.cursor !== null)
+      return Promise.reject(unknownCursor(method, params.cursor));
     switch (method) {
       case 'tools/call':
         return this.#callTool(params, context);

@@ -5,6 +5,7 @@ import type { ServerConfig } from '../core/server-config.js';
 import { serverInfoMetaKey } from '../rpc/modern-envelope.js';
 import { quote } from '../util/quote.js';
 import { settlesWithin } from '../util/settles-within.js';
+import { startFaultOf } from './link.js';
 import { listenForChanges } from './listen-for-changes.js';
 import type { Handshake, UpstreamSession } from './upstream-session.js';
 
@@ -49,7 +50,7 @@ async function agree(session: UpstreamSession, options: HandshakeOptions): Promi
     accept(session, await initialize(session, options));
     return undefined;
   } catch (error) {
-    if (session.isClosed) throw error;
+    if (session.isClosed || isRefusal(error)) throw error;
     return accept(session, await discover(session).catch((second: unknown) => Promise.reject(telling(second, error))));
   }
 }
@@ -64,7 +65,7 @@ async function askModernFirst(session: UpstreamSession, options: HandshakeOption
     try {
       return accept(session, await discovering);
     } catch (error) {
-      if (session.isClosed) throw error;
+      if (session.isClosed || isRefusal(error)) throw error;
       return accept(session, await initialize(session, options).catch((second: unknown) => Promise.reject(telling(error, second))));
     }
   }
@@ -128,6 +129,11 @@ function telling(discovering: unknown, initializing: unknown): unknown {
   const isModern =
     codeOf(discovering) === 'handshake_failed' || (discovering instanceof RemoteError && modernCodes.has(Number(discovering.raw.code)));
   return isModern ? discovering : initializing;
+}
+
+/** Our key is refused: in no era is it a better one, and some servers lock out who sends it again. */
+function isRefusal(error: unknown): boolean {
+  return startFaultOf(error)?.status === 401;
 }
 
 function unknownVersion(method: string, found: unknown): BridgeError {

@@ -196,8 +196,8 @@ class HttpLink implements Link {
     if (fault.isGone) this.channel.incoming.close(wentAway(this.#name, fault.words));
   }
 
-  #toError({ words, ran, isLasting }: UpstreamHttpFault, error: unknown): BridgeError {
-    const cause = new StartFault(words, { lasting: isLasting, cause: error });
+  #toError({ words, ran, isLasting, status }: UpstreamHttpFault, error: unknown): BridgeError {
+    const cause = new StartFault(words, { lasting: isLasting, status, cause: error });
     if (ran === 'no') return unavailable(this.#name, `"${this.#name}" could not be called: ${words}.`, 'no', cause);
     return unavailable(
       this.#name,

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@notebridge/kit/json';
 import type { Logger } from '@notebridge/kit/logger';
-import { type BridgeError, RemoteError } from '../core/errors.js';
+import { BridgeError, RemoteError } from '../core/errors.js';
 import type { ParamHeader } from '../core/param-headers.js';
 import type { ServerConfig } from '../core/server-config.js';
 import type { Channel } from '../rpc/message-stream.js';
@@ -40,10 +40,13 @@ export type OpenLink = (config: ServerConfig, options: LinkOptions) => Promise<L
 /** Why a server did not start; `lasting` if a retry can't help before something is fixed. */
 export class StartFault extends Error {
   readonly lasting: boolean;
+  /** The HTTP status that the server answered with. */
+  readonly status: number | undefined;
 
-  constructor(message: string, { lasting, cause }: { lasting: boolean; cause?: unknown }) {
+  constructor(message: string, { lasting, status, cause }: { lasting: boolean; status?: number | undefined; cause?: unknown }) {
     super(message, { cause });
     this.lasting = lasting;
+    this.status = status;
   }
 }
 
@@ -59,6 +62,13 @@ export function toFaultAnswer(id: unknown, fault: BridgeError): JsonObject {
 /** The error of ours that came as such an answer; any other error as it is. */
 export function fromFaultAnswer(error: unknown): unknown {
   return error instanceof RemoteError ? (localFaults.get(error.raw) ?? error) : error;
+}
+
+/** What the link says of a start that failed, when it was the link that failed. */
+export function startFaultOf(error: unknown): StartFault | undefined {
+  if (error instanceof StartFault) return error;
+  const fault = fromFaultAnswer(error);
+  return fault instanceof BridgeError && fault.cause instanceof StartFault ? fault.cause : undefined;
 }
 
 const streams = new WeakMap<object, RpcId>();

@@ -13,7 +13,7 @@ import { EraChoice, type Opening } from './era-choice.js';
 import type { EraVerdicts } from './era-verdicts.js';
 import { performHandshake } from './handshake.js';
 import { LastLines } from './last-lines.js';
-import { fromFaultAnswer, type Link, type LinkOptions, type OpenLink, StartFault } from './link.js';
+import { type Link, type LinkOptions, type OpenLink, type StartFault, startFaultOf } from './link.js';
 import { RestartPolicy } from './restart-policy.js';
 import { unavailable } from './unavailable.js';
 import type { UpstreamLimits } from './upstream-limits.js';
@@ -304,13 +304,6 @@ export class ServerInstance {
       this.#options.logger.warn(`Skipped a message of "${name}".`, { server: name, code, error: this.#options.redact(messageOf(error)) }),
     );
   }
-}
-
-/** What the link says of a start that failed, when it was the link that failed. */
-function startFaultOf(error: unknown): StartFault | undefined {
-  if (error instanceof StartFault) return error;
-  const fault = fromFaultAnswer(error);
-  return fault instanceof BridgeError && fault.cause instanceof StartFault ? fault.cause : undefined;
 }
 
 /** Why a start failed, as the rest of a sentence. */

@@ -6,6 +6,8 @@ import type { Ran } from './unavailable.js';
 
 /** What it means that an HTTP request of ours failed. */
 export interface UpstreamHttpFault {
+  /** What it was answered with; undefined if with nothing. */
+  status?: number | undefined;
   /** In words, as the rest of a sentence. */
   words: string;
   /** Whether a call of that request may have had an effect. */
@@ -38,7 +40,7 @@ export function explainHttpFault(error: unknown, hasSession = false): UpstreamHt
     return { words: `it has forgotten our session (HTTP ${status})`, ran: 'no', isGone: true, isLasting: false };
   }
   if (status === 401 || status === 403) {
-    return { words: `${words}: it refuses us; look at "headers" in its config`, ran: 'no', isGone: false, isLasting: true };
+    return { words: `${words}: it refuses us; look at "headers" in its config`, ran: 'no', isGone: false, isLasting: true, status };
   }
   const answer = toErrorObject(text);
   return { words, ran: status < 500 ? 'no' : 'unknown', isGone: false, isLasting: status === 404 || status === 405, answer };

@@ -4,8 +4,10 @@ import { silentLogger } from '@notebridge/kit/logger';
 import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { ServerTools } from '../../src/catalog/server-tools.js';
+import { Bridge } from '../support/bridge.js';
 import { HttpUpstream } from '../support/http-upstream.js';
 import { openMcpHttp } from '../support/mcp-http.js';
+import { type PageAnswer, RawPage } from '../support/raw-page.js';
 import { httpConfig, openUpstreams } from '../support/upstreams.js';
 
 const inputSchema = {
@@ -65,6 +67,25 @@ describe('a tool whose parameters stand in headers, at the HTTP door', () => {
     const response = await session.request('tools/call', { name: 'sql', arguments: { region: 'a' } });
     expect(await response.json()).toMatchObject({ result: { content: [{ text: '{"region":"a"}' }] } });
   });
+});
+
+it('a tool of a page whose parameters stand in headers is refused where they differ, and not run', async () => {
+  await using bridge = await Bridge.open();
+  const opened = await openMcpHttp({ providers: [bridge.session.proxyServer ?? expect.fail()] });
+  const answer = ({ method }: JsonObject): PageAnswer => {
+    if (method === 'tools/list') return { result: { tools: [{ name: 'of_page', inputSchema }] } };
+    return method === 'tools/call' ? { result: text('run') } : undefined;
+  };
+  const page = await RawPage.serve({ ...bridge.address, answer });
+  const call = async (headers: Record<string, string>) => {
+    const response = await opened.ask('tools/call', { name: 'of_page', arguments: { region: 'a' } }, { headers });
+    return { status: response.status, ...((await response.json()) as JsonObject) };
+  };
+  await (await opened.ask('tools/list')).json();
+  expect(await call({ 'mcp-param-region': 'b' })).toMatchObject({ status: 400, error: { code: -32020 } });
+  expect(await call({})).toMatchObject({ status: 400, error: { code: -32020 } });
+  expect(page.messages.filter(({ method }) => method === 'tools/call')).toEqual([]);
+  expect(await call({ 'mcp-param-region': 'a' })).toMatchObject({ status: 200, result: text('run') });
 });
 
 describe('a tool whose parameters stand in headers, of a server over HTTP', () => {

@@ -96,6 +96,8 @@ describe.each(['sessions', 'sse', 'modern'] as const)('a server over HTTP (%s)',
     await upstreams.start();
     expect(server().state).toMatchObject({ status: 'failed', restarts: 0 });
     expect(server().state.reason).toMatch(/HTTP 401|401/);
+    // Nor in the other era.
+    expect(upstream.headers).toHaveLength(1);
   });
 });
 

@@ -3,7 +3,8 @@ import { silentLogger } from '@notebridge/kit/logger';
 import { describe, expect, it, vi } from 'vitest';
 import { ServerTools } from '../../src/catalog/server-tools.js';
 import { envelopeKeys } from '../../src/rpc/modern-envelope.js';
-import { Bridge } from '../support/bridge.js';
+import { envelope } from '../support/agents.js';
+import { Bridge, LibraryAgent } from '../support/bridge.js';
 import { type EventReader, messagesOf, openMcpHttp } from '../support/mcp-http.js';
 import { type PageAnswer, RawPage } from '../support/raw-page.js';
 import { createCall, fixtureConfig, linesOf, openUpstreams, temporaryPath } from '../support/upstreams.js';
@@ -124,6 +125,30 @@ it('a page that logs is told the lowest level that agents want, and again when i
   await hears(page, 'warning');
   await page.close();
   await hears(await RawPage.serve({ ...bridge.address, answer }), 'warning');
+});
+
+it('log lines of a page come beside the answer to a modern request that asked for them, from its level up', async () => {
+  await using bridge = await Bridge.open();
+  const answer = ({ method }: JsonObject): PageAnswer => {
+    const capabilities = { tools: {}, logging: {} };
+    if (method === 'initialize')
+      return { result: { protocolVersion: '2025-06-18', capabilities, serverInfo: { name: 'p', version: '1' } } };
+    return method === 'logging/setLevel' ? { result: {} } : undefined;
+  };
+  const page = await RawPage.serve({ ...bridge.address, answer });
+  const agent = new LibraryAgent(bridge.host);
+  const say = (level: string) => page.send({ jsonrpc: '2.0', method: 'notifications/message', params: { level, data: level } });
+  const ask = async (meta: JsonObject, before = 0) => {
+    const answered = agent.request('tools/call', { name: 'get_cells', arguments: {}, _meta: { ...envelope, ...meta } });
+    const { id } = await page.message('tools/call', before);
+    for (const level of ['debug', 'warning', 'error']) say(level);
+    page.send({ jsonrpc: '2.0', id, result: { content: [] } });
+    expect(await answered).toMatchObject({ result: { content: [] } });
+    return levelsOf(agent.notifications.splice(0));
+  };
+  expect(await ask({ [envelopeKeys.logLevel]: 'warning' })).toEqual(['warning', 'error']);
+  expect(page.messages.filter(({ method }) => method === 'logging/setLevel')).toMatchObject([{ params: { level: 'warning' } }]);
+  expect(await ask({}, 1)).toEqual([]);
 });
 
 it('code in a kernel asks for no log lines', async () => {

@@ -15,7 +15,7 @@ const long = 'x'.repeat(1_048_576);
 const nested = (open: string, close: string, depth: number): string => `${open.repeat(depth)}0${close.repeat(depth)}`;
 
 /** Values that have broken bridges: numbers, strings, keys, shapes. */
-const oddValues: Record<string, string> = {
+export const oddValues: Record<string, string> = {
   'a float that is whole': '1.0',
   'a fraction that ends in zeros': '1.500',
   'more than the largest double': '1e400',

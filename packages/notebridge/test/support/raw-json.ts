@@ -25,6 +25,20 @@ export function membersOf(text: string): Map<string, string> {
   return members;
 }
 
+/** The items of the list that a text is, each as its raw text. */
+export function itemsOf(text: string): string[] {
+  const items: string[] = [];
+  let depth = 0;
+  let start = 0;
+  for (const { token, at } of tokensOf(text)) {
+    if (depth === 1 && (token === ',' || token === ']') && text.slice(start, at).trim() !== '') items.push(text.slice(start, at).trim());
+    if (token === '{' || token === '[') depth++;
+    if (token === '}' || token === ']') depth--;
+    if (depth === 1 && (token === '[' || token === ',')) start = at + 1;
+  }
+  return items;
+}
+
 /** The same text without white space, each string escaped as JSON.stringify does it. */
 export function compact(text: string): string {
   return [...tokensOf(text)].map(({ token }) => (token.startsWith('"') ? JSON.stringify(JSON.parse(token)) : token)).join('');

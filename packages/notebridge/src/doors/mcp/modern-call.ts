@@ -35,9 +35,7 @@ export function answerModern(hub: Hub, call: ModernCall): Promise<JsonObject> {
   const envelope = parseEnvelope(method, call.meta);
   const context = toContext(call, envelope);
   const stop =
-    envelope.logLevel === undefined
-      ? undefined
-      : call.logs.add(call.callId, { caller: context.caller, logLevel: envelope.logLevel, notify: call.notify });
+    envelope.logLevel === undefined ? undefined : listenToLogs(hub, call, { caller: context.caller, logLevel: envelope.logLevel });
   return requestModern(hub, context, call.listen).then(
     (result) => {
       stop?.();
@@ -45,9 +43,19 @@ export function answerModern(hub: Hub, call: ModernCall): Promise<JsonObject> {
     },
     (error: unknown) => {
       stop?.();
-      throw toModernError(error);
+      throw toModernError(method, error);
     },
   );
+}
+
+/** Log lines for this request, while it runs. Servers that have one level for all are told it, too. Returns what is to be done when it ends. */
+function listenToLogs(hub: Hub, { callId, logs, notify }: ModernCall, asked: { caller: Caller; logLevel: string }): () => void {
+  const stop = logs.add(callId, { ...asked, notify });
+  hub.logLevels.set(callId, asked.logLevel);
+  return () => {
+    stop();
+    hub.logLevels.delete(callId);
+  };
 }
 
 /** How the context of a message of the modern era notifies. */

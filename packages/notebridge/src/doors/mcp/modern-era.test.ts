@@ -64,11 +64,16 @@ describe('toModernResult', () => {
 
 describe('toModernError', () => {
   it('gives a missing resource the code of this era, and keeps the rest', () => {
-    const error = toModernError(new RemoteError({ code: -32002, message: 'm', data: { uri: 'a' }, x: 1 }));
+    const error = toModernError('resources/read', new RemoteError({ code: -32002, message: 'm', data: { uri: 'a' }, x: 1 }));
     expect((error as RemoteError).raw).toEqual({ code: -32602, message: 'm', data: { uri: 'a' }, x: 1 });
   });
 
+  it('leaves what the same code means elsewhere', () => {
+    const error = new RemoteError({ code: -32002, message: 'm' });
+    expect(toModernError('tools/call', error)).toBe(error);
+  });
+
   it.each([new RemoteError({ code: -32001, message: 'm' }), new BridgeError('timeout', 't'), 'thrown'])('leaves %s alone', (error) => {
-    expect(toModernError(error)).toBe(error);
+    expect(toModernError('resources/read', error)).toBe(error);
   });
 });

@@ -75,7 +75,9 @@ export function toModernResult(method: string, result: JsonObject, { serverInfo 
   };
 }
 
-/** A missing resource has another code in this era: -32602 in place of -32002. */
-export function toModernError(error: unknown): unknown {
-  return error instanceof RemoteError && error.raw.code === -32002 ? new RemoteError({ ...error.raw, code: -32602 }) : error;
+/** A missing resource has another code in this era: -32602 in place of -32002, which in answers to other requests means what its server will. */
+export function toModernError(method: string, error: unknown): unknown {
+  return method === 'resources/read' && error instanceof RemoteError && error.raw.code === -32002
+    ? new RemoteError({ ...error.raw, code: -32602 })
+    : error;
 }

@@ -5,6 +5,7 @@ import { messageOf } from '@notebridge/kit/message-of';
 import type { CallContext } from '../../core/call-context.js';
 import { BridgeError, codeOf } from '../../core/errors.js';
 import { type ListToolsResult, type Tool, type ToolResult, toFailedResult } from '../../core/mcp.js';
+import { type ParamHeader, paramHeadersOf } from '../../core/param-headers.js';
 import type { Provider, ProviderEvent } from '../../core/provider.js';
 import type { SerialCalls } from '../../questions/serial-calls.js';
 import type { McpClient } from '../../rpc/mcp-client.js';
@@ -53,6 +54,10 @@ export class ProxyServer implements Provider {
   readonly #events = new Listeners<ProviderEvent>();
   readonly #changes = new Throttle(changeIntervalMs);
   readonly #listed = new ListedTools(listTimeoutMs);
+  /** The tools that agents were shown, as far as the page has listed them since they last changed. */
+  #shown: readonly Tool[] = [];
+  /** Calls that the page has not answered. */
+  readonly #running = new Set<string>();
   /** The lowest level that agents want. */
   #logLevel: unknown;
   /** Resources whose updates agents have asked for. */
@@ -84,6 +89,7 @@ export class ProxyServer implements Provider {
 
   /** Asks the page that has just come for the updates that agents asked an earlier one for. */
   watchAgain(): void {
+    this.#shown = [];
     const client = this.#options.clientFactory();
     this.#sendLogLevel(client);
     for (const uri of this.#watched) {
@@ -106,11 +112,21 @@ export class ProxyServer implements Provider {
     return this.#events.add(listener);
   }
 
+  paramHeadersOf(tool: unknown): readonly ParamHeader[] {
+    return paramHeadersOf(this.#shown, tool);
+  }
+
   /** Passes an event of the page on to agents. */
   emit(event: ProviderEvent): void {
-    if (event.method === 'notifications/tools/list_changed') this.#listed.forget();
+    if (event.method === 'notifications/tools/list_changed') this.#forgetTools();
     if (event.method.endsWith('/list_changed')) this.#changes.run(event.method, () => this.#events.emit(event));
+    else if (event.method === 'notifications/message') this.#events.emit({ ...event, callIds: [...this.#running] });
     else this.#events.emit(event);
+  }
+
+  #forgetTools(): void {
+    this.#listed.forget();
+    this.#shown = [];
   }
 
   async #requestWithoutPage(policy: DisconnectedPolicy, method: string, params: JsonObject, context: CallContext): Promise<JsonObject> {
@@ -174,7 +190,9 @@ export class ProxyServer implements Provider {
     if (context.wantsProgress) options.onProgress = (progress) => context.forwardProgress(progress);
     if (method.endsWith('/list')) options.timeoutMs = listTimeoutMs;
     const sent = context.caller.era === 'modern' ? withoutEnvelope(params) : params;
-    const answer = this.#exchange(client, method, { params: sent, context, options });
+    const { callId } = context;
+    this.#running.add(callId);
+    const answer = this.#exchange(client, method, { params: sent, context, options }).finally(() => void this.#running.delete(callId));
     if (method === 'tools/call') return answer.catch((error: unknown) => toFailedCall(error, params));
     if (method !== 'tools/list') return answer;
     const shown = answer.then((result) => {
@@ -197,6 +215,7 @@ export class ProxyServer implements Provider {
   #showTools(result: JsonObject, params: JsonObject): ListToolsResult {
     const shown = toShownTools(result);
     const { isConnected, onToolsListed, logger = silentLogger } = this.#options;
+    this.#shown = params.cursor === undefined ? shown.tools : [...this.#shown, ...shown.tools];
     const leftOut = Array.isArray(result.tools) ? result.tools.length - shown.tools.length : 'all';
     if (leftOut !== 0) logger.warn('The page listed tools that no agent could use; they are left out.', { leftOut });
     if (params.cursor === undefined && shown.nextCursor === undefined && isConnected?.() !== false) onToolsListed?.(shown.tools);

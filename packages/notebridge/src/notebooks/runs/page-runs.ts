@@ -6,6 +6,7 @@ import { defaultWaitSeconds, earlierLifeText, noSuchRunText } from '@notebridge/
 import type { CallContext } from '../../core/call-context.js';
 import { BridgeError, codeOf } from '../../core/errors.js';
 import type { Tool, ToolResult } from '../../core/mcp.js';
+import type { ParamHeader } from '../../core/param-headers.js';
 import type { Provider, ProviderEvent } from '../../core/provider.js';
 import { RequestContext } from '../../core/request-context.js';
 import { settlesWithin } from '../../util/settles-within.js';
@@ -72,6 +73,10 @@ export class PageRuns implements Provider {
   /** True while a run goes on, also one that no call waits for. */
   get isRunning(): boolean {
     return [...this.#runs.values()].some(({ hasEnded }) => !hasEnded);
+  }
+
+  paramHeadersOf(tool: unknown): readonly ParamHeader[] {
+    return this.#page.paramHeadersOf?.(tool) ?? [];
   }
 
   notify(method: string, params: JsonObject | undefined): void {

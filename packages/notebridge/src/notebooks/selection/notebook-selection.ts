@@ -3,6 +3,7 @@ import { Listeners } from '@notebridge/kit/listeners';
 import type { CallContext } from '../../core/call-context.js';
 import { BridgeError } from '../../core/errors.js';
 import { type Tool, type ToolResult, toFailedResult, toTextResult } from '../../core/mcp.js';
+import type { ParamHeader } from '../../core/param-headers.js';
 import type { Provider, ProviderEvent } from '../../core/provider.js';
 import { toPlainValue } from '../../core/wire.js';
 import { AgentNotebooks } from './agent-notebooks.js';
@@ -80,6 +81,12 @@ export class NotebookSelection implements Provider {
     const link = this.#currentOf(agent);
     if (link === undefined) throw await this.#connector.ambiguity(agent);
     return link.request(method, params, context);
+  }
+
+  /** Whose call it is, is not known yet: while there are several notebooks, a tool of one says nothing of that of another. */
+  paramHeadersOf(tool: unknown): readonly ParamHeader[] {
+    const [only, ...others] = this.#links.all();
+    return others.length > 0 ? [] : (only?.paramHeadersOf?.(tool) ?? []);
   }
 
   notify(method: string, params: JsonObject | undefined): void {

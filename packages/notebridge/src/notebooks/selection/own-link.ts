@@ -1,5 +1,6 @@
 import type { JsonObject } from '@notebridge/kit/json';
 import type { CallContext } from '../../core/call-context.js';
+import type { ParamHeader } from '../../core/param-headers.js';
 import type { Provider, ProviderEvent } from '../../core/provider.js';
 import type { NotebookEntry, NotebookLink } from './notebook-directory.js';
 
@@ -49,6 +50,10 @@ export class OwnLink implements NotebookLink {
 
   request(method: string, params: JsonObject, context: CallContext): Promise<JsonObject> {
     return this.#options.provider.request(method, params, context);
+  }
+
+  paramHeadersOf(tool: unknown): readonly ParamHeader[] {
+    return this.#options.provider.paramHeadersOf?.(tool) ?? [];
   }
 
   notify(method: string, params: JsonObject | undefined): void {
