@@ -17,6 +17,21 @@ const flag = z.boolean({ error: 'true or false' });
 const texts = z.array(text, { error: 'a list of texts' });
 const textsByName = z.record(z.string(), text, { error: 'an object of texts' });
 
+const upstreamAuth = z.strictObject(
+  {
+    grant: oneOf('authorization_code', 'client_credentials').default('authorization_code'),
+    clientId: filled.optional(),
+    clientSecret: filled.optional(),
+    privateKey: filled.optional(),
+    algorithm: oneOf('ES256', 'ES384', 'RS256', 'PS256', 'EdDSA').default('ES256'),
+    clientMetadataUrl: secureUrl().optional(),
+    scope: filled.optional(),
+    issuer: httpUrl().optional(),
+    redirectPort: whole('port', 1, 65_535).optional(),
+  },
+  { error: 'an object like {"clientId": "…"}' },
+);
+
 const server = z.strictObject(
   {
     type: oneOf('stdio', 'http', 'streamable-http', 'streamableHttp', 'sse').optional(),
@@ -26,6 +41,9 @@ const server = z.strictObject(
     cwd: filled.optional(),
     url: httpUrl().optional(),
     headers: textsByName.default({}),
+    auth: upstreamAuth.optional(),
+    ca: filled.optional(),
+    proxy: z.union([z.literal('none'), httpUrl()], { error: 'the URL of an HTTP proxy, or "none"' }).optional(),
     disabled: flag.default(false),
     timeoutMs: whole('milliseconds', 1, longestMs).optional(),
     tools: z
@@ -134,7 +152,8 @@ export function knownKeysAt(path: readonly PropertyKey[]): string[] {
   const [first, second] = path;
   if (first === undefined) return Object.keys(configSchema.shape);
   if (first === 'notebridge') return Object.keys((notebridgeParts[String(second)] ?? notebridge).shape);
-  return path.length === 2 ? Object.keys(server.shape) : ['allow', 'deny'];
+  if (path.length === 2) return Object.keys(server.shape);
+  return path[2] === 'auth' ? Object.keys(upstreamAuth.shape) : ['allow', 'deny'];
 }
 
 const notebridgeParts: Record<string, z.ZodObject> = { limits, audit, skills: skillFolder, exchange: exchangeRule };
@@ -160,6 +179,12 @@ function folderPath(): z.ZodString {
 function httpUrl(): z.ZodString {
   const error = 'a URL that begins with "http://" or "https://"';
   return z.string({ error }).refine(isHttpUrl, { error });
+}
+
+/** A document about us must be nobody else's to change on its way. */
+function secureUrl(): z.ZodString {
+  const error = 'a URL that begins with "https://" and has a path';
+  return z.string({ error }).refine((value) => URL.canParse(value) && /^https:\/\/[^/]+\/./.test(value), { error });
 }
 
 function isHttpUrl(value: string): boolean {
