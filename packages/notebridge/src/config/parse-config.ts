@@ -102,6 +102,7 @@ function toConfig(file: string, { mcpServers, servers, notebridge }: CheckedConf
     skills: notebridge.skills.map((folder) => ({ ...folder, path: resolve(baseDir, folder.path) })),
     audit: audit && { ...audit, file: audit.file === undefined ? undefined : resolve(baseDir, audit.file) },
     exchange: notebridge.exchange.map((rule) => ({ ...rule, keys: resolve(baseDir, rule.keys) })),
+    auth: notebridge.auth,
     limits: notebridge.limits,
   };
 }

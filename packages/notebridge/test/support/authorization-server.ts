@@ -52,12 +52,13 @@ export class AuthorizationServer implements AsyncDisposable {
   }
 }
 
-/** Opens an address as a browser does, and follows it to the end. Returns each address on the way, and the last answer. */
-export async function browse(start: string): Promise<{ ways: URL[]; status: number; text: string }> {
+/** Opens an address as a browser does, and follows it to the end, or to an address that begins with `until`. Returns each on the way. */
+export async function browse(start: string, until?: string): Promise<{ ways: URL[]; status: number; text: string }> {
   const cookies = new Map<string, string>();
   const ways: URL[] = [];
   for (let url = new URL(start); ; ) {
     ways.push(url);
+    if (until !== undefined && url.href.startsWith(until)) return { ways, status: 0, text: '' };
     const headers = { cookie: [...cookies].map(([name, value]) => `${name}=${value}`).join('; ') };
     const response = await fetch(url, { redirect: 'manual', headers });
     for (const cookie of response.headers.getSetCookie()) {
