@@ -4,11 +4,14 @@ import { Listeners } from '@notebridge/kit/listeners';
 import type { Logger } from '@notebridge/kit/logger';
 import { ServerTools } from '../catalog/server-tools.js';
 import type { Config } from '../config/config.js';
+import { userConfigFile } from '../config/load-config.js';
 import { LogLevels } from '../core/log-levels.js';
 import type { SkillFolder } from '../core/skill-folder.js';
 import type { ToolServer, ToolServerEvent, ToolServers } from '../core/tool-server.js';
+import type { Environment } from '../processes/environment.js';
 import { currentSkillsServer } from '../skills/proxy-caller.js';
 import { createSkillsServer, type SkillsServer } from '../skills/skills-server.js';
+import { Logins } from '../upstreams/oauth/logins.js';
 import { createUpstreams, type Upstreams } from '../upstreams/upstreams.js';
 import type { Redactor } from '../util/redactor.js';
 
@@ -19,6 +22,8 @@ export interface OpenServersOptions {
   serverInfo: JsonObject;
   /** Where it is kept which era each server speaks. Default: nowhere. */
   stateDir?: string | undefined;
+  /** Where the user's own folders are. */
+  env: Environment;
   /** A folder of which `skills` is looked through besides those of the config. Absolute. */
   sharedDir?: string | undefined;
 }
@@ -40,7 +45,7 @@ export class ConfigServers implements ToolServers {
   #hasSkills: boolean;
 
   constructor(options: OpenServersOptions) {
-    const { config, logger, redactor, serverInfo, stateDir } = options;
+    const { config, logger, redactor, serverInfo, stateDir, env } = options;
     const { callTimeoutMs, answerTimeoutMs, startTimeoutMs, maxMessageBytes, idleStopMs } = config.limits;
     this.#options = options;
     const lazyIdleMs = idleStopMs === 0 ? neverMs : idleStopMs;
@@ -54,6 +59,8 @@ export class ConfigServers implements ToolServers {
       limits,
       erasFile,
       logLevels: this.logLevels,
+      env,
+      logins: new Logins({ stateDir, redactor, clientName: 'Notebridge', commandOptions: configOptions(options) }),
     });
     this.#upstreams.subscribe((event) => this.#events.emit(event));
     const folders = this.#foldersOf(config);
@@ -113,4 +120,9 @@ export class ConfigServers implements ToolServers {
     // Code in kernels may write there: what it puts down may be read, and is not run.
     return [...config.skills, { path: join(sharedDir, 'skills'), below: sharedDir, trusted: false, timeoutMs: 60_000, env: {} }];
   }
+}
+
+/** What another command needs to read the same config. */
+function configOptions({ config: { file }, env }: OpenServersOptions): string[] {
+  return file === undefined || file === userConfigFile(env) ? [] : ['--config', file];
 }

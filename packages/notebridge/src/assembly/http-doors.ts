@@ -7,7 +7,9 @@ import { listenHttp } from '../doors/http/listen.js';
 import { refuse } from '../doors/http/refusal.js';
 import { createMcpHttpDoor, type McpHttpDoor } from '../doors/mcp/http.js';
 import { createOwnerDoor } from '../doors/owner/owner-door.js';
+import { addResourceMetadata } from '../doors/resource/resource-metadata.js';
 import { createToolProxy, proxyPrefix } from '../doors/tool-proxy/tool-proxy.js';
+import { AccessTokens } from '../grants/access-tokens.js';
 import { type Authority, createAuthority } from '../grants/authority.js';
 import { GrantExchange } from '../grants/grant-exchange.js';
 import type { Hub } from '../hub.js';
@@ -49,7 +51,12 @@ const usualPort = 8765;
 /** Binds the port. Rejects with `port_in_use`, `bad_usage` or `write_failed`, leaving nothing open. */
 export async function openHttpDoors(options: HttpDoorOptions, behind: BehindHttp): Promise<HttpDoors> {
   const { settings, guard } = behind;
-  const { stateDir, redactor, logger } = settings;
+  const { stateDir, redactor, logger, config } = settings;
+  if (config.auth !== undefined && options.auth === false)
+    throw new BridgeError(
+      'bad_usage',
+      'The config has an authorization server ("auth"), which --no-auth would make of no use. Leave one of them out.',
+    );
   const place = toListeningPlace(options);
   const ownerToken = ensureOwnerToken(stateDir);
   redactor.add(ownerToken);
@@ -115,9 +122,12 @@ function addDoors(
     limits: { maxResultBytes, maxInFlight },
     version: ownVersion(),
   });
+  const tokens = config.auth && new AccessTokens({ auth: config.auth, store: guard.store, logger });
   const agents = createMcpHttpDoor(app, {
     hub,
-    authenticate: (authorization) => authority.authenticate(authorization, 'agent'),
+    authenticate: (authorization) =>
+      tokens?.isMeant(authorization) === true ? tokens.authenticate(authorization) : authority.authenticate(authorization, 'agent'),
+    challenge: config.auth && addResourceMetadata(app, config.auth),
     endSession,
     limits: { pollAfterMs },
   });

@@ -16,6 +16,8 @@ const lazyCommands: Record<string, () => Promise<Command>> = {
   servers: async () => (await import('./commands/servers.js')).serversCommand(),
   tools: async () => (await import('./commands/tools.js')).toolsCommand(),
   call: async () => (await import('./commands/call.js')).callCommand(),
+  login: async () => (await import('./commands/login.js')).loginCommand(),
+  logout: async () => (await import('./commands/logout.js')).logoutCommand(),
   grant: async () => (await import('./commands/grant.js')).grantCommand(),
   doctor: async () => (await import('./commands/doctor.js')).doctorCommand(),
   generate: async () => (await import('./commands/generate.js')).generateCommand(),

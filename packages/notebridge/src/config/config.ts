@@ -1,3 +1,4 @@
+import type { DoorAuth } from '../core/door-auth.js';
 import type { ExchangeRule } from '../core/exchange-rule.js';
 import type { ServerConfig } from '../core/server-config.js';
 import type { SkillFolder } from '../core/skill-folder.js';
@@ -63,6 +64,8 @@ export interface Config {
   audit: typeof defaultAudit | false;
   /** Issuers whose tokens are exchanged for a grant. Default: none. */
   exchange: ExchangeRule[];
+  /** The authorization server before the door for agents. Default: none. */
+  auth?: DoorAuth | undefined;
   limits: Limits;
 }
 

@@ -73,7 +73,9 @@ function wrongValue(path: KeyPath, wanted: string, written: unknown): Problem {
 }
 
 function mayBeSecret(path: KeyPath): boolean {
-  return path.some((step) => step === 'env' || step === 'headers' || step === 'args' || step === 'url');
+  return path.some(
+    (step) => step === 'env' || step === 'headers' || step === 'args' || step === 'url' || step === 'auth' || step === 'proxy',
+  );
 }
 
 /** The words of `one of "a", "b"`; none for other wishes. */
@@ -100,15 +102,21 @@ function toConfig(file: string, { mcpServers, servers, notebridge }: CheckedConf
     skills: notebridge.skills.map((folder) => ({ ...folder, path: resolve(baseDir, folder.path) })),
     audit: audit && { ...audit, file: audit.file === undefined ? undefined : resolve(baseDir, audit.file) },
     exchange: notebridge.exchange.map((rule) => ({ ...rule, keys: resolve(baseDir, rule.keys) })),
+    auth: notebridge.auth,
     limits: notebridge.limits,
   };
 }
 
 function toServer(name: string, server: CheckedServer, baseDir: string): ServerConfig {
-  const { type, command, args, env, cwd, url, headers, ...rest } = server;
+  const { type, command, args, env, cwd, url, headers, auth, ca, proxy, ...rest } = server;
   const settings = { ...rest, name };
   if (command !== undefined) {
     return { ...settings, transport: 'stdio', command, args, env, cwd: cwd === undefined ? undefined : resolve(baseDir, cwd) };
   }
-  return { ...settings, transport: type === 'sse' ? 'sse' : 'http', url: url ?? '', headers };
+  const access = {
+    ...(auth && { auth: { ...auth, ...(auth.privateKey !== undefined && { privateKey: resolve(baseDir, auth.privateKey) }) } }),
+    ...(ca !== undefined && { ca: resolve(baseDir, ca) }),
+    ...(proxy !== undefined && { proxy }),
+  };
+  return { ...settings, ...access, transport: type === 'sse' ? 'sse' : 'http', url: url ?? '', headers };
 }

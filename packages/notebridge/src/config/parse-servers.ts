@@ -35,7 +35,12 @@ function plainTwice(servers: readonly (readonly [KeyPath, unknown])[]): Problem[
 
 function checkServer(path: KeyPath, server: unknown): Problem[] {
   if (!isJsonObject(server)) return [];
-  const found = nameProblem(path) ?? transportProblem(path, server) ?? strayKeyProblem(path, server) ?? selfProblem(path, server);
+  const found =
+    nameProblem(path) ??
+    transportProblem(path, server) ??
+    strayKeyProblem(path, server) ??
+    authProblem(path, server) ??
+    selfProblem(path, server);
   return found === undefined ? [] : [found];
 }
 
@@ -75,10 +80,26 @@ function transportProblem(path: KeyPath, { type, command, url }: Record<string, 
 }
 
 function strayKeyProblem(path: KeyPath, server: Record<string, unknown>): Problem | undefined {
-  const [stray, owner] = server.command === undefined ? [['args', 'env', 'cwd'], 'command'] : [['headers'], 'url'];
+  const [stray, owner] = server.command === undefined ? [['args', 'env', 'cwd'], 'command'] : [['headers', 'auth', 'ca', 'proxy'], 'url'];
   const key = stray.find((candidate) => Object.hasOwn(server, candidate));
   if (key === undefined) return undefined;
   return problem([...path, key], 'key', `has no meaning without "${owner}"`, `Delete it, or give the server a "${owner}".`);
+}
+
+/** Two answers to the question who we are: the server would see one, and a person expect the other. */
+function authProblem(path: KeyPath, { auth, headers }: Record<string, unknown>): Problem | undefined {
+  if (!isJsonObject(auth)) return undefined;
+  const at = [...path, 'auth'];
+  if (isJsonObject(headers) && Object.keys(headers).some((name) => name.toLowerCase() === 'authorization'))
+    return problem(at, 'key', 'stands beside a header "Authorization"', 'Keep one of the two.');
+  const { grant, clientId, clientSecret, privateKey } = auth;
+  if (clientId === undefined && (clientSecret !== undefined || privateKey !== undefined || grant === 'client_credentials'))
+    return problem(at, 'value', 'has no "clientId"', 'Add the "clientId" under which the authorization server knows it.');
+  if (clientSecret !== undefined && privateKey !== undefined)
+    return problem([...at, 'privateKey'], 'key', 'stands beside "clientSecret"', 'Keep one of the two.');
+  if (grant === 'client_credentials' && clientSecret === undefined && privateKey === undefined)
+    return problem(at, 'value', 'has neither "clientSecret" nor "privateKey"', 'Add one of the two: nobody is asked for a password.');
+  return undefined;
 }
 
 function problem(path: KeyPath, at: Problem['at'], found: string, next: string): Problem {

@@ -17,6 +17,21 @@ const flag = z.boolean({ error: 'true or false' });
 const texts = z.array(text, { error: 'a list of texts' });
 const textsByName = z.record(z.string(), text, { error: 'an object of texts' });
 
+const upstreamAuth = z.strictObject(
+  {
+    grant: oneOf('authorization_code', 'client_credentials').default('authorization_code'),
+    clientId: filled.optional(),
+    clientSecret: filled.optional(),
+    privateKey: filled.optional(),
+    algorithm: oneOf('ES256', 'ES384', 'RS256', 'PS256', 'EdDSA').default('ES256'),
+    clientMetadataUrl: secureUrl().optional(),
+    scope: filled.optional(),
+    issuer: httpUrl().optional(),
+    redirectPort: whole('port', 1, 65_535).optional(),
+  },
+  { error: 'an object like {"clientId": "…"}' },
+);
+
 const server = z.strictObject(
   {
     type: oneOf('stdio', 'http', 'streamable-http', 'streamableHttp', 'sse').optional(),
@@ -26,6 +41,9 @@ const server = z.strictObject(
     cwd: filled.optional(),
     url: httpUrl().optional(),
     headers: textsByName.default({}),
+    auth: upstreamAuth.optional(),
+    ca: filled.optional(),
+    proxy: z.union([z.literal('none'), httpUrl()], { error: 'the URL of an HTTP proxy, or "none"' }).optional(),
     disabled: flag.default(false),
     timeoutMs: whole('milliseconds', 1, longestMs).optional(),
     tools: z
@@ -105,6 +123,28 @@ const exchangeRule = z.strictObject(
   { error: 'an object with "issuer", "subject", "keys" and "allow"' },
 );
 
+const doorScope = z.strictObject(
+  {
+    scope: z.string({ error: 'one scope, without spaces' }).regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/, { error: 'one scope, without spaces' }),
+    allow: z.array(filled, { error: 'a list of patterns like "github:*"' }).min(1, { error: 'a list of at least one pattern' }),
+    readOnly: flag.default(false),
+    calls: whole('calls', 1, Number.MAX_SAFE_INTEGER).optional(),
+    perMinute: whole('calls', 1, 1_000_000).optional(),
+    concurrent: whole('calls', 1, 1_000_000).optional(),
+  },
+  { error: 'an object with "scope" and "allow"' },
+);
+
+const doorAuth = z.strictObject(
+  {
+    issuer: trustedUrl(),
+    audience: trustedUrl(),
+    jwksUri: trustedUrl().optional(),
+    scopes: z.array(doorScope, { error: 'a list of objects' }).min(1, { error: 'a list of at least one object' }),
+  },
+  { error: 'an object with "issuer", "audience" and "scopes"' },
+);
+
 const notebridge = z.strictObject(
   {
     middleware: z.array(filled, { error: 'a list of module paths' }).default([]),
@@ -112,6 +152,7 @@ const notebridge = z.strictObject(
     skills: skills.default([]),
     audit: z.union([z.literal(false), audit], { error: 'false, or an object' }).prefault({}),
     exchange: z.array(exchangeRule, { error: 'a list of objects' }).default([]),
+    auth: doorAuth.optional(),
     limits: limits.prefault({}),
   },
   { error: 'an object' },
@@ -136,11 +177,15 @@ export type CheckedServer = z.output<typeof server>;
 export function knownKeysAt(path: readonly PropertyKey[]): string[] {
   const [first, second] = path;
   if (first === undefined) return Object.keys(configSchema.shape);
-  if (first === 'notebridge') return Object.keys((notebridgeParts[String(second)] ?? notebridge).shape);
-  return path.length === 2 ? Object.keys(server.shape) : ['allow', 'deny'];
+  if (first === 'notebridge') {
+    const part = second === 'auth' && path.length > 2 ? doorScope : notebridgeParts[String(second)];
+    return Object.keys((part ?? notebridge).shape);
+  }
+  if (path.length === 2) return Object.keys(server.shape);
+  return path[2] === 'auth' ? Object.keys(upstreamAuth.shape) : ['allow', 'deny'];
 }
 
-const notebridgeParts: Record<string, z.ZodObject> = { limits, audit, skills: skillFolder, exchange: exchangeRule };
+const notebridgeParts: Record<string, z.ZodObject> = { limits, audit, skills: skillFolder, exchange: exchangeRule, auth: doorAuth };
 
 function oneOf<const Names extends readonly [string, ...string[]]>(...names: Names): z.ZodEnum<{ [Name in Names[number]]: Name }> {
   return z.enum(names, { error: `one of ${names.map((name) => `"${name}"`).join(', ')}` });
@@ -163,6 +208,18 @@ function folderPath(): z.ZodString {
 function httpUrl(): z.ZodString {
   const error = 'a URL that begins with "http://" or "https://"';
   return z.string({ error }).refine(isHttpUrl, { error });
+}
+
+/** A document about us must be nobody else's to change on its way. */
+function secureUrl(): z.ZodString {
+  const error = 'a URL that begins with "https://" and has a path';
+  return z.string({ error }).refine((value) => URL.canParse(value) && /^https:\/\/[^/]+\/./.test(value), { error });
+}
+
+/** What is fetched there, or named so, decides who gets in. */
+function trustedUrl(): z.ZodString {
+  const error = 'a URL that begins with "https://"; "http://" is accepted for 127.0.0.1 and localhost';
+  return z.string({ error }).refine((value) => isHttpUrl(value) && /^https:|^http:\/\/(127\.0\.0\.1|localhost)[:/]/.test(value), { error });
 }
 
 function isHttpUrl(value: string): boolean {

@@ -163,6 +163,11 @@ export const errorTable = {
     meaning: 'An MCP server could not be started or reached, or ended while the call ran.',
     next: 'Run `notebridge servers`: it says why. Whether a call that ran had an effect is unknown; it was not repeated.',
   },
+  login_required: {
+    rpcCode: -32017,
+    meaning: 'A remote MCP server asks for a login by OAuth, or for more rights than the login has. The call was not run.',
+    next: 'A person runs `data.command` (`notebridge login SERVER`) in a terminal, and the call is made again; nothing needs a restart.',
+  },
   invalid_arguments: {
     rpcCode: -32602,
     meaning: 'The arguments of a tool call are not an object, or the server refused them.',

@@ -3,8 +3,9 @@ import { type Logger, silentLogger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
 import { BridgeError } from '../core/errors.js';
 import type { ExchangeRule } from '../core/exchange-rule.js';
-import { createGrant, type GrantTerms, type GrantView } from './grant.js';
+import { createGrant } from './grant.js';
 import type { GrantStore, IssuedGrant } from './grant-store.js';
+import { IdentityGrants, type IdentityTerms } from './identity-grants.js';
 import { findTokenFault, readSignedToken, type SignedToken } from './signed-token.js';
 
 export interface GrantExchangeOptions {
@@ -31,16 +32,15 @@ interface Identity {
  * pod, if the token names one) has one grant: one that comes again has its token renewed, and the budget stays as it was.
  */
 export class GrantExchange {
-  readonly #store: GrantStore;
+  readonly #grants: IdentityGrants;
   readonly #readKeys: (path: string) => Promise<string>;
   readonly #logger: Logger;
   readonly #now: () => number;
   readonly #rules: readonly ExchangeRule[];
-  #queue: Promise<unknown> = Promise.resolve();
 
   /** @throws BridgeError `bad_usage` for terms that no grant can have. */
   constructor({ store, rules, readKeys, logger = silentLogger, now = Date.now }: GrantExchangeOptions) {
-    this.#store = store;
+    this.#grants = new IdentityGrants(store);
     this.#readKeys = readKeys;
     this.#logger = logger;
     this.#now = now;
@@ -71,21 +71,9 @@ export class GrantExchange {
 
   /** Rejects as `identify` does, or as `GrantStore.issue` does. */
   async exchange(authorization: string | undefined): Promise<ExchangedGrant> {
-    const identity = await this.identify(authorization);
-    // One after the other: two that come at once must not have two grants.
-    const given = this.#queue.then(() => this.#give(identity));
-    this.#queue = given.catch(() => {});
-    const grant = await given;
+    const { rule, label } = await this.identify(authorization);
+    const grant = await this.#grants.give(termsOf(rule, label));
     return { ...grant, expiresInS: Math.floor((grant.expiresAt - this.#now()) / 1000) };
-  }
-
-  async #give({ rule, label }: Identity): Promise<IssuedGrant> {
-    const terms = termsOf(rule, label);
-    const held = this.#store.list().filter((grant) => grant.label === label && grant.door === 'tools');
-    const same = held.find((grant) => isOf(grant, terms));
-    // The rule was changed since: what it allowed before has ended.
-    for (const old of held) if (old !== same) await this.#store.revoke(old.id);
-    return same === undefined ? this.#store.issue(terms) : this.#store.renew(same.id, rule.ttlMs);
   }
 
   async #keysOf({ keys }: ExchangeRule): Promise<unknown> {
@@ -108,13 +96,8 @@ function isMeant({ issuer, audience, subject }: ExchangeRule, { iss, aud, sub }:
   return iss === issuer && sub === subject && (Array.isArray(aud) ? aud.includes(audience) : aud === audience);
 }
 
-function termsOf({ allow, readOnly, ttlMs, calls, perMinute, concurrent }: ExchangeRule, label: string): GrantTerms {
+function termsOf({ allow, readOnly, ttlMs, calls, perMinute, concurrent }: ExchangeRule, label: string): IdentityTerms {
   return { allow, readOnly, ttlMs, calls, perMinute, concurrent, door: 'tools', label };
-}
-
-function isOf(grant: GrantView, { allow, readOnly, calls, perMinute, concurrent }: GrantTerms): boolean {
-  const limits = grant.calls === calls && grant.perMinute === perMinute && grant.concurrent === concurrent;
-  return limits && grant.readOnly === readOnly && JSON.stringify(grant.allow) === JSON.stringify(allow);
 }
 
 /** The subject is as long as the config has it; a pod's id distinguishes pods of one service account. */

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { rmSync, statSync } from 'node:fs';
+import { rmSync, statSync, utimesSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { placeLockFile, readLockFile, removeLockFile } from '@notebridge/kit/lock-file';
 import { BridgeError } from '../core/errors.js';
@@ -7,6 +7,7 @@ import { systemFault } from './system-fault.js';
 
 /** Holders need milliseconds. One that is this old was left by a process that was killed. */
 const deadAfterMs = 5000;
+const renewMs = 1000;
 const firstPauseMs = 2;
 const longestPauseMs = 50;
 
@@ -37,19 +38,31 @@ export function tryFileLock(path: string, owner?: LockOwner): FileLock | undefin
 
 /**
  * Does the work while no other process of ours does any under the same lock file. A lock that a killed process left is taken over
- * after five seconds, at once if its `owner` is known to have ended. Rejects with `write_failed` after `timeoutMs` (default 15 s), or if the
+ * after five seconds, at once if its `owner` is known to have ended; work that may take longer is `isLong`. Rejects with `write_failed` after `timeoutMs` (default 15 s), or if the
  * lock file cannot be made.
  */
 export async function withFileLock<Result>(
   path: string,
   work: (lock: FileLock) => Promise<Result>,
-  { timeoutMs = 15_000, owner }: { timeoutMs?: number; owner?: LockOwner } = {},
+  { timeoutMs = 15_000, owner, isLong = false }: { timeoutMs?: number; owner?: LockOwner; isLong?: boolean } = {},
 ): Promise<Result> {
   const lock = await waitForLock(path, { timeoutMs, owner });
+  const renewing = isLong ? setInterval(() => renew(path, lock), renewMs).unref() : undefined;
   try {
     return await work(lock);
   } finally {
+    clearInterval(renewing);
     lock.release();
+  }
+}
+
+/** Shows that its holder lives. */
+function renew(path: string, lock: FileLock): void {
+  try {
+    const now = new Date();
+    if (lock.isHeld()) utimesSync(path, now, now);
+  } catch {
+    // It is gone, which `isHeld` says.
   }
 }
 

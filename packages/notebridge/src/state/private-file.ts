@@ -13,6 +13,8 @@ import {
   rmSync,
   type Stats,
   statSync,
+  unwatchFile,
+  watchFile,
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -132,6 +134,13 @@ export function closeToOthers(path: string): void {
 export function fileStamp(path: string): string {
   const found = statSync(path, { bigint: true, throwIfNoEntry: false });
   return found === undefined ? 'none' : `${found.ino}:${found.mtimeNs}:${found.ctimeNs}:${found.size}`;
+}
+
+/** Calls back when the file comes, changes or goes; looks every so many milliseconds. Returns how to stop. */
+export function watchPrivateFile(path: string, intervalMs: number, onChange: () => void): () => void {
+  const look = (): void => onChange();
+  watchFile(path, { interval: intervalMs, persistent: false }, look);
+  return () => unwatchFile(path, look);
 }
 
 function assertPrivate(path: string, found: Stats, { uid, mode }: PrivacyRules & { mode: string }): void {

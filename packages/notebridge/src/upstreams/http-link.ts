@@ -1,18 +1,20 @@
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { messageOf } from '@notebridge/kit/message-of';
-import type { BridgeError } from '../core/errors.js';
+import { BridgeError } from '../core/errors.js';
 import { toParamHeaders } from '../core/param-headers.js';
 import { isModernVersion } from '../core/protocol-versions.js';
-import type { ServerConfig } from '../core/server-config.js';
+import type { RemoteServerConfig } from '../core/server-config.js';
 import { MessageStream } from '../rpc/message-stream.js';
 import { classifyMessage, type RpcId } from '../rpc/messages.js';
 import { settlesWithin } from '../util/settles-within.js';
-import { type Link, type LinkOptions, noteStream, StartFault, toFaultAnswer } from './link.js';
+import { type Link, type LinkOptions, noteStream, toFaultAnswer } from './link.js';
+import type { ServerTokens } from './oauth/server-tokens.js';
+import { toLoginNeed } from './oauth/to-login-need.js';
 import { createResumingFetch } from './resuming-fetch.js';
+import { createServerFetch, type ServerFetch } from './server-fetch.js';
+import { StartFault } from './start-fault.js';
 import { unavailable, wentAway } from './unavailable.js';
 import { explainHttpFault, type UpstreamHttpFault } from './upstream-http-fault.js';
-
-type HttpConfig = Extract<ServerConfig, { transport: 'http' | 'sse' }>;
 
 interface SendOptions {
   requestSignal?: AbortSignal;
@@ -38,16 +40,22 @@ interface SdkTransport {
 const goodByeMs = 1000;
 
 /** Connects with an MCP server over Streamable HTTP or the older SSE, by the transports of the official SDK. */
-export async function openHttpLink(config: HttpConfig, options: LinkOptions): Promise<Link> {
-  const create = await loadTransport(config);
+export async function openHttpLink(config: RemoteServerConfig, options: LinkOptions): Promise<Link> {
+  const way = await createServerFetch(config, options.env).catch((error: unknown) => {
+    throw new StartFault(messageOf(error), { lasting: true, cause: error });
+  });
+  const tokens = options.logins.tokensOf(config, way.fetch);
+  const create = await loadTransport(config, { fetch: tokens?.noting(way.fetch) ?? way.fetch, tokens });
   const transport = create();
   // The older transport has one stream for all.
   const createOwn = options.mayAsk === true && config.transport === 'http' ? create : undefined;
-  const link = new HttpLink(config.name, transport, { ...options, createOwn });
+  const link = new HttpLink(config.name, transport, { ...options, createOwn, tokens, way });
   options.signal.addEventListener('abort', () => void link.close(), { once: true });
   try {
     await transport.start();
   } catch (error) {
+    const need = error instanceof BridgeError ? error : tokens && toLoginNeed(error, tokens);
+    if (need !== undefined) throw need;
     const fault = explainHttpFault(error);
     throw new StartFault(fault.words, { lasting: fault.isLasting, cause: error });
   }
@@ -58,14 +66,17 @@ export async function openHttpLink(config: HttpConfig, options: LinkOptions): Pr
 /** Creates a transport, or another one for the same session. */
 type CreateTransport = (session?: { sessionId: string | undefined; protocolVersion: string }) => SdkTransport;
 
-async function loadTransport({ transport, url, headers }: HttpConfig): Promise<CreateTransport> {
+async function loadTransport(
+  { transport, url, headers }: RemoteServerConfig,
+  { fetch, tokens }: { fetch: ServerFetch['fetch']; tokens: ServerTokens | undefined },
+): Promise<CreateTransport> {
   const { SSEClientTransport, StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client');
-  const requestInit = { headers };
-  if (transport === 'sse') return () => new SSEClientTransport(new URL(url), { requestInit });
+  const access = { requestInit: { headers }, fetch, ...(tokens && { authProvider: tokens }) };
+  if (transport === 'sse') return () => new SSEClientTransport(new URL(url), access);
   return ({ sessionId, protocolVersion } = { sessionId: undefined, protocolVersion: '' }) =>
     new StreamableHTTPClientTransport(new URL(url), {
-      requestInit,
-      fetch: createResumingFetch(),
+      ...access,
+      fetch: createResumingFetch(fetch),
       ...(sessionId !== undefined && { sessionId }),
       ...(protocolVersion !== '' && { protocolVersion }),
     });
@@ -74,6 +85,8 @@ async function loadTransport({ transport, url, headers }: HttpConfig): Promise<C
 interface HttpLinkOptions extends LinkOptions {
   /** Creates a transport for one request, so that what comes on its stream is known to belong to it. */
   createOwn: CreateTransport | undefined;
+  tokens: ServerTokens | undefined;
+  way: ServerFetch;
 }
 
 /**
@@ -126,6 +139,7 @@ class HttpLink implements Link {
     if (this.#transport.sessionId !== undefined && !this.channel.incoming.closed)
       await settlesWithin(Promise.resolve(this.#transport.terminateSession?.()), goodByeMs);
     await Promise.all([this.#transport, ...this.#own].map((transport) => transport.close().catch(() => {})));
+    await this.#options.way.close();
   }
 
   #receive(message: unknown): void {
@@ -187,6 +201,9 @@ class HttpLink implements Link {
 
   /** One message could not be sent, or its answer not be read. */
   #fail(id: RpcId | undefined, error: unknown): void {
+    const { tokens } = this.#options;
+    const own = error instanceof BridgeError ? error : tokens && toLoginNeed(error, tokens);
+    if (own !== undefined) return this.#failCall(id, own);
     const fault = explainHttpFault(error, this.#transport.sessionId !== undefined);
     if (fault.answer !== undefined && id !== undefined && this.#pending.delete(id)) {
       this.channel.incoming.send({ jsonrpc: '2.0', id, error: fault.answer });

@@ -3,8 +3,11 @@ import type { Logger } from '@notebridge/kit/logger';
 import { BridgeError, RemoteError } from '../core/errors.js';
 import type { ParamHeader } from '../core/param-headers.js';
 import type { ServerConfig } from '../core/server-config.js';
+import type { Environment } from '../processes/environment.js';
 import type { Channel } from '../rpc/message-stream.js';
 import type { RpcId } from '../rpc/messages.js';
+import type { Logins } from './oauth/logins.js';
+import { StartFault } from './start-fault.js';
 
 /** One connection with a server, and what must be closed with it. */
 export interface Link {
@@ -30,25 +33,16 @@ export interface LinkOptions {
   mayAsk?: boolean | undefined;
   /** The parameters of a tool that calls over HTTP repeat in headers, as the server listed it last. */
   paramHeadersOf: (tool: unknown) => readonly ParamHeader[];
+  /** Who we are to remote servers. */
+  logins: Logins;
+  /** Names the proxies of the user. */
+  env: Environment;
   /** Ends the wait for a connection. */
   signal: AbortSignal;
 }
 
 /** Opens a connection. Rejects with a `StartFault`, or anything else for a fault that may pass. */
 export type OpenLink = (config: ServerConfig, options: LinkOptions) => Promise<Link>;
-
-/** Why a server did not start; `lasting` if a retry can't help before something is fixed. */
-export class StartFault extends Error {
-  readonly lasting: boolean;
-  /** The HTTP status that the server answered with. */
-  readonly status: number | undefined;
-
-  constructor(message: string, { lasting, status, cause }: { lasting: boolean; status?: number | undefined; cause?: unknown }) {
-    super(message, { cause });
-    this.lasting = lasting;
-    this.status = status;
-  }
-}
 
 const localFaults = new WeakMap<JsonObject, BridgeError>();
 

@@ -6,6 +6,7 @@ import { BridgeError, codeOf, RemoteError } from '../core/errors.js';
 import type { ProviderEvent } from '../core/provider.js';
 import type { ServerConfig } from '../core/server-config.js';
 import type { ServerState, ServerStatus } from '../core/tool-server.js';
+import type { Environment } from '../processes/environment.js';
 import type { AskedCalls } from '../questions/asked-calls.js';
 import { WaitQueue } from '../rpc/wait-queue.js';
 import { Throttle } from '../util/throttle.js';
@@ -13,8 +14,10 @@ import { EraChoice, type Opening } from './era-choice.js';
 import type { EraVerdicts } from './era-verdicts.js';
 import { performHandshake } from './handshake.js';
 import { LastLines } from './last-lines.js';
-import { type Link, type LinkOptions, type OpenLink, type StartFault, startFaultOf } from './link.js';
+import { fromFaultAnswer, type Link, type LinkOptions, type OpenLink, startFaultOf } from './link.js';
+import type { Logins } from './oauth/logins.js';
 import { RestartPolicy } from './restart-policy.js';
+import type { StartFault } from './start-fault.js';
 import { unavailable } from './unavailable.js';
 import type { UpstreamLimits } from './upstream-limits.js';
 import { UpstreamSession } from './upstream-session.js';
@@ -28,6 +31,8 @@ export interface ServerInstanceOptions {
   logger: Logger;
   redact: (text: string) => string;
   paramHeadersOf: LinkOptions['paramHeadersOf'];
+  logins: Logins;
+  env: Environment;
   /** Nothing is started before: what had this name ends first. */
   after?: Promise<void> | undefined;
   onState: () => void;
@@ -70,6 +75,8 @@ export class ServerInstance {
   /** Another number for each life: events of an earlier one are ignored. */
   #life = 0;
   #isClosed = false;
+  /** A person has to log in before another start can succeed: what callers get, and how to stop waiting for it. */
+  #login: { required: BridgeError; stopWaiting: () => void } | undefined;
 
   constructor(options: ServerInstanceOptions) {
     this.#options = options;
@@ -129,6 +136,8 @@ export class ServerInstance {
   stop(why: string): Promise<void> {
     const error = unavailable(this.#options.config.name, `"${this.#options.config.name}" was stopped: ${why}.`, 'unknown');
     this.#end(error);
+    this.#login?.stopWaiting();
+    this.#login = undefined;
     this.#policy.reset();
     this.#waiting.failAll(error);
     if (this.#status !== 'stopped') this.#enter('stopped', this.#isClosed ? why : undefined);
@@ -145,6 +154,8 @@ export class ServerInstance {
   #begin(status: 'starting' | 'restarting'): void {
     clearTimeout(this.#pause);
     this.#pause = undefined;
+    this.#login?.stopWaiting();
+    this.#login = undefined;
     if (this.#status !== status) this.#enter(status, status === 'restarting' ? this.#reason : undefined);
     const life = ++this.#life;
     this.#starts++;
@@ -153,6 +164,8 @@ export class ServerInstance {
       (error: unknown) => {
         if (life !== this.#life) return;
         const fault = startFaultOf(error);
+        const required = loginRequiredOf(error);
+        if (required !== undefined) this.#waitForLogin(required);
         this.#recover(`It did not start: ${fault?.message ?? explain(error, this.#options.limits)}`, this.#pauseAfterFault(fault));
       },
     );
@@ -190,14 +203,14 @@ export class ServerInstance {
 
   /** Whatever was opened is in `#link` at once, so that `stop` finds it. */
   async #connect(life: number, deadline: number): Promise<{ link: Link; session: UpstreamSession }> {
-    const { config, openLink, clientInfo, limits, logger, paramHeadersOf, questions } = this.#options;
+    const { config, openLink, clientInfo, limits, logger, paramHeadersOf, questions, logins, env } = this.#options;
     const opening = new AbortController();
     this.#opening = opening;
     const timer = setTimeout(() => opening.abort(), Math.max(1, deadline - performance.now()));
     const onUnreadable = (error: unknown): void => this.#reportFault(error);
     const onStderrLine = (line: string): void => this.#onEvent(line);
     const mayAsk = questions !== undefined;
-    const options = { logger, maxMessageLength: limits.maxMessageBytes, onStderrLine, onUnreadable, mayAsk, paramHeadersOf };
+    const options = { logger, maxMessageLength: limits.maxMessageBytes, onStderrLine, onUnreadable, mayAsk, paramHeadersOf, logins, env };
     const link = await openLink(config, { ...options, signal: opening.signal }).finally(() => clearTimeout(timer));
     if (life !== this.#life) await link.close();
     this.#assertCurrent(life);
@@ -220,6 +233,12 @@ export class ServerInstance {
 
   #assertCurrent(life: number): void {
     if (life !== this.#life) throw unavailable(this.#options.config.name, `"${this.#options.config.name}" was stopped.`, 'no');
+  }
+
+  #waitForLogin(required: BridgeError): void {
+    const { logins, config } = this.#options;
+    this.#login?.stopWaiting();
+    this.#login = { required, stopWaiting: logins.watch(config, () => void this.start()) };
   }
 
   #run(session: UpstreamSession): void {
@@ -285,6 +304,7 @@ export class ServerInstance {
   }
 
   #unavailable(): BridgeError {
+    if (this.#login !== undefined) return this.#login.required;
     const { name } = this.#options.config;
     const why = this.#reason ?? `it did not start within ${this.#options.limits.startTimeoutMs} ms`;
     return unavailable(name, `"${name}" is not available (${this.#status}). ${why}`, 'no');
@@ -304,6 +324,11 @@ export class ServerInstance {
       this.#options.logger.warn(`Skipped a message of "${name}".`, { server: name, code, error: this.#options.redact(messageOf(error)) }),
     );
   }
+}
+
+function loginRequiredOf(error: unknown): BridgeError | undefined {
+  const fault = fromFaultAnswer(error);
+  return fault instanceof BridgeError && fault.code === 'login_required' ? fault : undefined;
 }
 
 /** Why a start failed, as the rest of a sentence. */

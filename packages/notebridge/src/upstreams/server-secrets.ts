@@ -14,8 +14,12 @@ export function addSecrets(redactor: { add(secret: string): void }, config: Serv
 
 function valuesOf(config: ServerConfig): string[] {
   if (config.transport === 'stdio') return Object.values(config.env);
-  const headers = Object.values(config.headers);
+  const headers = [...Object.values(config.headers), config.auth?.clientSecret ?? '', passwordIn(config.proxy)];
   if (!URL.canParse(config.url)) return headers;
   const { password, searchParams } = new URL(config.url);
   return [...headers, password, ...searchParams.values()];
+}
+
+function passwordIn(url = ''): string {
+  return URL.canParse(url) ? new URL(url).password : '';
 }

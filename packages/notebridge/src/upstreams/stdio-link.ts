@@ -1,7 +1,8 @@
 import { errnoOf } from '@notebridge/kit/errno';
 import type { ServerConfig } from '../core/server-config.js';
 import { createLineChannel } from '../rpc/line-channel.js';
-import { type Link, type LinkOptions, StartFault } from './link.js';
+import type { Link, LinkOptions } from './link.js';
+import { StartFault } from './start-fault.js';
 import { wentAway } from './unavailable.js';
 
 type StdioConfig = Extract<ServerConfig, { transport: 'stdio' }>;

@@ -33,7 +33,7 @@ const neverConnected = new Set([
 
 /** Classifies the failures of an HTTP request, from what `fetch` and the SDK's transports throw. */
 export function explainHttpFault(error: unknown, hasSession = false): UpstreamHttpFault {
-  const { status, text } = statusOf(error);
+  const { status, text } = httpStatusOf(error);
   if (status === undefined) return explainBrokenConnection(error);
   const words = `it answered with HTTP ${status}`;
   if (hasSession && isSessionLost(status, text)) {
@@ -72,7 +72,7 @@ function errnoInside(error: unknown): string | undefined {
 }
 
 /** The SDK's errors carry the status in `data`, but that of the event stream as `code`. */
-function statusOf(error: unknown): { status: number | undefined; text: string } {
+export function httpStatusOf(error: unknown): { status: number | undefined; text: string } {
   if (!(error instanceof Error)) return { status: undefined, text: '' };
   const { data, code } = error as Error & { data?: unknown; code?: unknown };
   if (isJsonObject(data) && typeof data.status === 'number') return { status: data.status, text: String(data.text ?? '') };

@@ -6,9 +6,11 @@ import { messageOf } from '@notebridge/kit/message-of';
 import { LogLevels } from '../core/log-levels.js';
 import type { ServerConfig } from '../core/server-config.js';
 import type { ToolServerEvent, ToolServers } from '../core/tool-server.js';
+import type { Environment } from '../processes/environment.js';
 import { Redactor } from '../util/redactor.js';
 import { EraVerdicts } from './era-verdicts.js';
 import type { OpenLink } from './link.js';
+import { Logins } from './oauth/logins.js';
 import { openLink } from './open-link.js';
 import { addSecrets } from './server-secrets.js';
 import { Upstream } from './upstream.js';
@@ -26,6 +28,10 @@ export interface UpstreamsOptions {
   logLevels?: LogLevels | undefined;
   /** A private file that keeps which era each server speaks. Default: none, this is known for the life of the object. */
   erasFile?: string | undefined;
+  /** Who we are to remote servers. Default: whatever their entries say; a login is known nowhere else. */
+  logins?: Logins | undefined;
+  /** Variables that name proxies: `HTTPS_PROXY`, `HTTP_PROXY`, `NO_PROXY`. Default: none. */
+  env?: Environment | undefined;
   /** How servers are reached. Default: as their config says. */
   openLink?: OpenLink;
 }
@@ -43,6 +49,7 @@ export class Upstreams implements ToolServers {
   readonly #limits: UpstreamLimits;
   readonly #eras: EraVerdicts;
   readonly #logLevels: LogLevels;
+  readonly #logins: Logins;
   readonly #events = new Listeners<ToolServerEvent>();
   readonly #configs = new Map<string, ServerConfig>();
   readonly #servers = new Map<string, Upstream>();
@@ -54,6 +61,7 @@ export class Upstreams implements ToolServers {
     this.#logger = options.logger ?? silentLogger;
     this.#redactor = options.redactor ?? new Redactor();
     this.#logLevels = options.logLevels ?? new LogLevels();
+    this.#logins = options.logins ?? new Logins({ redactor: this.#redactor, clientName: 'Notebridge' });
     this.#eras = new EraVerdicts({ path: options.erasFile, logger: this.#logger });
     this.#limits = { ...defaultUpstreamLimits, ...options.limits };
     for (const config of options.servers) this.#add(config);
@@ -144,6 +152,8 @@ export class Upstreams implements ToolServers {
       limits: this.#limits,
       eras: this.#eras,
       logLevels: this.#logLevels,
+      logins: this.#logins,
+      env: this.#options.env ?? {},
       logger: this.#logger,
       redact: (text) => this.#redactor.redact(text),
       after,

@@ -144,6 +144,19 @@ const runs: Record<string, (code: string) => Promise<void>> = {
     expect(config).toEqual(defaults);
     for (const key of [...knownKeysAt(['notebridge']), ...knownKeysAt(['notebridge', 'limits'])]) expect(code).toContain(`"${key}":`);
   },
+  async 'config-auth'(code) {
+    expect((await configOf(code)).auth).toMatchObject({
+      issuer: 'https://login.example',
+      scopes: [{ readOnly: false }, { readOnly: true }],
+    });
+  },
+  async 'config-remote'(code) {
+    const { servers } = await configOf(code);
+    expect(servers).toMatchObject([
+      { name: 'tracker', transport: 'http', auth: { grant: 'authorization_code', redirectPort: 33418 } },
+      { name: 'metrics', ca: join(folder, 'internal-ca.pem'), auth: { privateKey: join(folder, 'hub.pem') } },
+    ]);
+  },
   async 'config-servers'(code) {
     const { servers } = await configOf(code, { GITHUB_TOKEN: 't' });
     expect(servers).toMatchObject([

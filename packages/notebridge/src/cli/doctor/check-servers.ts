@@ -4,14 +4,23 @@ import { silentLogger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
 import { ConfigServers } from '../../assembly/config-servers.js';
 import { ownServerInfo } from '../../assembly/settings.js';
+import { stateDir } from '../../assembly/state-dir.js';
 import type { Config } from '../../config/config.js';
+import { codeOf } from '../../core/errors.js';
 import type { ServerConfig } from '../../core/server-config.js';
 import type { Redactor } from '../../util/redactor.js';
 import { type Check, failedCheck, note, ok } from './check.js';
 
 /** Starts each server, all at once, and asks for its tools; then all are ended. */
 export async function checkServers(config: Config, redactor: Redactor): Promise<Check[]> {
-  const servers = new ConfigServers({ config, logger: silentLogger, redactor, serverInfo: ownServerInfo() });
+  const servers = new ConfigServers({
+    config,
+    logger: silentLogger,
+    redactor,
+    serverInfo: ownServerInfo(),
+    stateDir: stateDir(),
+    env: process.env,
+  });
   try {
     return await Promise.all(config.servers.map((server) => checkServer(server, servers)));
   } finally {
@@ -33,6 +42,7 @@ async function checkServer(config: ServerConfig, servers: ConfigServers): Promis
       performance.now() - startedAt,
     );
   } catch (error) {
+    if (codeOf(error) === 'login_required') return failedCheck(name, messageOf(error), 'Run that command, then this one again.');
     const next =
       config.transport === 'stdio'
         ? 'Run its command in a shell to see more; fix "command", "args" or "env" in the config.'

@@ -5,11 +5,11 @@ import { quote } from '../../util/quote.js';
 const units: Record<string, number> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 /** Milliseconds of a time like `90s`, `15m`, `8h`, `7d`. @throws BridgeError `bad_usage`. */
-export function parseTime(text: string): number {
+export function parseTime(text: string, option = '--ttl'): number {
   const [, number = '', unit = ''] = /^(\d{1,9})([smhd])$/.exec(text.trim()) ?? [];
   const ms = Number(number) * (units[unit] ?? 0);
   if (ms > 0 && ms <= maxTtlMs) return ms;
-  throw bad('--ttl', text, 'a time like 90s, 15m, 8h or 7d, at most 30d');
+  throw bad(option, text, 'a time like 90s, 15m, 8h or 7d, at most 30d');
 }
 
 /** @throws BridgeError `bad_usage`. */

@@ -3,17 +3,20 @@ import { BridgeError } from '../../core/errors.js';
 import { type Principal, principalKey } from '../../core/principal.js';
 import { AuthBackoff } from '../../net/auth-backoff.js';
 import { ownConnections } from '../../net/connections.js';
-import { bearerChallenge, type Refusal, refuse } from './refusal.js';
+import { type AuthChallenge, bearerChallenge, type Refusal, refuse } from './refusal.js';
 
 /**
  * Proves on whose behalf a request comes, by its `Authorization` header. Throws or rejects with `bad_grant` for no or a wrong
- * token; `data.reason` is `wrong_door` for a good token that opens another door.
+ * token; `data.reason` is `wrong_door` for a good token that opens another door, `insufficient_scope` for one that opens nothing, `unverified` for one
+ * of which nobody can tell now.
  */
 export type Authenticate = (authorization: string | undefined) => Principal | Promise<Principal>;
 
 export interface AuthenticatorOptions {
   /** Called for each refusal. Default: not reported. */
   onRefused?: ((request: IncomingMessage, why: { reason: string; grantId?: string | undefined }) => void) | undefined;
+  /** What refusals say of an authorization server. Default: nothing. */
+  challenge?: AuthChallenge | undefined;
   /** Milliseconds since some fixed moment. Default: the clock. */
   now?: (() => number) | undefined;
 }
@@ -23,10 +26,12 @@ export class Authenticator {
   readonly #authenticate: Authenticate;
   readonly #onRefused: NonNullable<AuthenticatorOptions['onRefused']>;
   readonly #authBackoff: AuthBackoff;
+  readonly #challenge: AuthChallenge | undefined;
 
-  constructor(authenticate: Authenticate, { onRefused = () => {}, now }: AuthenticatorOptions = {}) {
+  constructor(authenticate: Authenticate, { onRefused = () => {}, now, challenge }: AuthenticatorOptions = {}) {
     this.#authenticate = authenticate;
     this.#onRefused = onRefused;
+    this.#challenge = challenge;
     this.#authBackoff = new AuthBackoff(now);
   }
 
@@ -50,10 +55,15 @@ export class Authenticator {
     const { reason, grant_id: grantId } = error.data;
     this.#onRefused(request, { reason: String(reason), grantId: typeof grantId === 'string' ? grantId : undefined });
     const wasSent = request.headers.authorization !== undefined;
-    if (wasSent && !(await this.#authBackoff.wait())) return refuse(429, 'Too many wrong tokens. Try again later.', ['retry-after', '2']);
     const { code, message: detail } = error;
-    if (reason === 'wrong_door') return { status: 403, detail, more: { error_code: code } };
-    return { status: 401, detail, headers: bearerChallenge(wasSent), more: { error_code: code } };
+    const more = { error_code: code };
+    // Neither is a guess: the first may be right, the second is.
+    if (reason === 'unverified') return { status: 503, detail, headers: ['retry-after', '5'], more };
+    if (reason === 'insufficient_scope')
+      return { status: 403, detail, headers: bearerChallenge(true, this.#challenge, 'insufficient_scope'), more };
+    if (wasSent && !(await this.#authBackoff.wait())) return refuse(429, 'Too many wrong tokens. Try again later.', ['retry-after', '2']);
+    if (reason === 'wrong_door') return { status: 403, detail, more };
+    return { status: 401, detail, headers: bearerChallenge(wasSent, this.#challenge), more };
   }
 }
 

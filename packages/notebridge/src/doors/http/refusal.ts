@@ -51,9 +51,16 @@ export function toRefusal(error: unknown): Refusal | undefined {
   return { status, detail: error.message, headers, more: { error_code: error.code } };
 }
 
-/** What a 401 says of how to do better. */
-export function bearerChallenge(tokenWasSent: boolean): string[] {
-  return ['www-authenticate', `Bearer realm="notebridge"${tokenWasSent ? ', error="invalid_token"' : ''}`];
+/** Where a caller learns which authorization server gives tokens for a door, and which scopes open it. */
+export interface AuthChallenge {
+  metadataUrl: string;
+  scope: string;
+}
+
+/** What a 401 or 403 says of how to do better. */
+export function bearerChallenge(tokenWasSent: boolean, challenge?: AuthChallenge, error = 'invalid_token'): string[] {
+  const more = challenge === undefined ? '' : `, resource_metadata="${challenge.metadataUrl}", scope="${challenge.scope}"`;
+  return ['www-authenticate', `Bearer realm="notebridge"${tokenWasSent ? `, error="${error}"` : ''}${more}`];
 }
 
 function retryHeaders(status: number, retryAfterS: unknown): string[] {

@@ -9,7 +9,7 @@ import { type Authenticate, Authenticator } from '../http/authenticator.js';
 import type { HttpApp } from '../http/http-app.js';
 import type { HttpContext } from '../http/http-context.js';
 import { type Body, receiveBody } from '../http/read-body.js';
-import { isRefusal } from '../http/refusal.js';
+import { type AuthChallenge, isRefusal } from '../http/refusal.js';
 import { parseAccept } from './http-accept.js';
 import { defaultHttpLimits, type HttpCall, headerOf, type McpHttpLimits } from './http-call.js';
 import { fault, faultOf, fromRefusal, type HttpFault, headerMismatch, printFault } from './http-fault.js';
@@ -24,6 +24,8 @@ export interface McpHttpDoorOptions {
   hub: Hub;
   /** On whose behalf an agent calls, by its `Authorization` header. Throws `bad_grant` or `denied`. */
   authenticate: Authenticate;
+  /** What refusals say of an authorization server before the door. Default: nothing. */
+  challenge?: AuthChallenge | undefined;
   /** A session has ended: what was held for it alone (its own instances of servers) can go. */
   endSession?: ((sessionId: string) => void) | undefined;
   limits?: Partial<McpHttpLimits> | undefined;
@@ -51,11 +53,11 @@ const lastAnswersMs = 1200;
 /** Adds the MCP door over Streamable HTTP to an app: agents of both eras, on one path. Call it before `listenHttp`. */
 export function createMcpHttpDoor(app: HttpApp, options: McpHttpDoorOptions): McpHttpDoor {
   const door = new McpHttp(app, options);
-  const { authenticate, clock: now } = options;
+  const { authenticate, clock: now, challenge } = options;
   app.addRoute({
     methods: ['POST', 'GET', 'DELETE'],
     path: mcpPath,
-    authenticator: new Authenticator(authenticate, { onRefused: app.refused, now }),
+    authenticator: new Authenticator(authenticate, { onRefused: app.refused, now, challenge }),
     printRefusal: printFault,
     requestHeaders,
     exposedHeaders: 'mcp-session-id',

@@ -1,0 +1,68 @@
+import { stateDir } from '../../assembly/state-dir.js';
+import { loadConfig } from '../../config/load-config.js';
+import { BridgeError } from '../../core/errors.js';
+import type { RemoteServerConfig } from '../../core/server-config.js';
+import { openBrowser } from '../../processes/browser.js';
+import { type LoginView, logIn } from '../../upstreams/oauth/log-in.js';
+import { quote } from '../../util/quote.js';
+import { parseTime } from '../grants/parse-terms.js';
+import { toDuration } from '../terminal.js';
+import { onOneLine } from '../terminal-logger.js';
+
+export interface LoginOptions {
+  config?: string;
+  scope?: string;
+  open?: boolean;
+  wait: string;
+  json?: boolean;
+}
+
+/** Logs the person in at a remote server. The address to open stands alone on a line of stdout; everything else is on stderr. */
+export async function runLogin(name: string, options: LoginOptions): Promise<void> {
+  const config = await findRemote(name, options.config);
+  if (config.auth?.grant === 'client_credentials')
+    throw new BridgeError('bad_usage', `"${name}" logs itself in ("client_credentials" in its config): no person is needed.`);
+  const { stdout, stderr } = process;
+  const show = async (url: string): Promise<void> => {
+    stderr.write(options.json === true ? '' : 'Open this address in a browser on this machine:\n');
+    stdout.write(options.json === true ? `${JSON.stringify({ url })}\n` : `${url}\n`);
+    if (options.open !== true) return;
+    const result = await openBrowser(url);
+    if (!result.opened) stderr.write(`${result.hint}\n`);
+  };
+  const view = await logIn({
+    config,
+    stateDir: stateDir(),
+    env: process.env,
+    clientName: 'Notebridge',
+    scope: options.scope,
+    timeoutMs: parseTime(options.wait, '--wait'),
+    show,
+  });
+  if (options.json === true) stdout.write(`${JSON.stringify(toJson(view))}\n`);
+  else stderr.write(`${onOneLine(toText(name, view))}\n`);
+}
+
+/** The entry of a server that is called by URL. Rejects with `unknown_server` or `bad_usage`. */
+export async function findRemote(name: string, file: string | undefined): Promise<RemoteServerConfig> {
+  const { servers, file: from } = await loadConfig({ file, env: process.env });
+  const found = servers.find((server) => server.name === name);
+  if (found === undefined) {
+    const names = servers.filter(({ transport }) => transport !== 'stdio').map((server) => `"${server.name}"`);
+    const known = names.length === 0 ? 'has no server with a "url"' : `has ${names.join(', ')}`;
+    throw new BridgeError('unknown_server', `There is no server ${quote(name)}: ${from ?? 'the config'} ${known}.`);
+  }
+  if (found.transport === 'stdio')
+    throw new BridgeError('bad_usage', `"${name}" is a program on this machine, which needs no login by OAuth.`);
+  return found;
+}
+
+function toText(name: string, { issuer, scope, expiresAt, isRenewed }: LoginView): string {
+  const rights = scope === undefined || scope === '' ? '' : ` for ${quote(scope)}`;
+  const end = expiresAt === undefined ? 'until it is revoked' : `for ${toDuration(expiresAt - Date.now())}`;
+  return `Logged in at "${name}" by ${quote(issuer)}${rights}; it holds ${isRenewed ? 'until it is revoked, renewed by itself' : end}. A hub that runs uses it from now on.`;
+}
+
+function toJson({ issuer, scope, expiresAt, isRenewed }: LoginView) {
+  return { logged_in: true, issuer, scope: scope ?? null, expires_at: expiresAt ?? null, is_renewed: isRenewed };
+}

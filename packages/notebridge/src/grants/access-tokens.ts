@@ -1,0 +1,166 @@
+import { hash } from 'node:crypto';
+import { isJsonObject } from '@notebridge/kit/json';
+import { type Logger, silentLogger } from '@notebridge/kit/logger';
+import { messageOf } from '@notebridge/kit/message-of';
+import type { JWTPayload } from 'jose';
+import type { DoorAuth, DoorScope } from '../core/door-auth.js';
+import { BridgeError } from '../core/errors.js';
+import type { Principal } from '../core/principal.js';
+import { Throttle } from '../util/throttle.js';
+import { createGrant } from './grant.js';
+import type { GrantStore } from './grant-store.js';
+import { IdentityGrants, type IdentityTerms } from './identity-grants.js';
+import { IssuerKeys } from './issuer-keys.js';
+
+export interface AccessTokensOptions {
+  auth: DoorAuth;
+  store: GrantStore;
+  logger?: Logger;
+  /** Milliseconds since the epoch. Default: the clock. */
+  now?: () => number;
+}
+
+/** A list of ours: what the token itself names decides nothing. None that is made with a secret. */
+const algorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'];
+const maxLength = 16_384;
+/** Clocks of two machines may differ by so much. Seconds. */
+const leewayS = 30;
+/** However long a token holds, its grant is looked after once a day. Milliseconds. */
+const longestMs = 24 * 3_600_000;
+const maxKnown = 1000;
+/** Errors of `jose` that say something of the token; any other means that it could not be verified. */
+const ofToken = /^ERR_(JWT_|JWS_|JOSE_(ALG_NOT_ALLOWED|NOT_SUPPORTED)|JWKS_(NO_MATCHING_KEY|MULTIPLE_MATCHING_KEYS))/;
+
+interface KnownToken {
+  grantId: string;
+  /** Milliseconds since the epoch. */
+  expiresAt: number;
+}
+
+/**
+ * Lets in the holders of access tokens that an authorization server of the config has signed for this door (RFC 9068, any JWT with `iss`,
+ * `aud`, `exp` and `sub`). Each is given a grant of what its scope allows, so that policy, budgets and audit are those of any agent. What
+ * cannot be verified, also because the keys cannot be fetched, opens nothing.
+ */
+export class AccessTokens {
+  readonly #auth: DoorAuth;
+  readonly #keys: IssuerKeys;
+  readonly #store: GrantStore;
+  readonly #grants: IdentityGrants;
+  readonly #logger: Logger;
+  readonly #now: () => number;
+  readonly #faults = new Throttle(1000);
+  /** By digest: a signature is checked once. */
+  readonly #known = new Map<string, KnownToken>();
+
+  /** @throws BridgeError `bad_usage` for terms that no grant can have. */
+  constructor({ auth, store, logger = silentLogger, now = Date.now }: AccessTokensOptions) {
+    this.#auth = auth;
+    this.#keys = new IssuerKeys(auth);
+    this.#store = store;
+    this.#grants = new IdentityGrants(store);
+    this.#logger = logger;
+    this.#now = now;
+    for (const rule of auth.scopes) createGrant(termsOf(rule, { label: 'x', ttlMs: 1000 }), { hash: '', now: 0 });
+  }
+
+  /** True for what looks like such a token: all others are for others to look at. */
+  isMeant(authorization: string | undefined): boolean {
+    return tokenIn(authorization) !== undefined;
+  }
+
+  /** Rejects with `bad_grant`; `data.reason` is `unverified` if the token may be good, but nobody can tell now. */
+  async authenticate(authorization: string | undefined): Promise<Principal> {
+    const token = tokenIn(authorization);
+    if (token === undefined) throw refusal('malformed', 'Send an access token as `Authorization: Bearer …`.');
+    const key = hash('sha256', token, 'hex');
+    const known = this.#known.get(key) ?? (await this.#admit(token, key));
+    if (known.expiresAt <= this.#now()) {
+      this.#known.delete(key);
+      throw refusal('expired', 'The access token has expired. Get another one from the authorization server.');
+    }
+    // A person may have revoked what was given for it.
+    if (typeof this.#store.get(known.grantId) === 'string') throw refusal('revoked', 'What this access token allowed was revoked.');
+    return { kind: 'grant', grantId: known.grantId };
+  }
+
+  async #admit(token: string, key: string): Promise<KnownToken> {
+    const claims = await this.#verify(token);
+    const rule = this.#ruleOf(claims);
+    const nowMs = this.#now();
+    const expiresAt = (claims.exp ?? 0) * 1000;
+    const ttlMs = Math.round(Math.min(longestMs, Math.max(1000, expiresAt - nowMs)));
+    const label = labelOf(claims, rule);
+    const held = this.#store.list().find((grant) => grant.label === label);
+    // Another token of the same holder may hold longer.
+    const { id: grantId } = await this.#grants.give(termsOf(rule, { label, ttlMs: Math.max(ttlMs, (held?.expiresAt ?? 0) - nowMs) }));
+    const known = { grantId, expiresAt: nowMs + ttlMs };
+    if (this.#known.size >= maxKnown) this.#known.clear();
+    this.#known.set(key, known);
+    return known;
+  }
+
+  async #verify(token: string): Promise<JWTPayload> {
+    const { issuer, audience } = this.#auth;
+    try {
+      const { jwtVerify } = await import('jose');
+      const options = {
+        issuer,
+        audience,
+        algorithms,
+        requiredClaims: ['exp', 'sub'],
+        clockTolerance: leewayS,
+        currentDate: new Date(this.#now()),
+      };
+      return (await jwtVerify(token, await this.#keys.get(), options)).payload;
+    } catch (error) {
+      throw this.#refuse(error);
+    }
+  }
+
+  #ruleOf({ scope, scp }: JWTPayload): DoorScope {
+    const given = new Set(Array.isArray(scp) ? scp : String(scope ?? scp ?? '').split(' '));
+    const rule = this.#auth.scopes.find((candidate) => given.has(candidate.scope));
+    if (rule !== undefined) return rule;
+    const known = this.#auth.scopes.map((each) => `"${each.scope}"`).join(', ');
+    throw refusal('insufficient_scope', `The access token has no scope that opens anything here. Ask for one of ${known}.`);
+  }
+
+  #refuse(error: unknown): BridgeError {
+    const code = isJsonObject(error) || error instanceof Error ? String((error as { code?: unknown }).code) : '';
+    const isOfToken = ofToken.test(code);
+    this.#faults.run(code, () => this.#logger.warn('An access token was not accepted.', { why: messageOf(error).slice(0, 300) }));
+    if (code === 'ERR_JWT_EXPIRED')
+      return refusal('expired', 'The access token has expired. Get another one from the authorization server.');
+    if (isOfToken) return refusal('unknown', 'The access token is not for this server, or nobody whom it trusts has signed it.');
+    return refusal(
+      'unverified',
+      'The keys of the authorization server cannot be fetched now, so no access token is accepted. Try again later.',
+    );
+  }
+}
+
+/** Three parts; tokens of ours have one. */
+function tokenIn(authorization: string | undefined): string | undefined {
+  const token = /^Bearer +([\w-]+\.[\w-]+\.[\w-]+)$/i.exec(authorization ?? '')?.[1];
+  return token !== undefined && token.length <= maxLength ? token : undefined;
+}
+
+function termsOf(
+  { allow, readOnly, calls, perMinute, concurrent }: DoorScope,
+  { label, ttlMs }: Pick<IdentityTerms, 'label' | 'ttlMs'>,
+): IdentityTerms {
+  return { allow, readOnly, calls, perMinute, concurrent, ttlMs, label, door: 'agent' };
+}
+
+/** Who it is, by a digest, since subjects are as long as an issuer likes, with as much of the name as a list can show. */
+function labelOf({ iss, sub, client_id: client, azp }: JWTPayload, { scope }: DoorScope): string {
+  const digest = hash('sha256', JSON.stringify([iss, sub, client ?? azp ?? null, scope]), 'hex').slice(0, 24);
+  return `oauth ${digest} ${String(sub)
+    .replace(/\p{Cc}/gu, '?')
+    .slice(0, 80)}`;
+}
+
+function refusal(reason: string, message: string): BridgeError {
+  return new BridgeError('bad_grant', message, { data: { reason } });
+}

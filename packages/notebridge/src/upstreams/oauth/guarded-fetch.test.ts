@@ -1,0 +1,37 @@
+import { expect, it } from 'vitest';
+import { assertMayAsk } from './guarded-fetch.js';
+
+const outside = 'https://203.0.113.5/mcp';
+
+it.each([
+  ['http://203.0.113.6/token', 'neither "https:" nor "http:" on loopback'],
+  ['javascript:alert(1)', 'neither'],
+  ['file:///etc/passwd', 'neither'],
+  ['https://me:secret@203.0.113.6/token', 'user name or password'],
+  ['https://127.0.0.1/token', 'own network'],
+  ['https://2130706433/token', 'own network'],
+  ['http://localhost:8765/api', 'own network'],
+  ['https://a.localhost/', 'own network'],
+  ['https://[::1]/token', 'own network'],
+  ['https://[::ffff:10.0.0.1]/token', 'own network'],
+  ['https://10.1.2.3/token', 'own network'],
+  ['https://172.20.0.1/token', 'own network'],
+  ['https://192.168.1.1/token', 'own network'],
+  ['https://169.254.169.254/latest/meta-data', 'own network'],
+  ['https://100.64.0.1/', 'own network'],
+  ['https://0.0.0.0/', 'own network'],
+  ['https://[fd00::1]/', 'own network'],
+  ['https://[fe80::1]/', 'own network'],
+])('of a server on the internet, %s is not asked', async (url, why) => {
+  const refused: unknown = await assertMayAsk(new URL(url), outside).catch((error: unknown) => error);
+  expect(refused).toMatchObject({ code: 'bad_origin', message: expect.stringContaining(why) });
+  expect(String(refused)).not.toContain('secret@');
+});
+
+it.each([
+  [outside, 'https://203.0.113.6/token'],
+  ['http://127.0.0.1:3000/mcp', 'http://127.0.0.1:4000/token'],
+  ['https://10.0.0.5/mcp', 'https://10.0.0.6/token'],
+])('of %s, %s may be asked', async (server, url) => {
+  await expect(assertMayAsk(new URL(url), server)).resolves.toBeUndefined();
+});

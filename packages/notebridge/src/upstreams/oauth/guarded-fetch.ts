@@ -1,0 +1,129 @@
+import { lookup } from 'node:dns/promises';
+import { BlockList, isIP } from 'node:net';
+import { BridgeError } from '../../core/errors.js';
+import { quote } from '../../util/quote.js';
+
+export type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
+
+export interface GuardedFetchOptions {
+  /** The MCP server on whose word we ask others. */
+  server: string;
+  fetch: Fetch;
+  /** Called with each refusal: the SDK takes some for an answer that is not there. */
+  onRefused?: ((error: BridgeError) => void) | undefined;
+}
+
+const maxBytes = 1024 * 1024;
+const timeoutMs = 20_000;
+const maxRedirects = 3;
+
+/**
+ * For what an MCP server, or its authorization server, says that we should ask: over TLS or on loopback only, never from the
+ * internet into the own network, no redirect to another origin, and no more than 1 MiB in 20 s. Rejects with `bad_origin`.
+ */
+export function createGuardedFetch({ server, fetch, onRefused = () => {} }: GuardedFetchOptions): Fetch {
+  const ask: Fetch = async (input, init) => {
+    let url = new URL(String(input));
+    for (let redirects = 0; ; redirects++) {
+      await assertMayAsk(url, server);
+      const response = await fetch(url, { ...init, redirect: 'manual', signal: AbortSignal.timeout(timeoutMs) });
+      const location = response.status >= 300 && response.status < 400 ? response.headers.get('location') : null;
+      if (location === null) return readWhole(response, url);
+      await response.body?.cancel();
+      const next = URL.canParse(location, url.href) ? new URL(location, url.href) : undefined;
+      const isRead = init?.method === undefined || init.method === 'GET';
+      if (next === undefined || next.origin !== url.origin || !isRead || redirects === maxRedirects)
+        throw refused(url, `redirects to ${quote(next?.origin ?? location.slice(0, 100))}, which is not followed`);
+      url = next;
+    }
+  };
+  return (input, init) =>
+    ask(input, init).catch((error: unknown) => {
+      if (error instanceof BridgeError) onRefused(error);
+      throw error;
+    });
+}
+
+/** Rejects with `bad_origin` for an address that nothing secret may be sent to, or that a server on the internet has no business to name. */
+export async function assertMayAsk(url: URL, server: string): Promise<void> {
+  assertSecure(url);
+  const { hostname } = new URL(server);
+  // A server of this machine or network may have its authorization server there, too.
+  if (await isInside(hostname)) return;
+  if (await isInside(url.hostname)) throw refused(url, `is in the own network, which "${hostname}" is not`);
+}
+
+/** @throws BridgeError `bad_origin` unless it is `https:`, or `http:` on loopback, without a password. */
+export function assertSecure(url: URL): void {
+  const isSecure = url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname));
+  if (!isSecure) throw refused(url, 'is neither "https:" nor "http:" on loopback');
+  if (url.username !== '' || url.password !== '') throw refused(url, 'has a user name or password in it');
+}
+
+function isLoopback(hostname: string): boolean {
+  const name = bare(hostname);
+  return name === 'localhost' || name.endsWith('.localhost') || (isIP(name) !== 0 && isIn(loopback, name));
+}
+
+function refused(url: URL, why: string): BridgeError {
+  const shown = `${url.protocol}//${url.host}${url.pathname}`.slice(0, 300);
+  return new BridgeError('bad_origin', `${quote(shown)} ${why}. Nothing was sent there; ask who runs the server.`);
+}
+
+/** Names of the own network have an address of it; one that has none at all is for `fetch` to report. */
+async function isInside(hostname: string): Promise<boolean> {
+  const name = bare(hostname);
+  if (isLoopback(name)) return true;
+  if (isIP(name) !== 0) return isIn(ownNetworks, name);
+  const found = await lookup(name, { all: true }).catch(() => []);
+  return found.some(({ address }) => isIn(ownNetworks, address));
+}
+
+function bare(hostname: string): string {
+  return hostname
+    .replace(/^\[|\]$/g, '')
+    .replace(/\.$/, '')
+    .toLowerCase();
+}
+
+function isIn(list: BlockList, address: string): boolean {
+  return list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
+}
+
+const loopback = toList(['127.0.0.0/8', '::1/128']);
+const ownNetworks = toList([
+  '0.0.0.0/8',
+  '10.0.0.0/8',
+  '100.64.0.0/10',
+  '127.0.0.0/8',
+  '169.254.0.0/16',
+  '172.16.0.0/12',
+  '192.168.0.0/16',
+  '198.18.0.0/15',
+  '224.0.0.0/3',
+  '::/127',
+  'fc00::/7',
+  'fe80::/10',
+]);
+
+function toList(ranges: string[]): BlockList {
+  const list = new BlockList();
+  for (const range of ranges) {
+    const [address = '', bits] = range.split('/');
+    list.addSubnet(address, Number(bits), address.includes(':') ? 'ipv6' : 'ipv4');
+  }
+  return list;
+}
+
+async function readWhole(response: Response, url: URL): Promise<Response> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
+    size += chunk.length;
+    if (size > maxBytes) throw refused(url, `answers with more than ${maxBytes} bytes`);
+    chunks.push(chunk);
+  }
+  const { status, statusText } = response;
+  const headers = [...response.headers].filter(([name]) => !['content-encoding', 'content-length', 'transfer-encoding'].includes(name));
+  return new Response(size === 0 ? null : Buffer.concat(chunks), { status, statusText, headers });
+}
