@@ -74,13 +74,19 @@ export function canAnswer(capabilities: JsonObject | undefined, { method, params
   if (!isJsonObject(declared)) return false;
   switch (method) {
     case 'elicitation/create':
+      if (params.mode === 'url') return isJsonObject(declared.url) && isWebUrl(params.url);
       // Before there were URLs, an empty object meant forms; it still does.
-      return params.mode === 'url' ? isJsonObject(declared.url) : isJsonObject(declared.form) || declared.url === undefined;
+      return (params.mode ?? 'form') === 'form' && (isJsonObject(declared.form) || declared.url === undefined);
     case 'sampling/createMessage':
       return (params.tools === undefined && params.toolChoice === undefined) || isJsonObject(declared.tools);
     default:
       return true;
   }
+}
+
+/** True for what a browser opens as a page of the web, and a person can read: nothing that runs, no file, no character that hides another. */
+export function isWebUrl(url: unknown): boolean {
+  return typeof url === 'string' && !/[\s\p{Cc}\p{Cf}]/u.test(url) && URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
 }
 
 /**
@@ -90,10 +96,27 @@ export function canAnswer(capabilities: JsonObject | undefined, { method, params
 export function withAsker<Asked extends JsonObject | Question>(question: Asked, server: string): Asked {
   const { method, params } = question;
   if (method !== 'elicitation/create' || !isJsonObject(params)) return question;
-  return { ...question, params: { ...params, message: nameAsker(params.message, server) } };
+  const schema = params.requestedSchema === undefined ? {} : { requestedSchema: cleanWords(params.requestedSchema) };
+  return { ...question, params: { ...params, ...schema, message: nameAsker(params.message, server) } };
 }
 
 /** A text that a person is shown, with the name of the server that wrote it. */
 export function nameAsker(message: unknown, server: string): string {
-  return `[${server}] ${typeof message === 'string' ? message : ''}`;
+  return `[${server}] ${typeof message === 'string' ? cleanText(message) : ''}`;
+}
+
+/** Characters with which a text could move the cursor, erase or reorder what stands before it: all controls but tab and line feed. */
+const deceiving = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+
+function cleanText(text: string): string {
+  return text.replaceAll('\r\n', '\n').replaceAll(deceiving, '');
+}
+
+/** A schema whose words for people are clean; names and values are what the server knows them by. */
+function cleanWords(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(cleanWords);
+  if (!isJsonObject(schema)) return schema;
+  const clean = (key: string, value: unknown): unknown =>
+    typeof value === 'string' && (key === 'title' || key === 'description') ? cleanText(value) : cleanWords(value);
+  return Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, clean(key, value)]));
 }

@@ -151,9 +151,13 @@ export class AskedCall {
   #park(): void {
     if (this.#waiting.size === 0 || this.#turn === undefined) return;
     const requestState = this.#options.park();
-    for (const waiting of this.#waiting.values()) waiting.isShown = true;
-    if (requestState === undefined) return this.answer(undefined);
     const { server } = this.#options;
+    if (requestState === undefined) {
+      const why = `As many calls to "${server}" as may already wait for answers; answer those first.`;
+      this.#leave()?.reject(new BridgeError('limit_reached', why));
+      return this.cancellation.cancel(why);
+    }
+    for (const waiting of this.#waiting.values()) waiting.isShown = true;
     const asked = [...this.#waiting].map(([key, { question }]) => [key, toModernQuestion(withAsker(question, server))]);
     this.#leave()?.resolve({ resultType: 'input_required', inputRequests: Object.fromEntries(asked), requestState });
   }

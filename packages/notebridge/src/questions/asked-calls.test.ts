@@ -21,19 +21,21 @@ function openCalls(asks: { question?: JsonObject & { method: string }; timeoutMs
     return calls.take(question, new Cancellation(), id);
   };
   const modern = { sessionId: 's', door: 'http', era: 'modern', clientInfo: undefined } as const;
-  const toCall = (message: JsonObject = {}): SentCall => {
-    const context = createContext('tools/call', { name: 't', ...message }, { caller: modern, asker: { clientCapabilities: everyAskable } });
+  const toCall = (message: JsonObject = {}, sessionId = 's'): SentCall => {
+    const caller = { ...modern, sessionId };
+    const context = createContext('tools/call', { name: 't', ...message }, { caller, asker: { clientCapabilities: everyAskable } });
     return { method: 'tools/call', params: context.message, context, send };
   };
-  return { calls, cancelled, toCall, run: () => calls.run(toCall()) };
+  return { calls, cancelled, toCall, run: (sessionId?: string) => calls.run(toCall({}, sessionId)) };
 }
 
 describe('calls that wait for the answers of modern agents', () => {
-  it('are 64 at most: of one more nothing is asked', async () => {
+  it('are 64 of an agent at most: one more is refused, and one of another agent is not', async () => {
     const { calls, run, toCall } = openCalls();
-    const parked = await Promise.all(Array.from({ length: 64 }, run));
+    const parked = await Promise.all(Array.from({ length: 64 }, () => run()));
     expect(new Set(parked.map(({ requestState }) => requestState)).size).toBe(64);
-    expect(await run()).toEqual({ action: 'cancel' });
+    await expect(run()).rejects.toMatchObject({ code: 'limit_reached' });
+    expect(await run('another')).toMatchObject({ resultType: 'input_required' });
     const inputResponses = { 'question-1': { action: 'accept' } };
     const answered = await calls.resume(toCall({ requestState: parked[7]?.requestState, inputResponses }));
     expect(answered).toEqual({ action: 'accept' });

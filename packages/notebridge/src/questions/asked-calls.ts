@@ -32,8 +32,8 @@ export interface SentCall {
   send: (options: PeerRequestOptions) => Promise<JsonObject>;
 }
 
-/** Calls of one server that wait for the answers of modern agents. */
-const mostParked = 64;
+/** Calls of one server that wait for the answers of modern agents: of one agent, and of all. */
+const mostParked = { ofOne: 64, ofAll: 1024 };
 
 /** The calls to a server of the legacy era that was promised that it may ask. */
 export class AskedCalls {
@@ -133,7 +133,8 @@ export class AskedCalls {
   }
 
   #park(call: AskedCall, bound: BoundCall): string | undefined {
-    if (this.#parked.size >= mostParked) return undefined;
+    const ofOne = [...this.#parked.values()].filter((parked) => parked.call.sessionId === call.sessionId);
+    if (ofOne.length >= mostParked.ofOne || this.#parked.size >= mostParked.ofAll) return undefined;
     const id = randomBytes(12).toString('base64url');
     const give = (): void => {
       this.#parked.delete(id);

@@ -3,14 +3,16 @@ import { messageOf } from '@notebridge/kit/message-of';
 import type { CallContext } from '../core/call-context.js';
 import { Cancellation } from '../core/cancellation.js';
 import { BridgeError, RemoteError } from '../core/errors.js';
-import { putQuestion, unanswered } from '../core/put-question.js';
-import { isQuestion, nameAsker, type Question, withAsker } from '../core/questions.js';
+import { putQuestion, refuseQuestion, unanswered } from '../core/put-question.js';
+import { canAnswer, isQuestion, isWebUrl, nameAsker, type Question, withAsker } from '../core/questions.js';
 import { settlesWithin } from '../util/settles-within.js';
 
 export interface InputOptions {
   /** The name of the server. */
   server: string;
   context: CallContext;
+  /** What the caller can be asked; undefined: nothing. */
+  askable: JsonObject | undefined;
   /** The params of the call. */
   params: JsonObject;
   /** How often the call has been made, this time included. */
@@ -31,16 +33,35 @@ const pauseMs = 250;
  * Any other caller is asked what it can be asked, in parallel, and the call is made again.
  */
 export async function takeInputRequired(result: JsonObject, options: InputOptions): Promise<JsonObject> {
-  const { server, context, params, rounds, retry } = options;
+  const { server, context, askable, params, rounds, retry } = options;
   const questions = parseQuestions(result, server);
-  if (context.caller.era === 'modern')
-    return questions === undefined ? result : { ...result, inputRequests: withAskers(questions, server) };
+  const isModern = context.caller.era === 'modern';
+  if (isModern && questions === undefined) return result;
+  if (isModern && questions !== undefined && canAnswerAny(askable, questions, server))
+    return { ...result, inputRequests: withAskers(questions, server) };
   if (rounds >= mostRounds)
     throw new BridgeError('unanswered_question', `"${server}" still asked for more after ${rounds} rounds of the call.`);
   const { inputResponses: _1, requestState: _2, ...again } = params;
   const { requestState } = result;
   const inputResponses = questions === undefined ? await pause(context) : await askAll(questions, options);
   return retry({ ...again, ...(inputResponses && { inputResponses }), ...(requestState === undefined ? {} : { requestState }) });
+}
+
+/**
+ * For a modern caller: false if all of it is elicitation that it cannot be asked, which is answered for it. Throws `unanswered_question`
+ * if only a part can be answered: it would be its own answer with something that it never saw.
+ */
+function canAnswerAny(askable: JsonObject | undefined, questions: Record<string, Question>, server: string): boolean {
+  const all = Object.values(questions);
+  const [refused] = all.filter((question) => !canAnswer(askable, question)).sort(byAnswer);
+  if (refused === undefined) return true;
+  if (refuseQuestion(refused) !== undefined && !all.some((question) => canAnswer(askable, question))) return false;
+  throw unanswered(refused, server, 'whoever calls did not declare that it can answer that');
+}
+
+/** Those for which there is no answer come first. */
+function byAnswer(one: Question, other: Question): number {
+  return Number(refuseQuestion(one) !== undefined) - Number(refuseQuestion(other) !== undefined);
 }
 
 /** Undefined if it asks nothing. Throws `bad_message` for what is no `input_required` of the specification. */
@@ -61,12 +82,12 @@ function withAskers(questions: Record<string, Question>, server: string): Record
 }
 
 /** Asks all at once. The first that fails ends the others. */
-async function askAll(questions: Record<string, Question>, { server, context, timeoutMs }: InputOptions): Promise<JsonObject> {
+async function askAll(questions: Record<string, Question>, { server, context, askable, timeoutMs }: InputOptions): Promise<JsonObject> {
   const cancellation = new Cancellation();
   const stopListening = context.cancellation.onCancel((reason) => cancellation.cancel(reason));
   const askOne = async ([key, question]: [string, Question]): Promise<[string, JsonObject]> => {
     try {
-      return [key, await putQuestion(context, question, { server, cancellation, timeoutMs })];
+      return [key, await putQuestion({ ask: context.ask, clientCapabilities: askable }, question, { server, cancellation, timeoutMs })];
     } catch (error) {
       cancellation.cancel('another question of the same call has failed');
       if (!(error instanceof RemoteError)) throw error;
@@ -98,6 +119,8 @@ export function isUrlsRequired({ raw: { code, data } }: RemoteError): boolean {
  */
 export function takeUrlsRequired(error: RemoteError, { server, context }: Pick<InputOptions, 'server' | 'context'>): JsonObject {
   const data = error.raw.data as JsonObject & { elicitations: unknown[] };
+  if (!data.elicitations.every((params) => isJsonObject(params) && isWebUrl(params.url)))
+    throw new BridgeError('bad_message', `"${server}" wants a URL to be opened that is none of the web.`, { cause: error });
   const named = data.elicitations.filter(isJsonObject).map((params) => ({ ...params, message: nameAsker(params.message, server) }));
   if (context.caller.era !== 'modern') throw new RemoteError({ ...error.raw, data: { ...data, elicitations: named } });
   if (!canOpenUrls(context.clientCapabilities)) {

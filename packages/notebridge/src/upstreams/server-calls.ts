@@ -156,7 +156,16 @@ export class ServerCalls {
   #takeInputRequired(call: ServerCall, result: JsonObject): Promise<JsonObject> {
     const { context, params, rounds = 1 } = call;
     const retry = (answered: JsonObject): Promise<JsonObject> => this.request({ ...call, params: answered, rounds: rounds + 1 });
-    return takeInputRequired(result, { server: this.#name, context, params, rounds, timeoutMs: this.limits.answerTimeoutMs, retry });
+    const askable = this.limits.mayAsk ? context.clientCapabilities : undefined;
+    return takeInputRequired(result, {
+      server: this.#name,
+      context,
+      askable,
+      params,
+      rounds,
+      timeoutMs: this.limits.answerTimeoutMs,
+      retry,
+    });
   }
 
   /** A call that its server did not survive is made once more, if it never arrived there or does no harm twice. */

@@ -21,6 +21,8 @@ export interface InstancesOptions extends Omit<ServerInstanceOptions, 'onNotific
 
 /** As many calls as run at once may wait four times over. */
 const waitingPerRunning = 4;
+/** Where calls run one at a time. */
+const waitingInTurn = 64;
 
 /** What ties a question of a server of the legacy era to one of the calls that run. */
 function questionsOf({ questions, transport }: ServerConfig): 'streams' | 'serial' | 'none' {
@@ -204,11 +206,12 @@ export class ServerInstances {
   #limits(): CallLimits {
     const { maxInFlight: most, timeoutMs, lazy, questions } = this.#config;
     const { callTimeoutMs, answerTimeoutMs, lazyIdleMs } = this.#options.limits;
-    const maxInFlight = questionsOf(this.#config) === 'serial' ? 1 : most;
+    const isSerial = questionsOf(this.#config) === 'serial';
+    const maxInFlight = isSerial ? 1 : most;
     return {
       maxInFlight,
       mayAsk: questions !== 'none',
-      maxWaiting: waitingPerRunning * most,
+      maxWaiting: isSerial ? waitingInTurn : waitingPerRunning * most,
       timeoutMs: timeoutMs ?? callTimeoutMs,
       answerTimeoutMs,
       idleMs: lazy ? lazyIdleMs : undefined,

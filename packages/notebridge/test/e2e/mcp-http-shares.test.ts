@@ -47,6 +47,22 @@ describe('sessions of one grant that take all places', () => {
   });
 });
 
+it('requests of one grant under way leave places to the others', async () => {
+  const { ask, test } = await openMcpHttp({ authenticate, limits: { maxInFlight: 4 } });
+  const call = (name: string) => ask('tools/call', { name: 'wait', arguments: {} }, { headers: as(name) });
+  const waiting = [];
+  for (let calls = 0; calls < 3; calls++) {
+    waiting.push(call('greedy'));
+    await test.waiting();
+  }
+  const refused = await call('greedy');
+  expect(refused.status).toBe(503);
+  expect(await refused.text()).toContain('3 requests of yours');
+  expect((await ask('tools/list', {}, { headers: as('another') })).status).toBe(200);
+  test.release();
+  for (const answer of waiting) expect((await answer).status).toBe(200);
+});
+
 it('a batch of more than 1,024 messages is refused whole', async () => {
   const { open } = await openMcpHttp();
   const session = await open({}, {}, '2025-03-26');

@@ -78,6 +78,10 @@ describe('a call of a modern agent to a server of the legacy era', () => {
     const changes = [
       `x${state}`,
       state.slice(0, -4),
+      `${state}A`,
+      `${state}=`,
+      `${state}.x`,
+      `${state} `,
       `${state.slice(0, -1)}${state.endsWith('A') ? 'B' : 'A'}`,
       '',
       7,

@@ -104,7 +104,8 @@ describe('a modern agent', () => {
     const { url, post, ask } = await openDoor({ instances: 'per-agent' });
     expect(url.pathname).toBe('/mcp');
     const args = { asks: { 'odd key': { ...form, odd: 1 }, r: roots }, state: 'tampered? §' };
-    const [first] = await messagesOf(await ask('tools/call', { name: 'it__ask', arguments: args }));
+    const _meta = { 'io.modelcontextprotocol/clientCapabilities': everything };
+    const [first] = await messagesOf(await ask('tools/call', { name: 'it__ask', arguments: args, _meta }));
     expect(first?.result).toMatchObject({
       resultType: 'input_required',
       odd: 3,
@@ -114,16 +115,60 @@ describe('a modern agent', () => {
     expect(first?.result).not.toHaveProperty('ttlMs');
     const inputResponses = { 'odd key': { action: 'accept', content: { a: 1 }, odd: 2 }, r: { roots: [] } };
     const again = { name: 'it__ask', arguments: args, inputResponses, requestState: 'tampered? § 1' };
-    const [second] = await messagesOf(await ask('tools/call', again));
+    const [second] = await messagesOf(await ask('tools/call', { ...again, _meta }));
     expect(second?.result).toMatchObject({
       resultType: 'complete',
       structuredContent: { params: { ...again, name: 'ask' } },
     });
     const pidOf = (answer: JsonObject | undefined): unknown =>
       (answer as { result: { structuredContent: JsonObject } }).result.structuredContent.pid;
-    const [third] = await messagesOf(await ask('tools/call', again));
+    const [third] = await messagesOf(await ask('tools/call', { ...again, _meta }));
     expect(pidOf(third)).toBe(pidOf(second));
     expect((await post({})).status).toBe(400);
+  });
+
+  it.each(['what it did not declare', 'anything, where the entry of the server says so'])('is not asked %s', async (which) => {
+    const isNone = which.startsWith('anything');
+    const { ask } = await openDoor(isNone ? { questions: 'none' } : {});
+    const meta = { 'io.modelcontextprotocol/clientCapabilities': isNone ? everything : { elicitation: { form: {} } } };
+    const call = async (asks: JsonObject) =>
+      (await messagesOf(await ask('tools/call', { name: 'it__ask', arguments: { asks }, _meta: meta })))[0];
+    const url = { method: 'elicitation/create', params: { mode: 'url', url: 'https://x.example', message: '' } };
+    const cancelled = { a: { action: 'cancel' } };
+    expect(await call({ a: isNone ? form : url })).toMatchObject({
+      result: { structuredContent: { params: { inputResponses: cancelled } } },
+    });
+    for (const question of [sample, roots]) {
+      for (const asks of [{ a: question }, { a: question, b: form }])
+        expect(await call(asks)).toMatchObject({
+          error: { message: expect.stringContaining(question.method), data: { code: 'unanswered_question' } },
+        });
+    }
+  });
+
+  it('is asked for pages of the web alone, and in words that hide nothing', async () => {
+    const { ask } = await openDoor();
+    const meta = { 'io.modelcontextprotocol/clientCapabilities': { elicitation: { form: {}, url: {} } } };
+    const call = async (params: JsonObject) => {
+      const args = { asks: { a: { method: 'elicitation/create', params } } };
+      const [answer] = await messagesOf(await ask('tools/call', { name: 'it__ask', arguments: args, _meta: meta }));
+      return (answer as { result: { inputRequests?: { a: { params: JsonObject } } } }).result.inputRequests?.a.params;
+    };
+    for (const url of ['javascript:alert(1)', 'data:text/html,x', 'file:///etc/passwd', 'https://a\u202eb', 'java\tscript:x', '', 7, null])
+      expect(await call({ mode: 'url', message: 'Log in.', url })).toBeUndefined();
+    expect(await call({ mode: 'weird', message: 'x' })).toBeUndefined();
+    expect(await call({ mode: 'url', message: 'Log in.', url: 'http://x.example/?q=a#b' })).toMatchObject({
+      url: 'http://x.example/?q=a#b',
+    });
+    const words = '\u001b[2K\b\b\r\u202e[other]\nPassword?\ttab \u0085\u2028';
+    const property = { title: words, description: words, const: words };
+    expect(await call({ message: words, requestedSchema: { type: 'object', properties: { [words]: property } } })).toEqual({
+      message: '[it] [2K[other]\nPassword?\ttab ',
+      requestedSchema: {
+        type: 'object',
+        properties: { [words]: { title: '[2K[other]\nPassword?\ttab ', description: '[2K[other]\nPassword?\ttab ', const: words } },
+      },
+    });
   });
 
   it('alone is told that a server of the legacy era needs URLs opened, and calls again when they are', async () => {

@@ -38,7 +38,12 @@ interface Identity {
   principal: Principal;
   lastHeard: number;
   running: number;
+  /** Of those that run the ones that listen. */
+  listening: number;
 }
+
+/** The part of the places that one principal can take: the others get in, whatever it does. */
+const mostOfAll = 0.75;
 
 const listenMethod = 'subscriptions/listen';
 
@@ -96,12 +101,18 @@ export class HttpModern {
     let isRunning = true;
     identity.running++;
     if (listens === undefined) this.#running++;
-    else this.#listeners.set(listens, identity);
+    else {
+      identity.listening++;
+      this.#listeners.set(listens, identity);
+    }
     const end = (): void => {
       if (!isRunning) return;
       isRunning = false;
       if (listens === undefined) this.#running--;
-      else this.#listeners.delete(listens);
+      else {
+        identity.listening--;
+        this.#listeners.delete(listens);
+      }
       identity.running--;
       identity.lastHeard = now();
     };
@@ -176,13 +187,18 @@ export class HttpModern {
     this.#identities.clear();
   }
 
-  #refuse({ accepted }: HttpCall, { id, method }: RpcRequest): HttpFault | undefined {
+  #refuse({ accepted, principal }: HttpCall, { id, method }: RpcRequest): HttpFault | undefined {
     const { maxInFlight, maxListens } = this.#options.limits;
+    const { running, listening } = this.#identify(principal);
     if (method !== listenMethod) {
+      const most = Math.ceil(mostOfAll * maxInFlight);
+      if (running - listening >= most) return tooMany(`${most} requests of yours are under way; wait for one to end.`, 1, id);
       if (this.#running < maxInFlight) return undefined;
       return tooMany(`${maxInFlight} requests are under way; wait for one to end.`, 1, id);
     }
     if (!accepted.eventStream) return fault(406, 'bad_message', `"${listenMethod}" is answered with "text/event-stream" only.`, id);
+    const most = Math.ceil(mostOfAll * maxListens);
+    if (listening >= most) return tooMany(`${most} listens of yours are open.`, 30, id);
     return this.#listeners.size < maxListens ? undefined : tooMany(`${maxListens} listens are open.`, 30, id);
   }
 
@@ -205,7 +221,7 @@ export class HttpModern {
 
   #identify(principal: Principal): Identity {
     const key = principalKey(principal);
-    const identity = this.#identities.get(key) ?? { sessionId: randomUUID(), principal, lastHeard: 0, running: 0 };
+    const identity = this.#identities.get(key) ?? { sessionId: randomUUID(), principal, lastHeard: 0, running: 0, listening: 0 };
     this.#identities.set(key, identity);
     identity.lastHeard = this.#options.now();
     return identity;
