@@ -42,6 +42,8 @@ export interface ToolServer extends Provider {
   readonly status: ServerStatus;
   /** Its tools as last listed, without starting anything; undefined if they were never asked for. */
   readonly knownTools: readonly Tool[] | undefined;
+  /** True if it runs, and its calls may be tasks of 2025-11-25. Left out: they may not. */
+  readonly takesTasks?: boolean;
   /** Its tools, all pages of the list, as far as the config allows them. Starts the server if need be. Rejects with `upstream_unavailable`. */
   listTools(context?: CallContext): Promise<readonly Tool[]>;
 }
