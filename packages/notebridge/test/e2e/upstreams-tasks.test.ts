@@ -79,6 +79,14 @@ describe('tasks of servers', () => {
     expect(await send('tasks/cancel', { taskId: one.taskId })).toMatchObject({ taskId: one.taskId, status: 'cancelled' });
   });
 
+  it('that are over at once are told of all the same, after the answer', async () => {
+    const { agent, said } = await open();
+    const { taskId } = await begin(await agent('s'), 'a__slow', { quick: true });
+    const states = () => said.filter(({ method }) => method === 'notifications/tasks/status');
+    expect(states()).toEqual([]);
+    await expect.poll(states).toMatchObject([{ params: { taskId, status: 'completed' }, sessionId: 's' }]);
+  });
+
   it('are none for another principal, and cancelled by the session that began them alone', async () => {
     const { agent } = await open();
     const mine = await agent('s1', { kind: 'grant', grantId: 'g1' });

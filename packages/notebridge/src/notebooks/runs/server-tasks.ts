@@ -21,21 +21,28 @@ export interface ServerTask {
 /** Tasks of servers that are remembered for one owner; the oldest give way. */
 const maxTasks = 200;
 
+/** States of tasks that nobody knows yet; most are of tasks that were forgotten. */
+const maxEarly = 64;
+
 /**
  * The tasks that servers run themselves, under ids of ours that belong to who began them. What a server says of a task passes as it is, but
  * for the id; when it is over and forgotten, is for the server to say.
  */
 export class ServerTasks {
   readonly #servers: TaskServers;
+  readonly #emit: (event: ProviderEvent) => void;
   readonly #tasks = new Map<string, ServerTask>();
+  /** What servers say of tasks that are not known yet: one that is quick is over before its call is answered here. */
+  readonly #early = new Map<string, JsonObject>();
 
   constructor(servers: TaskServers, emit: (event: ProviderEvent) => void) {
     this.#servers = servers;
     servers.onTaskStatus((server, params) => {
       const task = [...this.#tasks.values()].find((one) => one.server === server && one.remoteId === params.taskId);
-      if (task === undefined) return;
-      emit({ method: 'notifications/tasks/status', params: withId(params, task.id), sessionId: task.sessionId });
+      if (task === undefined) this.#keepEarly(earlyKey(server, params.taskId), params);
+      else this.#tell(task, params);
     });
+    this.#emit = emit;
   }
 
   takes(tool: string): boolean {
@@ -50,6 +57,9 @@ export class ServerTasks {
     if (own.length >= maxTasks) this.#tasks.delete(own[0]?.id ?? '');
     const task: ServerTask = { ...asked, id: randomUUID(), remoteId: begun.taskId };
     this.#tasks.set(task.id, task);
+    const early = this.#early.get(earlyKey(task.server, task.remoteId));
+    // After the answer, by which the agent learns of the task.
+    if (early !== undefined && this.#early.delete(earlyKey(task.server, task.remoteId))) setImmediate(() => this.#tell(task, early));
     return { ...result, task: withId(begun, task.id) };
   }
 
@@ -80,9 +90,24 @@ export class ServerTasks {
     return (await Promise.all(asked)).flat().reverse();
   }
 
+  #tell(task: ServerTask, params: JsonObject): void {
+    this.#emit({ method: 'notifications/tasks/status', params: withId(params, task.id), sessionId: task.sessionId });
+  }
+
+  #keepEarly(key: string, params: JsonObject): void {
+    this.#early.delete(key);
+    this.#early.set(key, params);
+    const [oldest] = this.#early.keys();
+    if (this.#early.size > maxEarly && oldest !== undefined) this.#early.delete(oldest);
+  }
+
   #ownedBy(ownerKey: string): ServerTask[] {
     return [...this.#tasks.values()].filter((task) => task.ownerKey === ownerKey);
   }
+}
+
+function earlyKey(server: string, remoteId: unknown): string {
+  return JSON.stringify([server, remoteId]);
 }
 
 /** The same, about the task of this id. */
