@@ -129,7 +129,7 @@ class Assembly implements Notebridge {
 
   async #attachNotebook(): Promise<void> {
     const { options, settings, openNotebook, servers } = this.#parts;
-    if (openNotebook === undefined) return;
+    if (openNotebook === undefined) return servers && this.#addTasks(false);
     const notebook = await openNotebook({
       ...settings,
       pages: options.pages ?? {},
@@ -140,13 +140,17 @@ class Assembly implements Notebridge {
     // Code in the notebook gives its grant back before the servers and the grants are closed.
     this.#closers.add(() => notebook.close());
     this.#place.attach(notebook);
-    // `dynamic` is exactly the reference's behaviour, which has no tasks.
-    if (options.pages?.list !== 'dynamic') {
-      const { TaskMiddleware } = await import('../notebooks/runs/task-middleware.js');
-      this.hub.addMiddleware(new TaskMiddleware({ emit: (event) => this.hub.events.emit(event) }));
-    }
+    await this.#addTasks(true);
     for (const middleware of notebook.middlewares) this.hub.addMiddleware(middleware);
     this.hub.addProvider(notebook.provider);
+  }
+
+  async #addTasks(hasRuns: boolean): Promise<void> {
+    const { options, servers } = this.#parts;
+    // `dynamic` is exactly the reference's behaviour, which has no tasks.
+    if (options.pages?.list === 'dynamic') return;
+    const { TaskMiddleware } = await import('../notebooks/runs/task-middleware.js');
+    this.hub.addMiddleware(new TaskMiddleware({ emit: (event) => this.hub.events.emit(event), servers: servers?.provider, hasRuns }));
   }
 
   async #openTools(servers: ConfigServers) {

@@ -8,6 +8,7 @@ import { BridgeError, codeOf } from '../core/errors.js';
 import type { ListToolsResult, Tool } from '../core/mcp.js';
 import { type ParamHeader, paramHeadersOf } from '../core/param-headers.js';
 import type { Provider, ProviderEvent } from '../core/provider.js';
+import type { TaskServers } from '../core/task-servers.js';
 import type { ToolAddress } from '../core/tool-address.js';
 import type { ToolServer, ToolServerEvent, ToolServers } from '../core/tool-server.js';
 import { quote } from '../util/quote.js';
@@ -39,13 +40,14 @@ interface ListedByAll {
   cache: CacheHints | undefined;
 }
 
+const taskStatus = 'notifications/tasks/status';
 const listChanged = 'notifications/tools/list_changed';
 
 /**
  * The servers of the config as one provider for agents: their tools and prompts as `server__name`, or as `name` where the config says so,
  * their resources as they are.
  */
-export class ServerTools implements Provider {
+export class ServerTools implements Provider, TaskServers {
   readonly name = 'servers';
   readonly #options: ServerToolsOptions;
   readonly #names: ToolNames;
@@ -137,6 +139,24 @@ export class ServerTools implements Provider {
     return known === undefined ? [] : paramHeadersOf(known, address?.tool);
   }
 
+  takesTasks(tool: string): boolean {
+    const address = this.resolve(tool);
+    return address !== undefined && this.#options.servers.get(address.server)?.takesTasks === true;
+  }
+
+  async requestTask(server: string, { method, params }: { method: string; params: JsonObject }, context: CallContext): Promise<JsonObject> {
+    const found = this.#options.servers.get(server);
+    if (found?.expose !== 'direct') throw new BridgeError('unknown_server', `The server "${server}" of this task is not there any more.`);
+    return found.request(method, params, context);
+  }
+
+  onTaskStatus(listener: (server: string, params: JsonObject) => void): () => void {
+    return this.#options.servers.subscribe((event) => {
+      if (event.kind === 'notification' && event.notification.method === taskStatus)
+        listener(event.server, event.notification.params ?? {});
+    });
+  }
+
   notify(method: string, params: JsonObject | undefined, context?: CallContext): void {
     // Servers are shared by agents; of what one agent says only its calls concern them.
     if (method !== 'notifications/roots/list_changed') return;
@@ -172,8 +192,10 @@ export class ServerTools implements Provider {
       case 'state':
         return [];
       case 'notification':
-        // That its tools have changed a server says as `tools`, when the new ones are known.
-        return isDirect && event.notification.method !== listChanged ? [{ ...event.notification, server: event.server }] : [];
+        // That its tools have changed a server says as `tools`, when the new ones are known; its tasks are known by other ids here.
+        return isDirect && event.notification.method !== listChanged && event.notification.method !== taskStatus
+          ? [{ ...event.notification, server: event.server }]
+          : [];
       case 'removed':
         return [listChanged, 'notifications/prompts/list_changed', 'notifications/resources/list_changed'].map((method) => ({ method }));
       case 'added':

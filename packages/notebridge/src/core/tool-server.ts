@@ -50,6 +50,8 @@ export interface ToolServer extends Provider {
   readonly knownTools: readonly Tool[] | undefined;
   /** How long those still hold, as the server said; undefined if that is unknown. */
   readonly toolsCache?: CacheHints | undefined;
+  /** True if it runs, and its calls may be tasks of 2025-11-25. Left out: they may not. */
+  readonly takesTasks?: boolean;
   /** Its tools, all pages of the list, as far as the config allows them. Starts the server if need be. Rejects with `upstream_unavailable`. */
   listTools(context?: CallContext): Promise<readonly Tool[]>;
 }

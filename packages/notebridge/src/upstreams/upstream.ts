@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { JsonObject } from '@notebridge/kit/json';
+import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { Listeners } from '@notebridge/kit/listeners';
 import type { CacheHints } from '../core/cache-hints.js';
 import type { CallContext } from '../core/call-context.js';
@@ -105,6 +105,12 @@ export class Upstream implements ToolServer {
 
   get toolsCache(): CacheHints | undefined {
     return this.#tools.cacheHints;
+  }
+
+  get takesTasks(): boolean {
+    const { era, capabilities } = this.#handshake ?? {};
+    const requests = era === 'legacy' && isJsonObject(capabilities?.tasks) ? capabilities.tasks.requests : undefined;
+    return isJsonObject(requests) && isJsonObject(requests.tools) && requests.tools.call !== undefined;
   }
 
   async listTools(context?: CallContext): Promise<readonly Tool[]> {

@@ -8,16 +8,22 @@ import { type Answered, answer, type CallNext, type Middleware, type MiddlewareC
 import { owner, principalKey } from '../../core/principal.js';
 import type { ProviderEvent } from '../../core/provider.js';
 import { RequestContext } from '../../core/request-context.js';
+import type { TaskServers } from '../../core/task-servers.js';
 import { envelopeKeys } from '../../rpc/modern-envelope.js';
 import { quote } from '../../util/quote.js';
 import { settlesWithin } from '../../util/settles-within.js';
 import { followToEnd } from './follow-to-end.js';
-import type { Task } from './task.js';
+import { ServerTasks } from './server-tasks.js';
+import { relatedTaskKey, type Task } from './task.js';
 import { TaskStore } from './task-store.js';
 
 export interface TaskMiddlewareOptions {
   /** Notifies agents. */
   emit: (event: ProviderEvent) => void;
+  /** Servers that have tasks of their own. Left out: there are none. */
+  servers?: TaskServers | undefined;
+  /** False: there is no notebook whose runs could be tasks. Default true. */
+  hasRuns?: boolean | undefined;
 }
 
 type Context = MiddlewareContext<JsonObject>;
@@ -26,7 +32,6 @@ type Answer = Promise<Answered<JsonObject>>;
 /** The version of the legacy era that has tasks in its core. */
 const versionWithTasks = '2025-11-25';
 const extension = 'io.modelcontextprotocol/tasks';
-const relatedTaskKey = 'io.modelcontextprotocol/related-task';
 const legacyMethods = new Set(['tasks/get', 'tasks/result', 'tasks/list', 'tasks/cancel']);
 const modernMethods = new Set(['tasks/get', 'tasks/update', 'tasks/cancel']);
 const runNames = new Set(['run_code_cell', 'run_code']);
@@ -34,20 +39,25 @@ const runNames = new Set(['run_code_cell', 'run_code']);
 const promptSeconds = 5;
 
 /**
- * Tasks of MCP over the runs of the notebook: those of 2025-11-25, which the agent asks for, and the extension of 2026-07-28, where a run
+ * The one place that knows all tasks: those that servers have of themselves (2025-11-25; the tasks of the two eras are not translated into
+ * each other), and tasks of MCP over the runs of the notebook: those of 2025-11-25, which the agent asks for, and the extension of 2026-07-28, where a run
  * that takes long becomes one. A task is the call itself, which is waited for here; so it gives exactly what the call would have given.
  */
 export class TaskMiddleware implements Middleware {
   readonly name = 'tasks';
   readonly #emit: TaskMiddlewareOptions['emit'];
+  readonly #hasRuns: boolean;
   readonly #store = new TaskStore();
+  readonly #ofServers: ServerTasks | undefined;
   /** Those that opened a session of the version with tasks. */
   readonly #callers = new WeakSet<Caller>();
   /** The tools that can be waited for; undefined before the first list. */
   #waitable: ReadonlySet<string> | undefined;
 
-  constructor({ emit }: TaskMiddlewareOptions) {
+  constructor({ emit, servers, hasRuns = true }: TaskMiddlewareOptions) {
     this.#emit = emit;
+    this.#hasRuns = hasRuns;
+    this.#ofServers = servers && new ServerTasks(servers, emit);
   }
 
   /** Not async: every request comes through here. */
@@ -69,13 +79,14 @@ export class TaskMiddleware implements Middleware {
 
   /** Elsewhere the methods mean what whoever stands behind us makes of them. */
   #isAboutTasks({ method, caller }: Context): boolean {
-    return caller.era === 'modern' ? modernMethods.has(method) : legacyMethods.has(method) && this.#callers.has(caller);
+    return caller.era === 'modern' ? this.#hasRuns && modernMethods.has(method) : legacyMethods.has(method) && this.#callers.has(caller);
   }
 
   async #declare(context: Context, callNext: CallNext<JsonObject, JsonObject>): Answer {
     const result = await callNext(context);
     const capabilities = isJsonObject(result.capabilities) ? result.capabilities : {};
     if (context.method === 'server/discover') {
+      if (!this.#hasRuns) return result;
       const extensions = isJsonObject(capabilities.extensions) ? capabilities.extensions : {};
       return { ...result, capabilities: { ...capabilities, extensions: { ...extensions, [extension]: {} } } };
     }
@@ -90,7 +101,11 @@ export class TaskMiddleware implements Middleware {
     // Later pages of a list add to the first.
     this.#waitable = new Set([...(context.message.cursor === undefined ? [] : (this.#waitable ?? [])), ...waitable]);
     if (!this.#callers.has(context.caller)) return result;
-    return { ...result, tools: result.tools.map((tool) => withTaskSupport(tool, waitable.includes(tool.name))) };
+    const asTheySay = (name: string): boolean => !waitable.includes(name) && this.#ofServers?.takes(name) === true;
+    return {
+      ...result,
+      tools: result.tools.map((tool) => (asTheySay(tool.name) ? tool : withTaskSupport(tool, waitable.includes(tool.name)))),
+    };
   }
 
   #call(context: MiddlewareContext<ToolCall>, callNext: CallNext<ToolCall, ToolResult>): Answer {
@@ -99,8 +114,16 @@ export class TaskMiddleware implements Middleware {
     if (context.caller.era === 'modern')
       return canBeTask && declaresTasks(context) ? this.#callOrTask(context, callNext) : callNext(context);
     if (!isJsonObject(task) || !this.#callers.has(context.caller)) return callNext(context);
+    const { target } = context;
+    if (target !== undefined && this.#ofServers?.takes(name) === true) return this.#callServer(context, callNext, target.server);
     if (!canBeTask) throw new BridgeError('unknown_method', `${quote(name)} cannot be called as a task.`);
     return this.#createTask(context, callNext, task);
+  }
+
+  async #callServer(context: MiddlewareContext<ToolCall>, callNext: CallNext<ToolCall, ToolResult>, server: string): Answer {
+    const result = await callNext(context);
+    const { sessionId } = context.caller;
+    return answer(this.#ofServers?.begin(result, { server, ownerKey: ownerKeyOf(context), sessionId }) ?? result);
   }
 
   async #createTask(context: MiddlewareContext<ToolCall>, callNext: CallNext<ToolCall, ToolResult>, { ttl }: JsonObject): Answer {
@@ -146,6 +169,11 @@ export class TaskMiddleware implements Middleware {
     if (isModern) assertDeclared(context);
     const ownerKey = ownerKeyOf(context);
     const { taskId, cursor } = context.message;
+    const ofServer = isModern ? undefined : this.#ofServers?.find(taskId, ownerKey);
+    if (ofServer !== undefined && context.method !== 'tasks/list') {
+      if (context.method === 'tasks/cancel' && ofServer.sessionId !== context.caller.sessionId) throw notOwn('');
+      return answer(await (this.#ofServers as ServerTasks).request(ofServer, context));
+    }
     switch (context.method) {
       case 'tasks/get': {
         const task = this.#store.find(taskId, ownerKey);
@@ -163,7 +191,10 @@ export class TaskMiddleware implements Middleware {
         // Who is nobody in particular sees what began in the same session.
         const isAnonymous = context.caller.principal?.kind === 'anonymous';
         const { tasks, nextCursor } = this.#store.list(ownerKey, cursor, isAnonymous ? context.caller.sessionId : undefined);
-        return answer({ tasks: tasks.map((task) => task.toLegacy()), ...(nextCursor === undefined ? {} : { nextCursor }) });
+        // Those of servers come with the first page.
+        const others = cursor === undefined && !isAnonymous ? ((await this.#ofServers?.list(ownerKey, context)) ?? []) : [];
+        const listed = [...tasks.map((task) => task.toLegacy()), ...others];
+        return answer({ tasks: listed, ...(nextCursor === undefined ? {} : { nextCursor }) });
       }
     }
   }
@@ -172,11 +203,7 @@ export class TaskMiddleware implements Middleware {
     const isModern = caller.era === 'modern';
     // Sessions of one token are agents each for itself, and only one of them changes and runs. Without sessions they are one.
     const isOwn = task.sessionId === caller.sessionId || (isModern && task.era === 'modern');
-    if (task.outcome === undefined && !isOwn)
-      throw new BridgeError(
-        'bad_params',
-        'The task goes on for another session, which began it. interrupt_run ends its run, for who holds the notebook.',
-      );
+    if (task.outcome === undefined && !isOwn) throw notOwn(' interrupt_run ends its run, for who holds the notebook.');
     if (task.outcome !== undefined && !isModern)
       throw new BridgeError('bad_params', `The task has ended already, with the status ${quote(task.toLegacy().status)}.`);
     task.end({ kind: 'cancelled' });
@@ -219,6 +246,10 @@ async function toResult(task: Task, context: Context): Promise<JsonObject> {
   if (outcome.kind === 'cancelled') throw new BridgeError('cancelled', 'The task was cancelled.');
   const meta = isJsonObject(outcome.result._meta) ? outcome.result._meta : {};
   return { ...outcome.result, _meta: { ...meta, [relatedTaskKey]: { taskId: task.id } } };
+}
+
+function notOwn(next: string): BridgeError {
+  return new BridgeError('bad_params', `The task goes on for another session, which began it.${next}`);
 }
 
 function ownerKeyOf({ caller }: Pick<Context, 'caller'>): string {

@@ -14,6 +14,9 @@ export interface NewTask extends Pick<Task, 'ownerKey' | 'sessionId' | 'era' | '
   tool: string;
 }
 
+/** In the `_meta` of what is said of a task. */
+export const relatedTaskKey = 'io.modelcontextprotocol/related-task';
+
 /** Suggested to agents. Milliseconds. */
 const pollIntervalMs = 1000;
 
