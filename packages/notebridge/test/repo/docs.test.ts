@@ -145,7 +145,10 @@ const runs: Record<string, (code: string) => Promise<void>> = {
     for (const key of [...knownKeysAt(['notebridge']), ...knownKeysAt(['notebridge', 'limits'])]) expect(code).toContain(`"${key}":`);
   },
   async 'config-auth'(code) {
-    expect((await configOf(code)).auth).toMatchObject({ issuer: 'https://login.example', scopes: [{ readOnly: false }, { readOnly: true }] });
+    expect((await configOf(code)).auth).toMatchObject({
+      issuer: 'https://login.example',
+      scopes: [{ readOnly: false }, { readOnly: true }],
+    });
   },
   async 'config-remote'(code) {
     const { servers } = await configOf(code);
