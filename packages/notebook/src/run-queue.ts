@@ -58,7 +58,7 @@ export interface Job {
   /** Of a run that has reached the kernel already. */
   readonly follow?: EarlierRun['follow'];
   /** Asked to stop; a job that has not reached the kernel yet never does. */
-  isStopped: boolean;
+  readonly stop: AbortController;
 }
 
 export type RunStatus = Execution['status'] | 'cancelled' | 'failed';
@@ -101,12 +101,21 @@ export class RunQueue {
 
   /** The run's id, and its result. */
   add(cellId: string, source: string, options: RunOptions): BegunRun {
-    return this.#add({ id: ++this.#lastId, cellId, source, options, state: 'queued', isStopped: false });
+    return this.#add({ id: ++this.#lastId, cellId, source, options, state: 'queued', stop: new AbortController() });
   }
 
   /** Before any other. */
   addEarlier({ cellId, by, startedAt, follow }: EarlierRun): BegunRun {
-    return this.#add({ id: ++this.#lastId, cellId, source: '', options: { by }, state: 'queued', startedAt, follow, isStopped: false });
+    return this.#add({
+      id: ++this.#lastId,
+      cellId,
+      source: '',
+      options: { by },
+      state: 'queued',
+      startedAt,
+      follow,
+      stop: new AbortController(),
+    });
   }
 
   #add(job: Job): BegunRun {
@@ -132,11 +141,11 @@ export class RunQueue {
 
   /** Keeps the running job from the kernel, if it is not there yet. */
   stopRunning(): void {
-    if (this.#running) this.#running.isStopped = true;
+    this.#running?.stop.abort();
   }
 
   #abort(job: Job): void {
-    job.isStopped = true;
+    job.stop.abort();
     this.drop(notRun('it was cancelled'), ({ id }) => id === job.id);
   }
 

@@ -103,6 +103,25 @@ describe('a session', () => {
     await expect(cancelled).rejects.toMatchObject({ code: 'cancelled' });
   });
 
+  it('ends a run that is interrupted while the kernel starts at once, and what waits behind it runs', async () => {
+    const kernel = new TinyKernel();
+    const { session } = open(['print("never")', 'print("then")'], { kernel });
+    let goOn = () => {};
+    const start = kernel.start.bind(kernel);
+    kernel.start = async () => {
+      await new Promise<void>((resolve) => {
+        goOn = resolve;
+      });
+      await start();
+    };
+    const runs = [session.run('c0', { by: bot }), session.run('c1', { by: bot })];
+    await session.interrupt({ by: ann });
+    await expect(runs[0]).rejects.toMatchObject({ code: 'cancelled' });
+    expect(kernel.state).toBe('starting');
+    goOn();
+    expect(await runs[1]).toMatchObject({ status: 'ok' });
+  });
+
   it('takes a cancelled run out of the queue, and interrupts one that runs', async () => {
     const { session } = open(['forever()', 'print("never")']);
     const [first, second] = [new AbortController(), new AbortController()];

@@ -270,8 +270,9 @@ export class NotebookSession {
       if (job.follow) return sink.finish(await job.follow(heard));
       if (this.#started && this.kernel.state === 'dead')
         throw new NotebookError('kernel_dead', 'The kernel has died; restart it. Its variables are gone.');
-      await this.start();
-      if (job.isStopped) throw notRun('it was stopped')(job);
+      // A kernel may take its time to start: who stops the run meanwhile does not wait for it.
+      await Promise.race([this.start(), whenAborted(job.stop.signal)]);
+      if (job.stop.signal.aborted) throw notRun('it was stopped')(job);
       sink.begin();
       return sink.finish(await this.kernel.execute(job.source, heard));
     } catch (error) {
@@ -325,6 +326,13 @@ export class NotebookSession {
 /** Joins a document and a kernel. The kernel starts with the first run, or with `start()`. */
 export function createNotebookSession(options: SessionOptions): NotebookSession {
   return new NotebookSession(options);
+}
+
+function whenAborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
 }
 
 function refusal({ prompt }: InputQuestion, wasAsked: boolean): Output {

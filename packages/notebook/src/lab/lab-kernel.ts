@@ -91,7 +91,6 @@ export class LabKernel implements Kernel {
   /** Hears the rest of a cell that an earlier process has sent. Before anything else is asked of this kernel. */
   follow(sent: SentCell, options: ExecuteOptions): Promise<Execution> {
     const execution = new RemoteExecution(sent.source, options);
-    execution.isSent = true;
     execution.hasBegun = sent.hasBegun;
     this.#client = { kernelId: sent.kernelId, id: sent.clientId };
     this.#running.set(sent, execution);
@@ -151,22 +150,19 @@ export class LabKernel implements Kernel {
 
   async #run(execution: RemoteExecution): Promise<Execution> {
     if (execution.isAbandoned) return { status: 'interrupted', executionCount: 0 };
-    // A kernel may take its time to start: who stops the cell meanwhile does not wait for it.
-    await Promise.race([this.#attached(), execution.ended]);
-    if (!execution.isAbandoned) this.#send(execution);
+    await this.#attached();
+    this.#send(execution);
     return execution.ended;
   }
 
   #send(execution: RemoteExecution): void {
     const messageId = this.#channel?.send({ channel: 'shell', type: 'execute_request', content: execution.toRequest() }) ?? '';
-    execution.isSent = true;
     this.#running.set({ messageId }, execution);
     this.#tell(messageId, execution);
   }
 
   async #stop(execution: RemoteExecution): Promise<void> {
     execution.isAbandoned = true;
-    if (!execution.isSent) return execution.end('interrupted');
     // Its code stays in the kernel's queue, behind another's cell, and is interrupted when it begins.
     if (!execution.hasBegun) return;
     execution.isInterrupted = true;

@@ -6,7 +6,6 @@ import type { KernelMessage } from './kernel-message.js';
 export class RemoteExecution {
   readonly source: string;
   readonly ended: Promise<Execution>;
-  isSent = false;
   /** Its code runs: it has left the kernel's own queue, where cells of others may be before it. */
   hasBegun = false;
   /** Asked to stop before it began: interrupted as soon as it begins, and not before, since then it would hit another's cell. */

@@ -192,13 +192,3 @@ it('completion and inspection are the kernel’s, with characters of two halves 
   expect(found).toMatchObject({ matches: ['wonderful'], start: 6, end: code.length });
   expect(JSON.stringify(await kernel.inspect('print', 5))).toContain('Prints the values');
 });
-
-it('a cell that is interrupted before the kernel has started ends at once, and never runs', { timeout }, async () => {
-  await lab.write('unstarted.ipynb', [codeCell('one', 'a = 1')]);
-  const agent = await Agent.open(lab.server, 'unstarted.ipynb');
-  onTestFinished(() => agent.close());
-  const code = 'import pathlib; pathlib.Path("it-ran").touch()';
-  const { value } = await agent.call('run_code', { code, wait_seconds: 0 });
-  expect((await agent.call('interrupt_run', { run_id: value.run_id })).value.status).toMatch(/^(interrupted|cancelled)$/);
-  expect((await agent.call('run_code', { code: 'pathlib = __import__("pathlib"); pathlib.Path("it-ran").exists()' })).text).toContain('False');
-});
