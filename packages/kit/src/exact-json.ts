@@ -41,15 +41,34 @@ export function printJson(value: unknown): string {
  * if it has none. Throws RangeError for nesting deeper than the stack.
  */
 export function toPlainNumbers(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null) return value;
-  if (value instanceof ExactNumber) return value.valueOf();
+  return replaceLeaves(value, (leaf) => (leaf instanceof ExactNumber ? leaf.valueOf() : leaf));
+}
+
+/** For a parser of others between two of ours: exact numbers become texts that no peer can guess. The same value, uncopied, if it has none. */
+export function toMarkedNumbers(value: unknown): unknown {
+  return replaceLeaves(value, (leaf) => (leaf instanceof ExactNumber ? marker + leaf.source : leaf));
+}
+
+/** The exact numbers again. The same value, uncopied, if none is marked. */
+export function fromMarkedNumbers(value: unknown): unknown {
+  const isMarked = (leaf: unknown): leaf is string => typeof leaf === 'string' && leaf.startsWith(marker);
+  return replaceLeaves(value, (leaf) => (isMarked(leaf) ? new ExactNumber(leaf.slice(marker.length)) : leaf));
+}
+
+/** A JSON text with marked numbers as they are written. */
+export function unmarkJson(text: string): string {
+  return text.replace(markedNumber, '$1');
+}
+
+function replaceLeaves(value: unknown, replace: (leaf: unknown) => unknown): unknown {
+  if (typeof value !== 'object' || value === null || value instanceof ExactNumber) return replace(value);
   const members = value as Record<string, unknown>;
   let copy: object | undefined;
   for (const key of Object.keys(members)) {
-    const plain = toPlainNumbers(members[key]);
-    if (plain === members[key]) continue;
+    const other = replaceLeaves(members[key], replace);
+    if (other === members[key]) continue;
     copy ??= Array.isArray(value) ? [...value] : { ...value };
-    setMember(copy, key, plain);
+    setMember(copy, key, other);
   }
   return copy ?? value;
 }

@@ -15,6 +15,7 @@ import { quote } from '../util/quote.js';
 import { exposeNames, hasPrefixOf } from './exposed-names.js';
 import { unknownCursor } from './list-pages.js';
 import { isListMethod, type ListMethod, mergeableLists, mergeLists } from './merged-lists.js';
+import { ServerLists } from './server-lists.js';
 import { ToolNames } from './tool-names.js';
 
 export interface ServerToolsOptions {
@@ -35,11 +36,6 @@ interface ToolsOfServer {
   cache: CacheHints | undefined;
 }
 
-interface ListedByAll {
-  all: { server: ToolServer; item: JsonObject }[];
-  cache: CacheHints | undefined;
-}
-
 const taskStatus = 'notifications/tasks/status';
 const listChanged = 'notifications/tools/list_changed';
 
@@ -55,14 +51,14 @@ export class ServerTools implements Provider, TaskServers {
   #listed = new Map<string, ToolAddress>();
   /** Which server has each of the prompts that were listed last. */
   #prompts = new Map<string, ToolAddress>();
-  /** Which server listed what last, by list and key, so that reading a resource does not list all of them anew. */
-  readonly #owners = new Map<ListMethod, Map<unknown, string>>();
+  readonly #lists: ServerLists;
   /** Names that were said to be refused. */
   readonly #refused = new Set<string>();
 
   constructor(options: ServerToolsOptions) {
     this.#options = options;
     this.#names = new ToolNames(options.servers);
+    this.#lists = new ServerLists({ ...options, direct: () => this.#direct });
   }
 
   /** What stands behind a name that agents know; undefined for a name that is not ours. */
@@ -108,7 +104,7 @@ export class ServerTools implements Provider, TaskServers {
   /** The server that listed a resource (by URI or template) or prompt (by the name that agents know) last. */
   serverOf(kind: 'resource' | 'prompt', name: string): string | undefined {
     if (kind === 'prompt') return this.#prompts.get(name)?.server;
-    return this.#owners.get('resources/list')?.get(name) ?? this.#owners.get('resources/templates/list')?.get(name);
+    return this.#lists.ownerNameOf('resources/list', name) ?? this.#lists.ownerNameOf('resources/templates/list', name);
   }
 
   request(method: string, params: JsonObject, context: CallContext): Promise<JsonObject> {
@@ -125,7 +121,7 @@ export class ServerTools implements Provider, TaskServers {
       case 'resources/read':
       case 'resources/subscribe':
       case 'resources/unsubscribe':
-        return this.#requestOwner('resources/list', params.uri, method, params, context);
+        return this.#lists.requestOwner('resources/list', params.uri, method, params, context);
       case 'completion/complete':
         return this.#complete(params, context);
       default:
@@ -173,11 +169,6 @@ export class ServerTools implements Provider, TaskServers {
     return this.#options.servers.all().filter(({ expose }) => expose === 'direct');
   }
 
-  /** All but those that wait for their first use: only tools are worth a start. One that was given up is tried again, as by tools. */
-  get #awake(): ToolServer[] {
-    return this.#direct.filter(({ status }) => status !== 'stopped' && status !== 'disabled');
-  }
-
   #ownerOfUnknown(name: string): ToolServer | undefined {
     const { plain } = this.#names;
     const byPrefix = this.#direct.find((server) => hasPrefixOf(name, server.name));
@@ -187,7 +178,7 @@ export class ServerTools implements Provider, TaskServers {
   #toProviderEvents(event: ToolServerEvent): ProviderEvent[] {
     const isDirect = this.#options.servers.get(event.server)?.expose === 'direct';
     // What was learnt of owners may be wrong from here on.
-    if (event.kind !== 'notification' || event.notification.method.endsWith('/list_changed')) this.#owners.clear();
+    if (event.kind !== 'notification' || event.notification.method.endsWith('/list_changed')) this.#lists.forget();
     switch (event.kind) {
       case 'state':
         return [];
@@ -236,27 +227,12 @@ export class ServerTools implements Provider, TaskServers {
   /** The tools of one server, or what is known of them if it fails or takes too long: one server must not hide the others. */
   async #toolsOf(server: ToolServer, context: CallContext): Promise<ToolsOfServer> {
     try {
-      const tools = await this.#inTime(server, server.listTools(context));
+      const tools = await this.#lists.inTime(server, server.listTools(context));
       return { server: server.name, tools, cache: server.toolsCache };
     } catch (error) {
       if (context.cancellation.reason !== undefined) throw error;
       this.#options.logger.warn(`The tools of "${server.name}" are not listed.`, { error: messageOf(error) });
       return { server: server.name, tools: server.knownTools ?? [], cache: undefined };
-    }
-  }
-
-  /** What a server answers. Rejects with `timeout` when a list has waited for it long enough. */
-  async #inTime<Answer>(server: ToolServer, answer: Promise<Answer>): Promise<Answer> {
-    const { listWaitMs = 20_000 } = this.#options;
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<never>((_, reject) => {
-      const error = new BridgeError('timeout', `"${server.name}" took longer than ${listWaitMs} ms; it may still be starting.`);
-      timer = setTimeout(reject, listWaitMs, error);
-    });
-    try {
-      return await Promise.race([answer, late]);
-    } finally {
-      clearTimeout(timer);
     }
   }
 
@@ -285,31 +261,9 @@ export class ServerTools implements Provider, TaskServers {
     if (method === 'prompts/list') return this.#listPrompts(context);
     // Of two with one name the server that stands first in the config has it, as for a request that names it.
     const listed = new Map<unknown, JsonObject>();
-    const { all, cache } = await this.#listAll(method, context);
+    const { all, cache } = await this.#lists.listAll(method, context);
     for (const { item } of all) if (!listed.has(item[key])) listed.set(item[key], item);
     return { [items]: [...listed.values()], ...cache };
-  }
-
-  /** What the servers list, in their order. One that fails or takes too long is left out. */
-  async #listAll(method: ListMethod, context: CallContext): Promise<ListedByAll> {
-    const lists = await Promise.all(
-      this.#awake.map(async (server) => {
-        try {
-          const { offered, cache } = await this.#inTime(server, mergeLists([server], method, context));
-          return { cache, entries: [...offered.values()].map(({ item }) => ({ server, item })) };
-        } catch (error) {
-          if (context.cancellation.reason !== undefined) throw error;
-          this.#options.logger.warn(`"${server.name}" is left out: it did not answer "${method}".`, { error: messageOf(error) });
-          return { cache: undefined, entries: [] };
-        }
-      }),
-    );
-    const { key } = mergeableLists[method];
-    const all = lists.flatMap(({ entries }) => entries);
-    this.#owners.set(method, new Map([...all].reverse().map(({ server, item }) => [item[key], server.name])));
-    // A server that sleeps is not in it, and may be at any moment.
-    const isWhole = this.#direct.every(({ status }) => status !== 'stopped');
-    return { all, cache: isWhole ? mergeCacheHints(lists.map((each) => each.cache)) : undefined };
   }
 
   async #listPrompts(context: CallContext): Promise<JsonObject> {
@@ -321,7 +275,7 @@ export class ServerTools implements Provider, TaskServers {
   async #promptOwners(
     context: CallContext,
   ): Promise<{ found: Map<string, { server: ToolServer; item: JsonObject }>; cache: CacheHints | undefined }> {
-    const { all, cache } = await this.#listAll('prompts/list', context);
+    const { all, cache } = await this.#lists.listAll('prompts/list', context);
     const byKey = new Map(all.map((entry) => [keyOf({ server: entry.server.name, tool: String(entry.item.name) }), entry]));
     const addresses = all.map(({ server, item }) => ({ server: server.name, tool: String(item.name) }));
     const names = exposeNames(addresses, this.#names.plain.rules);
@@ -338,34 +292,11 @@ export class ServerTools implements Provider, TaskServers {
 
   async #complete(params: JsonObject, context: CallContext): Promise<JsonObject> {
     const ref = isJsonObject(params.ref) ? params.ref : {};
-    if (ref.type !== 'ref/prompt') return this.#requestOwner('resources/templates/list', ref.uri, 'completion/complete', params, context);
+    if (ref.type !== 'ref/prompt')
+      return this.#lists.requestOwner('resources/templates/list', ref.uri, 'completion/complete', params, context);
     const found = (await this.#promptOwners(context)).found.get(asText(ref.name));
     if (found === undefined) throw new BridgeError('bad_params', `Unknown prompt: ${quote(ref.name)}.`);
     return found.server.request('completion/complete', { ...params, ref: { ...ref, name: found.item.name } }, context);
-  }
-
-  /** Hands a request to the server that lists the thing; a resource may exist unlisted, so the others are asked in turn. */
-  async #requestOwner(list: ListMethod, wanted: unknown, method: string, params: JsonObject, context: CallContext): Promise<JsonObject> {
-    const owner = this.#ownerOf(list, wanted) ?? (await this.#listAll(list, context).then(() => this.#ownerOf(list, wanted)));
-    if (owner !== undefined) return owner.request(method, params, context);
-    const failures: unknown[] = [];
-    for (const server of this.#awake) {
-      try {
-        return await server.request(method, params, context);
-      } catch (error) {
-        if (context.cancellation.reason !== undefined) throw error;
-        failures.push(error);
-      }
-    }
-    // A server that has no resources at all, or cannot be asked, says less than one that looked for this one.
-    const saying = failures.filter((error) => codeOf(error) !== 'unknown_method');
-    const told = saying.find((error) => codeOf(error) !== 'upstream_unavailable') ?? saying[0] ?? failures[0];
-    throw told ?? new BridgeError('bad_params', `No server has ${quote(wanted)}.`);
-  }
-
-  #ownerOf(list: ListMethod, wanted: unknown): ToolServer | undefined {
-    const name = this.#owners.get(list)?.get(wanted);
-    return this.#awake.find((server) => server.name === name);
   }
 }
 

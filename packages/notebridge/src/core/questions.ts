@@ -106,7 +106,7 @@ export function nameAsker(message: unknown, server: string): string {
 }
 
 /** Characters with which a text could move the cursor, erase or reorder what stands before it: all controls but tab and line feed. */
-const deceiving = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+const deceiving = /(?![\n\t])\p{Cc}|[\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
 
 function cleanText(text: string): string {
   return text.replaceAll('\r\n', '\n').replaceAll(deceiving, '');

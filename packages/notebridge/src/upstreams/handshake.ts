@@ -5,7 +5,7 @@ import type { ServerConfig } from '../core/server-config.js';
 import { serverInfoMetaKey } from '../rpc/modern-envelope.js';
 import { quote } from '../util/quote.js';
 import { settlesWithin } from '../util/settles-within.js';
-import { startFaultOf } from './link.js';
+import { fromFaultAnswer, startFaultOf } from './link.js';
 import { listenForChanges } from './listen-for-changes.js';
 import type { Handshake, UpstreamSession } from './upstream-session.js';
 
@@ -126,6 +126,8 @@ const modernCodes = new Set([-32020, -32021, -32022]);
 
 /** Of two refusals that of `initialize` says more, unless the question of the modern era was understood. */
 function telling(discovering: unknown, initializing: unknown): unknown {
+  // What can be done about it says most.
+  if (codeOf(fromFaultAnswer(discovering)) === 'login_required') return discovering;
   const isModern =
     codeOf(discovering) === 'handshake_failed' || (discovering instanceof RemoteError && modernCodes.has(Number(discovering.raw.code)));
   return isModern ? discovering : initializing;

@@ -1,3 +1,4 @@
+import { fromMarkedNumbers, toMarkedNumbers } from '@notebridge/kit/exact-json';
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { messageOf } from '@notebridge/kit/message-of';
 import { BridgeError } from '../core/errors.js';
@@ -7,6 +8,7 @@ import type { RemoteServerConfig } from '../core/server-config.js';
 import { MessageStream } from '../rpc/message-stream.js';
 import { classifyMessage, type RpcId } from '../rpc/messages.js';
 import { settlesWithin } from '../util/settles-within.js';
+import { createExactFetch } from './exact-fetch.js';
 import { type Link, type LinkOptions, noteStream, toFaultAnswer } from './link.js';
 import type { ServerTokens } from './oauth/server-tokens.js';
 import { toLoginNeed } from './oauth/to-login-need.js';
@@ -45,7 +47,8 @@ export async function openHttpLink(config: RemoteServerConfig, options: LinkOpti
     throw new StartFault(messageOf(error), { lasting: true, cause: error });
   });
   const tokens = options.logins.tokensOf(config, way.fetch);
-  const create = await loadTransport(config, { fetch: tokens?.noting(way.fetch) ?? way.fetch, tokens });
+  const fetch = createExactFetch(tokens?.noting(way.fetch) ?? way.fetch);
+  const create = await loadTransport(config, { fetch, tokens });
   const transport = create();
   // The older transport has one stream for all.
   const createOwn = options.mayAsk === true && config.transport === 'http' ? create : undefined;
@@ -142,7 +145,8 @@ class HttpLink implements Link {
     await this.#options.way.close();
   }
 
-  #receive(message: unknown): void {
+  #receive(marked: unknown): void {
+    const message = fromMarkedNumbers(marked);
     if (isJsonObject(message) && message.method === undefined) this.#pending.delete(message.id as RpcId);
     this.channel.incoming.send(message);
   }
@@ -155,7 +159,7 @@ class HttpLink implements Link {
     if (id !== undefined) this.#pending.set(id, exchange);
     const transport = id === undefined ? this.#transport : this.#transportFor(id);
     try {
-      await transport.send(message, {
+      await transport.send(toMarkedNumbers(message), {
         ...(exchange && { requestSignal: exchange.signal, headers: this.#paramHeaders(message) }),
         onRequestStreamEnd: () => {
           this.#own.delete(transport);
@@ -175,7 +179,8 @@ class HttpLink implements Link {
     if (createOwn === undefined || this.#isModern || this.#version === '') return this.#transport;
     const { sessionId } = this.#transport;
     const own = createOwn({ sessionId, protocolVersion: this.#version });
-    own.onmessage = (message: unknown) => {
+    own.onmessage = (marked: unknown) => {
+      const message = fromMarkedNumbers(marked);
       if (isJsonObject(message) && message.method !== undefined && message.id !== undefined) noteStream(message, id);
       else if (isJsonObject(message) && message.method === undefined) this.#own.delete(own);
       this.#receive(message);

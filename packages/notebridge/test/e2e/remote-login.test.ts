@@ -124,6 +124,24 @@ describe('a remote server behind an authorization server', () => {
     expect(await call()).toMatchObject({ success: true });
   }, 60_000);
 
+  it('that names another authorization server by now needs another login; what the first has issued is not sent to the second', async () => {
+    await using second = await AuthorizationServer.open();
+    await using opened = await open();
+    const { hub, server, call, kept } = opened;
+    await logIn(hub);
+    expect(await call()).toMatchObject({ success: true });
+    const before = kept()[0]?.text;
+    server.protection = { issuer: second.issuer };
+    expect(await call()).toMatchObject({
+      error_code: 'login_required',
+      error: expect.stringContaining('another one than that of the login'),
+    });
+    expect(kept()[0]?.text).toBe(before);
+    expect((await logIn(hub)).stderr).toContain(`by "${second.issuer}"`);
+    expect(await call()).toMatchObject({ success: true });
+    expect(server.claims.at(-1)).toMatchObject({ iss: second.issuer });
+  }, 90_000);
+
   it('lets a machine in by its own secret, which is sent to the token endpoint alone', async () => {
     const auth = { grant: 'client_credentials', clientId: 'a-machine', clientSecret: 'the secret of a machine', scope: 'read' };
     await using opened = await open({}, { auth });

@@ -102,19 +102,28 @@ async function openCallback({ auth }: RemoteServerConfig, { before, timeoutMs }:
   });
 }
 
-/** What the server says to a request without a token. */
+/** What the server says to requests without a token; some let everybody in to greet them, and some refuse that alone. */
 async function askForChallenge(config: RemoteServerConfig, fetch: Fetch): Promise<{ scope?: string; resourceMetadataUrl?: URL }> {
   const { extractWWWAuthenticateParams } = await import('@modelcontextprotocol/client');
-  const params = { protocolVersion: latestLegacyVersion, capabilities: {}, clientInfo: { name: 'notebridge', version: '0' } };
-  const response = await fetch(config.url, {
-    method: config.transport === 'sse' ? 'GET' : 'POST',
-    headers: { ...config.headers, accept: 'application/json, text/event-stream', 'content-type': 'application/json' },
-    ...(config.transport === 'http' && { body: JSON.stringify({ jsonrpc: '2.0', id: 0, method: 'initialize', params }) }),
-  });
-  if (response.status !== 401) return {};
-  const { scope, resourceMetadataUrl } = extractWWWAuthenticateParams(response);
-  return { ...(scope !== undefined && { scope }), ...(resourceMetadataUrl && { resourceMetadataUrl }) };
+  const isSse = config.transport === 'sse';
+  for (const [method, params] of isSse ? [['', {}] as const] : probes) {
+    const response = await fetch(config.url, {
+      method: isSse ? 'GET' : 'POST',
+      headers: { ...config.headers, accept: 'application/json, text/event-stream', 'content-type': 'application/json' },
+      ...(!isSse && { body: JSON.stringify({ jsonrpc: '2.0', id: 0, method, params }) }),
+    });
+    if (response.status !== 401) continue;
+    const { scope, resourceMetadataUrl } = extractWWWAuthenticateParams(response);
+    return { ...(scope !== undefined && { scope }), ...(resourceMetadataUrl && { resourceMetadataUrl }) };
+  }
+  return {};
 }
+
+const clientInfo = { name: 'notebridge', version: '0' };
+const probes = [
+  ['tools/list', {}],
+  ['initialize', { protocolVersion: latestLegacyVersion, capabilities: {}, clientInfo }],
+] as const;
 
 function viewOf({ issuer, tokens, expiresAt }: Omit<StoredLogin, 'server'>): LoginView {
   return { issuer, scope: tokens.scope, expiresAt, isRenewed: tokens.refresh_token !== undefined };

@@ -100,12 +100,27 @@ export class ServerTokens implements AuthProvider {
         if (this.#isMachine) return this.#logIn(challenge);
         if (login === undefined) throw this.require({ why: 'it asks for one (HTTP 401), and nobody has logged in' });
         if (login.tokens.refresh_token === undefined) throw this.require({ why: 'the one there was has ended (HTTP 401)' });
+        if (await this.#hasMoved(login, challenge))
+          throw this.require({ why: 'its authorization server is another one than that of the login' });
         await this.#refresh(login, login.tokens.refresh_token);
       })
       .finally(() => {
         this.#renewing = undefined;
       });
     return this.#renewing;
+  }
+
+  /** True if the server names other authorization servers by now: what one has issued is of no use at another. */
+  async #hasMoved({ discovery }: StoredLogin, { resourceMetadataUrl }: Challenge): Promise<boolean> {
+    const { discoverOAuthProtectedResourceMetadata } = await import('@modelcontextprotocol/client');
+    const url = resourceMetadataUrl ?? discovery.resourceMetadataUrl;
+    const found = await discoverOAuthProtectedResourceMetadata(
+      this.#options.config.url,
+      url === undefined ? {} : { resourceMetadataUrl: url },
+      this.#fetch,
+    ).catch(() => undefined);
+    const named = found?.authorization_servers ?? [];
+    return named.length > 0 && !named.some((each) => new URL(each).href === new URL(discovery.authorizationServerUrl).href);
   }
 
   async #refresh(login: StoredLogin, refreshToken: string): Promise<void> {

@@ -1,0 +1,109 @@
+import type { JsonObject } from '@notebridge/kit/json';
+import type { Logger } from '@notebridge/kit/logger';
+import { messageOf } from '@notebridge/kit/message-of';
+import { type CacheHints, mergeCacheHints } from '../core/cache-hints.js';
+import type { CallContext } from '../core/call-context.js';
+import { BridgeError, codeOf } from '../core/errors.js';
+import type { ToolServer } from '../core/tool-server.js';
+import { quote } from '../util/quote.js';
+import { type ListMethod, mergeableLists, mergeLists } from './merged-lists.js';
+
+export interface ServerListsOptions {
+  /** Those whose things agents see. */
+  direct: () => ToolServer[];
+  logger: Logger;
+  /** How long a list waits for a server. Milliseconds, default 20 s. */
+  listWaitMs?: number | undefined;
+}
+
+interface ListedByAll {
+  all: { server: ToolServer; item: JsonObject }[];
+  cache: CacheHints | undefined;
+}
+
+/** What servers list besides tools, and which of them has what. */
+export class ServerLists {
+  readonly #options: ServerListsOptions;
+  /** Which server listed what last, by list and key, so that reading a resource does not list all of them anew. */
+  readonly #owners = new Map<ListMethod, Map<unknown, string>>();
+
+  constructor(options: ServerListsOptions) {
+    this.#options = options;
+  }
+
+  /** The server that listed it last. */
+  ownerNameOf(list: ListMethod, wanted: unknown): string | undefined {
+    return this.#owners.get(list)?.get(wanted);
+  }
+
+  /** What was learnt of owners may be wrong from here on. */
+  forget(): void {
+    this.#owners.clear();
+  }
+
+  /** What the servers list, in their order. One that fails or takes too long is left out. */
+  async listAll(method: ListMethod, context: CallContext): Promise<ListedByAll> {
+    const lists = await Promise.all(
+      this.#awake.map(async (server) => {
+        try {
+          const { offered, cache } = await this.inTime(server, mergeLists([server], method, context));
+          return { cache, entries: [...offered.values()].map(({ item }) => ({ server, item })) };
+        } catch (error) {
+          if (context.cancellation.reason !== undefined) throw error;
+          this.#options.logger.warn(`"${server.name}" is left out: it did not answer "${method}".`, { error: messageOf(error) });
+          return { cache: undefined, entries: [] };
+        }
+      }),
+    );
+    const { key } = mergeableLists[method];
+    const all = lists.flatMap(({ entries }) => entries);
+    this.#owners.set(method, new Map([...all].reverse().map(({ server, item }) => [item[key], server.name])));
+    // A server that sleeps is not in it, and may be at any moment.
+    const isWhole = this.#options.direct().every(({ status }) => status !== 'stopped');
+    return { all, cache: isWhole ? mergeCacheHints(lists.map((each) => each.cache)) : undefined };
+  }
+
+  /** What a server answers. Rejects with `timeout` when a list has waited for it long enough. */
+  async inTime<Answer>(server: ToolServer, answer: Promise<Answer>): Promise<Answer> {
+    const { listWaitMs = 20_000 } = this.#options;
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      const error = new BridgeError('timeout', `"${server.name}" took longer than ${listWaitMs} ms; it may still be starting.`);
+      timer = setTimeout(reject, listWaitMs, error);
+    });
+    try {
+      return await Promise.race([answer, late]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** Hands a request to the server that lists the thing; a resource may exist unlisted, so the others are asked in turn. */
+  async requestOwner(list: ListMethod, wanted: unknown, method: string, params: JsonObject, context: CallContext): Promise<JsonObject> {
+    const owner = this.#ownerOf(list, wanted) ?? (await this.listAll(list, context).then(() => this.#ownerOf(list, wanted)));
+    if (owner !== undefined) return owner.request(method, params, context);
+    const failures: unknown[] = [];
+    for (const server of this.#awake) {
+      try {
+        return await server.request(method, params, context);
+      } catch (error) {
+        if (context.cancellation.reason !== undefined) throw error;
+        failures.push(error);
+      }
+    }
+    // A server that has no resources at all, or cannot be asked, says less than one that looked for this one.
+    const saying = failures.filter((error) => codeOf(error) !== 'unknown_method');
+    const told = saying.find((error) => codeOf(error) !== 'upstream_unavailable') ?? saying[0] ?? failures[0];
+    throw told ?? new BridgeError('bad_params', `No server has ${quote(wanted)}.`);
+  }
+
+  #ownerOf(list: ListMethod, wanted: unknown): ToolServer | undefined {
+    const name = this.ownerNameOf(list, wanted);
+    return this.#awake.find((server) => server.name === name);
+  }
+
+  /** All but those that wait for their first use: only tools are worth a start. One that was given up is tried again, as by tools. */
+  get #awake(): ToolServer[] {
+    return this.#options.direct().filter(({ status }) => status !== 'stopped' && status !== 'disabled');
+  }
+}
