@@ -41,10 +41,10 @@ export class ConfigServers implements ToolServers {
 
   constructor(options: OpenServersOptions) {
     const { config, logger, redactor, serverInfo, stateDir } = options;
-    const { callTimeoutMs, startTimeoutMs, maxMessageBytes, idleStopMs } = config.limits;
+    const { callTimeoutMs, answerTimeoutMs, startTimeoutMs, maxMessageBytes, idleStopMs } = config.limits;
     this.#options = options;
     const lazyIdleMs = idleStopMs === 0 ? neverMs : idleStopMs;
-    const limits = { callTimeoutMs, startTimeoutMs, maxMessageBytes, lazyIdleMs };
+    const limits = { callTimeoutMs, answerTimeoutMs, startTimeoutMs, maxMessageBytes, lazyIdleMs };
     const erasFile = stateDir === undefined ? undefined : join(stateDir, 'server-eras.json');
     this.#upstreams = createUpstreams({
       servers: config.servers,

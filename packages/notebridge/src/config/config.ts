@@ -6,6 +6,8 @@ import type { SkillFolder } from '../core/skill-folder.js';
 export const defaultLimits = {
   /** How long a tool call may take before it is given up. Default one hour. */
   callTimeoutMs: 3_600_000,
+  /** How long an agent, and the person before it, may take to answer what a server asks in the middle of a call. Default 10 min. */
+  answerTimeoutMs: 600_000,
   /** How long a call waits for a page that dropped to come back. 0 does not wait. Default 30 s. */
   graceMs: 30_000,
   /** The largest message that is read or sent. Default 64 MiB. */

@@ -48,6 +48,7 @@ const servers = z.record(z.string(), server, { error: 'an object of servers, eac
 const limits = z.strictObject(
   {
     callTimeoutMs: whole('milliseconds', 1, longestMs).default(defaultLimits.callTimeoutMs),
+    answerTimeoutMs: whole('milliseconds', 1, longestMs).default(defaultLimits.answerTimeoutMs),
     graceMs: whole('milliseconds', 0, longestMs).default(defaultLimits.graceMs),
     maxMessageBytes: whole('bytes', 1024, longestString).default(defaultLimits.maxMessageBytes),
     maxInFlight: whole('calls', 1, 1_000_000).default(defaultLimits.maxInFlight),

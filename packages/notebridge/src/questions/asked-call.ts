@@ -45,6 +45,9 @@ export class AskedCall {
   #unlink: (() => void) | undefined;
   #outcome: (() => Promise<JsonObject>) | undefined;
   #asked = 0;
+  #open = 0;
+  /** When the server had its last answer, or was called. */
+  #answeredAt = performance.now();
 
   constructor(context: CallContext, options: AskedCallOptions) {
     this.#context = context;
@@ -75,8 +78,28 @@ export class AskedCall {
     }
   }
 
+  /** Of the agent that called. */
+  get sessionId(): string {
+    return this.#context.caller.sessionId;
+  }
+
+  /** How long the server has worked since it last waited for an answer; 0 while it does. Milliseconds. */
+  get workedMs(): number {
+    return this.#open > 0 ? 0 : performance.now() - this.#answeredAt;
+  }
+
   /** The server asks. `asking`: it may take the question back. */
   async ask(question: Question, asking: Cancellation): Promise<JsonObject> {
+    this.#open++;
+    try {
+      return await this.#ask(question, asking);
+    } finally {
+      this.#open--;
+      this.#answeredAt = performance.now();
+    }
+  }
+
+  async #ask(question: Question, asking: Cancellation): Promise<JsonObject> {
     const { server, timeoutMs } = this.#options;
     if (this.cancellation.reason !== undefined || this.#outcome !== undefined) return this.#refuse(question, 'the call had ended');
     if (this.#context.caller.era === 'modern') return this.#askModern(question, asking);

@@ -9,6 +9,7 @@ import type { RpcId } from '../rpc/messages.js';
 import type { PeerRequestOptions } from '../rpc/peer.js';
 import { AskedCall } from './asked-call.js';
 import { type BoundCall, readState, signState } from './request-state.js';
+import type { ShownUrls } from './shown-urls.js';
 
 export interface AskedCallsOptions {
   /** The name of the server. */
@@ -18,7 +19,9 @@ export interface AskedCallsOptions {
   /** The server runs for one agent alone, so that a question outside of its calls is of that agent too. */
   isOwn: boolean;
   /** How long an agent may take to answer, and a call waits for answers at most. Milliseconds. */
-  timeoutMs: () => number;
+  timeoutMs: number;
+  /** Learns which URLs are shown to whom. */
+  urls?: ShownUrls | undefined;
 }
 
 /** A call, and how it is sent. */
@@ -31,8 +34,6 @@ export interface SentCall {
 
 /** Calls of one server that wait for the answers of modern agents. */
 const mostParked = 64;
-/** And how long at most. Milliseconds. */
-const longestParkedMs = 600_000;
 
 /** The calls to a server of the legacy era that was promised that it may ask. */
 export class AskedCalls {
@@ -59,10 +60,11 @@ export class AskedCalls {
     const bound = { server, method, params, context };
     this.#context = context;
     let id: RpcId | undefined;
-    const call: AskedCall = new AskedCall(context, { server, timeoutMs: timeoutMs(), park: () => this.#park(call, bound) });
+    const call: AskedCall = new AskedCall(context, { server, timeoutMs, park: () => this.#park(call, bound) });
     const answered = call.take(context);
     const options: PeerRequestOptions = {
       cancellation: call.cancellation,
+      workedMs: () => call.workedMs,
       via: (message) => {
         if (message.id === undefined) return false;
         id = message.id as RpcId;
@@ -97,10 +99,12 @@ export class AskedCalls {
     const [only] = this.#options.isSerial ? this.#calls.values() : [];
     const call = (during === undefined ? undefined : this.#calls.get(during)) ?? only;
     const question = toQuestion(request);
-    if (call !== undefined) return call.ask(question, asking);
-    const { isOwn, server, timeoutMs } = this.#options;
-    if (isOwn && this.#context?.ask !== undefined)
-      return putQuestion(this.#context, question, { server, cancellation: asking, timeoutMs: timeoutMs() });
+    const { isOwn, server, timeoutMs, urls } = this.#options;
+    if (call !== undefined) {
+      urls?.note(question, call.sessionId);
+      return call.ask(question, asking);
+    }
+    if (isOwn && this.#context?.ask !== undefined) return putQuestion(this.#context, question, { server, cancellation: asking, timeoutMs });
     const refused = refuseQuestion(question);
     if (refused !== undefined) return refused;
     throw unanswered(question, server, 'nothing says in which call');
@@ -135,7 +139,7 @@ export class AskedCalls {
       this.#parked.delete(id);
       call.cancellation.cancel('nobody answered what the server asked');
     };
-    const timer = setTimeout(give, Math.min(longestParkedMs, this.#options.timeoutMs())).unref();
+    const timer = setTimeout(give, this.#options.timeoutMs).unref();
     this.#parked.set(id, { call, timer });
     return signState(id, bound);
   }

@@ -27,7 +27,7 @@ export class SerialCalls {
   constructor(options: SerialCallsOptions) {
     const { server, timeoutMs } = options;
     this.#options = options;
-    this.#asked = new AskedCalls({ server, isSerial: true, isOwn: false, timeoutMs: () => timeoutMs });
+    this.#asked = new AskedCalls({ server, isSerial: true, isOwn: false, timeoutMs });
   }
 
   /** Makes a call when it is its turn, or takes one up that waits for answers. Rejects as the call does, or with `timeout`. */

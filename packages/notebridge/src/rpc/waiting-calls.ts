@@ -12,6 +12,8 @@ export interface PeerRequestOptions {
   cancellation?: Cancellation | undefined;
   /** Ends the wait with `timeout`; progress starts it anew. Milliseconds. Default: none, the connection's end is the bound. */
   timeoutMs?: number | undefined;
+  /** How long the other side has had the call in its hands since it last waited for us: 0 while it does. Less than the timeout starts that anew. */
+  workedMs?: (() => number) | undefined;
   /** Called with the params of each progress notification, token included, in order and always before the answer. */
   onProgress?: ((params: JsonObject) => void) | undefined;
   /** Takes the request, and the notification that it is cancelled. False to have it sent like any other. May throw why it can't be sent. */
@@ -55,7 +57,7 @@ export class WaitingCalls {
   request(
     method: string,
     params: JsonObject | undefined,
-    { cancellation, timeoutMs, onProgress, via }: PeerRequestOptions,
+    { cancellation, timeoutMs, workedMs, onProgress, via }: PeerRequestOptions,
   ): Promise<JsonObject> {
     return new Promise((resolve, reject) => {
       if (cancellation?.reason !== undefined)
@@ -64,8 +66,10 @@ export class WaitingCalls {
       const call: WaitingCall = { resolve, reject, onProgress, timeout: undefined, stopListening: undefined };
       this.#calls.add(id, call);
       if (timeoutMs !== undefined) {
-        const giveUp = (): void =>
-          this.#abandon({ id, via }, new BridgeError('timeout', `No answer to "${method}" within ${timeoutMs} ms.`));
+        const giveUp = (): void => {
+          if (workedMs !== undefined && workedMs() < timeoutMs) call.timeout = this.#timeouts.start(timeoutMs, giveUp);
+          else this.#abandon({ id, via }, new BridgeError('timeout', `No answer to "${method}" within ${timeoutMs} ms.`));
+        };
         call.timeout = this.#timeouts.start(timeoutMs, giveUp);
       }
       call.stopListening = cancellation?.onCancel((reason) =>

@@ -4,6 +4,7 @@ import { BridgeError, codeOf, RemoteError } from '../core/errors.js';
 import type { LogLevels } from '../core/log-levels.js';
 import { isInputRequired } from '../core/questions.js';
 import type { AskedCalls } from '../questions/asked-calls.js';
+import type { ShownUrls } from '../questions/shown-urls.js';
 import { envelopeKeys } from '../rpc/modern-envelope.js';
 import type { PeerRequestOptions } from '../rpc/peer.js';
 import { WaitQueue } from '../rpc/wait-queue.js';
@@ -21,6 +22,8 @@ export interface CallLimits {
   maxWaiting: number;
   /** How long a call may take, from its turn on and without progress. Milliseconds. */
   timeoutMs: number;
+  /** How long an agent may take to answer what the server asks. Milliseconds. */
+  answerTimeoutMs: number;
   /** Without a call for so long, the server is stopped; the next call starts it. Milliseconds; undefined: never. */
   idleMs: number | undefined;
 }
@@ -49,11 +52,14 @@ export interface ServerCallsOptions {
   /** Which log lines agents want. */
   levels: LogLevels;
   asked: AskedCalls | undefined;
+  /** Which of the server's URLs agents were shown. */
+  urls: ShownUrls;
 }
 
 /** The calls to one running server: how many at once, the queue, and what becomes of them when the server goes. */
 export class ServerCalls {
   limits: CallLimits;
+  readonly urls: ShownUrls;
   readonly #instance: ServerInstance;
   readonly #name: string;
   readonly #asked: AskedCalls | undefined;
@@ -65,9 +71,10 @@ export class ServerCalls {
   #idle: NodeJS.Timeout | undefined;
 
   /** `asked`: left out, a server of the legacy era can ask nothing in its calls. */
-  constructor(name: string, instance: ServerInstance, { limits, levels, asked }: ServerCallsOptions) {
+  constructor(name: string, instance: ServerInstance, { limits, levels, asked, urls }: ServerCallsOptions) {
     this.#name = name;
     this.#asked = asked;
+    this.urls = urls;
     this.#instance = instance;
     this.#levels = levels;
     this.limits = limits;
@@ -124,8 +131,10 @@ export class ServerCalls {
       (error: unknown) => {
         if (this.#asked !== undefined && isGivenUp(error)) this.#endLater(session, call.context);
         else this.#end(call.context);
-        if (error instanceof RemoteError && isUrlsRequired(error))
+        if (error instanceof RemoteError && isUrlsRequired(error)) {
+          this.urls.noteError(error.raw, call.context.caller.sessionId);
           return takeUrlsRequired(error, { context: call.context, server: this.#name });
+        }
         return this.#fail(call, fromFaultAnswer(error), mayRepeat);
       },
     );
@@ -147,7 +156,7 @@ export class ServerCalls {
   #takeInputRequired(call: ServerCall, result: JsonObject): Promise<JsonObject> {
     const { context, params, rounds = 1 } = call;
     const retry = (answered: JsonObject): Promise<JsonObject> => this.request({ ...call, params: answered, rounds: rounds + 1 });
-    return takeInputRequired(result, { server: this.#name, context, params, rounds, timeoutMs: this.limits.timeoutMs, retry });
+    return takeInputRequired(result, { server: this.#name, context, params, rounds, timeoutMs: this.limits.answerTimeoutMs, retry });
   }
 
   /** A call that its server did not survive is made once more, if it never arrived there or does no harm twice. */

@@ -8,6 +8,7 @@ import { everyAskable } from '../core/questions.js';
 import type { ServerConfig } from '../core/server-config.js';
 import type { ServerState } from '../core/tool-server.js';
 import { AskedCalls } from '../questions/asked-calls.js';
+import { ShownUrls } from '../questions/shown-urls.js';
 import { NotificationBrake } from '../rpc/notification-brake.js';
 import { type CallLimits, ServerCalls } from './server-calls.js';
 import { ServerInstance, type ServerInstanceOptions } from './server-instance.js';
@@ -144,18 +145,17 @@ export class ServerInstances {
     const sessionId = context?.caller.sessionId;
     const { name } = this.#config;
     const mode = questionsOf(this.#config);
-    const timeoutMs = (): number => calls.limits.timeoutMs;
-    const asked =
-      mode === 'none' ? undefined : new AskedCalls({ server: name, isSerial: mode === 'serial', isOwn: context !== undefined, timeoutMs });
+    const timeoutMs = this.#options.limits.answerTimeoutMs;
+    const urls = new ShownUrls();
+    const isOwn = context !== undefined;
+    const asked = mode === 'none' ? undefined : new AskedCalls({ server: name, isSerial: mode === 'serial', isOwn, timeoutMs, urls });
     const questions = asked && { askable: context === undefined ? everyAskable : (context.clientCapabilities ?? {}), calls: asked };
     const brake = new NotificationBrake({
       sender: `the server "${this.#config.name}"`,
       pass: (event) => {
         if (instance.session === undefined) return;
-        // What a program of one agent writes into its log is not for the others. Updates are: resources are watched once for all.
-        const isLine = event.method === 'notifications/message';
-        const whose = sessionId === undefined ? {} : { sessionId };
-        this.#options.onNotification(isLine ? { ...event, ...whose, callIds: pooled.calls.callIds } : event, instance.session);
+        const addressed = this.#address(event, pooled);
+        if (addressed !== undefined) this.#options.onNotification(addressed, instance.session);
       },
     });
     const { logLevels } = this.#options;
@@ -168,9 +168,24 @@ export class ServerInstances {
         this.#sendLevel(pooled, sessionId === undefined ? logLevels.lowest : logLevels.of(sessionId));
       },
     });
-    const calls: ServerCalls = new ServerCalls(name, instance, { limits: this.#limits(), levels: logLevels, asked });
+    const calls: ServerCalls = new ServerCalls(name, instance, { limits: this.#limits(), levels: logLevels, asked, urls });
     const pooled: PooledInstance = { sessionId, instance, calls };
     return pooled;
+  }
+
+  /** An event of a server with whose it is; undefined if it is nobody's. */
+  #address(event: ProviderEvent, { sessionId, calls }: PooledInstance): ProviderEvent | undefined {
+    switch (event.method) {
+      // What a program of one agent writes into its log is not for the others. Updates are: resources are watched once for all.
+      case 'notifications/message':
+        return { ...event, ...(sessionId === undefined ? {} : { sessionId }), callIds: calls.callIds };
+      case 'notifications/elicitation/complete': {
+        const shown = calls.urls.sessionOf(event.params?.elicitationId);
+        return shown === undefined ? undefined : { ...event, sessionId: shown };
+      }
+      default:
+        return event;
+    }
   }
 
   /** Of one that all share the lowest level that anybody wants: each is sent no more than it asked for. In the modern era calls say it. */
@@ -188,13 +203,14 @@ export class ServerInstances {
 
   #limits(): CallLimits {
     const { maxInFlight: most, timeoutMs, lazy, questions } = this.#config;
-    const { callTimeoutMs, lazyIdleMs } = this.#options.limits;
+    const { callTimeoutMs, answerTimeoutMs, lazyIdleMs } = this.#options.limits;
     const maxInFlight = questionsOf(this.#config) === 'serial' ? 1 : most;
     return {
       maxInFlight,
       mayAsk: questions !== 'none',
       maxWaiting: waitingPerRunning * most,
       timeoutMs: timeoutMs ?? callTimeoutMs,
+      answerTimeoutMs,
       idleMs: lazy ? lazyIdleMs : undefined,
     };
   }

@@ -2,6 +2,8 @@
 export const defaultUpstreamLimits = {
   /** How long a call may take where its server's config says nothing. Milliseconds. Default one hour. */
   callTimeoutMs: 3_600_000,
+  /** How long an agent, and the person before it, may take to answer what a server asks in the middle of a call. Milliseconds. Default 10 min. */
+  answerTimeoutMs: 600_000,
   /** How long a server may take to start, and a call waits for it. Milliseconds. Default 30 s. */
   startTimeoutMs: 30_000,
   /** How long a server may be silent to `server/discover` before it is sent `initialize` too. Milliseconds. Default 3 s. */

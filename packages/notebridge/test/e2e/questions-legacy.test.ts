@@ -11,8 +11,11 @@ const sample = { method: 'sampling/createMessage', params: { messages: [], maxTo
 const roots = { method: 'roots/list' };
 const everything = { elicitation: {}, sampling: {}, roots: {} };
 
-function openAsking(more: Parameters<typeof fixtureConfig>[2] = {}, args: string[] = []) {
-  return openUpstreams([fixtureConfig('asks-legacy.mjs', args, { questions: 'serial', ...more })]);
+function openAsking(
+  more: Parameters<typeof fixtureConfig>[2] = {},
+  { args = [], answerTimeoutMs = 60_000 }: { args?: string[]; answerTimeoutMs?: number } = {},
+) {
+  return openUpstreams([fixtureConfig('asks-legacy.mjs', args, { questions: 'serial', ...more })], { limits: { answerTimeoutMs } });
 }
 
 /** A legacy caller, and what it is asked. */
@@ -87,8 +90,8 @@ describe('a call of a modern agent to a server of the legacy era', () => {
     expect(await again({})).toMatchObject({ structuredContent: { answers: [{ action: 'accept' }] } });
   });
 
-  it('cancels what was not answered, and is given up after the time-out of a call', async () => {
-    const { call, log, until } = openAsking({ timeoutMs: 300 }, ['rude']);
+  it('cancels what was not answered, and is given up when nobody answers', async () => {
+    const { call, log, until } = openAsking({}, { args: ['rude'], answerTimeoutMs: 300 });
     const { requestState } = await call('ask', {}, modernCall({ asks: [form] }));
     expect(await call('ask', {}, modernCall({ asks: [form] }, { requestState }))).toMatchObject({
       structuredContent: { answers: [{ action: 'cancel' }] },
@@ -141,8 +144,17 @@ describe('a server of the legacy era', () => {
     expect(first.asked).toEqual([{ ...form, params: { ...form.params, message: '[it] Name?' } }]);
   });
 
+  it('waits for an answer longer than for a server that works: of that nothing counts for the time-out of the call', async () => {
+    const { call } = openAsking({ timeoutMs: 200 });
+    const asked = legacyCaller(() => new Promise((resolve) => setTimeout(resolve, 700, { action: 'accept' })));
+    expect(await call('ask', {}, createCall('ask', { asks: [form], last: form }, asked))).toMatchObject({
+      structuredContent: { answers: [{ action: 'accept' }, { action: 'accept' }] },
+    });
+    await expect(call('ask', {}, createCall('ask', { forever: true }, asked))).rejects.toMatchObject({ code: 'timeout' });
+  });
+
   it('that asks on after its call was cancelled asks nobody', async () => {
-    const { call } = openAsking({}, ['rude']);
+    const { call } = openAsking({}, { args: ['rude'] });
     const isAsked = createSignal<undefined>();
     const ended = createSignal<string>();
     const cancellation = new Cancellation();
@@ -202,5 +214,24 @@ describe('a server of the legacy era', () => {
     server().notify(changed, undefined, createCall('look', {}, caller));
     expect(await look(caller)).toMatchObject({ structuredContent: { heard: ['notifications/initialized', changed] } });
     expect(await look(other)).toMatchObject({ structuredContent: { heard: ['notifications/initialized'] } });
+  });
+
+  it('that says that a person is done with a URL says it to the agent that was shown it, and nobody else', async () => {
+    const { call, events } = openAsking();
+    const urlOf = (elicitationId: string) => ({ mode: 'url', message: 'Log in.', url: 'https://example.org/', elicitationId });
+    const shown = (sessionId: string) => {
+      const caller = legacyCaller(async () => ({ action: 'accept' }), sessionId);
+      return { ...caller, asker: { ...caller.asker, clientCapabilities: { elicitation: { form: {}, url: {} } } } };
+    };
+    await call('ask', {}, createCall('ask', { asks: [{ method: 'elicitation/create', params: urlOf('first') }] }, shown('one')));
+    await expect(call('ask', {}, createCall('ask', { urls: [urlOf('second')] }, shown('two')))).rejects.toMatchObject({
+      raw: { code: -32042 },
+    });
+    for (const complete of ['unknown', 'second', 'first']) await call('ask', {}, createCall('ask', { complete }, shown('three')));
+    const method = 'notifications/elicitation/complete';
+    expect(events.filter((event) => JSON.stringify(event).includes(method))).toMatchObject([
+      { notification: { method, params: { elicitationId: 'second' }, sessionId: 'two' } },
+      { notification: { method, params: { elicitationId: 'first' }, sessionId: 'one' } },
+    ]);
   });
 });

@@ -13,8 +13,8 @@ const sample = { method: 'sampling/createMessage', params: { messages: [], maxTo
 const roots = { method: 'roots/list' };
 
 /** A server that asks what it is told to, as an agent's door reaches it. */
-function openAsking(more: Parameters<typeof fixtureConfig>[2] = {}, args: string[] = []) {
-  return openUpstreams([fixtureConfig('asks-raw.mjs', args, more)]);
+function openAsking(more: Parameters<typeof fixtureConfig>[2] = {}, args: string[] = [], limits = {}) {
+  return openUpstreams([fixtureConfig('asks-raw.mjs', args, more)], { limits });
 }
 
 function callWith(asker: Partial<Asker>, args: JsonObject, cancellation = new Cancellation()) {
@@ -160,8 +160,8 @@ describe('a modern agent', () => {
 });
 
 /** The agents' door over HTTP before such a server. */
-async function openDoor(more: Parameters<typeof fixtureConfig>[2] = {}, args: string[] = []) {
-  const { upstreams } = openAsking(more, args);
+async function openDoor(more: Parameters<typeof fixtureConfig>[2] = {}, args: string[] = [], limits = {}) {
+  const { upstreams } = openAsking(more, args, limits);
   await upstreams.start();
   const door = await openMcpHttp({ providers: [new ServerTools({ servers: upstreams, logger: silentLogger })] });
   return { ...door, upstreams };
@@ -211,7 +211,7 @@ describe('a legacy agent over HTTP', () => {
   });
 
   it('that cancels its call is told that the question is void; one that never answers is given up', async () => {
-    const { open } = await openDoor({ timeoutMs: 300 });
+    const { open } = await openDoor({}, [], { answerTimeoutMs: 300 });
     const session = await open({}, capabilities);
     const reader = new EventReader(await session.call('it__ask', { asks: { a: form } }, {}, 7));
     const id = (await reader.next())?.id;
