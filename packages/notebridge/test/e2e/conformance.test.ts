@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import type { McpServer, Transport } from '@modelcontextprotocol/server';
 import type { JsonObject } from '@notebridge/kit/json';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
@@ -8,7 +9,7 @@ import WebSocket from 'ws';
 import { conformanceSuite } from '../../../../scripts/conformance-suite.mjs';
 import { createConformanceServer } from '../fixtures/servers/conformance-server.mjs';
 import { bareEnvironment } from '../support/bare-environment.js';
-import { type Revision, revisions, testServer, type Verdict } from '../support/conformance.js';
+import { type Revision, revisions, testClient, testServer, type Verdict } from '../support/conformance.js';
 import { openModernAgent } from '../support/http-agent.js';
 import { colabOrigin } from '../support/raw-page.js';
 import { ServedHub, type ServersForTest } from '../support/served-hub.js';
@@ -125,6 +126,18 @@ describe.sequential('what the official conformance suite requires', () => {
     await page.connect(openTransport(Number(port), token));
     await expect.poll(async () => JSON.stringify(await agent('tools/list'))).toContain('test_simple_text');
     await check(hub.url, 'page');
+  });
+});
+
+describe('what the official conformance suite requires of clients', () => {
+  it.each(revisions)('passes for an agent behind a hub, but for authorization: %s', { timeout }, async (revision) => {
+    const client = fileURLToPath(new URL('../fixtures/conformance-client.mjs', import.meta.url));
+    const verdicts = await testClient(`${process.execPath} ${client}`, revision);
+    table.push(
+      `  as a client ${revision}: ${verdicts.filter(({ failed }) => failed.size === 0).length} of ${verdicts.length}, without auth/*`,
+    );
+    expect(verdicts.length).toBeGreaterThan(3);
+    expect(verdicts.flatMap(({ failed }) => [...failed])).toEqual([]);
   });
 });
 

@@ -20,16 +20,30 @@ const timeoutMs = 120_000;
 
 /** Runs what a revision requires of servers against an address. */
 export async function testServer(url: string, revision: Revision): Promise<Verdict> {
-  const { node, program, required } = await conformanceSuite();
+  const { required } = await conformanceSuite();
+  return judge(required(revision, 'server'), ['server', '--url', url, '--requirements', revision]);
+}
+
+/** Runs what a revision requires of clients, but for authorization; `command` starts a client, and is given an address. */
+export async function testClient(command: string, revision: Revision): Promise<Verdict[]> {
+  const { required } = await conformanceSuite();
+  const scenarios = required(revision, 'client').filter((scenario) => !scenario.startsWith('auth/'));
+  const verdicts: Verdict[] = [];
+  for (const scenario of scenarios)
+    verdicts.push(await judge([scenario], ['client', '--command', command, '--scenario', scenario, '--spec-version', revision]));
+  return verdicts;
+}
+
+async function judge(wanted: readonly string[], words: readonly string[]): Promise<Verdict> {
+  const { node, program } = await conformanceSuite();
   const folder = mkdtempSync(join(tmpdir(), 'notebridge-conformance-'));
   try {
     const said = await new Promise<string>((resolve) => {
       const options = { env: bareEnvironment(), cwd: folder, timeout: timeoutMs, maxBuffer: 64 * 1024 * 1024 };
-      const args = [program, 'server', '--url', url, '--requirements', revision, '-o', folder];
+      const args = [program, ...words, '-o', folder];
       // It fails when a scenario does: what it has written says which.
       execFile(node, args, options, (_, stdout, stderr) => resolve(stdout + stderr));
     });
-    const wanted = required(revision, 'server');
     const failed = new Map<string, string>();
     let passed = 0;
     for (const scenario of wanted) {
