@@ -26,6 +26,12 @@ describe('toRpcError', () => {
     expect(toRpcError(error)).toEqual({ code: -32015, message: 'wait', data: { limit: 2, code: 'limit_reached' } });
   });
 
+  it('shows a method that its sender may not use at all with the number of one that is not there', () => {
+    const error = new BridgeError('denied', 'no', { data: { rule: 'method' } });
+    expect(toRpcError(error)).toEqual({ code: -32601, message: 'no', data: { rule: 'method', code: 'denied' } });
+    expect(toRpcError(new BridgeError('denied', 'no', { data: { rule: 'allow' } }))).toMatchObject({ code: -32019 });
+  });
+
   it('shows an error of a peer as it came', () => {
     const raw = { code: 'odd', message: 7, data: [1], extra: true };
     expect(toRpcError(new RemoteError(raw))).toBe(raw);

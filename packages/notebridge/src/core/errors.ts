@@ -251,7 +251,10 @@ export function codeOf(error: unknown): ErrorCode | undefined {
 export function toRpcError(error: unknown): JsonObject {
   if (error instanceof RemoteError) return error.raw;
   if (error instanceof BridgeError) {
-    return { code: errorTable[error.code].rpcCode, message: error.message, data: { ...error.data, code: error.code } };
+    const { code, message, data } = error;
+    // To whom a method is not available at all it does not exist: agents know that code, and try another way.
+    const isUnavailable = code === 'denied' && data?.rule === 'method';
+    return { code: errorTable[isUnavailable ? 'unknown_method' : code].rpcCode, message, data: { ...data, code } };
   }
   return { code: errorTable.internal.rpcCode, message: 'Internal error', data: { code: 'internal' } };
 }

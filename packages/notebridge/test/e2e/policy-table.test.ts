@@ -106,6 +106,7 @@ function paramsOf(method: string, cell: string): JsonObject {
 }
 
 function isRefused({ status, error }: AgentReply): boolean {
+  if ((error?.data as JsonObject | undefined)?.code === 'denied') return true;
   return status === 401 || status === 403 || error?.code === errorTable.denied.rpcCode || error?.code === errorTable.bad_grant.rpcCode;
 }
 
