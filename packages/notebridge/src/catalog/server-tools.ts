@@ -4,7 +4,7 @@ import type { Logger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
 import { type CacheHints, mergeCacheHints } from '../core/cache-hints.js';
 import type { CallContext } from '../core/call-context.js';
-import { BridgeError, codeOf } from '../core/errors.js';
+import { BridgeError } from '../core/errors.js';
 import type { ListToolsResult, Tool } from '../core/mcp.js';
 import { type ParamHeader, paramHeadersOf } from '../core/param-headers.js';
 import type { Provider, ProviderEvent } from '../core/provider.js';
@@ -14,7 +14,7 @@ import type { ToolServer, ToolServerEvent, ToolServers } from '../core/tool-serv
 import { quote } from '../util/quote.js';
 import { exposeNames, hasPrefixOf } from './exposed-names.js';
 import { unknownCursor } from './list-pages.js';
-import { isListMethod, type ListMethod, mergeableLists, mergeLists } from './merged-lists.js';
+import { isListMethod, type ListMethod, mergeableLists } from './merged-lists.js';
 import { ServerLists } from './server-lists.js';
 import { ToolNames } from './tool-names.js';
 
