@@ -1,4 +1,5 @@
 import { parseJson, toMarkedNumbers, unmarkJson } from '@notebridge/kit/exact-json';
+import { ExactNumber, isJsonObject } from '@notebridge/kit/json';
 
 type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
 
@@ -24,11 +25,17 @@ export function createExactFetch(fetch: Fetch): Fetch {
 function markText(text: string): string {
   if (!mayBeOdd.test(text)) return text;
   try {
-    return JSON.stringify(toMarkedNumbers(parseJson(text)));
+    return JSON.stringify(toMarkedNumbers(withPlainCode(parseJson(text))));
   } catch {
     // No JSON, or a part of one: for the transport to report.
     return text;
   }
+}
+
+/** The transport refuses an error whose code is no number for the engine. */
+function withPlainCode(message: unknown): unknown {
+  if (!isJsonObject(message) || !isJsonObject(message.error) || !(message.error.code instanceof ExactNumber)) return message;
+  return { ...message, error: { ...message.error, code: Number(message.error.code) } };
 }
 
 /** Of an event stream only whole lines are passed on: nothing in them has a meaning before. */

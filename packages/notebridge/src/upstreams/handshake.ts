@@ -135,7 +135,7 @@ function telling(discovering: unknown, initializing: unknown): unknown {
 
 /** Our key is refused: in no era is it a better one, and some servers lock out who sends it again. */
 function isRefusal(error: unknown): boolean {
-  return startFaultOf(error)?.status === 401;
+  return startFaultOf(error)?.status === 401 || codeOf(fromFaultAnswer(error)) === 'login_required';
 }
 
 function unknownVersion(method: string, found: unknown): BridgeError {
