@@ -2,16 +2,15 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import type { McpServer, Transport } from '@modelcontextprotocol/server';
+import type { McpServer } from '@modelcontextprotocol/server';
 import type { JsonObject } from '@notebridge/kit/json';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import WebSocket from 'ws';
 import { conformanceSuite } from '../../../../scripts/conformance-suite.mjs';
 import { createConformanceServer } from '../fixtures/servers/conformance-server.mjs';
 import { bareEnvironment } from '../support/bare-environment.js';
 import { type Revision, revisions, testClient, testServer, type Verdict } from '../support/conformance.js';
 import { openModernAgent } from '../support/http-agent.js';
-import { colabOrigin } from '../support/raw-page.js';
+import { openPageTransport } from '../support/page-transport.js';
 import { ServedHub, type ServersForTest } from '../support/served-hub.js';
 import { fixtureServer } from '../support/upstreams.js';
 
@@ -123,7 +122,7 @@ describe.sequential('what the official conformance suite requires', () => {
       prompts: () => page.sendPromptListChanged(),
     });
     onTestFinished(() => page.close());
-    await page.connect(openTransport(Number(port), token));
+    await page.connect(openPageTransport({ port: Number(port), token }));
     await expect.poll(async () => JSON.stringify(await agent('tools/list'))).toContain('test_simple_text');
     await check(hub.url, 'page');
   });
@@ -140,15 +139,3 @@ describe('what the official conformance suite requires of clients', () => {
     expect(verdicts.flatMap(({ failed }) => [...failed])).toEqual([]);
   });
 });
-
-function openTransport(port: number, token: string): Transport {
-  const socket = new WebSocket(`ws://localhost:${port}/?access_token=${token}`, ['mcp'], { origin: colabOrigin });
-  const transport: Transport = {
-    start: () => new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject)),
-    send: async (message) => socket.send(JSON.stringify(message)),
-    close: async () => socket.close(),
-  };
-  socket.on('message', (data) => transport.onmessage?.(JSON.parse(String(data))));
-  socket.on('close', () => transport.onclose?.());
-  return transport;
-}

@@ -1,9 +1,8 @@
-import { McpServer, type Transport } from '@modelcontextprotocol/server';
+import { McpServer } from '@modelcontextprotocol/server';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import WebSocket from 'ws';
 import { z } from 'zod';
+import { openPageTransport } from '../support/page-transport.js';
 import { Program } from '../support/program.js';
-import { colabOrigin } from '../support/raw-page.js';
 
 let program: Program;
 beforeEach(async () => {
@@ -21,20 +20,8 @@ async function openSdkPage(): Promise<McpServer> {
   server.registerResource('cell', 'notebook://cell/1', { mimeType: 'text/plain' }, async (uri) => ({
     contents: [{ uri: uri.href, text: 'print(1)' }],
   }));
-  await server.connect(openTransport(await program.address()));
+  await server.connect(openPageTransport(await program.address()));
   return server;
-}
-
-function openTransport({ port, token }: { port: number; token: string }): Transport {
-  const socket = new WebSocket(`ws://localhost:${port}/?access_token=${token}`, ['mcp'], { origin: colabOrigin });
-  const transport: Transport = {
-    start: () => new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject)),
-    send: async (message) => socket.send(JSON.stringify(message)),
-    close: async () => socket.close(),
-  };
-  socket.on('message', (data) => transport.onmessage?.(JSON.parse(String(data))));
-  socket.on('close', () => transport.onclose?.());
-  return transport;
 }
 
 it("serves a page that the official SDK's server runs, with its tools and resources", async () => {

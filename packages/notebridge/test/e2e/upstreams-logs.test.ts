@@ -108,14 +108,15 @@ describe.each(['legacy', 'modern'] as const)('log lines of a server of the %s er
   });
 });
 
+/** Of a page that logs. */
+const answer = ({ method }: JsonObject): PageAnswer => {
+  const capabilities = { tools: {}, logging: {} };
+  if (method === 'initialize') return { result: { protocolVersion: '2025-06-18', capabilities, serverInfo: { name: 'p', version: '1' } } };
+  return method === 'logging/setLevel' ? { result: {} } : undefined;
+};
+
 it('a page that logs is told the lowest level that agents want, and again when it comes back', async () => {
   await using bridge = await Bridge.open();
-  const answer = ({ method }: JsonObject): PageAnswer => {
-    const capabilities = { tools: {}, logging: {} };
-    if (method === 'initialize')
-      return { result: { protocolVersion: '2025-06-18', capabilities, serverInfo: { name: 'p', version: '1' } } };
-    return method === 'logging/setLevel' ? { result: {} } : undefined;
-  };
   const hears = (page: RawPage, level: string) =>
     page.until((messages) =>
       messages.some(({ method, params }) => method === 'logging/setLevel' && (params as JsonObject).level === level),
@@ -129,12 +130,6 @@ it('a page that logs is told the lowest level that agents want, and again when i
 
 it('log lines of a page come beside the answer to a modern request that asked for them, from its level up', async () => {
   await using bridge = await Bridge.open();
-  const answer = ({ method }: JsonObject): PageAnswer => {
-    const capabilities = { tools: {}, logging: {} };
-    if (method === 'initialize')
-      return { result: { protocolVersion: '2025-06-18', capabilities, serverInfo: { name: 'p', version: '1' } } };
-    return method === 'logging/setLevel' ? { result: {} } : undefined;
-  };
   const page = await RawPage.serve({ ...bridge.address, answer });
   const agent = new LibraryAgent(bridge.host);
   const say = (level: string) => page.send({ jsonrpc: '2.0', method: 'notifications/message', params: { level, data: level } });
