@@ -1,6 +1,9 @@
+import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
+import { join } from 'node:path';
+import type { JsonObject } from '@notebridge/kit/json';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { openLiar } from '../support/lying-server.js';
+import { type Answer, type Lies, openLiar } from '../support/lying-server.js';
 import { Program } from '../support/program.js';
 import { ServedHub } from '../support/served-hub.js';
 
@@ -33,6 +36,11 @@ function sendRaw(port: number, text: string): Promise<string> {
   });
 }
 
+const json = (status: number, body: JsonObject | string): Answer => {
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  return (_, response) => void response.writeHead(status, { 'content-type': 'application/json' }).end(text);
+};
+
 describe('a login in a terminal', () => {
   it.each(['//', '///x', 'http://[', '//[', '/\\', '*', '/callback?%', 'http://:0/'])(
     'goes on when anybody asks its port for %j',
@@ -43,6 +51,43 @@ describe('a login in a terminal', () => {
       expect(answer).toMatch(/^HTTP\/1\.1 40[04]/);
       expect((await fetch(callback)).status).toBe(200);
       expect(await program.ended, program.stderr).toBe(0);
+    },
+  );
+
+  it.each<[string, Lies]>([
+    ['an error of its own words', { token: json(400, { error: 'invalid_grant', error_description: 'it was the-code-of-a-person' }) }],
+    ['a code that is the secret', { token: json(400, { error: 'the-code-of-a-person', error_description: 'x' }) }],
+    ['a page', { token: json(500, '<p>the-code-of-a-person was not known</p>') }],
+    ['what begins like no JSON', { token: json(200, 'the-code-of-a-person') }],
+    ['tokens of another shape', { token: json(200, { access_token: ['the-code-of-a-person'], token_type: 'the-code-of-a-person' }) }],
+  ])('says no word of a token endpoint that answers with %s, not with --verbose either', async (_, lies) => {
+    const { origin } = await openLiar(lies);
+    const { program, callback } = await startLogin(origin, '--verbose');
+    await fetch(callback);
+    expect(await program.ended).toBe(1);
+    expect(program.stderr).not.toMatch(/code-of-a|the-code/);
+  });
+
+  it('shows the person nothing of a server that could deceive', async () => {
+    const { origin } = await openLiar({ issuer: { issuer: 'https://good.test/\u202e\u2066moc.live' } });
+    const { program } = await startLogin(origin);
+    expect(await program.ended).toBe(1);
+    expect(program.stderr).not.toMatch(/[\u202a-\u202e\u2066-\u2069]/);
+  });
+});
+
+describe('a token that could not stand in a header', () => {
+  it.each(['se-cret\r\nX-Evil: 1', 'se-cret\nrest', 'se-cret\u0000', 'se-cret \u{1f600}', 'se-cret, Bearer other', ''])(
+    'is not kept: %j',
+    async (token) => {
+      const { origin } = await openLiar({ token: json(200, { access_token: token, token_type: 'Bearer' }) });
+      const { program, callback, hub } = await startLogin(origin, '--verbose');
+      await fetch(callback);
+      expect(await program.ended, program.stderr).toBe(1);
+      const { answer } = await hub.call('remote', 'echo', {}, hub.ownerToken);
+      expect(answer).toMatchObject({ error_code: 'login_required' });
+      const audit = readFileSync(join(hub.stateDir, 'audit.jsonl'), 'utf8');
+      expect(program.stderr + JSON.stringify(answer) + hub.stderr + audit).not.toContain('se-cret');
     },
   );
 });

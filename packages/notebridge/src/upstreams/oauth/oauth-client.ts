@@ -163,7 +163,7 @@ const endpoints = ['authorization_endpoint', 'token_endpoint', 'registration_end
 
 /** Milliseconds since the epoch; undefined: nobody said. */
 export function endOf({ expires_in: expiresInS }: StoredOAuthTokens): number | undefined {
-  return expiresInS === undefined ? undefined : Date.now() + expiresInS * 1000;
+  return expiresInS === undefined || !Number.isFinite(expiresInS) ? undefined : Date.now() + expiresInS * 1000;
 }
 
 /** How we prove who we are with a key; undefined without one. Rejects with `bad_config`. */
