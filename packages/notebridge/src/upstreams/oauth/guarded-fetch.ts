@@ -2,6 +2,7 @@ import { lookup } from 'node:dns/promises';
 import { BlockList, isIP } from 'node:net';
 import { BridgeError } from '../../core/errors.js';
 import { quote } from '../../util/quote.js';
+import { readAtMost } from '../../util/read-at-most.js';
 
 export type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
 
@@ -116,14 +117,10 @@ function toList(ranges: string[]): BlockList {
 }
 
 async function readWhole(response: Response, url: URL): Promise<Response> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
-    size += chunk.length;
-    if (size > maxBytes) throw refused(url, `answers with more than ${maxBytes} bytes`);
-    chunks.push(chunk);
-  }
+  const bytes = await readAtMost(response, maxBytes).catch((error: unknown) => {
+    throw error instanceof RangeError ? refused(url, `answers with more than ${maxBytes} bytes`) : error;
+  });
   const { status, statusText } = response;
   const headers = [...response.headers].filter(([name]) => !['content-encoding', 'content-length', 'transfer-encoding'].includes(name));
-  return new Response(size === 0 ? null : Buffer.concat(chunks), { status, statusText, headers });
+  return new Response(bytes.length === 0 ? null : bytes, { status, statusText, headers });
 }
