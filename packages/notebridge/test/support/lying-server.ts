@@ -15,8 +15,17 @@ export interface Lies {
   mcp?: Answer;
 }
 
+export type Answers = (origin: string) => Record<string, JsonObject | Answer>;
+
+/** As `startAnswering`, for one test. */
+export async function openAnswering(answers: Answers) {
+  const server = await startAnswering(answers);
+  onTestFinished(server.close);
+  return server;
+}
+
 /** A server that answers each path as it is told, and notes what was asked. */
-export async function openAnswering(answers: (origin: string) => Record<string, JsonObject | Answer>) {
+export async function startAnswering(answers: Answers) {
   const asked: string[] = [];
   const server = createServer((request, response) => {
     const path = new URL(request.url ?? '/', 'http://x').pathname;
@@ -29,12 +38,12 @@ export async function openAnswering(answers: (origin: string) => Record<string, 
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  onTestFinished(async () => {
+  const close = async (): Promise<void> => {
     server.closeAllConnections();
     server.close();
     await once(server, 'close');
-  });
-  return { origin, asked };
+  };
+  return { origin, asked, close };
 }
 
 /** An MCP server and its authorization server on one port, which are in order but for these lies. */
