@@ -91,3 +91,27 @@ describe('a token that could not stand in a header', () => {
     },
   );
 });
+
+it('a login of before is not used once the config accepts another authorization server', async () => {
+  const tokens: unknown[] = [];
+  const { origin } = await openLiar({
+    mcp: (request, response) => {
+      if (request.headers.authorization !== undefined) tokens.push(request.headers.authorization);
+      request.resume();
+      const resource = `Bearer resource_metadata="${origin}/.well-known/oauth-protected-resource/mcp"`;
+      response.writeHead(401, { 'www-authenticate': resource }).end();
+    },
+  });
+  const { program, callback, hub } = await startLogin(origin);
+  await fetch(callback);
+  expect(await program.ended, program.stderr).toBe(0);
+  await hub.call('remote', 'echo', {}, hub.ownerToken);
+  expect(tokens).toContain('Bearer good');
+  await hub.stop();
+  tokens.length = 0;
+  const remote = { url: `${origin}/mcp`, auth: { issuer: 'https://login.test' } };
+  const strict = await ServedHub.start({ servers: { remote }, args: ['--notebook', 'none'] }, hub);
+  onTestFinished(async () => void (await strict.stop()));
+  expect((await strict.call('remote', 'echo', {}, strict.ownerToken)).answer).toMatchObject({ error_code: 'login_required' });
+  expect(tokens).toEqual([]);
+});

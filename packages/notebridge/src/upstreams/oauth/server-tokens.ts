@@ -6,7 +6,7 @@ import { describeOAuthFault } from './describe-oauth-fault.js';
 import { createGuardedFetch, type Fetch } from './guarded-fetch.js';
 import { type LoginNeed, loginRequired } from './login-required.js';
 import type { LoginStore, StoredLogin } from './login-store.js';
-import { endOf, OAuthClient, toClientAuthentication } from './oauth-client.js';
+import { endOf, isAccepted, OAuthClient, toClientAuthentication } from './oauth-client.js';
 import { assertUsable, discover, obtainTokens } from './obtain-tokens.js';
 
 export interface ServerTokensOptions {
@@ -74,7 +74,8 @@ export class ServerTokens implements AuthProvider {
   #read(): StoredLogin | undefined {
     const login = this.#options.store.read();
     if (login !== undefined) this.#hide(login);
-    return login;
+    // The config may have been changed since: what another one has issued is not used any more.
+    return login !== undefined && isAccepted(login.issuer, this.#options.config) ? login : undefined;
   }
 
   #hide({ tokens, client }: Pick<StoredLogin, 'tokens' | 'client'>): void {
