@@ -9,6 +9,8 @@ export function describeOAuthFault(error: unknown): string {
     if (typeof inner === 'string') return `its authorization server does not answer (${inner})`;
   }
   if (typeof code === 'string' && /^[a-z_]{1,60}$/.test(code)) return `its authorization server answers "${code}"`;
+  // Without a description of its own it has the code that was sent, whatever that is.
+  if (name === 'OAuthError') return 'its authorization server answers with an error of its own';
   // The engine, and what checks shapes, quote what they do not like.
   if (error instanceof SyntaxError || name.endsWith('ZodError')) return 'its authorization server answers with what is no answer of OAuth';
   return `its authorization server could not be used (${name}: ${upToOdd(error.message).slice(0, 300)})`;
