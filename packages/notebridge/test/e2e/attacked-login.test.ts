@@ -92,6 +92,20 @@ describe('a token that could not stand in a header', () => {
   );
 });
 
+it('a server that nobody has logged in at is asked once by a hub, and again by the login alone', async () => {
+  const { origin, asked } = await openLiar();
+  const hub = await ServedHub.start({ servers: { remote: { url: `${origin}/mcp` } }, args: ['--notebook', 'none'] });
+  onTestFinished(() => hub[Symbol.asyncDispose]());
+  await hub.logged('nobody has logged in');
+  const calls = await Promise.all(Array.from({ length: 20 }, () => hub.call('remote', 'echo', {}, hub.ownerToken)));
+  expect(calls.filter(({ answer }) => answer.error_code !== 'login_required')).toEqual([]);
+  const before = asked.length;
+  // These take longer than it takes to look for a login several times.
+  for (let run = 0; run < 4; run++) await hub.run('servers', '--json');
+  expect(asked.length).toBe(before);
+  expect(before).toBeLessThan(20);
+});
+
 it('a login of before is not used once the config accepts another authorization server', async () => {
   const tokens: unknown[] = [];
   const { origin } = await openLiar({

@@ -5,7 +5,14 @@ import { isJsonObject } from '@notebridge/kit/json';
 import { ownUserId } from '../../processes/own-user.js';
 import { writeFileAtomic } from '../../state/atomic-file.js';
 import { withFileLock } from '../../state/file-lock.js';
-import { ensurePrivateDir, fileStamp, readPrivateFile, removePrivateFile, watchPrivateFile } from '../../state/private-file.js';
+import {
+  ensurePrivateDir,
+  type FileWatch,
+  fileStamp,
+  readPrivateFile,
+  removePrivateFile,
+  watchPrivateFile,
+} from '../../state/private-file.js';
 import { tryJson } from '../../util/try-json.js';
 
 /** A login at one MCP server by one authorization server. */
@@ -26,6 +33,9 @@ export interface StoredLogin {
 const format = 1;
 /** How soon a login in another process is noticed. Milliseconds. */
 const watchMs = 500;
+
+/** Of what cannot change without this process. */
+export const noWatch: FileWatch = { hasChanged: () => false, stop: () => {} };
 
 /** The login at one server: in memory, and in a private file that all processes of the user share. */
 export class LoginStore {
@@ -75,9 +85,10 @@ export class LoginStore {
     return withFileLock(`${this.#path}.lock`, work, { timeoutMs: 60_000, isLong: true });
   }
 
-  /** Calls back when the file changes. Returns how to stop. */
-  watch(onChange: () => void): () => void {
-    return this.#path === undefined ? () => {} : watchPrivateFile(this.#path, watchMs, onChange);
+  /** Calls back when the file is another one than was read last. */
+  watch(onChange: () => void): FileWatch {
+    if (this.#path === undefined) return noWatch;
+    return watchPrivateFile(this.#path, { intervalMs: watchMs, stamp: this.#stamp ?? fileStamp(this.#path) }, onChange);
   }
 }
 
