@@ -17,7 +17,14 @@ const json = (response: ServerResponse, status: number, body: unknown): void =>
 
 /** A server whose refresh tokens are good for one use: a second use ends the login, as a theft would. */
 async function open() {
-  const state = { number: 0, renewals: 0, stolen: false, good: '', answer: undefined as ((sent: string) => [number, unknown]) | undefined };
+  const state = {
+    number: 0,
+    renewals: 0,
+    stolen: false,
+    refuses: false,
+    good: '',
+    answer: undefined as ((sent: string) => [number, unknown]) | undefined,
+  };
   const issue = () => {
     state.number++;
     state.good = `access-${state.number}-secret`;
@@ -35,7 +42,8 @@ async function open() {
     },
     mcp: async (request, response) => {
       const { id, method } = JSON.parse((await readBody(request)) || '{}') as JsonObject;
-      if (state.good === '' || request.headers.authorization !== `Bearer ${state.good}`) return void response.writeHead(401).end();
+      if (state.refuses || state.good === '' || request.headers.authorization !== `Bearer ${state.good}`)
+        return void response.writeHead(401).end();
       if (id === undefined) return void response.writeHead(202).end();
       const results: Record<string, JsonObject> = {
         initialize: { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: { name: 'r', version: '1' } },
@@ -75,6 +83,22 @@ describe('a refresh token that is good for one use', () => {
       expect([state.stolen, state.renewals]).toEqual([false, round]);
       expect(answers.filter(({ success }) => success !== true)).toEqual([]);
     }
+  }, 60_000);
+
+  it('is not used again and again where the server refuses what it brings: not by two hubs that hear of each other either', async () => {
+    const { state, hub, servers, call } = await open();
+    const second = await ServedHub.start({ servers, args: ['--notebook', 'none'] }, hub);
+    onTestFinished(async () => void (await second.stop()));
+    for (const at of [hub, second]) expect(await call(at)).toMatchObject({ success: true });
+    state.refuses = true;
+    for (const at of [hub, second]) expect(await call(at)).toMatchObject({ success: false });
+    for (const at of [hub, second]) expect(await call(at)).toMatchObject({ success: false });
+    // Together these take longer than two looks at the login.
+    for (let run = 0; run < 15; run++) await hub.run('servers', '--json');
+    const before = state.renewals;
+    for (let run = 0; run < 15; run++) await hub.run('servers', '--json');
+    expect(state.renewals).toBe(before);
+    expect(state.stolen).toBe(false);
   }, 60_000);
 
   it.each<[string, (sent: string) => [number, unknown]]>([

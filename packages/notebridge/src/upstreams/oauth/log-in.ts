@@ -86,7 +86,7 @@ async function obtain(options: LogInOptions, fetch: Fetch, before: StoredLogin |
     await obtainTokens(client, { server: config.url, fetch: guarded, answer: await callback.answer });
     const login = client.toLogin();
     const granted = login.tokens.scope ?? scope;
-    return { ...login, tokens: { ...login.tokens, ...(granted !== undefined && { scope: granted }) } };
+    return { ...login, loggedInAt: Date.now(), tokens: { ...login.tokens, ...(granted !== undefined && { scope: granted }) } };
   } finally {
     await callback.close();
   }
