@@ -84,9 +84,14 @@ export function canAnswer(capabilities: JsonObject | undefined, { method, params
   }
 }
 
-/** True for what a browser opens as a page of the web, and a person can read: nothing that runs, no file, no character that hides another. */
+/**
+ * True for what a browser opens as a page of the web, and a person can read: nothing that runs, no file, no character that hides another, no
+ * user name, which looks like the host.
+ */
 export function isWebUrl(url: unknown): boolean {
-  return typeof url === 'string' && !/[\s\p{Cc}\p{Cf}]/u.test(url) && URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
+  if (typeof url !== 'string' || /[\s\p{Cc}\p{Cf}]/u.test(url) || !URL.canParse(url)) return false;
+  const { protocol, username, password } = new URL(url);
+  return /^https?:$/.test(protocol) && username === '' && password === '';
 }
 
 /**
@@ -117,6 +122,10 @@ function cleanWords(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(cleanWords);
   if (!isJsonObject(schema)) return schema;
   const clean = (key: string, value: unknown): unknown =>
-    typeof value === 'string' && (key === 'title' || key === 'description') ? cleanText(value) : cleanWords(value);
+    typeof value === 'string' && (key === 'title' || key === 'description')
+      ? cleanText(value)
+      : key === 'enumNames' && Array.isArray(value)
+        ? value.map((name) => (typeof name === 'string' ? cleanText(name) : name))
+        : cleanWords(value);
   return Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, clean(key, value)]));
 }

@@ -181,6 +181,9 @@ export class ServerInstances {
       // What a program of one agent writes into its log is not for the others. Updates are: resources are watched once for all.
       case 'notifications/message':
         return { ...event, ...(sessionId === undefined ? {} : { sessionId }), callIds: calls.callIds };
+      // The ids of tasks are those of that program.
+      case 'notifications/tasks/status':
+        return sessionId === undefined ? event : { ...event, sessionId };
       case 'notifications/elicitation/complete': {
         const shown = calls.urls.sessionOf(event.params?.elicitationId);
         return shown === undefined ? undefined : { ...event, sessionId: shown };

@@ -113,6 +113,10 @@ export class Upstream implements ToolServer {
     return isJsonObject(requests) && isJsonObject(requests.tools) && requests.tools.call !== undefined;
   }
 
+  get isPerAgent(): boolean {
+    return this.#config.instances === 'per-agent';
+  }
+
   async listTools(context?: CallContext): Promise<readonly Tool[]> {
     if (this.#config.disabled) throw this.#disabled();
     return this.#tools.list(context);
