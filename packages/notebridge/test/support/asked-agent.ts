@@ -16,6 +16,8 @@ export interface Asked {
 
 export interface AskedAgentOptions {
   era: Era;
+  /** What it calls itself. Default `asked`. */
+  name?: string;
   /** What it declares. Default: everything. */
   capabilities?: JsonObject;
   /** How it answers. Default: `answerAll`. */
@@ -59,10 +61,10 @@ export function openOnStdio(servers: ServersForTest, options: AskedAgentOptions)
 
 async function open(
   transport: Transport,
-  { era, capabilities = everyCapability, answer = answerAll, onClose }: AskedAgentOptions & { onClose?: () => void },
+  { era, name = 'asked', capabilities = everyCapability, answer = answerAll, onClose }: AskedAgentOptions & { onClose?: () => void },
 ): Promise<AskedAgent> {
   const versionNegotiation = era === 'modern' ? { mode: { pin: modernVersion } } : undefined;
-  const client = new Client({ name: 'asked', version: '1' }, { capabilities, ...(versionNegotiation && { versionNegotiation }) });
+  const client = new Client({ name, version: '1' }, { capabilities, ...(versionNegotiation && { versionNegotiation }) });
   const asked: Asked[] = [];
   const take = (message: unknown, { mcpReq }: { mcpReq: { signal: AbortSignal } }): never => {
     const { method, params = {} } = message as Asked;
