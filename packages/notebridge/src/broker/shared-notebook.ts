@@ -6,6 +6,7 @@ import { BridgeError } from '../core/errors.js';
 import type { Provider, ProviderEvent } from '../core/provider.js';
 import { RequestContext } from '../core/request-context.js';
 import type { Peer } from '../rpc/peer.js';
+import { codeAskMethod } from './code-questions-link.js';
 import { pingMethod } from './join-link.js';
 import { Lease, type LeasePerson } from './lease.js';
 import type { LeaseAgent } from './lease-agent.js';
@@ -182,6 +183,9 @@ export class SharedNotebook {
       case 'window/open':
         if (window === undefined) throw new BridgeError('unknown_method', 'This notebook has no window of ours.');
         return { url: window.newUrl(), path: await window.writeAddress() };
+      case codeAskMethod:
+        if (this.target.tools === undefined) throw new BridgeError('unknown_method', 'Code of this notebook calls nothing.');
+        return this.target.tools.ask(peer, params, call);
       case 'notebook/save':
         await save?.();
         return {};

@@ -5,6 +5,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import type { JsonObject } from '@notebridge/kit/json';
 import type { Era } from '../../src/core/protocol-versions.js';
 import { modernVersion } from './agents.js';
+import { untilBrokerEnded } from './broker.js';
 import { createHome, programFile } from './program.js';
 import type { ServedHub, ServersForTest } from './served-hub.js';
 
@@ -50,18 +51,27 @@ export function openAtHub(hub: ServedHub, options: AskedAgentOptions, token = hu
 }
 
 /** Over stdio, with a Notebridge of its own that has these servers. */
-export function openOnStdio(servers: ServersForTest, options: AskedAgentOptions): Promise<AskedAgent> {
+export function openOnStdio(servers: ServersForTest, options: AskedAgentOptions, more: string[] = ['--standalone']): Promise<AskedAgent> {
   const { home, env } = createHome();
   const config = join(home, 'mcp.json');
   writeFileSync(config, JSON.stringify({ mcpServers: servers }));
-  const args = [programFile, 'stdio', '--config', config, '--standalone'];
-  const close = (): void => rmSync(home, { recursive: true, force: true });
+  const args = [programFile, 'stdio', '--config', config, ...more];
+  const close = async (): Promise<void> => {
+    await untilBrokerEnded(join(home, 'state'));
+    rmSync(home, { recursive: true, force: true });
+  };
   return open(new StdioClientTransport({ command: process.execPath, args, env, stderr: 'ignore' }), { ...options, onClose: close });
 }
 
 async function open(
   transport: Transport,
-  { era, name = 'asked', capabilities = everyCapability, answer = answerAll, onClose }: AskedAgentOptions & { onClose?: () => void },
+  {
+    era,
+    name = 'asked',
+    capabilities = everyCapability,
+    answer = answerAll,
+    onClose,
+  }: AskedAgentOptions & { onClose?: () => Promise<void> },
 ): Promise<AskedAgent> {
   const versionNegotiation = era === 'modern' ? { mode: { pin: modernVersion } } : undefined;
   const client = new Client({ name, version: '1' }, { capabilities, ...(versionNegotiation && { versionNegotiation }) });
@@ -80,7 +90,7 @@ async function open(
     asked,
     close: async () => {
       await client.close();
-      onClose?.();
+      await onClose?.();
     },
     call: async (name, args = {}, signal) => {
       const { content } = await client.callTool({ name, arguments: args }, signal && { signal });
