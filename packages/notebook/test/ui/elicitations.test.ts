@@ -35,8 +35,8 @@ describe('what a server asks in a call of the code that a person runs', () => {
     await window.page.getByRole('form', { name: asks }).waitFor();
     const answer = async (): Promise<unknown> => {
       await window.page.locator('.question').waitFor({ state: 'detached' });
-      const [output] = await window.page.locator('.stream-output').allTextContents();
-      return JSON.parse(output ?? 'null');
+      // The form goes when it is answered, before the code has gone on.
+      return JSON.parse((await window.page.locator('.stream-output').first().textContent()) ?? 'null');
     };
     return { host, ...window, answer };
   };
