@@ -34,6 +34,9 @@ const capabilityOf: Record<string, string> = {
 
 const askable = Object.values(capabilityOf);
 
+/** Requests in whose middle the caller may be asked. */
+export const mayAskIn: ReadonlySet<string> = new Set(['tools/call', 'resources/read', 'prompts/get']);
+
 /** What a server that several agents share may ask: which of them is asked, and can answer, each call shows. */
 export const everyAskable = { elicitation: { form: {}, url: {} }, sampling: {}, roots: { listChanged: true } } as const;
 

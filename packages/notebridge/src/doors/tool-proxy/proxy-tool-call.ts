@@ -5,6 +5,7 @@ import { Cancellation } from '../../core/cancellation.js';
 import { BridgeError, RemoteError } from '../../core/errors.js';
 import type { MiddlewareContext } from '../../core/middleware.js';
 import { owner, type Principal } from '../../core/principal.js';
+import type { Asker } from '../../core/questions.js';
 import { RequestContext } from '../../core/request-context.js';
 import type { ToolAddress } from '../../core/tool-address.js';
 import type { ToolServer, ToolServers } from '../../core/tool-server.js';
@@ -34,6 +35,8 @@ export interface ToolCallOptions {
   callId?: string | undefined;
   /** Receives progress and log lines of the tool while it runs; left out, the server is not asked for progress. */
   onEvent?: ((method: string, params: JsonObject) => void) | undefined;
+  /** How a server asks the caller in the middle of the call. Left out: it asks nobody. */
+  asker?: Asker | undefined;
 }
 
 /**
@@ -112,6 +115,8 @@ function toContext(
     cancellation: call.cancellation ?? new Cancellation(),
     target,
     notify: onEvent === undefined ? ignoreEvent : (method, params = {}) => onEvent(method, params),
+    asker: call.asker,
+    requestId: callId,
   });
 }
 
