@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { JsonObject } from '@notebridge/kit/json';
 import type { CallContext } from '../core/call-context.js';
 import type { Cancellation } from '../core/cancellation.js';
@@ -138,7 +138,7 @@ export class AskedCalls {
   #park(call: AskedCall, bound: BoundCall): string | undefined {
     const ofOne = [...this.#parked.values()].filter((parked) => parked.call.sessionId === call.sessionId);
     if (ofOne.length >= mostParked.ofOne || this.#parked.size >= mostParked.ofAll) return undefined;
-    const id = randomBytes(12).toString('base64url');
+    const id = randomUUID();
     const give = (): void => {
       this.#parked.delete(id);
       call.cancellation.cancel('nobody answered what the server asked', { callerIsGone: true });
