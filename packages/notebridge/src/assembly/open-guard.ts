@@ -4,7 +4,8 @@ import type { Tool } from '../core/mcp.js';
 import type { ToolAddress } from '../core/tool-address.js';
 import { Admission } from '../grants/admission.js';
 import { AuditLog } from '../grants/audit-log.js';
-import type { GrantStore } from '../grants/grant-store.js';
+import type { GrantSource } from '../grants/bounds.js';
+import type { Delegations } from '../grants/delegations.js';
 import { createGuard, type Guard } from '../grants/guard.js';
 import { notebookServer } from '../grants/guarded-methods.js';
 import { Refusals } from '../grants/refusals.js';
@@ -19,6 +20,12 @@ export interface GuardedParts {
   place: NotebookPlace;
 }
 
+/** What callers are held to: the grants of the user, and those of code that runs on behalf of callers. */
+export interface GrantsOfGuard {
+  store: GrantSource;
+  delegations: Delegations;
+}
+
 /** The outermost layer of a hub, and what it decides by. */
 export interface OpenGuard {
   middleware: Guard;
@@ -30,10 +37,10 @@ export interface OpenGuard {
 }
 
 /** Joins grants, audit and names into the layer that every message passes first. */
-export function openGuard(settings: Settings, parts: GuardedParts, store: GrantStore): OpenGuard {
+export function openGuard(settings: Settings, parts: GuardedParts, grants: GrantsOfGuard): OpenGuard {
   const { logger } = settings;
   const { servers } = parts;
-  const admission = new Admission({ store });
+  const admission = new Admission(grants);
   const audit = openAudit(settings);
   const middleware = createGuard({
     admission,
