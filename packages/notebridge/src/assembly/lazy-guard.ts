@@ -2,6 +2,7 @@ import { messageOf } from '@notebridge/kit/message-of';
 import type { CallContext } from '../core/call-context.js';
 import type { DelegateRights } from '../core/delegated-rights.js';
 import { BridgeError } from '../core/errors.js';
+import type { Tool } from '../core/mcp.js';
 import type { Principal } from '../core/principal.js';
 import type { ProviderEvent } from '../core/provider.js';
 import type { OnRefused } from '../core/refused-attempt.js';
@@ -22,6 +23,8 @@ export interface LazyGuard {
   mayHear(principal: Principal, event: ProviderEvent): boolean;
   /** Rights for code that runs on behalf of callers. Needs neither file nor open guard: its first call opens that. */
   delegate: DelegateRights;
+  /** Whether a list may show the principal a tool of a server; undefined: one that is not known. Before the guard is open: the owner alone sees any. */
+  mayList(principal: Principal, server: string, tool: Tool | undefined): boolean;
   /** Opens the guard now. Rejects with `write_failed` if the user's state folder cannot be used. */
   open(): Promise<GuardWithStore>;
   /** Writes the last lines of the audit. Closing twice is harmless. */
@@ -87,6 +90,12 @@ export function createLazyGuard(settings: Settings, parts: GuardedParts): LazyGu
     },
     mayHear: (principal, event) => principal.kind === 'owner' || (opened?.admission.mayHear(principal, event) ?? false),
     delegate: (callers, terms) => delegations.delegate(callers, terms),
+    mayList: (principal, server, tool) => {
+      if (principal.kind !== 'grant') return true;
+      const admission = opened?.admission;
+      if (tool === undefined) return admission?.mayListWhole(principal, server) ?? false;
+      return admission?.mayList(principal, { server, tool: tool.name }, tool) ?? false;
+    },
     open,
     close: async () => {
       isClosed = true;
