@@ -1,9 +1,9 @@
 import type { BindingLanguage } from './languages.js';
 import type { BoundServer } from './model.js';
-import type { ToolStub } from './stubs.js';
+import type { StubAddress, ToolStub } from './stub-model.js';
 
 /** What the skills' tools are called in a package. */
-export const skillFunctions: ReadonlyMap<string, string> = new Map([
+const skillFunctions: ReadonlyMap<string, string> = new Map([
   ['list_skills', 'list_skills'],
   ['load_skill', 'load_skill'],
   ['read_skill_resource', 'read_skill_resource'],
@@ -42,4 +42,11 @@ export function skillStub(
   return language === 'python'
     ? { importLine: `from generated.skills import ${name}`, text: `${signature}\n    """${text}"""` }
     : { importLine: `import { ${name} } from './generated/skills.js';`, text: `${text}${signature}` };
+}
+
+/** The names of the skills' functions, like those of tools. */
+export function skillNames(skills: BoundServer | undefined): [name: string, address: StubAddress][] {
+  if (skills === undefined) return [];
+  const named = skills.tools.map(({ name }) => ({ tool: name, name: skillFunctions.get(name) }));
+  return named.flatMap(({ tool, name }) => (name === undefined ? [] : [[`skills.${name}`, { server: skills.name, tool }]]));
 }

@@ -6,7 +6,8 @@ import { fileURLToPath } from 'node:url';
 import { expect, it, onTestFinished } from 'vitest';
 import type { BoundServer, BoundTool } from './model.js';
 import { emitPython } from './python/emit-python.js';
-import { loadStubs, type StubAddress } from './stubs.js';
+import type { StubAddress } from './stub-model.js';
+import { loadStubs } from './stubs.js';
 import { emitTypeScript } from './typescript/emit-typescript.js';
 
 const text = { type: 'string' };

@@ -1,5 +1,5 @@
-import { skillStub } from '../skill-stubs.js';
-import { type StubMaker, skillNames, type ToolStub } from '../stubs.js';
+import { skillNames, skillStub } from '../skill-stubs.js';
+import type { StubMaker, ToolStub } from '../stub-model.js';
 import { type NamedServer, type NamedTool, nameServers } from './bound-names.js';
 import { toolDocstring } from './docstrings.js';
 import { docText } from './literals.js';

@@ -1,5 +1,5 @@
-import { skillStub } from '../skill-stubs.js';
-import { type StubMaker, skillNames } from '../stubs.js';
+import { skillNames, skillStub } from '../skill-stubs.js';
+import type { StubMaker } from '../stub-model.js';
 import { toComment, toCommentText } from './comment-text.js';
 import { nameModules } from './server-modules.js';
 import { toolDeclaration } from './tool-declaration.js';

@@ -14,7 +14,8 @@ export function firstSentence(text: unknown, maxLength = 160): string {
   return sentence.length > maxLength ? `${sentence.slice(0, maxLength - 1).trimEnd()}…` : sentence;
 }
 
-/** A name as it is if it can be read as one word, else in quotes. */
+/** A name as it is if it can be read as one word, else in quotes, with nothing in it that a reader does not see. */
 export function shownName(name: string): string {
-  return /^[\p{L}\p{N}_.\-/:@]{1,120}$/u.test(name) ? name : quote(name);
+  if (/^[\p{L}\p{N}_.\-/:@]{1,120}$/u.test(name)) return name;
+  return quote(name).replaceAll(hidden, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
 }

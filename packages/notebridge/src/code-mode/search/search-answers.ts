@@ -3,6 +3,7 @@ import { didYouMean } from '@notebridge/kit/did-you-mean';
 import type { JsonObject } from '@notebridge/kit/json';
 import { type ToolResult, toTextResult } from '../../core/mcp.js';
 import { quote } from '../../util/quote.js';
+import { shownName } from './one-line.js';
 import type { SearchParams } from './parse-params.js';
 import type { Entry, Found } from './searched-tools.js';
 import { isReadOnly, lineOf, lineOfServer, recordOf, relative } from './show-tools.js';
@@ -73,7 +74,9 @@ function nothingFound(view: ToolView, { query, server, readOnly }: SearchParams)
   const names = view.servers.flatMap(({ tools }) => tools.map(({ name }) => name)).slice(0, maxCompared);
   const meant = didYouMean(query, names);
   const hint =
-    meant === undefined ? 'Try other words, or list a server: search_tools with `server` and no query.' : `Did you mean ${quote(meant)}?`;
+    meant === undefined
+      ? 'Try other words, or list a server: search_tools with `server` and no query.'
+      : `Did you mean ${shownName(meant)}?`;
   return `Nothing matches ${quote(query)}${among}. ${hint} ${view.namesOfServers()}`;
 }
 

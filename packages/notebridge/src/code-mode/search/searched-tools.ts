@@ -24,7 +24,7 @@ interface IndexedSource {
 }
 
 /** Of more tools than these no search would be quick. */
-export const maxIndexed = 20_000;
+const maxIndexed = 20_000;
 /** Tools between which the hub answers others. */
 const toolsPerTurn = 25;
 /** No server has this name: it is the place of the skills. */
@@ -38,8 +38,9 @@ export class SearchedTools {
   #renewing: Promise<void> = Promise.resolve();
   #sinceTurn = 0;
 
-  get size(): number {
-    return this.#index.size;
+  /** True if no further tool finds a place. */
+  get isFull(): boolean {
+    return this.#index.size >= maxIndexed;
   }
 
   /** Takes over lists that are others than before. One at a time. */
@@ -70,6 +71,7 @@ export class SearchedTools {
     }
     if (this.#sources.get(skillsKey)?.list !== skills)
       await this.#replace(skillsKey, skills, new Map(skills.map((skill) => [skill.name, { kind: 'skill', skill }])));
+    await this.#index.compact();
   }
 
   async #replace(source: string, list: readonly unknown[], entries: ReadonlyMap<string, Entry>): Promise<void> {
@@ -83,7 +85,7 @@ export class SearchedTools {
       }
       if (before !== undefined) this.#remove(before);
       byName.delete(name);
-      if (this.#index.size >= maxIndexed) continue;
+      if (this.isFull) continue;
       const id = this.#index.add(texts);
       byName.set(name, { id, texts });
       this.#entries.set(id, entry);

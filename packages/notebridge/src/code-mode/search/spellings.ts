@@ -18,7 +18,10 @@ export interface SpellingsOptions {
 /** Finds the tool that a name means, in whatever spelling an agent has seen it. Names of tools that it may not see mean nothing. */
 export class Spellings {
   readonly #options: SpellingsOptions;
-  readonly #known = new Map<string, ToolAddress>();
+  /** The server's name and the tool's; of several that are written the same, all. */
+  readonly #whole = new Map<string, ToolAddress[]>();
+  /** As code has them. */
+  readonly #inCode: ReadonlyMap<string, ToolAddress>;
   /** Tools by their name alone. */
   readonly #bare = new Map<string, ToolAddress[]>();
 
@@ -27,33 +30,38 @@ export class Spellings {
     for (const { name: server, tools } of options.view.servers) {
       for (const { name: tool } of tools) {
         const address = { server, tool };
-        this.#known.set(`${server}.${tool}`, address).set(`${server}__${tool}`, address);
-        this.#bare.set(tool, [...(this.#bare.get(tool) ?? []), address]);
+        push(this.#whole, `${server}.${tool}`, address);
+        push(this.#whole, `${server}__${tool}`, address);
+        push(this.#bare, tool, address);
       }
     }
-    for (const [name, address] of options.stubs.names) {
-      for (const spelling of [name, name.replace('.', '__')]) if (!this.#known.has(spelling)) this.#known.set(spelling, address);
-    }
+    const { names } = options.stubs;
+    this.#inCode = new Map(
+      [...names].flatMap(([name, address]) => [name, name.replace('.', '__')].map((each) => [each, address] as const)),
+    );
   }
 
   resolve(name: string): ToolAddress | undefined {
-    const wanted = name.trim().replace(/^(generated\.)?mcp\./, '');
-    const found = this.#known.get(name) ?? this.#known.get(wanted);
-    if (found !== undefined) return found;
-    const exposed = this.#options.resolveName(wanted);
-    const seen = exposed && this.#known.get(`${exposed.server}.${exposed.tool}`);
-    if (seen !== undefined) return seen;
-    const named = this.#bare.get(wanted) ?? [];
-    return named.length === 1 ? named[0] : undefined;
+    const wanted = cleaned(name);
+    const whole = this.#whole.get(name) ?? this.#whole.get(wanted) ?? [];
+    if (whole.length === 1) return whole[0];
+    return this.#exposed(wanted) ?? (whole.length > 1 ? undefined : (this.#inCode.get(wanted) ?? only(this.#bare.get(wanted))));
   }
 
   /** One line on a name that means no tool, or several. */
   complain(name: string): string {
-    const several = this.#bare.get(name.trim()) ?? [];
+    const wanted = cleaned(name);
+    const several = this.#whole.get(wanted) ?? this.#bare.get(wanted) ?? [];
     if (several.length > 1)
-      return `${shownName(name)} is a tool of several servers: ${several.slice(0, 5).map(toText).join(', ')}${several.length > 5 ? ', …' : ''}.`;
-    const meant = this.#near(name);
-    return `${shownName(name)} is not a tool that you may call${meant === undefined ? '; search_tools finds those' : `; did you mean ${meant}?`}${meant === undefined ? '.' : ''}`;
+      return `${shownName(name)} means several tools: ${several.slice(0, 5).map(toText).join(', ')}${several.length > 5 ? ', …' : ''}.`;
+    const meant = this.#near(wanted);
+    return `${shownName(name)} is not a tool that you may call${meant === undefined ? '; search_tools finds those.' : `; did you mean ${meant}?`}`;
+  }
+
+  #exposed(name: string): ToolAddress | undefined {
+    const address = this.#options.resolveName(name);
+    const isSeen = address !== undefined && this.#bare.get(address.tool)?.some(({ server }) => server === address.server) === true;
+    return isSeen ? address : undefined;
   }
 
   #near(name: string): string | undefined {
@@ -70,6 +78,21 @@ export class Spellings {
     const address = bare === undefined ? undefined : this.#bare.get(bare)?.[0];
     return address && toText(address);
   }
+}
+
+/** `generated.mcp.github.star_repo`, as an import has it, is `github.star_repo`. */
+function cleaned(name: string): string {
+  return name.trim().replace(/^(generated\.)?mcp\./, '');
+}
+
+function push(into: Map<string, ToolAddress[]>, key: string, address: ToolAddress): void {
+  const known = into.get(key);
+  if (known === undefined) into.set(key, [address]);
+  else known.push(address);
+}
+
+function only(addresses: readonly ToolAddress[] = []): ToolAddress | undefined {
+  return addresses.length === 1 ? addresses[0] : undefined;
 }
 
 function toText({ server, tool }: ToolAddress): string {

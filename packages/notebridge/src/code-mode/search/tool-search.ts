@@ -99,7 +99,7 @@ export class ToolSearch {
     const searched = await this.#index();
     await searched.renew(servers, all);
     const seen = all.filter((skill) => skills?.maySee(principal, skill) === true);
-    return new ToolView({ servers, skills: seen, mayList: (server, tool) => mayList(principal, server, tool) });
+    return new ToolView({ servers, skills: seen, mayList: (server, tool) => mayList(principal, server, tool), isFull: searched.isFull });
   }
 
   async #find(view: ToolView, { query, server, readOnly }: SearchParams, { caller }: CallContext): Promise<Found[]> {

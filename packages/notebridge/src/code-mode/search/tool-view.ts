@@ -16,6 +16,8 @@ export interface ToolViewOptions {
   skills: readonly SavedSkill[];
   /** Undefined for the tool: one of a server whose tools are not known. */
   mayList: (server: string, tool: Tool | undefined) => boolean;
+  /** True if there are tools that no search looks at. */
+  isFull: boolean;
 }
 
 /** A server as one principal sees it. */
@@ -31,19 +33,19 @@ export interface SeenServer {
 
 /** What one principal may know of: nothing else reaches a count, a list or a suggestion. */
 export class ToolView {
-  readonly servers: readonly SeenServer[];
   readonly skills: readonly SavedSkill[];
+  readonly #options: ToolViewOptions;
+  #servers: readonly SeenServer[] | undefined;
 
-  constructor({ servers, skills, mayList }: ToolViewOptions) {
-    this.skills = skills;
-    this.servers = servers
-      .flatMap(({ name, description, isSkills, tools, reason }): SeenServer[] => {
-        const listed = tools?.filter((tool) => mayList(name, tool)) ?? [];
-        const isSeen = listed.length > 0 || ((tools === undefined || tools.length === 0) && mayList(name, undefined));
-        const unique = new Map([...listed].reverse().map((tool) => [tool.name, tool]));
-        return isSeen ? [{ name, description, isSkills, tools: [...unique.values()].sort(byName), reason }] : [];
-      })
-      .sort(byName);
+  constructor(options: ToolViewOptions) {
+    this.skills = options.skills;
+    this.#options = options;
+  }
+
+  /** Sorted by name. Made when it is needed: most searches name no server but those that they find. */
+  get servers(): readonly SeenServer[] {
+    this.#servers ??= this.#options.servers.flatMap((server) => this.#see(server)).sort(byName);
+    return this.#servers;
   }
 
   /** A server by its name, in any spelling that means one of them. Throws `unknown_server` that says what there is. */
@@ -68,16 +70,28 @@ export class ToolView {
     return `Servers: ${shown.join(', ')}${more > 0 ? `, and ${more} more` : ''}.`;
   }
 
-  /** A sentence on servers whose tools are not known; empty if there are none. */
+  /** Sentences on what a search did not look at; empty if it looked at all. */
   leftOut(): string {
-    const silent = this.servers.filter(({ reason }) => reason !== undefined).slice(0, maxNamed);
-    if (silent.length === 0) return '';
-    return `Not searched: ${silent.map(({ name, reason = '' }) => `${shownName(name)} (${firstSentence(reason, 200)})`).join('; ')}.`;
+    const { servers, mayList, isFull } = this.#options;
+    const silent = servers.filter(({ name, tools }) => tools === undefined && mayList(name, undefined)).slice(0, maxNamed);
+    const named = silent.map(({ name, reason = '' }) => `${shownName(name)} (${firstSentence(reason, 200)})`);
+    return [
+      ...(named.length === 0 ? [] : [`Not searched: ${named.join('; ')}.`]),
+      ...(isFull ? ['There are more tools than are searched; list a server to see all of its tools.'] : []),
+    ].join(' ');
   }
 
   /** What bindings are made of: names of functions depend on all of it. */
   bound(): StubInput {
     return { servers: this.servers.filter(({ isSkills }) => !isSkills), skills: this.servers.find(({ isSkills }) => isSkills) };
+  }
+
+  #see({ name, description, isSkills, tools, reason }: ListedServer): SeenServer[] {
+    const { mayList } = this.#options;
+    const listed = tools?.filter((tool) => mayList(name, tool)) ?? [];
+    const isSeen = listed.length > 0 || ((tools === undefined || tools.length === 0) && mayList(name, undefined));
+    const unique = new Map([...listed].reverse().map((tool) => [tool.name, tool]));
+    return isSeen ? [{ name, description, isSkills, tools: [...unique.values()].sort(byName), reason }] : [];
   }
 }
 
