@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { messageOf } from '@notebridge/kit/message-of';
 import type { ToolNames } from '../../catalog/tool-names.js';
+import type { ParentCall } from '../../core/call-context.js';
 import { Cancellation } from '../../core/cancellation.js';
 import { BridgeError, RemoteError } from '../../core/errors.js';
 import type { MiddlewareContext } from '../../core/middleware.js';
@@ -32,6 +33,10 @@ export interface ToolCallOptions {
   principal?: Principal | undefined;
   cancellation?: Cancellation | undefined;
   callId?: string | undefined;
+  /** The call in whose course the code runs that makes this one. */
+  parent?: ParentCall | undefined;
+  /** The owner has typed it. Default false. */
+  isTyped?: boolean | undefined;
   /** Receives progress and log lines of the tool while it runs; left out, the server is not asked for progress. */
   onEvent?: ((method: string, params: JsonObject) => void) | undefined;
 }
@@ -109,6 +114,8 @@ function toContext(
       onEvent === undefined ? { name, arguments: call.arguments } : { name, arguments: call.arguments, _meta: { progressToken: callId } },
     callId,
     caller: proxy.callerOf(principal),
+    parent: call.parent,
+    isTyped: call.isTyped,
     cancellation: call.cancellation ?? new Cancellation(),
     target,
     notify: onEvent === undefined ? ignoreEvent : (method, params = {}) => onEvent(method, params),
