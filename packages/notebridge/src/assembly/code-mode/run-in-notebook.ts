@@ -21,9 +21,12 @@ export function createRunInNotebook(hub: Pick<Hub, 'request'>): RunInNotebook {
       notify: (method, params) => {
         if (method === 'notifications/progress' && isJsonObject(params) && typeof params.message === 'string') onProgress(params.message);
       },
-      ...(clientCapabilities === undefined || ask === undefined
-        ? {}
-        : { asker: { clientCapabilities, ask: (_during, question, options) => ask(question, options) }, requestId: callId }),
+      parent: {
+        callId,
+        ...(clientCapabilities === undefined || ask === undefined
+          ? {}
+          : { asker: { clientCapabilities, ask: (_during, question, options) => ask(question, options) } }),
+      },
     });
     try {
       return (await hub.request(inner)) as ToolResult;

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import type { CallContext } from '../../core/call-context.js';
+import type { CallContext, ParentCall } from '../../core/call-context.js';
 import { BridgeError } from '../../core/errors.js';
 import type { ToolResult } from '../../core/mcp.js';
+import type { Asker } from '../../core/questions.js';
 
 /** The work of an execution. Resolves to its answer; `signal` ends it early. */
 export type Work = (execution: CodeExecution) => Promise<ToolResult>;
@@ -10,8 +11,13 @@ export interface ExecutionOptions {
   /** On whose behalf: nobody else asks for it. */
   principalKey: string;
   /** The call that began it. */
-  callId: string;
+  context: CallContext;
   work: Work;
+}
+
+interface Teller {
+  tell(line: string): void;
+  end(): void;
 }
 
 /** How often an agent that asked for progress is told something, at least. Milliseconds. */
@@ -23,10 +29,11 @@ const progressMs = 250;
 export class CodeExecution {
   readonly runId = randomBytes(9).toString('base64url');
   readonly principalKey: string;
-  readonly callId: string;
+  /** The call that began it, for the calls of its code. */
+  readonly parent: ParentCall;
   readonly #abort = new AbortController();
   readonly #ended: Promise<void>;
-  readonly #waiting = new Set<(line: string) => void>();
+  readonly #waiting = new Map<CallContext, Teller | undefined>();
   #result: ToolResult | undefined;
   #fault: { error: unknown } | undefined;
   #outlives = false;
@@ -36,9 +43,9 @@ export class CodeExecution {
   session: string | undefined;
   endedAt: number | undefined;
 
-  constructor({ principalKey, callId, work }: ExecutionOptions) {
+  constructor({ principalKey, context, work }: ExecutionOptions) {
     this.principalKey = principalKey;
-    this.callId = callId;
+    this.parent = this.#toParent(context);
     this.#ended = work(this)
       .then(
         (result) => {
@@ -51,6 +58,10 @@ export class CodeExecution {
       .then(() => {
         this.endedAt = Date.now();
       });
+  }
+
+  get callId(): string {
+    return this.parent.callId;
   }
 
   /** Aborted: its code is interrupted, and its calls are cancelled. */
@@ -77,7 +88,7 @@ export class CodeExecution {
 
   /** Tells the agents that wait. */
   progress(line: string): void {
-    for (const tell of this.#waiting) tell(line);
+    for (const teller of this.#waiting.values()) teller?.tell(line);
   }
 
   /**
@@ -86,10 +97,9 @@ export class CodeExecution {
    */
   async wait(context: CallContext, { seconds, isFirst }: { seconds: number; isFirst: boolean }): Promise<ToolResult | undefined> {
     const teller = context.wantsProgress ? createTeller(context) : undefined;
-    const tell = (line: string): void => teller?.tell(line);
-    this.#waiting.add(tell);
+    this.#waiting.set(context, teller);
     const over = await this.#untilEnd(context, seconds);
-    this.#waiting.delete(tell);
+    this.#waiting.delete(context);
     teller?.end();
     if (over === 'cancelled') {
       // Over HTTP an agent of the modern era cancels by hanging up, and hangs up when it goes away: of a run that may outlive it, that is no wish.
@@ -101,6 +111,20 @@ export class CodeExecution {
     if (this.#fault !== undefined) throw this.#fault.error;
     if (this.#result === undefined) this.#outlives = true;
     return this.#result;
+  }
+
+  /** What its code asks goes to the agent by whichever of its calls waits just then. */
+  #toParent({ callId, caller, clientCapabilities, ask }: CallContext): ParentCall {
+    if (clientCapabilities === undefined || ask === undefined) return { callId, caller };
+    const askWaiting: NonNullable<Asker['ask']> = async (_during, question, options) => {
+      const waiting = [...this.#waiting.keys()].find((context) => context.ask !== undefined);
+      if (waiting?.ask !== undefined) return waiting.ask(question, options);
+      throw new BridgeError(
+        'unanswered_question',
+        'Nobody waits for this execution just now who could be asked. Wait for it with its run_id.',
+      );
+    };
+    return { callId, caller, asker: { clientCapabilities, ask: askWaiting } };
   }
 
   #untilEnd({ cancellation }: CallContext, seconds: number): Promise<'ended' | 'late' | 'cancelled'> {
@@ -119,7 +143,7 @@ export class CodeExecution {
 }
 
 /** Progress of one waiting call: not more often than an agent can use, and now and then if nothing happens. */
-function createTeller(context: CallContext): { tell: (line: string) => void; end: () => void } {
+function createTeller(context: CallContext): Teller {
   const startedAt = Date.now();
   let [count, lastAt] = [0, 0];
   const send = (message: string): void => {

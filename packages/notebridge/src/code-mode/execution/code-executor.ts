@@ -85,7 +85,7 @@ export class CodeExecutor {
     const { code, session, isFresh, notebook, executionId } = params;
     const { execution, isFirst } = this.#executions.begin({
       principalKey: key,
-      callId: context.callId,
+      context,
       executionId,
       what: JSON.stringify([code, session, isFresh, notebook]),
       work: (begun) => this.#work(begun, params, context),

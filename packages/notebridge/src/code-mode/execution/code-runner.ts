@@ -34,7 +34,7 @@ export async function runExecution({ execution, kernel, code, seconds }: RunRequ
   const rights = delegate(kernel.principals, { label: `execute_code ${execution.callId}`, calls: limits.calls });
   const calls = new NestedCalls({
     ...{ limits, rights, callTool },
-    parentCallId: execution.callId,
+    parent: execution.parent,
     onProgress: (line) => execution.progress(line),
   });
   execution.calls = () => calls.made;

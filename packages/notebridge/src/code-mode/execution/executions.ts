@@ -12,8 +12,7 @@ const mostIds = 20_000;
 /** Of all agents, those that run and wait. */
 const mostUnderWay = 256;
 
-export interface NewExecution extends Omit<ExecutionOptions, 'callId'> {
-  callId: string;
+export interface NewExecution extends ExecutionOptions {
   /** The agent's own name for it: sent again it means the same execution. */
   executionId: string | undefined;
   /** All that the execution depends on. */

@@ -1,5 +1,6 @@
 import { isJsonObject } from '@notebridge/kit/json';
 import type { ToolCall, ToolCallOptions } from '@notebridge/notebook/host';
+import type { ParentCall } from '../../core/call-context.js';
 import type { CodeModeLimits } from '../../core/code-mode-limits.js';
 import type { DelegatedRights } from '../../core/delegated-rights.js';
 import type { Principal } from '../../core/principal.js';
@@ -12,14 +13,14 @@ export type CallTool = (call: ToolCall, options: CallToolOptions) => Promise<str
 export interface CallToolOptions extends ToolCallOptions {
   principal: Principal;
   /** The call of `execute_code` that it is made for. */
-  parentCallId: string;
+  parent: ParentCall;
 }
 
 export interface NestedCallsOptions {
   callTool: CallTool;
   rights: DelegatedRights;
   limits: Pick<CodeModeLimits, 'calls' | 'parallelCalls'>;
-  parentCallId: string;
+  parent: ParentCall;
   /** Receives what the agent may be told while it waits, one line. */
   onProgress: (line: string) => void;
 }
@@ -59,7 +60,7 @@ export class NestedCalls {
   }
 
   async call(call: ToolCall, { signal, onEvent }: ToolCallOptions): Promise<string> {
-    const { limits, rights, parentCallId, callTool } = this.#options;
+    const { limits, rights, parent, callTool } = this.#options;
     if (this.#ending.signal.aborted) return endedAnswer();
     if (this.#made >= limits.calls)
       return refusal('limit_reached', `This execution has made ${limits.calls} tool calls, which is all that one may make.`);
@@ -72,7 +73,7 @@ export class NestedCalls {
         this.#hear(record.tool, line);
         onEvent?.(line);
       };
-      return callTool(call, { principal: rights.principal, parentCallId, signal: either, onEvent: hear });
+      return callTool(call, { principal: rights.principal, parent, signal: either, onEvent: hear });
     });
     record.outcome = either.aborted ? 'cancelled; whether it had an effect is unknown' : outcomeOf(answer);
     this.#options.onProgress(`${this.#made} tool calls; ${record.tool}: ${record.outcome}`);
