@@ -12,6 +12,8 @@ import { endChild, home, startNode, startProgram, stopChild } from '../lib/child
 const program = fileURLToPath(new URL('../../packages/notebridge/bin/notebridge.js', import.meta.url));
 const require = createRequire(import.meta.url);
 const everything = join(dirname(require.resolve('@modelcontextprotocol/server-everything/package.json')), 'dist/index.js');
+const { findPyodide } = await import(new URL('../../packages/notebook/dist/kernel/pyodide-files.js', import.meta.url).href);
+const pyodideFolder = fileURLToPath(findPyodide());
 const calls = 100;
 const script = `
 import time
@@ -98,10 +100,7 @@ async function measureFirst(config) {
 
 async function measurePyodide() {
   const start = performance.now();
-  const child = startNode([
-    fileURLToPath(new URL('../pyodide.mjs', import.meta.url)),
-    `${dirname(require.resolve('pyodide/package.json'))}/`,
-  ]);
+  const child = startNode([fileURLToPath(new URL('../pyodide.mjs', import.meta.url)), pyodideFolder]);
   const [line] = await once(createInterface({ input: child.stdout }), 'line');
   if (line !== 'ready') throw new Error(`Pyodide said ${line}`);
   const ms = performance.now() - start;

@@ -218,6 +218,14 @@ except Exception as error:
       expect(result).toMatch(/'a': 1[^]*denied[^]*\['echo'\]/i);
       expect(lines()).not.toContain('count forbidden');
       expect(JSON.stringify(await agent.callTool('search_tools', {}))).not.toContain('count');
+      const audit = linesOf(join(hub.stateDir, 'audit.jsonl')).map((line) => JSON.parse(line) as JsonObject);
+      const nested = audit.filter(({ server, tool, parent }) => server === 'calls' && parent !== undefined && tool !== 'wait');
+      expect(nested.map(({ tool, outcome }) => [tool, outcome])).toEqual([
+        ['echo', 'ok'],
+        ['count', 'denied'],
+      ]);
+      const executed = audit.filter(({ tool }) => tool === 'execute_code').map(({ call_id }) => call_id);
+      expect(executed).toContain(nested[0]?.parent);
       const without = await hub.grant('--door', 'agent', '--allow', 'calls:*');
       const other = toHttpCodeAgent(await openLegacyAgent(hub, () => without.token));
       expect(await other.names()).toEqual([]);

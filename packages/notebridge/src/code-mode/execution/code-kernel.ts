@@ -6,6 +6,9 @@ import type { NestedCalls } from './nested-calls.js';
 /** Makes the Python of an execution, not started; its code calls what `calls` gives. */
 export type CreateCodeKernel = (calls: KernelCalls) => Promise<Kernel>;
 
+const reloadPackage =
+  "__import__('importlib').reload(__import__('sys').modules['generated']) if 'generated' in __import__('sys').modules else None;";
+
 /** One Python, and on whose behalf code ran in it. */
 export class CodeKernel {
   readonly #calls = new KernelCalls();
@@ -15,6 +18,8 @@ export class CodeKernel {
   #started: Promise<Kernel> | undefined;
   #state: () => Kernel['state'] = () => 'starting';
   #isClosed = false;
+  /** Of the functions, as code can have imported them. */
+  #version: string | undefined;
   /** It has said what protects the machine from its code. */
   hasToldLayers = false;
 
@@ -47,6 +52,7 @@ export class CodeKernel {
   /** Runs code with these calls. The next one comes when this one has ended. Rejects when the Python died. */
   async run(source: string, calls: NestedCalls, options: ExecuteOptions): Promise<Execution> {
     const kernel = await this.start();
+    await this.#loadNewest(kernel, options.signal);
     this.#calls.current = calls;
     try {
       return await kernel.execute(source, options);
@@ -54,6 +60,16 @@ export class CodeKernel {
       this.#calls.current = undefined;
       calls.end();
     }
+  }
+
+  /** What was imported stays as it was, and search and describe show what there is now: a session may be older than a tool. */
+  async #loadNewest(kernel: Kernel, signal: AbortSignal | undefined): Promise<void> {
+    const { package: next } = this.#calls;
+    const version = next.state === 'there' ? next.version : undefined;
+    const before = this.#version;
+    this.#version = version ?? before;
+    if (before === undefined || version === undefined || version === before) return;
+    await kernel.execute(reloadPackage, { onOutput: () => {}, ...(signal === undefined ? {} : { signal }) });
   }
 
   /** Closing twice is harmless. */

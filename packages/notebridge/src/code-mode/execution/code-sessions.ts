@@ -27,7 +27,7 @@ export interface CodeSessionsOptions {
   idleMs: number;
 }
 
-/** How many of one principal, so that handles that nobody comes back for do not fill the memory. */
+/** Handles that nobody comes back for must not fill the memory. */
 const mostWithoutKernel = 1000;
 /** Executions of one session that wait. */
 const mostWaiting = 16;
@@ -59,7 +59,7 @@ export class CodeSessions {
     return this.#byAgent.get(key) ?? this.#add(principal, { agentSession, key });
   }
 
-  /** Runs a work when those before it have ended. `signal` takes it out of the queue; what has begun looks at it itself. */
+  /** Runs a work when those before it have ended. Rejects with `limit_reached` where too many wait. */
   async run<Result>(session: CodeSession, work: () => Promise<Result>): Promise<Result> {
     if (session.waiting >= mostWaiting)
       throw new BridgeError(
@@ -95,7 +95,7 @@ export class CodeSessions {
     await this.#options.pool.end(kernel);
   }
 
-  /** An agent's own session has ended. */
+  /** An agent's own session has ended. What still runs there was answered with a run_id: it ends by itself. */
   async endSession(sessionId: string): Promise<void> {
     const ended = [...this.#byHandle.values()].filter(({ agentSession }) => agentSession === sessionId);
     await Promise.all(ended.map((session) => this.#end(session)));
@@ -152,6 +152,7 @@ export class CodeSessions {
   async #end(session: CodeSession): Promise<void> {
     this.#byHandle.delete(session.handle);
     for (const [key, one] of this.#byAgent) if (one === session) this.#byAgent.delete(key);
+    await session.queue;
     await this.drop(session);
   }
 }

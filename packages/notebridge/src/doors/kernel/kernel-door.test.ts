@@ -93,3 +93,20 @@ it('makes a call in the course of another: the audit names that, and its agent i
   audit.close();
   await store.close();
 });
+
+it('gives code the instance of a server that the agent has in whose call it runs', async () => {
+  const servers = new MemoryToolServers();
+  const seen: string[] = [];
+  const run = async (_: JsonObject, { caller }: { caller: Caller }) => {
+    seen.push(caller.sessionId);
+    return toTextResult('seen');
+  };
+  servers.add(new MemoryToolServer({ name: 'shop', tools: [{ name: 'look', inputSchema: {}, run }] }));
+  const door = createKernelDoor({ hub: new Hub(), servers });
+  const parent: ParentCall = { callId: '1', caller: { sessionId: 'agent', door: 'stdio', era: 'legacy', clientInfo: undefined } };
+  const call = { server: 'shop', tool: 'look', body: '{"arguments":{}}' };
+  const { signal } = new AbortController();
+  for (const grantId of ['d_1', 'd_2']) await door.call(call, { principal: { kind: 'grant', grantId }, signal, parent });
+  await door.call(call, { principal: owner, signal });
+  expect(seen).toEqual(['agent', 'agent', door.sessionOf(owner)]);
+});
