@@ -1,4 +1,5 @@
 import { isJsonObject } from '@notebridge/kit/json';
+import { maxWaitSeconds } from '@notebridge/kit/run-words';
 import type { RunInNotebook } from '../../code-mode/execution/code-executor.js';
 import { Cancellation } from '../../core/cancellation.js';
 import { BridgeError, codeOf } from '../../core/errors.js';
@@ -14,7 +15,7 @@ export function createRunInNotebook(hub: Pick<Hub, 'request'>): RunInNotebook {
     const cancel = (): void => cancellation.cancel('the execution was cancelled');
     if (signal.aborted) cancel();
     else signal.addEventListener('abort', cancel, { once: true });
-    const args = { code, wait_seconds: seconds, ...(notebook === true ? {} : { notebook }) };
+    const args = { code, wait_seconds: Math.min(seconds, maxWaitSeconds), ...(notebook === true ? {} : { notebook }) };
     const inner = new RequestContext({
       ...{ method: 'tools/call', type: 'request', callId: `${callId}-notebook`, caller, cancellation },
       message: { name: 'run_code', arguments: args, _meta: { progressToken: callId } },

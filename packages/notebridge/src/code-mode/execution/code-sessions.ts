@@ -50,7 +50,7 @@ export class CodeSessions {
    *
    * @throws BridgeError `session_gone`
    */
-  find(handle: string | undefined, { caller }: CallContext): CodeSession {
+  find(handle: string | undefined, { caller }: Pick<CallContext, 'caller'>): CodeSession {
     const { sessionId, door, era, principal = owner } = caller;
     if (handle !== undefined && handle !== 'new') return this.#named(handle, principal);
     const agentSession = door === 'http' && era === 'modern' ? undefined : sessionId;
