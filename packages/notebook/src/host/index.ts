@@ -1,6 +1,7 @@
 export type { Logger } from '@notebridge/kit/logger';
 export { createJupyterKernel, type JupyterKernel, type JupyterKernelOptions } from '../kernel/jupyter/jupyter-kernel.js';
 export type { CommMessage, KernelComms } from '../kernel/jupyter/kernel-comms.js';
+export type { ExecuteOptions, Execution, Kernel } from '../kernel/kernel.js';
 export type {
   CodeAsker,
   KernelTools,
@@ -11,6 +12,7 @@ export type {
   ToolPackage,
 } from '../kernel/kernel-tools.js';
 export { describeLayerState as describeState, type Layer } from '../kernel/layers.js';
+export { createNodeKernel, type NodeKernelOptions } from '../kernel/node-kernel.js';
 export type { FolderTrust, KernelDecision } from '../kernels/choose-kernel.js';
 export { toUsableKernel, type UsableKernelOptions } from '../kernels/find-usable.js';
 export type { FoundKernel } from '../kernels/found-kernel.js';

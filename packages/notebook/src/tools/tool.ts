@@ -62,6 +62,8 @@ export interface ToolOptions {
   maxImageBytes?: number;
   /** Scales PNG and JPEG images. Default: what is too large is named only. */
   scaleImage?: ScaleImage;
+  /** What has the whole of what was left out, in a note. Default `get_output shows it`. */
+  elsewhere?: string;
   /** Outputs are answered as they are: nothing is shortened, scaled or taken out. Default false. */
   whole?: boolean;
   /** Characters of JSON that the outputs of one result may take; of longer ones the beginning and the end are answered. Default 20,000. */

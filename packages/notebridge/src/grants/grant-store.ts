@@ -166,6 +166,11 @@ export class GrantStore {
     return typeof taken === 'boolean' ? taken : this.#indexAfter(taken);
   }
 
+  /** For a call that was counted and is not made. */
+  putBackCall(grant: Grant): void {
+    this.#leases.putBack(grant);
+  }
+
   /** Writes down what was counted and gives back what was taken in advance. Closing twice is harmless. */
   async close(): Promise<void> {
     if (this.#isClosed) return;

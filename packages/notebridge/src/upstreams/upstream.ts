@@ -79,7 +79,7 @@ export class Upstream implements ToolServer {
   }
 
   get expose(): Exposure {
-    return this.#config.expose;
+    return this.#config.expose ?? 'direct';
   }
 
   get names(): NameStyle {

@@ -1,5 +1,6 @@
 import type { JsonObject } from '@notebridge/kit/json';
 import { messageOf } from '@notebridge/kit/message-of';
+import type { ParentCall } from '../../core/call-context.js';
 import { Cancellation } from '../../core/cancellation.js';
 import { BridgeError } from '../../core/errors.js';
 import type { Principal } from '../../core/principal.js';
@@ -23,6 +24,8 @@ export interface KernelCall {
 export interface KernelCallOptions {
   principal: Principal;
   signal: AbortSignal;
+  /** The call in whose course the code runs: the audit names it, and questions go to the agent that made it. */
+  parent?: ParentCall | undefined;
   /** Receives progress and log lines, each one JSON text. */
   onEvent?: ((line: string) => void) | undefined;
   /** How servers ask whoever has the code run. Left out: they ask nobody. */
@@ -41,7 +44,7 @@ export function createKernelDoor(options: ToolProxyOptions): KernelDoor {
   const proxy = createProxyContext(options, callTarget);
   return {
     sessionOf: (principal) => proxy.callerOf(principal).sessionId,
-    async call({ server, tool, body }, { principal, signal, onEvent, asker }) {
+    async call({ server, tool, body }, { principal, signal, parent, onEvent, asker }) {
       const callId = proxy.nextCallId();
       const startedAt = proxy.now();
       const print = (answer: ReturnType<typeof failedAnswer>): string => {
@@ -58,7 +61,7 @@ export function createKernelDoor(options: ToolProxyOptions): KernelDoor {
         const response = await proxyToolCall(
           proxy,
           { server, tool },
-          { arguments: parsed.arguments, principal, callId, cancellation, onEvent: onEvent && toNotify(onEvent), asker },
+          { arguments: parsed.arguments, principal, callId, parent, cancellation, onEvent: onEvent && toNotify(onEvent), asker },
         );
         return toText(printAnswer(response, proxy.limits.maxResultBytes));
       } catch (error) {
