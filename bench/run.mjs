@@ -3,7 +3,19 @@
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-const benches = ['crossing', 'stdio', 'notebook', 'jupyter', 'jupyterlab', 'gateways', 'bindings', 'outputs', 'pages', 'questions', 'code-mode'];
+const benches = [
+  'crossing',
+  'stdio',
+  'notebook',
+  'jupyter',
+  'jupyterlab',
+  'gateways',
+  'bindings',
+  'outputs',
+  'pages',
+  'questions',
+  'code-mode',
+];
 
 const [first = '', ...others] = process.argv.slice(2);
 const isNamed = first !== '' && !first.startsWith('-');
