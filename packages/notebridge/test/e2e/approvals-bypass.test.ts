@@ -131,7 +131,7 @@ describe('code that an agent runs', () => {
     expect(calls()).toEqual([['read', {}]]);
   });
 
-  it.each(['legacy'] as const)(
+  it.each(['legacy', 'modern'] as const)(
     'has the person at its %s agent asked, who may approve for the session, that of later executions too',
     async (era) => {
       await using hub = await ServedHub.start({ servers: shop(), notebridge: { approve: 'writes' }, args: ['--code-mode', ...none] });

@@ -1,9 +1,11 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { JsonObject } from '@notebridge/kit/json';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type Asked, type AskedAgent, openAtHub, openOnStdio } from '../support/asked-agent.js';
+import { programFile } from '../support/program.js';
 import { ServedHub, type ServersForTest } from '../support/served-hub.js';
 import { fixtureServer } from '../support/upstreams.js';
 
@@ -221,7 +223,25 @@ describe('code that calls over HTTP', () => {
   });
 });
 
+/** Runs a program on a terminal of its own. */
+const onTerminal = ['-c', 'import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))'];
+
 describe('the command `call`', () => {
+  it('that a person types on a terminal is approved by that', async ({ skip }) => {
+    skip(process.platform === 'win32', 'Python has no terminals on Windows');
+    await using hub = await ServedHub.start({ servers: shop({ approve: 'writes' }), args: ['--notebook', 'none'] });
+    for (const more of [[], ['--standalone', '--config', hub.configFile]]) {
+      const args = [...onTerminal, process.execPath, programFile, 'call', ...more, 'shop', 'add', '{"n":1}'];
+      const { status, stdout } = spawnSync('python3', args, { env: hub.env, stdio: ['ignore', 'pipe', 'pipe'], encoding: 'utf8' });
+      expect([status, stdout]).toEqual([0, expect.stringContaining('"n": 1')]);
+    }
+    await vi.waitFor(() => expect(auditOf(hub)).toHaveLength(2));
+    expect(auditOf(hub).map(({ outcome, approved_by }) => [outcome, approved_by])).toEqual([
+      ['ok', 'owner'],
+      ['ok', 'owner'],
+    ]);
+  });
+
   it('waits for the owner like any caller where it was not typed on a terminal, and without a hub says who could answer', async () => {
     await using hub = await ServedHub.start({ servers: shop({ approve: 'writes' }), args: ['--notebook', 'none'] });
     const calling = hub.run('call', 'shop', 'add', '{"n":1}');

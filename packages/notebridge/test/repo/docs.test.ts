@@ -166,8 +166,7 @@ const runs: Record<string, (code: string) => Promise<void>> = {
     const page = readFileSync(join(root, 'docs/config.md'), 'utf8');
     for (const key of knownKeysAt(['mcpServers', 'github'])) expect(page, key).toMatch(new RegExp(`^\\| .*\`${key}\`.* \\|`, 'm'));
   },
-  'config-approve': async (code) =>
-    expect((await configOf(code)).servers).toMatchObject([{ name: 'files' }, { approve: 'writes' }, { trusted: false }]),
+  'config-approve': async (code) => expect((await configOf(code)).servers).toMatchObject([{}, { approve: 'writes' }, { trusted: false }]),
   async 'config-plain'(code) {
     expect((await configOf(code)).servers).toMatchObject([{ name: 'docs', names: 'plain' }]);
   },
