@@ -83,6 +83,46 @@ describe('a server whose era nobody has told', () => {
     expect(server().state.reason).toContain('Unsupported protocol version');
   });
 
+  const asked = ['start', 'server/discover'];
+  it.each([
+    [
+      'and lists ours is asked with it, and no other way',
+      ['modern', 'legacy', `refuses=2027-01-01,${modern}`],
+      modern,
+      [...asked, 'server/discover'],
+    ],
+    ['and lists one of the legacy era is opened in that', ['legacy', `refuses=2027-01-01,${legacy}`], legacy, [...asked, 'initialize']],
+    [
+      'and refuses the one that it lists too is opened as it lists besides',
+      ['legacy', `refuses=${modern},${legacy}`, `refuses=${modern},${legacy}`],
+      legacy,
+      [...asked, 'server/discover', 'initialize'],
+    ],
+    ['and lists none has said nothing of its era', ['legacy', 'refuses=none'], legacy, [...asked, 'initialize']],
+  ])('that refuses our version %s', async (_, ways, protocolVersion, notes) => {
+    const { server, notes: noted, log } = await startWays(ways);
+    expect(server().state).toMatchObject({ status: 'running', protocolVersion, restarts: 0 });
+    expect(noted().slice(0, notes.length)).toEqual(notes);
+    expect(noted().filter((line) => line === 'initialize')).toHaveLength(protocolVersion === legacy ? 1 : 0);
+    expect(log.filter((line) => line.startsWith('warn'))).toEqual([]);
+  });
+
+  it.each([
+    [
+      'that lists no version of ours',
+      ['legacy', 'refuses=2027-01-01,2028-01-01'],
+      'protocol version ["2027-01-01","2028-01-01"], which we do not know',
+    ],
+    ['that refuses the version that it lists', ['legacy', ...Array(9).fill(`refuses=${modern}`)], 'Unsupported protocol version'],
+    ['that misses a header', ['legacy', ...Array(9).fill('refuses=-32020')], 'So it is'],
+    ['that misses a capability', ['legacy', ...Array(9).fill('refuses=-32021')], 'So it is'],
+  ])('%s speaks the modern era alone, is not sent `initialize`, and says why', async (_, ways, reason) => {
+    const { server, notes } = await startWays(ways);
+    expect(server().state.status).toBe('failed');
+    expect(server().state.reason).toContain(reason);
+    expect(new Set(notes().filter((line) => line !== 'end'))).toEqual(new Set(asked));
+  });
+
   it('is reached in the modern era when it answers late but first, and its answer to the other question is no fault', async () => {
     const { server, call, notes, log } = await startWays(['modern', 'legacy', 'after=700']);
     expect(server().state).toMatchObject({ protocolVersion: modern, restarts: 0 });
@@ -254,6 +294,20 @@ describe('a server over HTTP whose era nobody has told', () => {
     );
     expect(server().state).toMatchObject({ status: 'running', protocolVersion: modern });
     expect(methods).toEqual(['server/discover']);
+  });
+
+  it('and that refuses our version is asked with the one that it lists, and no other way', async () => {
+    const unsupported = {
+      error: { code: -32022, message: 'Unsupported protocol version', data: { supported: [modern], requested: modern } },
+    };
+    const discovered = { result: { resultType: 'complete', supportedVersions: [modern], capabilities: {} } };
+    const bodies = [unsupported, discovered];
+    const { server, methods } = await open(() => {
+      const body = bodies.shift() ?? expect.fail();
+      return { status: body === unsupported ? 400 : 200, body };
+    });
+    expect(server().state).toMatchObject({ status: 'running', protocolVersion: modern, restarts: 0 });
+    expect(methods).toEqual(['server/discover', 'server/discover']);
   });
 
   it.each(['sessions', 'sse', 'modern'] as const)('and is one of the official SDK (%s) is reached', async (kind) => {
