@@ -114,7 +114,15 @@ export class RequestContext implements MiddlewareContext {
     this.#notify('notifications/tools/list_changed');
   }
 
-  copy({ message, target }: { message: JsonObject; target?: ToolAddress | undefined }): RequestContext {
+  copy({
+    message,
+    target,
+    declares,
+  }: {
+    message: JsonObject;
+    target?: ToolAddress | undefined;
+    declares?: JsonObject | undefined;
+  }): RequestContext {
     const { method, type, callId, caller, cancellation, timestamp } = this;
     const aim = target ?? (message.name === this.message.name ? this.target : undefined);
     const copied = new RequestContext({
@@ -127,7 +135,7 @@ export class RequestContext implements MiddlewareContext {
       target: aim,
       timestamp,
       notify: this.#notify,
-      asker: this.#asker,
+      asker: declares === undefined ? this.#asker : { ...this.#asker, clientCapabilities: { ...this.clientCapabilities, ...declares } },
       requestId: this.#requestId,
     });
     this.#state ??= { keys: [], values: [] };

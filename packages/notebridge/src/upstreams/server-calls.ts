@@ -122,8 +122,7 @@ export class ServerCalls {
     call: ServerCall,
     { options, mayRepeat }: { options: PeerRequestOptions; mayRepeat: boolean },
   ): Promise<JsonObject> {
-    const askable = this.limits.mayAsk ? call.context.clientCapabilities : undefined;
-    return session.request(call.method, this.#toParams(session, call), options, askable).then(
+    return session.request(call.method, this.#toParams(session, call), options, this.#declaredOf(call)).then(
       (result) => {
         this.#end(call.context);
         return isInputRequired(result) && session.handshake.era === 'modern' ? this.#takeInputRequired(call, result) : result;
@@ -152,11 +151,17 @@ export class ServerCalls {
     });
   }
 
+  /** What a server of the modern era is told that its caller can do. */
+  #declaredOf({ context: { clientCapabilities } }: ServerCall): JsonObject | undefined {
+    if (this.limits.mayAsk || clientCapabilities?.extensions === undefined) return this.limits.mayAsk ? clientCapabilities : undefined;
+    return { extensions: clientCapabilities.extensions };
+  }
+
   /** The server asks something first. While that is found out, the call takes no one's place. */
   #takeInputRequired(call: ServerCall, result: JsonObject): Promise<JsonObject> {
     const { context, params, rounds = 1 } = call;
     const retry = (answered: JsonObject): Promise<JsonObject> => this.request({ ...call, params: answered, rounds: rounds + 1 });
-    const askable = this.limits.mayAsk ? context.clientCapabilities : undefined;
+    const askable = this.#declaredOf(call);
     return takeInputRequired(result, {
       server: this.#name,
       context,

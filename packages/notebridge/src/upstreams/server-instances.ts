@@ -4,7 +4,7 @@ import type { CallContext } from '../core/call-context.js';
 import { BridgeError } from '../core/errors.js';
 import type { LogLevels } from '../core/log-levels.js';
 import type { ProviderEvent } from '../core/provider.js';
-import { everyAskable } from '../core/questions.js';
+import { everyAskable, toAskable } from '../core/questions.js';
 import type { ServerConfig } from '../core/server-config.js';
 import type { ServerState } from '../core/tool-server.js';
 import { AskedCalls } from '../questions/asked-calls.js';
@@ -91,7 +91,8 @@ export class ServerInstances {
   }
 
   /** Agents of the modern era share a session with all of their principal; but what one can be asked, another may not. */
-  #keyOf({ caller: { sessionId }, clientCapabilities }: CallContext): string {
+  #keyOf({ caller: { sessionId }, clientCapabilities: declared }: CallContext): string {
+    const clientCapabilities = toAskable(declared);
     if (clientCapabilities === undefined || questionsOf(this.#config) === 'none') return sessionId;
     return `${sessionId} ${JSON.stringify(clientCapabilities)}`;
   }
@@ -151,7 +152,10 @@ export class ServerInstances {
     const urls = new ShownUrls();
     const isOwn = context !== undefined;
     const asked = mode === 'none' ? undefined : new AskedCalls({ server: name, isSerial: mode === 'serial', isOwn, timeoutMs, urls });
-    const questions = asked && { askable: context === undefined ? everyAskable : (context.clientCapabilities ?? {}), calls: asked };
+    const questions = asked && {
+      askable: context === undefined ? everyAskable : (toAskable(context.clientCapabilities) ?? {}),
+      calls: asked,
+    };
     const brake = new NotificationBrake({
       sender: `the server "${this.#config.name}"`,
       pass: (event) => {
