@@ -12,6 +12,7 @@ import { ShownUrls } from '../questions/shown-urls.js';
 import { NotificationBrake } from '../rpc/notification-brake.js';
 import { type CallLimits, ServerCalls } from './server-calls.js';
 import { ServerInstance, type ServerInstanceOptions } from './server-instance.js';
+import { Stalls } from './stalls.js';
 import type { UpstreamSession } from './upstream-session.js';
 
 export interface InstancesOptions extends Omit<ServerInstanceOptions, 'onNotification' | 'questions'> {
@@ -150,6 +151,8 @@ export class ServerInstances {
     const mode = questionsOf(this.#config);
     const timeoutMs = this.#options.limits.answerTimeoutMs;
     const urls = new ShownUrls();
+    // Who has one alone keeps nobody from it.
+    const stalls = mode === 'serial' && context === undefined ? new Stalls(this.#options.limits.cancelledCallMs) : undefined;
     const isOwn = context !== undefined;
     const asked = mode === 'none' ? undefined : new AskedCalls({ server: name, isSerial: mode === 'serial', isOwn, timeoutMs, urls });
     const questions = asked && {
@@ -174,7 +177,7 @@ export class ServerInstances {
         this.#sendLevel(pooled, sessionId === undefined ? logLevels.lowest : logLevels.of(sessionId));
       },
     });
-    const calls: ServerCalls = new ServerCalls(name, instance, { limits: this.#limits(), levels: logLevels, asked, urls });
+    const calls: ServerCalls = new ServerCalls(name, instance, { limits: this.#limits(), levels: logLevels, asked, urls, stalls });
     const pooled: PooledInstance = { sessionId, instance, calls };
     return pooled;
   }
@@ -209,7 +212,7 @@ export class ServerInstances {
 
   #limits(): CallLimits {
     const { maxInFlight: most, timeoutMs, lazy, questions } = this.#config;
-    const { callTimeoutMs, answerTimeoutMs, lazyIdleMs } = this.#options.limits;
+    const { callTimeoutMs, answerTimeoutMs, cancelledCallMs, lazyIdleMs } = this.#options.limits;
     const isSerial = questionsOf(this.#config) === 'serial';
     const maxInFlight = isSerial ? 1 : most;
     return {
@@ -218,6 +221,7 @@ export class ServerInstances {
       maxWaiting: isSerial ? waitingInTurn : waitingPerRunning * most,
       timeoutMs: timeoutMs ?? callTimeoutMs,
       answerTimeoutMs,
+      cancelledCallMs,
       idleMs: lazy ? lazyIdleMs : undefined,
     };
   }
