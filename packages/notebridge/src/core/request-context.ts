@@ -118,10 +118,12 @@ export class RequestContext implements MiddlewareContext {
     message,
     target,
     declares,
+    toProgress,
   }: {
     message: JsonObject;
     target?: ToolAddress | undefined;
     declares?: JsonObject | undefined;
+    toProgress?: ((params: JsonObject) => JsonObject) | undefined;
   }): RequestContext {
     const { method, type, callId, caller, cancellation, timestamp } = this;
     const aim = target ?? (message.name === this.message.name ? this.target : undefined);
@@ -134,7 +136,7 @@ export class RequestContext implements MiddlewareContext {
       cancellation,
       target: aim,
       timestamp,
-      notify: this.#notify,
+      notify: toProgress === undefined ? this.#notify : changingProgress(this.#notify, toProgress),
       asker: declares === undefined ? this.#asker : { ...this.#asker, clientCapabilities: { ...this.clientCapabilities, ...declares } },
       requestId: this.#requestId,
     });
@@ -142,4 +144,8 @@ export class RequestContext implements MiddlewareContext {
     copied.#state = this.#state;
     return copied;
   }
+}
+
+function changingProgress(notify: RequestContextOptions['notify'], toProgress: (params: JsonObject) => JsonObject): typeof notify {
+  return (method, params) => notify(method, method === 'notifications/progress' && params !== undefined ? toProgress(params) : params);
 }

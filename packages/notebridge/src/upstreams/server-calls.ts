@@ -117,7 +117,10 @@ export class ServerCalls {
     const { context } = call;
     this.#contexts.add(context);
     const options: PeerRequestOptions = { cancellation: context.cancellation, timeoutMs: this.limits.timeoutMs };
-    if (context.wantsProgress) options.onProgress = (progress) => context.forwardProgress(progress);
+    if (context.wantsProgress) {
+      options.onProgress = (progress) => context.forwardProgress(progress);
+      if (session.handshake.era === 'legacy' && call.params.task !== undefined) options.outlives = ({ task }) => isJsonObject(task);
+    }
     if (this.#asked?.mayAsk(context) !== true || session.handshake.era !== 'legacy')
       return this.#exchange(session, call, { options, mayRepeat });
     const send = (more: PeerRequestOptions): Promise<JsonObject> =>

@@ -48,7 +48,7 @@ export class ServerTasks {
     this.#servers = servers;
     servers.onTaskReport((server, report) => {
       const { taskId } = report.params;
-      const task = [...this.#tasks.values()].find((one) => one.server === server && one.remoteId === taskId);
+      const task = this.#find(server, taskId);
       if (task !== undefined) this.#tell(task, report);
       // Of tasks of the modern era a server speaks when it was asked to.
       else if (report.method !== taskEvent) this.#keepEarly(earlyKey(server, taskId), report);
@@ -82,6 +82,16 @@ export class ServerTasks {
     // After the answer, by which the agent learns of the task.
     if (early !== undefined && this.#early.delete(earlyKey(task.server, task.remoteId))) setImmediate(() => this.#tell(task, early));
     return isModern ? withId(begun, task.id) : { ...result, task: withId(begun, task.id) };
+  }
+
+  /** Progress of a server with our id of the task that it is of, if it says so. */
+  toOwnProgress(server: string, params: JsonObject): JsonObject {
+    const meta = params._meta;
+    if (!isJsonObject(meta) || !isJsonObject(meta[relatedTaskKey])) return params;
+    const { [relatedTaskKey]: related, ...rest } = meta;
+    const task = this.#find(server, related.taskId);
+    // Before the call is answered nobody knows of the task.
+    return task === undefined ? { ...params, _meta: rest } : withId(params, task.id);
   }
 
   find(id: unknown, ownerKey: string, era: Era): ServerTask | undefined {
@@ -132,6 +142,10 @@ export class ServerTasks {
     // Those who listen to it know of it, whatever session they are.
     if (era === 'modern') this.#emit({ method, params: withAnswerable(told, server, watch?.capabilities) });
     else this.#emit({ method, params: told, sessionId });
+  }
+
+  #find(server: string, remoteId: unknown): ServerTask | undefined {
+    return [...this.#tasks.values()].find((one) => one.server === server && one.remoteId === remoteId);
   }
 
   #forget(task: ServerTask | undefined): void {

@@ -126,9 +126,15 @@ export class TaskMiddleware implements Middleware {
       return canBeTask ? this.#callOrTask(context, callNext) : callNext(context);
     }
     if (!isJsonObject(task) || !this.#callers.has(caller)) return callNext(context);
-    if (isOfServer()) return this.#callServer(context, callNext);
+    if (isOfServer()) return this.#callServer(this.#withOwnIds(context), callNext);
     if (!canBeTask) throw new BridgeError('unknown_method', `${quote(name)} cannot be called as a task.`);
     return this.#createTask(context, callNext, task);
+  }
+
+  /** Its progress names the task, also when the call is answered. */
+  #withOwnIds(context: MiddlewareContext<ToolCall>): MiddlewareContext<ToolCall> {
+    const server = context.target?.server ?? '';
+    return context.copy({ message: context.message, toProgress: (params) => this.#ofServers?.toOwnProgress(server, params) ?? params });
   }
 
   async #callServer(context: MiddlewareContext<ToolCall>, callNext: CallNext<ToolCall, ToolResult>): Answer {
