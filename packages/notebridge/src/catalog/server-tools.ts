@@ -9,7 +9,7 @@ import type { ListToolsResult, Tool } from '../core/mcp.js';
 import { type ParamHeader, paramHeadersOf } from '../core/param-headers.js';
 import type { Era } from '../core/protocol-versions.js';
 import type { Provider, ProviderEvent } from '../core/provider.js';
-import type { TaskReport, TaskServers } from '../core/task-servers.js';
+import { type TaskReport, type TaskServers, taskReports } from '../core/task-servers.js';
 import type { ToolAddress } from '../core/tool-address.js';
 import type { ToolServer, ToolServerEvent, ToolServers } from '../core/tool-server.js';
 import { quote } from '../util/quote.js';
@@ -38,8 +38,6 @@ interface ToolsOfServer {
   cache: CacheHints | undefined;
 }
 
-/** Of tasks servers speak by their own ids, which agents never see. */
-const taskReports = new Set(['notifications/tasks/status', 'notifications/tasks']);
 /** How long an agent that takes tasks waits to learn whether a server that starts has some. Milliseconds. */
 const startMs = 2000;
 const listChanged = 'notifications/tools/list_changed';
@@ -172,6 +170,10 @@ export class ServerTools implements Provider, TaskServers {
     const found = this.#options.servers.get(server);
     if (found?.expose !== 'direct') throw new BridgeError('unknown_server', `The server "${server}" of this task is not there any more.`);
     return found.request(method, params, context);
+  }
+
+  isPerAgent(server: string): boolean {
+    return this.#options.servers.get(server)?.isPerAgent === true;
   }
 
   onTaskReport(listener: (server: string, report: TaskReport) => void): () => void {

@@ -55,6 +55,8 @@ export interface ToolServer extends Provider {
   readonly tasksEra?: Era | undefined;
   /** Has it tell of a task of the modern era, by its own id, until the returned function is called. Left out: it has none. */
   watchTask?(taskId: string, context: CallContext): () => void;
+  /** True if each agent's session has a program of its own: what one of them knows, no other does. Default false. */
+  readonly isPerAgent?: boolean;
   /** Its tools, all pages of the list, as far as the config allows them. Starts the server if need be. Rejects with `upstream_unavailable`. */
   listTools(context?: CallContext): Promise<readonly Tool[]>;
 }

@@ -82,7 +82,7 @@ export class Upstream implements ToolServer {
   }
 
   get expose(): Exposure {
-    return this.#config.expose;
+    return this.#config.expose ?? 'direct';
   }
 
   get names(): NameStyle {
@@ -128,6 +128,10 @@ export class Upstream implements ToolServer {
       .instance.ready(cancellation)
       .then(listenTo, () => {});
     return () => cancellation.cancel('nobody listens to the task any more');
+  }
+
+  get isPerAgent(): boolean {
+    return this.#config.instances === 'per-agent';
   }
 
   async listTools(context?: CallContext): Promise<readonly Tool[]> {

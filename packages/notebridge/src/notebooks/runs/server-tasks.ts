@@ -6,8 +6,8 @@ import type { Era } from '../../core/protocol-versions.js';
 import type { ProviderEvent } from '../../core/provider.js';
 import { unanswered } from '../../core/put-question.js';
 import { canAnswer, isQuestion, type Question, withAsker } from '../../core/questions.js';
-import type { TaskReport, TaskServers } from '../../core/task-servers.js';
-import { relatedTaskKey, taskEvent } from './task.js';
+import { type TaskReport, type TaskServers, taskEvent } from '../../core/task-servers.js';
+import { relatedTaskKey } from './task.js';
 
 /** A task that a server has begun for a call, as it is known here. */
 export interface ServerTask {
@@ -21,6 +21,8 @@ export interface ServerTask {
   readonly ownerKey: string;
   /** In which session it began. */
   readonly sessionId: string;
+  /** The session whose own program has it; undefined for a server that all share. */
+  readonly programOf: string | undefined;
   /** By how many listens it is watched at the server, what who listens can be asked, and how that is ended. */
   watch?: { listens: number; capabilities: JsonObject | undefined; stop: () => void };
 }
@@ -29,6 +31,8 @@ type TaskRequest = CallContext & { method: string; message: JsonObject };
 
 /** Tasks of servers that are remembered for one owner; the oldest give way. */
 const maxTasks = 200;
+/** Characters of an id that a server gives. */
+const maxIdLength = 1024;
 
 /** States of tasks that nobody knows yet; most are of tasks that were forgotten. */
 const maxEarly = 64;
@@ -47,11 +51,11 @@ export class ServerTasks {
   constructor(servers: TaskServers, emit: (event: ProviderEvent) => void) {
     this.#servers = servers;
     servers.onTaskReport((server, report) => {
-      const { taskId } = report.params;
-      const task = this.#find(server, taskId);
+      const named = { server, remoteId: report.params.taskId, programOf: report.sessionId };
+      const task = this.#named(named);
       if (task !== undefined) this.#tell(task, report);
       // Of tasks of the modern era a server speaks when it was asked to.
-      else if (report.method !== taskEvent) this.#keepEarly(earlyKey(server, taskId), report);
+      else if (report.method !== taskEvent) this.#keepEarly(earlyKey(named), report);
     });
     this.#emit = emit;
   }
@@ -74,35 +78,43 @@ export class ServerTasks {
     const isModern = asked.era === 'modern';
     const begun = isModern ? result : result.task;
     if (!isJsonObject(begun) || typeof begun.taskId !== 'string' || (isModern && result.resultType !== 'task')) return result;
+    assertShort(begun.taskId, asked.server);
+    const programOf = this.#programOf(asked);
+    // A server that was started anew begins to count anew: what had the number before is over, and must not be answered by this one.
+    this.#forget(this.#named({ server: asked.server, remoteId: begun.taskId, programOf }));
     const own = this.#ownedBy(asked.ownerKey);
     if (own.length >= maxTasks) this.#forget(own[0]);
-    const task: ServerTask = { ...asked, id: randomUUID(), remoteId: begun.taskId };
+    const task: ServerTask = { ...asked, id: randomUUID(), remoteId: begun.taskId, programOf };
     this.#tasks.set(task.id, task);
-    const early = this.#early.get(earlyKey(task.server, task.remoteId));
+    const early = this.#early.get(earlyKey(task));
     // After the answer, by which the agent learns of the task.
-    if (early !== undefined && this.#early.delete(earlyKey(task.server, task.remoteId))) setImmediate(() => this.#tell(task, early));
+    if (early !== undefined && this.#early.delete(earlyKey(task))) setImmediate(() => this.#tell(task, early));
     return isModern ? withId(begun, task.id) : { ...result, task: withId(begun, task.id) };
   }
 
-  /** Progress of a server with our id of the task that it is of, if it says so. */
-  toOwnProgress(server: string, params: JsonObject): JsonObject {
+  /** Progress of a server with our id of the task that it is of, if it says so; `sessionId`: of the call that it came for. */
+  toOwnProgress({ server, sessionId }: { server: string; sessionId: string }, params: JsonObject): JsonObject {
     const meta = params._meta;
     if (!isJsonObject(meta) || !isJsonObject(meta[relatedTaskKey])) return params;
     const { [relatedTaskKey]: related, ...rest } = meta;
-    const task = this.#find(server, related.taskId);
+    const task = this.#named({ server, remoteId: related.taskId, programOf: this.#programOf({ server, sessionId }) });
     // Before the call is answered nobody knows of the task.
     return task === undefined ? { ...params, _meta: rest } : withId(params, task.id);
   }
 
-  find(id: unknown, ownerKey: string, era: Era): ServerTask | undefined {
+  /** The task of this id, if it is the owner's, and its program can be asked in this session. */
+  find(id: unknown, { ownerKey, era, sessionId }: Pick<ServerTask, 'ownerKey' | 'era' | 'sessionId'>): ServerTask | undefined {
     const task = this.#tasks.get(id as string);
-    return task?.ownerKey === ownerKey && task.era === era ? task : undefined;
+    return task?.ownerKey === ownerKey && task.era === era && isAskedIn(task, sessionId) ? task : undefined;
   }
 
   /** Asks the server of the task. */
   async request(task: ServerTask, context: TaskRequest): Promise<JsonObject> {
     const params = { ...context.message, taskId: task.remoteId };
-    const said = withId(await this.#servers.requestTask(task.server, { method: context.method, params }, context), task.id);
+    const answered = await this.#servers.requestTask(task.server, { method: context.method, params }, context);
+    // It was over, and its number another one's, before this was answered.
+    if (!this.#tasks.has(task.id)) throw new BridgeError('bad_params', 'The server was started anew, and does not know the task any more.');
+    const said = withId(answered, task.id);
     return task.era === 'modern' ? withAskers(said, task.server, context.clientCapabilities) : said;
   }
 
@@ -121,7 +133,7 @@ export class ServerTasks {
 
   /** What each server says of its tasks, newest first. Those that it does not know any more are forgotten. */
   async list(ownerKey: string, context: CallContext): Promise<JsonObject[]> {
-    const own = this.#ownedBy(ownerKey).filter(({ era }) => era === 'legacy');
+    const own = this.#ownedBy(ownerKey).filter((task) => task.era === 'legacy' && isAskedIn(task, context.caller.sessionId));
     const asked = own.map(async (task) => {
       try {
         const request = { method: 'tasks/get', params: { taskId: task.remoteId } };
@@ -144,8 +156,8 @@ export class ServerTasks {
     else this.#emit({ method, params: told, sessionId });
   }
 
-  #find(server: string, remoteId: unknown): ServerTask | undefined {
-    return [...this.#tasks.values()].find((one) => one.server === server && one.remoteId === remoteId);
+  #programOf({ server, sessionId }: { server: string; sessionId: string }): string | undefined {
+    return this.#servers.isPerAgent(server) ? sessionId : undefined;
   }
 
   #forget(task: ServerTask | undefined): void {
@@ -161,13 +173,31 @@ export class ServerTasks {
     if (this.#early.size > maxEarly && oldest !== undefined) this.#early.delete(oldest);
   }
 
+  #named({ server, remoteId, programOf }: NamedTask): ServerTask | undefined {
+    const isIt = (one: ServerTask): boolean => one.server === server && one.remoteId === remoteId && one.programOf === programOf;
+    return [...this.#tasks.values()].find(isIt);
+  }
+
   #ownedBy(ownerKey: string): ServerTask[] {
     return [...this.#tasks.values()].filter((task) => task.ownerKey === ownerKey);
   }
 }
 
-function earlyKey(server: string, remoteId: unknown): string {
-  return JSON.stringify([server, remoteId]);
+/** A task as its server names it. */
+type NamedTask = Pick<ServerTask, 'server' | 'programOf'> & { remoteId: unknown };
+
+function earlyKey({ server, remoteId, programOf }: NamedTask): string {
+  return JSON.stringify([server, remoteId, programOf ?? null]);
+}
+
+function isAskedIn({ programOf }: ServerTask, sessionId: string): boolean {
+  return programOf === undefined || programOf === sessionId;
+}
+
+function assertShort(taskId: string, server: string): void {
+  if (taskId.length <= maxIdLength) return;
+  const message = `"${server}" gave a task an id of ${taskId.length} characters; ${maxIdLength} are taken. The task may run there.`;
+  throw new BridgeError('upstream_unavailable', message, { data: { server, ran: 'unknown' } });
 }
 
 /** The same, about the task of this id. */

@@ -8,13 +8,13 @@ import { type Answered, answer, type CallNext, type Middleware, type MiddlewareC
 import { owner, principalKey } from '../../core/principal.js';
 import type { ProviderEvent } from '../../core/provider.js';
 import { RequestContext } from '../../core/request-context.js';
-import { type TaskServers, tasksDeclared, tasksExtension } from '../../core/task-servers.js';
+import { type TaskServers, taskEvent, tasksDeclared, tasksExtension } from '../../core/task-servers.js';
 import { envelopeKeys } from '../../rpc/modern-envelope.js';
 import { quote } from '../../util/quote.js';
 import { settlesWithin } from '../../util/settles-within.js';
 import { followToEnd } from './follow-to-end.js';
 import { ServerTasks } from './server-tasks.js';
-import { relatedTaskKey, type Task, taskEvent } from './task.js';
+import { relatedTaskKey, type Task } from './task.js';
 import { TaskStore } from './task-store.js';
 
 export interface TaskMiddlewareOptions {
@@ -133,8 +133,8 @@ export class TaskMiddleware implements Middleware {
 
   /** Its progress names the task, also when the call is answered. */
   #withOwnIds(context: MiddlewareContext<ToolCall>): MiddlewareContext<ToolCall> {
-    const server = context.target?.server ?? '';
-    return context.copy({ message: context.message, toProgress: (params) => this.#ofServers?.toOwnProgress(server, params) ?? params });
+    const calledAt = { server: context.target?.server ?? '', sessionId: context.caller.sessionId };
+    return context.copy({ message: context.message, toProgress: (params) => this.#ofServers?.toOwnProgress(calledAt, params) ?? params });
   }
 
   async #callServer(context: MiddlewareContext<ToolCall>, callNext: CallNext<ToolCall, ToolResult>): Answer {
@@ -187,7 +187,8 @@ export class TaskMiddleware implements Middleware {
     if (isModern) assertDeclared(context);
     const ownerKey = ownerKeyOf(context);
     const { taskId, cursor } = context.message;
-    const ofServer = this.#ofServers?.find(taskId, ownerKey, context.caller.era);
+    const { era, sessionId } = context.caller;
+    const ofServer = this.#ofServers?.find(taskId, { ownerKey, era, sessionId });
     if (ofServer !== undefined && context.method !== 'tasks/list') {
       if (context.method === 'tasks/cancel' && !isOwn(ofServer, context)) throw notOwn('');
       return answer(await (this.#ofServers as ServerTasks).request(ofServer, isModern ? withTasks(context) : context));
@@ -233,8 +234,9 @@ export class TaskMiddleware implements Middleware {
     if (!isJsonObject(asked) || !Array.isArray(asked.taskIds)) return callNext(context);
     assertDeclared(context);
     const ownerKey = ownerKeyOf(context);
+    const { era, sessionId } = context.caller;
     const named = new Set(asked.taskIds);
-    const ofServers = [...named].flatMap((id) => this.#ofServers?.find(id, ownerKey, 'modern') ?? []);
+    const ofServers = [...named].flatMap((id) => this.#ofServers?.find(id, { ownerKey, era, sessionId }) ?? []);
     const taskIds = [...[...named].filter((id) => this.#store.has(id, ownerKey)), ...ofServers.map(({ id }) => id)];
     const stops = ofServers.map((task) => this.#ofServers?.watch(task, withTasks(context)));
     const message = { ...context.message, notifications: { ...asked, taskIds } };

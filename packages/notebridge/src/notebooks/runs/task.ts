@@ -17,9 +17,6 @@ export interface NewTask extends Pick<Task, 'ownerKey' | 'sessionId' | 'era' | '
 /** In the `_meta` of what is said of a task. */
 export const relatedTaskKey = 'io.modelcontextprotocol/related-task';
 
-/** Of the modern era: tells who listens to a task of its state. */
-export const taskEvent = 'notifications/tasks';
-
 /** Suggested to agents. Milliseconds. */
 const pollIntervalMs = 1000;
 
