@@ -136,7 +136,7 @@ const runs: Record<string, (code: string) => Promise<void>> = {
     const file = join(folder, 'snippet.ts');
     writeFileSync(file, code);
     const options = ['--noEmit', '--strict', '--skipLibCheck', '--target', 'es2022', '--module', 'nodenext', '--types', 'node'];
-    await run(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), ...options, file], { cwd: dirname(file) });
+    await run(process.execPath, [join(root, 'node_modules/@typescript/native/bin/tsc'), ...options, file], { cwd: dirname(file) });
   },
   async 'config-defaults'(code) {
     const { file: _, ...config } = await configOf(code);
