@@ -5,7 +5,7 @@ import { type ToolResult, toTextResult } from '../../core/mcp.js';
 import { quote } from '../../util/quote.js';
 import { shownName } from './one-line.js';
 import type { SearchParams } from './parse-params.js';
-import type { Entry, Found } from './searched-tools.js';
+import type { Entry, FoundEntry } from './searched-tools.js';
 import { isReadOnly, lineOf, lineOfServer, recordOf, relative } from './show-tools.js';
 import type { SeenServer, ToolView } from './tool-view.js';
 import { writeStubs } from './write-stubs.js';
@@ -16,7 +16,7 @@ const leastScore = 0.12;
 const maxCompared = 2000;
 
 /** What was found for a query. */
-export async function answerOfSearch(view: ToolView, params: SearchParams, all: readonly Found[]): Promise<ToolResult> {
+export async function answerOfSearch(view: ToolView, params: SearchParams, all: readonly FoundEntry[]): Promise<ToolResult> {
   const found = relative(all).filter(({ score }) => score >= leastScore);
   if (found.length === 0) return withNotes([nothingFound(view, params)], { results: [], total: 0 }, view);
   return show(view, params, found);

@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import type { Tool } from '../../core/mcp.js';
 import { firstSentence, shownName } from './one-line.js';
 import type { Detail } from './parse-params.js';
-import type { Entry, Found } from './searched-tools.js';
+import type { Entry, FoundEntry } from './searched-tools.js';
 import type { SeenServer } from './tool-view.js';
 
 const maxShownArguments = 8;
@@ -17,7 +17,7 @@ export function lineOf({ entry, score }: { entry: Entry; score?: number | undefi
   return `${name}${args}${text === '' ? '' : ` – ${text}`}${end}`;
 }
 
-export function nameOf(entry: Entry): string {
+function nameOf(entry: Entry): string {
   return entry.kind === 'tool' ? `${shownName(entry.server)}.${shownName(entry.tool.name)}` : `skill ${shownName(entry.skill.name)}`;
 }
 
@@ -41,7 +41,7 @@ export function isReadOnly({ annotations }: Tool): boolean {
 }
 
 /** Scores beside the best one, which is 1: how they came about is nobody's concern. */
-export function relative(found: readonly Found[]): Found[] {
+export function relative(found: readonly FoundEntry[]): FoundEntry[] {
   const best = found[0]?.score ?? 1;
   return found.map(({ entry, score }) => ({ entry, score: score / best }));
 }

@@ -10,7 +10,7 @@ import type { ToolServers } from '../../core/tool-server.js';
 import { KnownTools } from './known-tools.js';
 import { type DescribeParams, parseDescribe, parseSearch, type SearchParams } from './parse-params.js';
 import { answerOfList, answerOfSearch, answerOfServers } from './search-answers.js';
-import type { Entry, Found, SearchedTools } from './searched-tools.js';
+import type { Entry, FoundEntry, SearchedTools } from './searched-tools.js';
 import { isReadOnly } from './show-tools.js';
 import { Spellings } from './spellings.js';
 import { ToolView } from './tool-view.js';
@@ -23,7 +23,7 @@ export interface ToolSearchOptions {
    * that has none; only then is a server started that was never listed.
    */
   mayList: (principal: Principal, server: string, tool: Tool | undefined) => boolean;
-  /** Found beside the tools. Default: none. */
+  /** FoundEntry beside the tools. Default: none. */
   skills?: SavedSkills | undefined;
   /** What stands behind a name that agents see, `server__tool` or shorter. Default: only what the names themselves say. */
   resolveName?: ((name: string) => ToolAddress | undefined) | undefined;
@@ -102,7 +102,7 @@ export class ToolSearch {
     return new ToolView({ servers, skills: seen, mayList: (server, tool) => mayList(principal, server, tool), isFull: searched.isFull });
   }
 
-  async #find(view: ToolView, { query, server, readOnly }: SearchParams, { caller }: CallContext): Promise<Found[]> {
+  async #find(view: ToolView, { query, server, readOnly }: SearchParams, { caller }: CallContext): Promise<FoundEntry[]> {
     const { mayList } = this.#options;
     const { principal = owner } = caller;
     const skills = new Set(view.skills);
