@@ -1,7 +1,8 @@
-// Measures the search of code mode: `npm run bench -- code-mode [--open]`, after `npm run build`.
+// Measures code mode: `npm run bench -- code-mode [--only search|execute] [--rounds N] [--open]`, after `npm run build`.
 // --open: only the half of the questions that a search may be tuned on, each miss printed; nothing is written.
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
+import { executionTable } from './code-mode/execute-table.mjs';
 import { codeModeBudget, directList, tokenizer, tokensOf } from './code-mode/list-tokens.mjs';
 import { listRealTools, versions } from './code-mode/real-tools.mjs';
 import { findAll, hitRate, openSearch, peerVersions, readQuestions } from './code-mode/search-quality.mjs';
@@ -9,7 +10,20 @@ import { writeResults } from './lib/results-file.mjs';
 import { spread } from './lib/stats.mjs';
 import { section } from './report.mjs';
 
-const { values } = parseArgs({ options: { open: { type: 'boolean', default: false }, quick: { type: 'boolean', default: false } } });
+const { values } = parseArgs({
+  options: {
+    open: { type: 'boolean', default: false },
+    quick: { type: 'boolean', default: false },
+    only: { type: 'string' },
+    rounds: { type: 'string', default: '9' },
+  },
+});
+if (values.only !== 'search' && !values.open) {
+  const table = await executionTable({ rounds: values.quick ? 2 : Number(values.rounds) });
+  process.stdout.write(table);
+  if (!values.quick) writeResults('code-mode-execute', table, {});
+  if (values.only === 'execute') process.exit(0);
+}
 const kinds = ['sentences', 'keywords'];
 const halves = values.open ? ['open'] : ['open', 'sealed'];
 const tools = await listRealTools();

@@ -5,7 +5,7 @@ import type { ToolServer, ToolServers } from '../../core/tool-server.js';
 import { settlesWithin } from '../../util/settles-within.js';
 
 /** A server that code can reach, with its tools as last listed. */
-export interface KnownServer {
+export interface SearchedServer {
   name: string;
   description: string | undefined;
   /** True for the pseudo-server of the skills: code imports its functions from another place. */
@@ -45,7 +45,7 @@ export class KnownTools {
   }
 
   /** @param mayAsk Whether a server whose tools are not known is asked on behalf of the caller. */
-  async learn(mayAsk: (server: string) => boolean, signal?: AbortSignal): Promise<KnownServer[]> {
+  async learn(mayAsk: (server: string) => boolean, signal?: AbortSignal): Promise<SearchedServer[]> {
     const reachable = this.#options.servers.all().filter(({ expose, status }) => expose !== 'none' && status !== 'disabled');
     const unknown = reachable.filter(({ name, knownTools }) => knownTools === undefined && mayAsk(name));
     await Promise.all(unknown.map((server) => this.#ask(server, signal)));

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Tool } from '../../core/mcp.js';
 import type { SavedSkill } from '../../core/saved-skills.js';
-import type { KnownServer } from './known-tools.js';
+import type { SearchedServer } from './known-tools.js';
 import { type SearchedTexts, textsOfSkill, textsOfTool } from './tool-document.js';
 import { type Scored, ToolIndex } from './tool-index.js';
 
@@ -44,7 +44,7 @@ export class SearchedTools {
   }
 
   /** Takes over lists that are others than before. One at a time. */
-  renew(servers: readonly KnownServer[], skills: readonly SavedSkill[]): Promise<void> {
+  renew(servers: readonly SearchedServer[], skills: readonly SavedSkill[]): Promise<void> {
     this.#renewing = this.#renewing.then(() => this.#renew(servers, skills));
     return this.#renewing;
   }
@@ -60,7 +60,7 @@ export class SearchedTools {
     });
   }
 
-  async #renew(servers: readonly KnownServer[], skills: readonly SavedSkill[]): Promise<void> {
+  async #renew(servers: readonly SearchedServer[], skills: readonly SavedSkill[]): Promise<void> {
     const known = new Map(servers.map(({ name, tools = [] }) => [name, tools]));
     for (const name of [...this.#sources.keys()]) if (name !== skillsKey && !known.has(name)) this.#take(name, new Map());
     for (const [server, tools] of known) {

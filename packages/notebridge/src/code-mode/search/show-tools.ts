@@ -9,7 +9,7 @@ const maxShownArguments = 8;
 
 /** `github.create_issue(owner, repo, title, body?) – Create a new issue  [0.93]` */
 export function lineOf({ entry, score }: { entry: Entry; score?: number | undefined }, detail: Detail): string {
-  const name = nameOf(entry);
+  const name = entryName(entry);
   const end = score === undefined ? '' : `  [${score.toFixed(2)}]`;
   if (detail === 'name') return `${name}${end}`;
   const text = firstSentence(entry.kind === 'tool' ? aboutOf(entry.tool) : entry.skill.description);
@@ -17,7 +17,7 @@ export function lineOf({ entry, score }: { entry: Entry; score?: number | undefi
   return `${name}${args}${text === '' ? '' : ` – ${text}`}${end}`;
 }
 
-function nameOf(entry: Entry): string {
+function entryName(entry: Entry): string {
   return entry.kind === 'tool' ? `${shownName(entry.server)}.${shownName(entry.tool.name)}` : `skill ${shownName(entry.skill.name)}`;
 }
 

@@ -23,7 +23,7 @@ export interface ToolSearchOptions {
    * that has none; only then is a server started that was never listed.
    */
   mayList: (principal: Principal, server: string, tool: Tool | undefined) => boolean;
-  /** FoundEntry beside the tools. Default: none. */
+  /** Found beside the tools. Default: none. */
   skills?: SavedSkills | undefined;
   /** What stands behind a name that agents see, `server__tool` or shorter. Default: only what the names themselves say. */
   resolveName?: ((name: string) => ToolAddress | undefined) | undefined;

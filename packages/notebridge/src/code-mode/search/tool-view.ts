@@ -4,7 +4,7 @@ import { BridgeError } from '../../core/errors.js';
 import type { Tool } from '../../core/mcp.js';
 import type { SavedSkill } from '../../core/saved-skills.js';
 import { quote } from '../../util/quote.js';
-import type { KnownServer } from './known-tools.js';
+import type { SearchedServer } from './known-tools.js';
 import { firstSentence, shownName } from './one-line.js';
 import { foldName } from './tool-document.js';
 
@@ -12,7 +12,7 @@ import { foldName } from './tool-document.js';
 const maxNamed = 30;
 
 export interface ToolViewOptions {
-  servers: readonly KnownServer[];
+  servers: readonly SearchedServer[];
   skills: readonly SavedSkill[];
   /** Undefined for the tool: one of a server whose tools are not known. */
   mayList: (server: string, tool: Tool | undefined) => boolean;
@@ -86,7 +86,7 @@ export class ToolView {
     return { servers: this.servers.filter(({ isSkills }) => !isSkills), skills: this.servers.find(({ isSkills }) => isSkills) };
   }
 
-  #see({ name, description, isSkills, tools, reason }: KnownServer): SeenServer[] {
+  #see({ name, description, isSkills, tools, reason }: SearchedServer): SeenServer[] {
     const { mayList } = this.#options;
     const listed = tools?.filter((tool) => mayList(name, tool)) ?? [];
     const isSeen = listed.length > 0 || ((tools === undefined || tools.length === 0) && mayList(name, undefined));
