@@ -10,7 +10,7 @@ import { tryJson } from '../../util/try-json.js';
 /** Calls a tool for code, through the hub's chain. Resolves to the answer as the bindings read it, failures included. */
 export type CallTool = (call: ToolCall, options: CallToolOptions) => Promise<string>;
 
-export interface CallToolOptions extends ToolCallOptions {
+export interface CallToolOptions extends Omit<ToolCallOptions, 'asker'> {
   principal: Principal;
   /** The call of `execute_code` that it is made for. */
   parent: ParentCall;

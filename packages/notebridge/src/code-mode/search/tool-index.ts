@@ -1,6 +1,6 @@
 import MiniSearch from 'minisearch';
 import { foldName, type SearchedTexts, searchedFields } from './tool-document.js';
-import { ideasOf, isCommon, isIdea, stemOf, wordsOf } from './words.js';
+import { ideasOf, isCommon, isIdea, searchWordsOf, stemOf } from './words.js';
 
 interface Document extends SearchedTexts {
   id: number;
@@ -113,7 +113,7 @@ function openSearch(known: Set<string>): MiniSearch<Document> {
 
 function termsOfField(document: SearchedTexts, field: keyof SearchedTexts): string {
   if (field === 'whole') return document.whole;
-  const words = wordsOf(document[field]).filter((word) => !isCommon(word));
+  const words = searchWordsOf(document[field]).filter((word) => !isCommon(word));
   // `mind_map` is `mindmap` to some.
   const pairs = field === 'name' ? words.slice(1).map((word, at) => `${words[at]}${word}`) : [];
   const terms = words.flatMap((word) => {
@@ -130,7 +130,7 @@ interface QueryWord {
 
 /** Each once: a word that is said twice is meant once. */
 function wordsOfQuery(query: string): QueryWord[] {
-  const words = wordsOf(query);
+  const words = searchWordsOf(query);
   const telling = words.filter((word) => !isCommon(word));
   const stems = (telling.length > 0 ? telling : words).map(stemOf);
   // `read_text_file`, `readTextFile`, `files.read_text_file`: names as code has them.

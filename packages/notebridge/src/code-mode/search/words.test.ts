@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { ideasOf, isIdea, stemOf, wordsOf } from './words.js';
+import { ideasOf, isIdea, searchWordsOf, stemOf } from './words.js';
 
 it.each<[text: string, words: string[]]>([
   ['read_text_file', ['read', 'text', 'file']],
@@ -12,7 +12,7 @@ it.each<[text: string, words: string[]]>([
   ['__proto__', ['proto']],
   ['\u0000a\u202eb\n', ['a', 'b']],
   ['', []],
-])('%j has the words %j', (text, words) => expect(wordsOf(text)).toEqual(words));
+])('%j has the words %j', (text, words) => expect(searchWordsOf(text)).toEqual(words));
 
 it('forms of a word have one stem', () => {
   expect(new Set(['delete', 'deleted', 'deleting', 'deletes'].map(stemOf)).size).toBe(1);
@@ -24,6 +24,6 @@ it('words for one idea share a term that no text has', () => {
   const common = ideasOf(stemOf('removing')).filter((idea) => ideasOf(stemOf('delete')).includes(idea));
   expect(common).toHaveLength(1);
   expect(common.every(isIdea)).toBe(true);
-  expect(wordsOf(common[0] ?? '')).not.toContain(common[0]);
+  expect(searchWordsOf(common[0] ?? '')).not.toContain(common[0]);
   expect(ideasOf('constructor')).toEqual([]);
 });

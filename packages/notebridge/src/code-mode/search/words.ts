@@ -18,7 +18,7 @@ const maxWord = 40;
  * The words of a text, in lower case: split where no letter or digit stands, and inside of `camelCase`. Of other alphabets a run of
  * letters is a word.
  */
-export function wordsOf(text: string): string[] {
+export function searchWordsOf(text: string): string[] {
   const humps = text.replaceAll(/(\p{Ll}|\d)(\p{Lu})/gu, '$1 $2').replaceAll(/(\p{Lu})(\p{Lu}\p{Ll})/gu, '$1 $2');
   const words =
     humps
