@@ -1,5 +1,5 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { pythonWith } from '../../../../scripts/python-env.mjs';
 import { createContext } from '../support/create-context.js';
 import { fixtureConfig, linesOf, openUpstreams, temporaryPath } from '../support/upstreams.js';
