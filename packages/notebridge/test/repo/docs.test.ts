@@ -168,9 +168,7 @@ const runs: Record<string, (code: string) => Promise<void>> = {
     for (const key of knownKeysAt(['mcpServers', 'github'])) expect(page, key).toMatch(new RegExp(`^\\| .*\`${key}\`.* \\|`, 'm'));
   },
   'config-approve': async (code) => expect((await configOf(code)).servers).toMatchObject([{}, { approve: 'writes' }, { trusted: false }]),
-  async 'config-plain'(code) {
-    expect((await configOf(code)).servers).toMatchObject([{ name: 'docs', names: 'plain' }]);
-  },
+  'config-plain': async (code) => expect((await configOf(code)).servers).toMatchObject([{ name: 'docs', names: 'plain' }]),
   /** Says what is read and what is run, by the server that the config makes. */
   async 'config-skills'(code) {
     for (const skill of ['downloads/skills/theirs', 'skills/ours']) {
