@@ -31,9 +31,11 @@ export async function runExecution({ execution, kernel, code, seconds }: RunRequ
   const { limits, delegate, callTool, logger } = options;
   const layers = await startKernel(kernel, execution);
   if (execution.signal.aborted) return neverRan;
-  const rights = delegate(kernel.principals, { label: `execute_code ${execution.callId}`, calls: limits.calls });
+  const label = `execute_code ${execution.callId}`;
+  const rights = delegate(kernel.principals, { label, calls: limits.calls });
   const calls = new NestedCalls({
     ...{ limits, rights, callTool },
+    noRights: () => delegate(kernel.principals, { label, calls: 0 }),
     parent: execution.parent,
     onProgress: (line) => execution.progress(line),
   });
@@ -51,6 +53,7 @@ export async function runExecution({ execution, kernel, code, seconds }: RunRequ
     ...more,
     notes: [...notes, ...(more.notes ?? [])],
   });
+  execution.mayHaveRun = true;
   try {
     const { status } = await kernel.run(code, calls, {
       onOutput: (output, displayId) => log.put(output, displayId),
