@@ -11,15 +11,19 @@ import type { ToolServer, ToolServerEvent, ToolServers } from '../core/tool-serv
 import type { Environment } from '../processes/environment.js';
 import { currentSkillsServer } from '../skills/proxy-caller.js';
 import { createSkillsServer, type SkillsServer } from '../skills/skills-server.js';
+import type { OpenLink } from '../upstreams/link.js';
 import { Logins } from '../upstreams/oauth/logins.js';
+import { openLink } from '../upstreams/open-link.js';
 import { createUpstreams, type Upstreams } from '../upstreams/upstreams.js';
 import type { Redactor } from '../util/redactor.js';
+import type { SessionRecorder } from './settings.js';
 
 export interface OpenServersOptions {
   config: Config;
   logger: Logger;
   redactor: Redactor;
   serverInfo: JsonObject;
+  recorder?: Pick<SessionRecorder, 'record'> | undefined;
   /** Where it is kept which era each server speaks. Default: nowhere. */
   stateDir?: string | undefined;
   /** Where the user's own folders are. */
@@ -45,7 +49,7 @@ export class ConfigServers implements ToolServers {
   #hasSkills: boolean;
 
   constructor(options: OpenServersOptions) {
-    const { config, logger, redactor, serverInfo, stateDir, env } = options;
+    const { config, logger, redactor, serverInfo, stateDir, env, recorder } = options;
     const { callTimeoutMs, answerTimeoutMs, startTimeoutMs, maxMessageBytes, idleStopMs } = config.limits;
     this.#options = options;
     const lazyIdleMs = idleStopMs === 0 ? neverMs : idleStopMs;
@@ -60,6 +64,7 @@ export class ConfigServers implements ToolServers {
       erasFile,
       logLevels: this.logLevels,
       env,
+      ...(recorder && { openLink: recordedBy(recorder) }),
       logins: new Logins({ stateDir, redactor, clientName: 'Notebridge', commandOptions: configOptions(options) }),
     });
     this.#upstreams.subscribe((event) => this.#events.emit(event));
@@ -120,6 +125,19 @@ export class ConfigServers implements ToolServers {
     // Code in kernels may write there: what it puts down may be read, and is not run.
     return [...config.skills, { path: join(sharedDir, 'skills'), below: sharedDir, trusted: false, timeoutMs: 60_000, env: {} }];
   }
+}
+
+/** Reaches servers as always, and records what is said. */
+function recordedBy({ record }: Pick<SessionRecorder, 'record'>): OpenLink {
+  return async (config, options) => {
+    const link = await openLink(config, options);
+    return {
+      channel: record(link.channel, { name: `server:${config.name}`, we: 'client' }),
+      pid: link.pid,
+      setProtocolVersion: (version) => link.setProtocolVersion?.(version),
+      close: () => link.close(),
+    };
+  };
 }
 
 /** What another command needs to read the same config. */

@@ -62,7 +62,7 @@ class Assembly implements Notebridge {
 
   constructor(parts: Parts) {
     const { settings, servers } = parts;
-    const { serverInfo, logger, middlewares } = settings;
+    const { serverInfo, logger, middlewares, recorder } = settings;
     const guard = createLazyGuard(settings, { servers, place: this.#place });
     this.#parts = parts;
     this.#guard = guard;
@@ -79,6 +79,8 @@ class Assembly implements Notebridge {
     for (const middleware of middlewares) this.hub.addMiddleware(middleware);
     this.#closers.add(() => logger.close?.());
     this.#closers.add(() => guard.close());
+    // What the servers and the agent say at their end is in it.
+    this.#closers.add(() => recorder?.close());
     this.#closers.add(() => servers?.close());
     this.#closers.add(() => this.hub.close());
   }
@@ -105,8 +107,9 @@ class Assembly implements Notebridge {
   }
 
   serveStdio(streams: Pick<StdioOptions, 'input' | 'output'> = {}): StdioDoor {
-    const { maxMessageBytes: maxMessageLength, maxInFlight } = this.#parts.settings.config.limits;
-    return serveStdio(this.hub, { ...streams, maxMessageLength, maxInFlight });
+    const { config, recorder } = this.#parts.settings;
+    const { maxMessageBytes: maxMessageLength, maxInFlight } = config.limits;
+    return serveStdio(this.hub, { ...streams, maxMessageLength, maxInFlight, record: recorder?.record });
   }
 
   close(): Promise<void> {

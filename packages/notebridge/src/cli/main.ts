@@ -8,7 +8,7 @@ import { stdioCommand } from './commands/stdio.js';
 import { asTyped, commandHelp, quoteWord } from './own-command.js';
 
 /** Faults of the caller, not of the work: exit code 2. */
-const usageCodes = new Set<ErrorCode>(['bad_usage', 'bad_config', 'bad_middleware', 'bad_notebook']);
+const usageCodes = new Set<ErrorCode>(['bad_usage', 'bad_config', 'bad_middleware', 'bad_notebook', 'bad_recording']);
 
 /** The names under which commands are loaded, each only when it is called: an agent waits for `stdio`. */
 const lazyCommands: Record<string, () => Promise<Command>> = {
@@ -28,6 +28,8 @@ const lazyCommands: Record<string, () => Promise<Command>> = {
   stop: async () => (await import('./commands/stop.js')).stopCommand(),
   release: async () => (await import('./commands/release.js')).releaseCommand(),
   broker: async () => (await import('./commands/broker.js')).brokerCommand(),
+  record: async () => (await import('./commands/record.js')).recordCommand(),
+  replay: async () => (await import('./commands/replay.js')).replayCommand(),
   setup: async () => (await import('./commands/setup.js')).setupCommand(),
 };
 

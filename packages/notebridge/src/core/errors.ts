@@ -178,6 +178,16 @@ export const errorTable = {
     meaning: 'The result of a tool is larger than the limit.',
     next: 'Ask for less at once, or raise `notebridge.limits.maxResultBytes`.',
   },
+  bad_recording: {
+    rpcCode: -32016,
+    meaning: 'A file is no recording, is broken, or was written in a format that this version does not read.',
+    next: 'Look at the line that the message names, or have the session recorded again.',
+  },
+  not_recorded: {
+    rpcCode: -32602,
+    meaning: 'A replayed server was asked for something that is not in its recording, or got no answer when it was recorded.',
+    next: 'Do what was recorded: the message names the nearest line. Or record the session again.',
+  },
   skills_failed: {
     rpcCode: -32017,
     meaning: 'The function that a program has set with `setSkillsProxyCaller` threw.',

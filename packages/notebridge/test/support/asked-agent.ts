@@ -47,12 +47,13 @@ export function openAtHub(hub: ServedHub, options: AskedAgentOptions, token = hu
   return open(new StreamableHTTPClientTransport(new URL('/mcp', hub.url), { requestInit }), options);
 }
 
-/** Over stdio, with a Notebridge of its own that has these servers. */
-export function openOnStdio(servers: ServersForTest, options: AskedAgentOptions): Promise<AskedAgent> {
+/** Over stdio, with a Notebridge of its own that has these servers. `words`: the command, if it is not `stdio`. */
+export function openOnStdio(servers: ServersForTest, options: AskedAgentOptions, words: string[] = ['stdio']): Promise<AskedAgent> {
   const { home, env } = createHome();
   const config = join(home, 'mcp.json');
   writeFileSync(config, JSON.stringify({ mcpServers: servers }));
-  const args = [programFile, 'stdio', '--config', config, '--standalone'];
+  const hubOptions = words[0] === 'replay' ? [] : ['--config', config, '--standalone'];
+  const args = [programFile, ...words, ...hubOptions];
   const close = (): void => rmSync(home, { recursive: true, force: true });
   return open(new StdioClientTransport({ command: process.execPath, args, env, stderr: 'ignore' }), { ...options, onClose: close });
 }
