@@ -1,9 +1,21 @@
-// npm run bench [-- crossing|notebook|jupyter|jupyterlab|gateways|bindings|outputs|pages|questions] [--quick] [--rounds N] [the options of that bench]
+// npm run bench [-- crossing|stdio|notebook|jupyter|jupyterlab|gateways|bindings|outputs|pages|questions|code-mode] [--quick] [--rounds N] [the options of that bench]
 // Without a name all of them run, one after the other, each in a process of its own.
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-const benches = ['crossing', 'notebook', 'jupyter', 'jupyterlab', 'gateways', 'bindings', 'outputs', 'pages', 'questions'];
+const benches = [
+  'crossing',
+  'stdio',
+  'notebook',
+  'jupyter',
+  'jupyterlab',
+  'gateways',
+  'bindings',
+  'outputs',
+  'pages',
+  'questions',
+  'code-mode',
+];
 
 const [first = '', ...others] = process.argv.slice(2);
 const isNamed = first !== '' && !first.startsWith('-');

@@ -25,7 +25,13 @@ async function runTests(args, folder) {
   const temporary = join(folder, 'tmp');
   mkdirSync(temporary);
   const reporters = ['--reporter=default', '--reporter=./scripts/closing-line-reporter.mjs'];
-  const env = { NOTEBRIDGE_TEST_COUNTS: countsFile, TMPDIR: temporary, ...(chromium ? { CHROMIUM_PATH: chromium } : {}) };
+  const env = {
+    NOTEBRIDGE_TEST_COUNTS: countsFile,
+    TMPDIR: temporary,
+    ...(chromium ? { CHROMIUM_PATH: chromium } : {}),
+    // Who asks for the conformance suite gets each combination of it.
+    ...(args.some((word) => word.includes('conformance')) ? { NOTEBRIDGE_CONFORMANCE: 'whole' } : {}),
+  };
   const { code } = await runTool('vitest', 'vitest', ['run', ...reporters, ...args], { show: true, env });
   const counts = readCounts(countsFile);
   const left = leftAfterRun(temporary);

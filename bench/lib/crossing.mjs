@@ -33,13 +33,14 @@ export async function startCrossing(target, nodeArgs) {
 }
 
 /**
- * Calls for `ms` with so many calls under way at once, and at most `maxCalls` of them. Rejects at the first wrong answer, and when
+ * Calls for `ms` with so many calls under way at once, and at most `maxCalls` of them. `crossing.processes`: whose CPU counts, by default that
+ * of the whole tree. Rejects at the first wrong answer, and when
  * nothing moves any more.
  */
 export async function burst(crossing, { call, concurrency, ms, maxCalls }) {
   const callMs = [];
   let isOver = false;
-  const cpuBefore = cpuUsOf(crossing.pid);
+  const cpuBefore = cpuUsOf(crossing.pid, crossing.processes);
   const start = performance.now();
   const callOneAfterAnother = async () => {
     for (let now = performance.now(); !isOver && now - start < ms && callMs.length + concurrency <= maxCalls; ) {
@@ -56,7 +57,7 @@ export async function burst(crossing, { call, concurrency, ms, maxCalls }) {
     isOver = true;
   }
   const elapsedMs = performance.now() - start;
-  return { callMs, elapsedMs, cpuUs: cpuBefore === undefined ? undefined : cpuUsOf(crossing.pid) - cpuBefore };
+  return { callMs, elapsedMs, cpuUs: cpuBefore === undefined ? undefined : cpuUsOf(crossing.pid, crossing.processes) - cpuBefore };
 }
 
 /** What several bursts of one kind through one crossing come to. */

@@ -3,7 +3,20 @@ import { fileURLToPath } from 'node:url';
 import { toAimRows, toAimsMarkdown } from '../aims.mjs';
 
 const file = fileURLToPath(new URL('../results.md', import.meta.url));
-const parts = ['aims', 'crossing', 'notebook', 'gateways', 'bindings', 'jupyterlab', 'outputs', 'pages', 'questions'];
+const parts = [
+  'aims',
+  'crossing',
+  'stdio',
+  'notebook',
+  'gateways',
+  'bindings',
+  'jupyterlab',
+  'outputs',
+  'pages',
+  'questions',
+  'code-mode',
+  'code-mode-execute',
+];
 
 /** Writes one part of results.md, and its rows among the aims; the others stay as they are. Each begins with a comment that names it. */
 export function writeResults(part, markdown, results) {

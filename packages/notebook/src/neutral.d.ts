@@ -7,6 +7,14 @@ interface AbortSignal {
   removeEventListener(type: 'abort', listener: () => void): void;
 }
 
+declare const AbortSignal: {
+  /** Aborts with the first of them. */
+  any(signals: AbortSignal[]): AbortSignal;
+};
+
+/** By a clock that nobody sets. Milliseconds. */
+declare const performance: { now(): number };
+
 declare class AbortController {
   readonly signal: AbortSignal;
   abort(): void;

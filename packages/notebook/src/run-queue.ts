@@ -1,4 +1,5 @@
 import type { ExecuteOptions, Execution, Output } from './kernel/kernel.js';
+import type { CodeAsker } from './kernel/kernel-tools.js';
 import type { Actor } from './model/cell.js';
 import { NotebookError } from './model/errors.js';
 
@@ -19,6 +20,8 @@ export interface RunOptions {
   signal?: AbortSignal | undefined;
   /** Receives each output as the kernel sends it. */
   onOutput?: ((output: Output) => void) | undefined;
+  /** Whom servers may ask in calls of the code. Default: of a person's run the windows, else nobody. */
+  asker?: CodeAsker | undefined;
 }
 
 export interface RunResult {
@@ -190,6 +193,7 @@ export function notRun(reason: string): (run: Pick<Run, 'cellId'>) => NotebookEr
   return ({ cellId }) => new NotebookError('cancelled', `The cell "${cellId}" did not run: ${reason}.`, { data: { cellId } });
 }
 
-function toRun({ id, cellId, options, state, startedAt }: Job): Run {
+/** What is told of it. */
+export function toRun({ id, cellId, options, state, startedAt }: Job): Run {
   return { id, cellId, by: options.by, state, ...(startedAt === undefined ? {} : { startedAt }) };
 }

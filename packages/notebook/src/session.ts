@@ -2,8 +2,9 @@ import type { JsonObject } from '@notebridge/kit/json';
 import { Listeners } from '@notebridge/kit/listeners';
 import { messageOf } from '@notebridge/kit/message-of';
 import { createCellSink, deletedCell } from './cell-sink.js';
+import { askerUntil } from './code-askers.js';
 import { Displays } from './displays.js';
-import { type InputEvent, InputQuestions } from './input-questions.js';
+import { type InputEvent, InputQuestions, refusalOf } from './input-questions.js';
 import type { CommMessage } from './kernel/jupyter/kernel-comms.js';
 import type { ExecuteOptions, InputQuestion, Kernel, KernelInfo, KernelState, Output } from './kernel/kernel.js';
 import type { Layer } from './kernel/layers.js';
@@ -22,6 +23,7 @@ import {
   type RunOptions,
   RunQueue,
   type RunResult,
+  toRun,
 } from './run-queue.js';
 import { WidgetModels } from './widgets/widget-models.js';
 
@@ -258,11 +260,14 @@ export class NotebookSession {
   async #execute(job: Job): Promise<RunResult> {
     const { options } = job;
     const sink = createCellSink(this.document, this.#displays, job);
+    const ended = new AbortController();
+    const given = options.asker ?? (options.by.kind === 'person' ? this.questions.askerFor(toRun(job)) : undefined);
     const heard: ExecuteOptions = {
       onOutput: (output, displayId) => sink.put(output, displayId),
       onUpdate: (displayId, output) => sink.update(displayId, output),
       onInput: (question, signal) => this.#ask(job, question, signal, sink.put),
       onClear: (wait) => sink.clear(wait),
+      asker: given && askerUntil(given, ended.signal),
       ...(options.signal ? { signal: options.signal } : {}),
     };
     try {
@@ -277,15 +282,17 @@ export class NotebookSession {
       return sink.finish(await this.kernel.execute(job.source, heard));
     } catch (error) {
       throw sink.fail(this.#toKnown(error));
+    } finally {
+      ended.abort();
     }
   }
 
   /** A refusal is said in the cell: the error that the code gets does not tell why. */
   async #ask(job: Job, question: InputQuestion, signal: AbortSignal, put: (output: Output) => void): Promise<string | undefined> {
-    const run = { id: job.id, cellId: job.cellId, by: job.options.by, state: job.state };
+    const run = toRun(job);
     const isAsked = this.questions.canAsk(run);
     const answer = await this.questions.ask(question, run, signal);
-    if (answer === undefined && !signal.aborted) put(refusal(question, isAsked));
+    if (answer === undefined && !signal.aborted) put(refusalOf(question, isAsked));
     return answer;
   }
 
@@ -333,12 +340,4 @@ function whenAborted(signal: AbortSignal): Promise<void> {
     if (signal.aborted) resolve();
     signal.addEventListener('abort', () => resolve(), { once: true });
   });
-}
-
-function refusal({ prompt }: InputQuestion, wasAsked: boolean): Output {
-  const what = `[The code asked${prompt.trim() === '' ? '' : ` ${JSON.stringify(prompt.slice(0, 200))}`}, and `;
-  const why = wasAsked
-    ? 'no answer was given.]\n'
-    : 'nobody has the notebook open in a window who could answer. Set the value in the code instead of input(), or ask the person to open the notebook.]\n';
-  return { output_type: 'stream', name: 'stderr', text: what + why };
 }

@@ -47,14 +47,33 @@ export interface PageResource {
   read(): unknown;
 }
 
+/** Resources of one kind, which no list can name one by one. */
+export interface PageResourceTemplate {
+  /** As `note://{book}/{id}`: each `{name}` stands for one character or more, but no "/". */
+  uriTemplate: string;
+  name: string;
+  title?: string;
+  description?: string;
+  mimeType?: string;
+  /** By the name in the template. */
+  complete?: Record<string, Complete>;
+  /** As that of a resource; `values` are those of the names in the template. Not called for a URI that `resources` lists. */
+  read(uri: string, values: Record<string, string>): unknown;
+}
+
 export interface PagePrompt {
   name: string;
   title?: string;
   description?: string;
   arguments?: readonly { name: string; description?: string; required?: boolean }[];
+  /** By the name of an argument. */
+  complete?: Record<string, Complete>;
   /** A string becomes one message of the user; or a full MCP result (`{ messages }`). */
   get(args: Record<string, string>): unknown;
 }
+
+/** Suggests values that go on from `value`, the best first; `others` are the arguments given so far. Of more than 100 the first are sent. */
+export type Complete = (value: string, others: Record<string, string>) => readonly string[] | Promise<readonly string[]>;
 
 /** A list, or a function that returns it whenever an agent asks. */
 export type Listed<Item> = readonly Item[] | (() => readonly Item[]);

@@ -1,9 +1,20 @@
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import type { RunCall } from './call-runner.js';
+import { complete, completes } from './completion.js';
 import type { HandOverRequest } from './consent-dialog.js';
-import { type Agent, type Listed, listOf, type PagePrompt, type PageResource, type PageTool, toListedTool } from './definitions.js';
+import {
+  type Agent,
+  type Listed,
+  listOf,
+  type PagePrompt,
+  type PageResource,
+  type PageResourceTemplate,
+  type PageTool,
+  toListedTool,
+} from './definitions.js';
 import { invalidParams, invalidRequest, PagePeer, RpcError, unknownMethod } from './peer.js';
 import { toPromptResult, toResourceResult } from './results.js';
+import { matchTemplate } from './uri-template.js';
 
 /** What a page is, to agents. */
 export interface PageDefinition {
@@ -13,6 +24,7 @@ export interface PageDefinition {
   readonly instructions?: string | undefined;
   readonly tools: readonly PageTool[];
   readonly resources?: Listed<PageResource> | undefined;
+  readonly resourceTemplates?: Listed<PageResourceTemplate> | undefined;
   readonly prompts?: Listed<PagePrompt> | undefined;
 }
 
@@ -64,12 +76,15 @@ export class McpServer {
     'tools/list': () => ({ tools: this.#definition.tools.map(toListedTool) }),
     'tools/call': (params, signal) => this.#callTool(params, signal),
     'resources/list': () => ({ resources: listOf(this.#definition.resources).map(({ read: _, ...listed }) => listed) }),
-    'resources/templates/list': () => ({ resourceTemplates: [] }),
+    'resources/templates/list': () => ({
+      resourceTemplates: listOf(this.#definition.resourceTemplates).map(({ read: _, complete: __, ...listed }) => listed),
+    }),
     'resources/read': (params) => this.#readResource(params.uri),
     'resources/subscribe': ({ uri }) => this.#setSubscribed(uri, true),
     'resources/unsubscribe': ({ uri }) => this.#setSubscribed(uri, false),
-    'prompts/list': () => ({ prompts: listOf(this.#definition.prompts).map(({ get: _, ...listed }) => listed) }),
+    'prompts/list': () => ({ prompts: listOf(this.#definition.prompts).map(({ get: _, complete: __, ...listed }) => listed) }),
     'prompts/get': (params) => this.#getPrompt(params),
+    'completion/complete': (params) => complete(this.#definition, params),
     [handOverKey]: (params, signal) => this.#askToHandOver(params, signal),
   };
 
@@ -119,8 +134,8 @@ export class McpServer {
 
   #answer(method: string, params: JsonObject, signal: AbortSignal): unknown {
     const handler = Object.hasOwn(this.#handlers, method) ? this.#handlers[method] : undefined;
-    const { resources, prompts } = this.#definition;
-    const isOffered = method.startsWith('resources/') ? resources : method.startsWith('prompts/') ? prompts : true;
+    const { resources, resourceTemplates, prompts } = this.#definition;
+    const isOffered = method.startsWith('resources/') ? (resources ?? resourceTemplates) : method.startsWith('prompts/') ? prompts : true;
     if (handler === undefined || isOffered === undefined) throw new RpcError(unknownMethod, `The page does not know "${method}".`);
     if (this.#agent === undefined && method !== 'initialize' && method !== 'ping') {
       throw new RpcError(invalidRequest, `"initialize" has to come before "${method}".`);
@@ -129,7 +144,7 @@ export class McpServer {
   }
 
   #initialize({ protocolVersion, clientInfo, _meta }: JsonObject): JsonObject {
-    const { name, version, title, instructions, resources, prompts } = this.#definition;
+    const { name, version, title, instructions, resources, resourceTemplates, prompts } = this.#definition;
     const given = isJsonObject(_meta) ? _meta[resumeTokenKey] : undefined;
     const resumeToken = typeof given === 'string' && given !== '' ? given : undefined;
     this.#agent = toAgent(clientInfo);
@@ -139,8 +154,9 @@ export class McpServer {
       capabilities: {
         logging: {},
         tools: { listChanged: true },
-        ...(resources && { resources: { listChanged: true, subscribe: true } }),
+        ...((resources ?? resourceTemplates) && { resources: { listChanged: true, subscribe: true } }),
         ...(prompts && { prompts: { listChanged: true } }),
+        ...(completes(this.#definition) && { completions: {} }),
         ...(this.#options.askToHandOver && { experimental: { [handOverKey]: {} } }),
       },
       serverInfo: { name, version, ...(title && { title }) },
@@ -195,7 +211,15 @@ export class McpServer {
   }
 
   async #readResource(uri: unknown): Promise<JsonObject> {
-    const resource = find(listOf(this.#definition.resources), 'uri', uri, 'resource');
+    const { resources, resourceTemplates } = this.#definition;
+    const listed = listOf(resources);
+    if (typeof uri === 'string' && !listed.some((resource) => resource.uri === uri)) {
+      for (const { uriTemplate, mimeType, read } of listOf(resourceTemplates)) {
+        const values = matchTemplate(uriTemplate, uri);
+        if (values !== undefined) return toResourceResult(uri, mimeType, await read(uri, values));
+      }
+    }
+    const resource = find(listed, 'uri', uri, 'resource');
     return toResourceResult(resource.uri, resource.mimeType, await resource.read());
   }
 

@@ -212,49 +212,6 @@ describe('what a hub asks of a page', () => {
     expect(signal?.aborted).toBe(true);
   });
 
-  it('offers resources, and tells of updates to who has subscribed', async () => {
-    const resources = [{ uri: 'a:1', name: 'one', mimeType: 'text/plain', read: async () => 'first' }];
-    const session = await connect({ resources: () => resources });
-    expect(await connection.initialized).toMatchObject({ capabilities: { resources: { listChanged: true, subscribe: true } } });
-    expect((await connection.request('resources/list')).result).toEqual({
-      resources: [{ uri: 'a:1', name: 'one', mimeType: 'text/plain' }],
-    });
-    expect((await connection.request('resources/templates/list')).result).toEqual({ resourceTemplates: [] });
-    expect((await connection.request('resources/read', { uri: 'a:1' })).result).toEqual({
-      contents: [{ uri: 'a:1', mimeType: 'text/plain', text: 'first' }],
-    });
-    expect(await connection.request('resources/read', { uri: 'a:2' })).toMatchObject({ error: { code: -32602 } });
-
-    resources.push({ uri: 'a:2', name: 'two', mimeType: 'text/plain', read: async () => 'second' });
-    session.resourcesChanged();
-    session.resourceUpdated('a:2');
-    await connection.request('resources/subscribe', { uri: 'a:2' });
-    session.resourceUpdated('a:2');
-    await connection.request('resources/unsubscribe', { uri: 'a:2' });
-    session.resourceUpdated('a:2');
-    await connection.request('ping');
-    const told = connection.received.filter(({ method }) => String(method).startsWith('notifications/resources/'));
-    expect(told.map(({ method, params }) => [method, params])).toEqual([
-      ['notifications/resources/list_changed', undefined],
-      ['notifications/resources/updated', { uri: 'a:2' }],
-    ]);
-  });
-
-  it('offers prompts', async () => {
-    const session = await connect({
-      prompts: [{ name: 'greet', arguments: [{ name: 'who', required: true }], get: ({ who }) => `Greet ${who}.` }],
-    });
-    expect((await connection.request('prompts/list')).result).toEqual({
-      prompts: [{ name: 'greet', arguments: [{ name: 'who', required: true }] }],
-    });
-    expect((await connection.request('prompts/get', { name: 'greet', arguments: { who: 'Ada' } })).result).toEqual({
-      messages: [{ role: 'user', content: { type: 'text', text: 'Greet Ada.' } }],
-    });
-    expect(await connection.request('prompts/get', { name: 'greet' })).toMatchObject({ error: { code: -32602 } });
-    session.promptsChanged();
-    await connection.notification('notifications/prompts/list_changed');
-  });
-
   it('sends log lines from the level on that was set', async () => {
     const session = await connect({});
     session.log('debug', 'too fine');

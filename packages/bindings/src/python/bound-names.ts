@@ -15,7 +15,7 @@ export interface NamedServer {
 }
 
 /** Gives servers and tools their names in Python. They are names of files too. */
-export function nameServers({ servers }: BindingsInput): NamedServer[] {
+export function nameServers({ servers }: Pick<BindingsInput, 'servers'>): NamedServer[] {
   const named = assignNames(
     servers.map(({ name }) => name),
     { ignoreCase: true, kind: 'server' },

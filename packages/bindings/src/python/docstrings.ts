@@ -10,10 +10,13 @@ export interface Documented {
   parameters: readonly Parameter[];
   others: string | undefined;
   returns: string;
+  /** Without what the signature says already, and what is true of every function. Default: all of it. */
+  isBrief?: boolean;
 }
 
 /** The documentation of a function, ready to stand between `"""`, its lines indented. */
-export function toolDocstring({ server, tool, python, parameters, others, returns }: Documented): string {
+export function toolDocstring({ server, tool, python, parameters, others, returns, isBrief = false }: Documented): string {
+  if (isBrief) return briefDocstring(tool, parameters);
   const blocks = [
     descriptionOf(tool) || `The tool ${tool.name} of the MCP server ${server}.`,
     hintsOf(tool),
@@ -24,6 +27,15 @@ export function toolDocstring({ server, tool, python, parameters, others, return
   ];
   const text = blocks.filter((block) => block !== '').join('\n\n');
   return indented(docText(text, maxLength), '    ');
+}
+
+function briefDocstring(tool: BoundTool, parameters: readonly Parameter[]): string {
+  const args = parameters.flatMap((parameter) => {
+    const text = factsOf(parameter);
+    return text === '' ? [] : [`${parameter.python}: ${indented(text, '    ')}`];
+  });
+  const blocks = [descriptionOf(tool), hintsOf(tool), section('Args', args)];
+  return indented(docText(blocks.filter((block) => block !== '').join('\n\n'), maxLength), '    ');
 }
 
 /** The server's description of a tool, after its title if it has one. */
@@ -71,9 +83,16 @@ function hintsOf({ annotations }: BoundTool): string {
   return hints.length > 0 ? `The server says that it is: ${hints.join('; ')}.` : '';
 }
 
-function aboutParameter({ wire, python, type, isRequired, schema }: Parameter): string[] {
+function aboutParameter(parameter: Parameter): string[] {
+  const { python, type, isRequired } = parameter;
   const shownType = type.length > 200 ? `${type.slice(0, 200)}…` : type;
   const head = `${python} (${shownType}${isRequired ? '' : ', optional'}):`;
+  const text = factsOf(parameter);
+  return [`${head}${text === '' ? '' : ` ${indented(text, '    ')}`}`];
+}
+
+/** The server's description of a parameter, with what else its schema says besides the type. */
+function factsOf({ wire, python, isRequired, schema }: Parameter): string {
   const description = typeof schema.description === 'string' ? cleaned(schema.description, maxNote) : '';
   const facts = [
     !isRequired && 'default' in schema && `Default: ${shown(schema.default)}.`,
@@ -83,8 +102,7 @@ function aboutParameter({ wire, python, type, isRequired, schema }: Parameter): 
     wire !== python && `On the wire: ${quoted(wire)}.`,
   ].filter((fact) => typeof fact === 'string');
   const ended = facts.length === 0 || /(^|[.!?:;])$/.test(description) ? description : `${description}.`;
-  const text = [ended, facts.join(' ')].filter((part) => part !== '').join(description.includes('\n') ? '\n' : ' ');
-  return [`${head}${text === '' ? '' : ` ${indented(text, '    ')}`}`];
+  return [ended, facts.join(' ')].filter((part) => part !== '').join(description.includes('\n') ? '\n' : ' ');
 }
 
 function limitsOf(schema: JsonObject): string[] {

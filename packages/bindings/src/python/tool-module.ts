@@ -12,6 +12,11 @@ export interface ToolModule {
   /** `(*, owner: str, repo: str) -> Any`, for people. */
   signature: string;
   parameters: Parameters;
+  /** The types that the signature names, as source text. */
+  definitions: string[];
+  returns: string;
+  /** What arguments that the schema does not name are called: `**more: Any`. */
+  rest: string[];
 }
 
 /** The module of one tool: its types, and a function with its real parameters. */
@@ -43,7 +48,8 @@ export function toolModule(server: string, tool: BoundTool, python: string): Too
   ].join('\n');
   const definitions = [...argumentTypes.definitions(), ...resultTypes.definitions()];
   const parts = [`"""${head}"""\n\n${future(python)}\n\n${names.imports()}`, ...definitions, body];
-  return { text: `${parts.join('\n\n\n')}\n`, signature: `(${shown === '' ? '' : `*, ${shown}`}) -> ${returns}`, parameters };
+  const signature = `(${shown === '' ? '' : `*, ${shown}`}) -> ${returns}`;
+  return { text: `${parts.join('\n\n\n')}\n`, signature, parameters, definitions, returns, rest };
 }
 
 /** One line on a tool, for lists. */

@@ -1,28 +1,21 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { printJson } from '@notebridge/kit/exact-json';
 import { readRuntime, readVersion } from '../carried-files.js';
-import type { BindingsInput, BoundServer, Emitter } from '../model.js';
-import { assignNames } from '../python/names.js';
+import type { BindingsInput, Emitter } from '../model.js';
 import { sealFiles } from '../seal-files.js';
 import { toComment, toCommentText } from './comment-text.js';
-import { toJavaScriptName, toModuleName } from './javascript-names.js';
+import { type NamedModule, nameModules } from './server-modules.js';
 import { toolDeclaration } from './tool-declaration.js';
 
 /** Tools between which the hub answers others. */
 const toolsPerTurn = 10;
-
-interface NamedServer extends BoundServer {
-  module: string;
-  /** The name of each tool's function, in the order of the tools. */
-  functions: string[];
-}
 
 /**
  * ES modules with their types beside them: Node, Deno, bundlers and browsers import them without a build. One module per
  * server, a function per tool.
  */
 export const emitTypeScript: Emitter = async (input) => {
-  const servers = nameServers(input);
+  const servers = nameModules(input);
   const files = await runtimeFiles(input);
   const warnings: string[] = [];
   for (const server of servers) {
@@ -44,20 +37,6 @@ export const emitTypeScript: Emitter = async (input) => {
 
 const skillsExport = "export * as skills from './skills.js';\n";
 
-function nameServers({ servers }: BindingsInput): NamedServer[] {
-  const modules = assignNames(
-    servers.map(({ name }) => name),
-    { ignoreCase: true, kind: 'server', toName: toModuleName },
-  );
-  return servers.map((server, index) => {
-    const names = assignNames(
-      server.tools.map(({ name }) => name),
-      { ignoreCase: false, kind: 'tool', toName: toJavaScriptName },
-    );
-    return { ...server, module: modules[index]?.python ?? server.name, functions: names.map(({ python }) => python) };
-  });
-}
-
 /** The part of the package that is the same for all tools. It lies beside this file, as the JavaScript that it is. */
 async function runtimeFiles({ skills, hubUrl }: BindingsInput): Promise<Map<string, string>> {
   const isWanted = (path: string) => /\.(js|d\.ts)$/.test(path) && (skills || !/^_?skills\./.test(path));
@@ -65,14 +44,14 @@ async function runtimeFiles({ skills, hubUrl }: BindingsInput): Promise<Map<stri
   return files.set('_package.js', `export const hubUrl = ${hubUrl === undefined ? 'undefined' : JSON.stringify(hubUrl)};\n`);
 }
 
-function moduleOf({ name, module, tools, functions }: NamedServer): string {
+function moduleOf({ name, module, tools, functions }: NamedModule): string {
   const lines = tools.map((tool, at) => {
     return `export const ${functions[at]} = /* @__PURE__ */ $client.defineTool(${JSON.stringify(name)}, ${JSON.stringify(tool.name)});\n`;
   });
   return `// @ts-self-types="./${module}.d.ts"\nimport * as $client from '../client.js';\n\n${lines.join('')}`;
 }
 
-async function typesOf({ name, description, tools, functions }: NamedServer, warnings: string[]): Promise<string> {
+async function typesOf({ name, description, tools, functions }: NamedModule, warnings: string[]): Promise<string> {
   const about = toComment(toCommentText(description ?? `The tools of the MCP server ${name}.`));
   const parts = [`${about}import type * as $client from '../client.js';\n`];
   for (const [at, tool] of tools.entries()) {
@@ -90,7 +69,7 @@ async function typesOf({ name, description, tools, functions }: NamedServer, war
 /** What the package was made from. No times, so that the same tools give the same bytes; and never a token. */
 async function manifestOf(
   { hubUrl, skills }: BindingsInput,
-  servers: readonly NamedServer[],
+  servers: readonly NamedModule[],
   warnings: readonly string[],
 ): Promise<string> {
   const listed = servers.map(({ name, module, tools, functions }) => ({

@@ -1,8 +1,18 @@
 export type { Logger } from '@notebridge/kit/logger';
 export { createJupyterKernel, type JupyterKernel, type JupyterKernelOptions } from '../kernel/jupyter/jupyter-kernel.js';
 export type { CommMessage, KernelComms } from '../kernel/jupyter/kernel-comms.js';
-export type { KernelTools, ToolCall, ToolCallOptions, ToolPackage } from '../kernel/kernel-tools.js';
+export type { ExecuteOptions, Execution, Kernel } from '../kernel/kernel.js';
+export type {
+  CodeAsker,
+  KernelTools,
+  ServerQuestion,
+  ServerQuestionOptions,
+  ToolCall,
+  ToolCallOptions,
+  ToolPackage,
+} from '../kernel/kernel-tools.js';
 export { describeLayerState as describeState, type Layer } from '../kernel/layers.js';
+export { createNodeKernel, type NodeKernelOptions } from '../kernel/node-kernel.js';
 export type { FolderTrust, KernelDecision } from '../kernels/choose-kernel.js';
 export { toUsableKernel, type UsableKernelOptions } from '../kernels/find-usable.js';
 export type { FoundKernel } from '../kernels/found-kernel.js';

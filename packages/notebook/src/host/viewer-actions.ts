@@ -75,6 +75,7 @@ export function createActions(target: ViewerTarget): PerformAction {
     listNotebooks: () => assertFolder(folder).list(),
     openNotebook: ({ path, isNew }) => assertFolder(folder).open(path, { isNew }),
     answerInput: ({ questionId, text }) => session.questions.answer(questionId, text),
+    answerElicitation: ({ questionId, answer }) => session.questions.answerElicitation(questionId, answer),
     stop: () => session.stop({ by }),
     interrupt: async () => void (await session.interrupt({ by })),
     restart: () => session.restart({ by }),

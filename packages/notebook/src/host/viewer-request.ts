@@ -98,6 +98,7 @@ const actions: { readonly [Action in ViewerAction['do']]: { readonly [field: str
   listNotebooks: {},
   openNotebook: { path: shortText, isNew: flag },
   answerInput: { questionId: count, text: orNull(text) },
+  answerElicitation: { questionId: count, answer: fields({ action: oneOf('accept', 'decline', 'cancel'), content: optional(object) }) },
   stop: {},
   interrupt: {},
   restart: {},

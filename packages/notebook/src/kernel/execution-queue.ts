@@ -1,4 +1,5 @@
 import type { ExecuteOptions, Execution, InputQuestion, Output } from './kernel.js';
+import type { CodeAsker } from './kernel-tools.js';
 import type { Report } from './messages.js';
 
 /** One cell's run, from the queue to its end. Ends once; what comes later is nobody's. */
@@ -42,6 +43,11 @@ export class PendingExecution {
   /** Whether somebody answers questions of the code. */
   get canAsk(): boolean {
     return this.#options.onInput !== undefined;
+  }
+
+  /** Whom servers may ask in the calls of this code. */
+  get asker(): CodeAsker | undefined {
+    return this.#options.asker;
   }
 
   /** Undefined: nobody answers it. Never rejects. */

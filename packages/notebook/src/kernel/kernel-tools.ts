@@ -1,3 +1,5 @@
+import type { JsonObject } from '@notebridge/kit/json';
+
 /** What the code of a kernel may call. Passed in when the kernel is opened; the kernel knows no server, token or address. */
 export interface KernelTools {
   /** The functions as a Python package, imported as `generated`. */
@@ -29,4 +31,29 @@ export interface ToolCallOptions {
   readonly signal: AbortSignal;
   /** Receives progress and log lines, each one JSON text. Undefined: nobody listens. */
   readonly onEvent: ((line: string) => void) | undefined;
+  /** Whoever has the cell run that calls. Undefined: nobody can be asked, or nothing says which cell it is. */
+  readonly asker: CodeAsker | undefined;
+}
+
+/** What a server asks in the middle of a call, as MCP has it: `elicitation/create`, `sampling/createMessage` or `roots/list`. */
+export interface ServerQuestion {
+  readonly method: string;
+  readonly params?: JsonObject | undefined;
+}
+
+export interface ServerQuestionOptions {
+  /** The name by which code calls the server. */
+  readonly server: string;
+  /** Ends the question. */
+  readonly signal: AbortSignal;
+  /** How long an answer may take. Milliseconds. */
+  readonly timeoutMs: number;
+}
+
+/** Whoever has code run, as servers ask it in the middle of the code's calls. */
+export interface CodeAsker {
+  /** What it can be asked: of MCP's capabilities of a client `elicitation`, `sampling` and `roots`. */
+  readonly can: JsonObject;
+  /** Once its cell has ended, an elicitation is answered `cancel`, and anything else rejects. */
+  ask(question: ServerQuestion, options: ServerQuestionOptions): Promise<JsonObject>;
 }

@@ -1,4 +1,5 @@
 import type { KernelComms } from './jupyter/kernel-comms.js';
+import type { CodeAsker } from './kernel-tools.js';
 import type { Layer } from './layers.js';
 
 /** A mime bundle: texts by mime type, and any JSON value for JSON types. */
@@ -62,6 +63,8 @@ export interface ExecuteOptions {
    * every question is refused.
    */
   onInput?: (question: InputQuestion, signal: AbortSignal) => Promise<string | undefined>;
+  /** Whom servers may ask in the middle of a call that this code makes. Default: nobody. */
+  asker?: CodeAsker | undefined;
   /** `clear_output`: at once, or with `wait` as soon as the next output comes. */
   onClear?: (wait: boolean) => void;
   /** Interrupts this execution, or takes it out of the queue. */

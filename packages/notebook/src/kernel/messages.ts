@@ -75,8 +75,8 @@ export type ServiceName = 'files' | 'network';
 
 /** What code wants of tools. Ids are the worker's own. */
 export type ToolReport =
-  /** `body` is `{"arguments":{…}}`. */
-  | { type: 'toolCall'; id: number; server: string; tool: string; body: string; hears: boolean }
+  /** `body` is `{"arguments":{…}}`. `cell`: the execution that calls; missing where that cannot be told. */
+  | { type: 'toolCall'; id: number; server: string; tool: string; body: string; hears: boolean; cell?: string }
   /** Nobody waits for the answer any more. */
   | { type: 'toolCancel'; id: number }
   /** One event was taken. */
@@ -110,8 +110,13 @@ const checks: { [type in Report['type']]: (report: Fields) => boolean } = {
     typeof text === 'string' &&
     (data === undefined || data instanceof Uint8Array),
   hostCancel: ({ id }) => isCount(id),
-  toolCall: ({ id, server, tool, body, hears }) =>
-    isCount(id) && typeof server === 'string' && typeof tool === 'string' && typeof body === 'string' && typeof hears === 'boolean',
+  toolCall: ({ id, server, tool, body, hears, cell }) =>
+    isCount(id) &&
+    typeof server === 'string' &&
+    typeof tool === 'string' &&
+    typeof body === 'string' &&
+    typeof hears === 'boolean' &&
+    (cell === undefined || typeof cell === 'string'),
   toolCancel: ({ id }) => isCount(id),
   toolHeard: ({ id }) => isCount(id),
   dead: ({ reason }) => typeof reason === 'string',

@@ -27,6 +27,8 @@ export interface NodeKernelOptions extends Omit<PyodideKernelOptions, 'openWorke
   fetchOrigins?: readonly string[];
   /** Whether Python is in a sandbox of the operating system. Default `auto`: where one works. */
   sandbox?: SandboxMode | undefined;
+  /** Memory that it may write to where it is in a sandbox, in bytes; Node reserves 2 GiB of it at once. Default: see sandbox/limits.ts. */
+  maxDataBytes?: number | undefined;
   /** Where the kernel's own files are. Default: where this package was built, and where Node finds `pyodide`. */
   files?: Partial<KernelFiles>;
   /** @internal `false` leaves the JavaScript around Python open, so that tests can attack the other layers alone. */
@@ -34,7 +36,17 @@ export interface NodeKernelOptions extends Omit<PyodideKernelOptions, 'openWorke
 }
 
 export function createNodeKernel(options: NodeKernelOptions = {}): PyodideKernel {
-  const { fetchOrigins = [], sandbox = 'auto', files = {}, folder, allowNet, relaySeam, hardening = true, ...others } = options;
+  const {
+    fetchOrigins = [],
+    sandbox = 'auto',
+    files = {},
+    folder,
+    allowNet,
+    relaySeam,
+    hardening = true,
+    maxDataBytes,
+    ...others
+  } = options;
   const all = { ...installedFiles(files), ...files };
   const relayFetch = allowNet && createRelayFetch({ allow: allowNet, seam: relaySeam });
   return new PyodideKernel({
@@ -45,6 +57,7 @@ export function createNodeKernel(options: NodeKernelOptions = {}): PyodideKernel
       fetchOrigins,
       asks: { ...(folder ? { files: 'ro' } : {}), ...(relayFetch ? { network: true } : {}) },
       sandbox,
+      maxDataBytes,
       hardening,
     }),
   });

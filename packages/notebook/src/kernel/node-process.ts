@@ -30,6 +30,8 @@ export interface NodeProcessOptions {
   files: KernelFiles;
   fetchOrigins: readonly string[];
   sandbox: SandboxMode;
+  /** See `NodeKernelOptions`. */
+  maxDataBytes?: number | undefined;
   /** What code asks the host for: see `StartCommand`. */
   asks: Pick<StartCommand, 'files' | 'network'>;
   /** @internal See `NodeKernelOptions`. */
@@ -123,12 +125,12 @@ function afterInspection({ onReport, onExit }: WorkerEvents, inspect: () => Prom
   };
 }
 
-async function launch({ files, fetchOrigins, sandbox: mode }: NodeProcessOptions): Promise<Launched> {
+async function launch({ files, fetchOrigins, sandbox: mode, maxDataBytes }: NodeProcessOptions): Promise<Launched> {
   const network = fetchOrigins.length > 0;
   if (network && mode === 'require')
     throw new Error('a sandbox is required, and there is none in which Python may fetch from servers. Leave "fetchOrigins" out');
   const { sandbox, layerOf }: OpenedSandbox = await openSandbox(mode);
-  const spec = toSpec(files, fetchOrigins);
+  const spec = { ...toSpec(files, fetchOrigins), maxDataBytes };
   const layer = layerOf(spec);
   if (!sandbox) return { child: spawnPlainly(spec), layer, inspect: async () => {} };
   const sandboxed = sandbox.launch(spec);

@@ -91,7 +91,10 @@ class PyodideEngine implements Engine {
     });
     const { worker, ready } = this.#interpreter;
     this.#hostCalls = openHostCalls(services, (command) => worker.send(command));
-    if (tools) this.#calls = openToolCalls(tools, (command) => worker.send(command));
+    if (tools) {
+      const askerOf = (cell: string) => (cell === String(this.#current?.count) ? this.#current?.asker : undefined);
+      this.#calls = openToolCalls({ tools, send: (command) => worker.send(command), askerOf });
+    }
     this.ready = ready.then(({ version, hardened }) => onReady(version, worker.layersWith?.(hardened)));
     // A caller that ends it early does not wait for it.
     this.ready.catch(() => {});

@@ -1,5 +1,5 @@
 import { hasTooManyValues, maxValues } from './bounded-json.js';
-import type { KernelTools, ToolPackage } from './kernel-tools.js';
+import type { CodeAsker, KernelTools, ToolPackage } from './kernel-tools.js';
 import type { ToolCommand, ToolReport } from './messages.js';
 
 interface Running {
@@ -21,7 +21,14 @@ export interface ToolCalls {
   close(): void;
 }
 
-export function openToolCalls(tools: KernelTools, send: (command: ToolCommand) => void): ToolCalls {
+export interface ToolCallsOptions {
+  tools: KernelTools;
+  send: (command: ToolCommand) => void;
+  /** Whoever has that cell run; undefined for one that does not run any more. */
+  askerOf: (cell: string) => CodeAsker | undefined;
+}
+
+export function openToolCalls({ tools, send, askerOf }: ToolCallsOptions): ToolCalls {
   const allRunning = new Map<number, Running>();
   const offer = (next: ToolPackage) =>
     send({ type: 'toolPackage', package: next.state === 'there' ? { ...next, files: [...next.files] } : next });
@@ -31,7 +38,7 @@ export function openToolCalls(tools: KernelTools, send: (command: ToolCommand) =
     running.unheard++;
     send({ type: 'toolEvent', id, text });
   };
-  const begin = ({ id, server, tool, body, hears }: Extract<ToolReport, { type: 'toolCall' }>): void => {
+  const begin = ({ id, server, tool, body, hears, cell }: Extract<ToolReport, { type: 'toolCall' }>): void => {
     // Forged, or gone wrong: an answer must not reach another call.
     if (allRunning.has(id)) return;
     if (allRunning.size >= maxCalls) return send(failure(id, 'limit_reached', `${maxCalls} calls are under way already.`));
@@ -47,7 +54,8 @@ export function openToolCalls(tools: KernelTools, send: (command: ToolCommand) =
       allRunning.delete(id);
       send(command);
     };
-    tools.call({ server, tool, body }, { signal: running.abort.signal, onEvent }).then(
+    const asker = cell === undefined ? undefined : askerOf(cell);
+    tools.call({ server, tool, body }, { signal: running.abort.signal, onEvent, asker }).then(
       (text) => end({ type: 'toolAnswer', id, text }),
       (error: unknown) => end(failure(id, 'internal', error instanceof Error ? error.message : String(error))),
     );

@@ -2,7 +2,7 @@
 export type { Output } from '../kernel/kernel.js';
 export { NotebookError } from '../model/errors.js';
 export { checkArguments } from '../tools/arguments.js';
-export { fitOutputs } from '../tools/fit-outputs.js';
+export { fitOutputs, shareOut } from '../tools/fit-outputs.js';
 export { fitCells } from '../tools/get-cells.js';
 export { getOutput, readOutput } from '../tools/get-output.js';
 export { createImageCollector, maxTextCharactersOf } from '../tools/output-content.js';

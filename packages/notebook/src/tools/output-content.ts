@@ -34,7 +34,7 @@ const base64 = /^[A-Za-z0-9+/]+={0,2}$/;
  * hosts refuse a whole conversation for a block that is no image. Behind a widget stands what its code has shown within it.
  */
 export function createImageCollector(options: ToolOptions, widgets?: WidgetModels) {
-  const { maxImages = 20, maxImageBytes = 256 * 1024, whole = false } = options;
+  const { maxImages = 20, maxImageBytes = 256 * 1024, whole = false, elsewhere = 'get_output shows it' } = options;
   const blocks: ContentBlock[] = [];
   let left = imagesOfFullSize * maxImageBytes;
   let deadline: number | undefined;
@@ -53,7 +53,7 @@ export function createImageCollector(options: ToolOptions, widgets?: WidgetModel
     const why = cannotScale(facts, options);
     if (why !== undefined) return `[not shown: ${describe(facts)}; ${why}]`;
     deadline ??= Date.now() + scalingMs;
-    if (Date.now() > deadline) return `[left out: ${describe(facts)}; get_output shows it]`;
+    if (Date.now() > deadline) return `[left out: ${describe(facts)}; ${elsewhere}]`;
     try {
       const format = facts.format as 'PNG' | 'JPEG';
       const scaled = await (options.scaleImage as NonNullable<ToolOptions['scaleImage']>)({ data, format }, bounds);
@@ -75,7 +75,7 @@ export function createImageCollector(options: ToolOptions, widgets?: WidgetModel
       const value = data[mimeType];
       if (typeof value !== 'string') continue;
       // Not looked at any further: there may be thousands.
-      if (isFull() && base64Start.test(value)) taken[mimeType] = `[left out: ${value.length} characters of base64; get_output shows it]`;
+      if (isFull() && base64Start.test(value)) taken[mimeType] = `[left out: ${value.length} characters of base64; ${elsewhere}]`;
       else {
         const image = toBase64(mimeType, value);
         if (image !== undefined) taken[mimeType] = await take(image, { maxBytes: Math.min(maxImageBytes, left), maxEdge });

@@ -1,5 +1,6 @@
 import type { JsonObject } from '@notebridge/kit/json';
 import { defaultWaitSeconds, outlivesText, waitSeconds } from '@notebridge/kit/run-words';
+import { CallAsker } from '../code-askers.js';
 import { NotebookError } from '../model/errors.js';
 import type { RunResult } from '../run-queue.js';
 import { cellId, cellIndex } from './cell-arguments.js';
@@ -49,11 +50,14 @@ async function runCell(
   const { session, by, context, options, args } = call;
   const { progress, signal, gone } = context;
   const lines = progress && createLineProgress(progress, options.progressIntervalMs ?? 250);
-  const run = session.begin(id, { by, signal, ...(lines ? { onOutput: lines.put } : {}) });
+  const asker = context.asker && new CallAsker(context.asker);
+  const run = session.begin(id, { by, signal, asker, ...(lines ? { onOutput: lines.put } : {}) });
   try {
-    const ms = 1000 * (args.wait_seconds ?? options.waitSeconds ?? defaultWaitSeconds);
-    await session.runs.wait(run.id, { ms, signals: [gone] });
+    let ms = 1000 * (args.wait_seconds ?? options.waitSeconds ?? defaultWaitSeconds);
+    // The time in which somebody thinks about an answer is given back.
+    for (; ms > 0; ms = (await asker?.spentMs()) ?? 0) await session.runs.wait(run.id, { ms, signals: [gone] });
   } finally {
+    asker?.end();
     lines?.end();
   }
   const record = session.runs.find(run.id);

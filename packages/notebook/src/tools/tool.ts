@@ -1,5 +1,6 @@
 import type { JsonObject } from '@notebridge/kit/json';
 import { messageOf } from '@notebridge/kit/message-of';
+import type { CodeAsker } from '../kernel/kernel-tools.js';
 import type { Actor } from '../model/cell.js';
 import { NotebookError } from '../model/errors.js';
 import type { ScaleImage } from '../outputs/image-scaling.js';
@@ -24,6 +25,8 @@ export interface ToolContext {
   progress?: ((message: string) => void) | undefined;
   /** The agent's name, as the person shall read it. Default `agent`. */
   agent?: string | undefined;
+  /** The agent, as servers may ask it in calls of the code that this call runs. Default: it cannot be asked. */
+  asker?: CodeAsker | undefined;
   /** The caller wants outputs as they are, whatever they take. */
   wholeOutputs?: boolean | undefined;
 }
@@ -59,6 +62,8 @@ export interface ToolOptions {
   maxImageBytes?: number;
   /** Scales PNG and JPEG images. Default: what is too large is named only. */
   scaleImage?: ScaleImage;
+  /** What has the whole of what was left out, in a note. Default `get_output shows it`. */
+  elsewhere?: string;
   /** Outputs are answered as they are: nothing is shortened, scaled or taken out. Default false. */
   whole?: boolean;
   /** Characters of JSON that the outputs of one result may take; of longer ones the beginning and the end are answered. Default 20,000. */

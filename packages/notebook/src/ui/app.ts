@@ -65,6 +65,7 @@ export function startApp(root: HTMLElement, url: string): void {
       run: (cellId) => void commands.run(cellId),
       stop: () => commands.stop(),
       answer: (questionId, text) => void commands.ask({ do: 'answerInput', questionId, text }),
+      answerElicitation: (questionId, answer) => void commands.ask({ do: 'answerElicitation', questionId, answer }),
       complete: async (code, position) => (await askQuietly({ do: 'complete', code, position })) as Completed | undefined,
     },
   });

@@ -1,3 +1,4 @@
+import type { ElicitationAnswer } from '../elicitation.js';
 import type { OpenQuestion } from '../input-questions.js';
 import type { Completions, KernelInfo, KernelState, MimeBundle } from '../kernel/kernel.js';
 import type { Layer } from '../kernel/layers.js';
@@ -195,6 +196,8 @@ export type ViewerAction =
   | { readonly do: 'openNotebook'; readonly path: string; readonly isNew: boolean }
   /** Answers a question of the code; null refuses. Fails with `no_question`. */
   | { readonly do: 'answerInput'; readonly questionId: number; readonly text: string | null }
+  /** Answers what a server asks in a call of the code. Fails with `no_question`, and `bad_arguments` for what the form does not ask for. */
+  | { readonly do: 'answerElicitation'; readonly questionId: number; readonly answer: ElicitationAnswer }
   | { readonly do: 'stop' | 'interrupt' | 'restart' | 'save' }
   /** Takes an agent's change back. */
   | { readonly do: 'undo'; readonly entryId: number }

@@ -84,7 +84,7 @@ describe('calls of a worker', () => {
         return '{}';
       },
     };
-    const calls = openToolCalls(tools, (command) => sent.push(command));
+    const calls = openToolCalls({ tools, send: (command) => sent.push(command), askerOf: () => undefined });
     const toolCall = { type: 'toolCall', server: 'a', tool: 'b', hears: false } as const;
     calls.take({ ...toolCall, id: 1, body: `{"arguments":{"a":[${'[],'.repeat(2_100_000)}0]}}` });
     calls.take({ ...toolCall, id: 2, body: '{"arguments":{}}' });

@@ -1,7 +1,7 @@
 import { Listeners } from '@notebridge/kit/listeners';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { emitPython } from '../../../bindings/src/python/emit-python.js';
-import type { KernelTools, ToolCall, ToolCallOptions, ToolPackage } from '../../src/kernel/kernel-tools.js';
+import type { CodeAsker, KernelTools, ToolCall, ToolCallOptions, ToolPackage } from '../../src/kernel/kernel-tools.js';
 import { until } from '../host/support/until.js';
 import { type JupyterHarness, openJupyterHarness } from './support/jupyter-harness.js';
 import { plain, runCell } from './support/run-cell.js';
@@ -92,6 +92,27 @@ describe('tools of the host in a kernel of Jupyter', { timeout: 2 * startMs }, (
       '[answer, heard]',
     );
     expect(result).toBe("['end', [1, 2, 3]]");
+  });
+
+  test('whoever has the cell run can be asked in its calls; nobody by what an earlier cell, or a thread, has left behind', async () => {
+    const asker: CodeAsker = { can: { roots: {} }, ask: async () => ({ roots: [] }) };
+    const execute = (...lines: string[]) => harness.kernel.execute(lines.join('\n'), { onOutput: () => {}, asker });
+    const askers = () => tools.calls.splice(0).map((call) => call.asker);
+    await execute('await echo(text="1")', 'echo.sync(text="2")', 'await asyncio.create_task(echo(text="3"))');
+    expect(askers()).toEqual([asker, asker, asker]);
+    await execute(
+      'begin, done = asyncio.Event(), asyncio.Event()',
+      'async def later():',
+      '    await begin.wait()',
+      '    await echo(text="late")',
+      '    done.set()',
+      'task = asyncio.create_task(later())',
+    );
+    await execute('begin.set()', 'await done.wait()', 'await echo(text="mine")');
+    expect(tools.calls.map(({ body }) => body)).toEqual([expect.stringContaining('late'), expect.stringContaining('mine')]);
+    expect(askers()).toEqual([undefined, asker]);
+    await execute('import threading', 'thread = threading.Thread(target=lambda: echo.sync(text="x"))', 'thread.start()', 'thread.join()');
+    expect(askers()).toEqual([undefined]);
   });
 
   test.each(['await echo(text="x")', 'echo.sync(text="x")'])('an interrupt cancels the call: %s', async (code) => {

@@ -1,8 +1,11 @@
 import { createToolNaming } from '../catalog/tool-naming.js';
+import type { Config } from '../config/config.js';
+import type { Tool } from '../core/mcp.js';
 import type { ToolServers } from '../core/tool-server.js';
 import { type StdioDoor, type StdioOptions, serveStdio } from '../doors/mcp/stdio.js';
 import { McpHost } from '../reference/mcp-host.js';
 import { Closers } from './closers.js';
+import type { OpenCodeMode } from './code-mode/code-mode.js';
 import type { ConfigServers } from './config-servers.js';
 import { followConfig } from './follow-config.js';
 import type { HttpDoors } from './http-doors.js';
@@ -38,8 +41,20 @@ export interface Notebridge {
 /** Reads the config. Nothing is opened before `start`. Rejects with `bad_config`, `bad_middleware` or `bad_usage`. */
 export async function createNotebridge(options: NotebridgeOptions = {}): Promise<Notebridge> {
   const openNotebook = toNotebookOpener(options.notebook ?? 'none');
-  const settings = await readSettings(options);
-  return new Assembly({ options, settings, openNotebook, servers: await createServers(settings, options) });
+  const read = await readSettings(options);
+  const codeModeTools = (options.codeMode ?? read.config.codeMode.enabled) ? await loadCodeModeTools(read.config) : undefined;
+  const settings = codeModeTools === undefined ? read : { ...read, config: withCodeExposure(read.config) };
+  const servers = await createServers(settings, options, codeModeTools !== undefined);
+  return new Assembly({ options, settings, openNotebook, servers, codeModeTools });
+}
+
+async function loadCodeModeTools({ codeMode }: Config): Promise<readonly Tool[]> {
+  return (await import('../code-mode/code-mode-tools.js')).codeModeTools(codeMode);
+}
+
+/** In code mode tools are called by code, unless the config says something else of a server. */
+function withCodeExposure(config: Config): Config {
+  return { ...config, servers: config.servers.map((server) => ({ ...server, expose: server.expose ?? 'code' })) };
 }
 
 const noServers: ToolServers = { all: () => [], get: () => undefined, subscribe: () => () => {} };
@@ -49,6 +64,8 @@ interface Parts {
   settings: Settings;
   openNotebook: OpenNotebook | undefined;
   servers: ConfigServers | undefined;
+  /** Undefined: agents call tools one by one. */
+  codeModeTools: readonly Tool[] | undefined;
 }
 
 class Assembly implements Notebridge {
@@ -59,11 +76,12 @@ class Assembly implements Notebridge {
   readonly #guard: LazyGuard;
   readonly #closers = new Closers();
   #doors: HttpDoors | undefined;
+  #codeMode: OpenCodeMode | undefined;
 
   constructor(parts: Parts) {
-    const { settings, servers } = parts;
+    const { settings, servers, codeModeTools } = parts;
     const { serverInfo, logger, middlewares, recorder } = settings;
-    const guard = createLazyGuard(settings, { servers, place: this.#place });
+    const guard = createLazyGuard(settings, { servers, place: this.#place, codeModeTools });
     this.#parts = parts;
     this.#guard = guard;
     this.servers = servers ?? noServers;
@@ -96,8 +114,9 @@ class Assembly implements Notebridge {
   /** The port before the notebook and the servers: of two hubs on one port, the second starts nothing. */
   async start(): Promise<void> {
     await this.#openDoors();
+    await this.#openCodeMode();
     await this.#attachNotebook();
-    await this.#keepNotebookNames(this.#parts.settings.config);
+    await this.#keepNames(this.#parts.settings.config);
     this.#offerServers();
     await this.#announce();
   }
@@ -124,10 +143,31 @@ class Assembly implements Notebridge {
     const endSession = (sessionId: string): void => {
       void servers.endSession(sessionId);
       this.notebook?.endSession?.(sessionId);
+      this.#codeMode?.endSession(sessionId);
     };
     const doors = await openHttpDoors(options.http, { settings, hub: this.hub, servers, guard, endSession });
     this.#closers.add(() => doors.close());
     this.#doors = doors;
+  }
+
+  /** Before the notebook: where a page has tools of the same names, these are the ones that are listed. */
+  async #openCodeMode(): Promise<void> {
+    const { options, settings, servers, openNotebook, codeModeTools: tools } = this.#parts;
+    if (tools === undefined || servers === undefined) return;
+    const { openCodeMode } = await import('./code-mode/code-mode.js');
+    const hasNotebook = openNotebook !== undefined;
+    const codeMode = openCodeMode({
+      settings,
+      hub: this.hub,
+      servers,
+      guard: this.#guard,
+      tools,
+      hasNotebook,
+      sandbox: options.pages?.sandbox,
+    });
+    this.#closers.add(() => codeMode.close());
+    this.#codeMode = codeMode;
+    this.hub.addProvider(codeMode.provider);
   }
 
   async #attachNotebook(): Promise<void> {
@@ -163,12 +203,13 @@ class Assembly implements Notebridge {
     return new CodeTools({ hub: this.hub, servers, openStore, maxResultBytes });
   }
 
-  /** A server whose names have no prefix leaves the notebook its own. Asked for only then: else a start would pay for it. */
-  async #keepNotebookNames({ servers: configs }: Settings['config']): Promise<void> {
-    const { servers } = this.#parts;
+  /** A server whose names have no prefix leaves the notebook and code mode their own. Asked for only then: else a start would pay for it. */
+  async #keepNames({ servers: configs }: Config): Promise<void> {
+    const { servers, codeModeTools = [] } = this.#parts;
     const { notebook } = this.#place;
-    if (servers === undefined || notebook === undefined || servers.takenNames !== undefined) return;
-    if (configs.some(({ names }) => names === 'plain')) servers.takenNames = await namesOfTools(notebook);
+    if (servers === undefined || servers.takenNames !== undefined || !configs.some(({ names }) => names === 'plain')) return;
+    const ofNotebook = notebook === undefined ? [] : await namesOfTools(notebook);
+    servers.takenNames = new Set([...ofNotebook, ...codeModeTools.map(({ name }) => name)]);
   }
 
   /** Does not wait until they run: a list of tools does. */
@@ -179,8 +220,9 @@ class Assembly implements Notebridge {
     const { startServers = true, followConfig: wantsEdits = true } = options;
     if (wantsEdits !== false) {
       const logger = wantsEdits === true ? settings.logger : wantsEdits.logger;
-      const watch = followConfig({ ...settings, logger }, async (changed) => {
-        await this.#keepNotebookNames(changed);
+      const watch = followConfig({ ...settings, logger }, async (written) => {
+        const changed = this.#parts.codeModeTools === undefined ? written : withCodeExposure(written);
+        await this.#keepNames(changed);
         await servers.change(changed);
       });
       this.#closers.add(() => watch.close());
@@ -208,9 +250,10 @@ class Assembly implements Notebridge {
 async function createServers(
   settings: Settings,
   { http, sharedDir, notebook = 'none' }: NotebridgeOptions,
+  isCodeMode: boolean,
 ): Promise<ConfigServers | undefined> {
   const { servers, skills } = settings.config;
-  const isWanted = servers.length > 0 || skills.length > 0 || http !== undefined || notebook === 'none';
+  const isWanted = servers.length > 0 || skills.length > 0 || http !== undefined || notebook === 'none' || isCodeMode;
   if (!isWanted) return undefined;
   const { ConfigServers } = await import('./config-servers.js');
   return new ConfigServers({ ...settings, sharedDir });

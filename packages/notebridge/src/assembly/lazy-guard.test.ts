@@ -63,6 +63,23 @@ describe('the guard of a process that serves its owner', () => {
     expect(reached).toEqual(methods.filter((method) => classOfMethod[method] !== 'unknown'));
   });
 
+  it('holds code to the rights it was given, also where grants cannot be looked up, until they end', async () => {
+    mkdirSync(join(home, 'notebridge'), { mode: 0o700 });
+    writeFileSync(join(home, 'notebridge', 'grants.json'), 'broken', { mode: 0o600 });
+    const { principal, join: joinCaller, end } = layer.delegate([{ kind: 'owner' }], { label: 'code', allow: ['notebook:get_*'] });
+    expect((await sendAll(principal)).reached).toContain('tools/call');
+    expect((await sendAll(principal)).reached).not.toContain('resources/read');
+    joinCaller({ kind: 'grant', grantId: 'g_000000000000' });
+    expect(await sendAll(principal)).toMatchObject({ reached: [], codes: new Set(['bad_grant', 'denied']) });
+    const other = layer.delegate([{ kind: 'owner' }], { label: 'code' });
+    end();
+    other.end();
+    expect((await sendAll(other.principal)).reached).toEqual([]);
+    const late = layer.delegate([{ kind: 'owner' }], { label: 'code' });
+    await layer.close();
+    expect((await sendAll(late.principal)).reached).toEqual([]);
+  });
+
   it('opens nothing any more once it is closed', async () => {
     await layer.close();
     layer.onRefused({ door: 'window', reason: 'missing', remoteAddress: '127.0.0.1' });

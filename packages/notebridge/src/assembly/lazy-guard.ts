@@ -1,9 +1,13 @@
 import { messageOf } from '@notebridge/kit/message-of';
 import type { CallContext } from '../core/call-context.js';
+import type { DelegateRights } from '../core/delegated-rights.js';
 import { BridgeError } from '../core/errors.js';
+import type { Tool } from '../core/mcp.js';
 import type { Principal } from '../core/principal.js';
 import type { ProviderEvent } from '../core/provider.js';
 import type { OnRefused } from '../core/refused-attempt.js';
+import type { GrantSource } from '../grants/bounds.js';
+import { Delegations, isDelegated } from '../grants/delegations.js';
 import type { GrantStore } from '../grants/grant-store.js';
 import type { Guard } from '../grants/guard.js';
 import { isAuditedForAll } from '../grants/guarded-methods.js';
@@ -17,6 +21,10 @@ export interface LazyGuard {
   onRefused: OnRefused;
   /** Whether an agent of this principal receives an event. Before the guard is open: the owner alone. */
   mayHear(principal: Principal, event: ProviderEvent): boolean;
+  /** Rights for code that runs on behalf of callers. Needs neither file nor open guard: its first call opens that. */
+  delegate: DelegateRights;
+  /** Whether a list may show the principal a tool of a server; undefined: one that is not known. Before the guard is open: the owner alone sees any. */
+  mayList(principal: Principal, server: string, tool: Tool | undefined): boolean;
   /** Opens the guard now. Rejects with `write_failed` if the user's state folder cannot be used. */
   open(): Promise<GuardWithStore>;
   /** Writes the last lines of the audit. Closing twice is harmless. */
@@ -32,14 +40,16 @@ export type GuardWithStore = OpenGuard & { store: GrantStore };
 export function createLazyGuard(settings: Settings, parts: GuardedParts): LazyGuard {
   const { config, logger } = settings;
   const isAudited = config.audit !== false;
+  const delegations = new Delegations();
   let opening: Promise<GuardWithStore> | undefined;
   let opened: GuardWithStore | undefined;
+  let withoutStore: Promise<OpenGuard> | undefined;
   let isBroken = false;
   let isClosed = false;
   const open = (): Promise<GuardWithStore> => {
     // Nothing would close it again.
     if (isClosed && opening === undefined) return Promise.reject(new BridgeError('closed', 'The hub has ended.'));
-    opening ??= openWithStore(settings, parts).then((guard) => {
+    opening ??= openWithStore(settings, parts, delegations).then((guard) => {
       opened = guard;
       return guard;
     });
@@ -50,10 +60,15 @@ export function createLazyGuard(settings: Settings, parts: GuardedParts): LazyGu
       await open();
     } catch (error) {
       // A state folder that cannot be used costs the owner the audit, not the work. It opens nothing to others.
-      if (!isOfOwner(context)) throw new BridgeError('denied', 'Grants cannot be looked up, so nothing is allowed.', { cause: error });
+      const isDelegate = !isClosed && isOfDelegate(context);
+      if (!isDelegate && !isOfOwner(context))
+        throw new BridgeError('denied', 'Grants cannot be looked up, so nothing is allowed.', { cause: error });
       if (!isBroken) logger.warn('Calls are not recorded in the audit.', { error: messageOf(error) });
       isBroken = true;
-      return callNext(context);
+      if (!isDelegate) return callNext(context);
+      // Rights of this process need no file. If a grant of the file stands behind them, they are refused with it.
+      withoutStore ??= openWithoutStore(settings, parts, delegations);
+      return (await withoutStore).middleware.onMessage(context, callNext);
     }
     return (await open()).middleware.onMessage(context, callNext);
   };
@@ -74,11 +89,19 @@ export function createLazyGuard(settings: Settings, parts: GuardedParts): LazyGu
       );
     },
     mayHear: (principal, event) => principal.kind === 'owner' || (opened?.admission.mayHear(principal, event) ?? false),
+    delegate: (callers, terms) => delegations.delegate(callers, terms),
+    mayList: (principal, server, tool) => {
+      if (principal.kind !== 'grant') return true;
+      const admission = opened?.admission;
+      if (tool === undefined) return admission?.mayListWhole(principal, server) ?? false;
+      return admission?.mayList(principal, { server, tool: tool.name }, tool) ?? false;
+    },
     open,
     close: async () => {
       isClosed = true;
       const guard = await opening?.catch(() => undefined);
       guard?.close();
+      (await withoutStore)?.close();
       await guard?.store.close();
     },
   };
@@ -88,8 +111,19 @@ function isOfOwner({ caller }: CallContext): boolean {
   return caller.principal === undefined || caller.principal.kind === 'owner';
 }
 
-async function openWithStore(settings: Settings, parts: GuardedParts): Promise<GuardWithStore> {
+function isOfDelegate({ caller: { principal } }: CallContext): boolean {
+  return principal?.kind === 'grant' && isDelegated(principal.grantId);
+}
+
+async function openWithStore(settings: Settings, parts: GuardedParts, delegations: Delegations): Promise<GuardWithStore> {
   const [{ GrantStore }, { openGuard }] = await Promise.all([import('../grants/grant-store.js'), import('./open-guard.js')]);
   const store = await GrantStore.open({ dir: settings.stateDir, logger: settings.logger });
-  return { ...openGuard(settings, parts, store), store };
+  return { ...openGuard(settings, parts, { store, delegations }), store };
+}
+
+const noGrants: GrantSource = { get: () => 'unknown', takeCall: () => false, putBackCall: () => {} };
+
+async function openWithoutStore(settings: Settings, parts: GuardedParts, delegations: Delegations): Promise<OpenGuard> {
+  const { openGuard } = await import('./open-guard.js');
+  return openGuard(settings, parts, { store: noGrants, delegations });
 }

@@ -1,10 +1,12 @@
 import { join } from 'node:path';
+import { codeModeServer } from '../code-mode/code-mode-tools.js';
 import type { CallContext } from '../core/call-context.js';
 import type { Tool } from '../core/mcp.js';
 import type { ToolAddress } from '../core/tool-address.js';
 import { Admission } from '../grants/admission.js';
 import { AuditLog } from '../grants/audit-log.js';
-import type { GrantStore } from '../grants/grant-store.js';
+import type { GrantSource } from '../grants/bounds.js';
+import type { Delegations } from '../grants/delegations.js';
 import { createGuard, type Guard } from '../grants/guard.js';
 import { notebookServer } from '../grants/guarded-methods.js';
 import { Refusals } from '../grants/refusals.js';
@@ -17,6 +19,14 @@ export interface GuardedParts {
   servers: ConfigServers | undefined;
   /** Asked for the tools of the notebook with their annotations, for read-only grants. */
   place: NotebookPlace;
+  /** Undefined: there is no code mode. */
+  codeModeTools?: readonly Tool[] | undefined;
+}
+
+/** What callers are held to: the grants of the user, and those of code that runs on behalf of callers. */
+export interface GrantsOfGuard {
+  store: GrantSource;
+  delegations: Delegations;
 }
 
 /** The outermost layer of a hub, and what it decides by. */
@@ -30,16 +40,18 @@ export interface OpenGuard {
 }
 
 /** Joins grants, audit and names into the layer that every message passes first. */
-export function openGuard(settings: Settings, parts: GuardedParts, store: GrantStore): OpenGuard {
+export function openGuard(settings: Settings, parts: GuardedParts, grants: GrantsOfGuard): OpenGuard {
   const { logger } = settings;
-  const { servers } = parts;
-  const admission = new Admission({ store });
+  const { servers, codeModeTools = [] } = parts;
+  const ofCodeMode = (name: string): ToolAddress | undefined =>
+    codeModeTools.some((tool) => tool.name === name) ? { server: codeModeServer, tool: name } : undefined;
+  const admission = new Admission(grants);
   const audit = openAudit(settings);
   const middleware = createGuard({
     admission,
     audit,
-    resolve: (name) => servers?.provider.addressOf(name),
-    learn: (name, context) => servers?.provider.learn(name, context),
+    resolve: (name) => ofCodeMode(name) ?? servers?.provider.addressOf(name),
+    learn: (name, context) => (ofCodeMode(name) === undefined ? servers?.provider.learn(name, context) : undefined),
     serverOf: (kind, name) => servers?.provider.serverOf(kind, name),
     findTool: (address, context) => findTool(address, context, parts),
   });
@@ -56,7 +68,12 @@ function openAudit({ config: { audit }, stateDir, redactor, logger }: Settings):
   return audit === false ? undefined : new AuditLog({ ...audit, path: audit.file ?? join(stateDir, 'audit.jsonl'), redactor, logger });
 }
 
-async function findTool({ server, tool }: ToolAddress, context: CallContext, { servers, place }: GuardedParts): Promise<Tool | undefined> {
+async function findTool(
+  { server, tool }: ToolAddress,
+  context: CallContext,
+  { servers, place, codeModeTools }: GuardedParts,
+): Promise<Tool | undefined> {
+  if (server === codeModeServer) return codeModeTools?.find(({ name }) => name === tool);
   const found = server === notebookServer ? await place.listTools(context) : await toolsOf(server, context, servers);
   return found?.find(({ name }) => name === tool);
 }

@@ -7,12 +7,14 @@ import { Cancellation } from '../core/cancellation.js';
 import { BridgeError, codeOf } from '../core/errors.js';
 import { type ToolResult, toFailedResult } from '../core/mcp.js';
 import type { Provider, ProviderEvent } from '../core/provider.js';
+import { isInputRequired } from '../core/questions.js';
 import { toPlainValue } from '../core/wire.js';
 import { withoutEnvelope } from '../rpc/modern-envelope.js';
-import type { Peer } from '../rpc/peer.js';
+import type { Peer, PeerRequestOptions } from '../rpc/peer.js';
 import type { JoinRequest } from './host-link.js';
 import { type LinkHandler, toOwnError } from './join-link.js';
 import type { LentTools } from './lent-tools.js';
+import { askMethod, LinkQuestions } from './link-questions.js';
 import type { NotebookAddress } from './notebook-address.js';
 import { agentParam, agentPrefix, sessionParam } from './shared-notebook.js';
 
@@ -31,6 +33,8 @@ export interface JoinedNotebookOptions {
   nameOfAgent: (context: CallContext) => string;
   /** What the notebook's code may call. */
   tools: LentTools | undefined;
+  /** How long the agent may take to answer what the notebook asks in the middle of a call. Milliseconds. */
+  answerTimeoutMs: number;
   logger: Logger;
 }
 
@@ -64,12 +68,14 @@ export class JoinedNotebook implements Provider {
   #isDisconnected = false;
   #isClosed = false;
 
+  readonly #questions: LinkQuestions;
   readonly #events = new Listeners<ProviderEvent>();
   readonly #watched = new Set<string>();
 
   constructor(options: JoinedNotebookOptions) {
     this.name = options.name ?? 'notebook';
     this.#options = options;
+    this.#questions = new LinkQuestions(options.answerTimeoutMs);
   }
 
   /** What the process that has it calls it; undefined until it has been joined. */
@@ -137,20 +143,42 @@ export class JoinedNotebook implements Provider {
   }
 
   async #ask(method: string, params: JsonObject, context: CallContext): Promise<JsonObject> {
+    if (!LinkQuestions.mayAsk(method, context)) return this.#send(method, params, { context, cancellation: context.cancellation });
+    return this.#questions.request({
+      method,
+      params,
+      context,
+      send: ({ cancellation = context.cancellation, onProgress }, more) =>
+        this.#send(method, { ...params, ...more }, { context, cancellation, onProgress }),
+    });
+  }
+
+  async #send(
+    method: string,
+    params: JsonObject,
+    {
+      context,
+      cancellation: asked,
+      onProgress,
+    }: { context: CallContext } & Pick<PeerRequestOptions, 'onProgress'> & {
+        cancellation: Cancellation;
+      },
+  ): Promise<JsonObject> {
     const { peer } = await this.#open();
     const sent = {
       ...(context.caller.era === 'modern' ? withoutEnvelope(params) : params),
       [agentParam]: this.#options.nameOfAgent(context),
       [sessionParam]: context.caller.sessionId,
     };
-    const onProgress = ({ progressToken: _, ...progress }: JsonObject): void => context.forwardProgress(progress);
+    const forward = onProgress ?? ((progress: JsonObject): void => context.forwardProgress(progress));
+    const pass = ({ progressToken: _, ...progress }: JsonObject): void => forward(progress);
     try {
       const cancellation = new Cancellation();
       // An agent that ends takes nothing back: what it has begun goes on, for the next one.
-      context.cancellation.onCancel((reason) => {
-        if (!context.cancellation.callerIsGone) cancellation.cancel(reason);
+      asked.onCancel((reason) => {
+        if (!asked.callerIsGone) cancellation.cancel(reason);
       });
-      return await peer.request(agentPrefix + method, sent, { cancellation, ...(context.wantsProgress ? { onProgress } : {}) });
+      return await peer.request(agentPrefix + method, sent, { cancellation, ...(context.wantsProgress ? { onProgress: pass } : {}) });
     } catch (error) {
       if (codeOf(error) !== 'closed') throw toOwnError(error);
       if (this.#isDisconnected) throw new BridgeError('disconnected', disconnectedText);
@@ -221,6 +249,7 @@ export class JoinedNotebook implements Provider {
     const { tools, logger } = this.#options;
     return {
       request: (method, params, call) =>
+        (method === askMethod ? this.#questions.take(params, call) : undefined) ??
         tools?.request(method, params, { peer, call }) ??
         Promise.reject(new BridgeError('unknown_method', `This process does not answer "${method}".`)),
       notify: (method, params) => {
@@ -242,7 +271,7 @@ export class JoinedNotebook implements Provider {
 
   #withNews(result: JsonObject): ToolResult {
     const text = this.#news;
-    if (text === undefined) return result;
+    if (text === undefined || isInputRequired(result)) return result;
     this.#news = undefined;
     const content = Array.isArray(result.content) ? (result.content as ToolResult['content']) : [];
     return { ...result, content: [...(content ?? []), { type: 'text', text }] };

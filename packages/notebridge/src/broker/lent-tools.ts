@@ -3,6 +3,7 @@ import type { NotebookTools } from '@notebridge/notebook/host';
 import type { Cancellation } from '../core/cancellation.js';
 import { BridgeError } from '../core/errors.js';
 import type { Peer } from '../rpc/peer.js';
+import { toCodeAsker } from './code-questions-link.js';
 
 /** The other end of `SuppliedTools`: an agent's process answers the calls of the notebook's code, by its own hub and guard. */
 export class LentTools {
@@ -47,13 +48,16 @@ export class LentTools {
     tools.start();
   }
 
-  async #call({ server, tool, body, hears, _meta }: JsonObject, { peer, call }: { peer: Peer; call: Cancellation }): Promise<JsonObject> {
+  async #call(
+    { server, tool, body, hears, asks, _meta }: JsonObject,
+    { peer, call }: { peer: Peer; call: Cancellation },
+  ): Promise<JsonObject> {
     const progressToken = (_meta as JsonObject | undefined)?.progressToken;
     let said = 0;
     const onEvent = (message: string): void => peer.notify('notifications/progress', { progressToken, progress: ++said, message });
     const text = await this.#tools.call(
       { server: String(server), tool: String(tool), body: String(body) },
-      { signal: call.signal, onEvent: hears === true ? onEvent : undefined },
+      { signal: call.signal, onEvent: hears === true ? onEvent : undefined, asker: toCodeAsker(peer, asks) },
     );
     return { text };
   }

@@ -6,10 +6,12 @@ import { BridgeError } from '../core/errors.js';
 import type { Provider, ProviderEvent } from '../core/provider.js';
 import { RequestContext } from '../core/request-context.js';
 import type { Peer } from '../rpc/peer.js';
+import { codeAskMethod } from './code-questions-link.js';
 import { pingMethod } from './join-link.js';
 import { Lease, type LeasePerson } from './lease.js';
 import type { LeaseAgent } from './lease-agent.js';
 import { LeaseGate } from './lease-gate.js';
+import { asksParam, toAsker } from './link-questions.js';
 import { fileOf, keyOf, type NotebookAddress, type NotebookKind, notebookKindOf } from './notebook-address.js';
 import { assertTerms, kernelNote, type NotebookTerms } from './notebook-terms.js';
 import type { SuppliedTools } from './supplied-tools.js';
@@ -181,14 +183,17 @@ export class SharedNotebook {
       case 'window/open':
         if (window === undefined) throw new BridgeError('unknown_method', 'This notebook has no window of ours.');
         return { url: window.newUrl(), path: await window.writeAddress() };
+      case codeAskMethod:
+        if (this.target.tools === undefined) throw new BridgeError('unknown_method', 'Code of this notebook calls nothing.');
+        return this.target.tools.ask(peer, params, call);
       case 'notebook/save':
         await save?.();
         return {};
       default: {
         if (!asked.startsWith(agentPrefix)) throw new BridgeError('unknown_method', 'A link has no such method.');
         const method = asked.slice(agentPrefix.length);
-        const { [agentParam]: agent, [sessionParam]: session, ...message } = params;
-        return this.#gate.request(method, message, this.#contextOf(peer, { method, message, agent, session, cancellation: call }));
+        const { [agentParam]: agent, [sessionParam]: session, [asksParam]: asks, ...message } = params;
+        return this.#gate.request(method, message, this.#contextOf(peer, { method, message, agent, session, asks, cancellation: call }));
       }
     }
   }
@@ -256,7 +261,7 @@ export class SharedNotebook {
       if (sessionId === undefined || sessionId.startsWith(`${id}.`)) peer.notify('notebook/event', { ...event });
   }
 
-  #contextOf(peer: Peer, { method, message, agent, session, cancellation }: JoinedCall): RequestContext {
+  #contextOf(peer: Peer, { method, message, agent, session, asks, cancellation }: JoinedCall): RequestContext {
     const id = `${this.#members.get(peer)?.id ?? ''}.${String(session ?? '')}`;
     const clientInfo = typeof agent === 'string' ? { name: agent } : undefined;
     return new RequestContext({
@@ -267,6 +272,8 @@ export class SharedNotebook {
       caller: { sessionId: id, door: 'library', era: 'legacy', clientInfo },
       cancellation,
       notify: (notified, params) => peer.notify(notified, params),
+      asker: toAsker(peer, asks),
+      requestId: id,
     });
   }
 }
@@ -278,6 +285,8 @@ interface JoinedCall {
   agent: unknown;
   /** Which of the agents of its process it is. */
   session: unknown;
+  /** What it can be asked. */
+  asks: unknown;
   cancellation: Cancellation;
 }
 

@@ -3,6 +3,7 @@ import { Listeners } from '@notebridge/kit/listeners';
 import type { NotebookTools, ToolAccess, ToolCall, ToolCallOptions, ToolPackage } from '@notebridge/notebook/host';
 import { Cancellation } from '../core/cancellation.js';
 import type { Peer } from '../rpc/peer.js';
+import { LinkAskers } from './code-questions-link.js';
 
 /** An agent's process that lends its servers to the code of a notebook. */
 export interface ToolSupplier {
@@ -23,6 +24,7 @@ export class SuppliedTools implements NotebookTools {
   #package: ToolPackage = { state: 'coming' };
   #access: ToolAccess | null = null;
   #isStarted = false;
+  readonly #askers = new LinkAskers();
 
   constructor(key: string) {
     this.#key = key;
@@ -50,16 +52,17 @@ export class SuppliedTools implements NotebookTools {
     this.#wake();
   }
 
-  async call({ server, tool, body }: ToolCall, { signal, onEvent }: ToolCallOptions): Promise<string> {
+  async call({ server, tool, body }: ToolCall, { signal, onEvent, asker }: ToolCallOptions): Promise<string> {
     const [supplier] = this.#suppliers;
     if (supplier === undefined) return refusal(nobodyLends);
     const cancellation = new Cancellation();
     const cancel = (): void => cancellation.cancel('the code does not wait any more');
     signal.addEventListener('abort', cancel, { once: true });
+    const asked = asker && this.#askers.open(supplier.peer, asker);
     try {
       const { text } = await supplier.peer.request(
         'code/call',
-        { server, tool, body, hears: onEvent !== undefined },
+        { server, tool, body, hears: onEvent !== undefined, ...(asked && { asks: asked.asks }) },
         { cancellation, ...(onEvent ? { onProgress: ({ message }) => onEvent(String(message)) } : {}) },
       );
       return String(text);
@@ -68,7 +71,13 @@ export class SuppliedTools implements NotebookTools {
       return refusal(`${nobodyLends} The outcome of this call is unknown; it was not repeated.`);
     } finally {
       signal.removeEventListener('abort', cancel);
+      asked?.close();
     }
+  }
+
+  /** A server asks in a call that this process makes for the notebook's code. Rejects with `unanswered_question` if the call has ended. */
+  ask(peer: Peer, params: JsonObject, asking: Cancellation): Promise<JsonObject> {
+    return this.#askers.ask(peer, params, asking);
   }
 
   async setAllowed(allowed: boolean): Promise<void> {

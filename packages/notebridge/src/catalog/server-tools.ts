@@ -146,10 +146,14 @@ export class ServerTools implements Provider, TaskServers {
     return found.request(method, params, context);
   }
 
-  onTaskStatus(listener: (server: string, params: JsonObject) => void): () => void {
+  isPerAgent(server: string): boolean {
+    return this.#options.servers.get(server)?.isPerAgent === true;
+  }
+
+  onTaskStatus(listener: (server: string, params: JsonObject, sessionId: string | undefined) => void): () => void {
     return this.#options.servers.subscribe((event) => {
       if (event.kind === 'notification' && event.notification.method === taskStatus)
-        listener(event.server, event.notification.params ?? {});
+        listener(event.server, event.notification.params ?? {}, event.notification.sessionId);
     });
   }
 

@@ -23,6 +23,7 @@ export interface HubCommandOptions {
   hold?: 'own' | 'join';
   files?: FolderAccess;
   allowNet: string[];
+  codeMode?: boolean;
   list: 'static' | 'dynamic';
   allowHost: string[];
   allowOrigin: string[];
@@ -60,6 +61,11 @@ export const sharedOptions = {
     )
       .default([], 'none')
       .argParser(collect),
+  codeMode: () =>
+    new Option(
+      '--code-mode',
+      'agents call tools by code: three tools (search, describe, execute) in place of those of every server without an "expose" of its own',
+    ),
   list: () =>
     new Option('--list <mode>', "list the notebook's tools always, or only while its page is connected")
       .choices(['static', 'dynamic'])

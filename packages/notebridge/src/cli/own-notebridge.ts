@@ -21,6 +21,7 @@ export async function createOwnNotebridge(options: HubCommandOptions, { command,
     ...parts,
     config: parts.config ?? options.config,
     notebook: parts.notebook ?? options.notebook,
+    codeMode: options.codeMode,
     pages: {
       port: options.port,
       list: options.list,

@@ -1,3 +1,4 @@
+import { type CodeModeLimits, defaultCodeModeLimits } from '../core/code-mode-limits.js';
 import type { DoorAuth } from '../core/door-auth.js';
 import type { ExchangeRule } from '../core/exchange-rule.js';
 import type { ServerConfig } from '../core/server-config.js';
@@ -66,6 +67,8 @@ export interface Config {
   exchange: ExchangeRule[];
   /** The authorization server before the door for agents. Default: none. */
   auth?: DoorAuth | undefined;
+  /** Whether agents call tools by code unless the command line says so, and the bounds of that code. */
+  codeMode: CodeModeLimits & { enabled: boolean };
   limits: Limits;
 }
 
@@ -73,5 +76,6 @@ export interface Config {
 export function defaultConfig(baseDir: string): Config {
   const journal = true;
   const [audit, limits] = [{ ...defaultAudit }, { ...defaultLimits }];
-  return { file: undefined, baseDir, servers: [], middleware: [], journal, skills: [], audit, exchange: [], limits };
+  const codeMode = { ...defaultCodeModeLimits, enabled: false };
+  return { file: undefined, baseDir, servers: [], middleware: [], journal, skills: [], audit, exchange: [], codeMode, limits };
 }

@@ -89,7 +89,7 @@ describe('loadConfig: what a config gives', () => {
     );
     const common = {
       description: undefined,
-      expose: 'direct',
+      expose: undefined,
       names: 'prefixed',
       instances: 'shared',
       era: 'auto',

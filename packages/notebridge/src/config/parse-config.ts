@@ -103,6 +103,7 @@ function toConfig(file: string, { mcpServers, servers, notebridge }: CheckedConf
     audit: audit && { ...audit, file: audit.file === undefined ? undefined : resolve(baseDir, audit.file) },
     exchange: notebridge.exchange.map((rule) => ({ ...rule, keys: resolve(baseDir, rule.keys) })),
     auth: notebridge.auth,
+    codeMode: notebridge.codeMode,
     limits: notebridge.limits,
   };
 }

@@ -63,7 +63,7 @@ function nameProblem(path: KeyPath): Problem | undefined {
   );
 }
 
-const reservedNames = ['skills', 'notebook'];
+const reservedNames = ['skills', 'notebook', 'code-mode'];
 const longestName = 64;
 
 function transportProblem(path: KeyPath, { type, command, url }: Record<string, unknown>): Problem | undefined {

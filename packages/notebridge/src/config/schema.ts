@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { defaultCodeModeLimits } from '../core/code-mode-limits.js';
 import { defaultAudit, defaultExchangedTtlMs, defaultLimits, defaultScriptTimeoutMs } from './config.js';
 
 /*
@@ -49,7 +50,7 @@ const server = z.strictObject(
     tools: z
       .strictObject({ allow: texts.optional(), deny: texts.default([]) }, { error: 'an object with "allow" and "deny"' })
       .default({ deny: [] }),
-    expose: oneOf('direct', 'code', 'none').default('direct'),
+    expose: oneOf('direct', 'code', 'none').optional(),
     names: oneOf('prefixed', 'plain').default('prefixed'),
     lazy: flag.default(false),
     description: text.optional(),
@@ -79,6 +80,21 @@ const limits = z.strictObject(
     pollAfterMs: whole('milliseconds', 0, longestMs).default(defaultLimits.pollAfterMs),
   },
   { error: 'an object of limits' },
+);
+
+const codeMode = z.strictObject(
+  {
+    enabled: flag.default(true),
+    seconds: whole('seconds', 1, 86_400).default(defaultCodeModeLimits.seconds),
+    calls: whole('calls', 0, 1_000_000).default(defaultCodeModeLimits.calls),
+    parallelCalls: whole('calls', 1, 1024).default(defaultCodeModeLimits.parallelCalls),
+    outputBytes: whole('bytes', 65_536, 67_108_864).default(defaultCodeModeLimits.outputBytes),
+    codeCharacters: whole('characters', 1000, 4_194_304).default(defaultCodeModeLimits.codeCharacters),
+    memoryMb: z.union([z.literal(0), whole('MiB', 2048, 1_048_576)], { error: 'a whole number of MiB, 2048 to 1048576, or 0' }).default(0),
+    kernels: whole('Pythons', 1, 256).default(defaultCodeModeLimits.kernels),
+    idleMinutes: whole('minutes', 1, 10_080).default(defaultCodeModeLimits.idleMinutes),
+  },
+  { error: 'true, false, or an object of limits' },
 );
 
 const skillFolder = z.strictObject(
@@ -153,6 +169,9 @@ const notebridge = z.strictObject(
     audit: z.union([z.literal(false), audit], { error: 'false, or an object' }).prefault({}),
     exchange: z.array(exchangeRule, { error: 'a list of objects' }).default([]),
     auth: doorAuth.optional(),
+    codeMode: z
+      .union([flag.transform((enabled) => codeMode.parse({ enabled })), codeMode], { error: 'true, false, or an object of limits' })
+      .default({ ...defaultCodeModeLimits, enabled: false }),
     limits: limits.prefault({}),
   },
   { error: 'an object' },
@@ -185,7 +204,14 @@ export function knownKeysAt(path: readonly PropertyKey[]): string[] {
   return path[2] === 'auth' ? Object.keys(upstreamAuth.shape) : ['allow', 'deny'];
 }
 
-const notebridgeParts: Record<string, z.ZodObject> = { limits, audit, skills: skillFolder, exchange: exchangeRule, auth: doorAuth };
+const notebridgeParts: Record<string, z.ZodObject> = {
+  limits,
+  audit,
+  skills: skillFolder,
+  exchange: exchangeRule,
+  auth: doorAuth,
+  codeMode,
+};
 
 function oneOf<const Names extends readonly [string, ...string[]]>(...names: Names): z.ZodEnum<{ [Name in Names[number]]: Name }> {
   return z.enum(names, { error: `one of ${names.map((name) => `"${name}"`).join(', ')}` });

@@ -2,7 +2,7 @@ import type { JsonObject } from '@notebridge/kit/json';
 import type { Cancellation } from './cancellation.js';
 import type { Principal } from './principal.js';
 import type { Era } from './protocol-versions.js';
-import type { Ask } from './questions.js';
+import type { Ask, Asker } from './questions.js';
 import type { ToolAddress } from './tool-address.js';
 
 /** Who calls, and through which door. */
@@ -17,11 +17,24 @@ export interface Caller {
   readonly principal?: Principal;
 }
 
+/** The call in whose course code runs, seen by the calls of that code. */
+export interface ParentCall {
+  readonly callId: string;
+  /** Who made it. Left out: nobody whose calls are counted as one with those of the code. */
+  readonly caller?: Caller | undefined;
+  /** How the agent that made it is asked, as long as it runs. Left out: it cannot be asked. */
+  readonly asker?: Asker | undefined;
+}
+
 /** What travels with every call from door to provider. */
 export interface CallContext {
   /** The call's id in the log and in the caller's error. */
   readonly callId: string;
   readonly caller: Caller;
+  /** The call in whose course the code runs that made this one. */
+  readonly parent?: ParentCall | undefined;
+  /** True for a call that its owner has typed: it is not asked about again. */
+  readonly isTyped?: boolean | undefined;
   /** What a call of a server's tool is aimed at, by the server's own names. Left out: the name in the message decides. */
   readonly target?: ToolAddress | undefined;
   readonly cancellation: Cancellation;

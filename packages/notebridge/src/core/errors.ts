@@ -193,6 +193,31 @@ export const errorTable = {
     meaning: 'The function that a program has set with `setSkillsProxyCaller` threw.',
     next: 'Read the message: it is that of the function.',
   },
+  session_gone: {
+    rpcCode: -32602,
+    meaning: 'The session that a call of `execute_code` names is not there, or is another agent’s. Nothing was run.',
+    next: 'Leave `session` out, and set up again what the code needs.',
+  },
+  unknown_run: {
+    rpcCode: -32602,
+    meaning: 'The run that a call of `execute_code` asks for is not known (any more), or is another agent’s.',
+    next: 'Look at what the code was to do before it is run again.',
+  },
+  execution_conflict: {
+    rpcCode: -32602,
+    meaning: 'The `execution_id` of a call stands for other code already. Nothing was run.',
+    next: 'Give each execution an id of its own.',
+  },
+  answer_gone: {
+    rpcCode: -32602,
+    meaning: 'The execution of that `execution_id` has run, and its answer is not kept any more. It was not run again.',
+    next: 'Look at what the code was to do. Give other code another id.',
+  },
+  kernel_failed: {
+    rpcCode: -32016,
+    meaning: 'The Python of `execute_code` could not be started, or died. The code was not run again.',
+    next: 'Look at the calls that the answer lists, whose effects stand. `notebridge doctor` says whether a Python starts here.',
+  },
   bad_grant: {
     rpcCode: -32019,
     meaning: 'A caller gave no token, one that was never issued, or one that is expired or revoked.',

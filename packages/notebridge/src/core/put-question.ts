@@ -6,6 +6,8 @@ import { canAnswer, type Question, type QuestionOptions, withAsker } from './que
 export interface PutQuestionOptions extends QuestionOptions {
   /** The name of the server that asks. */
   server: string;
+  /** The question bears the name of who asks already. Default false. */
+  isNamed?: boolean | undefined;
 }
 
 /**
@@ -16,9 +18,10 @@ export interface PutQuestionOptions extends QuestionOptions {
 export async function putQuestion(
   { ask, clientCapabilities }: Pick<CallContext, 'ask' | 'clientCapabilities'>,
   question: Question,
-  { server, ...options }: PutQuestionOptions,
+  { server, isNamed = false, ...options }: PutQuestionOptions,
 ): Promise<JsonObject> {
-  if (ask !== undefined && canAnswer(clientCapabilities, question)) return ask(toLegacyQuestion(withAsker(question, server)), options);
+  if (ask !== undefined && canAnswer(clientCapabilities, question))
+    return ask(toLegacyQuestion(isNamed ? question : withAsker(question, server)), options);
   const refused = refuseQuestion(question);
   if (refused !== undefined) return refused;
   throw unanswered(question, server, 'whoever calls did not declare that it can answer that');

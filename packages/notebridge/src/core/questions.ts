@@ -34,6 +34,9 @@ const capabilityOf: Record<string, string> = {
 
 const askable = Object.values(capabilityOf);
 
+/** Requests in whose middle the caller may be asked. */
+export const mayAskIn: ReadonlySet<string> = new Set(['tools/call', 'resources/read', 'prompts/get']);
+
 /** What a server that several agents share may ask: which of them is asked, and can answer, each call shows. */
 export const everyAskable = { elicitation: { form: {}, url: {} }, sampling: {}, roots: { listChanged: true } } as const;
 
@@ -84,9 +87,14 @@ export function canAnswer(capabilities: JsonObject | undefined, { method, params
   }
 }
 
-/** True for what a browser opens as a page of the web, and a person can read: nothing that runs, no file, no character that hides another. */
+/**
+ * True for what a browser opens as a page of the web, and a person can read: nothing that runs, no file, no character that hides another, no
+ * user name, which looks like the host.
+ */
 export function isWebUrl(url: unknown): boolean {
-  return typeof url === 'string' && !/[\s\p{Cc}\p{Cf}]/u.test(url) && URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
+  if (typeof url !== 'string' || /[\s\p{Cc}\p{Cf}]/u.test(url) || !URL.canParse(url)) return false;
+  const { protocol, username, password } = new URL(url);
+  return /^https?:$/.test(protocol) && username === '' && password === '';
 }
 
 /**
@@ -117,6 +125,10 @@ function cleanWords(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(cleanWords);
   if (!isJsonObject(schema)) return schema;
   const clean = (key: string, value: unknown): unknown =>
-    typeof value === 'string' && (key === 'title' || key === 'description') ? cleanText(value) : cleanWords(value);
+    typeof value === 'string' && (key === 'title' || key === 'description')
+      ? cleanText(value)
+      : key === 'enumNames' && Array.isArray(value)
+        ? value.map((name) => (typeof name === 'string' ? cleanText(name) : name))
+        : cleanWords(value);
   return Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, clean(key, value)]));
 }

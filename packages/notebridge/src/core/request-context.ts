@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
-import type { Caller } from './call-context.js';
+import type { Caller, ParentCall } from './call-context.js';
 import type { Cancellation } from './cancellation.js';
 import type { MiddlewareContext } from './middleware.js';
 import type { Ask, Asker } from './questions.js';
@@ -11,6 +11,10 @@ export interface RequestContextOptions {
   message: JsonObject;
   callId: string;
   caller: Caller;
+  /** Its asker is asked in place of `asker`. */
+  parent?: ParentCall | undefined;
+  /** See `CallContext`. Default false. */
+  isTyped?: boolean | undefined;
   cancellation: Cancellation;
   target?: ToolAddress | undefined;
   /** When the message arrived, milliseconds since the epoch. Default: now. */
@@ -36,6 +40,8 @@ export class RequestContext implements MiddlewareContext {
   readonly message: JsonObject;
   readonly callId: string;
   readonly caller: Caller;
+  readonly parent: ParentCall | undefined;
+  readonly isTyped: boolean;
   readonly cancellation: Cancellation;
   readonly target: ToolAddress | undefined;
   readonly timestamp: number;
@@ -50,12 +56,15 @@ export class RequestContext implements MiddlewareContext {
     this.message = options.message;
     this.callId = options.callId;
     this.caller = options.caller;
+    this.parent = options.parent;
+    this.isTyped = options.isTyped === true;
     this.cancellation = options.cancellation;
     this.target = options.target;
     this.timestamp = options.timestamp ?? Date.now();
     this.#notify = options.notify;
-    this.#asker = options.asker;
-    this.#requestId = options.requestId;
+    const { parent } = options;
+    this.#asker = parent === undefined ? options.asker : parent.asker;
+    this.#requestId = parent === undefined ? options.requestId : parent.callId;
   }
 
   get clientCapabilities(): JsonObject | undefined {
@@ -115,7 +124,7 @@ export class RequestContext implements MiddlewareContext {
   }
 
   copy({ message, target }: { message: JsonObject; target?: ToolAddress | undefined }): RequestContext {
-    const { method, type, callId, caller, cancellation, timestamp } = this;
+    const { method, type, callId, caller, parent, isTyped, cancellation, timestamp } = this;
     const aim = target ?? (message.name === this.message.name ? this.target : undefined);
     const copied = new RequestContext({
       method,
@@ -123,6 +132,8 @@ export class RequestContext implements MiddlewareContext {
       message,
       callId,
       caller,
+      parent,
+      isTyped,
       cancellation,
       target: aim,
       timestamp,

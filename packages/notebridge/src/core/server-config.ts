@@ -8,7 +8,8 @@ export interface UpstreamSettings {
   /** Undefined: `limits.callTimeoutMs`. */
   timeoutMs?: number | undefined;
   tools: { allow?: string[] | undefined; deny: string[] };
-  expose: Exposure;
+  /** Undefined: `code` in code mode, else `direct`. */
+  expose?: Exposure | undefined;
   names: NameStyle;
   lazy: boolean;
   description?: string | undefined;

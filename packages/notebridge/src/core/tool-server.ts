@@ -52,6 +52,8 @@ export interface ToolServer extends Provider {
   readonly toolsCache?: CacheHints | undefined;
   /** True if it runs, and its calls may be tasks of 2025-11-25. Left out: they may not. */
   readonly takesTasks?: boolean;
+  /** True if each agent's session has a program of its own: what one of them knows, no other does. Default false. */
+  readonly isPerAgent?: boolean;
   /** Its tools, all pages of the list, as far as the config allows them. Starts the server if need be. Rejects with `upstream_unavailable`. */
   listTools(context?: CallContext): Promise<readonly Tool[]>;
 }

@@ -31,10 +31,15 @@ const maxKnown = 1000;
 /** Errors of `jose` that say something of the token; any other means that it could not be verified. */
 const ofToken = /^ERR_(JWT_|JWS_|JOSE_(ALG_NOT_ALLOWED|NOT_SUPPORTED)|JWKS_(NO_MATCHING_KEY|MULTIPLE_MATCHING_KEYS))/;
 
+/** For so long a token is known without a look at the keys: the issuer may have withdrawn the one that signed it. Milliseconds. */
+const trustedMs = 10 * 60_000;
+
 interface KnownToken {
   grantId: string;
   /** Milliseconds since the epoch. */
   expiresAt: number;
+  /** When it has to be verified anew. */
+  verifyAt: number;
 }
 
 /**
@@ -61,7 +66,7 @@ export class AccessTokens {
     this.#grants = new IdentityGrants(store);
     this.#logger = logger;
     this.#now = now;
-    for (const rule of auth.scopes) createGrant(termsOf(rule, { label: 'x', ttlMs: 1000 }), { hash: '', now: 0 });
+    for (const rule of auth.scopes) createGrant(termsOf(rule, { label: 'x', holder: 'x', ttlMs: 1000 }), { hash: '', now: 0 });
   }
 
   /** True for what looks like such a token: all others are for others to look at. */
@@ -74,7 +79,8 @@ export class AccessTokens {
     const token = tokenIn(authorization);
     if (token === undefined) throw refusal('malformed', 'Send an access token as `Authorization: Bearer …`.');
     const key = hash('sha256', token, 'hex');
-    const known = this.#known.get(key) ?? (await this.#admit(token, key));
+    const before = this.#known.get(key);
+    const known = before === undefined || before.verifyAt <= this.#now() ? await this.#admit(token, key) : before;
     if (known.expiresAt <= this.#now()) {
       this.#known.delete(key);
       throw refusal('expired', 'The access token has expired. Get another one from the authorization server.');
@@ -90,11 +96,13 @@ export class AccessTokens {
     const nowMs = this.#now();
     const expiresAt = (claims.exp ?? 0) * 1000;
     const ttlMs = Math.round(Math.min(longestMs, Math.max(1000, expiresAt - nowMs)));
-    const label = labelOf(claims, rule);
-    const held = this.#store.list().find((grant) => grant.label === label);
+    const digest = digestOf(claims, rule);
+    const holder = `oauth ${digest}`;
     // Another token of the same holder may hold longer.
-    const { id: grantId } = await this.#grants.give(termsOf(rule, { label, ttlMs: Math.max(ttlMs, (held?.expiresAt ?? 0) - nowMs) }));
-    const known = { grantId, expiresAt: nowMs + ttlMs };
+    const heldMs = Math.max(0, ...this.#store.ofHolder(holder).map((grant) => grant.expiresAt - nowMs));
+    const who = { label: labelOf(claims, digest), holder, ttlMs: Math.max(ttlMs, heldMs) };
+    const { id: grantId } = await this.#grants.give(termsOf(rule, who), (claims.iat ?? 0) * 1000);
+    const known = { grantId, expiresAt: nowMs + ttlMs, verifyAt: nowMs + trustedMs };
     if (this.#known.size >= maxKnown) this.#known.clear();
     this.#known.set(key, known);
     return known;
@@ -148,17 +156,20 @@ function tokenIn(authorization: string | undefined): string | undefined {
 
 function termsOf(
   { allow, readOnly, calls, perMinute, concurrent }: DoorScope,
-  { label, ttlMs }: Pick<IdentityTerms, 'label' | 'ttlMs'>,
+  who: Pick<IdentityTerms, 'label' | 'holder' | 'ttlMs'>,
 ): IdentityTerms {
-  return { allow, readOnly, calls, perMinute, concurrent, ttlMs, label, door: 'agent' };
+  return { allow, readOnly, calls, perMinute, concurrent, ...who, door: 'agent' };
 }
 
-/** Who it is, by a digest, since subjects are as long as an issuer likes, with as much of the name as a list can show. */
-function labelOf({ iss, sub, client_id: client, azp }: JWTPayload, { scope }: DoorScope): string {
-  const digest = hash('sha256', JSON.stringify([iss, sub, client ?? azp ?? null, scope]), 'hex').slice(0, 24);
-  return `oauth ${digest} ${String(sub)
-    .replace(/\p{Cc}/gu, '?')
-    .slice(0, 80)}`;
+/** Subjects are as long as an issuer likes. */
+function digestOf({ iss, sub, client_id: client, azp }: JWTPayload, { scope }: DoorScope): string {
+  return hash('sha256', JSON.stringify([iss, sub, client ?? azp ?? null, scope]), 'hex');
+}
+
+/** Who it is for people: as much of the name as a list can show, and nothing that could deceive there. */
+function labelOf({ sub }: JWTPayload, digest: string): string {
+  const name = String(sub).replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '?');
+  return `oauth ${digest.slice(0, 24)} ${name.slice(0, 80)}`;
 }
 
 function refusal(reason: string, message: string): BridgeError {

@@ -4,55 +4,40 @@ import type { Principal } from '../core/principal.js';
 import type { ProviderEvent } from '../core/provider.js';
 import type { ToolAddress } from '../core/tool-address.js';
 import { quote } from '../util/quote.js';
-import { TokenBucket } from '../util/token-bucket.js';
-import type { LiveGrant } from './grant.js';
-import { ended, type GrantStore } from './grant-store.js';
+import { allows, allowsWhole, type Bound, Bounds, type GrantSource } from './bounds.js';
+import { charge, type Ticket } from './charge.js';
+import type { Delegations } from './delegations.js';
 import { notebookServer } from './guarded-methods.js';
 
-/** The right to make one call. It is given back when the call has ended, however it ended. */
-export interface Ticket {
-  /** Releasing twice is harmless. */
-  release(): void;
-}
-
 export interface AdmissionOptions {
-  store: GrantStore;
+  store: GrantSource;
+  /** Left out: no code runs on behalf of callers. */
+  delegations?: Delegations | undefined;
   /** Milliseconds of a clock that is never set back. Default: `performance.now`. */
   now?: () => number;
 }
 
-/** What this process knows of a grant besides its terms. */
-interface Traffic {
-  running: number;
-  bucket: TokenBucket | undefined;
-  /** Which tools its patterns allow, as far as they were asked for. */
-  decisions: Map<string, boolean>;
-}
-
-const maxDecisions = 2000;
-const maxTraffic = 2000;
-const free: Ticket = { release: () => {} };
+const free: Ticket = { release: () => {}, undo: () => {} };
 
 /**
  * Decides which call may be made. The owner, and anonymous callers where `--no-auth` lets them in, may call everything. A grant is held to its
- * terms: tools, read-only, calls under way, rate, budget, in this order, and a refused call costs none of them. Rate and calls under
- * way are counted per process, the budget across all of them.
+ * terms: tools, read-only, calls under way, rate, budget, in this order, and a refused call costs none of them. Code that runs on
+ * behalf of callers is held to the terms of each, and each is charged. Rate and calls under way are counted per process, the budget
+ * across all of them.
  */
 export class Admission {
-  readonly #store: GrantStore;
+  readonly #bounds: Bounds;
   readonly #now: () => number;
-  readonly #traffic = new Map<string, Traffic>();
 
-  constructor({ store, now = () => performance.now() }: AdmissionOptions) {
-    this.#store = store;
+  constructor({ store, delegations, now = () => performance.now() }: AdmissionOptions) {
     this.#now = now;
+    this.#bounds = new Bounds(store, delegations, now);
   }
 
   /** True if the decision hangs on the tool's annotations; else `admit` does not look at them. */
   needsTool(principal: Principal, address: ToolAddress): boolean {
-    if (principal.kind !== 'grant') return false;
-    const grant = this.#store.get(principal.grantId);
-    return typeof grant !== 'string' && grant.readOnly && allows(grant, this.#trafficOf(grant), address);
+    const bounds = this.#boundsOf(principal);
+    return bounds.some(({ readOnly }) => readOnly) && bounds.every((bound) => allows(bound, address));
   }
 
   /**
@@ -62,43 +47,41 @@ export class Admission {
    */
   admit(principal: Principal, address: ToolAddress, tool: Tool | undefined): Ticket | Promise<Ticket> {
     if (principal.kind !== 'grant') return free;
-    const grant = this.#live(principal.grantId);
-    const traffic = this.#trafficOf(grant);
-    if (!allows(grant, traffic, address)) throw deniedTool(grant, address);
-    if (grant.readOnly && !isReadOnly(tool)) {
-      throw denied(grant, 'readOnly', `read-only grant, and ${quote(address.tool)} of ${quote(address.server)} is not marked readOnlyHint`);
+    const bounds = this.#live(principal.grantId);
+    for (const bound of bounds) {
+      if (!allows(bound, address)) throw deniedTool(bound, address);
+      if (bound.readOnly && !isReadOnly(tool)) {
+        throw denied(
+          bound,
+          'readOnly',
+          `read-only grant, and ${quote(address.tool)} of ${quote(address.server)} is not marked readOnlyHint`,
+        );
+      }
     }
-    return this.#take(grant, traffic);
+    return this.#charge(principal, bounds);
   }
 
   /** The ticket of one request for a resource or prompt: those of a server belong to callers that may call all of its tools. */
   admitWhole(principal: Principal, server: string | undefined): Ticket | Promise<Ticket> {
     if (principal.kind !== 'grant') return free;
-    const grant = this.#live(principal.grantId);
-    if (!allowsWhole(grant, server)) throw deniedWhole(grant, server);
-    return this.#take(grant, this.#trafficOf(grant));
+    this.assertWhole(principal, server);
+    return this.#charge(principal, this.#live(principal.grantId));
   }
 
   /** As `admitWhole`, for what costs nothing: it takes no ticket. */
   assertWhole(principal: Principal, server: string | undefined): void {
     if (principal.kind !== 'grant') return;
-    const grant = this.#live(principal.grantId);
-    if (!allowsWhole(grant, server)) throw deniedWhole(grant, server);
+    for (const bound of this.#live(principal.grantId)) if (!allowsWhole(bound, server)) throw deniedWhole(bound, server);
   }
 
   /** True if a list may show the tool. */
   mayList(principal: Principal, address: ToolAddress, tool: Tool): boolean {
-    if (principal.kind !== 'grant') return true;
-    const grant = this.#store.get(principal.grantId);
-    if (typeof grant === 'string') return false;
-    return allows(grant, this.#trafficOf(grant), address) && (!grant.readOnly || isReadOnly(tool));
+    return this.#allow(principal, (bound) => allows(bound, address) && (!bound.readOnly || isReadOnly(tool)));
   }
 
   /** True if a list may show the resources and prompts of the server; undefined: of servers that are not known. */
   mayListWhole(principal: Principal, server: string | undefined): boolean {
-    if (principal.kind !== 'grant') return true;
-    const grant = this.#store.get(principal.grantId);
-    return typeof grant !== 'string' && allowsWhole(grant, server);
+    return this.#allow(principal, (bound) => allowsWhole(bound, server));
   }
 
   /**
@@ -106,15 +89,15 @@ export class Admission {
    * to each what it may see; log lines and updates are for callers that may use all of the server. A grant that has ended receives nothing.
    */
   mayHear(principal: Principal, { method, server = notebookServer }: ProviderEvent): boolean {
-    if (principal.kind !== 'grant') return true;
-    const grant = this.#store.get(principal.grantId);
-    return typeof grant !== 'string' && (method.endsWith('/list_changed') || allowsWhole(grant, server));
+    return this.#allow(principal, (bound) => method.endsWith('/list_changed') || allowsWhole(bound, server));
   }
 
-  /** What the owner called the grant. */
+  /** What the owner called the grant; of a delegated one, what it is for. */
   labelOf(grantId: string): string | undefined {
-    const grant = this.#store.get(grantId);
-    return typeof grant === 'string' ? undefined : grant.label;
+    const bounds = this.#bounds.of(grantId);
+    if (bounds instanceof BridgeError) return undefined;
+    const [own] = bounds;
+    return own?.delegation?.label ?? own?.grant?.label;
   }
 
   /** @throws BridgeError `bad_grant` if the grant of the principal has ended. */
@@ -122,111 +105,62 @@ export class Admission {
     if (principal.kind === 'grant') this.#live(principal.grantId);
   }
 
-  #live(grantId: string): LiveGrant {
-    const grant = this.#store.get(grantId);
-    if (typeof grant !== 'string') return grant;
-    this.#traffic.delete(grantId);
-    throw ended(grantId, grant);
+  /** True if the principal's grants have not ended, and all are content. */
+  #allow(principal: Principal, isContent: (bound: Bound) => boolean): boolean {
+    if (principal.kind !== 'grant') return true;
+    const bounds = this.#bounds.of(principal.grantId);
+    return !(bounds instanceof BridgeError) && bounds.every(isContent);
   }
 
-  #take(grant: LiveGrant, traffic: Traffic): Ticket | Promise<Ticket> {
-    if (grant.concurrent !== undefined && traffic.running >= grant.concurrent) {
-      throw exhausted(grant, 'concurrent', `${grant.concurrent} calls are under way, which is all it may have at once`);
-    }
-    const waitMs = traffic.bucket?.take(this.#now()) ?? 0;
-    if (waitMs > 0) {
-      const seconds = Math.ceil(waitMs / 1000);
-      throw exhausted(grant, 'perMinute', `${grant.perMinute} calls per minute are used up; try again in ${seconds} s`, seconds);
-    }
-    traffic.running++;
-    const taken = this.#store.takeCall(grant);
-    if (taken === true) return ticketOf(traffic);
-    if (taken === false) throw this.#refuse(grant, traffic);
-    return this.#await(taken, grant, traffic);
+  /** None if there is no bound, or nothing is allowed any more: then `admit` says so. */
+  #boundsOf(principal: Principal): readonly Bound[] {
+    if (principal.kind !== 'grant') return [];
+    const bounds = this.#bounds.of(principal.grantId);
+    return bounds instanceof BridgeError ? [] : bounds;
   }
 
-  async #await(taken: Promise<boolean>, grant: LiveGrant, traffic: Traffic): Promise<Ticket> {
-    const isTaken = await taken.catch((error: unknown) => {
-      this.#refuse(grant, traffic);
+  #live(grantId: string): readonly Bound[] {
+    const bounds = this.#bounds.of(grantId);
+    if (bounds instanceof BridgeError) throw bounds;
+    return bounds;
+  }
+
+  #charge(principal: Principal, bounds: readonly Bound[]): Ticket | Promise<Ticket> {
+    const charged = charge(bounds, this.#bounds, this.#now());
+    return charged instanceof Promise ? charged.then((ticket) => this.#ifLive(principal, ticket)) : charged;
+  }
+
+  /** It may have ended while a budget was asked for. */
+  #ifLive(principal: Principal, ticket: Ticket): Ticket {
+    try {
+      this.assertLive(principal);
+      return ticket;
+    } catch (error) {
+      ticket.undo();
       throw error;
-    });
-    if (!isTaken) throw this.#refuse(grant, traffic);
-    return ticketOf(traffic);
-  }
-
-  #refuse(grant: LiveGrant, traffic: Traffic): BridgeError {
-    traffic.running--;
-    traffic.bucket?.putBack();
-    return exhausted(grant, 'calls', `all of its ${grant.calls} calls are used`);
-  }
-
-  #trafficOf({ id, perMinute }: LiveGrant): Traffic {
-    let traffic = this.#traffic.get(id);
-    if (traffic === undefined) {
-      if (this.#traffic.size >= maxTraffic) this.#forgetEnded();
-      const bucket = perMinute === undefined ? undefined : new TokenBucket({ capacity: perMinute, perSecond: perMinute / 60 }, this.#now());
-      traffic = { running: 0, bucket, decisions: new Map() };
-      this.#traffic.set(id, traffic);
     }
-    return traffic;
   }
-
-  #forgetEnded(): void {
-    for (const id of this.#traffic.keys()) if (typeof this.#store.get(id) === 'string') this.#traffic.delete(id);
-  }
-}
-
-function ticketOf(traffic: Traffic): Ticket {
-  let isReleased = false;
-  return {
-    release: () => {
-      if (!isReleased) traffic.running--;
-      isReleased = true;
-    },
-  };
-}
-
-function allows(grant: LiveGrant, { decisions }: Traffic, address: ToolAddress): boolean {
-  if (grant.allowList.allowsAll) return true;
-  const key = `${address.server}\n${address.tool}`;
-  const known = decisions.get(key);
-  if (known !== undefined) return known;
-  // Names come from the caller: without a bound they would fill the memory.
-  if (decisions.size >= maxDecisions) decisions.clear();
-  const isAllowed = grant.allowList.allows(address);
-  decisions.set(key, isAllowed);
-  return isAllowed;
-}
-
-function allowsWhole({ allowList }: LiveGrant, server: string | undefined): boolean {
-  return allowList.allowsAll || (server !== undefined && allowList.allowsWhole(server));
 }
 
 function isReadOnly(tool: Tool | undefined): boolean {
   return tool?.annotations?.readOnlyHint === true;
 }
 
-const only = ({ id, allow }: LiveGrant): string =>
+const only = ({ id, allow }: Bound): string =>
   `grant ${id} allows ${allow
     .slice(0, 5)
     .map((pattern) => `\`${pattern}\``)
     .join(', ')}${allow.length > 5 ? ', …' : ''} only`;
 
-function deniedTool(grant: LiveGrant, { server, tool }: ToolAddress): BridgeError {
+function deniedTool(grant: Bound, { server, tool }: ToolAddress): BridgeError {
   return denied(grant, 'allow', `${only(grant)}, not ${quote(tool)} of ${quote(server)}`);
 }
 
-function deniedWhole(grant: LiveGrant, server: string | undefined): BridgeError {
+function deniedWhole(grant: Bound, server: string | undefined): BridgeError {
   const what = server === undefined ? 'everything ("*:*")' : `all tools of ${quote(server)}`;
   return denied(grant, 'allow', `${only(grant)}, and this needs a grant for ${what}`);
 }
 
-function denied({ id }: LiveGrant, rule: string, why: string): BridgeError {
+function denied({ id }: Bound, rule: string, why: string): BridgeError {
   return new BridgeError('denied', `Denied: ${why}. Have a grant issued that allows it.`, { data: { rule, grant_id: id } });
-}
-
-function exhausted({ id }: LiveGrant, rule: string, why: string, seconds?: number): BridgeError {
-  const next = rule === 'calls' ? ' Have a new grant issued.' : rule === 'concurrent' ? ' Wait until one has ended.' : '';
-  const data = { rule, grant_id: id, ...(seconds === undefined ? {} : { retry_after_s: seconds }) };
-  return new BridgeError('budget_exhausted', `Grant ${id}: ${why}.${next}`, { data });
 }

@@ -65,6 +65,7 @@ export function addAuditLine(pieces: string[], entry: AuditEntry, { logArguments
   const argumentFields = logArguments === true && args !== undefined ? argumentsField(args, redactor) : '';
   const hashed = toArgumentHash(args);
   pieces.push(toTimeField(entry.endedAt), printName(context.callId), who);
+  if (context.parent !== undefined) pieces.push(',"parent":', printName(context.parent.callId));
   if (method !== 'tools/call') pieces.push(`,"method":${toJson(method)}`);
   pieces.push(toWhat(address, outcome), toHundredths(durationMs), sizes);
   if (hashed !== undefined) pieces.push(hashed.field === 'args_sha256' ? wholeHash : partHash, hashed.sha256, '"');

@@ -45,6 +45,13 @@ export class CallLeases {
     return true;
   }
 
+  /** For a call that was counted and is not made. */
+  putBack(grant: Grant): void {
+    const lease = this.#leaseOf(grant.id);
+    if (grant.calls === undefined) lease.uncounted--;
+    else lease.left++;
+  }
+
   /** The calls of a grant as far as this process knows: those in the file, corrected by what it holds itself. */
   usedOf(grant: Grant): number {
     const lease = this.#leases.get(grant.id);

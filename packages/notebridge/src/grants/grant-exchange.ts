@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { type Logger, silentLogger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
@@ -23,8 +24,11 @@ export type ExchangedGrant = IssuedGrant & { expiresInS: number };
 /** An identity that another issuer vouches for. */
 interface Identity {
   rule: ExchangeRule;
-  /** Who it is, also after a restart of the hub: the label of its grant. */
+  /** Who it is, for people. */
   label: string;
+  /** Who it is, also after a restart of the hub. */
+  holder: string;
+  issuedAtMs: number;
 }
 
 /**
@@ -45,7 +49,7 @@ export class GrantExchange {
     this.#logger = logger;
     this.#now = now;
     this.#rules = rules;
-    for (const rule of rules) createGrant(termsOf(rule, labelOf({ sub: rule.subject })), { hash: '', now: 0 });
+    for (const rule of rules) createGrant(termsOf(rule, { label: labelOf({ sub: rule.subject }), holder: '' }), { hash: '', now: 0 });
   }
 
   /** False if no token is accepted. */
@@ -66,13 +70,14 @@ export class GrantExchange {
       if (fault.reason === 'unknown') throw refusal;
       throw refused('expired', 'The token has expired, or is not valid yet. Read its file again: a projected token is renewed there.');
     }
-    return { rule, label: labelOf(token.claims) };
+    const { claims } = token;
+    return { rule, label: labelOf(claims), holder: holderOf(claims), issuedAtMs: Number(claims.iat) * 1000 };
   }
 
   /** Rejects as `identify` does, or as `GrantStore.issue` does. */
   async exchange(authorization: string | undefined): Promise<ExchangedGrant> {
-    const { rule, label } = await this.identify(authorization);
-    const grant = await this.#grants.give(termsOf(rule, label));
+    const { rule, issuedAtMs, ...who } = await this.identify(authorization);
+    const grant = await this.#grants.give(termsOf(rule, who), issuedAtMs);
     return { ...grant, expiresInS: Math.floor((grant.expiresAt - this.#now()) / 1000) };
   }
 
@@ -96,15 +101,26 @@ function isMeant({ issuer, audience, subject }: ExchangeRule, { iss, aud, sub }:
   return iss === issuer && sub === subject && (Array.isArray(aud) ? aud.includes(audience) : aud === audience);
 }
 
-function termsOf({ allow, readOnly, ttlMs, calls, perMinute, concurrent }: ExchangeRule, label: string): IdentityTerms {
-  return { allow, readOnly, ttlMs, calls, perMinute, concurrent, door: 'tools', label };
+function termsOf(
+  { allow, readOnly, ttlMs, calls, perMinute, concurrent }: ExchangeRule,
+  { label, holder }: Pick<Identity, 'label' | 'holder'>,
+): IdentityTerms {
+  return { allow, readOnly, ttlMs, calls, perMinute, concurrent, door: 'tools', label, holder };
 }
 
 /** The subject is as long as the config has it; a pod's id distinguishes pods of one service account. */
-function labelOf({ sub, 'kubernetes.io': kubernetes }: JsonObject): string {
+function labelOf(claims: JsonObject): string {
+  const id = podOf(claims);
+  return `${String(claims.sub).slice(0, 100)}${id === undefined ? '' : ` pod ${id}`}`;
+}
+
+function holderOf(claims: JsonObject): string {
+  return `exchange ${hash('sha256', JSON.stringify([claims.iss, claims.sub, podOf(claims) ?? null]), 'hex')}`;
+}
+
+function podOf({ 'kubernetes.io': kubernetes }: JsonObject): string | undefined {
   const pod = isJsonObject(kubernetes) && isJsonObject(kubernetes.pod) ? kubernetes.pod : {};
-  const id = typeof pod.uid === 'string' && /^[\w-]{1,64}$/.test(pod.uid) ? ` pod ${pod.uid}` : '';
-  return `${String(sub).slice(0, 100)}${id}`;
+  return typeof pod.uid === 'string' && /^[\w-]{1,64}$/.test(pod.uid) ? pod.uid : undefined;
 }
 
 function refused(reason: string, message: string): BridgeError {

@@ -76,8 +76,8 @@ export class GrantStore {
 
   /**
    * A new token for a grant, which lives `ttlMs` from now; the token before still opens for a minute, while it lived that long anyway.
-   * Everything else of the grant stays. One that has expired may be renewed for as long as it is known, an hour: the machine may have slept
-   * or its clock been set. Rejects with `bad_grant` if it was revoked.
+   * Everything else of the grant stays. One that has expired may be renewed for as long as it is known, an hour at least: the machine may
+   * have slept or its clock been set. Rejects with `bad_grant` if it was revoked.
    */
   async renew(id: string, ttlMs?: number): Promise<IssuedGrant> {
     this.#assertOpen();
@@ -103,13 +103,20 @@ export class GrantStore {
     return live.map(({ allowList: _, ...grant }) => ({ ...viewOf(grant), used: this.#leases.usedOf(grant) }));
   }
 
-  /** Ends a grant at once. False if there is no live one of that id. */
-  async revoke(id: string): Promise<boolean> {
+  /** The grants that one holder was given, also those that have ended, as long as they are known: a month. */
+  ofHolder(holder: string): Grant[] {
+    this.#refresh('now');
+    return [...this.#byId.values()].filter((grant) => grant.holder === holder);
+  }
+
+  /** Ends a grant at once. False if there is no live one of that id. `isReplaced`: its holder has another one, and is not kept out. */
+  async revoke(id: string, { isReplaced = false } = {}): Promise<boolean> {
     this.#assertOpen();
     const now = this.#now();
     const isRevoked = await this.#file.change(now, (grants) => {
       const grant = grants.find((candidate) => candidate.id === id && this.#endOf(candidate) === undefined);
       if (grant !== undefined) grant.revokedAt = now;
+      if (grant !== undefined && isReplaced) grant.holder = undefined;
       return grant !== undefined;
     });
     this.#index();
@@ -157,6 +164,11 @@ export class GrantStore {
   takeCall(grant: Grant): boolean | Promise<boolean> {
     const taken = this.#leases.take(grant);
     return typeof taken === 'boolean' ? taken : this.#indexAfter(taken);
+  }
+
+  /** For a call that was counted and is not made. */
+  putBackCall(grant: Grant): void {
+    this.#leases.putBack(grant);
   }
 
   /** Writes down what was counted and gives back what was taken in advance. Closing twice is harmless. */

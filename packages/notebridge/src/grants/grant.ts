@@ -25,6 +25,8 @@ export interface GrantTerms {
   door?: GrantDoor | undefined;
   /** For people: who it is for. At most 200 characters. */
   label?: string | undefined;
+  /** Whom another issuer vouches for, by a name that nobody else has. Left out: whoever has the token. */
+  holder?: string | undefined;
 }
 
 /** A grant as people see it: everything but its token. */
@@ -51,6 +53,7 @@ export interface Grant extends GrantView {
   /** The token before this one, which still opens for a while after it was renewed. */
   previous: { hash: string; expiresAt: number } | undefined;
   revokedAt: number | undefined;
+  holder: string | undefined;
 }
 
 /** A grant and its patterns, ready to be asked. */
@@ -84,6 +87,7 @@ export function createGrant(terms: GrantTerms, { hash, now }: { hash: string; no
     hash,
     previous: undefined,
     revokedAt: undefined,
+    holder: terms.holder,
   };
 }
 
@@ -94,7 +98,7 @@ export function parseTtl(ttlMs: unknown = defaultTtlMs): number {
 }
 
 export function viewOf(grant: Grant): GrantView {
-  const { hash: _hash, previous: _previous, revokedAt: _revokedAt, ...view } = grant;
+  const { hash: _hash, previous: _previous, revokedAt: _revokedAt, holder: _holder, ...view } = grant;
   return view;
 }
 
@@ -105,16 +109,17 @@ export function toLive(grant: Grant): LiveGrant {
 /** Reads a grant of the file. Undefined for what is none: one that we cannot read in full must not open anything. */
 export function parseGrant(value: unknown): Grant | undefined {
   if (!isJsonObject(value)) return undefined;
-  const { id, label, hash, createdAt, expiresAt, used, previous, revokedAt } = value;
+  const { id, label, hash, createdAt, expiresAt, used, previous, revokedAt, holder } = value;
   if (typeof id !== 'string' || !/^g_[\da-f]{12}$/.test(id) || !isHash(hash) || !areCounts(createdAt, expiresAt, used)) return undefined;
   if (revokedAt !== undefined && !areCounts(revokedAt)) return undefined;
   if (previous !== undefined && !isPrevious(previous)) return undefined;
+  if (holder !== undefined && typeof holder !== 'string') return undefined;
   try {
     const { allow, readOnly, door, calls, perMinute, concurrent } = value as GrantTerms;
     // Missing terms must not become the generous defaults.
     if (allow === undefined || readOnly === undefined || door === undefined) return undefined;
     const checked = createGrant({ allow, readOnly, door, calls, perMinute, concurrent, label: label as string }, { hash, now: 0 });
-    const kept = { id, createdAt, expiresAt, used, previous, revokedAt } as Pick<Grant, 'id' | 'createdAt' | 'expiresAt' | 'used'>;
+    const kept = { id, createdAt, expiresAt, used, previous, revokedAt, holder } as Pick<Grant, 'id' | 'createdAt' | 'expiresAt' | 'used'>;
     return { ...checked, ...kept };
   } catch {
     return undefined;

@@ -7,7 +7,7 @@ import { writeFileAtomic } from '../state/atomic-file.js';
 import { withFileLock } from '../state/file-lock.js';
 import { ensurePrivateDir, fileStamp, type PrivacyRules, readPrivateFile } from '../state/private-file.js';
 import { tryJson } from '../util/try-json.js';
-import { type Grant, parseGrant } from './grant.js';
+import { type Grant, maxTtlMs, parseGrant } from './grant.js';
 
 export interface GrantsFileOptions extends PrivacyRules {
   /** Made with mode 0700 if absent. */
@@ -17,6 +17,9 @@ export interface GrantsFileOptions extends PrivacyRules {
 
 /** Ended grants stay in the file this long, so that their holders learn why they are refused. */
 const tellEndForMs = 60 * 60_000;
+/** Those of holders stay as long as any may live: a token that was given before must not open them anew. */
+const rememberHoldersMs = maxTtlMs;
+/** Of each kind. */
 const maxEnded = 1000;
 /** Whether another process has changed the file is asked at most this often, milliseconds. */
 const lookEveryMs = 250;
@@ -118,6 +121,8 @@ function parseFile(text: string): Grant[] | undefined {
 function withoutOld(grants: Grant[], now: number): Grant[] {
   const endOf = ({ revokedAt, expiresAt }: Grant): number => Math.min(revokedAt ?? expiresAt, expiresAt);
   const ended = grants.filter((grant) => endOf(grant) <= now).sort((a, b) => endOf(b) - endOf(a));
-  const told = new Set(ended.slice(0, maxEnded).filter((grant) => now - endOf(grant) < tellEndForMs));
+  const newest = (few: Grant[], forMs: number): Grant[] => few.slice(0, maxEnded).filter((grant) => now - endOf(grant) < forMs);
+  const ofHolders = ended.filter(({ holder }) => holder !== undefined);
+  const told = new Set([...newest(ended, tellEndForMs), ...newest(ofHolders, rememberHoldersMs)]);
   return grants.filter((grant) => endOf(grant) > now || told.has(grant));
 }

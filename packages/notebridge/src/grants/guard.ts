@@ -7,8 +7,9 @@ import type { Answered, CallNext, Middleware, MiddlewareContext } from '../core/
 import { owner, type Principal } from '../core/principal.js';
 import type { ToolAddress } from '../core/tool-address.js';
 import { quote } from '../util/quote.js';
-import type { Admission, Ticket } from './admission.js';
+import type { Admission } from './admission.js';
 import type { AuditLog } from './audit-log.js';
+import type { Ticket } from './charge.js';
 import { isAuditedForAll, type MethodRule, notebookServer, ruleOf, type WhatIsNamed } from './guarded-methods.js';
 
 /** How the guard learns what a name of the agents' doors stands for. */

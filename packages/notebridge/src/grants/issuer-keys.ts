@@ -1,6 +1,7 @@
 import { isJsonObject } from '@notebridge/kit/json';
 import type { JWTVerifyGetKey } from 'jose';
 import type { DoorAuth } from '../core/door-auth.js';
+import { readAtMost } from '../util/read-at-most.js';
 import { tryJson } from '../util/try-json.js';
 
 const timeoutMs = 5000;
@@ -29,23 +30,20 @@ export class IssuerKeys {
   }
 
   async #find(): Promise<JWTVerifyGetKey> {
-    const { createRemoteJWKSet } = await import('jose');
+    const { createRemoteJWKSet, customFetch } = await import('jose');
     const url = this.#auth.jwksUri ?? (await this.#discover());
-    return createRemoteJWKSet(new URL(url), { timeoutDuration: timeoutMs });
+    return createRemoteJWKSet(new URL(url), { timeoutDuration: timeoutMs, [customFetch]: fetchWhole });
   }
 
   /** The address of the keys in the metadata of the authorization server (RFC 8414, OpenID Connect Discovery). */
   async #discover(): Promise<string> {
     const { issuer } = this.#auth;
     let why = 'it has no metadata';
+    // For all places together: agents wait meanwhile.
+    const signal = AbortSignal.timeout(timeoutMs);
     for (const url of metadataUrls(issuer)) {
-      const response = await fetch(url, {
-        redirect: 'error',
-        signal: AbortSignal.timeout(timeoutMs),
-        headers: { accept: 'application/json' },
-      });
-      const text = await response.text();
-      const found = response.ok && text.length <= maxBytes ? tryJson(text) : undefined;
+      const response = await fetchWhole(url, { redirect: 'error', signal, headers: { accept: 'application/json' } });
+      const found = response.ok ? tryJson(await response.text()) : undefined;
       if (!isJsonObject(found)) continue;
       const { issuer: named, jwks_uri: keys } = found;
       if (named === issuer && typeof keys === 'string' && isTrusted(keys)) return keys;
@@ -53,6 +51,12 @@ export class IssuerKeys {
     }
     throw new Error(`the keys of "${issuer}" cannot be found: ${why}`);
   }
+}
+
+/** Rejects for an answer that is too large, whatever it is packed in. */
+async function fetchWhole(url: string | URL, init: RequestInit): Promise<Response> {
+  const response = await fetch(url, init);
+  return new Response(await readAtMost(response, maxBytes), { status: response.status === 204 ? 200 : response.status });
 }
 
 function metadataUrls(issuer: string): URL[] {

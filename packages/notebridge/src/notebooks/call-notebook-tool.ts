@@ -1,4 +1,5 @@
 import type { JsonObject } from '@notebridge/kit/json';
+import type { CodeAsker } from '@notebridge/notebook/host';
 import type { CallContext } from '../core/call-context.js';
 import { BridgeError } from '../core/errors.js';
 import type { ToolResult } from '../core/mcp.js';
@@ -15,6 +16,8 @@ export interface NotebookCall {
   progress?: (message: string) => void;
   /** The agent wants outputs as they are. */
   wholeOutputs: boolean;
+  /** The agent, as servers ask it in calls of the code that this call runs. Left out: it cannot be asked. */
+  asker?: CodeAsker;
 }
 
 /** What has the tools of a notebook. */
@@ -24,7 +27,12 @@ export interface NotebookToolHost {
 }
 
 /** Answers `tools/call` with a tool of a notebook. Rejects with `unknown_tool`, and `cancelled`. */
-export async function callNotebookTool(host: NotebookToolHost, params: JsonObject, context: CallContext): Promise<ToolResult> {
+export async function callNotebookTool(
+  host: NotebookToolHost,
+  params: JsonObject,
+  context: Pick<CallContext, 'cancellation' | 'caller' | 'wantsProgress' | 'forwardProgress'>,
+  asker?: CodeAsker,
+): Promise<ToolResult> {
   const name = typeof params.name === 'string' ? params.name : '';
   if (!host.tools.some((tool) => tool.name === name))
     throw new BridgeError('unknown_tool', `The notebook has no tool ${quote(params.name)}.`);
@@ -39,6 +47,7 @@ export async function callNotebookTool(host: NotebookToolHost, params: JsonObjec
     agent: nameOfAgent(context),
     wholeOutputs: params.outputs === 'whole',
     ...(context.wantsProgress ? { progress } : {}),
+    ...(asker === undefined ? {} : { asker }),
   });
   // A cancelled call gets no answer; the notebook's own result says what was stopped.
   if (cancellation.reason !== undefined) throw new BridgeError('cancelled', `"${name}" was cancelled: ${cancellation.reason}`);

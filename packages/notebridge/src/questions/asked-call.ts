@@ -8,6 +8,8 @@ import { canAnswer, type Question, withAsker } from '../core/questions.js';
 export interface AskedCallOptions {
   /** The name of the server. */
   server: string;
+  /** Its questions bear the name of who asks already. Default false. */
+  isNamed?: boolean | undefined;
   /** How long an agent may take to answer. Milliseconds. */
   timeoutMs: number;
   /** Gives the `requestState` under which the call waits for answers; undefined if no more may wait. */
@@ -58,7 +60,8 @@ export class AskedCall {
   take(context: CallContext): Promise<JsonObject> {
     this.#context = context;
     this.#unlink?.();
-    this.#unlink = context.cancellation.onCancel((reason) => this.cancellation.cancel(reason));
+    const { cancellation } = context;
+    this.#unlink = cancellation.onCancel((reason) => this.cancellation.cancel(reason, { callerIsGone: cancellation.callerIsGone }));
     if (this.#outcome !== undefined) return this.#outcome();
     return new Promise((resolve, reject) => {
       this.#turn = { resolve, reject };
@@ -100,13 +103,13 @@ export class AskedCall {
   }
 
   async #ask(question: Question, asking: Cancellation): Promise<JsonObject> {
-    const { server, timeoutMs } = this.#options;
+    const { server, isNamed, timeoutMs } = this.#options;
     if (this.cancellation.reason !== undefined || this.#outcome !== undefined) return this.#refuse(question, 'the call had ended');
     if (this.#context.caller.era === 'modern') return this.#askModern(question, asking);
     const cancellation = new Cancellation();
     const unlinks = [asking, this.cancellation, this.#end].map((other) => other.onCancel((reason) => cancellation.cancel(reason)));
     try {
-      return await putQuestion(this.#context, question, { server, cancellation, timeoutMs });
+      return await putQuestion(this.#context, question, { server, isNamed, cancellation, timeoutMs });
     } catch (error) {
       if (cancellation.reason === undefined) throw error;
       return this.#refuse(question, cancellation.reason);
@@ -151,14 +154,15 @@ export class AskedCall {
   #park(): void {
     if (this.#waiting.size === 0 || this.#turn === undefined) return;
     const requestState = this.#options.park();
-    const { server } = this.#options;
+    const { server, isNamed } = this.#options;
     if (requestState === undefined) {
       const why = `As many calls to "${server}" as may already wait for answers; answer those first.`;
       this.#leave()?.reject(new BridgeError('limit_reached', why));
       return this.cancellation.cancel(why);
     }
     for (const waiting of this.#waiting.values()) waiting.isShown = true;
-    const asked = [...this.#waiting].map(([key, { question }]) => [key, toModernQuestion(withAsker(question, server))]);
+    const named = (question: Question): Question => (isNamed === true ? question : withAsker(question, server));
+    const asked = [...this.#waiting].map(([key, { question }]) => [key, toModernQuestion(named(question))]);
     this.#leave()?.resolve({ resultType: 'input_required', inputRequests: Object.fromEntries(asked), requestState });
   }
 

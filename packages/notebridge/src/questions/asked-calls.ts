@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { JsonObject } from '@notebridge/kit/json';
 import type { CallContext } from '../core/call-context.js';
 import type { Cancellation } from '../core/cancellation.js';
@@ -14,6 +14,8 @@ import type { ShownUrls } from './shown-urls.js';
 export interface AskedCallsOptions {
   /** The name of the server. */
   server: string;
+  /** Its questions bear the name of who asks already: they come from behind it. Default false. */
+  isNamed?: boolean | undefined;
   /** Nothing but the order ties a question to a call: there is one call at a time, and every question is of that one. */
   isSerial: boolean;
   /** The server runs for one agent alone, so that a question outside of its calls is of that agent too. */
@@ -29,7 +31,8 @@ export interface SentCall {
   method: string;
   params: JsonObject;
   context: CallContext;
-  send: (options: PeerRequestOptions) => Promise<JsonObject>;
+  /** `asked`: for what has another way to tie its questions to the call. */
+  send: (options: PeerRequestOptions, asked: AskedCall) => Promise<JsonObject>;
 }
 
 /** Calls of one server that wait for the answers of modern agents: of one agent, and of all. */
@@ -56,11 +59,11 @@ export class AskedCalls {
 
   /** Makes a call. Resolves with its result, or with an `input_required` for a modern agent. */
   run({ method, params, context, send }: SentCall): Promise<JsonObject> {
-    const { server, timeoutMs } = this.#options;
+    const { server, isNamed, timeoutMs } = this.#options;
     const bound = { server, method, params, context };
     this.#context = context;
     let id: RpcId | undefined;
-    const call: AskedCall = new AskedCall(context, { server, timeoutMs, park: () => this.#park(call, bound) });
+    const call: AskedCall = new AskedCall(context, { server, isNamed, timeoutMs, park: () => this.#park(call, bound) });
     const answered = call.take(context);
     const options: PeerRequestOptions = {
       cancellation: call.cancellation,
@@ -73,7 +76,7 @@ export class AskedCalls {
       },
     };
     if (context.wantsProgress) options.onProgress = (progress) => call.forwardProgress(progress);
-    const sent = send(options);
+    const sent = send(options, call);
     const finish = (): void => {
       if (id !== undefined && this.#endHold === undefined) this.#calls.delete(id);
       call.finish(() => sent);
@@ -135,10 +138,10 @@ export class AskedCalls {
   #park(call: AskedCall, bound: BoundCall): string | undefined {
     const ofOne = [...this.#parked.values()].filter((parked) => parked.call.sessionId === call.sessionId);
     if (ofOne.length >= mostParked.ofOne || this.#parked.size >= mostParked.ofAll) return undefined;
-    const id = randomBytes(12).toString('base64url');
+    const id = randomUUID();
     const give = (): void => {
       this.#parked.delete(id);
-      call.cancellation.cancel('nobody answered what the server asked');
+      call.cancellation.cancel('nobody answered what the server asked', { callerIsGone: true });
     };
     const timer = setTimeout(give, this.#options.timeoutMs).unref();
     this.#parked.set(id, { call, timer });

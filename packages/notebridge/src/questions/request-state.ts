@@ -1,5 +1,6 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { JsonObject } from '@notebridge/kit/json';
+import { agentKey } from '../core/agent-key.js';
 import type { CallContext } from '../core/call-context.js';
 import { owner, principalKey } from '../core/principal.js';
 
@@ -31,6 +32,6 @@ export function readState(state: unknown, call: BoundCall): string | undefined {
 
 function macOf(id: string, { server, method, params, context: { caller } }: BoundCall): Buffer {
   const { name, uri, arguments: args } = params;
-  const bound = [id, principalKey(caller.principal ?? owner), caller.sessionId, server, method, name, uri, args];
+  const bound = [id, principalKey(caller.principal ?? owner), agentKey(caller), server, method, name, uri, args];
   return createHmac('sha256', key).update(JSON.stringify(bound)).digest().subarray(0, bytesOfMac);
 }

@@ -3,7 +3,6 @@ import type { Cancellation } from '../core/cancellation.js';
 import { BridgeError, codeOf } from '../core/errors.js';
 import type { Question } from '../core/questions.js';
 import type { RpcId } from '../rpc/messages.js';
-import type { PeerRequestOptions } from '../rpc/peer.js';
 import { WaitQueue } from '../rpc/wait-queue.js';
 import { AskedCalls, type SentCall } from './asked-calls.js';
 
@@ -38,7 +37,7 @@ export class SerialCalls {
       new BridgeError('timeout', `The page was so busy that the call did not get its turn within ${timeoutMs} ms. It was not sent.`);
     if (this.#isBusy) await this.#line.wait({ cancellation: call.context.cancellation, timeoutMs, onTimeout });
     this.#isBusy = true;
-    return this.#asked.run({ ...call, send: (options) => this.#send(call, options) });
+    return this.#asked.run({ ...call, send: (options, asked) => this.#send(call, options, asked) });
   }
 
   /** Answers a question of the page. */
@@ -51,9 +50,9 @@ export class SerialCalls {
     this.#asked.settle(id);
   }
 
-  async #send(call: SentCall, options: PeerRequestOptions): Promise<JsonObject> {
+  async #send(call: SentCall, ...how: Parameters<SentCall['send']>): Promise<JsonObject> {
     try {
-      const result = await call.send(options);
+      const result = await call.send(...how);
       this.#end();
       return result;
     } catch (error) {

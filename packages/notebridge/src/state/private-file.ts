@@ -136,11 +136,35 @@ export function fileStamp(path: string): string {
   return found === undefined ? 'none' : `${found.ino}:${found.mtimeNs}:${found.ctimeNs}:${found.size}`;
 }
 
-/** Calls back when the file comes, changes or goes; looks every so many milliseconds. Returns how to stop. */
-export function watchPrivateFile(path: string, intervalMs: number, onChange: () => void): () => void {
-  const look = (): void => onChange();
+/** A look at a file, again and again. */
+export interface FileWatch {
+  /** True for another file than there was, which may not have been called back about yet. */
+  hasChanged(): boolean;
+  /** Stopping twice is harmless. */
+  stop(): void;
+}
+
+/** Calls back when the file comes, changes or goes after it had this stamp, also if it has already; looks every so many milliseconds. */
+export function watchPrivateFile(
+  path: string,
+  { intervalMs, stamp }: { intervalMs: number; stamp: string },
+  onChange: () => void,
+): FileWatch {
+  let seen = stamp;
+  const hasChanged = (): boolean => fileStamp(path) !== seen;
+  // Node also says once that there is no file, which is no news.
+  const look = (): void => {
+    if (!hasChanged()) return;
+    seen = fileStamp(path);
+    onChange();
+  };
   watchFile(path, { interval: intervalMs, persistent: false }, look);
-  return () => unwatchFile(path, look);
+  const first = setImmediate(look);
+  const stop = (): void => {
+    clearImmediate(first);
+    unwatchFile(path, look);
+  };
+  return { hasChanged, stop };
 }
 
 function assertPrivate(path: string, found: Stats, { uid, mode }: PrivacyRules & { mode: string }): void {

@@ -50,12 +50,15 @@ export async function openHttpLink(config: RemoteServerConfig, options: LinkOpti
   const fetch = createExactFetch(tokens?.noting(way.fetch) ?? way.fetch);
   const create = await loadTransport(config, { fetch, tokens });
   const transport = create();
-  // The older transport has one stream for all.
-  const createOwn = options.mayAsk === true && config.transport === 'http' ? create : undefined;
-  const link = new HttpLink(config.name, transport, { ...options, createOwn, tokens, way });
+  // The older transport has one stream for all, and no modern era.
+  const isOlder = config.transport === 'sse';
+  const createOwn = options.mayAsk === true && !isOlder ? create : undefined;
+  const sessionless = isOlder ? transport : create();
+  const link = new HttpLink(config.name, { ...options, transport, sessionless, createOwn, tokens, way });
   options.signal.addEventListener('abort', () => void link.close(), { once: true });
   try {
     await transport.start();
+    if (sessionless !== transport) await sessionless.start();
   } catch (error) {
     const need = error instanceof BridgeError ? error : tokens && toLoginNeed(error, tokens);
     if (need !== undefined) throw need;
@@ -86,6 +89,10 @@ async function loadTransport(
 }
 
 interface HttpLinkOptions extends LinkOptions {
+  /** Has the session that `initialize` opens. */
+  transport: SdkTransport;
+  /** For the modern era: `initialize` may still open a session when that has been agreed on. */
+  sessionless: SdkTransport;
   /** Creates a transport for one request, so that what comes on its stream is known to belong to it. */
   createOwn: CreateTransport | undefined;
   tokens: ServerTokens | undefined;
@@ -100,6 +107,7 @@ class HttpLink implements Link {
   readonly channel = { incoming: new MessageStream<unknown>(), outgoing: new MessageStream<unknown>() };
   readonly #name: string;
   readonly #transport: SdkTransport;
+  readonly #sessionless: SdkTransport;
   readonly #options: HttpLinkOptions;
   /** Transports of single requests, while anything may come on them. */
   readonly #own = new Set<SdkTransport>();
@@ -110,13 +118,17 @@ class HttpLink implements Link {
   #isOpen = false;
   #closing: Promise<void> | undefined;
 
-  constructor(name: string, transport: SdkTransport, options: HttpLinkOptions) {
+  constructor(name: string, options: HttpLinkOptions) {
+    const { transport, sessionless } = options;
     this.#name = name;
     this.#transport = transport;
+    this.#sessionless = sessionless;
     this.#options = options;
-    transport.onmessage = (message: unknown) => this.#receive(message);
-    transport.onclose = () => this.channel.incoming.close(wentAway(name, 'the connection was closed'));
-    transport.onerror = (error) => this.#onError(error);
+    for (const each of [transport, sessionless]) {
+      each.onmessage = (message: unknown) => this.#receive(message);
+      each.onclose = () => this.channel.incoming.close(wentAway(name, 'the connection was closed'));
+      each.onerror = (error) => this.#onError(error);
+    }
     this.channel.outgoing.consume({ onItem: (message) => void this.#send(message as JsonObject), onClose: () => void this.close() });
   }
 
@@ -141,7 +153,7 @@ class HttpLink implements Link {
     // Who is gone, or has forgotten us, needs no good-bye.
     if (this.#transport.sessionId !== undefined && !this.channel.incoming.closed)
       await settlesWithin(Promise.resolve(this.#transport.terminateSession?.()), goodByeMs);
-    await Promise.all([this.#transport, ...this.#own].map((transport) => transport.close().catch(() => {})));
+    await Promise.all([this.#transport, this.#sessionless, ...this.#own].map((transport) => transport.close().catch(() => {})));
     await this.#options.way.close();
   }
 
@@ -157,7 +169,7 @@ class HttpLink implements Link {
     const id = kind === 'request' ? (message.id as RpcId) : undefined;
     const exchange = this.#isModern && id !== undefined ? new AbortController() : undefined;
     if (id !== undefined) this.#pending.set(id, exchange);
-    const transport = id === undefined ? this.#transport : this.#transportFor(id);
+    const transport = this.#transportFor(id, message.method);
     try {
       await transport.send(toMarkedNumbers(message), {
         ...(exchange && { requestSignal: exchange.signal, headers: this.#paramHeaders(message) }),
@@ -174,9 +186,10 @@ class HttpLink implements Link {
   }
 
   /** In the modern era servers ask by answers. Before the handshake is over none may ask. */
-  #transportFor(id: RpcId): SdkTransport {
+  #transportFor(id: RpcId | undefined, method: unknown): SdkTransport {
     const { createOwn } = this.#options;
-    if (createOwn === undefined || this.#isModern || this.#version === '') return this.#transport;
+    if (this.#isModern || method === 'server/discover') return this.#sessionless;
+    if (id === undefined || createOwn === undefined || this.#version === '') return this.#transport;
     const { sessionId } = this.#transport;
     const own = createOwn({ sessionId, protocolVersion: this.#version });
     own.onmessage = (marked: unknown) => {
@@ -209,7 +222,7 @@ class HttpLink implements Link {
     const { tokens } = this.#options;
     const own = error instanceof BridgeError ? error : tokens && toLoginNeed(error, tokens);
     if (own !== undefined) return this.#failCall(id, own);
-    const fault = explainHttpFault(error, this.#transport.sessionId !== undefined);
+    const fault = explainHttpFault(error, !this.#isModern && this.#transport.sessionId !== undefined);
     if (fault.answer !== undefined && id !== undefined && this.#pending.delete(id)) {
       this.channel.incoming.send({ jsonrpc: '2.0', id, error: fault.answer });
       return;

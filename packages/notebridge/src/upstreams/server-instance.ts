@@ -9,6 +9,7 @@ import type { ServerState, ServerStatus } from '../core/tool-server.js';
 import type { Environment } from '../processes/environment.js';
 import type { AskedCalls } from '../questions/asked-calls.js';
 import { WaitQueue } from '../rpc/wait-queue.js';
+import type { FileWatch } from '../state/private-file.js';
 import { Throttle } from '../util/throttle.js';
 import { EraChoice, type Opening } from './era-choice.js';
 import type { EraVerdicts } from './era-verdicts.js';
@@ -75,8 +76,8 @@ export class ServerInstance {
   /** Another number for each life: events of an earlier one are ignored. */
   #life = 0;
   #isClosed = false;
-  /** A person has to log in before another start can succeed: what callers get, and how to stop waiting for it. */
-  #login: { required: BridgeError; stopWaiting: () => void } | undefined;
+  /** A person has to log in before another start can succeed: what callers get, and how that is waited for. */
+  #login: { required: BridgeError; waiting: FileWatch } | undefined;
 
   constructor(options: ServerInstanceOptions) {
     this.#options = options;
@@ -112,7 +113,8 @@ export class ServerInstance {
     const { limits } = this.#options;
     if (this.#isClosed) return Promise.reject(this.#unavailable());
     if (this.#status === 'failed') {
-      if (performance.now() - this.#enteredAt < limits.coolDownMs) return Promise.reject(this.#unavailable());
+      const hasLogin = this.#login?.waiting.hasChanged() === true;
+      if (!hasLogin && performance.now() - this.#enteredAt < limits.coolDownMs) return Promise.reject(this.#unavailable());
       this.#policy.allowOne();
     }
     if (this.#status === 'failed' || this.#status === 'stopped') this.#begin('starting');
@@ -136,7 +138,7 @@ export class ServerInstance {
   stop(why: string): Promise<void> {
     const error = unavailable(this.#options.config.name, `"${this.#options.config.name}" was stopped: ${why}.`, 'unknown');
     this.#end(error);
-    this.#login?.stopWaiting();
+    this.#login?.waiting.stop();
     this.#login = undefined;
     this.#policy.reset();
     this.#waiting.failAll(error);
@@ -154,7 +156,7 @@ export class ServerInstance {
   #begin(status: 'starting' | 'restarting'): void {
     clearTimeout(this.#pause);
     this.#pause = undefined;
-    this.#login?.stopWaiting();
+    this.#login?.waiting.stop();
     this.#login = undefined;
     if (this.#status !== status) this.#enter(status, status === 'restarting' ? this.#reason : undefined);
     const life = ++this.#life;
@@ -237,8 +239,8 @@ export class ServerInstance {
 
   #waitForLogin(required: BridgeError): void {
     const { logins, config } = this.#options;
-    this.#login?.stopWaiting();
-    this.#login = { required, stopWaiting: logins.watch(config, () => void this.start()) };
+    this.#login?.waiting.stop();
+    this.#login = { required, waiting: logins.watch(config, () => void this.start()) };
   }
 
   #run(session: UpstreamSession): void {

@@ -1,5 +1,6 @@
 import type { JsonObject } from '@notebridge/kit/json';
 import { messageOf } from '@notebridge/kit/message-of';
+import { agentKey, isOnlyDeclared } from '../core/agent-key.js';
 import type { CallContext } from '../core/call-context.js';
 import { BridgeError } from '../core/errors.js';
 import type { LogLevels } from '../core/log-levels.js';
@@ -21,6 +22,8 @@ export interface InstancesOptions extends Omit<ServerInstanceOptions, 'onNotific
 
 /** As many calls as run at once may wait four times over. */
 const waitingPerRunning = 4;
+/** The part of the instances that one session can take: agents of the modern era have one for each name that they give themselves. */
+const mostOfOne = 0.25;
 /** Where calls run one at a time. */
 const waitingInTurn = 64;
 
@@ -38,7 +41,7 @@ interface PooledInstance {
   calls: ServerCalls;
 }
 
-/** The instances of one server: one that all share, or one for each agent's session beside the one that lists the tools. */
+/** The instances of one server: one that all share, or one for each agent beside the one that lists the tools. */
 export class ServerInstances {
   readonly #options: InstancesOptions;
   readonly #own = new Map<string, PooledInstance>();
@@ -47,6 +50,7 @@ export class ServerInstances {
   /** The level that a session was asked for last. */
   readonly #levels = new WeakMap<UpstreamSession, string>();
   #config: ServerConfig;
+  #hasSaidWhoIsOne = false;
 
   constructor(options: InstancesOptions) {
     this.#options = options;
@@ -79,21 +83,43 @@ export class ServerInstances {
       this.#own.set(key, own);
       return own;
     }
-    if (this.#own.size >= this.#options.limits.maxOwnInstances && !this.#giveUpIdle()) {
-      throw new BridgeError(
-        'limit_reached',
-        `"${this.#config.name}" runs ${this.#own.size} times, once for each session, and all are at work; wait for one of them.`,
-      );
-    }
+    this.#makeRoom(context.caller.sessionId);
+    if (isOnlyDeclared(context.caller)) this.#sayWhoIsOne();
     const pooled = this.#createPooled(context);
     this.#own.set(key, pooled);
     return pooled;
   }
 
-  /** Agents of the modern era share a session with all of their principal; but what one can be asked, another may not. */
-  #keyOf({ caller: { sessionId }, clientCapabilities }: CallContext): string {
-    if (clientCapabilities === undefined || questionsOf(this.#config) === 'none') return sessionId;
-    return `${sessionId} ${JSON.stringify(clientCapabilities)}`;
+  /** What one agent can be asked, another that calls itself the same may not. */
+  #keyOf({ caller, clientCapabilities }: CallContext): string {
+    if (clientCapabilities === undefined || questionsOf(this.#config) === 'none') return agentKey(caller);
+    return `${agentKey(caller)} ${JSON.stringify(clientCapabilities)}`;
+  }
+
+  /** Throws `limit_reached`. Whoever comes under ever new names takes places of its own session alone. */
+  #makeRoom(sessionId: string): void {
+    const { maxOwnInstances } = this.#options.limits;
+    const ofOne = [...this.#own.values()].filter((own) => own.sessionId === sessionId).length;
+    if (ofOne >= Math.ceil(mostOfOne * maxOwnInstances) && !this.#giveUpIdle(sessionId)) throw this.#full(ofOne, 'for your token alone');
+    if (this.#own.size >= maxOwnInstances && !this.#giveUpIdle()) throw this.#full(this.#own.size, 'once for each agent');
+  }
+
+  #full(count: number, forWhom: string): BridgeError {
+    return new BridgeError(
+      'limit_reached',
+      `"${this.#config.name}" runs ${count} times, ${forWhom}, and all are at work; wait for one of them.`,
+    );
+  }
+
+  /** Once: what is kept apart here, and what is not. */
+  #sayWhoIsOne(): void {
+    if (this.#hasSaidWhoIsOne) return;
+    this.#hasSaidWhoIsOne = true;
+    const { name } = this.#config;
+    this.#options.logger.info(
+      `Agents of 2026-07-28 over HTTP have no session: "${name}" runs once for each token and name of a client. Give each agent a grant of its own (notebridge grant --agent) to keep it apart from others of the same name.`,
+      { server: name },
+    );
   }
 
   /** Sends a notification of an agent to the instances that know of it. */
@@ -104,9 +130,12 @@ export class ServerInstances {
     for (const { instance } of told) if (instance.session?.handshake.era === 'legacy') instance.session.notify(method, params);
   }
 
-  /** Ends the instance that nobody has asked for the longest time, if one has nothing to do: its session may have ended without notice. */
-  #giveUpIdle(): boolean {
-    const [idle] = [...this.#own].filter(([, { calls }]) => calls.isIdle);
+  /**
+   * Ends the instance that nobody has asked for the longest time, if one has nothing to do: its session may have ended without notice.
+   * With a session only one of that.
+   */
+  #giveUpIdle(sessionId?: string): boolean {
+    const [idle] = [...this.#own].filter(([, own]) => own.calls.isIdle && (sessionId === undefined || own.sessionId === sessionId));
     if (idle === undefined) return false;
     void this.#end(idle[0]);
     return true;
@@ -181,6 +210,9 @@ export class ServerInstances {
       // What a program of one agent writes into its log is not for the others. Updates are: resources are watched once for all.
       case 'notifications/message':
         return { ...event, ...(sessionId === undefined ? {} : { sessionId }), callIds: calls.callIds };
+      // The ids of tasks are those of that program.
+      case 'notifications/tasks/status':
+        return sessionId === undefined ? event : { ...event, sessionId };
       case 'notifications/elicitation/complete': {
         const shown = calls.urls.sessionOf(event.params?.elicitationId);
         return shown === undefined ? undefined : { ...event, sessionId: shown };

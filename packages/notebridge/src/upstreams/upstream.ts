@@ -79,7 +79,7 @@ export class Upstream implements ToolServer {
   }
 
   get expose(): Exposure {
-    return this.#config.expose;
+    return this.#config.expose ?? 'direct';
   }
 
   get names(): NameStyle {
@@ -111,6 +111,10 @@ export class Upstream implements ToolServer {
     const { era, capabilities } = this.#handshake ?? {};
     const requests = era === 'legacy' && isJsonObject(capabilities?.tasks) ? capabilities.tasks.requests : undefined;
     return isJsonObject(requests) && isJsonObject(requests.tools) && requests.tools.call !== undefined;
+  }
+
+  get isPerAgent(): boolean {
+    return this.#config.instances === 'per-agent';
   }
 
   async listTools(context?: CallContext): Promise<readonly Tool[]> {

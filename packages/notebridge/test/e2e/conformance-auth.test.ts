@@ -5,24 +5,25 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { conformanceSuite } from '../../../../scripts/conformance-suite.mjs';
 import { fetchTimeoutMs } from '../support/authorization-server.js';
 import { bareEnvironment } from '../support/bare-environment.js';
 
+const timeout = 180_000;
 const client = fileURLToPath(new URL('../fixtures/conformance/auth-client.mjs', import.meta.url));
 
 let folder: string;
-beforeAll(() => {
+beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'notebridge-test-'));
-});
+  await conformanceSuite();
+}, fetchTimeoutMs);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** The official suite, with our hub as the client. It needs a newer Node than our own, so npm fetches both. */
+/** The official suite, with our hub as the client. */
 async function suite(...args: string[]): Promise<string> {
-  const { npm_config_cache: cache, HOME = '' } = process.env;
-  const env = { ...bareEnvironment(), HOME, ...(cache !== undefined && { npm_config_cache: cache }), npm_config_update_notifier: 'false' };
-  const packages = ['-p', 'node@24', '-p', '@modelcontextprotocol/conformance@0.2.0-alpha.12'];
-  const words = ['-y', ...packages, 'conformance', 'client', '--command', `node ${client}`, '--timeout', '60000', ...args];
-  const run = promisify(execFile)('npx', words, { cwd: folder, env, maxBuffer: 64 * 1024 * 1024 });
+  const { node, program } = await conformanceSuite();
+  const words = [program, 'client', '--command', `${process.execPath} ${client}`, '--timeout', '60000', ...args];
+  const run = promisify(execFile)(node, words, { cwd: folder, env: bareEnvironment(), maxBuffer: 64 * 1024 * 1024 });
   // Of one scenario it reports on stderr.
   const { stdout, stderr } = await run.catch((failed: { stdout: string; stderr: string }) => ({
     stdout: `It failed. ${failed.stdout}`,
@@ -40,7 +41,7 @@ describe('the client scenarios auth/* of the official conformance suite', () => 
       expect(report).toMatch(/Total: \d+ passed, 0 failed, 0 warnings/);
       expect(report).not.toContain('It failed.');
     },
-    fetchTimeoutMs,
+    timeout,
   );
 
   it.each([
@@ -63,6 +64,6 @@ describe('the client scenarios auth/* of the official conformance suite', () => 
       const report = await suite('--scenario', `auth/${name}`);
       expect(report, report).toMatch(/Passed: (\d+)\/\1, 0 failed, 0 warnings/);
     },
-    fetchTimeoutMs,
+    timeout,
   );
 });

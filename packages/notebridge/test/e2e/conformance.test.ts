@@ -2,20 +2,20 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import type { McpServer } from '@modelcontextprotocol/server';
 import type { JsonObject } from '@notebridge/kit/json';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, type TestContext } from 'vitest';
 import { conformanceSuite } from '../../../../scripts/conformance-suite.mjs';
-import { createConformanceServer } from '../fixtures/servers/conformance-server.mjs';
+import { drivesBrowser } from '../../../../scripts/drives-browser.mjs';
+import { ExamplePage, hasChromium } from '../../../page/test/support/browser.js';
 import { bareEnvironment } from '../support/bare-environment.js';
 import { type Revision, revisions, testClient, testServer, type Verdict } from '../support/conformance.js';
 import { openModernAgent } from '../support/http-agent.js';
-import { openPageTransport } from '../support/page-transport.js';
 import { ServedHub, type ServersForTest } from '../support/served-hub.js';
 import { fixtureServer } from '../support/upstreams.js';
 
 const timeout = 180_000;
 const program = fixtureServer('conformance.mjs');
+type OnFinished = Pick<TestContext, 'onTestFinished'>;
 interface Exception {
   paths: string[];
   revisions: string[];
@@ -28,7 +28,7 @@ const table: string[] = [];
 beforeAll(async () => {
   await conformanceSuite();
 }, 600_000);
-afterAll(() => console.info(['what the conformance suite requires, and what passed:', ...table].join('\n')));
+afterAll(() => console.info(['what the conformance suite requires, and what passed:', ...table.sort()].join('\n')));
 
 /** Runs both sets. What fails must be an exception of the path, and each exception of it must fail. */
 async function check(url: string, path: string, after = ''): Promise<void> {
@@ -59,7 +59,7 @@ const serve = (servers: ServersForTest, port = 0): Promise<ServedHub> =>
   ServedHub.start({ servers, port, args: ['--notebook', 'none', '--no-auth'] });
 
 /** The server under test over HTTP, in a process of its own. */
-async function startUpstream(port = 0): Promise<{ url: string; kill: () => Promise<void> }> {
+async function startUpstream({ onTestFinished: onFinished }: OnFinished, port = 0): Promise<{ url: string; kill: () => Promise<void> }> {
   const child: ChildProcess = spawn(process.execPath, [program, String(port)], {
     env: bareEnvironment(),
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -69,62 +69,101 @@ async function startUpstream(port = 0): Promise<{ url: string; kill: () => Promi
     child.kill('SIGKILL');
     await ended;
   };
-  onTestFinished(kill);
+  onFinished(kill);
   const [url] = (await once(child.stdout as NodeJS.ReadableStream, 'data')) as [Buffer];
   return { url: String(url).trim(), kill };
 }
 
+/** A server for a hub, and how it is killed; it is there again when `kill` has resolved. */
+interface Upstream {
+  entry: JsonObject;
+  kill: (hub: ServedHub) => Promise<void>;
+}
+
+const openUpstream: Record<'stdio' | 'HTTP', (test: OnFinished) => Promise<Upstream>> = {
+  async stdio() {
+    const pidOf = async (hub: ServedHub): Promise<number | undefined> => {
+      const answer = await hub.request('/api/v1/hub/servers', { token: hub.ownerToken });
+      const pid = ((await answer.json()) as { servers: JsonObject[] }).servers[0]?.pid;
+      return pid === undefined ? undefined : Number(pid);
+    };
+    const kill = async (hub: ServedHub): Promise<void> => {
+      const pid = Number(await pidOf(hub));
+      process.kill(pid, 'SIGKILL');
+      await expect.poll(async () => (await pidOf(hub)) ?? pid).not.toBe(pid);
+    };
+    return { entry: { command: process.execPath, args: [program] }, kill };
+  },
+  async HTTP(test) {
+    const upstream = await startUpstream(test);
+    const kill = async (): Promise<void> => {
+      await upstream.kill();
+      await startUpstream(test, Number(new URL(upstream.url).port));
+    };
+    return { entry: { url: upstream.url }, kill };
+  },
+};
+
+/** `npm test -- conformance` runs all combinations; otherwise each server is killed once, and each hub. */
+const isWhole = process.env.NOTEBRIDGE_CONFORMANCE === 'whole';
+const ways = (['stdio', 'HTTP'] as const).flatMap((transport) =>
+  (['auto', 'modern'] as const).map((era) => ({
+    transport,
+    era,
+    isServerKilled: isWhole || (transport === 'stdio') === (era === 'auto'),
+    isHubKilled: isWhole || (transport === 'stdio') === (era === 'modern'),
+  })),
+);
+
+// One after the other: the suite waits half a second for some answers, on a busy machine too.
 describe.sequential('what the official conformance suite requires', () => {
-  it('passes at the server under test alone', { timeout }, async () => {
-    const { url } = await startUpstream();
+  it('passes at the server under test alone', { timeout }, async (test) => {
+    const { url } = await startUpstream(test);
     await check(url, 'alone');
   });
 
-  it('passes through a hub before a server on stdio, also after that or the hub was killed', { timeout }, async () => {
-    const servers = { it: { command: process.execPath, args: [program], names: 'plain' } };
-    const hub = await serve(servers);
-    onTestFinished(() => hub[Symbol.asyncDispose]());
-    await check(hub.url, 'stdio');
-    const report = async (): Promise<JsonObject | undefined> => {
-      const answer = await hub.request('/api/v1/hub/servers', { token: hub.ownerToken });
-      return ((await answer.json()) as { servers: JsonObject[] }).servers[0];
-    };
-    const pid = Number((await report())?.pid);
-    process.kill(pid, 'SIGKILL');
-    await expect.poll(async () => Number((await report())?.pid ?? pid)).not.toBe(pid);
-    await check(hub.url, 'stdio', ', its server killed');
-    await hub.stop('SIGKILL');
-    await using again = await serve(servers, hub.port);
-    await check(again.url, 'stdio', ', the hub killed');
-  });
+  it.for(ways)(
+    'passes through a hub before a server over $transport, spoken to as $era, also after that or the hub was killed',
+    {
+      timeout,
+    },
+    async ({ transport, era, isServerKilled, isHubKilled }, test) => {
+      const upstream = await openUpstream[transport](test);
+      const servers = { it: { ...upstream.entry, era, names: 'plain' } };
+      const hub = await serve(servers);
+      test.onTestFinished(() => hub[Symbol.asyncDispose]());
+      const path = `${transport}, ${era}`;
+      await check(hub.url, path);
+      if (isServerKilled) {
+        await upstream.kill(hub);
+        await check(hub.url, path, ', its server killed');
+      }
+      if (isHubKilled) {
+        await hub.stop('SIGKILL');
+        await using again = await serve(servers, hub.port);
+        await check(again.url, path, ', the hub killed');
+      }
+    },
+  );
+});
 
-  it('passes through a hub before a server over HTTP, also after that or the hub was killed', { timeout }, async () => {
-    const upstream = await startUpstream();
-    const servers = { it: { url: upstream.url, names: 'plain' } };
-    const hub = await serve(servers);
-    onTestFinished(() => hub[Symbol.asyncDispose]());
-    await check(hub.url, 'http');
-    await upstream.kill();
-    await startUpstream(Number(new URL(upstream.url).port));
-    await check(hub.url, 'http', ', its server killed');
-    await hub.stop('SIGKILL');
-    await using again = await serve(servers, hub.port);
-    await check(again.url, 'http', ', the hub killed');
-  });
+describe('what the official conformance suite requires of pages', () => {
+  beforeEach(({ skip }) => skip(!hasChromium, 'no Chromium on this machine, and NOTEBRIDGE_SKIP_BROWSER is set'));
 
-  it('passes through a hub that a page is connected to, but for what a legacy page cannot do', { timeout }, async () => {
-    await using hub = await ServedHub.start({ args: ['--notebook', 'colab', '--no-browser', '--no-auth'] });
+  it('passes through a hub that a page is connected to, but for what a legacy page cannot do', { ...drivesBrowser, timeout }, async () => {
+    const script = readFileSync(new URL('../fixtures/conformance/page.js', import.meta.url), 'utf8');
+    const page = await ExamplePage.launch({
+      replaced: { '/': '<!doctype html><script type="module" src="/page.js"></script>', '/page.js': script },
+    });
+    onTestFinished(() => page[Symbol.asyncDispose]());
+    await using hub = await ServedHub.start({ args: ['--notebook', 'colab', '--no-browser', '--no-auth', '--allow-origin', page.origin] });
     const agent = openModernAgent(hub, () => undefined);
     const opened = JSON.stringify(await agent('tools/call', { name: 'open_colab_browser_connection', arguments: { wait_seconds: 0 } }));
     const [, token = '', port = ''] = /mcpProxyToken=([^&]+)&mcpProxyPort=(\d+)/.exec(opened) ?? [];
-    const page: McpServer = createConformanceServer({
-      tools: () => page.sendToolListChanged(),
-      prompts: () => page.sendPromptListChanged(),
-    });
-    onTestFinished(() => page.close());
-    await page.connect(openPageTransport({ port: Number(port), token }));
+    await page.open({ token, port: Number(port) });
     await expect.poll(async () => JSON.stringify(await agent('tools/list'))).toContain('test_simple_text');
     await check(hub.url, 'page');
+    expect(page.complaints).toEqual([]);
   });
 });
 

@@ -1,80 +1,19 @@
-import { once } from 'node:events';
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { JsonObject } from '@notebridge/kit/json';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { UpstreamAuth } from '../../src/core/server-config.js';
 import { logIn } from '../../src/upstreams/oauth/log-in.js';
+import { type Answer, type Lies, openAnswering, openLiar } from '../support/lying-server.js';
 import { httpConfig } from '../support/upstreams.js';
 
-type Answer = (request: IncomingMessage, response: ServerResponse) => void;
-
-/** A server that answers each path as it is told, and notes what was asked. */
-async function open(answers: (origin: string) => Record<string, JsonObject | Answer>) {
-  const asked: string[] = [];
-  const server = createServer((request, response) => {
-    const path = new URL(request.url ?? '/', 'http://x').pathname;
-    asked.push(`${request.method} ${path}`);
-    const answer = answers(origin)[path];
-    if (typeof answer === 'function') return answer(request, response);
-    if (answer === undefined) return void response.writeHead(404).end();
-    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  onTestFinished(async () => {
-    server.closeAllConnections();
-    server.close();
-    await once(server, 'close');
-  });
-  return { origin, asked };
-}
-
-interface Lies {
-  resource?: JsonObject | Answer;
-  issuer?: JsonObject;
-  token?: Answer;
+interface Untrue extends Lies {
   auth?: Partial<UpstreamAuth>;
 }
 
 /** A person who comes back as `come` says, at a server that lies. */
-async function attempt(lies: Lies, come: (callback: URL, origin: string) => Promise<unknown> | unknown = () => {}, timeoutMs = 10_000) {
-  const { origin, asked } = await open((own) => ({
-    '/mcp': (_, response) =>
-      response.writeHead(401, { 'www-authenticate': `Bearer resource_metadata="${own}/.well-known/oauth-protected-resource/mcp"` }).end(),
-    '/.well-known/oauth-protected-resource/mcp':
-      typeof lies.resource === 'function' ? lies.resource : { resource: `${own}/mcp`, authorization_servers: [own], ...lies.resource },
-    '/.well-known/oauth-authorization-server': {
-      issuer: own,
-      authorization_endpoint: `${own}/authorize`,
-      token_endpoint: `${own}/token`,
-      registration_endpoint: `${own}/register`,
-      response_types_supported: ['code'],
-      code_challenge_methods_supported: ['S256'],
-      authorization_response_iss_parameter_supported: true,
-      ...lies.issuer,
-    },
-    '/register': (request, response) => {
-      let body = '';
-      request.on('data', (chunk) => {
-        body += chunk;
-      });
-      request.on('end', () => {
-        const client = { ...(JSON.parse(body) as JsonObject), client_id: 'c' };
-        response.writeHead(201, { 'content-type': 'application/json' }).end(JSON.stringify(client));
-      });
-    },
-    '/token':
-      lies.token ??
-      ((_, response) =>
-        response
-          .writeHead(200, { 'content-type': 'application/json' })
-          .end(JSON.stringify({ access_token: 'good', token_type: 'Bearer' }))),
-  }));
+async function attempt(lies: Untrue, come: (callback: URL, origin: string) => Promise<unknown> | unknown = () => {}, timeoutMs = 10_000) {
+  const { origin, asked } = await openLiar(lies);
   const stateDir = mkdtempSync(join(tmpdir(), 'notebridge-test-'));
   onTestFinished(() => rmSync(stateDir, { recursive: true, force: true }));
   const shown: URL[] = [];
@@ -145,7 +84,7 @@ describe('a login', () => {
   });
 
   it('follows no redirect to another origin: not of metadata, and not with the code', async () => {
-    const elsewhere = await open(() => ({}));
+    const elsewhere = await openAnswering(() => ({}));
     const redirect: Answer = (_, response) => response.writeHead(307, { location: `${elsewhere.origin}/x` }).end();
     const metadata = await attempt({ resource: redirect });
     expect(metadata).toMatchObject({ ...nothingFurther, result: { code: 'bad_origin' } });

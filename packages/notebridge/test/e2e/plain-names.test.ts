@@ -1,8 +1,9 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { JsonObject } from '@notebridge/kit/json';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type AgentReply, openLegacyAgent, openModernAgent, type SendMessage } from '../support/http-agent.js';
+import { Program } from '../support/program.js';
 import { RawPage } from '../support/raw-page.js';
 import { ServedHub, type ServersForTest } from '../support/served-hub.js';
 import { fixtureServer, temporaryPath } from '../support/upstreams.js';
@@ -174,3 +175,17 @@ async function report(hub: ServedHub): Promise<JsonObject[]> {
   const answer = await hub.request('/api/v1/hub/servers', { token: hub.ownerToken });
   return ((await answer.json()) as { servers: JsonObject[] }).servers;
 }
+
+it.each([
+  ['undo, which a page has once something was changed', [], 'undo_last_change'],
+  ['undo, where the page is held by this process', ['--standalone'], 'undo_last_change'],
+  ['the tools of a page that are listed when it comes', ['--list', 'dynamic'], 'run_code_cell'],
+])('leaves the notebook what that may have later: %s', async (_, args, name) => {
+  const file = temporaryPath('plain.json');
+  writeFileSync(file, JSON.stringify({ mcpServers: { docs: named([name, 'search'], { names: 'plain' }) } }));
+  await using program = await Program.open({ args: ['stdio', '--config', file, ...args] });
+  const names = namesOf((await program.request('tools/list')) as unknown as AgentReply);
+  expect(names).toEqual(expect.arrayContaining(['search', `docs__${name}`]));
+  expect(names).not.toContain(name);
+  expect(textOf((await program.callTool(`docs__${name}`)) as unknown as AgentReply)).toBe(`I am ${name}`);
+});

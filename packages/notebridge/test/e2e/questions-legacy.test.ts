@@ -33,9 +33,9 @@ function legacyCaller(answer: (question: Question) => Promise<JsonObject>, sessi
 function modernCall(
   args: JsonObject,
   more: JsonObject = {},
-  { sessionId = 'modern', principal }: { sessionId?: string; principal?: Principal } = {},
+  { sessionId = 'modern', principal, clientInfo }: { sessionId?: string; principal?: Principal; clientInfo?: JsonObject } = {},
 ) {
-  const caller = { sessionId, door: 'http', era: 'modern', clientInfo: undefined, ...(principal && { principal }) } as const;
+  const caller = { sessionId, door: 'http', era: 'modern', clientInfo, ...(principal && { principal }) } as const;
   const context = createCall('ask', args, { asker: { clientCapabilities: everything }, caller });
   return context.copy({ message: { ...context.message, ...more } }) as typeof context;
 }
@@ -91,6 +91,8 @@ describe('a call of a modern agent to a server of the legacy era', () => {
     await expect(again({}, { asks: [form, form] })).rejects.toMatchObject(refused);
     await expect(again({}, args, { sessionId: 'another' })).rejects.toMatchObject(refused);
     await expect(again({}, args, { principal: { kind: 'anonymous' } })).rejects.toMatchObject(refused);
+    // Over HTTP agents of one token share a session: what they call themselves tells them apart.
+    await expect(again({}, args, { clientInfo: { name: 'other', version: '1' } })).rejects.toMatchObject(refused);
     expect(await again({})).toMatchObject({ structuredContent: { answers: [{ action: 'accept' }] } });
   });
 

@@ -154,19 +154,21 @@ describe('a modern agent', () => {
       const [answer] = await messagesOf(await ask('tools/call', { name: 'it__ask', arguments: args, _meta: meta }));
       return (answer as { result: { inputRequests?: { a: { params: JsonObject } } } }).result.inputRequests?.a.params;
     };
-    for (const url of ['javascript:alert(1)', 'data:text/html,x', 'file:///etc/passwd', 'https://a\u202eb', 'java\tscript:x', '', 7, null])
+    const odd = ['javascript:alert(1)', 'data:text/html,x', 'file:///etc/passwd', 'https://a\u202eb', 'java\tscript:x', '', 7, null];
+    for (const url of [...odd, 'https://good.example@x.example/', 'https://:good.example@x.example/'])
       expect(await call({ mode: 'url', message: 'Log in.', url })).toBeUndefined();
     expect(await call({ mode: 'weird', message: 'x' })).toBeUndefined();
     expect(await call({ mode: 'url', message: 'Log in.', url: 'http://x.example/?q=a#b' })).toMatchObject({
       url: 'http://x.example/?q=a#b',
     });
     const words = '\u001b[2K\b\b\r\u202e[other]\nPassword?\ttab \u0085\u2028';
-    const property = { title: words, description: words, const: words };
+    const property = { title: words, description: words, const: words, enumNames: [words] };
+    const clean = '[2K[other]\nPassword?\ttab ';
     expect(await call({ message: words, requestedSchema: { type: 'object', properties: { [words]: property } } })).toEqual({
-      message: '[it] [2K[other]\nPassword?\ttab ',
+      message: `[it] ${clean}`,
       requestedSchema: {
         type: 'object',
-        properties: { [words]: { title: '[2K[other]\nPassword?\ttab ', description: '[2K[other]\nPassword?\ttab ', const: words } },
+        properties: { [words]: { title: clean, description: clean, enumNames: [clean], const: words } },
       },
     });
   });

@@ -4,7 +4,7 @@ import type { JsonObject } from '@notebridge/kit/json';
 import { describe, expect, it } from 'vitest';
 import type { Era } from '../../src/core/protocol-versions.js';
 import { type Agent, agentKinds } from '../support/agents.js';
-import { type AskedAgent, openOnStdio } from '../support/asked-agent.js';
+import { type AskedAgent, openCommand, openOnStdio } from '../support/asked-agent.js';
 import { Program, programFile, runProgram } from '../support/program.js';
 import { RawPage } from '../support/raw-page.js';
 import { recordedLines, recordedMethods, recordingFolder, replayedServer } from '../support/recordings.js';
@@ -137,9 +137,11 @@ describe('a server that asks in the middle of a call', () => {
       const file = join(recordingFolder(), 'bug.jsonl');
       const more = { questions: 'serial' };
       const servers = { asks: { ...fixture('asks.mjs', upstream), ...more } };
-      const recorded = await callAll(await openOnStdio(servers, { era }, ['record', file, '--server', 'asks']));
+      const recorded = await callAll(
+        await openCommand(servers, { era }, (config) => ['record', file, '--server', 'asks', '--config', config, '--standalone']),
+      );
       expect(recorded.slice(0, 5)).toEqual(['accept Ada', 'url accept', 'm: hi', 'file:///ada', 'Ada Ada']);
-      expect(await callAll(await openOnStdio({}, { era }, ['replay', file]))).toEqual(recorded);
+      expect(await callAll(await openCommand({}, { era }, () => ['replay', file]))).toEqual(recorded);
       const replayed = { asks: { ...replayedServer(file, 'server:asks'), ...more } };
       expect(await callAll(await openOnStdio(replayed, { era }), 'asks__')).toEqual(recorded);
     },

@@ -256,6 +256,54 @@ describe('a server over HTTP whose era nobody has told', () => {
     expect(methods).toEqual(['server/discover']);
   });
 
+  it.each([
+    ['before', 'server/discover'],
+    ['after', 'tools/list'],
+  ])(
+    'and that was so slow that it was asked both ways, and opened a session %s the modern way was agreed on, is called without it',
+    async (_, openedAt) => {
+      const modernResults: Record<string, object> = {
+        'server/discover': { supportedVersions: [modern], capabilities: { tools: {} } },
+        'tools/list': { tools: [{ name: 'echo', inputSchema: { type: 'object' } }], ttlMs: 0, cacheScope: 'private' },
+        'tools/call': { content: [] },
+      };
+      const answers: Record<string, () => void> = {};
+      const inSession: string[] = [];
+      const http = createServer(async (request, response) => {
+        if (request.method !== 'POST') return response.writeHead(405).end();
+        const { id, method } = JSON.parse(await text(request)) as { id?: number; method: string };
+        if (request.headers['mcp-session-id'] !== undefined) inSession.push(method);
+        const answer = (found: object, headers = {}): void => {
+          response.writeHead(200, { 'content-type': 'application/json', ...headers });
+          response.end(JSON.stringify({ jsonrpc: '2.0', id, result: { resultType: 'complete', ...found } }));
+        };
+        const initialized = () => answer({ protocolVersion: legacy, capabilities: {} }, { 'mcp-session-id': 'late' });
+        const isFirst = answers[method] === undefined;
+        answers[method] ??= method === 'initialize' ? initialized : () => answer(modernResults[method] ?? {});
+        // The first question is answered when the other one is here, and `initialize` before the next one is sent, or the one behind it.
+        if (method === 'initialize') answers['server/discover']?.();
+        else if (method !== 'server/discover' || !isFirst) {
+          if (method === openedAt) answers.initialize?.();
+          setImmediate(() => answer(modernResults[method] ?? {}));
+        }
+        return response;
+      });
+      http.listen(0, '127.0.0.1');
+      await new Promise((resolve) => http.once('listening', resolve));
+      onTestFinished(() => {
+        http.closeAllConnections();
+        http.close();
+      });
+      const { port } = http.address() as AddressInfo;
+      const { upstreams, server, call } = openUpstreams([httpConfig(`http://127.0.0.1:${port}/mcp`)], { limits });
+      await upstreams.start();
+      expect(server().state).toMatchObject({ status: 'running', protocolVersion: modern });
+      await server().listTools();
+      expect(await call('echo')).toMatchObject({ content: [] });
+      expect(inSession).toEqual([]);
+    },
+  );
+
   it.each(['sessions', 'sse', 'modern'] as const)('and is one of the official SDK (%s) is reached', async (kind) => {
     const upstream = await HttpUpstream.open(kind);
     const { upstreams, server } = openUpstreams([httpConfig(upstream.url, { transport: kind === 'sse' ? 'sse' : 'http' })]);

@@ -5,6 +5,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import type { JsonObject } from '@notebridge/kit/json';
 import type { Era } from '../../src/core/protocol-versions.js';
 import { modernVersion } from './agents.js';
+import { untilBrokerEnded } from './broker.js';
 import { createHome, programFile } from './program.js';
 import type { ServedHub, ServersForTest } from './served-hub.js';
 
@@ -16,6 +17,8 @@ export interface Asked {
 
 export interface AskedAgentOptions {
   era: Era;
+  /** What it calls itself. Default `asked`. */
+  name?: string;
   /** What it declares. Default: everything. */
   capabilities?: JsonObject;
   /** How it answers. Default: `answerAll`. */
@@ -47,23 +50,40 @@ export function openAtHub(hub: ServedHub, options: AskedAgentOptions, token = hu
   return open(new StreamableHTTPClientTransport(new URL('/mcp', hub.url), { requestInit }), options);
 }
 
-/** Over stdio, with a Notebridge of its own that has these servers. `words`: the command, if it is not `stdio`. */
-export function openOnStdio(servers: ServersForTest, options: AskedAgentOptions, words: string[] = ['stdio']): Promise<AskedAgent> {
+/** Over stdio, with a Notebridge of its own that has these servers. */
+export function openOnStdio(servers: ServersForTest, options: AskedAgentOptions, more: string[] = ['--standalone']): Promise<AskedAgent> {
+  return openCommand(servers, options, (config) => ['stdio', '--config', config, ...more]);
+}
+
+/** Over stdio, with another command of the program. */
+export function openCommand(
+  servers: ServersForTest,
+  options: AskedAgentOptions,
+  toWords: (config: string) => string[],
+): Promise<AskedAgent> {
   const { home, env } = createHome();
   const config = join(home, 'mcp.json');
   writeFileSync(config, JSON.stringify({ mcpServers: servers }));
-  const hubOptions = words[0] === 'replay' ? [] : ['--config', config, '--standalone'];
-  const args = [programFile, ...words, ...hubOptions];
-  const close = (): void => rmSync(home, { recursive: true, force: true });
+  const args = [programFile, ...toWords(config)];
+  const close = async (): Promise<void> => {
+    await untilBrokerEnded(join(home, 'state'));
+    rmSync(home, { recursive: true, force: true });
+  };
   return open(new StdioClientTransport({ command: process.execPath, args, env, stderr: 'ignore' }), { ...options, onClose: close });
 }
 
 async function open(
   transport: Transport,
-  { era, capabilities = everyCapability, answer = answerAll, onClose }: AskedAgentOptions & { onClose?: () => void },
+  {
+    era,
+    name = 'asked',
+    capabilities = everyCapability,
+    answer = answerAll,
+    onClose,
+  }: AskedAgentOptions & { onClose?: () => Promise<void> },
 ): Promise<AskedAgent> {
   const versionNegotiation = era === 'modern' ? { mode: { pin: modernVersion } } : undefined;
-  const client = new Client({ name: 'asked', version: '1' }, { capabilities, ...(versionNegotiation && { versionNegotiation }) });
+  const client = new Client({ name, version: '1' }, { capabilities, ...(versionNegotiation && { versionNegotiation }) });
   const asked: Asked[] = [];
   const take = (message: unknown, { mcpReq }: { mcpReq: { signal: AbortSignal } }): never => {
     const { method, params = {} } = message as Asked;
@@ -79,7 +99,7 @@ async function open(
     asked,
     close: async () => {
       await client.close();
-      onClose?.();
+      await onClose?.();
     },
     call: async (name, args = {}, signal) => {
       const { content } = await client.callTool({ name, arguments: args }, signal && { signal });

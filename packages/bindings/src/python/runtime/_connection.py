@@ -62,7 +62,8 @@ class Connection:
         if ask.route is not self._route:
             self._route, self._head = ask.route, _head_of(ask.route) + self._lines
         accept = "Accept: application/x-ndjson\r\n" if call.streams else ""
-        lines = f"{self._head}{accept}Idempotency-Key: {call.key}\r\nContent-Length: {len(call.body)}\r\n\r\n"
+        cell = "" if call.cell is None else f"Notebridge-Cell: {call.cell}\r\n"
+        lines = f"{self._head}{accept}{cell}Idempotency-Key: {call.key}\r\nContent-Length: {len(call.body)}\r\n\r\n"
         head = f"POST {self.prefix}{ask.target} HTTP/1.1\r\n{lines}"
         return self._exchange(head.encode("latin-1") + call.body, ask.deadline, emit)
 

@@ -11,6 +11,7 @@ import time
 from typing import Any, Dict, Generator, Mapping, NamedTuple, NoReturn, Optional, Tuple, Union, cast
 
 from . import _errors, _settings
+from ._cell import current_cell
 from ._json import encode, parse
 from ._settings import Route
 from ._values import ToolResult, from_answer
@@ -36,6 +37,8 @@ class Call(NamedTuple):
     streams: bool
     #: Seconds on `time.monotonic`; None: the route's timeout applies.
     deadline: Optional[float]
+    #: See `_cell.py`.
+    cell: Optional[str] = None
 
 
 class Ask(NamedTuple):
@@ -86,7 +89,7 @@ def begin(server: str, tool: str, arguments: Mapping[str, Any], *, streams: bool
         raise ValueError(f"timeout must be more than 0 seconds, not {timeout!r}")
     body = encode(arguments, server, tool)
     deadline = None if timeout is None else time.monotonic() + timeout
-    return _converse(Call(server, tool, body, f"{_key_prefix}-{next(_key_numbers)}", streams, deadline))
+    return _converse(Call(server, tool, body, f"{_key_prefix}-{next(_key_numbers)}", streams, deadline, current_cell()))
 
 
 def _converse(call: Call) -> Conversation:

@@ -1,5 +1,6 @@
 import type { PendingExecution } from '../execution-queue.js';
 import type { Execution, Output } from '../kernel.js';
+import type { CodeAsker } from '../kernel-tools.js';
 import { toShown } from './shown-by-code.js';
 
 export interface CellRunOptions {
@@ -69,6 +70,11 @@ export class CellRun {
     for (const payload of Array.isArray(content.payload) ? content.payload : []) this.#showPage(payload);
     if (this.#isIdle) this.#end(this.#status);
     else this.#waitForIdle();
+  }
+
+  /** Whom servers may ask in its calls. */
+  get asker(): CodeAsker | undefined {
+    return this.#options.execution.asker;
   }
 
   async takeQuestion({ prompt, password }: Content, header: string): Promise<void> {

@@ -74,7 +74,10 @@ export class JupyterEngine implements Engine {
       onExit: (reason) => this.#over(reason),
     });
     this.#helper.send({ type: 'start', ...(kernelName === undefined ? {} : { kernelName }), tools: tools !== undefined });
-    if (tools) this.#calls = openToolCalls(tools, (command) => this.#helper.send(command));
+    if (tools) {
+      const askerOf = (cell: string) => (cell === this.#run?.id ? this.#run.cell.asker : undefined);
+      this.#calls = openToolCalls({ tools, send: (command) => this.#helper.send(command), askerOf });
+    }
   }
 
   run(execution: PendingExecution): void {

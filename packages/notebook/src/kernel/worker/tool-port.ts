@@ -49,8 +49,11 @@ export class ToolPort {
       Object.assign(Object.create(null), {
         folder,
         canWait: mailbox.canWait,
-        call: (id: number, server: string, tool: string, body: string, hears: boolean) =>
-          post({ type: 'toolCall', id: Number(id), server: `${server}`, tool: `${tool}`, body: `${body}`, hears: hears === true }),
+        call: (id: number, server: string, tool: string, body: string, hears: boolean, cell: number) =>
+          post({
+            ...{ type: 'toolCall', id: Number(id), server: `${server}`, tool: `${tool}`, body: `${body}`, hears: hears === true },
+            cell: `${cell}`,
+          }),
         cancel: (id: number) => post({ type: 'toolCancel', id: Number(id) }),
         heard: (id: number) => post({ type: 'toolHeard', id: Number(id) }),
         wait: (id: number, ms: number) => this.#wait(id, ms),

@@ -1,4 +1,5 @@
 import type { EditorView } from '@codemirror/view';
+import type { ElicitationAnswer } from '../../elicitation.js';
 import type { OpenQuestion } from '../../input-questions.js';
 import type { Cell, CellType } from '../../model/cell.js';
 import type { Run } from '../../run-queue.js';
@@ -14,6 +15,8 @@ import type { Mode, Selection } from '../state/selection.js';
 import { CellSource } from './cell-source.js';
 import { clashBar } from './clash-bar.js';
 import type { NotebookKeys } from './editor.js';
+import { elicitationBody } from './elicitation-body.js';
+import { inputBody } from './input-body.js';
 import type { AskCompletions } from './kernel-completion.js';
 import { QuestionForm } from './question-form.js';
 import { RunTime } from './run-time.js';
@@ -28,6 +31,7 @@ export interface CellHost {
   complete: AskCompletions;
   /** Null refuses. */
   answer: (questionId: number, text: string | null) => void;
+  answerElicitation: (questionId: number, answer: ElicitationAnswer) => void;
 }
 
 export const typeNames: { readonly [type in CellType]: string } = { code: 'Code', markdown: 'Text', raw: 'Raw' };
@@ -186,10 +190,23 @@ export class CellView {
   showQuestion(question: OpenQuestion | undefined): void {
     if (question?.id === this.#question?.id) return;
     const before = this.#question?.hasFocus ? this.#question : undefined;
-    this.#question = question && new QuestionForm(question, (text) => this.#host.answer(question.id, text));
+    this.#question = question && this.#formFor(question);
     this.#asked.replaceChildren(...(this.#question ? [this.#question.element] : []));
     if (before && !before.giveBack()) this.focus();
     this.#question?.offer();
+  }
+
+  #formFor(question: OpenQuestion): QuestionForm {
+    const { id } = question;
+    if (!('elicitation' in question))
+      return new QuestionForm(
+        question,
+        inputBody(question, (text) => this.#host.answer(id, text)),
+      );
+    return new QuestionForm(
+      question,
+      elicitationBody(question, (answer) => this.#host.answerElicitation(id, answer)),
+    );
   }
 
   /** Its question takes the keyboard if it may. */

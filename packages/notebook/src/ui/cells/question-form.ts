@@ -1,47 +1,41 @@
 import type { OpenQuestion } from '../../input-questions.js';
-import { button, el } from '../dom.js';
-import { nameOf } from '../names.js';
-import { visibleNodes } from '../visible.js';
+import { el } from '../dom.js';
+import { whoAsks } from './question-words.js';
 
 /** Text that was typed so lately is still being typed. */
 const typingMs = 1500;
 
-/** What running code asks, with a field for the answer. Enter answers, Escape refuses; both end the form when the host says so. */
+/** What stands in the form of a question, and what becomes of it. */
+export interface QuestionBody {
+  /** Takes the keyboard. */
+  readonly first: HTMLElement;
+  readonly nodes: readonly Node[];
+  submit(): void;
+  /** Escape. */
+  refuse(): void;
+}
+
+/** What running code, or a server that it calls, asks. Enter answers, Escape refuses; both end the form when the host says so. */
 export class QuestionForm {
   readonly element: HTMLFormElement;
-  readonly #field: HTMLInputElement;
+  readonly #first: HTMLElement;
   readonly #question: OpenQuestion;
   /** Where the keyboard was, if it was in another text. */
   #before: HTMLElement | undefined;
 
-  constructor(question: OpenQuestion, answer: (text: string | null) => void) {
+  constructor(question: OpenQuestion, { first, nodes, submit, refuse }: QuestionBody) {
     this.#question = question;
-    const { prompt, password, run } = question;
-    const who = run.by.kind === 'agent' ? `The code that ${nameOf(run.by)} runs asks` : 'The code asks';
-    const label = el('span', { class: 'question-prompt' }, ...visibleNodes(prompt.trim() === '' ? `${who}:` : prompt));
-    const type = password ? 'password' : 'text';
-    this.#field = el('input', { type, class: 'question-field', autocomplete: 'off', spellcheck: 'false', autocapitalize: 'off' });
-    this.element = el(
-      'form',
-      { class: 'question', 'aria-label': who },
-      el('label', {}, label, this.#field),
-      el(
-        'div',
-        { class: 'actions' },
-        el('button', { type: 'submit', class: 'main' }, 'Answer'),
-        button({ onclick: () => answer(null) }, 'Refuse'),
-      ),
-      el('p', { class: 'question-hint' }, 'The cell waits. ', el('kbd', {}, 'Enter'), ' answers, ', el('kbd', {}, 'Esc'), ' refuses.'),
-    );
+    this.#first = first;
+    this.element = el('form', { class: 'question', 'aria-label': whoAsks(question) }, ...nodes);
     this.element.addEventListener('submit', (event) => {
       event.preventDefault();
-      answer(this.#field.value);
+      submit();
     });
     this.element.addEventListener('keydown', (event) => {
       if (event.key !== 'Escape' || event.isComposing) return;
       event.preventDefault();
       event.stopPropagation();
-      answer(null);
+      refuse();
     });
   }
 
@@ -62,7 +56,7 @@ export class QuestionForm {
     const mayTake = !writes || isOwn || hasOnlyRun;
     if (this.#question.run.by.kind === 'agent' || !mayTake || document.querySelector('dialog[open]')) return;
     this.#before = writes && !isOwn ? active : undefined;
-    this.#field.focus();
+    this.#first.focus();
     this.element.scrollIntoView({ block: 'nearest' });
   }
 

@@ -1,3 +1,4 @@
+import { wordsOf } from '../cells/question-words.js';
 import { nameOf, verbs } from '../names.js';
 import { withoutAnsi } from '../outputs/ansi.js';
 import type { Store, StoreEvent } from '../state/store.js';
@@ -30,7 +31,7 @@ function textOf(event: StoreEvent, store: Store): string | undefined {
   }
   if (event.type === 'question') {
     if (!event.question) return undefined;
-    return `Cell ${store.indexOf(event.cellId) + 1} asks: ${visible(event.question.prompt.slice(0, 200))}`;
+    return `Cell ${store.indexOf(event.cellId) + 1} asks: ${visible(wordsOf(event.question).slice(0, 200))}`;
   }
   if (event.type === 'acted') return `${nameOf(event.by)} ${acts[event.what]}.`;
   if (event.type !== 'cell' || event.change.by.kind !== 'agent') return undefined;

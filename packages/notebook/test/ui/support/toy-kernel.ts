@@ -6,7 +6,7 @@ import type { Layer } from '../../../src/kernel/layers.js';
 export type Scenes = { readonly [word: string]: (rest: string) => readonly Output[] };
 
 /**
- * A kernel that knows a few words: `print`, `fail`, `ask` and `secret` (questions), `wait` (until it is interrupted or `finish` is called), and the scenes of a
+ * A kernel that knows a few words: `print`, `fail`, `ask` and `secret` (questions), `elicit` (what the server "github" asks: its params), `wait` (until it is interrupted or `finish` is called), and the scenes of a
  * test. It counts and interrupts like a real one; what it computes is of no interest to a window.
  */
 export class ToyKernel implements Kernel {
@@ -30,7 +30,7 @@ export class ToyKernel implements Kernel {
     this.#become('idle');
   }
 
-  async execute(source: string, { onOutput, onInput, signal = new AbortController().signal }: ExecuteOptions): Promise<Execution> {
+  async execute(source: string, { onOutput, onInput, asker, signal = new AbortController().signal }: ExecuteOptions): Promise<Execution> {
     this.#become('busy');
     const executionCount = ++this.#count;
     let status: Execution['status'] = 'ok';
@@ -39,6 +39,13 @@ export class ToyKernel implements Kernel {
       const scene = this.#scenes[word];
       for (const output of scene?.(rest) ?? []) onOutput(output);
       if (word === 'print') onOutput({ output_type: 'stream', name: 'stdout', text: `${rest}\n` });
+      if (word === 'elicit') {
+        const question = { method: 'elicitation/create', params: JSON.parse(rest) };
+        const interrupted = new AbortController();
+        this.#end = () => interrupted.abort();
+        const answer = await asker?.ask(question, { server: 'github', signal: interrupted.signal, timeoutMs: 60_000 });
+        onOutput({ output_type: 'stream', name: 'stdout', text: `${JSON.stringify(answer)}\n` });
+      }
       if (word === 'wait')
         status = await new Promise((resolve) => {
           this.#end = resolve;

@@ -2,10 +2,11 @@ import { loadEmitter } from '@notebridge/bindings';
 import { Listeners } from '@notebridge/kit/listeners';
 import type { Logger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
-import type { NotebookTools, ToolAccess, ToolCall, ToolCallOptions, ToolPackage } from '@notebridge/notebook/host';
+import type { CodeAsker, NotebookTools, ToolAccess, ToolCall, ToolCallOptions, ToolPackage } from '@notebridge/notebook/host';
 import { gatherInput } from '../../bindings/input.js';
 import { Renewer } from '../../bindings/renewer.js';
 import type { Principal } from '../../core/principal.js';
+import { type Asker, toAskable } from '../../core/questions.js';
 import { onToolsChanged, type ToolServer } from '../../core/tool-server.js';
 import { createKernelDoor, type KernelDoor } from '../../doors/kernel/kernel-door.js';
 import type { ToolProxyHub } from '../../doors/tool-proxy/tool-proxy-context.js';
@@ -75,12 +76,17 @@ export class CodeTools implements NotebookTools {
     this.#renewer.ask(0);
   }
 
-  async call(call: ToolCall, { signal, onEvent }: ToolCallOptions): Promise<string> {
+  async call(call: ToolCall, { signal, onEvent, asker }: ToolCallOptions): Promise<string> {
     const grant = this.#grant;
     if (grant === undefined) return refusal('denied', 'This notebook has no right to call tools (yet). Try again in a moment.');
     await grant.refresh();
     const { isAllowed } = grant;
-    const answer = await this.#door.call(call, { principal: grant.principal, signal, onEvent });
+    const answer = await this.#door.call(call, {
+      principal: grant.principal,
+      signal,
+      onEvent,
+      asker: asker && toAsker(asker, call.server),
+    });
     this.#showAccess();
     // The guard has refused and recorded it; only we can say what a person has to do.
     return isAllowed ? answer : refusal('denied', takenAway(grant.id));
@@ -150,6 +156,14 @@ export class CodeTools implements NotebookTools {
     this.#access = access;
     this.#accesses.emit(access);
   }
+}
+
+/** Whoever has the cell run, as any other caller is asked. */
+function toAsker(asker: CodeAsker, server: string): Asker | undefined {
+  const clientCapabilities = toAskable(asker.can);
+  if (clientCapabilities === undefined) return undefined;
+  const ask: Asker['ask'] = (_, question, { cancellation: { signal }, timeoutMs }) => asker.ask(question, { server, signal, timeoutMs });
+  return { clientCapabilities, ask };
 }
 
 function reachable(servers: ConfigServers): ToolServer[] {

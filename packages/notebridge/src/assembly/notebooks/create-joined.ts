@@ -51,6 +51,7 @@ export function createJoined(setup: NotebookSetup, { open, place, readOnly, how,
     showWindow: (window) => showWindow(window, pages.openBrowser === false ? async () => browserSwitchedOff : openBrowser),
     nameOfAgent,
     tools: tools && new LentTools(tools),
+    answerTimeoutMs: config.limits.answerTimeoutMs,
     logger,
   });
 }

@@ -85,6 +85,7 @@ export async function openBuiltIn(
     host,
     writeAddress,
     hasTools: tools !== undefined,
+    answerTimeoutMs: setup.config.limits.answerTimeoutMs,
     ...(pages.openBrowser !== false ? {} : { openBrowser: async () => browserSwitchedOff }),
   });
   const roster = new AgentRoster(host);

@@ -67,7 +67,8 @@ export async function openColab(setup: NotebookSetup, profile: PageProfile): Pro
     await runs?.close();
     await session.cleanup();
   };
-  const page: OpenedNotebook = { provider: runs ?? proxyServer, middlewares: [...session.middleware, ...undo, ...fit], close };
+  const laterTools = profile.tools.map(({ name }) => name);
+  const page: OpenedNotebook = { provider: runs ?? proxyServer, middlewares: [...session.middleware, ...undo, ...fit], laterTools, close };
   const { hold = 'own' } = pages;
   return hold === 'own' || runs === undefined ? page : besideOthers(setup, page, { profile, client, runs });
 }

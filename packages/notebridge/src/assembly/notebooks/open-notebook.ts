@@ -7,6 +7,7 @@ import type { Provider } from '../../core/provider.js';
 import type { OnRefused } from '../../core/refused-attempt.js';
 import { RequestContext } from '../../core/request-context.js';
 import { composeMiddleware } from '../../middleware/compose.js';
+import { undoTool } from '../../notebooks/changes/undo-tool.js';
 import type { PagePort } from '../../notebooks/pages/page-listener.js';
 import type { BrowserResult } from '../../processes/browser.js';
 import type { Settings } from '../settings.js';
@@ -17,6 +18,8 @@ export interface OpenedNotebook {
   provider: Provider;
   /** Added inside all others. */
   middlewares: readonly Middleware[];
+  /** Tools that it may have later. Default: those that it lists, and undo. */
+  laterTools?: readonly string[];
   /** Resolves when a person asks for the end of the agent's connection; rejects if the notebook cannot be opened after all. */
   ended?: Promise<void>;
   /** Resolves when the user asks for the end of the notebook, by `notebridge stop`. */
@@ -61,8 +64,8 @@ export class NotebookPlace {
   }
 }
 
-/** What the tools are called that a notebook has when it is opened, those of its layers too. */
-export async function namesOfTools({ provider, middlewares }: OpenedNotebook): Promise<ReadonlySet<string>> {
+/** What the tools are called that a notebook has when it is opened, those of its layers too, or may have later: undo comes with a change. */
+export async function namesOfTools({ provider, middlewares, laterTools = [] }: OpenedNotebook): Promise<ReadonlySet<string>> {
   const context = new RequestContext({
     type: 'request',
     method: 'tools/list',
@@ -73,7 +76,8 @@ export async function namesOfTools({ provider, middlewares }: OpenedNotebook): P
     notify: () => {},
   });
   const { tools } = await composeMiddleware(middlewares)(context, (inner) => provider.request('tools/list', {}, inner));
-  return new Set(Array.isArray(tools) ? (tools as Tool[]).map(({ name }) => name) : []);
+  const listed = Array.isArray(tools) ? (tools as Tool[]).map(({ name }) => name) : [];
+  return new Set([...listed, undoTool.name, ...laterTools]);
 }
 
 /** What stands for a browser when opening one is switched off. */

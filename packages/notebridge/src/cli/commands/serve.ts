@@ -5,7 +5,7 @@ import type { ServeOptions } from '../serve/run-serve.js';
 
 /** `notebridge serve`: the hub as a service, every door on one port. */
 export function serveCommand(): Command {
-  const { config, kernel, sandbox, files, allowNet, list, noBrowser, noJournal, logLevel } = sharedOptions;
+  const { config, kernel, sandbox, files, allowNet, codeMode, list, noBrowser, noJournal, logLevel } = sharedOptions;
   const command = new Command('serve').description('the hub as a service: tools over HTTP for code, MCP over HTTP for agents, on one port');
   return addOptions(command, [
     config(),
@@ -20,6 +20,7 @@ export function serveCommand(): Command {
     sandbox(),
     files(),
     allowNet(),
+    codeMode(),
     list(),
     noBrowser(),
     noJournal(),

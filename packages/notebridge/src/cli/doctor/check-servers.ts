@@ -11,6 +11,9 @@ import type { ServerConfig } from '../../core/server-config.js';
 import type { Redactor } from '../../util/redactor.js';
 import { type Check, failedCheck, note, ok } from './check.js';
 
+/** Of a `per-agent` server: what counts as one agent. */
+const whoIsOne = 'runs once for each agent, which over HTTP in 2026-07-28 means each token and client name: one grant per agent';
+
 /** Starts each server, all at once, and asks for its tools; then all are ended. */
 export async function checkServers(config: Config, redactor: Redactor): Promise<Check[]> {
   const servers = new ConfigServers({
@@ -36,11 +39,8 @@ async function checkServer(config: ServerConfig, servers: ConfigServers): Promis
   const startedAt = performance.now();
   try {
     const tools = (await servers.get(config.name)?.listTools()) ?? [];
-    return ok(
-      name,
-      `${config.transport === 'stdio' ? 'starts' : 'answers'} and lists ${tools.length} tools`,
-      performance.now() - startedAt,
-    );
+    const text = `${config.transport === 'stdio' ? 'starts' : 'answers'} and lists ${tools.length} tools`;
+    return ok(name, config.instances === 'per-agent' ? `${text}; ${whoIsOne}` : text, performance.now() - startedAt);
   } catch (error) {
     if (codeOf(error) === 'login_required') return failedCheck(name, messageOf(error), 'Run that command, then this one again.');
     const next =

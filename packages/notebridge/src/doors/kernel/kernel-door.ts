@@ -1,8 +1,10 @@
 import type { JsonObject } from '@notebridge/kit/json';
 import { messageOf } from '@notebridge/kit/message-of';
+import type { ParentCall } from '../../core/call-context.js';
 import { Cancellation } from '../../core/cancellation.js';
 import { BridgeError } from '../../core/errors.js';
 import type { Principal } from '../../core/principal.js';
+import type { Asker } from '../../core/questions.js';
 import type { Printed } from '../../core/wire.js';
 import { isRefusal } from '../http/refusal.js';
 import { toCallEvent } from '../tool-proxy/call-stream.js';
@@ -22,8 +24,12 @@ export interface KernelCall {
 export interface KernelCallOptions {
   principal: Principal;
   signal: AbortSignal;
+  /** The call in whose course the code runs: the audit names it, and questions go to the agent that made it. */
+  parent?: ParentCall | undefined;
   /** Receives progress and log lines, each one JSON text. */
   onEvent?: ((line: string) => void) | undefined;
+  /** How servers ask whoever has the code run. Left out: they ask nobody. */
+  asker?: Asker | undefined;
 }
 
 /** The tool proxy without HTTP, for code in a kernel of this process: texts in, the proxy's own answers out, unchanged. */
@@ -38,7 +44,7 @@ export function createKernelDoor(options: ToolProxyOptions): KernelDoor {
   const proxy = createProxyContext(options, callTarget);
   return {
     sessionOf: (principal) => proxy.callerOf(principal).sessionId,
-    async call({ server, tool, body }, { principal, signal, onEvent }) {
+    async call({ server, tool, body }, { principal, signal, parent, onEvent, asker }) {
       const callId = proxy.nextCallId();
       const startedAt = proxy.now();
       const print = (answer: ReturnType<typeof failedAnswer>): string => {
@@ -55,7 +61,7 @@ export function createKernelDoor(options: ToolProxyOptions): KernelDoor {
         const response = await proxyToolCall(
           proxy,
           { server, tool },
-          { arguments: parsed.arguments, principal, callId, cancellation, onEvent: onEvent && toNotify(onEvent) },
+          { arguments: parsed.arguments, principal, callId, parent, cancellation, onEvent: onEvent && toNotify(onEvent), asker },
         );
         return toText(printAnswer(response, proxy.limits.maxResultBytes));
       } catch (error) {

@@ -1,10 +1,12 @@
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { messageOf } from '@notebridge/kit/message-of';
 import type { ToolNames } from '../../catalog/tool-names.js';
+import type { Caller, ParentCall } from '../../core/call-context.js';
 import { Cancellation } from '../../core/cancellation.js';
 import { BridgeError, RemoteError } from '../../core/errors.js';
 import type { MiddlewareContext } from '../../core/middleware.js';
 import { owner, type Principal } from '../../core/principal.js';
+import type { Asker } from '../../core/questions.js';
 import { RequestContext } from '../../core/request-context.js';
 import type { ToolAddress } from '../../core/tool-address.js';
 import type { ToolServer, ToolServers } from '../../core/tool-server.js';
@@ -32,8 +34,14 @@ export interface ToolCallOptions {
   principal?: Principal | undefined;
   cancellation?: Cancellation | undefined;
   callId?: string | undefined;
+  /** The call in whose course the code runs that makes this one. */
+  parent?: ParentCall | undefined;
+  /** The owner has typed it. Default false. */
+  isTyped?: boolean | undefined;
   /** Receives progress and log lines of the tool while it runs; left out, the server is not asked for progress. */
   onEvent?: ((method: string, params: JsonObject) => void) | undefined;
+  /** How a server asks the caller in the middle of the call. Left out: it asks nobody. */
+  asker?: Asker | undefined;
 }
 
 /**
@@ -108,11 +116,20 @@ function toContext(
     message:
       onEvent === undefined ? { name, arguments: call.arguments } : { name, arguments: call.arguments, _meta: { progressToken: callId } },
     callId,
-    caller: proxy.callerOf(principal),
+    caller: toCaller(proxy.callerOf(principal), call.parent),
+    parent: call.parent,
+    isTyped: call.isTyped,
     cancellation: call.cancellation ?? new Cancellation(),
     target,
     notify: onEvent === undefined ? ignoreEvent : (method, params = {}) => onEvent(method, params),
+    asker: call.asker,
+    requestId: callId,
   });
+}
+
+/** Code that runs in the course of an agent's call has the agent's own instance of a server that has one for each. */
+function toCaller(caller: Caller, parent: ParentCall | undefined): Caller {
+  return parent?.caller === undefined ? caller : { ...caller, sessionId: parent.caller.sessionId };
 }
 
 /** The codes that this door spells as its reference does. */

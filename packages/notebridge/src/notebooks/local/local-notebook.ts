@@ -1,9 +1,12 @@
 import type { JsonObject } from '@notebridge/kit/json';
-import type { NotebookHost } from '@notebridge/notebook/host';
+import type { CodeAsker, NotebookHost, ServerQuestion, ServerQuestionOptions } from '@notebridge/notebook/host';
 import type { CallContext } from '../../core/call-context.js';
+import { Cancellation } from '../../core/cancellation.js';
 import { type Tool, type ToolResult, toTextResult } from '../../core/mcp.js';
 import { ToolsOnlyProvider } from '../../core/tools-only-provider.js';
 import { type BrowserResult, openBrowser } from '../../processes/browser.js';
+import type { AskedCall } from '../../questions/asked-call.js';
+import { AskedCalls } from '../../questions/asked-calls.js';
 import { callNotebookTool } from '../call-notebook-tool.js';
 import { describeKernel } from './describe-kernel.js';
 
@@ -11,6 +14,8 @@ export interface LocalNotebookOptions {
   host: NotebookHost;
   /** Writes the address of the window into a file of the user's own, for a person. Returns its path. Rejects with `write_failed`. */
   writeAddress: () => Promise<string>;
+  /** How long an agent may take to answer what a server asks in a call of the code that it runs. Milliseconds. Default 10 min. */
+  answerTimeoutMs?: number | undefined;
   /** Whether code in the notebook can call MCP servers. Default false. */
   hasTools?: boolean | undefined;
   /** Opens a URL for the person. Default: the system's browser. */
@@ -34,6 +39,25 @@ export function localInstructions(hasTools = false): string {
   return [instructions, unknownKernel, hasTools ? toolInstructions : ''].join('');
 }
 
+const defaultAnswerTimeoutMs = 600_000;
+
+const ignore = (): void => {};
+
+/** Asks the agent of a call. After the time the question ends as one that nobody answered. */
+async function askIn(asked: AskedCall, question: ServerQuestion, { signal, timeoutMs }: ServerQuestionOptions): Promise<JsonObject> {
+  const asking = new Cancellation();
+  const end = (): void => asking.cancel('the code does not wait for the answer any more');
+  if (signal.aborted) end();
+  else signal.addEventListener('abort', end, { once: true });
+  const timer = setTimeout(() => asking.cancel(`nobody answered it within ${timeoutMs} ms`), timeoutMs);
+  try {
+    return await asked.ask(question, asking);
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', end);
+  }
+}
+
 /** Shows the notebook to the person; everything else works without a window. */
 export const windowTool: Tool = {
   name: 'open_notebook_window',
@@ -47,10 +71,14 @@ export const windowTool: Tool = {
 export class LocalNotebook extends ToolsOnlyProvider {
   readonly name = 'notebook';
   readonly #options: LocalNotebookOptions;
+  /** Calls in whose middle servers may ask, since the code that they run calls those. */
+  readonly #asked: AskedCalls;
 
   constructor(options: LocalNotebookOptions) {
     super();
     this.#options = options;
+    const timeoutMs = options.answerTimeoutMs ?? defaultAnswerTimeoutMs;
+    this.#asked = new AskedCalls({ server: this.name, isNamed: true, isSerial: false, isOwn: false, timeoutMs });
   }
 
   /** Read at each handshake. */
@@ -64,7 +92,19 @@ export class LocalNotebook extends ToolsOnlyProvider {
   }
 
   protected async callTool(params: JsonObject, context: CallContext): Promise<ToolResult> {
-    return params.name === windowTool.name ? this.#openWindow() : callNotebookTool(this.#options.host, params, context);
+    if (params.name === windowTool.name) return this.#openWindow();
+    const { host } = this.#options;
+    const { clientCapabilities, caller, wantsProgress } = context;
+    const call = { method: 'tools/call', params, context };
+    if (params.requestState !== undefined) return this.#asked.resume(call);
+    if (clientCapabilities === undefined) return callNotebookTool(host, params, context);
+    return this.#asked.run({
+      ...call,
+      send: ({ cancellation = context.cancellation, onProgress: forwardProgress = ignore }, asked) => {
+        const asker: CodeAsker = { can: clientCapabilities, ask: (question, options) => askIn(asked, question, options) };
+        return callNotebookTool(host, params, { caller, cancellation, wantsProgress, forwardProgress }, asker);
+      },
+    });
   }
 
   async #openWindow(): Promise<ToolResult> {

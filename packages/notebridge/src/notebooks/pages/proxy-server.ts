@@ -7,6 +7,7 @@ import { BridgeError, codeOf } from '../../core/errors.js';
 import { type ListToolsResult, type Tool, type ToolResult, toFailedResult } from '../../core/mcp.js';
 import { type ParamHeader, paramHeadersOf } from '../../core/param-headers.js';
 import type { Provider, ProviderEvent } from '../../core/provider.js';
+import { mayAskIn } from '../../core/questions.js';
 import type { SerialCalls } from '../../questions/serial-calls.js';
 import type { McpClient } from '../../rpc/mcp-client.js';
 import { withoutEnvelope } from '../../rpc/modern-envelope.js';
@@ -42,9 +43,6 @@ export interface ProxyServerOptions {
 const listTimeoutMs = 5000;
 /** Agents read a list again whenever they are notified of a change, so they are notified at most once in this time. Milliseconds. */
 const changeIntervalMs = 100;
-
-/** Methods in whose middle a page may ask. */
-const mayAsk = new Set(['tools/call', 'resources/read', 'prompts/get']);
 
 /** The provider in front of a page: every request goes to whatever client there is just now, unchanged. */
 export class ProxyServer implements Provider {
@@ -208,7 +206,7 @@ export class ProxyServer implements Provider {
     { params, context, options }: { params: JsonObject; context: CallContext; options: PeerRequestOptions },
   ): Promise<JsonObject> {
     const { questions } = this.#options;
-    if (questions === undefined || !mayAsk.has(method)) return client.request(method, params, options);
+    if (questions === undefined || !mayAskIn.has(method)) return client.request(method, params, options);
     return questions.request({ method, params, context, send: (more) => client.request(method, params, { ...options, ...more }) });
   }
 

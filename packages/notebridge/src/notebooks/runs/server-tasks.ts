@@ -16,10 +16,14 @@ export interface ServerTask {
   readonly ownerKey: string;
   /** In which session it began. */
   readonly sessionId: string;
+  /** The session whose own program has it; undefined for a server that all share. */
+  readonly programOf: string | undefined;
 }
 
 /** Tasks of servers that are remembered for one owner; the oldest give way. */
 const maxTasks = 200;
+/** Characters of an id that a server gives. */
+const maxIdLength = 1024;
 
 /** States of tasks that nobody knows yet; most are of tasks that were forgotten. */
 const maxEarly = 64;
@@ -37,9 +41,10 @@ export class ServerTasks {
 
   constructor(servers: TaskServers, emit: (event: ProviderEvent) => void) {
     this.#servers = servers;
-    servers.onTaskStatus((server, params) => {
-      const task = [...this.#tasks.values()].find((one) => one.server === server && one.remoteId === params.taskId);
-      if (task === undefined) this.#keepEarly(earlyKey(server, params.taskId), params);
+    servers.onTaskStatus((server, params, programOf) => {
+      const named = { server, remoteId: params.taskId, programOf };
+      const task = this.#named(named);
+      if (task === undefined) this.#keepEarly(earlyKey(named), params);
       else this.#tell(task, params);
     });
     this.#emit = emit;
@@ -53,30 +58,40 @@ export class ServerTasks {
   begin(result: JsonObject, asked: Pick<ServerTask, 'server' | 'ownerKey' | 'sessionId'>): JsonObject {
     const begun = result.task;
     if (!isJsonObject(begun) || typeof begun.taskId !== 'string') return result;
+    assertShort(begun.taskId, asked.server);
+    const programOf = this.#servers.isPerAgent(asked.server) ? asked.sessionId : undefined;
+    // A server that was started anew begins to count anew: what had the number before is over, and must not be answered by this one.
+    const before = this.#named({ server: asked.server, remoteId: begun.taskId, programOf });
+    if (before !== undefined) this.#tasks.delete(before.id);
     const own = this.#ownedBy(asked.ownerKey);
     if (own.length >= maxTasks) this.#tasks.delete(own[0]?.id ?? '');
-    const task: ServerTask = { ...asked, id: randomUUID(), remoteId: begun.taskId };
+    const task: ServerTask = { ...asked, id: randomUUID(), remoteId: begun.taskId, programOf };
     this.#tasks.set(task.id, task);
-    const early = this.#early.get(earlyKey(task.server, task.remoteId));
+    const early = this.#early.get(earlyKey(task));
     // After the answer, by which the agent learns of the task.
-    if (early !== undefined && this.#early.delete(earlyKey(task.server, task.remoteId))) setImmediate(() => this.#tell(task, early));
+    if (early !== undefined && this.#early.delete(earlyKey(task))) setImmediate(() => this.#tell(task, early));
     return { ...result, task: withId(begun, task.id) };
   }
 
-  find(id: unknown, ownerKey: string): ServerTask | undefined {
+  /** The task of this id, if it is the owner's and its program can be asked in this session. */
+  find(id: unknown, ownerKey: string, sessionId: string): ServerTask | undefined {
     const task = this.#tasks.get(id as string);
-    return task?.ownerKey === ownerKey ? task : undefined;
+    return task?.ownerKey === ownerKey && isAskedIn(task, sessionId) ? task : undefined;
   }
 
   /** Asks the server of the task. */
   async request(task: ServerTask, context: CallContext & { method: string; message: JsonObject }): Promise<JsonObject> {
     const params = { ...context.message, taskId: task.remoteId };
-    return withId(await this.#servers.requestTask(task.server, { method: context.method, params }, context), task.id);
+    const answered = await this.#servers.requestTask(task.server, { method: context.method, params }, context);
+    // It was over, and its number another one's, before this was answered.
+    if (!this.#tasks.has(task.id)) throw new BridgeError('bad_params', 'The server was started anew, and does not know the task any more.');
+    return withId(answered, task.id);
   }
 
   /** What each server says of its tasks, newest first. Those that it does not know any more are forgotten. */
   async list(ownerKey: string, context: CallContext): Promise<JsonObject[]> {
-    const asked = this.#ownedBy(ownerKey).map(async (task) => {
+    const own = this.#ownedBy(ownerKey).filter((task) => isAskedIn(task, context.caller.sessionId));
+    const asked = own.map(async (task) => {
       try {
         const request = { method: 'tasks/get', params: { taskId: task.remoteId } };
         return [withId(await this.#servers.requestTask(task.server, request, context), task.id)];
@@ -101,13 +116,31 @@ export class ServerTasks {
     if (this.#early.size > maxEarly && oldest !== undefined) this.#early.delete(oldest);
   }
 
+  #named({ server, remoteId, programOf }: NamedTask): ServerTask | undefined {
+    const isIt = (one: ServerTask): boolean => one.server === server && one.remoteId === remoteId && one.programOf === programOf;
+    return [...this.#tasks.values()].find(isIt);
+  }
+
   #ownedBy(ownerKey: string): ServerTask[] {
     return [...this.#tasks.values()].filter((task) => task.ownerKey === ownerKey);
   }
 }
 
-function earlyKey(server: string, remoteId: unknown): string {
-  return JSON.stringify([server, remoteId]);
+/** A task as its server names it. */
+type NamedTask = Pick<ServerTask, 'server' | 'programOf'> & { remoteId: unknown };
+
+function earlyKey({ server, remoteId, programOf }: NamedTask): string {
+  return JSON.stringify([server, remoteId, programOf ?? null]);
+}
+
+function isAskedIn({ programOf }: ServerTask, sessionId: string): boolean {
+  return programOf === undefined || programOf === sessionId;
+}
+
+function assertShort(taskId: string, server: string): void {
+  if (taskId.length <= maxIdLength) return;
+  const message = `"${server}" gave a task an id of ${taskId.length} characters; ${maxIdLength} are taken. The task may run there.`;
+  throw new BridgeError('upstream_unavailable', message, { data: { server, ran: 'unknown' } });
 }
 
 /** The same, about the task of this id. */

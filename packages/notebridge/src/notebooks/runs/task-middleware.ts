@@ -169,7 +169,7 @@ export class TaskMiddleware implements Middleware {
     if (isModern) assertDeclared(context);
     const ownerKey = ownerKeyOf(context);
     const { taskId, cursor } = context.message;
-    const ofServer = isModern ? undefined : this.#ofServers?.find(taskId, ownerKey);
+    const ofServer = isModern ? undefined : this.#ofServers?.find(taskId, ownerKey, context.caller.sessionId);
     if (ofServer !== undefined && context.method !== 'tasks/list') {
       if (context.method === 'tasks/cancel' && ofServer.sessionId !== context.caller.sessionId) throw notOwn('');
       return answer(await (this.#ofServers as ServerTasks).request(ofServer, context));

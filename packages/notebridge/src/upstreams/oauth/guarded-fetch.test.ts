@@ -22,6 +22,9 @@ it.each([
   ['https://0.0.0.0/', 'own network'],
   ['https://[fd00::1]/', 'own network'],
   ['https://[fe80::1]/', 'own network'],
+  ['https://[ff02::1]/', 'own network'],
+  ['https://[64:ff9b::a9fe:a9fe]/latest', 'own network'],
+  ['https://[2002:a9fe:a9fe::1]/', 'own network'],
 ])('of a server on the internet, %s is not asked', async (url, why) => {
   const refused: unknown = await assertMayAsk(new URL(url), outside).catch((error: unknown) => error);
   expect(refused).toMatchObject({ code: 'bad_origin', message: expect.stringContaining(why) });
@@ -34,4 +37,11 @@ it.each([
   ['https://10.0.0.5/mcp', 'https://10.0.0.6/token'],
 ])('of %s, %s may be asked', async (server, url) => {
   await expect(assertMayAsk(new URL(url), server)).resolves.toBeUndefined();
+});
+
+it('a server of the own network names nothing on this machine that is not secure', async () => {
+  await expect(assertMayAsk(new URL('http://127.0.0.1:4000/token'), 'https://10.0.0.5/mcp')).rejects.toMatchObject({
+    code: 'bad_origin',
+    message: expect.stringContaining('on this machine'),
+  });
 });

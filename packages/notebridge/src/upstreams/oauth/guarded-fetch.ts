@@ -2,6 +2,7 @@ import { lookup } from 'node:dns/promises';
 import { BlockList, isIP } from 'node:net';
 import { BridgeError } from '../../core/errors.js';
 import { quote } from '../../util/quote.js';
+import { readAtMost } from '../../util/read-at-most.js';
 
 export type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
 
@@ -48,9 +49,14 @@ export function createGuardedFetch({ server, fetch, onRefused = () => {} }: Guar
 export async function assertMayAsk(url: URL, server: string): Promise<void> {
   assertSecure(url);
   const { hostname } = new URL(server);
-  // A server of this machine or network may have its authorization server there, too.
-  if (await isInside(hostname)) return;
-  if (await isInside(url.hostname)) throw refused(url, `is in the own network, which "${hostname}" is not`);
+  // A server of this machine or network may have its authorization server there, too. Of this machine by its name itself: who has a name
+  // elsewhere says by DNS what it likes, and otherwise with each look.
+  if (isLoopback(hostname)) return;
+  const found = await addressesOf(hostname);
+  const isServerInside = found.length > 0 && found.every(isOwn);
+  if (!isServerInside && (isLoopback(url.hostname) || (await addressesOf(url.hostname)).some(isOwn)))
+    throw refused(url, `is in the own network, which "${hostname}" is not`);
+  if (url.protocol === 'http:') throw refused(url, `is on this machine, which "${hostname}" is not`);
 }
 
 /** @throws BridgeError `bad_origin` unless it is `https:`, or `http:` on loopback, without a password. */
@@ -70,13 +76,16 @@ function refused(url: URL, why: string): BridgeError {
   return new BridgeError('bad_origin', `${quote(shown)} ${why}. Nothing was sent there; ask who runs the server.`);
 }
 
-/** Names of the own network have an address of it; one that has none at all is for `fetch` to report. */
-async function isInside(hostname: string): Promise<boolean> {
+/** None for a name that has none: that is for `fetch` to report. */
+async function addressesOf(hostname: string): Promise<string[]> {
   const name = bare(hostname);
-  if (isLoopback(name)) return true;
-  if (isIP(name) !== 0) return isIn(ownNetworks, name);
+  if (isIP(name) !== 0) return [name];
   const found = await lookup(name, { all: true }).catch(() => []);
-  return found.some(({ address }) => isIn(ownNetworks, address));
+  return found.map(({ address }) => address);
+}
+
+function isOwn(address: string): boolean {
+  return isIn(ownNetworks, address);
 }
 
 function bare(hostname: string): string {
@@ -104,6 +113,12 @@ const ownNetworks = toList([
   '::/127',
   'fc00::/7',
   'fe80::/10',
+  'fec0::/10',
+  'ff00::/8',
+  // What stands in these for an address of the older kind.
+  '64:ff9b::/96',
+  '64:ff9b:1::/48',
+  '2002::/16',
 ]);
 
 function toList(ranges: string[]): BlockList {
@@ -116,14 +131,10 @@ function toList(ranges: string[]): BlockList {
 }
 
 async function readWhole(response: Response, url: URL): Promise<Response> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
-    size += chunk.length;
-    if (size > maxBytes) throw refused(url, `answers with more than ${maxBytes} bytes`);
-    chunks.push(chunk);
-  }
+  const bytes = await readAtMost(response, maxBytes).catch((error: unknown) => {
+    throw error instanceof RangeError ? refused(url, `answers with more than ${maxBytes} bytes`) : error;
+  });
   const { status, statusText } = response;
   const headers = [...response.headers].filter(([name]) => !['content-encoding', 'content-length', 'transfer-encoding'].includes(name));
-  return new Response(size === 0 ? null : Buffer.concat(chunks), { status, statusText, headers });
+  return new Response(bytes.length === 0 ? null : bytes, { status, statusText, headers });
 }

@@ -3,6 +3,7 @@ import { latestLegacyVersion } from '../../core/protocol-versions.js';
 import type { RemoteServerConfig } from '../../core/server-config.js';
 import type { Environment } from '../../processes/environment.js';
 import { createServerFetch } from '../server-fetch.js';
+import { describeOAuthFault } from './describe-oauth-fault.js';
 import { createGuardedFetch, type Fetch } from './guarded-fetch.js';
 import { openLoginCallback } from './login-callback.js';
 import { parseScopes } from './login-required.js';
@@ -10,7 +11,6 @@ import type { StoredLogin } from './login-store.js';
 import { openLoginStore } from './logins.js';
 import { OAuthClient, toClientAuthentication } from './oauth-client.js';
 import { obtainTokens } from './obtain-tokens.js';
-import { describeOAuthFault } from './server-tokens.js';
 
 export interface LogInOptions {
   config: RemoteServerConfig;
@@ -86,7 +86,7 @@ async function obtain(options: LogInOptions, fetch: Fetch, before: StoredLogin |
     await obtainTokens(client, { server: config.url, fetch: guarded, answer: await callback.answer });
     const login = client.toLogin();
     const granted = login.tokens.scope ?? scope;
-    return { ...login, tokens: { ...login.tokens, ...(granted !== undefined && { scope: granted }) } };
+    return { ...login, loggedInAt: Date.now(), tokens: { ...login.tokens, ...(granted !== undefined && { scope: granted }) } };
   } finally {
     await callback.close();
   }

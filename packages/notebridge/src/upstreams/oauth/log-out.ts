@@ -3,11 +3,11 @@ import type { RemoteServerConfig } from '../../core/server-config.js';
 import type { Environment } from '../../processes/environment.js';
 import { tryJson } from '../../util/try-json.js';
 import { createServerFetch } from '../server-fetch.js';
+import { describeOAuthFault } from './describe-oauth-fault.js';
 import { createGuardedFetch, type Fetch } from './guarded-fetch.js';
 import type { StoredLogin } from './login-store.js';
 import { openLoginStore } from './logins.js';
 import { toClientAuthentication } from './oauth-client.js';
-import { describeOAuthFault } from './server-tokens.js';
 
 /**
  * What came of a log-out. `revoked`: no new token is made; `isSpent`: the last one is refused, too. `forgotten`: the authorization server may

@@ -23,6 +23,7 @@ export interface LoginCallback {
 }
 
 const path = '/callback';
+const nothingHere = 'Nothing is served here.';
 
 /** Listens on loopback for the end of one login. Rejects with `port_in_use`. `port`: 0 for any. */
 export async function openLoginCallback({ port, timeoutMs }: { port: number; timeoutMs: number }): Promise<LoginCallback> {
@@ -82,12 +83,15 @@ export async function openLoginCallback({ port, timeoutMs }: { port: number; tim
 
 /** What a request means for the login; undefined: nothing, it is not of this login. */
 function takeAnswer(request: IncomingMessage, response: ServerResponse, state: string): LoginAnswer | BridgeError | undefined {
-  const url = new URL(request.url ?? '/', 'http://127.0.0.1');
+  const [target = '', base] = [request.url, 'http://127.0.0.1'];
+  // Anyone may ask for what is no address at all, such as "//".
+  if (!URL.canParse(target, base)) return show(response, 404, nothingHere);
+  const url = new URL(target, base);
   const of = (name: string): string | undefined => {
     const values = url.searchParams.getAll(name);
     return values.length === 1 ? values[0] : undefined;
   };
-  if (request.method !== 'GET' || url.pathname !== path) return show(response, 404, 'Nothing is served here.');
+  if (request.method !== 'GET' || url.pathname !== path) return show(response, 404, nothingHere);
   // Anyone may send requests to a port of this machine: one that does not know the state ends nothing.
   if (!isSame(of('state'), state)) return show(response, 400, 'This is not the answer to a login that runs now. Go back and start again.');
   const [code, error] = [of('code'), of('error')];

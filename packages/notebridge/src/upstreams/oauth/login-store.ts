@@ -5,7 +5,14 @@ import { isJsonObject } from '@notebridge/kit/json';
 import { ownUserId } from '../../processes/own-user.js';
 import { writeFileAtomic } from '../../state/atomic-file.js';
 import { withFileLock } from '../../state/file-lock.js';
-import { ensurePrivateDir, fileStamp, readPrivateFile, removePrivateFile, watchPrivateFile } from '../../state/private-file.js';
+import {
+  ensurePrivateDir,
+  type FileWatch,
+  fileStamp,
+  readPrivateFile,
+  removePrivateFile,
+  watchPrivateFile,
+} from '../../state/private-file.js';
 import { tryJson } from '../../util/try-json.js';
 
 /** A login at one MCP server by one authorization server. */
@@ -21,11 +28,16 @@ export interface StoredLogin {
   tokens: StoredOAuthTokens;
   /** When the access token ends. Milliseconds since the epoch; undefined: nobody said. */
   expiresAt?: number | undefined;
+  /** When a person logged in, however often it was renewed since. Milliseconds since the epoch; undefined: a machine did. */
+  loggedInAt?: number | undefined;
 }
 
 const format = 1;
 /** How soon a login in another process is noticed. Milliseconds. */
 const watchMs = 500;
+
+/** Of what cannot change without this process. */
+export const noWatch: FileWatch = { hasChanged: () => false, stop: () => {} };
 
 /** The login at one server: in memory, and in a private file that all processes of the user share. */
 export class LoginStore {
@@ -75,10 +87,34 @@ export class LoginStore {
     return withFileLock(`${this.#path}.lock`, work, { timeoutMs: 60_000, isLong: true });
   }
 
-  /** Calls back when the file changes. Returns how to stop. */
-  watch(onChange: () => void): () => void {
-    return this.#path === undefined ? () => {} : watchPrivateFile(this.#path, watchMs, onChange);
+  /**
+   * Calls back when a person has logged in anew, or there is no login any more. Not when another process has renewed it: two that hear of
+   * each other so, at a server that takes none of it, would renew it without end.
+   */
+  watch(onChange: () => void): FileWatch {
+    if (this.#path === undefined) return noWatch;
+    let before = loginTimeOf(this.#known);
+    return watchPrivateFile(this.#path, { intervalMs: watchMs, stamp: this.#stamp ?? fileStamp(this.#path) }, () => {
+      const now = loginTimeOf(this.#readIfPrivate());
+      if (now === before) return;
+      before = now;
+      onChange();
+    });
   }
+
+  /** Undefined for a file that others could have written, too: who needs it is told by `read`. */
+  #readIfPrivate(): StoredLogin | undefined {
+    try {
+      return this.read();
+    } catch {
+      return undefined;
+    }
+  }
+}
+
+/** Undefined: nobody is logged in. */
+function loginTimeOf(login: StoredLogin | undefined): number | undefined {
+  return login === undefined ? undefined : (login.loggedInAt ?? 0);
 }
 
 /** A token is of use at one server and one authorization server: a file that was moved or edited holds none. */

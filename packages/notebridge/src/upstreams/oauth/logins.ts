@@ -1,8 +1,9 @@
 import { join } from 'node:path';
 import type { RemoteServerConfig, ServerConfig } from '../../core/server-config.js';
+import type { FileWatch } from '../../state/private-file.js';
 import type { Redactor } from '../../util/redactor.js';
 import type { Fetch } from './guarded-fetch.js';
-import { LoginStore } from './login-store.js';
+import { LoginStore, noWatch } from './login-store.js';
 import { ServerTokens } from './server-tokens.js';
 
 export interface LoginsOptions {
@@ -31,9 +32,9 @@ export class Logins {
     return new ServerTokens({ config, store: this.#storeOf(config.url), redactor, clientName, commandOptions }, fetch);
   }
 
-  /** Calls back when somebody logs in at that server, or out. Returns how to stop. */
-  watch(config: ServerConfig, onChange: () => void): () => void {
-    return config.transport === 'stdio' ? () => {} : this.#storeOf(config.url).watch(onChange);
+  /** Calls back when somebody logs in at that server, or out. */
+  watch(config: ServerConfig, onChange: () => void): FileWatch {
+    return config.transport === 'stdio' ? noWatch : this.#storeOf(config.url).watch(onChange);
   }
 
   #storeOf(url: string): LoginStore {

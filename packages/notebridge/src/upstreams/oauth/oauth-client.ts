@@ -10,12 +10,12 @@ import { BridgeError } from '../../core/errors.js';
 import type { RemoteServerConfig, UpstreamAuth } from '../../core/server-config.js';
 import { readNamedFile } from '../../state/named-file.js';
 import { quote } from '../../util/quote.js';
-import { assertSecure } from './guarded-fetch.js';
+import { assertMayAsk, assertSecure } from './guarded-fetch.js';
 import { parseScopes } from './login-required.js';
 import type { StoredLogin } from './login-store.js';
 
 export interface OAuthClientOptions {
-  config: Pick<RemoteServerConfig, 'name' | 'auth'>;
+  config: Pick<RemoteServerConfig, 'name' | 'auth' | 'url'>;
   /** Where a person comes back to, with the state that must come back too. Left out: no person is asked. */
   callback?: { redirectUrl: string; state: string } | undefined;
   /** Shown to the person by the authorization server. */
@@ -115,8 +115,9 @@ export class OAuthClient implements OAuthClientProvider {
     return this.#verifier;
   }
 
-  redirectToAuthorization(url: URL): void {
-    assertSecure(url);
+  /** A browser in the own network opens it: what may not be asked may not be shown. */
+  async redirectToAuthorization(url: URL): Promise<void> {
+    await assertMayAsk(url, this.#options.config.url);
     this.authorizationUrl = url;
   }
 
@@ -142,12 +143,17 @@ export class OAuthClient implements OAuthClientProvider {
 
   #assertIssuer(issuer: string): void {
     const { issuer: wanted } = this.#auth;
-    if (wanted === undefined || issuer === '' || new URL(wanted).href === new URL(issuer).href) return;
+    if (issuer === '' || isAccepted(issuer, this.#options.config)) return;
     throw new BridgeError(
       'bad_origin',
       `"${this.#options.config.name}" names the authorization server ${quote(issuer)}, but its config accepts only ${quote(wanted)} ("auth.issuer").`,
     );
   }
+}
+
+/** Whether the config accepts this authorization server. */
+export function isAccepted(issuer: string, { auth }: Pick<RemoteServerConfig, 'auth'>): boolean {
+  return auth?.issuer === undefined || new URL(auth.issuer).href === new URL(issuer).href;
 }
 
 /** We registered for one address to come back to and, where the answer names them, for some scopes. */
@@ -163,7 +169,7 @@ const endpoints = ['authorization_endpoint', 'token_endpoint', 'registration_end
 
 /** Milliseconds since the epoch; undefined: nobody said. */
 export function endOf({ expires_in: expiresInS }: StoredOAuthTokens): number | undefined {
-  return expiresInS === undefined ? undefined : Date.now() + expiresInS * 1000;
+  return expiresInS === undefined || !Number.isFinite(expiresInS) ? undefined : Date.now() + expiresInS * 1000;
 }
 
 /** How we prove who we are with a key; undefined without one. Rejects with `bad_config`. */

@@ -1,3 +1,5 @@
+import type { OAuthTokens } from '@modelcontextprotocol/client';
+import { BridgeError } from '../../core/errors.js';
 import type { Fetch } from './guarded-fetch.js';
 import type { OAuthClient } from './oauth-client.js';
 
@@ -34,5 +36,18 @@ export async function obtainTokens(client: OAuthClient, { server, fetch, answer,
     ...(scope !== undefined && { scope }),
     fetchFn: fetch,
   });
+  assertUsable(tokens);
   client.saveTokens({ ...tokens, issuer: metadata?.issuer ?? authorizationServerUrl });
+}
+
+/** What RFC 6749 allows, but for the space, which would make two words of it. */
+const accessToken = /^[\x21-\x7e]+$/;
+
+/** @throws BridgeError `upstream_unavailable` for a token that cannot stand in a header: who tried would be told by an error that quotes it. */
+export function assertUsable({ access_token: token }: OAuthTokens): void {
+  if (accessToken.test(token)) return;
+  throw new BridgeError(
+    'upstream_unavailable',
+    'Its authorization server gives an access token that no request can carry. It was not kept.',
+  );
 }

@@ -1,13 +1,13 @@
 import type { AuthProvider } from '@modelcontextprotocol/client';
-import { isJsonObject } from '@notebridge/kit/json';
 import { BridgeError, codeOf } from '../../core/errors.js';
 import type { RemoteServerConfig } from '../../core/server-config.js';
 import type { Redactor } from '../../util/redactor.js';
+import { describeOAuthFault } from './describe-oauth-fault.js';
 import { createGuardedFetch, type Fetch } from './guarded-fetch.js';
 import { type LoginNeed, loginRequired } from './login-required.js';
 import type { LoginStore, StoredLogin } from './login-store.js';
-import { endOf, OAuthClient, toClientAuthentication } from './oauth-client.js';
-import { discover, obtainTokens } from './obtain-tokens.js';
+import { endOf, isAccepted, OAuthClient, toClientAuthentication } from './oauth-client.js';
+import { assertUsable, discover, obtainTokens } from './obtain-tokens.js';
 
 export interface ServerTokensOptions {
   config: RemoteServerConfig;
@@ -74,7 +74,8 @@ export class ServerTokens implements AuthProvider {
   #read(): StoredLogin | undefined {
     const login = this.#options.store.read();
     if (login !== undefined) this.#hide(login);
-    return login;
+    // The config may have been changed since: what another one has issued is not used any more.
+    return login !== undefined && isAccepted(login.issuer, this.#options.config) ? login : undefined;
   }
 
   #hide({ tokens, client }: Pick<StoredLogin, 'tokens' | 'client'>): void {
@@ -137,6 +138,7 @@ export class ServerTokens implements AuthProvider {
         fetchFn: this.#fetch,
       });
       this.#hide({ tokens: { ...tokens, issuer }, client });
+      assertUsable(tokens);
       // A server that leaves the scope out means the one before.
       const scope = tokens.scope ?? login.tokens.scope;
       const kept = { ...tokens, ...(scope !== undefined && { scope }), issuer };
@@ -182,16 +184,4 @@ interface Challenge {
 
 function isRefusal(error: unknown): boolean {
   return error instanceof Error && 'code' in error && endsLogin.has(String(error.code));
-}
-
-/** What became of a request to an authorization server, without what it wrote itself: that may hold anything. */
-export function describeOAuthFault(error: unknown): string {
-  if (!(error instanceof Error)) return 'the authorization server could not be asked';
-  const { code, name, cause } = error as Error & { code?: unknown };
-  if (isJsonObject(cause) || cause instanceof Error) {
-    const inner = (cause as { code?: unknown }).code;
-    if (typeof inner === 'string') return `its authorization server does not answer (${inner})`;
-  }
-  if (typeof code === 'string' && /^[a-z_]{1,60}$/.test(code)) return `its authorization server answers "${code}"`;
-  return `its authorization server could not be used (${name}: ${error.message.replace(/\p{Cc}.*/su, '').slice(0, 300)})`;
 }

@@ -79,6 +79,7 @@ class Kernel:
 
     async def _run(self, count, source):
         status, shown = "ok", {}
+        tools.cell.set(count)
         try:
             self._task = asyncio.current_task()
             self._in_user_code = True

@@ -4,6 +4,7 @@ The package `generated` finds `channel()` here. Everything is text: what an answ
 """
 
 import asyncio
+import contextvars
 import importlib
 import itertools
 import signal
@@ -14,6 +15,8 @@ from importlib.machinery import PathFinder
 _PACKAGE = "generated"
 _LONGEST_WAIT_FOR_PACKAGE = 30.0
 _channel = None
+#: The cell whose code this is. Tasks that a cell has begun keep its number when it has ended; 0 where there is no cell.
+cell = contextvars.ContextVar("notebridge_cell", default=0)
 
 
 def connect(port):
@@ -53,7 +56,7 @@ class Channel:
         inbox = self._waiting[number] = asyncio.Queue()
         is_answered = False
         try:
-            self._port.call(number, server, tool, body, hear is not None)
+            self._port.call(number, server, tool, body, hear is not None, cell.get())
             async with asyncio.timeout(timeout) as limit:
                 while True:
                     kind, text = await inbox.get()
@@ -78,7 +81,7 @@ class Channel:
         end = time.monotonic() + timeout if timeout is not None else float("inf")
         answer = None
         try:
-            self._port.call(number, server, tool, body, hear is not None)
+            self._port.call(number, server, tool, body, hear is not None, cell.get())
             # A call of its own, as in network.py.
             answer = self._wait(number, hear, end)
             return answer

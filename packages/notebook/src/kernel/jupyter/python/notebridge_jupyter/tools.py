@@ -43,6 +43,8 @@ class Tools:
         return {
             "NOTEBRIDGE_URL": "http://127.0.0.1:{}".format(self._server.server_port),
             "NOTEBRIDGE_TOKEN": self._token,
+            # Has the package say of each call which cell makes it.
+            "NOTEBRIDGE_NAMES_CELLS": "1",
             "PYTHONPATH": os.pathsep.join([self._package.folder, *([others] if others else [])]),
         }
 
@@ -61,11 +63,12 @@ class Tools:
     def wait_for_package(self):
         return self._package.wait()
 
-    def call(self, server, tool, body, hears):
+    def call(self, server, tool, body, hears, cell):
         """A call under way."""
         number, inbox = next(self._numbers), queue.Queue()
         self._waiting[number] = inbox
-        self._post({"type": "toolCall", "id": number, "server": server, "tool": tool, "body": body, "hears": hears})
+        named = {} if cell is None else {"cell": cell}
+        self._post({"type": "toolCall", "id": number, "server": server, "tool": tool, "body": body, "hears": hears, **named})
         return number, inbox
 
     def heard(self, number):
@@ -167,7 +170,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _call(self, server, tool, body, hears):
         tools, is_answered, has_begun = self.server.tools, False, False
-        number, inbox = tools.call(server, tool, body, hears)
+        number, inbox = tools.call(server, tool, body, hears, self.headers.get("Notebridge-Cell"))
         try:
             while True:
                 kind, text = self._next(inbox)

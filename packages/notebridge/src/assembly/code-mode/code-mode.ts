@@ -1,0 +1,66 @@
+import { messageOf } from '@notebridge/kit/message-of';
+import type { SandboxMode } from '@notebridge/notebook/host';
+import { CodeModeProvider } from '../../code-mode/code-mode-provider.js';
+import { CodeExecutor } from '../../code-mode/execution/code-executor.js';
+import type { CreateCodeKernel } from '../../code-mode/execution/code-kernel.js';
+import type { CallTool } from '../../code-mode/execution/nested-calls.js';
+import { ToolSearch } from '../../code-mode/search/tool-search.js';
+import type { Tool } from '../../core/mcp.js';
+import { createKernelDoor } from '../../doors/kernel/kernel-door.js';
+import type { Hub } from '../../hub.js';
+import type { ConfigServers } from '../config-servers.js';
+import type { LazyGuard } from '../lazy-guard.js';
+import type { Settings } from '../settings.js';
+import { PrincipalPackages } from './principal-packages.js';
+import { createRunInNotebook } from './run-in-notebook.js';
+
+export interface CodeModeOptions {
+  settings: Settings;
+  hub: Hub;
+  servers: ConfigServers;
+  guard: LazyGuard;
+  tools: readonly Tool[];
+  hasNotebook: boolean;
+  sandbox: SandboxMode | undefined;
+}
+
+/** The three tools of code mode, joined with what they work on. */
+export interface OpenCodeMode {
+  provider: CodeModeProvider;
+  endSession(sessionId: string): void;
+  close(): Promise<void>;
+}
+
+export function openCodeMode({ settings, hub, servers, guard, tools, hasNotebook, sandbox }: CodeModeOptions): OpenCodeMode {
+  const { logger, config } = settings;
+  const { mayList, delegate } = guard;
+  const door = createKernelDoor({ hub, servers, limits: { maxResultBytes: config.limits.maxResultBytes } });
+  const callTool: CallTool = (call, options) => door.call(call, options);
+  const packages = new PrincipalPackages({ servers, mayList, logger });
+  const executor = new CodeExecutor({
+    ...{ limits: config.codeMode, logger, delegate, callTool },
+    createKernel: createKernels({ sandbox, memoryMb: config.codeMode.memoryMb }),
+    packagesOf: (principal) => packages.of(principal),
+    runInNotebook: hasNotebook ? createRunInNotebook(hub) : undefined,
+  });
+  const search = new ToolSearch({ servers, mayList, logger, resolveName: (name) => servers.provider.resolve(name) });
+  return {
+    provider: new CodeModeProvider({ tools, search, executor }),
+    endSession: (sessionId) => {
+      executor.endSession(sessionId).catch((error: unknown) => logger.warn('A Python did not end.', { error: messageOf(error) }));
+    },
+    close: async () => {
+      search.close();
+      await executor.close();
+      await packages.close();
+    },
+  };
+}
+
+/** Pyodide in its sandbox, with no files and no network. Loaded when the first one is made. */
+function createKernels({ sandbox, memoryMb }: { sandbox: SandboxMode | undefined; memoryMb: number }): CreateCodeKernel {
+  return async (tools) => {
+    const { createNodeKernel } = await import('@notebridge/notebook/host');
+    return createNodeKernel({ tools, sandbox, maxDataBytes: memoryMb === 0 ? undefined : memoryMb * 1024 * 1024 });
+  };
+}

@@ -1,0 +1,45 @@
+import { isJsonObject } from '@notebridge/kit/json';
+import { maxWaitSeconds } from '@notebridge/kit/run-words';
+import type { RunInNotebook } from '../../code-mode/execution/code-executor.js';
+import { Cancellation } from '../../core/cancellation.js';
+import { BridgeError, codeOf } from '../../core/errors.js';
+import type { ToolResult } from '../../core/mcp.js';
+import { RequestContext } from '../../core/request-context.js';
+import type { Hub } from '../../hub.js';
+
+/** The cell is run by the notebook's own tool, through the whole chain and in the caller's name: with its rights, and its lease. */
+export function createRunInNotebook(hub: Pick<Hub, 'request'>): RunInNotebook {
+  return async ({ context, code, notebook, seconds, signal, onProgress }) => {
+    const { caller, callId, clientCapabilities, ask } = context;
+    const cancellation = new Cancellation();
+    const cancel = (): void => cancellation.cancel('the execution was cancelled');
+    if (signal.aborted) cancel();
+    else signal.addEventListener('abort', cancel, { once: true });
+    const args = { code, wait_seconds: Math.min(seconds, maxWaitSeconds), ...(notebook === true ? {} : { notebook }) };
+    const inner = new RequestContext({
+      ...{ method: 'tools/call', type: 'request', callId: `${callId}-notebook`, caller, cancellation },
+      message: { name: 'run_code', arguments: args, _meta: { progressToken: callId } },
+      notify: (method, params) => {
+        if (method === 'notifications/progress' && isJsonObject(params) && typeof params.message === 'string') onProgress(params.message);
+      },
+      parent: {
+        callId,
+        ...(clientCapabilities === undefined || ask === undefined
+          ? {}
+          : { asker: { clientCapabilities, ask: (_during, question, options) => ask(question, options) } }),
+      },
+    });
+    try {
+      return (await hub.request(inner)) as ToolResult;
+    } catch (error) {
+      if (codeOf(error) !== 'unknown_tool') throw error;
+      throw new BridgeError(
+        'invalid_arguments',
+        'The notebook has no "run_code", so code mode runs nothing in it. Use its own tools, or leave "notebook" out.',
+        { cause: error },
+      );
+    } finally {
+      signal.removeEventListener('abort', cancel);
+    }
+  };
+}

@@ -1,0 +1,12 @@
+import { encode } from 'gpt-tokenizer/encoding/o200k_base';
+import { expect, it } from 'vitest';
+import { defaultCodeModeLimits } from '../core/code-mode-limits.js';
+import { codeModeInstructions, codeModeTools } from './code-mode-tools.js';
+
+it('code mode costs an agent at most 1,500 tokens before its first word: the instructions with an example, and three tools', () => {
+  const tools = codeModeTools(defaultCodeModeLimits);
+  const text = codeModeInstructions + JSON.stringify(tools);
+  expect(tools.map(({ name }) => name)).toEqual(['search_tools', 'describe_tools', 'execute_code']);
+  expect(encode(text).length).toBeLessThanOrEqual(1500);
+  expect(encode(text).length).toBeGreaterThan(300);
+});

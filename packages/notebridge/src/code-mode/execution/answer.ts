@@ -1,0 +1,105 @@
+import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
+import { createImageCollector, createImageScaler, type Output, shareOut } from '@notebridge/notebook/outputs';
+import type { ErrorCode } from '../../core/errors.js';
+import { type ContentBlock, errorCodeMetaKey, type ToolResult } from '../../core/mcp.js';
+import { resultOf } from './execution-outputs.js';
+import type { CallRecord } from './nested-calls.js';
+
+export type ExecutionStatus = 'ok' | 'error' | 'interrupted' | 'timeout' | 'died';
+
+/** What came of an execution. */
+export interface ExecutionOutcome {
+  status: ExecutionStatus;
+  outputs: readonly Output[];
+  /** Calls of tools that were made. */
+  calls: number;
+  records: readonly CallRecord[];
+  /** Under which the agent finds its variables again; undefined where there are none to find. */
+  session: string | undefined;
+  /** What the agent should know besides, one text each. */
+  notes: readonly string[];
+  /** Of a failure that is ours to explain. */
+  errorCode?: ErrorCode | undefined;
+}
+
+/** Characters of text in one answer, as of the outputs of a cell. */
+const maxTextCharacters = 18_000;
+/** Of a value that is given as structured content, too. */
+const maxResultCharacters = 2000;
+/** Below this, a part of a text says nothing. */
+const leastCharacters = 300;
+
+/** The outcome as blocks of MCP within the budget: printed text, the last value, images, errors, and what already ran where it failed. */
+export async function toCodeResult(outcome: ExecutionOutcome): Promise<ToolResult> {
+  const { status, outputs, calls, session, notes, errorCode } = outcome;
+  const images = createImageCollector({ scaleImage: createImageScaler(), elsewhere: 'show fewer or smaller images' });
+  const texts = fitTexts((await images.collect(outputs)).map(toText).filter((text) => text !== ''));
+  const hasFailed = status !== 'ok';
+  const blocks = [...texts, ...notes, ...(hasFailed ? [describeCalls(outcome)] : [])].map((text) => ({ type: 'text', text }));
+  const result = resultOf(outputs, maxResultCharacters);
+  return {
+    content: [...blocks, ...images.blocks] as ContentBlock[],
+    structuredContent: {
+      status,
+      ...(result === undefined ? {} : { result }),
+      ...(session === undefined ? {} : { session }),
+      calls,
+    },
+    ...(hasFailed ? { isError: true } : {}),
+    ...(errorCode === undefined ? {} : { _meta: { [errorCodeMetaKey]: errorCode } }),
+  };
+}
+
+/** What must not be done twice by trying again. */
+function describeCalls({ calls, records }: Pick<ExecutionOutcome, 'calls' | 'records'>): string {
+  if (calls === 0) return 'No tool was called.';
+  const lines = records.map(({ tool, outcome }) => `- ${tool}: ${outcome}`);
+  const leftOut = calls - records.length;
+  if (leftOut > 0) lines.splice(Math.ceil(records.length / 2), 0, `- … ${leftOut} more`);
+  return `Tool calls that were made before, whose effects stand:\n${lines.join('\n')}`;
+}
+
+/** One output, as the collector has made it readable. */
+function toText(output: JsonObject): string {
+  if (output.output_type === 'stream') return joined(output.text);
+  if (output.output_type === 'error') {
+    // Lines for the eyes of people cost an agent as much as others.
+    const lines = Array.isArray(output.traceback) ? output.traceback.flatMap((part) => String(part).split('\n')) : [];
+    const traceback = lines.filter((line) => !/^-{20,}$/.test(line)).join('\n');
+    return traceback === '' ? `${String(output.ename)}: ${String(output.evalue)}` : traceback;
+  }
+  const data = isJsonObject(output.data) ? output.data : {};
+  const images = Object.entries(data).filter(([type]) => /^image\/(png|jpeg|gif|webp)$/.test(type));
+  // What stands for an image says more than the name of the object that drew it.
+  if (images.length > 0) return images.map(([, text]) => joined(text)).join('\n');
+  const type = ['text/plain', 'text/markdown', 'text/latex', 'application/json', 'text/html'].find((known) => known in data);
+  const value = data[type ?? Object.keys(data)[0] ?? ''];
+  return typeof value === 'string' || Array.isArray(value) ? joined(value) : value === undefined ? '' : JSON.stringify(value);
+}
+
+function joined(text: unknown): string {
+  return Array.isArray(text) ? text.join('') : String(text ?? '');
+}
+
+/** Texts in at most so many characters together: of longer ones the beginning and the end. */
+function fitTexts(all: readonly string[]): string[] {
+  const most = Math.floor(maxTextCharacters / leastCharacters);
+  const head = Math.floor(most / 3);
+  const isTooMany = all.length > most;
+  const texts = isTooMany
+    ? [...all.slice(0, head), `[${all.length - most} outputs left out here]`, ...all.slice(all.length - (most - head))]
+    : all;
+  const shares = shareOut(
+    texts.map(({ length }) => length),
+    maxTextCharacters,
+  );
+  return texts.map((text, index) => fitText(text, shares[index] ?? 0));
+}
+
+function fitText(text: string, max: number): string {
+  if (text.length <= max) return text;
+  const half = Math.floor(max / 2);
+  const [start, end] = [text.slice(0, half), text.slice(text.length - half)];
+  const note = `[${text.length - start.length - end.length} characters left out here: print less, or a part of it]`;
+  return `${start.replace(/[\ud800-\udbff]$/, '')}\n${note}\n${end.replace(/^[\udc00-\udfff]/, '')}`;
+}

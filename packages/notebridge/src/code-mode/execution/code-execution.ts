@@ -1,0 +1,162 @@
+import { randomBytes } from 'node:crypto';
+import type { CallContext, ParentCall } from '../../core/call-context.js';
+import { BridgeError } from '../../core/errors.js';
+import type { ToolResult } from '../../core/mcp.js';
+import type { Asker } from '../../core/questions.js';
+
+/** The work of an execution. Resolves to its answer; `signal` ends it early. */
+export type Work = (execution: CodeExecution) => Promise<ToolResult>;
+
+export interface ExecutionOptions {
+  /** On whose behalf: nobody else asks for it. */
+  principalKey: string;
+  /** The call that began it. */
+  context: CallContext;
+  work: Work;
+}
+
+interface Teller {
+  tell(line: string): void;
+  end(): void;
+}
+
+/** How often an agent that asked for progress is told something, at least. Milliseconds. */
+const heartbeatMs = 10_000;
+/** And at most. */
+const progressMs = 250;
+
+/** One execution, which may outlive the call that asked for it. */
+export class CodeExecution {
+  readonly runId = randomBytes(9).toString('base64url');
+  readonly principalKey: string;
+  /** The call that began it, for the calls of its code. */
+  readonly parent: ParentCall;
+  readonly #abort = new AbortController();
+  readonly #ended: Promise<void>;
+  readonly #waiting = new Map<CallContext, Teller | undefined>();
+  #result: ToolResult | undefined;
+  #fault: { error: unknown } | undefined;
+  #outlives = false;
+  /** How many calls of tools it has made. */
+  calls: () => number = () => 0;
+  /** Under which the agent finds its variables again. */
+  session: string | undefined;
+  endedAt: number | undefined;
+
+  constructor({ principalKey, context, work }: ExecutionOptions) {
+    this.principalKey = principalKey;
+    this.parent = this.#toParent(context);
+    this.#ended = work(this)
+      .then(
+        (result) => {
+          this.#result = result;
+        },
+        (error: unknown) => {
+          this.#fault = { error };
+        },
+      )
+      .then(() => {
+        this.endedAt = Date.now();
+      });
+  }
+
+  get callId(): string {
+    return this.parent.callId;
+  }
+
+  /** Aborted: its code is interrupted, and its calls are cancelled. */
+  get signal(): AbortSignal {
+    return this.#abort.signal;
+  }
+
+  get hasEnded(): boolean {
+    return this.endedAt !== undefined;
+  }
+
+  /** Its answer, once it has one; what `wait` gave to the last call as well. */
+  get result(): ToolResult | undefined {
+    return this.#result;
+  }
+
+  get ended(): Promise<void> {
+    return this.#ended;
+  }
+
+  stop(): void {
+    this.#abort.abort();
+  }
+
+  /** Tells the agents that wait. */
+  progress(line: string): void {
+    for (const teller of this.#waiting.values()) teller?.tell(line);
+  }
+
+  /**
+   * Waits for the answer; undefined if it is not there by then, and the agent is to come back for it. Rejects with `cancelled`, and with what
+   * the work rejects with. The call of an agent that goes away ends the execution, unless it was told how to come back, or another call waits.
+   */
+  async wait(context: CallContext, { seconds, isFirst }: { seconds: number; isFirst: boolean }): Promise<ToolResult | undefined> {
+    const teller = context.wantsProgress ? createTeller(context) : undefined;
+    this.#waiting.set(context, teller);
+    const over = await this.#untilEnd(context, seconds);
+    this.#waiting.delete(context);
+    teller?.end();
+    if (over === 'cancelled') {
+      // Over HTTP an agent of the modern era cancels by hanging up, and hangs up when it goes away: of a run that may outlive it, that is no wish.
+      const { cancellation, caller } = context;
+      const isAsked = !cancellation.callerIsGone && (isFirst || caller.door !== 'http' || caller.era !== 'modern');
+      if (this.#waiting.size === 0 && (isAsked || !this.#outlives)) this.stop();
+      throw new BridgeError('cancelled', `The execution was cancelled: ${context.cancellation.reason}`);
+    }
+    if (this.#fault !== undefined) throw this.#fault.error;
+    if (this.#result === undefined) this.#outlives = true;
+    return this.#result;
+  }
+
+  /** What its code asks goes to the agent by whichever of its calls waits just then. */
+  #toParent({ callId, caller, clientCapabilities, ask }: CallContext): ParentCall {
+    if (clientCapabilities === undefined || ask === undefined) return { callId, caller };
+    const askWaiting: NonNullable<Asker['ask']> = async (_during, question, options) => {
+      const waiting = [...this.#waiting.keys()].find((context) => context.ask !== undefined);
+      if (waiting?.ask !== undefined) return waiting.ask(question, options);
+      throw new BridgeError(
+        'unanswered_question',
+        'Nobody waits for this execution just now who could be asked. Wait for it with its run_id.',
+      );
+    };
+    return { callId, caller, asker: { clientCapabilities, ask: askWaiting } };
+  }
+
+  #untilEnd({ cancellation }: CallContext, seconds: number): Promise<'ended' | 'late' | 'cancelled'> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => end('late'), seconds * 1000);
+      let stopListening = (): void => {};
+      const end = (how: 'ended' | 'late' | 'cancelled'): void => {
+        clearTimeout(timer);
+        stopListening();
+        resolve(how);
+      };
+      stopListening = cancellation.onCancel(() => end('cancelled'));
+      void this.#ended.then(() => end('ended'));
+    });
+  }
+}
+
+/** Progress of one waiting call: not more often than an agent can use, and now and then if nothing happens. */
+function createTeller(context: CallContext): Teller {
+  const startedAt = Date.now();
+  let [count, lastAt] = [0, 0];
+  const send = (message: string): void => {
+    lastAt = Date.now();
+    context.forwardProgress({ progress: ++count, message });
+  };
+  const heartbeat = setInterval(() => {
+    if (Date.now() - lastAt >= heartbeatMs / 2) send(`running for ${Math.round((Date.now() - startedAt) / 1000)} s`);
+  }, heartbeatMs);
+  return {
+    tell: (line) => {
+      if (Date.now() - lastAt >= progressMs) send(line.slice(0, 300));
+    },
+    end: () => clearInterval(heartbeat),
+  };
+}

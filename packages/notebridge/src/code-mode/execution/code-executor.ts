@@ -1,0 +1,178 @@
+import type { JsonObject } from '@notebridge/kit/json';
+import type { CallContext } from '../../core/call-context.js';
+import { BridgeError } from '../../core/errors.js';
+import { type ToolResult, toFailedResult } from '../../core/mcp.js';
+import { owner, type Principal, principalKey } from '../../core/principal.js';
+import { toCodeResult } from './answer.js';
+import type { CodeExecution } from './code-execution.js';
+import type { CodeKernel, CreateCodeKernel } from './code-kernel.js';
+import { type CodeRunnerOptions, runExecution } from './code-runner.js';
+import { type CodeSession, CodeSessions } from './code-sessions.js';
+import { type CodeParams, parseExecute } from './execute-params.js';
+import { Executions } from './executions.js';
+import type { ToolPackages } from './kernel-calls.js';
+import { KernelPool } from './kernel-pool.js';
+
+/** Runs code as a cell of a notebook, by its own tool and under its own rules, in the name of the caller. */
+export type RunInNotebook = (request: {
+  context: CallContext;
+  code: string;
+  /** An id, or true for the one that the agent has selected. */
+  notebook: string | true;
+  seconds: number;
+  signal: AbortSignal;
+  onProgress: (line: string) => void;
+}) => Promise<ToolResult>;
+
+export interface CodeExecutorOptions extends CodeRunnerOptions {
+  createKernel: CreateCodeKernel;
+  /** The functions that code of this principal may import. */
+  packagesOf: (principal: Principal) => ToolPackages;
+  /** Left out: there is no notebook. */
+  runInNotebook?: RunInNotebook | undefined;
+}
+
+/** The tool `execute_code`. */
+export class CodeExecutor {
+  readonly #options: CodeExecutorOptions;
+  readonly #pool: KernelPool;
+  readonly #sessions: CodeSessions;
+  readonly #executions = new Executions();
+
+  constructor(options: CodeExecutorOptions) {
+    const { limits, createKernel: create } = options;
+    this.#options = options;
+    this.#pool = new KernelPool({ create, most: limits.kernels, makeRoom: () => this.#sessions.endIdlest() });
+    this.#sessions = new CodeSessions({ pool: this.#pool, idleMs: limits.idleMinutes * 60_000 });
+  }
+
+  /** An agent is there: its first code shall not wait for a Python. */
+  prepare(): void {
+    this.#pool.prepareFirst();
+  }
+
+  /** Resolves also with what failed, for the agent to read. Rejects with `cancelled`. */
+  async call(args: unknown, context: CallContext): Promise<ToolResult> {
+    try {
+      return await this.#call(args, context);
+    } catch (error) {
+      if (error instanceof BridgeError && readable.has(error.code)) return toFailedResult(error.code, error.message);
+      throw error;
+    }
+  }
+
+  /** An agent's session has ended, and its variables with it. */
+  async endSession(sessionId: string): Promise<void> {
+    await this.#sessions.endSession(sessionId);
+  }
+
+  /** Ends what runs, and every Python. Closing twice is harmless. */
+  async close(): Promise<void> {
+    this.#sessions.close();
+    const ended = this.#executions.close();
+    await this.#pool.close();
+    await ended;
+  }
+
+  async #call(args: unknown, context: CallContext): Promise<ToolResult> {
+    const params = parseExecute(args, this.#options.limits);
+    const key = principalKey(context.caller.principal ?? owner);
+    const { waitSeconds: seconds } = params;
+    if (params.runId !== undefined) {
+      const execution = this.#executions.find(params.runId, key);
+      return (await execution.wait(context, { seconds, isFirst: false })) ?? running(execution);
+    }
+    const { code, session, isFresh, notebook, executionId } = params;
+    const { execution, isFirst } = this.#executions.begin({
+      principalKey: key,
+      context,
+      executionId,
+      what: JSON.stringify([code, session, isFresh, notebook]),
+      work: (begun) => this.#work(begun, params, context),
+    });
+    return (await execution.wait(context, { seconds, isFirst })) ?? running(execution);
+  }
+
+  #work(execution: CodeExecution, params: CodeParams, context: CallContext): Promise<ToolResult> {
+    if (params.notebook !== undefined) return this.#runInNotebook(execution, { ...params, notebook: params.notebook }, context);
+    return params.isFresh ? this.#runFresh(execution, params, context) : this.#runInSession(execution, params, context);
+  }
+
+  async #runInNotebook(
+    execution: CodeExecution,
+    params: CodeParams & { notebook: string | true },
+    context: CallContext,
+  ): Promise<ToolResult> {
+    const { runInNotebook } = this.#options;
+    if (runInNotebook === undefined)
+      throw new BridgeError(
+        'invalid_arguments',
+        'There is no notebook here. Leave "notebook" out: then the code runs in a Python of its own.',
+      );
+    const { code, notebook, timeoutSeconds: seconds } = params;
+    const onProgress = (line: string): void => execution.progress(line);
+    return runInNotebook({ context, code, notebook, seconds, signal: execution.signal, onProgress });
+  }
+
+  async #runFresh(execution: CodeExecution, { code, timeoutSeconds: seconds }: CodeParams, context: CallContext): Promise<ToolResult> {
+    const kernel = await this.#take(context);
+    try {
+      return await toCodeResult({ ...(await runExecution({ execution, kernel, code, seconds }, this.#options)), session: undefined });
+    } finally {
+      await this.#pool.end(kernel);
+    }
+  }
+
+  async #runInSession(execution: CodeExecution, params: CodeParams, context: CallContext): Promise<ToolResult> {
+    const session = this.#sessions.find(params.session, context);
+    const isNew = session.kernel === undefined && session.waiting === 0;
+    // An agent that has a session of its own need not know what it is called.
+    const handle = params.session !== undefined || session.agentSession === undefined ? session.handle : undefined;
+    execution.session = handle;
+    return this.#sessions.run(session, async () => {
+      const notes = handle !== undefined && isNew ? [`session: ${handle} (send it back as "session" to find the variables again)`] : [];
+      const kernel = await this.#kernelOf(session, context, notes);
+      const { code, timeoutSeconds: seconds } = params;
+      const outcome = await runExecution({ execution, kernel, code, seconds }, this.#options);
+      if (kernel.isDead) {
+        await this.#sessions.drop(session);
+        // The answer says so already.
+        session.hasLostVariables = false;
+      }
+      return toCodeResult({ ...outcome, notes: [...notes, ...outcome.notes], session: handle });
+    });
+  }
+
+  async #kernelOf(session: CodeSession, context: CallContext, notes: string[]): Promise<CodeKernel> {
+    if (session.kernel?.isDead === true) await this.#sessions.drop(session);
+    session.kernel ??= await this.#take(context);
+    if (session.hasLostVariables) notes.push('The variables of before are gone: this is a new Python.');
+    session.hasLostVariables = false;
+    return session.kernel;
+  }
+
+  async #take({ caller: { principal = owner } }: CallContext): Promise<CodeKernel> {
+    const kernel = await this.#pool.take();
+    kernel.join(principal, this.#options.packagesOf(principal));
+    return kernel;
+  }
+}
+
+/** What an agent reads in place of a result; everything else is an error of the protocol. */
+const readable: ReadonlySet<string> = new Set([
+  'invalid_arguments',
+  'session_gone',
+  'unknown_run',
+  'answer_gone',
+  'execution_conflict',
+  'kernel_failed',
+  'limit_reached',
+  'denied',
+  'bad_grant',
+]);
+
+function running({ runId, session, calls }: CodeExecution): ToolResult {
+  const text = `It goes on (${calls()} tool calls so far). Call execute_code with {"run_id": "${runId}"} to wait on; do not run the code again.`;
+  const structuredContent: JsonObject = { status: 'running', run_id: runId, ...(session === undefined ? {} : { session }), calls: calls() };
+  return { content: [{ type: 'text', text }], structuredContent };
+}

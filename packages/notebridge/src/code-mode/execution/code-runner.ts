@@ -1,0 +1,107 @@
+import type { Logger } from '@notebridge/kit/logger';
+import { messageOf } from '@notebridge/kit/message-of';
+import type { Layer } from '@notebridge/notebook/host';
+import type { CodeModeLimits } from '../../core/code-mode-limits.js';
+import type { DelegateRights } from '../../core/delegated-rights.js';
+import { BridgeError } from '../../core/errors.js';
+import type { ExecutionOutcome, ExecutionStatus } from './answer.js';
+import type { CodeExecution } from './code-execution.js';
+import type { CodeKernel } from './code-kernel.js';
+import { ExecutionOutputs } from './execution-outputs.js';
+import { type CallTool, NestedCalls } from './nested-calls.js';
+
+export interface CodeRunnerOptions {
+  limits: CodeModeLimits;
+  delegate: DelegateRights;
+  callTool: CallTool;
+  logger: Logger;
+}
+
+export interface RunRequest {
+  execution: CodeExecution;
+  kernel: CodeKernel;
+  code: string;
+  seconds: number;
+}
+
+export type RunOutcome = Omit<ExecutionOutcome, 'session'>;
+
+/** Runs the code of one execution in a Python, with rights of its own, within its bounds. Rejects with `kernel_failed` where none starts. */
+export async function runExecution({ execution, kernel, code, seconds }: RunRequest, options: CodeRunnerOptions): Promise<RunOutcome> {
+  const { limits, delegate, callTool, logger } = options;
+  const layers = await startKernel(kernel, execution);
+  if (execution.signal.aborted) return neverRan;
+  const rights = delegate(kernel.principals, { label: `execute_code ${execution.callId}`, calls: limits.calls });
+  const calls = new NestedCalls({
+    ...{ limits, rights, callTool },
+    parent: execution.parent,
+    onProgress: (line) => execution.progress(line),
+  });
+  execution.calls = () => calls.made;
+  const log = new ExecutionOutputs(limits.outputBytes);
+  const late = new AbortController();
+  const timer = setTimeout(() => late.abort(), seconds * 1000);
+  const signal = AbortSignal.any([execution.signal, late.signal]);
+  // Before the code notices it: what it would call next is not called any more.
+  signal.addEventListener('abort', () => calls.end(), { once: true });
+  const notes = kernel.hasToldLayers ? [] : describeMissing(layers);
+  kernel.hasToldLayers = true;
+  const end = (status: ExecutionStatus, more: Partial<ExecutionOutcome> = {}): RunOutcome => ({
+    ...{ status, outputs: log.outputs, calls: calls.made, records: calls.records },
+    ...more,
+    notes: [...notes, ...(more.notes ?? [])],
+  });
+  try {
+    const { status } = await kernel.run(code, calls, {
+      onOutput: (output, displayId) => log.put(output, displayId),
+      onUpdate: (displayId, output) => log.update(displayId, output),
+      onClear: (wait) => log.clear(wait),
+      signal,
+    });
+    if (!late.signal.aborted) return end(status);
+    return end('timeout', {
+      notes: [`The code was interrupted after ${seconds} s, of ${limits.seconds} s that it may have at most.`],
+      errorCode: 'timeout',
+    });
+  } catch (error) {
+    logger.warn('The Python of an execution died.', { call_id: execution.callId, error: messageOf(error) });
+    const note = `The Python died while the code ran, and its variables are gone. The code was not run again: the next call begins a new Python. (${messageOf(error)})`;
+    return end('died', { notes: [note], errorCode: 'kernel_failed' });
+  } finally {
+    clearTimeout(timer);
+    calls.end();
+  }
+}
+
+const neverRan: RunOutcome = { status: 'interrupted', outputs: [], calls: 0, records: [], notes: ['It was cancelled before it began.'] };
+
+/** Who cancels meanwhile does not wait for it. */
+async function startKernel(kernel: CodeKernel, { signal }: CodeExecution): Promise<readonly Layer[]> {
+  try {
+    const started = kernel.start();
+    await Promise.race([started, whenAborted(signal)]);
+    if (signal.aborted) {
+      started.catch(() => {});
+      return [];
+    }
+    return (await started).layers ?? [];
+  } catch (error) {
+    throw new BridgeError('kernel_failed', `No Python could be started, so nothing was run: ${messageOf(error)}`, { cause: error });
+  }
+}
+
+function whenAborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
+
+function describeMissing(layers: readonly Layer[]): string[] {
+  return layers
+    .filter(({ active }) => !active)
+    .map(
+      ({ name, text, fix }) =>
+        `Between this code and the machine, the layer "${name}" is not active: ${text}.${fix === undefined ? '' : ` ${fix}`}`,
+    );
+}

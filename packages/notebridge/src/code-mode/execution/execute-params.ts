@@ -1,0 +1,79 @@
+import { defaultWaitSeconds, maxWaitSeconds } from '@notebridge/kit/run-words';
+import type { CodeModeLimits } from '../../core/code-mode-limits.js';
+import type { Tool } from '../../core/mcp.js';
+import { choiceOf, numberOf, readArguments, textOf, wrongArgument } from '../read-arguments.js';
+
+export const executeCodeName = 'execute_code';
+
+/** Every agent pays for these words before its first one. */
+export function executeCodeTool({ seconds }: Pick<CodeModeLimits, 'seconds'>): Tool {
+  return {
+    name: executeCodeName,
+    description:
+      'Runs Python that calls the tools. Answers printed text, the last expression, images. Longer than wait_seconds: a run_id to wait on.',
+    inputSchema: {
+      type: 'object',
+      properties: {
+        code: { type: 'string' },
+        run_id: { type: 'string', description: 'In place of code: waits on' },
+        session: { type: 'string', description: 'Variables live here: as answered, or "new"' },
+        kernel: { enum: ['pyodide', 'fresh'], description: 'fresh: no variables' },
+        notebook: { type: 'string', description: 'Runs as a cell there: an id, or "selected"' },
+        wait_seconds: { type: 'integer', minimum: 0, maximum: maxWaitSeconds, default: defaultWaitSeconds },
+        timeout_seconds: { type: 'integer', minimum: 1, maximum: seconds, default: seconds },
+        execution_id: { type: 'string', description: 'Yours; sent again, nothing runs twice' },
+      },
+      additionalProperties: false,
+    },
+    annotations: { title: 'Run code', readOnlyHint: false, destructiveHint: true, openWorldHint: true },
+  };
+}
+
+/** To wait on for the answer of what runs already. */
+export interface WaitParams {
+  runId: string;
+  waitSeconds: number;
+}
+
+export interface CodeParams {
+  runId: undefined;
+  code: string;
+  session: string | undefined;
+  isFresh: boolean;
+  /** An id, or true for the selected one. */
+  notebook: string | true | undefined;
+  waitSeconds: number;
+  timeoutSeconds: number;
+  executionId: string | undefined;
+}
+
+const maxIdLength = 200;
+
+/** Throws `invalid_arguments` that names the argument. */
+export function parseExecute(params: unknown, limits: Pick<CodeModeLimits, 'seconds' | 'codeCharacters'>): WaitParams | CodeParams {
+  const given = readArguments(params, executeCodeTool(limits).inputSchema);
+  const waitSeconds = numberOf(given, 'wait_seconds', { least: 0, most: maxWaitSeconds }) ?? defaultWaitSeconds;
+  const [code, runId] = [textOf(given, 'code'), textOf(given, 'run_id')];
+  if (runId !== undefined) {
+    if (code !== undefined) throw wrongArgument('"run_id" stands in place of "code": give one of the two.');
+    return { runId, waitSeconds };
+  }
+  if (code === undefined) throw wrongArgument('"code" is missing: Python to run, or "run_id" of what runs already.');
+  if (code.length > limits.codeCharacters)
+    throw wrongArgument(
+      `"code" has ${code.length} characters, and at most ${limits.codeCharacters} are run at once ("notebridge.codeMode.codeCharacters"). Run it in parts: variables stay.`,
+    );
+  const session = textOf(given, 'session');
+  const isFresh = choiceOf(given, 'kernel', ['pyodide', 'fresh']) === 'fresh';
+  const notebook =
+    given.notebook === true || given.notebook === 'selected' ? true : textOf({ notebook: given.notebook || undefined }, 'notebook');
+  if (session !== undefined && isFresh) throw wrongArgument('"session" has variables, and a "fresh" kernel has none: give one of the two.');
+  if (notebook !== undefined && (session !== undefined || isFresh))
+    throw wrongArgument('"notebook" has a kernel of its own: give it without "session" and "kernel".');
+  const executionId = textOf(given, 'execution_id');
+  if (executionId !== undefined && executionId.length > maxIdLength)
+    throw wrongArgument(`"execution_id" has ${executionId.length} characters, and at most ${maxIdLength} are kept.`);
+  const most = limits.seconds;
+  const timeoutSeconds = numberOf(given, 'timeout_seconds', { least: 1, most }) ?? most;
+  return { runId: undefined, code, session, isFresh, notebook, waitSeconds, timeoutSeconds, executionId };
+}

@@ -1,0 +1,128 @@
+import { isJsonObject } from '@notebridge/kit/json';
+import type { ToolCall, ToolCallOptions } from '@notebridge/notebook/host';
+import type { ParentCall } from '../../core/call-context.js';
+import type { CodeModeLimits } from '../../core/code-mode-limits.js';
+import type { DelegatedRights } from '../../core/delegated-rights.js';
+import type { Principal } from '../../core/principal.js';
+import { Slots } from '../../util/slots.js';
+import { tryJson } from '../../util/try-json.js';
+
+/** Calls a tool for code, through the hub's chain. Resolves to the answer as the bindings read it, failures included. */
+export type CallTool = (call: ToolCall, options: CallToolOptions) => Promise<string>;
+
+export interface CallToolOptions extends Omit<ToolCallOptions, 'asker'> {
+  principal: Principal;
+  /** The call of `execute_code` that it is made for. */
+  parent: ParentCall;
+}
+
+export interface NestedCallsOptions {
+  callTool: CallTool;
+  rights: DelegatedRights;
+  limits: Pick<CodeModeLimits, 'calls' | 'parallelCalls'>;
+  parent: ParentCall;
+  /** Receives what the agent may be told while it waits, one line. */
+  onProgress: (line: string) => void;
+}
+
+/** What became of one call, in words: `fs.read_file: ok`. */
+export interface CallRecord {
+  readonly tool: string;
+  /** `under way` until it is answered. */
+  outcome: string;
+}
+
+/** Records of one execution that are kept: the first and the last. */
+const keptRecords = 40;
+
+/** The tool calls of one execution: counted, bounded, made with its rights, and ended with it. */
+export class NestedCalls {
+  readonly #options: NestedCallsOptions;
+  readonly #slots: Slots;
+  readonly #ending = new AbortController();
+  readonly #first: CallRecord[] = [];
+  readonly #last: CallRecord[] = [];
+  #made = 0;
+
+  constructor(options: NestedCallsOptions) {
+    this.#options = options;
+    this.#slots = new Slots(options.limits.parallelCalls);
+  }
+
+  /** Calls that were made, those that were refused here left out. */
+  get made(): number {
+    return this.#made;
+  }
+
+  /** The first and the last of them, in the order in which they were made. */
+  get records(): readonly CallRecord[] {
+    return [...this.#first, ...this.#last];
+  }
+
+  async call(call: ToolCall, { signal, onEvent }: ToolCallOptions): Promise<string> {
+    const { limits, rights, parent, callTool } = this.#options;
+    if (this.#ending.signal.aborted) return endedAnswer();
+    if (this.#made >= limits.calls)
+      return refusal('limit_reached', `This execution has made ${limits.calls} tool calls, which is all that one may make.`);
+    this.#made++;
+    const record = this.#record(`${call.server}.${call.tool}`);
+    const either = AbortSignal.any([signal, this.#ending.signal]);
+    const answer = await this.#slots.run(async () => {
+      if (either.aborted) return endedAnswer();
+      const hear = (line: string): void => {
+        this.#hear(record.tool, line);
+        onEvent?.(line);
+      };
+      return callTool(call, { principal: rights.principal, parent, signal: either, onEvent: hear });
+    });
+    record.outcome = either.aborted ? 'cancelled; whether it had an effect is unknown' : outcomeOf(answer);
+    this.#options.onProgress(`${this.#made} tool calls; ${record.tool}: ${record.outcome}`);
+    return answer;
+  }
+
+  /** From now on calls are refused; those under way are cancelled. Ending twice is harmless. */
+  end(): void {
+    this.#ending.abort();
+    this.#options.rights.end();
+  }
+
+  #record(tool: string): CallRecord {
+    const record = { tool: tool.slice(0, 120), outcome: 'under way' };
+    if (this.#first.length < keptRecords / 2) this.#first.push(record);
+    else {
+      this.#last.push(record);
+      if (this.#last.length > keptRecords / 2) this.#last.shift();
+    }
+    return record;
+  }
+
+  #hear(tool: string, line: string): void {
+    const event = tryJson(line);
+    if (!isJsonObject(event) || event.event !== 'progress') return;
+    const { progress, total, message } = event;
+    const share = total === undefined ? String(progress) : `${String(progress)}/${String(total)}`;
+    this.#options.onProgress(`${tool}: ${typeof message === 'string' ? `${message} ` : ''}(${share})`);
+  }
+}
+
+/** The answer to a call that was not made. */
+function refusal(code: string, error: string): string {
+  return JSON.stringify({ success: false, result: null, error, is_error: false, error_code: code });
+}
+
+export function endedAnswer(): string {
+  return refusal('denied', 'The execution that this code belongs to has ended, and its right to call tools with it.');
+}
+
+/** Longer answers are read only at their beginning. */
+const longest = 100_000;
+
+function outcomeOf(answer: string): string {
+  if (answer.startsWith('{"success":true')) return 'ok';
+  const read = answer.length > longest ? undefined : tryJson(answer);
+  if (!isJsonObject(read)) return 'failed';
+  if (read.success === true) return 'ok';
+  const why = typeof read.error === 'string' ? read.error.split('\n', 1)[0] : '';
+  const code = typeof read.error_code === 'string' ? `${read.error_code}: ` : '';
+  return `failed (${`${code}${why}`.slice(0, 160)})`;
+}

@@ -1,0 +1,100 @@
+import type { ToolStubs } from '@notebridge/bindings';
+import { didYouMean } from '@notebridge/kit/did-you-mean';
+import type { ToolAddress } from '../../core/tool-address.js';
+import { shownName } from './one-line.js';
+import type { ToolView } from './tool-view.js';
+
+/** Comparing a misspelt name with more than this takes longer than it is worth. */
+const maxCompared = 2000;
+
+export interface SpellingsOptions {
+  view: ToolView;
+  /** With the names that tools have in a language. */
+  stubs: ToolStubs;
+  /** What stands behind a name that agents see. */
+  resolveName: (name: string) => ToolAddress | undefined;
+}
+
+/** Finds the tool that a name means, in whatever spelling an agent has seen it. Names of tools that it may not see mean nothing. */
+export class Spellings {
+  readonly #options: SpellingsOptions;
+  /** The server's name and the tool's; of several that are written the same, all. */
+  readonly #whole = new Map<string, ToolAddress[]>();
+  /** As code has them. */
+  readonly #inCode: ReadonlyMap<string, ToolAddress>;
+  /** Tools by their name alone. */
+  readonly #bare = new Map<string, ToolAddress[]>();
+
+  constructor(options: SpellingsOptions) {
+    this.#options = options;
+    for (const { name: server, tools } of options.view.servers) {
+      for (const { name: tool } of tools) {
+        const address = { server, tool };
+        push(this.#whole, `${server}.${tool}`, address);
+        push(this.#whole, `${server}__${tool}`, address);
+        push(this.#bare, tool, address);
+      }
+    }
+    const { names } = options.stubs;
+    this.#inCode = new Map(
+      [...names].flatMap(([name, address]) => [name, name.replace('.', '__')].map((each) => [each, address] as const)),
+    );
+  }
+
+  resolve(name: string): ToolAddress | undefined {
+    const wanted = cleaned(name);
+    const whole = this.#whole.get(name) ?? this.#whole.get(wanted) ?? [];
+    if (whole.length === 1) return whole[0];
+    return this.#exposed(wanted) ?? (whole.length > 1 ? undefined : (this.#inCode.get(wanted) ?? only(this.#bare.get(wanted))));
+  }
+
+  /** One line on a name that means no tool, or several. */
+  complain(name: string): string {
+    const wanted = cleaned(name);
+    const several = this.#whole.get(wanted) ?? this.#bare.get(wanted) ?? [];
+    if (several.length > 1)
+      return `${shownName(name)} means several tools: ${several.slice(0, 5).map(toText).join(', ')}${several.length > 5 ? ', …' : ''}.`;
+    const meant = this.#near(wanted);
+    return `${shownName(name)} is not a tool that you may call${meant === undefined ? '; search_tools finds those.' : `; did you mean ${meant}?`}`;
+  }
+
+  #exposed(name: string): ToolAddress | undefined {
+    const address = this.#options.resolveName(name);
+    const isSeen = address !== undefined && this.#bare.get(address.tool)?.some(({ server }) => server === address.server) === true;
+    return isSeen ? address : undefined;
+  }
+
+  #near(name: string): string | undefined {
+    const every = [...this.#bare].flatMap(([tool, addresses]) => addresses.map((address) => ({ tool, address }))).slice(0, maxCompared);
+    const whole = didYouMean(
+      name,
+      every.map(({ address }) => `${address.server}.${address.tool}`),
+    );
+    if (whole !== undefined) return shownName(whole);
+    const bare = didYouMean(
+      name.split(/\.|__/).at(-1) ?? name,
+      every.map(({ tool }) => tool),
+    );
+    const address = bare === undefined ? undefined : this.#bare.get(bare)?.[0];
+    return address && toText(address);
+  }
+}
+
+/** `generated.mcp.github.star_repo`, as an import has it, is `github.star_repo`. */
+function cleaned(name: string): string {
+  return name.trim().replace(/^(generated\.)?mcp\./, '');
+}
+
+function push(into: Map<string, ToolAddress[]>, key: string, address: ToolAddress): void {
+  const known = into.get(key);
+  if (known === undefined) into.set(key, [address]);
+  else known.push(address);
+}
+
+function only(addresses: readonly ToolAddress[] = []): ToolAddress | undefined {
+  return addresses.length === 1 ? addresses[0] : undefined;
+}
+
+function toText({ server, tool }: ToolAddress): string {
+  return `${shownName(server)}.${shownName(tool)}`;
+}

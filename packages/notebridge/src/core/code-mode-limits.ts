@@ -1,0 +1,21 @@
+/** Bounds of the code that agents run (`notebridge.codeMode`). Every one is a whole number. */
+export const defaultCodeModeLimits = {
+  /** Seconds that one execution may run; then it is interrupted. A call can ask for less. */
+  seconds: 120,
+  /** Tool calls of one execution; one more is refused to the code as an error. */
+  calls: 1000,
+  /** Tool calls of one execution under way at once; others wait for their turn. */
+  parallelCalls: 16,
+  /** Bytes of output of one execution that are kept for its answer: of what is printed the beginning and the end. */
+  outputBytes: 1_048_576,
+  /** Characters of code; longer code is refused. */
+  codeCharacters: 200_000,
+  /** Memory of one Python, in MiB, where it is in a sandbox of the operating system; 0: three quarters of the machine's, 5 GiB at most. */
+  memoryMb: 0,
+  /** Pythons at once, the one that is kept ready included. The one that was idle longest makes room; when none is idle a call is refused. */
+  kernels: 8,
+  /** Minutes after which a session that nobody uses ends, and its variables with it. */
+  idleMinutes: 30,
+};
+
+export type CodeModeLimits = typeof defaultCodeModeLimits;

@@ -1,0 +1,172 @@
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { DelegationTerms } from '../core/delegated-rights.js';
+import { codeOf } from '../core/errors.js';
+import type { Tool } from '../core/mcp.js';
+import { owner, type Principal } from '../core/principal.js';
+import { Admission } from './admission.js';
+import type { Ticket } from './charge.js';
+import { Delegations } from './delegations.js';
+import type { GrantTerms } from './grant.js';
+import { GrantStore } from './grant-store.js';
+
+const read: Tool = { name: 'read', inputSchema: {}, annotations: { readOnlyHint: true } };
+const write: Tool = { name: 'write', inputSchema: {} };
+const fs = (tool: string) => ({ server: 'fs', tool });
+
+let dir: string;
+let clock: number;
+let store: GrantStore;
+let delegations: Delegations;
+let admission: Admission;
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'notebridge-delegations-'));
+  clock = 0;
+  store = await GrantStore.open({ dir });
+  delegations = new Delegations();
+  admission = new Admission({ store, delegations, now: () => clock });
+});
+afterEach(async () => {
+  await store.close();
+  await rm(dir, { recursive: true, force: true });
+});
+
+const grant = async (terms: GrantTerms): Promise<Principal & { kind: 'grant' }> => ({
+  kind: 'grant',
+  grantId: (await store.issue(terms)).id,
+});
+const delegate = (callers: Principal[], terms: Partial<DelegationTerms> = {}) =>
+  delegations.delegate(callers, { label: 'an execution', ...terms });
+const admit = async (principal: Principal, tool: Tool = write): Promise<Ticket> => admission.admit(principal, fs(tool.name), tool);
+const refusal = async (principal: Principal, tool?: Tool): Promise<unknown> => {
+  const error = await admit(principal, tool).then(
+    () => undefined,
+    (caught: unknown) => caught,
+  );
+  const data = (error as { data?: { rule?: unknown; reason?: unknown } } | undefined)?.data;
+  return error === undefined ? 'allowed' : `${codeOf(error)} ${data?.rule ?? data?.reason}`;
+};
+
+describe('Delegations', () => {
+  it('give what every caller and the terms allow', async () => {
+    const reader = await grant({ allow: ['fs:*'], readOnly: true });
+    const narrow = await grant({ allow: ['fs:read', 'fs:write', 'git:*'] });
+    const { principal } = delegate([reader, narrow, owner, { kind: 'anonymous' }], { allow: ['fs:*', 'git:*'] });
+    expect(await refusal(principal, read)).toBe('allowed');
+    expect(await refusal(principal, write)).toBe('denied readOnly');
+    expect(() => admission.admit(principal, { server: 'git', tool: 'log' }, undefined)).toThrow(/fs:\*/);
+    expect(admission.needsTool(principal, fs('read'))).toBe(true);
+    expect(admission.needsTool(principal, { server: 'git', tool: 'log' })).toBe(false);
+    expect([admission.mayList(principal, fs('read'), read), admission.mayList(principal, fs('write'), write)]).toEqual([true, false]);
+    expect(admission.mayListWhole(principal, 'fs')).toBe(false);
+    expect(admission.mayHear(principal, { method: 'notifications/message', server: 'git' })).toBe(false);
+    expect(admission.mayHear(principal, { method: 'notifications/tools/list_changed' })).toBe(true);
+    expect(() => admission.admitWhole(principal, 'fs')).toThrow(/all tools of "fs"/);
+  });
+
+  it('give what the owner may, but no more than the terms', async () => {
+    const { principal } = delegate([owner], { allow: ['fs:read'] });
+    expect(await refusal(principal, read)).toBe('allowed');
+    expect(await refusal(principal, write)).toBe('denied allow');
+    expect(admission.labelOf((principal as { grantId: string }).grantId)).toBe('an execution');
+  });
+
+  it('lose what a caller loses with the next call: tools by a join, all of it by a revocation or an end', async () => {
+    const [first, second] = [await grant({}), await grant({ allow: ['fs:read'] })];
+    const rights = delegate([first]);
+    expect(await refusal(rights.principal)).toBe('allowed');
+    rights.join(second);
+    rights.join(second);
+    expect(await refusal(rights.principal)).toBe('denied allow');
+    expect(await refusal(rights.principal, read)).toBe('allowed');
+    await store.revoke(first.grantId);
+    expect(await refusal(rights.principal, read)).toBe('bad_grant revoked');
+    rights.end();
+    rights.end();
+    expect(await refusal(rights.principal, read)).toBe('bad_grant ended');
+    expect(() => admission.assertLive(rights.principal)).toThrow(/has ended/);
+    expect(admission.mayList(rights.principal, fs('read'), read)).toBe(false);
+    rights.join(owner);
+    expect(await refusal(rights.principal, read)).toBe('bad_grant ended');
+  });
+
+  it('charge every caller, and a refused call costs none of them', async () => {
+    const plenty = await grant({ calls: 100, perMinute: 100, concurrent: 10 });
+    const few = await grant({ calls: 2 });
+    const { principal } = delegate([plenty, few]);
+    for (const _ of [1, 2]) (await admit(principal)).release();
+    for (const _ of [1, 2, 3]) expect(await refusal(principal)).toBe('budget_exhausted calls');
+    expect(store.list().map(({ used }) => used)).toEqual([2, 2]);
+    // The rate too: of a hundred, two are gone.
+    for (let left = 98; left > 0; left--) (await admit(plenty)).release();
+    expect(await refusal(plenty)).toBe('budget_exhausted perMinute');
+  });
+
+  it('count calls under way in each, the own grant of the caller included', async () => {
+    const two = await grant({ concurrent: 2 });
+    const first = await admit(two);
+    const { principal } = delegate([two], { concurrent: 5 });
+    const second = await admit(principal);
+    expect(await refusal(principal)).toBe('budget_exhausted concurrent');
+    expect(await refusal(two)).toBe('budget_exhausted concurrent');
+    second.release();
+    second.release();
+    (await admit(principal)).undo();
+    first.release();
+    const own = delegate([two], { concurrent: 1 });
+    const only = await admit(own.principal);
+    expect(await refusal(own.principal)).toBe('budget_exhausted concurrent');
+    only.release();
+  });
+
+  it('end with their own calls, and give a call back that was not made', async () => {
+    const { principal } = delegate([owner], { calls: 1 });
+    (await admit(principal)).undo();
+    const made = await admit(principal);
+    made.release();
+    // It was made.
+    made.undo();
+    expect(await refusal(principal)).toBe('budget_exhausted calls');
+  });
+
+  it('charge a grant once that stands behind several callers, and end where delegations name each other', async () => {
+    const three = await grant({ calls: 3 });
+    const [outer, inner] = [delegate([three]), delegate([three])];
+    outer.join(inner.principal);
+    inner.join(outer.principal);
+    outer.join(outer.principal);
+    for (const _ of [1, 2, 3]) (await admit(outer.principal)).release();
+    expect(await refusal(outer.principal)).toBe('budget_exhausted calls');
+    inner.end();
+    expect(await refusal(outer.principal)).toBe('bad_grant ended');
+  });
+
+  it('refuse a call whose execution ended while its budget was asked for', async () => {
+    const { grantId } = await grant({ calls: 5 });
+    const rights = delegate([{ kind: 'grant', grantId }]);
+    const admitted = admit(rights.principal);
+    rights.end();
+    await expect(admitted).rejects.toMatchObject({ code: 'bad_grant', data: { reason: 'ended' } });
+    expect(store.list()).toMatchObject([{ used: 0 }]);
+  });
+
+  it('are bounded, stand in no file, and open by no token', async () => {
+    const before = await readdir(dir);
+    const all = Array.from({ length: 1000 }, () => delegate([owner]));
+    expect(() => delegate([owner])).toThrow(expect.objectContaining({ code: 'limit_reached' }));
+    all[0]?.end();
+    const { principal } = delegate([owner]);
+    (await admit(principal)).release();
+    expect(await readdir(dir)).toEqual(before);
+    const { grantId } = await grant({});
+    expect(await readFile(join(dir, 'grants.json'), 'utf8')).toContain(grantId);
+    expect(await readFile(join(dir, 'grants.json'), 'utf8')).not.toContain((principal as { grantId: string }).grantId);
+    expect([store.get((principal as { grantId: string }).grantId), store.find((principal as { grantId: string }).grantId)]).toEqual([
+      'unknown',
+      'unknown',
+    ]);
+    expect(() => delegate([owner], { allow: ['a b'] })).toThrow(expect.objectContaining({ code: 'limit_reached' }));
+  });
+});
