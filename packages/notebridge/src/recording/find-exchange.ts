@@ -5,7 +5,7 @@ import { firstDifference, isRecorded, likeness, toAsked } from './match.js';
 import type { Exchange } from './script.js';
 
 /** What a message of the client is in the recording. `divergence`: how it is another one, as a sentence. */
-export type Found = { exchange: Exchange; divergence?: string } | { exchange: undefined; fault: BridgeError };
+export type FoundExchange = { exchange: Exchange; divergence?: string } | { exchange: undefined; fault: BridgeError };
 
 /** They open or look: their params say who asks, and how often they come says nothing. */
 const openingMethods = new Set(['initialize', 'server/discover', 'subscriptions/listen']);
@@ -17,7 +17,7 @@ export function isFree(method: string): boolean {
 }
 
 /** Finds what was recorded upon a message: equal ones in their order, and the last of them again when they are used up. */
-export function findExchange(exchanges: readonly Exchange[], { method, params }: { method: string; params: JsonObject }): Found {
+export function findExchange(exchanges: readonly Exchange[], { method, params }: { method: string; params: JsonObject }): FoundExchange {
   const candidates = exchanges.filter((exchange) => exchange.method === method);
   if (candidates.length === 0) return { exchange: undefined, fault: unknownMethod(exchanges, method) };
   if (openingMethods.has(method) || !candidates[0]?.isRequest) return { exchange: nextOf(answeredOf(candidates)) };
@@ -32,7 +32,7 @@ export function findExchange(exchanges: readonly Exchange[], { method, params }:
   return { exchange: undefined, fault: notRecorded(candidates, method, asked) };
 }
 
-function toFound(equal: readonly Exchange[], method: string): Found {
+function toFound(equal: readonly Exchange[], method: string): FoundExchange {
   const exchange = nextOf(isFree(method) ? answeredOf(equal) : equal);
   if (exchange.played === 0 || isFree(method)) return { exchange };
   return { exchange, divergence: `"${method}" of line ${exchange.line} came once more than recorded, and got the same answer again.` };
