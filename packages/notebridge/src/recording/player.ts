@@ -5,7 +5,7 @@ import { classifyMessage, idKey, isRpcId, type RpcAnswer, type RpcId, toErrorAns
 import { subscriptionIdMetaKey } from '../rpc/modern-envelope.js';
 import { quote } from '../util/quote.js';
 import { findExchange, isFree } from './find-exchange.js';
-import { firstDifference } from './match.js';
+import { type Difference, firstDifference } from './match.js';
 import { type Exchange, progressTokenOf, type RecordedQuestion, type Script, type Step } from './script.js';
 
 export interface PlayerOptions {
@@ -135,7 +135,12 @@ export class Player {
     if (asked === undefined) return this.#diverge(`An answer came with the id ${quote(answer.id)}, which nothing was asked under.`);
     this.#questions.delete(String(answer.id));
     const { answer: recorded, line, message } = asked.question;
-    const difference = recorded && firstDifference(toReply(recorded), toReply(answer));
+    let difference: Difference | undefined;
+    try {
+      difference = recorded && firstDifference(toReply(recorded), toReply(answer));
+    } catch {
+      this.#diverge(`${quote(message.method)} of line ${line} was answered with what is nested too deeply to be compared.`);
+    }
     if (difference !== undefined)
       this.#diverge(
         `${quote(message.method)} of line ${line} was answered in another way: "${difference.path}" was ${quote(difference.recorded)}, and is ${quote(difference.found)}.`,
@@ -213,7 +218,14 @@ export class Player {
   }
 
   #send(message: JsonObject): void {
-    this.#options.channel.outgoing.send(message);
+    const { outgoing } = this.#options.channel;
+    try {
+      outgoing.send(message);
+    } catch (error) {
+      // It could be read, and cannot be printed.
+      if (codeOf(error) !== 'message_too_deep') throw error;
+      if (isRpcId(message.id) && message.method === undefined) outgoing.send(toErrorAnswer(message.id, error));
+    }
   }
 
   #diverge(what: string): void {

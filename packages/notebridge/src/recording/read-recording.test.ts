@@ -49,7 +49,12 @@ describe('readRecording', () => {
     ['a broken line in the middle', `${header}\n${line.slice(0, 40)}\n${line}\n`, '"it.jsonl", line 2: the line is not JSON.'],
     ['a broken last line that is whole', `${header}\nnot json\n`, '"it.jsonl", line 2: the line is not JSON.'],
     ['a line that is no object', `${header}\n5\n`, 'line 2: the line is no JSON object.'],
-    ['a line of no connection', `${header}\n{"t":1}\n`, 'line 2: the line needs "t" and "session", numbers, and "link", a text.'],
+    ['a line of no connection', `${header}\n{"t":1}\n`, 'line 2: the line needs "t" and "session", numbers, and "link", a name.'],
+    [
+      'a name that moves the cursor',
+      `${header}\n{"t":1,"link":"a\\u001b[2J","session":1,"from":"client","message":{}}\n`,
+      '"link", a name.',
+    ],
     ['a message of nobody', `${header}\n{"t":1,"link":"a","session":1,"message":{}}\n`, 'line 2: the line needs "from" or "ended"'],
     [
       'a message that is none',

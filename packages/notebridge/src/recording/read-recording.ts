@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
+import { explain } from '@notebridge/kit/errno';
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
-import { messageOf } from '@notebridge/kit/message-of';
 import { BridgeError, codeOf } from '../core/errors.js';
 import { parseMessage } from '../core/wire.js';
 import { readByteLines } from '../rpc/byte-lines.js';
@@ -51,11 +51,18 @@ export async function readRecording(input: Readable, options: ReadRecordingOptio
       maxLength: options.maxLineLength,
       onLine: (text) => attempt(() => reader.take(text)),
       onSkip: () => attempt(() => reader.refuseLength()),
-      onEnd: (error) => (error === undefined ? resolve() : reject(reader.fault(`cannot be read: ${messageOf(error)}`))),
+      onEnd: (error) => (error === undefined ? resolve() : reject(unreadable(options.file, error))),
     });
   });
   return reader.finish(lastByte === 0x0a);
 }
+
+export function unreadable(file: string, cause: unknown): BridgeError {
+  return new BridgeError('bad_recording', `${quote(file)} cannot be read: ${explain(cause)}`, { cause });
+}
+
+/** It is printed as it is. */
+const linkName = /^[^\p{C}]{1,200}$/u;
 
 class RecordingReader {
   readonly #options: ReadRecordingOptions;
@@ -123,8 +130,8 @@ class RecordingReader {
     }
     if (isJsonObject(value.continued)) return;
     const { t, link, session, from, ended } = value;
-    if (typeof t !== 'number' || typeof link !== 'string' || typeof session !== 'number')
-      throw this.fault('needs "t" and "session", numbers, and "link", a text');
+    if (typeof t !== 'number' || typeof link !== 'string' || !linkName.test(link) || typeof session !== 'number')
+      throw this.fault('needs "t" and "session", numbers, and "link", a name');
     const place = { line: this.#line, t, session };
     if (isSide(ended)) this.#add(link, { ...place, kind: 'end', ended, error: typeof value.error === 'string' ? value.error : undefined });
     else if (!isSide(from)) throw this.fault('needs "from" or "ended", which is "client" or "server"');

@@ -38,6 +38,8 @@ export class Recorder {
   #flushing: NodeJS.Immediate | undefined;
   #bytes = 0;
   #messages = 0;
+  /** What has reached the file. */
+  #written = { bytes: 0, messages: 0 };
   #isOver = false;
 
   constructor(options: RecorderOptions) {
@@ -48,14 +50,15 @@ export class Recorder {
     // The clock may have been set back meanwhile.
     this.#begin = performance.now() - Math.max(0, continues === undefined ? 0 : Date.now() - continues.beganAt);
     const header: RecordingHeader = { notebridge: 'recording', format: recordingFormat, version, date: new Date().toISOString(), pid };
-    if (continues === undefined) this.#write(`${JSON.stringify(header)}\n`);
+    if (continues === undefined) this.#write(`${JSON.stringify(header)}\n`, false);
     else this.#writeLine({ t: this.#now(), continued: { pid } });
     this.#flush();
   }
 
   /** What was recorded, in words. */
   get summary(): string {
-    return `Recorded ${this.#messages} messages, ${this.#bytes} bytes, in "${this.#options.file.path}".`;
+    const { bytes, messages } = this.#written;
+    return `Recorded ${messages} messages, ${bytes} bytes, in "${this.#options.file.path}".`;
   }
 
   readonly record: RecordChannel = (channel: Channel, { name: link, we }: RecordedLink): Channel => {
@@ -66,7 +69,6 @@ export class Recorder {
       onMessage: (message, direction) => {
         if (this.#isOver) return;
         const from: RecordedSide = direction === 'incoming' ? they : we;
-        this.#messages++;
         this.#writeLine({ t: this.#now(), link, session, from, message });
       },
       onClose: (direction, error) => {
@@ -99,13 +101,14 @@ export class Recorder {
       // Nesting that no engine prints; the far end may still take it.
       text = printMessage({ ...rest, skipped: error instanceof RangeError ? 'message_too_deep' : (codeOf(error) ?? 'internal') });
     }
-    this.#write(`${text}\n`);
+    this.#write(`${text}\n`, 'message' in line);
   }
 
-  #write(line: string): void {
+  #write(line: string, isMessage: boolean): void {
     const bytes = Buffer.byteLength(line);
     if (this.#bytes + bytes + lastLineBytes > this.#options.maxBytes) return this.#stopAtLimit();
     this.#bytes += bytes;
+    if (isMessage) this.#messages++;
     this.#waiting += line;
     if (this.#waiting.length > maxWaiting) this.#flush();
     else this.#flushing ??= setImmediate(() => this.#flush());
@@ -113,7 +116,9 @@ export class Recorder {
 
   #stopAtLimit(): void {
     const why = `The recording has reached ${this.#options.maxBytes} bytes (--max-size)`;
-    this.#waiting += `${JSON.stringify({ t: this.#now(), stopped: why })}\n`;
+    const line = `${JSON.stringify({ t: this.#now(), stopped: why })}\n`;
+    this.#waiting += line;
+    this.#bytes += Buffer.byteLength(line);
     this.#flush();
     this.#stop(`${why}; what came after is not in it.`);
   }
@@ -127,6 +132,7 @@ export class Recorder {
     if (lines === '' || this.#isOver) return;
     try {
       this.#options.file.append(lines);
+      this.#written = { bytes: this.#bytes, messages: this.#messages };
     } catch (error) {
       this.#stop(`${messageOf(error)} Recording has stopped; the session goes on.`);
     }

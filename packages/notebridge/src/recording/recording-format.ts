@@ -3,6 +3,9 @@ import type { JsonObject } from '@notebridge/kit/json';
 /** The version of the format. A change that an older program would read wrongly takes the next one. */
 export const recordingFormat = 1;
 
+/** Largest recording: it is in memory as a whole, about seven times as large, when it is replayed. Bytes. */
+export const maxRecordingBytes = 256 * 1024 ** 2;
+
 /** Who sent a message, in the sense of MCP: the agent is the client of the hub, the hub is the client of its servers. */
 export type RecordedSide = 'client' | 'server';
 

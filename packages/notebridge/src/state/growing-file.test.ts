@@ -64,9 +64,11 @@ describe('GrowingFile', () => {
     expect(readFileSync(target, 'utf8')).toBe('theirs');
   });
 
-  it('replaces nothing that is no file, and says what keeps it from being made', () => {
+  it('refuses what is no file, and says what keeps it from being made', () => {
     mkdirSync(path);
-    expect(() => new GrowingFile(path, { replace: true })).toThrow('is no file, and is not replaced');
+    for (const replace of [false, true]) expect(() => new GrowingFile(path, { replace })).toThrow('is no file. Choose a name');
+    writeFileSync(join(folder, 'file'), '');
+    expect(() => new GrowingFile(join(folder, 'file', 'it'))).toThrow(/^Cannot make ".*": .*\(ENOTDIR\)/);
     expect(() => new GrowingFile(join(folder, 'none', 'it'))).toThrow(/^Cannot make ".*": .*\(ENOENT\)/);
   });
 });

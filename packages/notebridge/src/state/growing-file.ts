@@ -1,4 +1,4 @@
-import { closeSync, constants, fchmodSync, ftruncateSync, lstatSync, openSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, constants, fchmodSync, ftruncateSync, lstatSync, openSync, rmSync, type Stats, writeSync } from 'node:fs';
 import { join, parse } from 'node:path';
 import { errnoOf } from '@notebridge/kit/errno';
 import { BridgeError } from '../core/errors.js';
@@ -36,6 +36,7 @@ export class GrowingFile {
       this.#size = size;
       return;
     }
+    assertFile(path);
     if (replace) removeOld(path);
     for (let number = 1; ; number++) {
       const numbered = number === 1 ? path : withNumber(path, number);
@@ -119,12 +120,21 @@ function cutBack(file: number, size: number): void {
   }
 }
 
-function removeOld(path: string): void {
-  const found = lstatSync(path, { throwIfNoEntry: false });
-  if (found === undefined) return;
-  if (!found.isFile() && !found.isSymbolicLink()) throw new BridgeError('bad_usage', `"${path}" is no file, and is not replaced.`);
+/** A device or a folder is meant for something else. */
+function assertFile(path: string): void {
+  let found: Stats;
   try {
-    rmSync(path);
+    found = lstatSync(path);
+  } catch {
+    // It is not there; or it cannot be made either, which says why.
+    return;
+  }
+  if (!found.isFile() && !found.isSymbolicLink()) throw new BridgeError('bad_usage', `"${path}" is no file. Choose a name for a new one.`);
+}
+
+function removeOld(path: string): void {
+  try {
+    rmSync(path, { force: true });
   } catch (error) {
     throw systemFault(`Cannot replace "${path}"`, path, error);
   }

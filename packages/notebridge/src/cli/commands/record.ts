@@ -1,4 +1,5 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { maxRecordingBytes } from '../../recording/recording-format.js';
 import { addHubOptions, addOptions, collect } from '../command-options.js';
 import type { RecordOptions } from '../record/run-record.js';
 
@@ -11,7 +12,7 @@ export function recordCommand(): Command {
     .addHelpText('after', '\nFor example: notebridge record bug.jsonl -- npx -y @modelcontextprotocol/server-everything');
   addOptions(command, [
     new Option('--server <name>', 'one server of the config alone, with its own names'),
-    new Option('--max-size <size>', 'most that is written (10k, 64M, 1G); then recording stops, and the session goes on')
+    new Option('--max-size <size>', 'most that is written (10k, 64M; up to 256M); then recording stops, and the session goes on')
       .default(64 * 1024 * 1024, '64M')
       .argParser(parseSize),
     new Option('--force', 'replace the file if it is there'),
@@ -25,12 +26,12 @@ export function recordCommand(): Command {
   });
 }
 
-const units = { '': 1, k: 1024, m: 1024 ** 2, g: 1024 ** 3 };
+const units = { '': 1, k: 1024, m: 1024 ** 2 };
 
 function parseSize(text: string): number {
-  const [, digits, unit = ''] = /^(\d+)([kmg]?)$/i.exec(text) ?? [];
+  const [, digits, unit = ''] = /^(\d+)([km]?)$/i.exec(text) ?? [];
   const bytes = Number(digits) * units[unit.toLowerCase() as keyof typeof units];
-  if (digits === undefined || !Number.isSafeInteger(bytes) || bytes < 1024)
-    throw new InvalidArgumentError('A size is a number of bytes, or one with k, M or G behind it; at least 1k.');
+  if (digits === undefined || bytes < 1024 || bytes > maxRecordingBytes)
+    throw new InvalidArgumentError('A size is a number of bytes, or one with k or M behind it; from 1k to 256M.');
   return bytes;
 }

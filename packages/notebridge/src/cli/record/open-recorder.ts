@@ -20,6 +20,11 @@ export interface RecordTo {
 
 export const defaultRecordingBytes = 64 * 1024 * 1024;
 
+/** The last word of a recorded session. */
+export function sayRecorded({ summary }: Recorder): void {
+  process.stderr.write(`notebridge: ${summary} Look through it before you pass it on.\n`);
+}
+
 /** How the recorder of a command is made, when its redactor and log are there. Throws `bad_usage` or `write_failed`. */
 export function openRecorder({ file, maxBytes, force, secretVariables = [] }: RecordTo): (redactor: Redactor, logger: Logger) => Recorder {
   return (redactor, logger) => {

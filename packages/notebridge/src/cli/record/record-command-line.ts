@@ -6,6 +6,7 @@ import { createLineChannel } from '../../rpc/line-channel.js';
 import { openStdioLink } from '../../upstreams/stdio-link.js';
 import type { Redacting } from '../../util/redactor.js';
 import { untilSignal } from '../process-life.js';
+import { sayRecorded } from './open-recorder.js';
 
 /** Longest message, in UTF-16 units. */
 const maxMessageLength = 64 * 1024 * 1024;
@@ -34,6 +35,6 @@ export async function recordCommandLine(
     }
   } finally {
     recorder.close();
-    say(`notebridge: ${recorder.summary} Look through it before you pass it on.`);
+    sayRecorded(recorder);
   }
 }

@@ -1,15 +1,16 @@
 import { resolve } from 'node:path';
 import { didYouMean } from '@notebridge/kit/did-you-mean';
-import { silentLogger } from '@notebridge/kit/logger';
+import { type Logger, silentLogger } from '@notebridge/kit/logger';
 import type { Config } from '../../config/config.js';
 import { loadConfig } from '../../config/load-config.js';
 import { BridgeError } from '../../core/errors.js';
+import type { Recorder } from '../../recording/recorder.js';
 import { quote } from '../../util/quote.js';
 import { Redactor } from '../../util/redactor.js';
 import type { HubCommandOptions } from '../command-options.js';
 import { createOwnNotebridge } from '../own-notebridge.js';
 import { serveAgent } from '../serve-agent.js';
-import { openRecorder, type RecordTo } from './open-recorder.js';
+import { openRecorder, type RecordTo, sayRecorded } from './open-recorder.js';
 import { recordCommandLine } from './record-command-line.js';
 
 export interface RecordOptions extends HubCommandOptions {
@@ -33,10 +34,18 @@ export async function runRecord(file: string, words: readonly string[], options:
     const recorder = openRecorder(to)(redactor, silentLogger);
     return recordCommandLine({ command, args }, { recorder, redactor });
   }
-  const createRecorder = openRecorder(to);
+  let recorder: Recorder | undefined;
+  const createRecorder = (redactor: Redactor, logger: Logger): Recorder => {
+    recorder = openRecorder(to)(redactor, logger);
+    return recorder;
+  };
   const only = server === undefined ? {} : { config: await configWith(server, options.config), notebook: 'none', followConfig: false };
   const hold = options.standalone ? 'own' : 'join';
-  await serveAgent(await createOwnNotebridge(options, { command: 'record', hold, createRecorder, ...only }));
+  try {
+    await serveAgent(await createOwnNotebridge(options, { command: 'record', hold, createRecorder, ...only }));
+  } finally {
+    if (recorder !== undefined) sayRecorded(recorder);
+  }
 }
 
 /** The config with this server alone, under its own names. */

@@ -1,18 +1,19 @@
 import { createReadStream, statSync } from 'node:fs';
-import { explain } from '@notebridge/kit/errno';
 import { messageOf } from '@notebridge/kit/message-of';
 import { BridgeError } from '../../core/errors.js';
 import { ownStdio } from '../../processes/own-stdio.js';
 import { chooseLink } from '../../recording/choose-link.js';
 import { describeLink } from '../../recording/describe-links.js';
 import { Player, type ReplayReport } from '../../recording/player.js';
-import { type Recording, readRecording } from '../../recording/read-recording.js';
+import { type Recording, readRecording, unreadable } from '../../recording/read-recording.js';
+import { maxRecordingBytes } from '../../recording/recording-format.js';
 import { toScript } from '../../recording/script.js';
 import { createLineChannel } from '../../rpc/line-channel.js';
 import { ownVersion } from '../../state/own-files.js';
 import { quote } from '../../util/quote.js';
 import { untilSignal } from '../process-life.js';
 import { paintFor, toDuration, toTable } from '../terminal.js';
+import { onOneLine } from '../terminal-logger.js';
 
 export interface ReplayOptions {
   link?: string;
@@ -23,8 +24,6 @@ export interface ReplayOptions {
 
 /** Longest line, in UTF-16 units: a message of the largest size, and what stands around it. */
 const maxLineLength = 80 * 1024 * 1024;
-/** A larger file is not read: it would be in memory as a whole. Bytes. */
-const maxFileBytes = 1024 ** 3;
 /** Divergences that are printed. */
 const maxPrinted = 20;
 
@@ -49,11 +48,14 @@ export async function runReplay(file: string, { link, timing, strict, list }: Re
 function openRecording(file: string): Promise<Recording> {
   try {
     const { size } = statSync(file);
-    if (size > maxFileBytes)
-      throw new BridgeError('bad_recording', `${quote(file)} has ${size} bytes; a recording of up to ${maxFileBytes} can be replayed.`);
+    if (size > maxRecordingBytes)
+      throw new BridgeError(
+        'bad_recording',
+        `${quote(file)} has ${size} bytes; a recording of up to ${maxRecordingBytes} can be replayed.`,
+      );
   } catch (error) {
     if (error instanceof BridgeError) throw error;
-    throw new BridgeError('bad_recording', `${quote(file)} cannot be read: ${explain(error)}`, { cause: error });
+    throw unreadable(file, error);
   }
   return readRecording(createReadStream(file), { file, version: ownVersion(), maxLineLength });
 }
@@ -63,7 +65,7 @@ function printLinks({ header, links }: Recording): void {
     const { sessions, requests, messages, eras, lastedMs } = describeLink(entries);
     return [name, eras.join(', '), String(sessions), String(requests), String(messages), toDuration(lastedMs)];
   });
-  process.stdout.write(`Recorded on ${header.date} by Notebridge ${header.version}.\n`);
+  process.stdout.write(`${onOneLine(`Recorded on ${header.date} by Notebridge ${header.version}.`)}\n`);
   process.stdout.write(toTable(['LINK', 'ERA', 'SESSIONS', 'REQUESTS', 'MESSAGES', 'TIME'], rows, { paint: paintFor(process.stdout) }));
 }
 
@@ -75,6 +77,7 @@ function printReport({ recorded, replayed, divergences }: ReplayReport, link: st
   if (divergences.length > maxPrinted) say(`  … and ${divergences.length - maxPrinted} more.`);
 }
 
+/** A recording may be a stranger's: nothing of it moves the cursor. */
 function say(text: string): void {
-  process.stderr.write(`notebridge: ${text}\n`);
+  process.stderr.write(`notebridge: ${onOneLine(text)}\n`);
 }
