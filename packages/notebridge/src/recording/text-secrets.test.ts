@@ -37,6 +37,36 @@ describe('redactForms', () => {
   });
 });
 
+describe('redactForms of a hostile text', () => {
+  it.each([
+    'eyJ-aaaa-',
+    'eyJaaaaaaaa.',
+    '-----BEGIN PRIVATE KEY-----',
+    'Token ',
+    'Token                ',
+    'authorization',
+    'cookie:',
+    'sk-',
+    'A',
+    'A_',
+    'A_TOKEN_',
+    '"token-',
+    '"a-',
+    '://',
+    '://a:b',
+    '&token',
+    '?a.',
+    '&',
+    '\\"',
+  ])('of %j takes no longer than its length', (part) => {
+    const text = part.repeat(Math.ceil(1_000_000 / part.length));
+    const began = performance.now();
+    redactForms(text);
+    // Tens of milliseconds; in square time it would be minutes.
+    expect(performance.now() - began).toBeLessThan(5000);
+  });
+});
+
 describe('names of secrets', () => {
   it.each(['token', 'apiKey', 'api_key', 'Authorization', 'client_secret', 'password', 'X-Auth-Token', 'refreshToken'])(
     '%s is one',

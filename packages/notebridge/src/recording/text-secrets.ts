@@ -12,7 +12,8 @@ const forms: readonly [RegExp, string][] = [
     `$1$2${redactedMark}`,
   ],
   [/\b(Bearer|Basic|Token)( +)(?=[^\s"',;]{0,64}\d)[\w.~+/=-]{8,}/gi, `$1$2${redactedMark}`],
-  [/\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/g, redactedMark],
+  // Not inside a word: each would be looked through to its end.
+  [/(?<![\w-])eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/g, redactedMark],
   // Keys whose issuers gave them a prefix so that they can be found.
   [
     /\b(?:gh[oprsu]_\w{20,}|github_pat_\w{20,}|glpat-[\w-]{16,}|sk-[\w-]{16,}|xox[abeprs]-[\w-]{10,}|A(?:KI|SI)A[0-9A-Z]{16}\b|AIza[\w-]{30,}|hf_\w{20,}|npm_\w{30,}|pypi-[\w-]{30,}|nbg_[\w-]{16,})/g,

@@ -54,6 +54,8 @@ describe('secrets', () => {
     const message = `${Object.values(secrets).join(' ')} ${spoken}`;
     expect(await program.callTool('every__echo', { message })).toMatchObject(isEcho(message));
     expect(JSON.stringify(await program.callTool('every__get-env'))).toContain(secrets.env);
+    const large = `${secrets.header} ${'x'.repeat(2_000_000)} ${secrets.env}`;
+    expect(await program.callTool('every__echo', { message: large })).toMatchObject(isEcho(large));
     await program.close();
     const text = readFileSync(file, 'utf8');
     for (const secret of [...Object.values(secrets), token, 'spoken-key', 'spokenkey']) expect(text).not.toContain(secret);
@@ -200,8 +202,7 @@ describe('replay of a file that is no recording', () => {
   });
 
   it('takes what a stranger wrote into messages for text: the terminal is not touched', async () => {
-    const odd =
-      header.replace('0.1.0', '\\u001b[31m') + line.replace('"ping"', '"\\u001b]0;x\\u0007\\u202e"') + '{"t":2,"stopped":"\\u001b[2J"}\n';
+    const odd = `${header.replace('0.1.0', '\\u001b[31m')}${line.replace('"ping"', '"\\u001b]0;x\\u0007\\u202e"')}{"t":2,"stopped":"\\u001b[2J"}\n`;
     writeFileSync(file, odd);
     for (const args of [[], ['--list']]) {
       const { ending, stdout, stderr } = await runProgram(['replay', file, ...args]);

@@ -16,6 +16,7 @@ import { createContext } from '../support/create-context.js';
 import { withCommand } from '../support/installed-command.js';
 import { Program, programFile } from '../support/program.js';
 import { RawPage } from '../support/raw-page.js';
+import { recordingRuns } from '../support/recording-guide.js';
 import { installedServer, ServedHub } from '../support/served-hub.js';
 import { windowFileIn, windowUrlIn } from '../support/window-url.js';
 
@@ -318,7 +319,7 @@ const answerKeys = ['success', 'result', 'error', 'is_error', 'content', 'meta',
 describe('every snippet of the documentation', () => {
   // A snippet may be a whole demo, and has no less time than a person would give it.
   it.each(snippets)('$page:$line ($lang) runs', { timeout: 120_000 }, async ({ runs: name, code }) => {
-    const known = { ...runs, ...guide.runs };
+    const known = { ...runs, ...guide.runs, ...recordingRuns(folder) };
     expect(Object.keys(known)).toContain(name);
     await known[name ?? '']?.(code);
   });
