@@ -22,6 +22,9 @@ export function findExchange(exchanges: readonly Exchange[], { method, params }:
   if (candidates.length === 0) return { exchange: undefined, fault: unknownMethod(exchanges, method) };
   if (openingMethods.has(method) || !candidates[0]?.isRequest) return { exchange: nextOf(answeredOf(candidates)) };
   const asked = toAsked(params);
+  // Most clients do what was recorded, in its order: all that came before was replayed, and is passed over unread.
+  const next = isFree(method) ? undefined : candidates.find(({ played, params: of }) => played === 0 && isRecorded(toAsked(of), asked));
+  if (next !== undefined) return { exchange: next };
   const equal = candidates.filter((candidate) => isRecorded(toAsked(candidate.params), asked));
   if (equal.length > 0) return toFound(equal, method);
   // A call that is made again with answers: the same call, whatever a person has answered this time.

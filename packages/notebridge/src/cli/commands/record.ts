@@ -1,6 +1,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { maxRecordingBytes } from '../../recording/recording-format.js';
 import { addHubOptions, addOptions, collect } from '../command-options.js';
+import { asTyped } from '../own-command.js';
 import type { RecordOptions } from '../record/run-record.js';
 
 /** `notebridge record`: a session that can be replayed. */
@@ -9,7 +10,7 @@ export function recordCommand(): Command {
     .description('serve an agent like "stdio", or stand before another MCP server, and write all that is said to a file, without secrets')
     .argument('<file>', 'where to write; if it is there, the new one gets a number')
     .argument('[command...]', 'the command line of an MCP server, behind "--"')
-    .addHelpText('after', '\nFor example: notebridge record bug.jsonl -- npx -y @modelcontextprotocol/server-everything');
+    .addHelpText('after', () => asTyped('\nFor example: notebridge record bug.jsonl -- node server.js'));
   addOptions(command, [
     new Option('--server <name>', 'one server of the config alone, with its own names'),
     new Option('--max-size <size>', 'most that is written (10k, 64M; up to 256M); then recording stops, and the session goes on')
