@@ -307,7 +307,7 @@ describe('calls that wait for the owner', () => {
         (error: { code: string; data: JsonObject }) => `${error.code} ${error.data.reason ?? ''}`,
       ),
     );
-    await expect.poll(() => pending.list().length).toBe(1000);
+    await expect.poll(() => pending.list().length, { timeout: 20_000 }).toBe(1000);
     for (const { caller } of pending.list()) {
       const [grant = ''] = /d_\S+/.exec(caller) ?? [];
       waits[grant] = (waits[grant] ?? 0) + 1;
