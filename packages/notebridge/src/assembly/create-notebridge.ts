@@ -222,6 +222,7 @@ class Assembly implements Notebridge {
       const logger = wantsEdits === true ? settings.logger : wantsEdits.logger;
       const watch = followConfig({ ...settings, logger }, async (written) => {
         const changed = this.#parts.codeModeTools === undefined ? written : withCodeExposure(written);
+        this.#guard.follow(changed);
         await this.#keepNames(changed);
         await servers.change(changed);
       });

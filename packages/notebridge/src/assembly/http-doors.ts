@@ -131,7 +131,7 @@ function addDoors(
     endSession,
     limits: { pollAfterMs },
   });
-  createOwnerDoor(app, { servers, authenticate });
+  createOwnerDoor(app, { servers, pending: guard.pending, authenticate });
   createExchangeDoor(
     app,
     new GrantExchange({ store: guard.store, rules: config.exchange, readKeys: (path) => readFile(path, 'utf8'), logger }),

@@ -3,15 +3,18 @@ import type { CallContext } from '../core/call-context.js';
 import type { DelegateRights } from '../core/delegated-rights.js';
 import { BridgeError } from '../core/errors.js';
 import type { Tool } from '../core/mcp.js';
+import type { MiddlewareContext } from '../core/middleware.js';
 import type { Principal } from '../core/principal.js';
 import type { ProviderEvent } from '../core/provider.js';
 import type { OnRefused } from '../core/refused-attempt.js';
+import { codeModeServer } from '../core/tool-address.js';
+import { ApprovalPolicy, type ApprovalRules } from '../grants/approvals/approval-policy.js';
 import type { GrantSource } from '../grants/bounds.js';
 import { Delegations, isDelegated } from '../grants/delegations.js';
 import type { GrantStore } from '../grants/grant-store.js';
 import type { Guard } from '../grants/guard.js';
-import { isAuditedForAll } from '../grants/guarded-methods.js';
-import type { GuardedParts, OpenGuard } from './open-guard.js';
+import { isAuditedForAll, notebookServer } from '../grants/guarded-methods.js';
+import type { GrantsOfGuard, GuardedParts, OpenGuard } from './open-guard.js';
 import type { Settings } from './settings.js';
 
 /** The guard of a hub, loaded when it is needed. */
@@ -25,6 +28,8 @@ export interface LazyGuard {
   delegate: DelegateRights;
   /** Whether a list may show the principal a tool of a server; undefined: one that is not known. Before the guard is open: the owner alone sees any. */
   mayList(principal: Principal, server: string, tool: Tool | undefined): boolean;
+  /** From now on calls are asked about as this config says. */
+  follow(rules: ApprovalRules): void;
   /** Opens the guard now. Rejects with `write_failed` if the user's state folder cannot be used. */
   open(): Promise<GuardWithStore>;
   /** Writes the last lines of the audit. Closing twice is harmless. */
@@ -41,6 +46,8 @@ export function createLazyGuard(settings: Settings, parts: GuardedParts): LazyGu
   const { config, logger } = settings;
   const isAudited = config.audit !== false;
   const delegations = new Delegations();
+  let approvalPolicy = toPolicy(config);
+  const grants = { delegations, policy: () => approvalPolicy };
   let opening: Promise<GuardWithStore> | undefined;
   let opened: GuardWithStore | undefined;
   let withoutStore: Promise<OpenGuard> | undefined;
@@ -49,7 +56,7 @@ export function createLazyGuard(settings: Settings, parts: GuardedParts): LazyGu
   const open = (): Promise<GuardWithStore> => {
     // Nothing would close it again.
     if (isClosed && opening === undefined) return Promise.reject(new BridgeError('closed', 'The hub has ended.'));
-    opening ??= openWithStore(settings, parts, delegations).then((guard) => {
+    opening ??= openWithStore(settings, parts, grants).then((guard) => {
       opened = guard;
       return guard;
     });
@@ -60,24 +67,26 @@ export function createLazyGuard(settings: Settings, parts: GuardedParts): LazyGu
       await open();
     } catch (error) {
       // A state folder that cannot be used costs the owner the audit, not the work. It opens nothing to others.
-      const isDelegate = !isClosed && isOfDelegate(context);
-      if (!isDelegate && !isOfOwner(context))
+      if (!isOfOwner(context) && (isClosed || !isOfDelegate(context)))
         throw new BridgeError('denied', 'Grants cannot be looked up, so nothing is allowed.', { cause: error });
       if (!isBroken) logger.warn('Calls are not recorded in the audit.', { error: messageOf(error) });
       isBroken = true;
-      if (!isDelegate) return callNext(context);
-      // Rights of this process need no file. If a grant of the file stands behind them, they are refused with it.
-      withoutStore ??= openWithoutStore(settings, parts, delegations);
+      if (isOfOwner(context) && !approvalPolicy.isOn) return callNext(context);
+      if (isClosed) throw error;
+      // Rights of this process and approvals need no file. If a grant of the file stands behind rights, they are refused with it.
+      withoutStore ??= openWithoutStore(settings, parts, grants);
       return (await withoutStore).middleware.onMessage(context, callNext);
     }
     return (await open()).middleware.onMessage(context, callNext);
   };
+  /** Of what the owner sends: what is recorded, or may have to be approved. */
+  const needsGuard = (context: MiddlewareContext): boolean => isAuditedForAll(context) && ((isAudited && !isBroken) || approvalPolicy.isOn);
   return {
     middleware: {
       name: 'guard',
       // Not async: once the guard is there, a call pays for it alone.
       onMessage: (context, callNext) => {
-        if (isOfOwner(context) && (isBroken || !isAudited || !isAuditedForAll(context))) return callNext(context);
+        if (isOfOwner(context) && !needsGuard(context)) return callNext(context);
         return opened === undefined ? pass(context, callNext) : opened.middleware.onMessage(context, callNext);
       },
     },
@@ -95,6 +104,9 @@ export function createLazyGuard(settings: Settings, parts: GuardedParts): LazyGu
       const admission = opened?.admission;
       if (tool === undefined) return admission?.mayListWhole(principal, server) ?? false;
       return admission?.mayList(principal, { server, tool: tool.name }, tool) ?? false;
+    },
+    follow: (rules) => {
+      approvalPolicy = toPolicy(rules);
     },
     open,
     close: async () => {
@@ -115,15 +127,20 @@ function isOfDelegate({ caller: { principal } }: CallContext): boolean {
   return principal?.kind === 'grant' && isDelegated(principal.grantId);
 }
 
-async function openWithStore(settings: Settings, parts: GuardedParts, delegations: Delegations): Promise<GuardWithStore> {
+/** Tools of ours. A server of the config cannot have these names. */
+const toPolicy = (rules: ApprovalRules): ApprovalPolicy => new ApprovalPolicy(rules, [notebookServer, codeModeServer]);
+
+type GrantsOfProcess = Omit<GrantsOfGuard, 'store'>;
+
+async function openWithStore(settings: Settings, parts: GuardedParts, grants: GrantsOfProcess): Promise<GuardWithStore> {
   const [{ GrantStore }, { openGuard }] = await Promise.all([import('../grants/grant-store.js'), import('./open-guard.js')]);
   const store = await GrantStore.open({ dir: settings.stateDir, logger: settings.logger });
-  return { ...openGuard(settings, parts, { store, delegations }), store };
+  return { ...openGuard(settings, parts, { ...grants, store }), store };
 }
 
 const noGrants: GrantSource = { get: () => 'unknown', takeCall: () => false, putBackCall: () => {} };
 
-async function openWithoutStore(settings: Settings, parts: GuardedParts, delegations: Delegations): Promise<OpenGuard> {
+async function openWithoutStore(settings: Settings, parts: GuardedParts, grants: GrantsOfProcess): Promise<OpenGuard> {
   const { openGuard } = await import('./open-guard.js');
-  return openGuard(settings, parts, { store: noGrants, delegations });
+  return openGuard(settings, parts, { ...grants, store: noGrants });
 }

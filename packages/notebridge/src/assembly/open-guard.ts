@@ -1,9 +1,11 @@
 import { join } from 'node:path';
-import { codeModeServer } from '../code-mode/code-mode-tools.js';
 import type { CallContext } from '../core/call-context.js';
 import type { Tool } from '../core/mcp.js';
-import type { ToolAddress } from '../core/tool-address.js';
+import { codeModeServer, type ToolAddress } from '../core/tool-address.js';
 import { Admission } from '../grants/admission.js';
+import type { ApprovalPolicy } from '../grants/approvals/approval-policy.js';
+import { Approvals } from '../grants/approvals/approvals.js';
+import { PendingApprovals } from '../grants/approvals/pending-approvals.js';
 import { AuditLog } from '../grants/audit-log.js';
 import type { GrantSource } from '../grants/bounds.js';
 import type { Delegations } from '../grants/delegations.js';
@@ -27,6 +29,8 @@ export interface GuardedParts {
 export interface GrantsOfGuard {
   store: GrantSource;
   delegations: Delegations;
+  /** Which calls a person is asked about. It changes with the config. */
+  policy: () => ApprovalPolicy;
 }
 
 /** The outermost layer of a hub, and what it decides by. */
@@ -35,6 +39,8 @@ export interface OpenGuard {
   admission: Admission;
   /** Records refused attempts. */
   refusals: Refusals;
+  /** Calls that wait for the owner. */
+  pending: PendingApprovals;
   /** Writes the last lines of the audit. Closing twice is harmless. */
   close(): void;
 }
@@ -45,11 +51,18 @@ export function openGuard(settings: Settings, parts: GuardedParts, grants: Grant
   const { servers, codeModeTools = [] } = parts;
   const ofCodeMode = (name: string): ToolAddress | undefined =>
     codeModeTools.some((tool) => tool.name === name) ? { server: codeModeServer, tool: name } : undefined;
-  const admission = new Admission(grants);
+  const { store, delegations, policy } = grants;
+  const admission = new Admission({ store, delegations, isTrusted: (server) => policy().isTrusted(server) });
   const audit = openAudit(settings);
+  const pending = new PendingApprovals();
+  const { redactor } = settings;
+  const labelOf = (grantId: string): string | undefined => admission.labelOf(grantId);
+  const timeoutMs = settings.config.limits.answerTimeoutMs;
+  const approvals = new Approvals({ policy, pending, labelOf, redactor, logger, timeoutMs });
   const middleware = createGuard({
     admission,
     audit,
+    approvals,
     resolve: (name) => ofCodeMode(name) ?? servers?.provider.addressOf(name),
     learn: (name, context) => (ofCodeMode(name) === undefined ? servers?.provider.learn(name, context) : undefined),
     serverOf: (kind, name) => servers?.provider.serverOf(kind, name),
@@ -57,10 +70,11 @@ export function openGuard(settings: Settings, parts: GuardedParts, grants: Grant
   });
   const refusals = new Refusals({ audit, logger });
   const close = (): void => {
+    approvals.close();
     refusals.close();
     audit?.close();
   };
-  return { middleware, admission, refusals, close };
+  return { middleware, admission, refusals, pending, close };
 }
 
 /** Of this user, unless the config names another file. */

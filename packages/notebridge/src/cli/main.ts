@@ -19,6 +19,7 @@ const lazyCommands: Record<string, () => Promise<Command>> = {
   login: async () => (await import('./commands/login.js')).loginCommand(),
   logout: async () => (await import('./commands/logout.js')).logoutCommand(),
   grant: async () => (await import('./commands/grant.js')).grantCommand(),
+  approvals: async () => (await import('./commands/approvals.js')).approvalsCommand(),
   doctor: async () => (await import('./commands/doctor.js')).doctorCommand(),
   generate: async () => (await import('./commands/generate.js')).generateCommand(),
   demo: async () => (await import('./commands/demo.js')).demoCommand(),

@@ -6,6 +6,7 @@ import { ToolsOnlyProvider } from '../core/tools-only-provider.js';
 import { toPlainValue } from '../core/wire.js';
 import { quote } from '../util/quote.js';
 import { codeModeInstructions } from './code-mode-tools.js';
+import { AskedExecutions } from './execution/asked-executions.js';
 import type { CodeExecutor } from './execution/code-executor.js';
 import { executeCodeName } from './execution/execute-params.js';
 import { describeToolsTool, searchToolsTool } from './search/definitions.js';
@@ -15,6 +16,8 @@ export interface CodeModeProviderOptions {
   tools: readonly Tool[];
   search: ToolSearch;
   executor: CodeExecutor;
+  /** How long an agent may take to answer what is asked in the middle of its code. Milliseconds. */
+  answerTimeoutMs: number;
 }
 
 /** Three tools in place of all: search, describe, and code that calls them. */
@@ -23,10 +26,12 @@ export class CodeModeProvider extends ToolsOnlyProvider {
   readonly instructions = codeModeInstructions;
   readonly #options: CodeModeProviderOptions;
   readonly #names: ReadonlySet<string>;
+  readonly #asked: AskedExecutions;
 
   constructor(options: CodeModeProviderOptions) {
     super();
     this.#options = options;
+    this.#asked = new AskedExecutions(options.answerTimeoutMs);
     this.#names = new Set(options.tools.map(({ name }) => name));
   }
 
@@ -49,7 +54,7 @@ export class CodeModeProvider extends ToolsOnlyProvider {
       case describeToolsTool.name:
         return search.describe(args, context);
       case executeCodeName:
-        return executor.call(args, context);
+        return this.#asked.run(params, context, (asking) => executor.call(args, asking));
       default:
         return Promise.reject(new BridgeError('unknown_tool', `Code mode has no tool ${quote(params.name)}.`));
     }

@@ -1,7 +1,7 @@
 import { type CodeModeLimits, defaultCodeModeLimits } from '../core/code-mode-limits.js';
 import type { DoorAuth } from '../core/door-auth.js';
 import type { ExchangeRule } from '../core/exchange-rule.js';
-import type { ServerConfig } from '../core/server-config.js';
+import type { ApprovalMode, ServerConfig } from '../core/server-config.js';
 import type { SkillFolder } from '../core/skill-folder.js';
 
 /** Bounds of the hub. Every one is a whole number; times are in milliseconds. */
@@ -69,6 +69,8 @@ export interface Config {
   auth?: DoorAuth | undefined;
   /** Whether agents call tools by code unless the command line says so, and the bounds of that code. */
   codeMode: CodeModeLimits & { enabled: boolean };
+  /** Which calls of servers a person is asked about. Default `none`. */
+  approve: ApprovalMode;
   limits: Limits;
 }
 
@@ -77,5 +79,17 @@ export function defaultConfig(baseDir: string): Config {
   const journal = true;
   const [audit, limits] = [{ ...defaultAudit }, { ...defaultLimits }];
   const codeMode = { ...defaultCodeModeLimits, enabled: false };
-  return { file: undefined, baseDir, servers: [], middleware: [], journal, skills: [], audit, exchange: [], codeMode, limits };
+  return {
+    file: undefined,
+    baseDir,
+    servers: [],
+    middleware: [],
+    journal,
+    skills: [],
+    audit,
+    exchange: [],
+    codeMode,
+    approve: 'none',
+    limits,
+  };
 }

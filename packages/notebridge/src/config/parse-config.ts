@@ -104,6 +104,7 @@ function toConfig(file: string, { mcpServers, servers, notebridge }: CheckedConf
     exchange: notebridge.exchange.map((rule) => ({ ...rule, keys: resolve(baseDir, rule.keys) })),
     auth: notebridge.auth,
     codeMode: notebridge.codeMode,
+    approve: notebridge.approve,
     limits: notebridge.limits,
   };
 }

@@ -40,6 +40,7 @@ function checkServer(path: KeyPath, server: unknown): Problem[] {
     transportProblem(path, server) ??
     strayKeyProblem(path, server) ??
     authProblem(path, server) ??
+    approveProblem(path, server) ??
     selfProblem(path, server);
   return found === undefined ? [] : [found];
 }
@@ -100,6 +101,15 @@ function authProblem(path: KeyPath, { auth, headers }: Record<string, unknown>):
   if (grant === 'client_credentials' && clientSecret === undefined && privateKey === undefined)
     return problem(at, 'value', 'has neither "clientSecret" nor "privateKey"', 'Add one of the two: nobody is asked for a password.');
   return undefined;
+}
+
+/** Whoever names tools to be asked about and is not asked would find out too late. */
+function approveProblem(path: KeyPath, { approve, tools }: Record<string, unknown>): Problem | undefined {
+  const named = isJsonObject(tools) ? tools.approve : undefined;
+  if (approve === 'none' && named !== undefined)
+    return problem([...path, 'approve'], 'value', 'is "none", and "tools.approve" names tools', 'Leave one of the two out.');
+  if (approve !== 'listed' || named !== undefined) return undefined;
+  return problem([...path, 'approve'], 'value', 'is "listed", and nothing is', 'Name tools in "tools": { "approve": ["delete_*"] }.');
 }
 
 function problem(path: KeyPath, at: Problem['at'], found: string, next: string): Problem {

@@ -33,6 +33,8 @@ const upstreamAuth = z.strictObject(
   { error: 'an object like {"clientId": "…"}' },
 );
 
+const approve = oneOf('none', 'listed', 'destructive', 'writes');
+
 const server = z.strictObject(
   {
     type: oneOf('stdio', 'http', 'streamable-http', 'streamableHttp', 'sse').optional(),
@@ -48,8 +50,13 @@ const server = z.strictObject(
     disabled: flag.default(false),
     timeoutMs: whole('milliseconds', 1, longestMs).optional(),
     tools: z
-      .strictObject({ allow: texts.optional(), deny: texts.default([]) }, { error: 'an object with "allow" and "deny"' })
+      .strictObject(
+        { allow: texts.optional(), deny: texts.default([]), approve: texts.optional() },
+        { error: 'an object with "allow", "deny" and "approve"' },
+      )
       .default({ deny: [] }),
+    approve: approve.optional(),
+    trusted: flag.optional(),
     expose: oneOf('direct', 'code', 'none').optional(),
     names: oneOf('prefixed', 'plain').default('prefixed'),
     lazy: flag.default(false),
@@ -172,6 +179,7 @@ const notebridge = z.strictObject(
     codeMode: z
       .union([flag.transform((enabled) => codeMode.parse({ enabled })), codeMode], { error: 'true, false, or an object of limits' })
       .default({ ...defaultCodeModeLimits, enabled: false }),
+    approve: approve.default('none'),
     limits: limits.prefault({}),
   },
   { error: 'an object' },
@@ -201,7 +209,7 @@ export function knownKeysAt(path: readonly PropertyKey[]): string[] {
     return Object.keys((part ?? notebridge).shape);
   }
   if (path.length === 2) return Object.keys(server.shape);
-  return path[2] === 'auth' ? Object.keys(upstreamAuth.shape) : ['allow', 'deny'];
+  return path[2] === 'auth' ? Object.keys(upstreamAuth.shape) : ['allow', 'deny', 'approve'];
 }
 
 const notebridgeParts: Record<string, z.ZodObject> = {

@@ -228,6 +228,11 @@ export const errorTable = {
     meaning: 'The grant does not allow this call. The message names the rule.',
     next: 'Call something that the grant allows, or have one issued that allows it.',
   },
+  not_approved: {
+    rpcCode: -32019,
+    meaning: 'A person has to approve this call, and did not: declined, no answer in time, or nobody could be asked. It was not made.',
+    next: 'Do what the message says. Do not make the call in another way; the person may be asked again if they want it.',
+  },
   budget_exhausted: {
     rpcCode: -32019,
     meaning: 'The grant has no calls left, or too many at once or per minute.',

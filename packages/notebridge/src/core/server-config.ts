@@ -1,13 +1,25 @@
 import type { Era } from './protocol-versions.js';
 import type { Exposure, NameStyle } from './tool-server.js';
 
+/** Which calls a person is asked about: none; of tools that the entry names; of those that may destroy something; of all that may write. */
+export type ApprovalMode = 'none' | 'listed' | 'destructive' | 'writes';
+
 /** What both kinds of upstream have in common. */
 export interface UpstreamSettings {
   name: string;
   disabled: boolean;
   /** Undefined: `limits.callTimeoutMs`. */
   timeoutMs?: number | undefined;
-  tools: { allow?: string[] | undefined; deny: string[] };
+  tools: {
+    allow?: string[] | undefined;
+    deny: string[];
+    /** Which tools a person is asked about, besides those that `approve` means. */
+    approve?: string[] | undefined;
+  };
+  /** Undefined: as for all servers; `listed` if `tools.approve` names some and no server is asked about. */
+  approve?: ApprovalMode | undefined;
+  /** False: what its tools say of themselves counts for nothing where rights hang on it. Default true. */
+  trusted?: boolean | undefined;
   /** Undefined: `code` in code mode, else `direct`. */
   expose?: Exposure | undefined;
   names: NameStyle;

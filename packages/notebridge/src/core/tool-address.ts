@@ -4,3 +4,6 @@ export interface ToolAddress {
   /** The server's own name of the tool. */
   tool: string;
 }
+
+/** What the tools of code mode are called in patterns of grants: `code-mode:execute_code`. */
+export const codeModeServer = 'code-mode';

@@ -13,6 +13,8 @@ export interface AdmissionOptions {
   store: GrantSource;
   /** Left out: no code runs on behalf of callers. */
   delegations?: Delegations | undefined;
+  /** False for a server whose tools' words of themselves count for nothing. Default: all are trusted. */
+  isTrusted?: ((server: string) => boolean) | undefined;
   /** Milliseconds of a clock that is never set back. Default: `performance.now`. */
   now?: () => number;
 }
@@ -28,8 +30,10 @@ const free: Ticket = { release: () => {}, undo: () => {} };
 export class Admission {
   readonly #bounds: Bounds;
   readonly #now: () => number;
+  readonly #isTrusted: (server: string) => boolean;
 
-  constructor({ store, delegations, now = () => performance.now() }: AdmissionOptions) {
+  constructor({ store, delegations, isTrusted = () => true, now = () => performance.now() }: AdmissionOptions) {
+    this.#isTrusted = isTrusted;
     this.#now = now;
     this.#bounds = new Bounds(store, delegations, now);
   }
@@ -47,18 +51,12 @@ export class Admission {
    */
   admit(principal: Principal, address: ToolAddress, tool: Tool | undefined): Ticket | Promise<Ticket> {
     if (principal.kind !== 'grant') return free;
-    const bounds = this.#live(principal.grantId);
-    for (const bound of bounds) {
-      if (!allows(bound, address)) throw deniedTool(bound, address);
-      if (bound.readOnly && !isReadOnly(tool)) {
-        throw denied(
-          bound,
-          'readOnly',
-          `read-only grant, and ${quote(address.tool)} of ${quote(address.server)} is not marked readOnlyHint`,
-        );
-      }
-    }
-    return this.#charge(principal, bounds);
+    return this.#charge(principal, this.#assertTool(principal.grantId, address, tool));
+  }
+
+  /** As `admit`, for a call that was admitted before and waited since: it takes no ticket. */
+  assertTool(principal: Principal, address: ToolAddress, tool: Tool | undefined): void {
+    if (principal.kind === 'grant') this.#assertTool(principal.grantId, address, tool);
   }
 
   /** The ticket of one request for a resource or prompt: those of a server belong to callers that may call all of its tools. */
@@ -76,7 +74,7 @@ export class Admission {
 
   /** True if a list may show the tool. */
   mayList(principal: Principal, address: ToolAddress, tool: Tool): boolean {
-    return this.#allow(principal, (bound) => allows(bound, address) && (!bound.readOnly || isReadOnly(tool)));
+    return this.#allow(principal, (bound) => allows(bound, address) && (!bound.readOnly || this.#isReadOnly(address, tool)));
   }
 
   /** True if a list may show the resources and prompts of the server; undefined: of servers that are not known. */
@@ -103,6 +101,25 @@ export class Admission {
   /** @throws BridgeError `bad_grant` if the grant of the principal has ended. */
   assertLive(principal: Principal): void {
     if (principal.kind === 'grant') this.#live(principal.grantId);
+  }
+
+  #assertTool(grantId: string, address: ToolAddress, tool: Tool | undefined): readonly Bound[] {
+    const bounds = this.#live(grantId);
+    for (const bound of bounds) {
+      if (!allows(bound, address)) throw deniedTool(bound, address);
+      if (bound.readOnly && !this.#isReadOnly(address, tool)) {
+        throw denied(
+          bound,
+          'readOnly',
+          `read-only grant, and ${quote(address.tool)} of ${quote(address.server)} is not marked readOnlyHint`,
+        );
+      }
+    }
+    return bounds;
+  }
+
+  #isReadOnly({ server }: ToolAddress, tool: Tool | undefined): boolean {
+    return tool?.annotations?.readOnlyHint === true && this.#isTrusted(server);
   }
 
   /** True if the principal's grants have not ended, and all are content. */
@@ -140,10 +157,6 @@ export class Admission {
       throw error;
     }
   }
-}
-
-function isReadOnly(tool: Tool | undefined): boolean {
-  return tool?.annotations?.readOnlyHint === true;
 }
 
 const only = ({ id, allow }: Bound): string =>

@@ -6,6 +6,9 @@ import type { Redactor } from '../util/redactor.js';
 import { toArgumentHash } from './argument-hash.js';
 import { roughSizeOf } from './rough-size.js';
 
+/** Who allowed a call: the person at the agent that made it, the owner, or either of them for the whole session before. */
+export type ApprovedBy = 'elicitation' | 'owner' | 'session';
+
 /** One call, when it has ended. */
 export interface AuditEntry {
   context: CallContext;
@@ -21,6 +24,8 @@ export interface AuditEntry {
   endedAt: number;
   /** What the owner called the grant. */
   label: string | undefined;
+  /** Who allowed it, of a call that needed that. */
+  approvedBy?: ApprovedBy | undefined;
 }
 
 /** Attempts of one kind that were refused before there was a call. */
@@ -58,7 +63,7 @@ const maxName = 256;
  * looked at.
  */
 export function addAuditLine(pieces: string[], entry: AuditEntry, { logArguments, redactor }: AuditLineOptions): void {
-  const { context, method, address, args, result, outcome, durationMs, label } = entry;
+  const { context, method, address, args, result, outcome, durationMs, label, approvedBy } = entry;
   const who = toWho(context.caller, label);
   const sizes = result === undefined ? sizeField('in', args) : sizeField('in', args) + sizeField('out', result);
   // What may fail comes before the first piece: a line is appended whole or not at all.
@@ -68,6 +73,7 @@ export function addAuditLine(pieces: string[], entry: AuditEntry, { logArguments
   if (context.parent !== undefined) pieces.push(',"parent":', printName(context.parent.callId));
   if (method !== 'tools/call') pieces.push(`,"method":${toJson(method)}`);
   pieces.push(toWhat(address, outcome), toHundredths(durationMs), sizes);
+  if (approvedBy !== undefined) pieces.push(`,"approved_by":"${approvedBy}"`);
   if (hashed !== undefined) pieces.push(hashed.field === 'args_sha256' ? wholeHash : partHash, hashed.sha256, '"');
   pieces.push(argumentFields, '}\n');
 }

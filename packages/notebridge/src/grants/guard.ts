@@ -3,11 +3,13 @@ import { toPrivateResult } from '../core/cache-hints.js';
 import type { CallContext } from '../core/call-context.js';
 import { BridgeError, codeOf, RemoteError } from '../core/errors.js';
 import { errorCodeMetaKey, type Tool } from '../core/mcp.js';
-import type { Answered, CallNext, Middleware, MiddlewareContext } from '../core/middleware.js';
+import { type Answered, answer, type CallNext, type Middleware, type MiddlewareContext } from '../core/middleware.js';
 import { owner, type Principal } from '../core/principal.js';
 import type { ToolAddress } from '../core/tool-address.js';
 import { quote } from '../util/quote.js';
 import type { Admission } from './admission.js';
+import type { Approvals, Approved, StillAsked } from './approvals/approvals.js';
+import type { ApprovedBy } from './audit-line.js';
 import type { AuditLog } from './audit-log.js';
 import type { Ticket } from './charge.js';
 import { isAuditedForAll, type MethodRule, notebookServer, ruleOf, type WhatIsNamed } from './guarded-methods.js';
@@ -17,14 +19,19 @@ export interface GuardOptions {
   admission: Admission;
   /** Left out: no audit. */
   audit?: AuditLog | undefined;
+  /** Left out: nobody is asked before a call. */
+  approvals?: Approvals | undefined;
   /**
    * The server and tool that an exposed tool name stands for; undefined for the notebook's own tools. It must know every name that is
    * routed to a server: one that it does not know is held to be the notebook's.
    */
   resolve: (name: string) => ToolAddress | undefined;
-  /** Finds out what a name stands for that `resolve` may not know yet; undefined if there is nothing to find out. Asked only for grants. */
+  /**
+   * Finds out what a name stands for that `resolve` may not know yet; undefined if there is nothing to find out. Asked only for grants,
+   * and where a person may have to approve the call.
+   */
   learn?: ((name: string, context: CallContext) => Promise<void> | undefined) | undefined;
-  /** The tool with its annotations. Asked only for read-only grants; a tool that is not found counts as one that writes. */
+  /** The tool with its annotations. Asked only for read-only grants and for approvals; a tool that is not found counts as one that writes. */
   findTool: (address: ToolAddress, context: CallContext) => Tool | undefined | Promise<Tool | undefined>;
   /** The server of a resource (by URI) or prompt (by name); undefined if that is not known: then only a grant for `*:*` reaches it. */
   serverOf?: ((kind: WhatIsNamed, name: string) => string | undefined) | undefined;
@@ -47,9 +54,10 @@ type Step<Rule = MethodRule> = {
 type RuleOf<Kind extends MethodRule['kind']> = Extract<MethodRule, { kind: Kind }>;
 
 /**
- * The outermost layer: holds every message to the grant of its caller and records each call in the audit. For the owner it does
- * no more than the audit. `tools/list` shows what may be called. Resources and prompts of a server belong to grants that allow all of
- * its tools (`github:*`). What it does not know is refused to all but the owner, whatever they may call.
+ * The outermost layer: holds every message to the grant of its caller, has a person asked where the config says so, and records each
+ * call in the audit. The owner is held to nothing, but asked as well. `tools/list` shows what may be called. Resources and prompts of a
+ * server belong to grants that allow all of its tools (`github:*`). What it does not know is refused to all but the owner, whatever they
+ * may call.
  */
 export function createGuard(options: GuardOptions): Guard {
   return {
@@ -96,12 +104,16 @@ function judge(
 function callTool({ context, callNext }: Step<RuleOf<'call'>>, options: GuardOptions): Promise<Answered<JsonObject>> {
   const { name, arguments: args } = context.message;
   const isFree = isUnbound(context);
+  const approvals = options.approvals?.isOn === true ? options.approvals : undefined;
+  const isPassed = isFree && approvals === undefined;
   // No grant says what such a name would allow. The owner's goes on as it is: what a page answers to it is the page's affair.
   if (!isFree && context.target === undefined && typeof name !== 'string')
     throw new BridgeError('unknown_tool', `Unknown tool: ${quote(name)}.`);
   const call = (): Promise<Answered<JsonObject>> => {
     const address = context.target ?? addressOf(name, options);
     const admit = isFree ? undefined : () => admitTool(context, address, options);
+    const approve = approvals && (() => approvals.ask(context, address, () => options.findTool(address, context)));
+    const admitAgain = isFree ? undefined : () => assertTool(context, address, options);
     // Lists may have changed while it was admitted, and with them what the name stands for.
     const callAdmitted: typeof callNext = (admitted) => {
       const now = context.target ?? addressOf(name, options);
@@ -109,9 +121,9 @@ function callTool({ context, callNext }: Step<RuleOf<'call'>>, options: GuardOpt
       if (isSame) return callNext(admitted);
       throw new BridgeError('denied', `Denied: ${quote(name)} stands for another tool since it was called. Call it again.`);
     };
-    return run({ context, callNext: isFree ? callNext : callAdmitted, address, admit, args }, options);
+    return run({ context, callNext: isPassed ? callNext : callAdmitted, address, admit, approve, admitAgain, args }, options);
   };
-  const learning = isFree || context.target !== undefined ? undefined : options.learn?.(typeof name === 'string' ? name : '', context);
+  const learning = isPassed || context.target !== undefined ? undefined : options.learn?.(typeof name === 'string' ? name : '', context);
   return learning === undefined ? call() : learning.then(call);
 }
 
@@ -207,39 +219,73 @@ function admitTool(context: CallContext, address: ToolAddress, { admission, find
   return found.then((tool) => admission.admit(principal, address, tool));
 }
 
+function assertTool(context: CallContext, address: ToolAddress, { admission, findTool }: GuardOptions): void | Promise<void> {
+  const principal = principalOf(context);
+  if (!admission.needsTool(principal, address)) return admission.assertTool(principal, address, undefined);
+  return Promise.resolve(findTool(address, context)).then((tool) => admission.assertTool(principal, address, tool));
+}
+
 interface Run {
   context: MiddlewareContext;
   callNext: CallNext<JsonObject, JsonObject>;
   address: ToolAddress | undefined;
   /** Undefined: nothing to ask. */
   admit: (() => Ticket | Promise<Ticket>) | undefined;
+  /** Asks a person, after the ticket was given. Undefined: nobody needs to be asked. */
+  approve?: (() => Promise<Approved | StillAsked | undefined> | undefined) | undefined;
+  /** Throws if the rights have gone while the person was asked. */
+  admitAgain?: (() => void | Promise<void>) | undefined;
   args: unknown;
 }
 
-/** Admits, calls, releases, and records the call, whatever its outcome. Not async: every call goes through here. */
-function run({ context, callNext, address, admit, args }: Run, { admission, audit }: GuardOptions): Promise<Answered<JsonObject>> {
-  if (audit === undefined && admit === undefined) return callNext(context);
+/** Admits, asks, calls, releases, and records the call, whatever its outcome. Not async: every call goes through here. */
+function run(
+  { context, callNext, address, admit, approve, admitAgain, args }: Run,
+  { admission, audit }: GuardOptions,
+): Promise<Answered<JsonObject>> {
+  if (audit === undefined && admit === undefined && approve === undefined) return callNext(context);
   const startedAt = performance.now();
   const { principal } = context.caller;
   // Asked now: a grant may have ended by the end of the call.
   const label = principal?.kind === 'grant' ? admission.labelOf(principal.grantId) : undefined;
   let ticket: Ticket | undefined;
+  let approvedBy: ApprovedBy | undefined;
+  let isAsked = false;
   const end = (outcome: string, result: unknown): void => {
     const durationMs = performance.now() - startedAt;
-    audit?.add({ context, method: context.method, address, args, result, outcome, durationMs, endedAt: Date.now(), label });
+    audit?.add({ context, method: context.method, address, args, result, outcome, durationMs, endedAt: Date.now(), label, approvedBy });
     ticket?.release();
   };
   const succeed = (result: Answered<JsonObject>): Answered<JsonObject> => {
-    end(outcomeOf(result), result);
+    end(isAsked ? 'asked' : outcomeOf(result), result);
     return result;
   };
   const fail = (error: unknown): never => {
     end(codeOf(error) ?? (error instanceof RemoteError ? 'remote_error' : 'internal'), undefined);
     throw error;
   };
+  const callApproved = async (asked: Promise<Approved | StillAsked | undefined>): Promise<Answered<JsonObject>> => {
+    let approved: Approved | StillAsked | undefined;
+    try {
+      approved = await asked;
+      if (approved !== undefined && !('asks' in approved)) await admitAgain?.();
+    } catch (error) {
+      ticket?.undo();
+      throw error;
+    }
+    if (approved === undefined) return callNext(context);
+    if ('asks' in approved) {
+      isAsked = true;
+      ticket?.undo();
+      return answer(approved.asks);
+    }
+    approvedBy = approved.by;
+    return answer(approved.toAnswer(await callNext(approved.context)));
+  };
   const callWith = (admitted: Ticket | undefined): Promise<Answered<JsonObject>> => {
     ticket = admitted;
-    return callNext(context);
+    const asked = approve?.();
+    return asked === undefined ? callNext(context) : callApproved(asked);
   };
   try {
     const admitted = admit?.();

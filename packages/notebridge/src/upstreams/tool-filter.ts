@@ -1,4 +1,5 @@
 import type { UpstreamSettings } from '../core/server-config.js';
+import { matchAny } from '../util/name-patterns.js';
 
 /** Says of the name of a tool whether the config lets it be seen and called. */
 export type ToolFilter = (tool: string) => boolean;
@@ -8,17 +9,4 @@ export function createToolFilter({ allow, deny }: UpstreamSettings['tools']): To
   const isAllowed = allow === undefined ? () => true : matchAny(allow);
   const isDenied = matchAny(deny);
   return (tool) => isAllowed(tool) && !isDenied(tool);
-}
-
-function matchAny(patterns: readonly string[]): ToolFilter {
-  const expressions = patterns.map(toExpression);
-  return (tool) => expressions.some((expression) => expression.test(tool));
-}
-
-function toExpression(pattern: string): RegExp {
-  const source = pattern
-    .replaceAll(/[.+^${}()|[\]\\]/g, '\\$&')
-    .replaceAll(/\*+/g, '.*')
-    .replaceAll('?', '.');
-  return new RegExp(`^${source}$`, 'su');
 }

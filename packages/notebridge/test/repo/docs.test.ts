@@ -169,9 +169,8 @@ const runs: Record<string, (code: string) => Promise<void>> = {
     const page = readFileSync(join(root, 'docs/config.md'), 'utf8');
     for (const key of knownKeysAt(['mcpServers', 'github'])) expect(page, key).toMatch(new RegExp(`^\\| .*\`${key}\`.* \\|`, 'm'));
   },
-  async 'config-plain'(code) {
-    expect((await configOf(code)).servers).toMatchObject([{ name: 'docs', names: 'plain' }]);
-  },
+  'config-approve': async (code) => expect((await configOf(code)).servers).toMatchObject([{}, { approve: 'writes' }, { trusted: false }]),
+  'config-plain': async (code) => expect((await configOf(code)).servers).toMatchObject([{ name: 'docs', names: 'plain' }]),
   /** Says what is read and what is run, by the server that the config makes. */
   async 'config-skills'(code) {
     for (const skill of ['downloads/skills/theirs', 'skills/ours']) {

@@ -31,6 +31,8 @@ export interface AskedAgent {
   readonly asked: Asked[];
   /** The texts of the result. Rejects with a protocol error. */
   call(tool: string, args?: JsonObject, signal?: AbortSignal): Promise<string>;
+  /** The names of the tools that it is listed. */
+  tools(): Promise<string[]>;
   /** Goes away. Closing twice is harmless. */
   close(): Promise<void>;
 }
@@ -101,6 +103,7 @@ async function open(
       await client.close();
       await onClose?.();
     },
+    tools: async () => (await client.listTools()).tools.map(({ name }) => name),
     call: async (name, args = {}, signal) => {
       const { content } = await client.callTool({ name, arguments: args }, signal && { signal });
       return (content as { text?: string }[]).map(({ text }) => text).join('\n');

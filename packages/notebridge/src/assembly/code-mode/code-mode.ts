@@ -45,7 +45,7 @@ export function openCodeMode({ settings, hub, servers, guard, tools, hasNotebook
   });
   const search = new ToolSearch({ servers, mayList, logger, resolveName: (name) => servers.provider.resolve(name) });
   return {
-    provider: new CodeModeProvider({ tools, search, executor }),
+    provider: new CodeModeProvider({ tools, search, executor, answerTimeoutMs: config.limits.answerTimeoutMs }),
     endSession: (sessionId) => {
       executor.endSession(sessionId).catch((error: unknown) => logger.warn('A Python did not end.', { error: messageOf(error) }));
     },

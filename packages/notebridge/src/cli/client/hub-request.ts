@@ -10,6 +10,8 @@ export interface HubRequest {
   /** Sent as JSON; left out: a GET. */
   body?: JsonObject;
   accept?: string;
+  /** Names and values that are sent besides. */
+  headers?: Readonly<Record<string, string>>;
   signal?: AbortSignal;
   /** Given up after so long without a byte, milliseconds. Left out: never. */
   timeoutMs?: number;
@@ -51,11 +53,12 @@ export async function streamFromHub(url: string, options: HubRequest & { onLine:
 
 async function send(
   url: string,
-  { path, token, body, accept = 'application/json', signal, timeoutMs }: HubRequest,
+  { path, token, body, accept = 'application/json', headers: more, signal, timeoutMs }: HubRequest,
 ): Promise<IncomingMessage> {
   const text = body === undefined ? undefined : printMessage(body);
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
     const headers = {
+      ...more,
       authorization: `Bearer ${token}`,
       accept,
       ...(text === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }),

@@ -1,6 +1,7 @@
 import type { JsonObject } from '@notebridge/kit/json';
 import type { ServerReport } from '../../catalog/describe-servers.js';
 import { ownerPrefix } from '../../doors/owner/owner-door.js';
+import { typedHeader } from '../../doors/tool-proxy/call-door.js';
 import type { ToolCallResponse } from '../../doors/tool-proxy/proxy-tool-call.js';
 import { askHub, streamFromHub } from './hub-request.js';
 import type { ToolEvent, ToolSource } from './tool-source.js';
@@ -21,9 +22,10 @@ export function createHubSource({ url, token }: { url: string; token: string }):
       const path = `${ownerPrefix}/servers/${encodeURIComponent(name)}`;
       return (await askHub(url, { path, token, timeoutMs: startMs })) as ServerReport;
     },
-    call: async ({ server, tool }, args, { signal, onEvent }) => {
+    call: async ({ server, tool }, args, { signal, isTyped, onEvent }) => {
       const path = `/api/v1/mcp/proxy/${encodeURIComponent(server)}/tools/${encodeURIComponent(tool)}`;
-      const question = { path, token, body: { arguments: args }, signal };
+      const headers: Record<string, string> = isTyped ? { [typedHeader]: 'true' } : {};
+      const question = { path, token, body: { arguments: args }, headers, signal };
       if (onEvent === undefined) return (await askHub(url, question)) as unknown as ToolCallResponse;
       const onLine = (line: JsonObject): void => {
         const { event, ...params } = line;

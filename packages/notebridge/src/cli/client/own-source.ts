@@ -43,7 +43,7 @@ export async function createOwnSource({ config, createLogger }: OwnSourceOptions
       await server.listTools();
       return described(name) ?? Promise.reject(unknownServer(name, servers));
     },
-    call: async (address, args, { signal, onEvent }) => {
+    call: async (address, args, { signal, isTyped, onEvent }) => {
       if (servers.get(address.server) === undefined) throw unknownServer(address.server, servers);
       const cancellation = new Cancellation();
       const cancel = (): void => cancellation.cancel('The caller cancelled the call.');
@@ -52,6 +52,7 @@ export async function createOwnSource({ config, createLogger }: OwnSourceOptions
       const answer = await proxyToolCall(proxy, address, {
         arguments: args,
         cancellation,
+        isTyped,
         onEvent:
           onEvent &&
           ((method, params) => {

@@ -74,7 +74,7 @@ async function callWithProgress(
   try {
     line.show(`${address.server} → ${address.tool} …`);
     const onEvent = process.stderr.isTTY ? (event: ToolEvent) => line.show(toProgressText(address, event)) : undefined;
-    return await source.call(address, args, { signal: cancelling.signal, onEvent });
+    return await source.call(address, args, { signal: cancelling.signal, isTyped: process.stdin.isTTY === true, onEvent });
   } finally {
     line.clear();
     for (const signal of signals) process.off(signal, cancel);

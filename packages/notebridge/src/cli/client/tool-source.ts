@@ -6,6 +6,8 @@ import type { ToolCallResponse } from '../../doors/tool-proxy/proxy-tool-call.js
 export interface CallOptions {
   /** Aborting it cancels the call at the server. */
   signal: AbortSignal;
+  /** A person has typed this call on a terminal, which is their approval of it. */
+  isTyped: boolean;
   /** Receives progress and log lines of the tool; left out, the tool is not asked for any. */
   onEvent?: ((event: ToolEvent) => void) | undefined;
 }

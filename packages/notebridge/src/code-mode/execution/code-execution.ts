@@ -20,6 +20,8 @@ interface Teller {
   end(): void;
 }
 
+/** How often a call that has waited long enough is looked at again, as long as a question is parked. Milliseconds. */
+const parkedMs = 500;
 /** How often an agent that asked for progress is told something, at least. Milliseconds. */
 const heartbeatMs = 10_000;
 /** And at most. */
@@ -37,6 +39,8 @@ export class CodeExecution {
   #result: ToolResult | undefined;
   #fault: { error: unknown } | undefined;
   #outlives = false;
+  /** Questions for which an agent of the modern era has been sent away, to come back with an answer. */
+  #parked = 0;
   /** How many calls of tools it has made. */
   calls: () => number = () => 0;
   /** Under which the agent finds its variables again. */
@@ -118,7 +122,12 @@ export class CodeExecution {
     if (clientCapabilities === undefined || ask === undefined) return { callId, caller };
     const askWaiting: NonNullable<Asker['ask']> = async (_during, question, options) => {
       const waiting = [...this.#waiting.keys()].find((context) => context.ask !== undefined);
-      if (waiting?.ask !== undefined) return waiting.ask(question, options);
+      if (waiting?.ask !== undefined) {
+        const asked = waiting.ask(question, options);
+        if (waiting.caller.era === 'legacy') return asked;
+        this.#parked++;
+        return asked.finally(() => this.#parked--);
+      }
       throw new BridgeError(
         'unanswered_question',
         'Nobody waits for this execution just now who could be asked. Wait for it with its run_id.',
@@ -129,7 +138,12 @@ export class CodeExecution {
 
   #untilEnd({ cancellation }: CallContext, seconds: number): Promise<'ended' | 'late' | 'cancelled'> {
     return new Promise((resolve) => {
-      const timer = setTimeout(() => end('late'), seconds * 1000);
+      // No request is open that could be answered, and its end would end the question, which has an end of its own.
+      const look = (): void => {
+        if (this.#parked > 0) timer = setTimeout(look, parkedMs);
+        else end('late');
+      };
+      let timer = setTimeout(look, seconds * 1000);
       let stopListening = (): void => {};
       const end = (how: 'ended' | 'late' | 'cancelled'): void => {
         clearTimeout(timer);

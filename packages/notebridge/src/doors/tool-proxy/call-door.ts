@@ -30,6 +30,7 @@ const hasNotRun: ReadonlySet<string | null> = new Set([
   'tool_not_found',
   'invalid_arguments',
   'denied',
+  'not_approved',
   'budget_exhausted',
   'limit_reached',
 ]);
@@ -80,7 +81,9 @@ export class CallDoor {
     const stream = format && new CallStream(response, format, { headers, heartbeatMs: this.#proxy.limits.heartbeatMs });
     const cancellation = new Cancellation();
     const onEvent = stream && ((method: string, params: JsonObject) => stream.send(method, params));
-    const options: CallOptions = { arguments: args, principal, callId, cancellation, onEvent };
+    // Only the owner's word counts: who has that token could approve the call as well.
+    const isTyped = principal.kind === 'owner' && request.headers[typedHeader] === 'true';
+    const options: CallOptions = { arguments: args, principal, callId, isTyped, cancellation, onEvent };
     const running = this.#app.calls.add(request.socket, cancellation);
     const end = (): void => {
       stream?.close();
@@ -143,6 +146,9 @@ export class CallDoor {
     return { status: 200, text, headers: noHeaders, hasRun: !hasNotRun.has(response.error_code) };
   }
 }
+
+/** Sent by `notebridge call` on a terminal: a person has typed server, tool and arguments. */
+export const typedHeader = 'notebridge-typed';
 
 const noHeaders: readonly string[] = [];
 

@@ -1,0 +1,42 @@
+import type { JsonObject } from '@notebridge/kit/json';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { createContext } from '../../../test/support/create-context.js';
+import { Cancellation } from '../../core/cancellation.js';
+import { toTextResult } from '../../core/mcp.js';
+import { CodeExecution } from './code-execution.js';
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => vi.useRealTimers());
+
+const question = { method: 'elicitation/create', params: { message: 'Which?' } };
+
+it.each(['legacy', 'modern'] as const)(
+  'waits no longer than it is told, but for an answer of a %s agent that was sent away',
+  async (era) => {
+    let answer: (answer: JsonObject) => void = () => {};
+    const caller = { sessionId: 's', door: 'http', era, clientInfo: undefined } as const;
+    const ask = () => new Promise<JsonObject>((resolve) => (answer = resolve));
+    const context = createContext('tools/call', {}, { caller, requestId: 1, asker: { clientCapabilities: { elicitation: {} }, ask } });
+    const execution = new CodeExecution({
+      principalKey: 'owner',
+      context,
+      work: async ({ parent }) => {
+        await Promise.resolve();
+        const answered = await parent.asker?.ask?.('', question, { cancellation: new Cancellation(), timeoutMs: 1 });
+        return toTextResult(JSON.stringify(answered));
+      },
+    });
+    let waited: unknown = 'waits';
+    const waiting = execution.wait(context, { seconds: 45, isFirst: true }).then((result) => {
+      waited = result;
+    });
+    await vi.advanceTimersByTimeAsync(60_000);
+    // An open request of the legacy era is answered by a run_id; the question goes on beside it.
+    expect(waited).toBe(era === 'legacy' ? undefined : 'waits');
+    answer({ action: 'accept' });
+    await vi.advanceTimersByTimeAsync(1000);
+    await waiting;
+    expect(execution.result).toMatchObject({ content: [{ text: '{"action":"accept"}' }] });
+    if (era === 'modern') expect(waited).toBe(execution.result);
+  },
+);

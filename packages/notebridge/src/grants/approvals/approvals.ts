@@ -1,0 +1,252 @@
+import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
+import type { Logger } from '@notebridge/kit/logger';
+import { messageOf } from '@notebridge/kit/message-of';
+import { agentKey } from '../../core/agent-key.js';
+import type { CallContext } from '../../core/call-context.js';
+import { BridgeError, codeOf } from '../../core/errors.js';
+import type { Tool } from '../../core/mcp.js';
+import type { MiddlewareContext } from '../../core/middleware.js';
+import { owner, principalKey } from '../../core/principal.js';
+import { canAnswer, isInputRequired } from '../../core/questions.js';
+import type { ToolAddress } from '../../core/tool-address.js';
+import type { Redacting } from '../../util/redactor.js';
+import { settlesWithin } from '../../util/settles-within.js';
+import type { ApprovedBy } from '../audit-line.js';
+import { notebookServer } from '../guarded-methods.js';
+import type { ApprovalPolicy } from './approval-policy.js';
+import { toApprovalQuestion, toDecision } from './approval-question.js';
+import { type ShownCall, showCall, toExactText } from './approval-text.js';
+import { type AskedCallOf, AskedStates } from './asked-states.js';
+import type { ApprovalOutcome, PendingApprovals } from './pending-approvals.js';
+import { SessionApprovals } from './session-approvals.js';
+import type { WhoWaits } from './waiting-places.js';
+
+export interface ApprovalsOptions {
+  /** Asked at each call: it changes with the config. */
+  policy: () => ApprovalPolicy;
+  /** Calls whose agent cannot ask its person wait there for the owner. */
+  pending: PendingApprovals;
+  /** What the owner called the grant of a caller. */
+  labelOf: (grantId: string) => string | undefined;
+  redactor: Redacting;
+  logger: Logger;
+  /** How long a person may take to answer. Milliseconds. */
+  timeoutMs: number;
+}
+
+/** A call may go on, exactly as it was shown. */
+export interface Approved {
+  by: ApprovedBy;
+  context: MiddlewareContext;
+  /** What its caller gets for a result. */
+  toAnswer: (result: JsonObject) => JsonObject;
+}
+
+/** Not yet: the agent of the modern era is asked by this answer, and calls again. */
+export interface StillAsked {
+  asks: JsonObject;
+}
+
+/** The key of our question in `inputRequests`. */
+const questionKey = 'notebridge-approval';
+const asItIs = (result: JsonObject): JsonObject => result;
+
+/**
+ * Asks a person before a call is made, where the config says so. The person at the agent is asked through it, if it can show forms; else
+ * the owner, by `notebridge approvals`. Nothing that an agent writes approves: only the answer to that question does. Every way out of
+ * a question but a yes is a refusal.
+ */
+export class Approvals {
+  readonly #options: ApprovalsOptions;
+  readonly #sessions = new SessionApprovals();
+  readonly #states: AskedStates;
+  /** The last question about a tool in a session: the next one waits, since a yes may be for all of them. */
+  readonly #lines = new Map<string, Promise<unknown>>();
+
+  constructor(options: ApprovalsOptions) {
+    this.#options = options;
+    this.#states = new AskedStates(options.timeoutMs);
+  }
+
+  /** False: `ask` asks about no call. */
+  get isOn(): boolean {
+    return this.#options.policy().isOn;
+  }
+
+  /** Undefined: nobody needs to be asked. Rejects with `not_approved`, `bad_params` for a `requestState` that is not ours, `limit_reached`. */
+  ask(
+    context: MiddlewareContext,
+    address: ToolAddress,
+    findTool: () => Tool | undefined | Promise<Tool | undefined>,
+  ): Promise<Approved | StillAsked | undefined> | undefined {
+    const policy = this.#options.policy();
+    switch (policy.judge(address)) {
+      case 'no':
+        return undefined;
+      case 'yes':
+        return this.#ask(context, address);
+      case 'hints':
+        return Promise.resolve(findTool()).then((tool) => (policy.isMeant(address, tool) ? this.#ask(context, address) : undefined));
+    }
+  }
+
+  /** Refuses what waits. Closing twice is harmless. */
+  close(): void {
+    this.#states.close();
+    this.#options.pending.close();
+  }
+
+  async #ask(context: MiddlewareContext, address: ToolAddress): Promise<Approved | StillAsked> {
+    const { message } = context;
+    const exact = toExactText(message.arguments);
+    const who = whoCalls(context);
+    const call: AskedCallOf = { address, exact, who, context };
+    const key = JSON.stringify([who.principal, who.agent, address.server, address.tool === '' ? message.name : address.tool]);
+    if (context.isTyped === true) return this.#approve('owner', call);
+    // Before the session: what was asked about this call alone is answered about it alone.
+    if (callsAgain(context) && message.requestState !== undefined) return this.#takeUp(call, key);
+    if (this.#sessions.has(key)) return this.#approve('session', call);
+    const shown = this.#show(call);
+    const question = toApprovalQuestion(shown);
+    if (canAnswer(context.clientCapabilities, question)) {
+      if (context.ask !== undefined) return this.#askDuring(call, key, shown);
+      if (callsAgain(context)) {
+        const requestState = this.#states.keep(call, { kind: 'asked' });
+        return { asks: { resultType: 'input_required', inputRequests: { [questionKey]: question }, requestState } };
+      }
+    }
+    return this.#askOwner(call, key, shown);
+  }
+
+  /** An agent of the modern era calls again. */
+  #takeUp(call: AskedCallOf, key: string): Approved {
+    const { message } = call.context;
+    const kept = this.#states.take(message.requestState, call);
+    if (kept === undefined) {
+      const text =
+        'The "requestState" was not issued for this call with these arguments, was used before, or has ended. Call anew without it.';
+      throw new BridgeError('bad_params', text);
+    }
+    const { requestState: _, inputResponses, ...params } = message;
+    if (kept.kind === 'approved') {
+      const inner = kept.inner === undefined ? {} : { requestState: kept.inner };
+      const answers = inputResponses === undefined ? {} : { inputResponses };
+      return this.#approve(kept.by, call, { ...params, ...answers, ...inner });
+    }
+    const decision = toDecision(isJsonObject(inputResponses) ? inputResponses[questionKey] : undefined);
+    if (decision === 'deny') throw refused(call, 'declined');
+    if (decision === 'session') this.#sessions.add(key);
+    return this.#approve('elicitation', call, params);
+  }
+
+  /**
+   * What is approved is what is sent: the same arguments, to the tool that was shown, whatever its name has come to stand for. What its
+   * server asks in turn comes back under a state of ours, so that the answer is known to be of an approved call.
+   */
+  #approve(by: ApprovedBy, call: AskedCallOf, message = call.context.message): Approved {
+    const { address, context } = call;
+    const isKnown = address.server !== notebookServer && address.tool !== '';
+    const isSame = message === context.message && (!isKnown || context.target !== undefined);
+    const keepAsked = (result: JsonObject): JsonObject =>
+      isInputRequired(result)
+        ? { ...result, requestState: this.#states.keep(call, { kind: 'approved', by, inner: result.requestState }) }
+        : result;
+    return {
+      by,
+      context: isSame ? context : context.copy({ message, target: isKnown ? address : undefined }),
+      toAnswer: callsAgain(context) ? keepAsked : asItIs,
+    };
+  }
+
+  async #askDuring(call: AskedCallOf, key: string, shown: ShownCall): Promise<Approved> {
+    const { context } = call;
+    const { cancellation } = context;
+    const { timeoutMs } = this.#options;
+    const before = this.#lines.get(key);
+    const asked = (async (): Promise<Approved> => {
+      if (before !== undefined && !(await settlesWithin(before, timeoutMs, context.signal)))
+        throw refused(call, cancellation.reason === undefined ? 'timeout' : 'cancelled');
+      if (this.#sessions.has(key)) return this.#approve('session', call);
+      const answer = await context.ask?.(toApprovalQuestion(shown), { cancellation, timeoutMs }).catch((error: unknown) => {
+        // Nobody waits for the code just now.
+        if (codeOf(error) === 'unanswered_question' && cancellation.reason === undefined) return undefined;
+        if (cancellation.reason !== undefined) throw refused(call, 'cancelled', error);
+        throw refused(call, codeOf(error) === 'timeout' ? 'timeout' : 'failed', error);
+      });
+      // The answer may have crossed with the cancellation.
+      if (cancellation.reason !== undefined) throw refused(call, 'cancelled');
+      if (answer === undefined) return this.#askOwner(call, key, shown);
+      const decision = toDecision(answer);
+      if (decision === 'deny') throw refused(call, 'declined');
+      if (decision === 'session') this.#sessions.add(key);
+      return this.#approve('elicitation', call);
+    })();
+    this.#lines.set(key, asked);
+    try {
+      return await asked;
+    } finally {
+      if (this.#lines.get(key) === asked) this.#lines.delete(key);
+    }
+  }
+
+  async #askOwner(call: AskedCallOf, key: string, shown: ShownCall): Promise<Approved> {
+    const { pending, timeoutMs, logger } = this.#options;
+    if (!pending.isWatched) throw refused(call, 'nobody');
+    const { who, context } = call;
+    const onAdded = (id: string): void =>
+      logger.warn('A call waits for your approval: `notebridge approvals`.', {
+        id,
+        call_id: context.callId,
+        server: shown.server,
+        tool: shown.tool,
+      });
+    const outcome = await pending.wait(shown, { key, who, cancellation: context.cancellation, timeoutMs, onAdded });
+    if (outcome === 'session') this.#sessions.add(key);
+    if (outcome === 'once' || outcome === 'session') return this.#approve('owner', call);
+    throw refused(call, reasonOf[outcome]);
+  }
+
+  #show({ address, exact, context }: AskedCallOf): ShownCall {
+    const { redactor, labelOf } = this.#options;
+    const { principal } = context.caller;
+    const label = principal?.kind === 'grant' ? labelOf(principal.grantId) : undefined;
+    const { name, arguments: args } = context.message;
+    const tool = address.tool === '' ? String(name) : address.tool;
+    return showCall({ server: address.server, tool }, { args, exact, context, label, redactor });
+  }
+}
+
+const reasonOf: Record<Exclude<ApprovalOutcome, 'once' | 'session'>, keyof typeof reasons> = {
+  deny: 'declined',
+  timeout: 'timeout',
+  cancelled: 'cancelled',
+  closed: 'closed',
+};
+
+const reasons = {
+  declined: 'the person who was asked declined',
+  timeout: 'nobody answered in time (`notebridge.limits.answerTimeoutMs`)',
+  cancelled: 'the call was cancelled before anybody had answered',
+  failed: 'the agent could not ask its person',
+  closed: 'the hub ends',
+  nobody:
+    'nobody can be asked: the agent shows no forms, and only `notebridge serve` has a place where the owner sees calls that wait (`notebridge approvals`)',
+};
+
+function refused({ address: { server, tool }, context }: AskedCallOf, reason: keyof typeof reasons, cause?: unknown): BridgeError {
+  const name = JSON.stringify(tool === '' ? context.message.name : tool);
+  const why = cause === undefined || reason !== 'failed' ? '' : `: ${messageOf(cause)}`;
+  const text = `A person has to approve calls of ${name} of ${JSON.stringify(server)}, and ${reasons[reason]}${why}. It was not made.`;
+  return new BridgeError('not_approved', text, { data: { reason, server, tool }, cause });
+}
+
+/** True for an agent that is asked by an answer, and then calls again. */
+function callsAgain({ caller, parent, ask }: CallContext): boolean {
+  return caller.era === 'modern' && parent === undefined && ask === undefined;
+}
+
+/** The agent in whose session an approval holds: of code, the one that runs it. Its own words tell apart who shares a token. */
+function whoCalls({ caller, parent }: CallContext): WhoWaits {
+  const agent = parent?.caller ?? caller;
+  return { principal: principalKey(agent.principal ?? owner), agent: agentKey(agent) };
+}
