@@ -20,6 +20,7 @@ const lazyCommands: Record<string, () => Promise<Command>> = {
   logout: async () => (await import('./commands/logout.js')).logoutCommand(),
   grant: async () => (await import('./commands/grant.js')).grantCommand(),
   doctor: async () => (await import('./commands/doctor.js')).doctorCommand(),
+  skills: async () => (await import('./commands/skills.js')).skillsCommand(),
   generate: async () => (await import('./commands/generate.js')).generateCommand(),
   demo: async () => (await import('./commands/demo.js')).demoCommand(),
   notebook: async () => (await import('./commands/notebook.js')).notebookCommand(),
