@@ -6,6 +6,7 @@ import { ServerTools } from '../catalog/server-tools.js';
 import type { Config } from '../config/config.js';
 import { userConfigFile } from '../config/load-config.js';
 import { LogLevels } from '../core/log-levels.js';
+import type { SavedSkillShelf } from '../core/saved-skills.js';
 import type { SkillFolder } from '../core/skill-folder.js';
 import type { ToolServer, ToolServerEvent, ToolServers } from '../core/tool-server.js';
 import type { Environment } from '../processes/environment.js';
@@ -30,6 +31,8 @@ export interface OpenServersOptions {
   env: Environment;
   /** A folder of which `skills` is looked through besides those of the config. Absolute. */
   sharedDir?: string | undefined;
+  /** The skills are there for code in any case. Default false. */
+  isCodeMode?: boolean | undefined;
 }
 
 /** Longer than any hub lives; a timer can wait no longer. */
@@ -69,8 +72,9 @@ export class ConfigServers implements ToolServers {
     });
     this.#upstreams.subscribe((event) => this.#events.emit(event));
     const folders = this.#foldersOf(config);
-    this.#hasSkills = folders.length > 0;
-    this.#skills = createSkillsServer({ folders, logger });
+    const { isCodeMode = false } = options;
+    this.#hasSkills = isCodeMode || folders.length > 0;
+    this.#skills = createSkillsServer({ folders, logger, isCodeMode });
     this.provider = new ServerTools({ servers: this, logger, configFile: config.file });
   }
 
@@ -100,9 +104,14 @@ export class ConfigServers implements ToolServers {
     const folders = this.#foldersOf(config);
     this.#skills.setFolders(folders);
     const hadSkills = this.#hasSkills;
-    this.#hasSkills = folders.length > 0;
+    this.#hasSkills = this.#options.isCodeMode === true || folders.length > 0;
     if (hadSkills !== this.#hasSkills) this.#events.emit({ server: this.#skills.name, kind: this.#hasSkills ? 'added' : 'removed' });
     await this.#upstreams.reconcile(config.servers);
+  }
+
+  /** The skills that code saves, from now on. */
+  setSkillShelf(shelf: SavedSkillShelf): void {
+    this.#skills.setShelf(shelf);
   }
 
   /** An agent's session has ended, and with it what was started for it alone. */

@@ -42,13 +42,23 @@ export interface Notebridge {
 export async function createNotebridge(options: NotebridgeOptions = {}): Promise<Notebridge> {
   const openNotebook = toNotebookOpener(options.notebook ?? 'none');
   const read = await readSettings(options);
-  const codeModeTools = (options.codeMode ?? read.config.codeMode.enabled) ? await loadCodeModeTools(read.config) : undefined;
-  const settings = codeModeTools === undefined ? read : { ...read, config: withCodeExposure(read.config) };
+  const config = withCodeMode(read.config, options.codeMode);
+  const codeModeTools = config.codeMode.enabled ? await loadCodeModeTools(config) : undefined;
+  const settings = codeModeTools === undefined ? read : { ...read, config: withCodeExposure(config) };
   const servers = await createServers(settings, options, codeModeTools !== undefined);
   return new Assembly({ options, settings, openNotebook, servers, codeModeTools });
 }
 
+/** The command line, or a library user, says it before the config. */
+function withCodeMode(config: Config, wanted: NotebridgeOptions['codeMode']): Config {
+  if (wanted === undefined) return config;
+  const tools = wanted === 'agent-codemode' ? wanted : config.codeMode.tools;
+  return { ...config, codeMode: { ...config.codeMode, enabled: wanted !== false, tools } };
+}
+
 async function loadCodeModeTools({ codeMode }: Config): Promise<readonly Tool[]> {
+  if (codeMode.tools === 'agent-codemode')
+    return (await import('../code-mode/agent-codemode/agent-codemode-tools.js')).agentCodemodeTools(codeMode);
   return (await import('../code-mode/code-mode-tools.js')).codeModeTools(codeMode);
 }
 
@@ -257,5 +267,5 @@ async function createServers(
   const isWanted = servers.length > 0 || skills.length > 0 || http !== undefined || notebook === 'none' || isCodeMode;
   if (!isWanted) return undefined;
   const { ConfigServers } = await import('./config-servers.js');
-  return new ConfigServers({ ...settings, sharedDir });
+  return new ConfigServers({ ...settings, sharedDir, isCodeMode });
 }

@@ -21,6 +21,7 @@ const lazyCommands: Record<string, () => Promise<Command>> = {
   grant: async () => (await import('./commands/grant.js')).grantCommand(),
   approvals: async () => (await import('./commands/approvals.js')).approvalsCommand(),
   doctor: async () => (await import('./commands/doctor.js')).doctorCommand(),
+  skills: async () => (await import('./commands/skills.js')).skillsCommand(),
   generate: async () => (await import('./commands/generate.js')).generateCommand(),
   demo: async () => (await import('./commands/demo.js')).demoCommand(),
   notebook: async () => (await import('./commands/notebook.js')).notebookCommand(),

@@ -198,6 +198,21 @@ export const errorTable = {
     meaning: 'The session that a call of `execute_code` names is not there, or is another agent’s. Nothing was run.',
     next: 'Leave `session` out, and set up again what the code needs.',
   },
+  skill_exists: {
+    rpcCode: -32602,
+    meaning: 'A skill of that name is there already. Nothing was saved.',
+    next: 'Take another name, or pass `overwrite` for one of your own.',
+  },
+  skill_changed: {
+    rpcCode: -32602,
+    meaning: 'The files of a saved skill are not those that were saved. It was not run.',
+    next: 'Save it again with `overwrite`, or delete it.',
+  },
+  skill_failed: {
+    rpcCode: -32602,
+    meaning: 'The tests of a skill failed, or its code is no Python. It was not saved.',
+    next: 'Read the message, which has the line, and correct the code or the tests.',
+  },
   unknown_run: {
     rpcCode: -32602,
     meaning: 'The run that a call of `execute_code` asks for is not known (any more), or is another agent’s.',
