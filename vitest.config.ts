@@ -9,8 +9,8 @@ export default defineConfig({
     setupFiles: ['scripts/leftovers/setup.mjs'],
     // Real processes: a test that leaves a child or a socket behind can't harm its neighbours.
     pool: 'forks',
-    // Tests wait for browsers and processes more than they compute: on two cores, three at a time.
-    maxWorkers: Math.max(3, availableParallelism()),
+    // Tests wait for browsers, kernels and time-outs about as long as they compute: with three workers, two cores were half idle.
+    maxWorkers: availableParallelism() + 3,
     sequence: { sequencer: LongestFirst },
     testTimeout: 30_000,
     hookTimeout: 60_000,

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import type { CallContext } from '../core/call-context.js';
-import { BridgeError } from '../core/errors.js';
+import { BridgeError, codeOf, errorTable, RemoteError } from '../core/errors.js';
 import { type Tool, type ToolResult, toFailedResult, toTextResult } from '../core/mcp.js';
 import type { ParamHeader } from '../core/param-headers.js';
 import type { Provider, ProviderEvent } from '../core/provider.js';
@@ -62,11 +62,15 @@ export class LeaseGate implements Provider {
     if (method !== 'tools/call') return provider.request(method, params, context);
     const agent = agentOf(context);
     const end = lease.begin(agent);
+    let giveBack = (): void => {};
     try {
       if (params.name === takeOverName) return await this.#takeOver(params, agent, context);
-      if (!(await this.#isReading(params.name, context))) await lease.admit(agent);
-      return await provider.request(method, params, context);
+      if (!(await this.#isReading(params.name, context))) giveBack = await lease.admit(agent);
+      const result = await provider.request(method, params, context);
+      if (wasNotUnderstood(result)) giveBack();
+      return result;
     } catch (error) {
+      if (isNotUnderstood(error)) giveBack();
       if (error instanceof BridgeError && error.code === 'held') return toHeldResult(error);
       throw error;
     } finally {
@@ -134,6 +138,23 @@ export class LeaseGate implements Provider {
     }
     return names;
   }
+}
+
+/** The call was refused for its arguments or its name: it has changed nothing. */
+function isNotUnderstood(error: unknown): boolean {
+  if (error instanceof RemoteError) return notUnderstood.has(Number(error.raw.code));
+  const code = codeOf(error);
+  return code !== undefined && notUnderstood.has(errorTable[code].rpcCode);
+}
+
+/** JSON-RPC: no such method, invalid params. */
+const notUnderstood = new Set<number>([errorTable.unknown_method.rpcCode, errorTable.bad_params.rpcCode]);
+
+/** The same as a result: in JSON as notebooks of ours say it, or in the words of servers of the official SDK. */
+function wasNotUnderstood({ isError, content }: JsonObject): boolean {
+  const [first] = isError === true && Array.isArray(content) ? content : [];
+  const text = isJsonObject(first) && typeof first.text === 'string' ? first.text : '';
+  return /^\{"error":\{"code":"(?:bad_arguments|unknown_tool)"/.test(text) || text.startsWith('MCP error -32602');
 }
 
 /** A list without an end is a fault of its page. */

@@ -75,6 +75,28 @@ class Scene {
   }
 }
 
+it('is free again when the one call that has taken it did nothing, and stays where it was asked for or used', async () => {
+  const { lease } = new Scene();
+  const holder = () => lease.state.holder?.name;
+  (await lease.admit(first))();
+  expect(holder()).toBeUndefined();
+  const [giveBack] = [await lease.admit(first), await lease.admit(first)];
+  giveBack();
+  expect(holder()).toBe('First');
+  lease.release();
+  // That hold has ended, and another agent has its own.
+  const late = await lease.admit(first);
+  lease.release();
+  await lease.admit(second);
+  late();
+  expect(holder()).toBe('Second');
+  lease.release();
+  await lease.takeOver(third, { cancellation: new Cancellation() });
+  (await lease.admit(third))();
+  expect(holder()).toBe('Third');
+  lease.close();
+});
+
 describe('the lease of a notebook', () => {
   let scene: Scene;
   beforeEach(() => {

@@ -34,6 +34,10 @@ export type TakeOver = { status: 'yours'; since: number } | { status: 'asked' };
 
 interface Hold extends Holding {
   usedAt: number;
+  /** Calls that it let in. */
+  admitted: number;
+  /** It was asked for, by `take_over`; else a call has taken it because it was free. */
+  isAskedFor: boolean;
 }
 
 /** After a no, the same agent asks the person anew only after so long. Milliseconds. */
@@ -78,13 +82,23 @@ export class Lease {
     return () => count(-1);
   }
 
-  /** Before a call that changes or runs something: takes a lease that is free. Rejects with `held`. */
-  async admit(agent: LeaseAgent): Promise<void> {
-    while (!(await this.#isYours(agent))) {
-      const hold = this.#hold;
-      if (hold !== undefined) throw heldError(hold, this.#options);
+  /**
+   * Before a call that changes or runs something: takes a lease that is free. Returns what is to be called if the call has done nothing: a
+   * lease that it alone was taken for is free again. Rejects with `held`.
+   */
+  async admit(agent: LeaseAgent): Promise<() => void> {
+    while (!(await this.#isYours(agent, false))) {
+      const held = this.#hold;
+      if (held !== undefined) throw heldError(held, this.#options);
       if (this.#barred.has(agent.id)) throw takenAwayError();
     }
+    const hold = this.#hold;
+    if (hold !== undefined) hold.admitted++;
+    return () => {
+      if (hold === undefined || this.#hold !== hold || hold.isAskedFor || hold.admitted > 1) return;
+      this.#free();
+      this.#show();
+    };
   }
 
   /**
@@ -95,7 +109,7 @@ export class Lease {
     agent: LeaseAgent,
     { reason, cancellation }: { reason?: string | undefined; cancellation: Cancellation },
   ): Promise<TakeOver> {
-    if (await this.#isYours(agent)) return this.#yours();
+    if (await this.#isYours(agent, true)) return this.#yours();
     const { person, askMs, nextStep } = this.#options;
     if (this.#now() - (this.#refusedAt.get(agent.id) ?? -quietMs) < quietMs) throw refusedError(this.#hold);
     if (person?.canAsk() !== true) throw nobodyError(this.#hold, this.#options);
@@ -124,7 +138,7 @@ export class Lease {
     const { agent } = question;
     if (isYes) {
       this.#barred.delete(agent.id);
-      this.#give(agent);
+      this.#give(agent, true);
     } else {
       this.#refusedAt.set(agent.id, this.#now());
       this.#questions.settle(question, 'no');
@@ -166,16 +180,19 @@ export class Lease {
   }
 
   /** True if the agent has the lease, or gets it now: it is free, or its holder is gone. */
-  async #isYours(agent: LeaseAgent): Promise<boolean> {
+  async #isYours(agent: LeaseAgent, isAskedFor: boolean): Promise<boolean> {
     for (;;) {
       this.#look();
       const hold = this.#hold;
       if (hold === undefined) {
         if (this.#barred.has(agent.id)) return false;
-        this.#give(agent);
+        this.#give(agent, isAskedFor);
         return true;
       }
-      if (hold.agent.id === agent.id) return true;
+      if (hold.agent.id === agent.id) {
+        hold.isAskedFor ||= isAskedFor;
+        return true;
+      }
       const isThere = await this.#options.answers(hold.agent);
       // Another one may have got it meanwhile.
       if (this.#hold !== hold) continue;
@@ -194,8 +211,8 @@ export class Lease {
     return { status: 'yours', since: this.#hold?.since ?? Date.now() };
   }
 
-  #give(agent: LeaseAgent): void {
-    this.#hold = { agent, since: Date.now(), usedAt: this.#now() };
+  #give(agent: LeaseAgent, isAskedFor: boolean): void {
+    this.#hold = { agent, since: Date.now(), usedAt: this.#now(), admitted: 0, isAskedFor };
     // The person has answered those as well: they asked for it from somebody else.
     this.#questions.settleAll('yes', (question) => question.agent.id === agent.id);
     this.#questions.settleAll('changed');
@@ -208,7 +225,7 @@ export class Lease {
   #free(): void {
     this.#hold = undefined;
     const next = this.#questions.all.find(({ agent }) => !this.#barred.has(agent.id));
-    if (next !== undefined) this.#give(next.agent);
+    if (next !== undefined) this.#give(next.agent, true);
   }
 
   /** Ends what nobody uses any more. */

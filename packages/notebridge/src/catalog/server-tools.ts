@@ -7,11 +7,13 @@ import type { CallContext } from '../core/call-context.js';
 import { BridgeError } from '../core/errors.js';
 import type { ListToolsResult, Tool } from '../core/mcp.js';
 import { type ParamHeader, paramHeadersOf } from '../core/param-headers.js';
+import type { Era } from '../core/protocol-versions.js';
 import type { Provider, ProviderEvent } from '../core/provider.js';
-import type { TaskServers } from '../core/task-servers.js';
+import { type TaskReport, type TaskServers, taskReports } from '../core/task-servers.js';
 import type { ToolAddress } from '../core/tool-address.js';
 import type { ToolServer, ToolServerEvent, ToolServers } from '../core/tool-server.js';
 import { quote } from '../util/quote.js';
+import { settlesWithin } from '../util/settles-within.js';
 import { exposeNames, hasPrefixOf } from './exposed-names.js';
 import { unknownCursor } from './list-pages.js';
 import { isListMethod, type ListMethod, mergeableLists } from './merged-lists.js';
@@ -36,7 +38,8 @@ interface ToolsOfServer {
   cache: CacheHints | undefined;
 }
 
-const taskStatus = 'notifications/tasks/status';
+/** How long an agent that takes tasks waits to learn whether a server that starts has some. Milliseconds. */
+const startMs = 2000;
 const listChanged = 'notifications/tools/list_changed';
 
 /**
@@ -135,9 +138,32 @@ export class ServerTools implements Provider, TaskServers {
     return known === undefined ? [] : paramHeadersOf(known, address?.tool);
   }
 
-  takesTasks(tool: string): boolean {
+  takesTasks(tool: string, era: Era): boolean {
     const address = this.resolve(tool);
-    return address !== undefined && this.#options.servers.get(address.server)?.takesTasks === true;
+    return address !== undefined && this.#options.servers.get(address.server)?.tasksEra === era;
+  }
+
+  get haveTasksExtension(): boolean {
+    return this.#direct.some(({ tasksEra }) => tasksEra === 'modern');
+  }
+
+  async started(): Promise<void> {
+    if (!this.#areStarting) return;
+    let stop = (): void => {};
+    const started = new Promise<void>((resolve) => {
+      stop = this.#options.servers.subscribe(() => {
+        if (!this.#areStarting) resolve();
+      });
+    });
+    await settlesWithin(started, startMs).finally(stop);
+  }
+
+  get #areStarting(): boolean {
+    return this.#direct.some(({ status }) => status === 'starting');
+  }
+
+  watchTask(server: string, taskId: string, context: CallContext): () => void {
+    return this.#options.servers.get(server)?.watchTask?.(taskId, context) ?? (() => {});
   }
 
   async requestTask(server: string, { method, params }: { method: string; params: JsonObject }, context: CallContext): Promise<JsonObject> {
@@ -150,10 +176,10 @@ export class ServerTools implements Provider, TaskServers {
     return this.#options.servers.get(server)?.isPerAgent === true;
   }
 
-  onTaskStatus(listener: (server: string, params: JsonObject, sessionId: string | undefined) => void): () => void {
+  onTaskReport(listener: (server: string, report: TaskReport) => void): () => void {
     return this.#options.servers.subscribe((event) => {
-      if (event.kind === 'notification' && event.notification.method === taskStatus)
-        listener(event.server, event.notification.params ?? {}, event.notification.sessionId);
+      if (event.kind === 'notification' && taskReports.has(event.notification.method))
+        listener(event.server, { ...event.notification, params: event.notification.params ?? {} });
     });
   }
 
@@ -188,7 +214,7 @@ export class ServerTools implements Provider, TaskServers {
         return [];
       case 'notification':
         // That its tools have changed a server says as `tools`, when the new ones are known; its tasks are known by other ids here.
-        return isDirect && event.notification.method !== listChanged && event.notification.method !== taskStatus
+        return isDirect && event.notification.method !== listChanged && !taskReports.has(event.notification.method)
           ? [{ ...event.notification, server: event.server }]
           : [];
       case 'removed':

@@ -40,7 +40,10 @@ export interface CallContext {
   readonly cancellation: Cancellation;
   /** The cancellation as an `AbortSignal`. */
   readonly signal: AbortSignal;
-  /** What the caller's client can be asked during this call: `elicitation`, `sampling`, `roots`, as it declared them. Left out: nothing. */
+  /**
+   * What the caller's client can be asked during this call: `elicitation`, `sampling`, `roots`, as it declared them; and the `extensions`
+   * that a middleware of ours serves for it. Left out: nothing.
+   */
   readonly clientCapabilities?: JsonObject | undefined;
   /** Asks the caller while this call runs. Left out: it can be asked by an answer alone (`input_required`), or not at all. */
   readonly ask?: Ask | undefined;

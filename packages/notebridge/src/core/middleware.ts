@@ -47,9 +47,15 @@ export interface MiddlewareContext<Params = JsonObject> extends CallContext {
   sendToolListChanged(): void;
   /**
    * The same message with other params: `callNext(context.copy({ message }))`. A call under another name is aimed at what that name
-   * stands for, unless `target` is given.
+   * stands for, unless `target` is given. `declares`: capabilities of a client that the caller has besides those that it has now.
+   * `toProgress`: changes the params of progress before they are forwarded.
    */
-  copy(changes: { message: Params; target?: ToolAddress | undefined }): MiddlewareContext<Params>;
+  copy(changes: {
+    message: Params;
+    target?: ToolAddress | undefined;
+    declares?: JsonObject | undefined;
+    toProgress?: ((params: JsonObject) => JsonObject) | undefined;
+  }): MiddlewareContext<Params>;
 }
 
 /** What a middleware may use of the hub that it was added to. */

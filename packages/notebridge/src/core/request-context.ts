@@ -123,7 +123,17 @@ export class RequestContext implements MiddlewareContext {
     this.#notify('notifications/tools/list_changed');
   }
 
-  copy({ message, target }: { message: JsonObject; target?: ToolAddress | undefined }): RequestContext {
+  copy({
+    message,
+    target,
+    declares,
+    toProgress,
+  }: {
+    message: JsonObject;
+    target?: ToolAddress | undefined;
+    declares?: JsonObject | undefined;
+    toProgress?: ((params: JsonObject) => JsonObject) | undefined;
+  }): RequestContext {
     const { method, type, callId, caller, parent, isTyped, cancellation, timestamp } = this;
     const aim = target ?? (message.name === this.message.name ? this.target : undefined);
     const copied = new RequestContext({
@@ -137,12 +147,16 @@ export class RequestContext implements MiddlewareContext {
       cancellation,
       target: aim,
       timestamp,
-      notify: this.#notify,
-      asker: this.#asker,
+      notify: toProgress === undefined ? this.#notify : changingProgress(this.#notify, toProgress),
+      asker: declares === undefined ? this.#asker : { ...this.#asker, clientCapabilities: { ...this.clientCapabilities, ...declares } },
       requestId: this.#requestId,
     });
     this.#state ??= { keys: [], values: [] };
     copied.#state = this.#state;
     return copied;
   }
+}
+
+function changingProgress(notify: RequestContextOptions['notify'], toProgress: (params: JsonObject) => JsonObject): typeof notify {
+  return (method, params) => notify(method, method === 'notifications/progress' && params !== undefined ? toProgress(params) : params);
 }

@@ -2,6 +2,7 @@ import type { JsonObject } from '@notebridge/kit/json';
 import type { CacheHints } from './cache-hints.js';
 import type { CallContext } from './call-context.js';
 import type { Tool } from './mcp.js';
+import type { Era } from './protocol-versions.js';
 import type { Provider, ProviderEvent } from './provider.js';
 
 /**
@@ -50,8 +51,10 @@ export interface ToolServer extends Provider {
   readonly knownTools: readonly Tool[] | undefined;
   /** How long those still hold, as the server said; undefined if that is unknown. */
   readonly toolsCache?: CacheHints | undefined;
-  /** True if it runs, and its calls may be tasks of 2025-11-25. Left out: they may not. */
-  readonly takesTasks?: boolean;
+  /** Set if it runs, and its calls may be tasks: of 2025-11-25, or of the extension of 2026-07-28. Left out: they may not. */
+  readonly tasksEra?: Era | undefined;
+  /** Has it tell of a task of the modern era, by its own id, until the returned function is called. Left out: it has none. */
+  watchTask?(taskId: string, context: CallContext): () => void;
   /** True if each agent's session has a program of its own: what one of them knows, no other does. Default false. */
   readonly isPerAgent?: boolean;
   /** Its tools, all pages of the list, as far as the config allows them. Starts the server if need be. Rejects with `upstream_unavailable`. */

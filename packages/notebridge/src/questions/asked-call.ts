@@ -118,9 +118,9 @@ export class AskedCall {
     }
   }
 
-  /** Progress of the server, for who waits just now. */
+  /** Progress of the server, for who waits just now, or has been given the task that goes on. */
   forwardProgress(progress: JsonObject): void {
-    if (this.#turn !== undefined) this.#context.forwardProgress(progress);
+    if (this.#turn !== undefined || this.#outcome !== undefined) this.#context.forwardProgress(progress);
   }
 
   /** The server has answered, or the call failed. */

@@ -13,6 +13,18 @@ describe('WaitingLine', () => {
     expect(line.length).toBe(0);
   });
 
+  it('serves those of several in turns, however many of one wait', async () => {
+    const line = new WaitQueue<void>();
+    const served: string[] = [];
+    const wait = (who: string, name: string) => line.wait({ ...longWait, who }).then(() => served.push(name));
+    const all = [wait('a', 'a1'), wait('a', 'a2'), wait('a', 'a3'), wait('b', 'b1'), wait('c', 'c1'), wait('b', 'b2')];
+    expect(line.length).toBe(6);
+    while (line.settleFirst());
+    await Promise.all(all);
+    expect(served).toEqual(['a1', 'b1', 'c1', 'a2', 'b2', 'a3']);
+    expect(line.length).toBe(0);
+  });
+
   it('drops waiters that cancel, before and while they wait', async () => {
     const line = new WaitQueue<string>();
     const cancellation = new Cancellation();

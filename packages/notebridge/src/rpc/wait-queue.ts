@@ -2,6 +2,8 @@ import type { Cancellation } from '../core/cancellation.js';
 import { BridgeError } from '../core/errors.js';
 
 export interface WaitOptions {
+  /** Who waits. Each has its turn, however many of another wait. Default: all are one. */
+  who?: string | undefined;
   cancellation?: Cancellation | undefined;
   /** Ends the wait. Milliseconds. */
   timeoutMs: number;
@@ -15,21 +17,24 @@ interface Waiter<Thing> {
   fail: (error: Error) => void;
 }
 
-/** A queue of waiters, first in, first out. */
+/** A queue of waiters: of each who waits, first in, first out; of several, in turns. */
 export class WaitQueue<Thing> {
-  readonly #waiters = new Set<Waiter<Thing>>();
+  /** Whose turn is next stands first; none is empty. */
+  readonly #lines = new Map<string, Set<Waiter<Thing>>>();
 
   get length(): number {
-    return this.#waiters.size;
+    let length = 0;
+    for (const line of this.#lines.values()) length += line.size;
+    return length;
   }
 
   /** Rejects with `cancelled`, with what `onTimeout` returns, or with the error given to `failAll`. */
-  wait({ cancellation, timeoutMs, onTimeout }: WaitOptions): Promise<Thing> {
+  wait({ who = '', cancellation, timeoutMs, onTimeout }: WaitOptions): Promise<Thing> {
     return new Promise((resolve, reject) => {
       const leave = (): void => {
         clearTimeout(timer);
         stopListening?.();
-        this.#waiters.delete(waiter);
+        this.#leave(who, waiter);
       };
       const waiter: Waiter<Thing> = {
         settle: (thing) => {
@@ -41,7 +46,8 @@ export class WaitQueue<Thing> {
           reject(error);
         },
       };
-      this.#waiters.add(waiter);
+      const line = this.#lines.get(who) ?? new Set();
+      this.#lines.set(who, line.add(waiter));
       // Longer than a timer can wait would fire at once.
       const timer = setTimeout(() => waiter.fail(onTimeout()), Math.min(timeoutMs, 2 ** 31 - 1));
       let stopListening: (() => void) | undefined;
@@ -53,8 +59,11 @@ export class WaitQueue<Thing> {
 
   /** Serves the first; false if the queue is empty. */
   settleFirst(thing: Thing): boolean {
-    for (const waiter of this.#waiters) {
-      waiter.settle(thing);
+    for (const [who, line] of this.#lines) {
+      const [waiter] = line;
+      waiter?.settle(thing);
+      // Whoever else waits comes before the next of this one.
+      if (this.#lines.delete(who) && line.size > 0) this.#lines.set(who, line);
       return true;
     }
     return false;
@@ -65,6 +74,12 @@ export class WaitQueue<Thing> {
   }
 
   failAll(error: Error): void {
-    for (const waiter of [...this.#waiters]) waiter.fail(error);
+    for (const line of [...this.#lines.values()]) for (const waiter of [...line]) waiter.fail(error);
+  }
+
+  #leave(who: string, waiter: Waiter<Thing>): void {
+    const line = this.#lines.get(who);
+    line?.delete(waiter);
+    if (line?.size === 0) this.#lines.delete(who);
   }
 }

@@ -16,6 +16,8 @@ export interface PeerRequestOptions {
   workedMs?: (() => number) | undefined;
   /** Called with the params of each progress notification, token included, in order and always before the answer. */
   onProgress?: ((params: JsonObject) => void) | undefined;
+  /** True for an answer after which progress of the call goes on (a task that it began). Default: for none. */
+  outlives?: ((result: JsonObject) => boolean) | undefined;
   /** Takes the request, and the notification that it is cancelled. False to have it sent like any other. May throw why it can't be sent. */
   via?: ((message: JsonObject) => boolean) | undefined;
 }
@@ -32,17 +34,22 @@ interface WaitingCall {
   resolve: (result: JsonObject) => void;
   reject: (error: unknown) => void;
   onProgress: ((params: JsonObject) => void) | undefined;
+  outlives: ((result: JsonObject) => boolean) | undefined;
   timeout: CallTimeout | undefined;
   stopListening: (() => void) | undefined;
 }
 
 const cancelled = 'notifications/cancelled';
 
+/** Calls that are answered and whose progress is still passed on; when they are over is not known here, so the oldest give way. */
+const maxOutliving = 256;
+
 /** Calls of ours that wait for an answer. Their ids are 1, 2, 3, …, and are their progress tokens too. */
 export class WaitingCalls {
   readonly #sender: CallSender;
   readonly #calls = new CallTable<WaitingCall>();
   readonly #timeouts = new CallTimeouts();
+  readonly #outliving = new Map<number, (params: JsonObject) => void>();
   #lastId = 0;
 
   constructor(sender: CallSender) {
@@ -57,13 +64,13 @@ export class WaitingCalls {
   request(
     method: string,
     params: JsonObject | undefined,
-    { cancellation, timeoutMs, workedMs, onProgress, via }: PeerRequestOptions,
+    { cancellation, timeoutMs, workedMs, onProgress, outlives, via }: PeerRequestOptions,
   ): Promise<JsonObject> {
     return new Promise((resolve, reject) => {
       if (cancellation?.reason !== undefined)
         return reject(new BridgeError('cancelled', `Cancelled before "${method}" was sent: ${cancellation.reason}`));
       const id = ++this.#lastId;
-      const call: WaitingCall = { resolve, reject, onProgress, timeout: undefined, stopListening: undefined };
+      const call: WaitingCall = { resolve, reject, onProgress, outlives, timeout: undefined, stopListening: undefined };
       this.#calls.add(id, call);
       if (timeoutMs !== undefined) {
         const giveUp = (): void => {
@@ -91,24 +98,35 @@ export class WaitingCalls {
     const call = this.#take(toOwnId(id));
     if (call === undefined) return false;
     if (isJsonObject(error)) call.reject(new RemoteError(error));
-    else if (isJsonObject(result)) call.resolve(result);
-    else
+    else if (isJsonObject(result)) {
+      if (call.onProgress !== undefined && call.outlives?.(result) === true) this.#keepProgress(toOwnId(id), call.onProgress);
+      call.resolve(result);
+    } else
       call.reject(new BridgeError('bad_message', `The answer's "result" or "error" must be an object, found ${quote(result ?? error)}.`));
     return true;
   }
 
   /** Hands progress to whose it is. That of a call which has ended is late, not wrong. */
   progress(params: JsonObject): void {
-    const call = this.#calls.get(toOwnId(params.progressToken));
+    const id = toOwnId(params.progressToken);
+    const call = this.#calls.get(id);
     call?.timeout?.renew();
-    call?.onProgress?.(params);
+    if (call === undefined) this.#outliving.get(id)?.(params);
+    else call.onProgress?.(params);
   }
 
   rejectAll(error: Error): void {
+    this.#outliving.clear();
     for (const call of this.#calls.takeAll()) {
       release(call);
       call.reject(error);
     }
+  }
+
+  #keepProgress(id: number, onProgress: (params: JsonObject) => void): void {
+    this.#outliving.set(id, onProgress);
+    const [oldest] = this.#outliving.keys();
+    if (this.#outliving.size > maxOutliving && oldest !== undefined) this.#outliving.delete(oldest);
   }
 
   #take(id: number): WaitingCall | undefined {

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
-import { BridgeError, codeOf, RemoteError } from '../core/errors.js';
-import { type Era, isLegacyVersion, isModernVersion, latestLegacyVersion, modernVersions } from '../core/protocol-versions.js';
+import { BridgeError, codeOf, errorTable, headerMismatchCode, RemoteError } from '../core/errors.js';
+import { type Era, isLegacyVersion, latestLegacyVersion, modernVersions } from '../core/protocol-versions.js';
 import type { ServerConfig } from '../core/server-config.js';
 import { serverInfoMetaKey } from '../rpc/modern-envelope.js';
 import { quote } from '../util/quote.js';
@@ -55,7 +55,7 @@ async function agree(session: UpstreamSession, options: HandshakeOptions): Promi
   }
 }
 
-/** A refusal is followed by the other question at once, silence by it after a while. */
+/** A refusal that says nothing of eras is followed by the other question at once, silence by it after a while. */
 async function askModernFirst(session: UpstreamSession, options: HandshakeOptions): Promise<Era> {
   const { known, silenceMs } = options;
   const discovering = discover(session);
@@ -65,7 +65,7 @@ async function askModernFirst(session: UpstreamSession, options: HandshakeOption
     try {
       return accept(session, await discovering);
     } catch (error) {
-      if (session.isClosed || isRefusal(error)) throw error;
+      if (session.isClosed || isRefusal(error) || isOnlyModern(error)) throw error;
       return accept(session, await initialize(session, options).catch((second: unknown) => Promise.reject(telling(error, second))));
     }
   }
@@ -96,14 +96,31 @@ async function initialize(session: UpstreamSession, { clientInfo, askable }: Han
   return { era: 'legacy', protocolVersion, ...toHandshake(answer, answer.serverInfo) };
 }
 
+/** A server that refuses the version is asked once more with the newest one of its list that we speak too. */
 async function discover(session: UpstreamSession): Promise<Handshake> {
-  const offered = modernVersions[modernVersions.length - 1] ?? '';
+  try {
+    return await discoverAs(session, modernVersions[modernVersions.length - 1] ?? '');
+  } catch (error) {
+    const supported = supportedVersionsOf(error);
+    if (supported === undefined) throw error;
+    const offered = newestModern(supported);
+    if (offered !== undefined) return discoverAs(session, offered);
+    throw unknownVersion('server/discover', supported);
+  }
+}
+
+async function discoverAs(session: UpstreamSession, offered: string): Promise<Handshake> {
   const answer = await session.requestPlain('server/discover', session.toModernParams({}, offered), {});
-  const supported = Array.isArray(answer.supportedVersions) ? answer.supportedVersions : [];
-  const protocolVersion: unknown = supported.findLast(isModernVersion);
-  if (!isModernVersion(protocolVersion)) throw unknownVersion('server/discover', answer.supportedVersions);
+  const { supportedVersions } = answer;
+  const protocolVersion = Array.isArray(supportedVersions) ? newestModern(supportedVersions) : undefined;
+  if (protocolVersion === undefined) throw unknownVersion('server/discover', supportedVersions);
   const meta = isJsonObject(answer._meta) ? answer._meta : {};
   return { era: 'modern', protocolVersion, ...toHandshake(answer, answer.serverInfo ?? meta[serverInfoMetaKey]) };
+}
+
+/** The newest of the list, which may stand in any order, that we speak. */
+function newestModern(versions: readonly unknown[]): string | undefined {
+  return modernVersions.findLast((version) => versions.includes(version));
 }
 
 function accept(session: UpstreamSession, handshake: Handshake): Era {
@@ -121,16 +138,39 @@ function toHandshake(answer: JsonObject, serverInfo: unknown): Pick<Handshake, '
   };
 }
 
+/** Its `data.supported` lists what is served. */
+const unsupportedVersionCode: number = errorTable.unsupported_version.rpcCode;
+
 /** Errors that only a server of the modern era gives: header and body differ, a capability is missing, no such version. */
-const modernCodes = new Set([-32020, -32021, -32022]);
+const modernCodes = new Set<number>([headerMismatchCode, errorTable.missing_capability.rpcCode, unsupportedVersionCode]);
+
+/** The list of a server that does not serve the version it was asked in. */
+function supportedVersionsOf(error: unknown): unknown[] | undefined {
+  if (!(error instanceof RemoteError) || Number(error.raw.code) !== unsupportedVersionCode || !isJsonObject(error.raw.data))
+    return undefined;
+  const { supported } = error.raw.data;
+  return Array.isArray(supported) && supported.length > 0 ? supported : undefined;
+}
+
+/**
+ * It has understood the question of the modern era, and does not want the other one: some count an `initialize` as a fault, others are bound
+ * by it to the legacy era. A list with a version of the legacy era says that it may be asked; an error of that code without a list, nothing.
+ */
+function isOnlyModern(error: unknown): boolean {
+  const supported = supportedVersionsOf(error) ?? (error instanceof BridgeError ? error.data.supported : undefined);
+  if (Array.isArray(supported)) return !supported.some(isLegacyVersion);
+  return isModernError(error) && Number(error.raw.code) !== unsupportedVersionCode;
+}
+
+function isModernError(error: unknown): error is RemoteError {
+  return error instanceof RemoteError && modernCodes.has(Number(error.raw.code));
+}
 
 /** Of two refusals that of `initialize` says more, unless the question of the modern era was understood. */
 function telling(discovering: unknown, initializing: unknown): unknown {
   // What can be done about it says most.
   if (codeOf(fromFaultAnswer(discovering)) === 'login_required') return discovering;
-  const isModern =
-    codeOf(discovering) === 'handshake_failed' || (discovering instanceof RemoteError && modernCodes.has(Number(discovering.raw.code)));
-  return isModern ? discovering : initializing;
+  return codeOf(discovering) === 'handshake_failed' || isModernError(discovering) ? discovering : initializing;
 }
 
 /** Our key is refused: in no era is it a better one, and some servers lock out who sends it again. */
@@ -139,5 +179,8 @@ function isRefusal(error: unknown): boolean {
 }
 
 function unknownVersion(method: string, found: unknown): BridgeError {
-  return new BridgeError('handshake_failed', `It answered "${method}" with protocol version ${quote(found)}, which we do not know.`);
+  const data = Array.isArray(found) && found.length > 0 ? { supported: found } : {};
+  return new BridgeError('handshake_failed', `It answered "${method}" with protocol version ${quote(found)}, which we do not know.`, {
+    data,
+  });
 }

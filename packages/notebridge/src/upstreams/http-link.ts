@@ -1,4 +1,4 @@
-import { fromMarkedNumbers, toMarkedNumbers } from '@notebridge/kit/exact-json';
+import { toMarkedNumbers } from '@notebridge/kit/exact-json';
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { messageOf } from '@notebridge/kit/message-of';
 import { BridgeError } from '../core/errors.js';
@@ -8,7 +8,7 @@ import type { RemoteServerConfig } from '../core/server-config.js';
 import { MessageStream } from '../rpc/message-stream.js';
 import { classifyMessage, type RpcId } from '../rpc/messages.js';
 import { settlesWithin } from '../util/settles-within.js';
-import { createExactFetch } from './exact-fetch.js';
+import { createExactFetch, fromTransport } from './exact-fetch.js';
 import { type Link, type LinkOptions, noteStream, toFaultAnswer } from './link.js';
 import type { ServerTokens } from './oauth/server-tokens.js';
 import { toLoginNeed } from './oauth/to-login-need.js';
@@ -158,7 +158,7 @@ class HttpLink implements Link {
   }
 
   #receive(marked: unknown): void {
-    const message = fromMarkedNumbers(marked);
+    const message = fromTransport(marked);
     if (isJsonObject(message) && message.method === undefined) this.#pending.delete(message.id as RpcId);
     this.channel.incoming.send(message);
   }
@@ -193,7 +193,7 @@ class HttpLink implements Link {
     const { sessionId } = this.#transport;
     const own = createOwn({ sessionId, protocolVersion: this.#version });
     own.onmessage = (marked: unknown) => {
-      const message = fromMarkedNumbers(marked);
+      const message = fromTransport(marked);
       if (isJsonObject(message) && message.method !== undefined && message.id !== undefined) noteStream(message, id);
       else if (isJsonObject(message) && message.method === undefined) this.#own.delete(own);
       this.#receive(message);

@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { Cancellation } from '../core/cancellation.js';
 import type { ProviderEvent } from '../core/provider.js';
+import { tasksDeclared } from '../core/task-servers.js';
 import { fromFaultAnswer } from './link.js';
 import type { UpstreamSession } from './upstream-session.js';
 
@@ -19,9 +20,14 @@ export function listenForUpdates(session: UpstreamSession, uris: readonly string
   return () => cancellation.cancel('other resources are watched');
 }
 
+/** Listens to one task, until cancelled. */
+export function listenForTask(session: UpstreamSession, taskId: string, cancellation: Cancellation): void {
+  listen(session, { taskIds: [taskId] }, cancellation);
+}
+
 /** Over HTTP the stream may break while the rest goes on: then it is asked for again. */
 function listen(session: UpstreamSession, notifications: JsonObject, cancellation = new Cancellation()): void {
-  if (Object.keys(notifications).length === 0) return;
+  if (Object.keys(notifications).length === 0 || cancellation.reason !== undefined) return;
   const again = (): void => {
     if (session.isClosed || cancellation.reason !== undefined) return;
     listen(session, notifications, cancellation);
@@ -29,7 +35,8 @@ function listen(session: UpstreamSession, notifications: JsonObject, cancellatio
     for (const event of listenEvents(notifications)) session.suppose(event);
   };
   const soon = (): void => void setTimeout(again, listenPauseMs).unref();
-  session.request('subscriptions/listen', { notifications }, { cancellation }).then(soon, (error: unknown) => {
+  const declared = notifications.taskIds === undefined ? undefined : tasksDeclared;
+  session.request('subscriptions/listen', { notifications }, { cancellation }, declared).then(soon, (error: unknown) => {
     // A server that refuses it sends no changes; its calls go on.
     if (fromFaultAnswer(error) !== error) soon();
   });

@@ -11,6 +11,7 @@ import { WaitQueue } from '../rpc/wait-queue.js';
 import { isUrlsRequired, takeInputRequired, takeUrlsRequired } from './input-required.js';
 import { fromFaultAnswer } from './link.js';
 import type { ServerInstance } from './server-instance.js';
+import { agentKeyOf, type Stalls } from './stalls.js';
 import type { UpstreamSession } from './upstream-session.js';
 
 export interface CallLimits {
@@ -24,6 +25,8 @@ export interface CallLimits {
   timeoutMs: number;
   /** How long an agent may take to answer what the server asks. Milliseconds. */
   answerTimeoutMs: number;
+  /** How long the server may take to answer a call that was given up, before it is started anew: it could ask the next caller. Milliseconds. */
+  cancelledCallMs: number;
   /** Without a call for so long, the server is stopped; the next call starts it. Milliseconds; undefined: never. */
   idleMs: number | undefined;
 }
@@ -39,9 +42,6 @@ export interface ServerCall {
   rounds?: number;
 }
 
-/** How long a server may take to answer a call that was cancelled, before it is started anew: it could ask the next caller. Milliseconds. */
-const holdMs = 5000;
-
 /** Agents that have not said which log lines they want get these of a server that sends none unasked. */
 const usualLevel = 'info';
 /** Doors of those who are sent log lines at all. */
@@ -54,6 +54,8 @@ export interface ServerCallsOptions {
   asked: AskedCalls | undefined;
   /** Which of the server's URLs agents were shown. */
   urls: ShownUrls;
+  /** Which agents have kept it from the others. Left out: it has one alone. */
+  stalls?: Stalls | undefined;
 }
 
 /** The calls to one running server: how many at once, the queue, and what becomes of them when the server goes. */
@@ -64,6 +66,9 @@ export class ServerCalls {
   readonly #name: string;
   readonly #asked: AskedCalls | undefined;
   readonly #line = new WaitQueue<void>();
+  readonly #stalls: Stalls | undefined;
+  /** Calls that wait, by whose they are. */
+  readonly #waitingOf = new Map<string, number>();
   readonly #levels: LogLevels;
   readonly #contexts = new Set<CallContext>();
   #running = 0;
@@ -71,7 +76,8 @@ export class ServerCalls {
   #idle: NodeJS.Timeout | undefined;
 
   /** `asked`: left out, a server of the legacy era can ask nothing in its calls. */
-  constructor(name: string, instance: ServerInstance, { limits, levels, asked, urls }: ServerCallsOptions) {
+  constructor(name: string, instance: ServerInstance, { limits, levels, asked, urls, stalls }: ServerCallsOptions) {
+    this.#stalls = stalls;
     this.#name = name;
     this.#asked = asked;
     this.urls = urls;
@@ -99,6 +105,8 @@ export class ServerCalls {
     const { session } = this.#instance;
     if (this.#asked !== undefined && call.params.requestState !== undefined && session?.handshake.era === 'legacy')
       return this.#asked.resume(call);
+    const refusal = this.#stalls?.refusalOf(call.context.caller);
+    if (refusal !== undefined) return Promise.reject(refusal);
     if (session === undefined || this.#running >= this.limits.maxInFlight) return this.#requestInTurn(call, true);
     this.#running++;
     return this.#send(session, call, true);
@@ -109,7 +117,10 @@ export class ServerCalls {
     const { context } = call;
     this.#contexts.add(context);
     const options: PeerRequestOptions = { cancellation: context.cancellation, timeoutMs: this.limits.timeoutMs };
-    if (context.wantsProgress) options.onProgress = (progress) => context.forwardProgress(progress);
+    if (context.wantsProgress) {
+      options.onProgress = (progress) => context.forwardProgress(progress);
+      if (session.handshake.era === 'legacy' && call.params.task !== undefined) options.outlives = ({ task }) => isJsonObject(task);
+    }
     if (this.#asked?.mayAsk(context) !== true || session.handshake.era !== 'legacy')
       return this.#exchange(session, call, { options, mayRepeat });
     const send = (more: PeerRequestOptions): Promise<JsonObject> =>
@@ -122,14 +133,13 @@ export class ServerCalls {
     call: ServerCall,
     { options, mayRepeat }: { options: PeerRequestOptions; mayRepeat: boolean },
   ): Promise<JsonObject> {
-    const askable = this.limits.mayAsk ? call.context.clientCapabilities : undefined;
-    return session.request(call.method, this.#toParams(session, call), options, askable).then(
+    return session.request(call.method, this.#toParams(session, call), options, this.#declaredOf(call)).then(
       (result) => {
         this.#end(call.context);
         return isInputRequired(result) && session.handshake.era === 'modern' ? this.#takeInputRequired(call, result) : result;
       },
       (error: unknown) => {
-        if (this.#asked !== undefined && isGivenUp(error)) this.#endLater(session, call.context);
+        if (this.#asked !== undefined && isGivenUp(error)) this.#endLater(session, call.context, codeOf(error) === 'cancelled');
         else this.#end(call.context);
         if (error instanceof RemoteError && isUrlsRequired(error)) {
           this.urls.noteError(error.raw, call.context.caller.sessionId);
@@ -141,22 +151,30 @@ export class ServerCalls {
   }
 
   /** A call that nobody waits for any more keeps its place until the server is done with it: it might ask, and the next caller be meant. */
-  #endLater(session: UpstreamSession, context: CallContext): void {
+  #endLater(session: UpstreamSession, context: CallContext, isCancelled: boolean): void {
     this.#contexts.delete(context);
-    void this.#asked?.hold(holdMs).then(async (isSettled) => {
+    const { cancelledCallMs } = this.limits;
+    void this.#asked?.hold(cancelledCallMs).then(async (isSettled) => {
       if (!isSettled && this.#instance.session === session) {
-        await this.#instance.stop(`it did not answer a cancelled call within ${holdMs} ms, and could have asked another caller`);
+        if (isCancelled) this.#stalls?.note(context.caller);
+        await this.#instance.stop(`it did not answer a cancelled call within ${cancelledCallMs} ms, and could have asked another caller`);
         void this.#instance.start();
       }
       this.#end();
     });
   }
 
+  /** What a server of the modern era is told that its caller can do. */
+  #declaredOf({ context: { clientCapabilities } }: ServerCall): JsonObject | undefined {
+    if (this.limits.mayAsk || clientCapabilities?.extensions === undefined) return this.limits.mayAsk ? clientCapabilities : undefined;
+    return { extensions: clientCapabilities.extensions };
+  }
+
   /** The server asks something first. While that is found out, the call takes no one's place. */
   #takeInputRequired(call: ServerCall, result: JsonObject): Promise<JsonObject> {
     const { context, params, rounds = 1 } = call;
     const retry = (answered: JsonObject): Promise<JsonObject> => this.request({ ...call, params: answered, rounds: rounds + 1 });
-    const askable = this.limits.mayAsk ? context.clientCapabilities : undefined;
+    const askable = this.#declaredOf(call);
     return takeInputRequired(result, {
       server: this.#name,
       context,
@@ -180,28 +198,38 @@ export class ServerCalls {
 
   /** Waits for its turn and for the server, whichever comes last. */
   async #requestInTurn(call: ServerCall, mayRepeat: boolean): Promise<JsonObject> {
-    if (this.#waiting >= this.limits.maxWaiting) throw this.#busy();
+    const who = agentKeyOf(call.context.caller);
+    const own = this.#waitingOf.get(who) ?? 0;
+    // Who has no call waiting has a place though others have taken all.
+    if (this.#waiting >= this.limits.maxWaiting && own > 0) throw this.#busy();
     this.#waiting++;
+    this.#waitingOf.set(who, own + 1);
     let session: UpstreamSession;
     try {
-      session = await this.#takeTurn(call);
+      session = await this.#takeTurn(call, who);
     } finally {
       this.#waiting--;
+      const left = (this.#waitingOf.get(who) ?? 1) - 1;
+      if (left > 0) this.#waitingOf.set(who, left);
+      else this.#waitingOf.delete(who);
     }
     return this.#send(session, call, mayRepeat);
   }
 
-  async #takeTurn({ context: { cancellation } }: ServerCall): Promise<UpstreamSession> {
+  async #takeTurn({ context: { cancellation, caller } }: ServerCall, who: string): Promise<UpstreamSession> {
     for (;;) {
       await this.#instance.ready(cancellation);
       const { maxInFlight, timeoutMs } = this.limits;
       // A call that ends hands its place on directly, so no other slips in between.
       if (this.#running < maxInFlight) this.#running++;
-      else await this.#line.wait({ cancellation, timeoutMs, onTimeout: () => noTurn(timeoutMs) });
+      else await this.#line.wait({ who, cancellation, timeoutMs, onTimeout: () => noTurn(timeoutMs) });
       const { session } = this.#instance;
-      if (session !== undefined) return session;
+      // The agent may have stalled the server while this call of it waited.
+      const refusal = this.#stalls?.refusalOf(caller);
+      if (refusal === undefined && session !== undefined) return session;
       // It went while we waited for our turn.
       this.#end();
+      if (refusal !== undefined) throw refusal;
     }
   }
 

@@ -5,7 +5,7 @@ import type { CallContext } from '../core/call-context.js';
 import { BridgeError } from '../core/errors.js';
 import type { LogLevels } from '../core/log-levels.js';
 import type { ProviderEvent } from '../core/provider.js';
-import { everyAskable } from '../core/questions.js';
+import { everyAskable, toAskable } from '../core/questions.js';
 import type { ServerConfig } from '../core/server-config.js';
 import type { ServerState } from '../core/tool-server.js';
 import { AskedCalls } from '../questions/asked-calls.js';
@@ -13,6 +13,7 @@ import { ShownUrls } from '../questions/shown-urls.js';
 import { NotificationBrake } from '../rpc/notification-brake.js';
 import { type CallLimits, ServerCalls } from './server-calls.js';
 import { ServerInstance, type ServerInstanceOptions } from './server-instance.js';
+import { Stalls } from './stalls.js';
 import type { UpstreamSession } from './upstream-session.js';
 
 export interface InstancesOptions extends Omit<ServerInstanceOptions, 'onNotification' | 'questions'> {
@@ -91,7 +92,8 @@ export class ServerInstances {
   }
 
   /** What one agent can be asked, another that calls itself the same may not. */
-  #keyOf({ caller, clientCapabilities }: CallContext): string {
+  #keyOf({ caller, clientCapabilities: declared }: CallContext): string {
+    const clientCapabilities = toAskable(declared);
     if (clientCapabilities === undefined || questionsOf(this.#config) === 'none') return agentKey(caller);
     return `${agentKey(caller)} ${JSON.stringify(clientCapabilities)}`;
   }
@@ -178,9 +180,14 @@ export class ServerInstances {
     const mode = questionsOf(this.#config);
     const timeoutMs = this.#options.limits.answerTimeoutMs;
     const urls = new ShownUrls();
+    // Who has one alone keeps nobody from it.
+    const stalls = mode === 'serial' && context === undefined ? new Stalls(this.#options.limits.cancelledCallMs) : undefined;
     const isOwn = context !== undefined;
     const asked = mode === 'none' ? undefined : new AskedCalls({ server: name, isSerial: mode === 'serial', isOwn, timeoutMs, urls });
-    const questions = asked && { askable: context === undefined ? everyAskable : (context.clientCapabilities ?? {}), calls: asked };
+    const questions = asked && {
+      askable: context === undefined ? everyAskable : (toAskable(context.clientCapabilities) ?? {}),
+      calls: asked,
+    };
     const brake = new NotificationBrake({
       sender: `the server "${this.#config.name}"`,
       pass: (event) => {
@@ -199,7 +206,7 @@ export class ServerInstances {
         this.#sendLevel(pooled, sessionId === undefined ? logLevels.lowest : logLevels.of(sessionId));
       },
     });
-    const calls: ServerCalls = new ServerCalls(name, instance, { limits: this.#limits(), levels: logLevels, asked, urls });
+    const calls: ServerCalls = new ServerCalls(name, instance, { limits: this.#limits(), levels: logLevels, asked, urls, stalls });
     const pooled: PooledInstance = { sessionId, instance, calls };
     return pooled;
   }
@@ -237,7 +244,7 @@ export class ServerInstances {
 
   #limits(): CallLimits {
     const { maxInFlight: most, timeoutMs, lazy, questions } = this.#config;
-    const { callTimeoutMs, answerTimeoutMs, lazyIdleMs } = this.#options.limits;
+    const { callTimeoutMs, answerTimeoutMs, cancelledCallMs, lazyIdleMs } = this.#options.limits;
     const isSerial = questionsOf(this.#config) === 'serial';
     const maxInFlight = isSerial ? 1 : most;
     return {
@@ -246,6 +253,7 @@ export class ServerInstances {
       maxWaiting: isSerial ? waitingInTurn : waitingPerRunning * most,
       timeoutMs: timeoutMs ?? callTimeoutMs,
       answerTimeoutMs,
+      cancelledCallMs,
       idleMs: lazy ? lazyIdleMs : undefined,
     };
   }

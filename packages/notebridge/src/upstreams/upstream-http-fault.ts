@@ -1,7 +1,8 @@
 import { errnoOf } from '@notebridge/kit/errno';
-import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
+import { ExactNumber, isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { messageOf } from '@notebridge/kit/message-of';
 import { tryJson } from '../util/try-json.js';
+import { fromTransport } from './exact-fetch.js';
 import type { Ran } from './unavailable.js';
 
 /** What it means that an HTTP request of ours failed. */
@@ -80,6 +81,10 @@ export function httpStatusOf(error: unknown): { status: number | undefined; text
 }
 
 function toErrorObject(text: string): JsonObject | undefined {
-  const parsed = tryJson(text);
-  return isJsonObject(parsed) && isJsonObject(parsed.error) && typeof parsed.error.code === 'number' ? parsed.error : undefined;
+  const message = fromTransport(tryJson(text));
+  return isJsonObject(message) && isJsonObject(message.error) && isNumber(message.error.code) ? message.error : undefined;
+}
+
+function isNumber(value: unknown): boolean {
+  return typeof value === 'number' || value instanceof ExactNumber;
 }

@@ -12,6 +12,8 @@ export const defaultUpstreamLimits = {
   maxMessageBytes: 67_108_864,
   /** How long a server that was given up is left alone before a call may try it again. Milliseconds. Default 5 s. */
   coolDownMs: 5000,
+  /** How long a server that runs one call at a time may take to answer one that was cancelled, before it is started anew. Milliseconds. Default 5 s. */
+  cancelledCallMs: 5000,
   /** How long a `lazy` server lives without calls. Milliseconds. Default 10 min. */
   lazyIdleMs: 600_000,
   /** Instances of one `per-agent` server at once; one more takes the place of the one that was idle longest. Default 64. */

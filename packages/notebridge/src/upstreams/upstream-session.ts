@@ -4,6 +4,7 @@ import { BridgeError } from '../core/errors.js';
 import type { Era } from '../core/protocol-versions.js';
 import type { ProviderEvent } from '../core/provider.js';
 import { isInputRequired, isQuestion, type Question } from '../core/questions.js';
+import { hasTasksExtension } from '../core/task-servers.js';
 import type { RpcId, RpcNotification, RpcRequest } from '../rpc/messages.js';
 import { envelopeKeys, serverInfoMetaKey, subscriptionIdMetaKey, withoutEnvelope } from '../rpc/modern-envelope.js';
 import { Peer, type PeerRequestOptions } from '../rpc/peer.js';
@@ -140,6 +141,7 @@ export class UpstreamSession {
   ): Promise<JsonObject> {
     const answered = await this.#peer.request(method, this.toModernParams(params, undefined, askable), options);
     if (isInputRequired(answered) && mayAsk.has(method)) return withoutMarks(answered);
+    if (answered.resultType === 'task' && method === 'tools/call' && hasTasksExtension(askable)) return withoutMarks(answered);
     const { resultType, ...result } = answered;
     if (resultType === undefined || resultType === 'complete') return withoutMarks(result);
     throw new BridgeError('bad_message', `The server answered "${method}" with "${String(resultType)}", which it was not offered.`);

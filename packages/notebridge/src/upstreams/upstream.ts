@@ -3,13 +3,16 @@ import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { Listeners } from '@notebridge/kit/listeners';
 import type { CacheHints } from '../core/cache-hints.js';
 import type { CallContext } from '../core/call-context.js';
+import { Cancellation } from '../core/cancellation.js';
 import { BridgeError, headerMismatchCode, RemoteError } from '../core/errors.js';
 import type { Tool } from '../core/mcp.js';
 import { type ParamHeader, paramHeadersOf } from '../core/param-headers.js';
+import type { Era } from '../core/protocol-versions.js';
 import type { ProviderEvent } from '../core/provider.js';
 import type { ServerConfig } from '../core/server-config.js';
+import { hasTasksExtension } from '../core/task-servers.js';
 import type { Exposure, NameStyle, ServerState, ToolServer, ToolServerEvent } from '../core/tool-server.js';
-import { listenForUpdates } from './listen-for-changes.js';
+import { listenForTask, listenForUpdates } from './listen-for-changes.js';
 import { type InstancesOptions, ServerInstances } from './server-instances.js';
 import { unavailable } from './unavailable.js';
 import type { Handshake, UpstreamSession } from './upstream-session.js';
@@ -107,10 +110,24 @@ export class Upstream implements ToolServer {
     return this.#tools.cacheHints;
   }
 
-  get takesTasks(): boolean {
+  get tasksEra(): Era | undefined {
     const { era, capabilities } = this.#handshake ?? {};
-    const requests = era === 'legacy' && isJsonObject(capabilities?.tasks) ? capabilities.tasks.requests : undefined;
-    return isJsonObject(requests) && isJsonObject(requests.tools) && requests.tools.call !== undefined;
+    if (era === 'modern') return hasTasksExtension(capabilities) ? era : undefined;
+    const requests = isJsonObject(capabilities?.tasks) ? capabilities.tasks.requests : undefined;
+    return isJsonObject(requests) && isJsonObject(requests.tools) && requests.tools.call !== undefined ? 'legacy' : undefined;
+  }
+
+  watchTask(taskId: string, context: CallContext): () => void {
+    const cancellation = new Cancellation();
+    const listenTo = (session: UpstreamSession): void => {
+      if (session.handshake.era === 'modern') listenForTask(session, taskId, cancellation);
+    };
+    // One that does not come back has no task to tell of.
+    this.#instances
+      .of(context)
+      .instance.ready(cancellation)
+      .then(listenTo, () => {});
+    return () => cancellation.cancel('nobody listens to the task any more');
   }
 
   get isPerAgent(): boolean {

@@ -222,6 +222,14 @@ describe('calls', () => {
     expect(program.notifications).toEqual([]);
   });
 
+  it('2,000 answers that nobody asked for are one line of the log', async () => {
+    const program = await Program.open();
+    for (let id = 1; id <= 2000; id++) program.write(`{"jsonrpc":"2.0","id":${id},"result":{}}`);
+    expect(await program.request('ping')).toMatchObject({ result: {} });
+    await program.close();
+    expect(program.stderr.split('\n').filter((line) => line.includes('could not be used'))).toHaveLength(1);
+  });
+
   it('a page that nests deeper than can be printed costs only its own message', async () => {
     await using program = await Program.open();
     const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;

@@ -49,6 +49,19 @@ describe('two agents on one notebook', () => {
     expect(isDone(await write(second, 'of the second'))).toBe(true);
   });
 
+  it('a call that is refused for its arguments or its name holds nothing', { timeout: slow }, async () => {
+    await using home = new SharedHome();
+    const args = ['--notebook', home.path('work.ipynb')];
+    await using first = await Program.open({ args, env: home.env, name: 'First agent' });
+    await using second = await Program.open({ args, env: home.env, name: 'Second agent' });
+    expect(textOf(await first.callTool('update_cell', { cellId: 7 }))).toContain('Invalid arguments for update_cell');
+    expect(await first.callTool('rename_cell', {})).not.toMatchObject({ result: { isError: undefined } });
+    expect(isDone(await write(second, 'of the second'))).toBe(true);
+    // Nor does it end a hold that is there.
+    expect(textOf(await second.callTool('update_cell', {}))).toContain('Invalid arguments');
+    expect(await write(first, 'of the first')).toMatchObject(heldBy('Second agent'));
+  });
+
   it('cannot ask for what processes ask of each other: a window’s address, or an end', { timeout: slow }, async () => {
     await using home = new SharedHome();
     await using agent = await Program.open({ args: ['--notebook', 'local'], env: home.env, name: 'An agent' });

@@ -1,8 +1,10 @@
 import type { JsonObject } from '@notebridge/kit/json';
 import { describe, expect, it } from 'vitest';
 import { Cancellation } from '../../src/core/cancellation.js';
+import { codeOf } from '../../src/core/errors.js';
 import type { Principal } from '../../src/core/principal.js';
 import type { Asker, Question } from '../../src/core/questions.js';
+import { createContext } from '../support/create-context.js';
 import { createSignal } from '../support/mcp-http.js';
 import { createCall, fixtureConfig, openUpstreams } from '../support/upstreams.js';
 
@@ -207,6 +209,45 @@ describe('a server of the legacy era', () => {
     });
     expect(await pid()).not.toBe(before);
     expect(log.join('\n')).not.toContain('given up');
+  });
+
+  it('that one agent stalls by cancelling in a loop serves the others in turn, and refuses that one for a while', {
+    timeout: 30_000,
+  }, async () => {
+    const cancelledCallMs = 300;
+    const { call, server, upstreams } = openUpstreams([fixtureConfig('asks-legacy.mjs', [], { questions: 'serial' })], {
+      limits: { cancelledCallMs },
+    });
+    await upstreams.start();
+    // Each stall is a start anew.
+    const stalls = () => server().state.restarts;
+    const callerOf = (sessionId: string) => ({ sessionId, door: 'http', era: 'legacy', clientInfo: undefined }) as const;
+    const started = createSignal<undefined>();
+    /** Cancels each of its calls as soon as it runs. */
+    const attack = async (): Promise<string> => {
+      const cancellation = new Cancellation();
+      const message = { name: 'ask', arguments: { forever: true }, _meta: { progressToken: 1 } };
+      const notify = (): void => {
+        started.tell(undefined);
+        cancellation.cancel('again');
+      };
+      const context = createContext('tools/call', message, { caller: callerOf('attacker'), cancellation, notify });
+      const error: unknown = await call('ask', {}, context).catch((reason: unknown) => reason);
+      return codeOf(error) ?? String(error);
+    };
+    const attacks = Promise.all(Array.from({ length: 20 }, attack));
+    await started.told;
+    const look = (sessionId: string) => call('look', {}, createCall('look', {}, { caller: callerOf(sessionId) }));
+    // Twenty calls wait; of those no more than one comes before.
+    await look('other');
+    expect(stalls()).toBeLessThanOrEqual(2);
+    await Promise.all([look('other'), look('third'), look('other')]);
+    expect(await attacks).toEqual([...Array(2).fill('cancelled'), ...Array(18).fill('limit_reached')]);
+    expect(stalls()).toBe(2);
+    await expect(look('attacker')).rejects.toMatchObject({ code: 'limit_reached', data: { retry_after_s: 1 } });
+    await look('other');
+    // It is served again when it has waited.
+    await expect.poll(() => look('attacker').catch(codeOf), { timeout: 10_000 }).toMatchObject({ content: [{ text: 'look' }] });
   });
 
   it('that serves one agent alone is promised what that one can, and told of its roots', async () => {

@@ -1,12 +1,8 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
-import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { text } from 'node:stream/consumers';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { pythonWith } from '../../../../scripts/python-env.mjs';
 import { createContext } from '../support/create-context.js';
-import { HttpUpstream } from '../support/http-upstream.js';
-import { fixtureConfig, httpConfig, linesOf, openUpstreams, temporaryPath } from '../support/upstreams.js';
+import { fixtureConfig, linesOf, openUpstreams, temporaryPath } from '../support/upstreams.js';
 
 /** Short, so that no test has to wait for long. */
 const limits = { eraSilenceMs: 300 };
@@ -81,6 +77,46 @@ describe('a server whose era nobody has told', () => {
   it('that refuses both says why in its own words', async () => {
     const { server } = await startWays([], { limits: { ...limits, startTimeoutMs: 5000 } });
     expect(server().state.reason).toContain('Unsupported protocol version');
+  });
+
+  const asked = ['start', 'server/discover'];
+  it.each([
+    [
+      'and lists ours is asked with it, and no other way',
+      ['modern', 'legacy', `refuses=2027-01-01,${modern}`],
+      modern,
+      [...asked, 'server/discover'],
+    ],
+    ['and lists one of the legacy era is opened in that', ['legacy', `refuses=2027-01-01,${legacy}`], legacy, [...asked, 'initialize']],
+    [
+      'and refuses the one that it lists too is opened as it lists besides',
+      ['legacy', `refuses=${modern},${legacy}`, `refuses=${modern},${legacy}`],
+      legacy,
+      [...asked, 'server/discover', 'initialize'],
+    ],
+    ['and lists none has said nothing of its era', ['legacy', 'refuses=none'], legacy, [...asked, 'initialize']],
+  ])('that refuses our version %s', async (_, ways, protocolVersion, notes) => {
+    const { server, notes: noted, log } = await startWays(ways);
+    expect(server().state).toMatchObject({ status: 'running', protocolVersion, restarts: 0 });
+    expect(noted().slice(0, notes.length)).toEqual(notes);
+    expect(noted().filter((line) => line === 'initialize')).toHaveLength(protocolVersion === legacy ? 1 : 0);
+    expect(log.filter((line) => line.startsWith('warn'))).toEqual([]);
+  });
+
+  it.each([
+    [
+      'that lists no version of ours',
+      ['legacy', 'refuses=2027-01-01,2028-01-01'],
+      'protocol version ["2027-01-01","2028-01-01"], which we do not know',
+    ],
+    ['that refuses the version that it lists', ['legacy', ...Array(9).fill(`refuses=${modern}`)], 'Unsupported protocol version'],
+    ['that misses a header', ['legacy', ...Array(9).fill('refuses=-32020')], 'So it is'],
+    ['that misses a capability', ['legacy', ...Array(9).fill('refuses=-32021')], 'So it is'],
+  ])('%s speaks the modern era alone, is not sent `initialize`, and says why', async (_, ways, reason) => {
+    const { server, notes } = await startWays(ways);
+    expect(server().state.status).toBe('failed');
+    expect(server().state.reason).toContain(reason);
+    expect(new Set(notes().filter((line) => line !== 'end'))).toEqual(new Set(asked));
   });
 
   it('is reached in the modern era when it answers late but first, and its answer to the other question is no fault', async () => {
@@ -205,114 +241,6 @@ describe('what is known of the era of a server', () => {
 function readWays(ways: string, file: string): string {
   return `import { readFileSync } from 'node:fs'; process.argv.push(${JSON.stringify(file)}, ...readFileSync(${JSON.stringify(ways)}, 'utf8').split(' '));`;
 }
-
-describe('a server over HTTP whose era nobody has told', () => {
-  /** Answers with what `answer` returns for a method; undefined: the connection is broken. */
-  async function open(answer: (method: string) => { status?: number; body?: object } | undefined) {
-    const methods: string[] = [];
-    const http = createServer(async (request: IncomingMessage, response) => {
-      if (request.method !== 'POST') return response.writeHead(405).end();
-      const { id, method } = JSON.parse(await text(request)) as { id?: number; method: string };
-      methods.push(method);
-      if (id === undefined) return response.writeHead(202).end();
-      const answered = answer(method);
-      if (answered === undefined) return request.socket.destroy();
-      const { status = 200, body } = answered;
-      response.writeHead(status, { 'content-type': 'application/json' });
-      return response.end(body && JSON.stringify({ jsonrpc: '2.0', id, ...body }));
-    });
-    http.listen(0, '127.0.0.1');
-    await new Promise((resolve) => http.once('listening', resolve));
-    onTestFinished(() => {
-      http.closeAllConnections();
-      http.close();
-    });
-    const { port } = http.address() as AddressInfo;
-    const opened = openUpstreams([httpConfig(`http://127.0.0.1:${port}/mcp`)], { limits });
-    await opened.upstreams.start();
-    return { ...opened, methods };
-  }
-  const result = { protocolVersion: legacy, capabilities: {} };
-
-  it.each([
-    ['breaks the connection', undefined],
-    ['answers with a bare status', { status: 400 }],
-    ['answers with an error of the server', { status: 500 }],
-    ['does not find the method', { status: 404, body: { error: { code: -32601, message: 'Method not found' } } }],
-    ['answers with an error', { body: { error: { code: -32000, message: 'Bad Request: Server not initialized' } } }],
-  ])('and that %s is asked the other way at once', async (_, refusal) => {
-    const { server, methods } = await open((method) => (method === 'initialize' ? { body: { result } } : refusal));
-    expect(server().state).toMatchObject({ status: 'running', protocolVersion: legacy, restarts: 0 });
-    expect(methods.slice(0, 2)).toEqual(['server/discover', 'initialize']);
-  });
-
-  it('and that refuses `initialize` for its headers is reached', async () => {
-    const discovered = { resultType: 'complete', supportedVersions: [modern], capabilities: {} };
-    const mismatch = { error: { code: -32020, message: 'Header mismatch: Mcp-Method header is missing' } };
-    const { server, methods } = await open((method) =>
-      method === 'server/discover' ? { body: { result: discovered } } : { status: 400, body: mismatch },
-    );
-    expect(server().state).toMatchObject({ status: 'running', protocolVersion: modern });
-    expect(methods).toEqual(['server/discover']);
-  });
-
-  it.each([
-    ['before', 'server/discover'],
-    ['after', 'tools/list'],
-  ])(
-    'and that was so slow that it was asked both ways, and opened a session %s the modern way was agreed on, is called without it',
-    async (_, openedAt) => {
-      const modernResults: Record<string, object> = {
-        'server/discover': { supportedVersions: [modern], capabilities: { tools: {} } },
-        'tools/list': { tools: [{ name: 'echo', inputSchema: { type: 'object' } }], ttlMs: 0, cacheScope: 'private' },
-        'tools/call': { content: [] },
-      };
-      const answers: Record<string, () => void> = {};
-      const inSession: string[] = [];
-      const http = createServer(async (request, response) => {
-        if (request.method !== 'POST') return response.writeHead(405).end();
-        const { id, method } = JSON.parse(await text(request)) as { id?: number; method: string };
-        if (request.headers['mcp-session-id'] !== undefined) inSession.push(method);
-        const answer = (found: object, headers = {}): void => {
-          response.writeHead(200, { 'content-type': 'application/json', ...headers });
-          response.end(JSON.stringify({ jsonrpc: '2.0', id, result: { resultType: 'complete', ...found } }));
-        };
-        const initialized = () => answer({ protocolVersion: legacy, capabilities: {} }, { 'mcp-session-id': 'late' });
-        const isFirst = answers[method] === undefined;
-        answers[method] ??= method === 'initialize' ? initialized : () => answer(modernResults[method] ?? {});
-        // The first question is answered when the other one is here, and `initialize` before the next one is sent, or the one behind it.
-        if (method === 'initialize') answers['server/discover']?.();
-        else if (method !== 'server/discover' || !isFirst) {
-          if (method === openedAt) answers.initialize?.();
-          setImmediate(() => answer(modernResults[method] ?? {}));
-        }
-        return response;
-      });
-      http.listen(0, '127.0.0.1');
-      await new Promise((resolve) => http.once('listening', resolve));
-      onTestFinished(() => {
-        http.closeAllConnections();
-        http.close();
-      });
-      const { port } = http.address() as AddressInfo;
-      const { upstreams, server, call } = openUpstreams([httpConfig(`http://127.0.0.1:${port}/mcp`)], { limits });
-      await upstreams.start();
-      expect(server().state).toMatchObject({ status: 'running', protocolVersion: modern });
-      await server().listTools();
-      expect(await call('echo')).toMatchObject({ content: [] });
-      expect(inSession).toEqual([]);
-    },
-  );
-
-  it.each(['sessions', 'sse', 'modern'] as const)('and is one of the official SDK (%s) is reached', async (kind) => {
-    const upstream = await HttpUpstream.open(kind);
-    const { upstreams, server } = openUpstreams([httpConfig(upstream.url, { transport: kind === 'sse' ? 'sse' : 'http' })]);
-    const startedAt = performance.now();
-    await upstreams.start();
-    expect(server().state).toMatchObject({ status: 'running', protocolVersion: kind === 'modern' ? modern : legacy });
-    expect(performance.now() - startedAt).toBeLessThan(2500);
-  });
-});
 
 describe('servers of the official Python SDK', () => {
   const program = (name: string): string =>

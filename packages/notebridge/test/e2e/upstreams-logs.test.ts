@@ -66,6 +66,14 @@ describe('a log level of agents of the legacy era', () => {
     await untilLevels(['error', 'warning', 'error']);
   });
 
+  it('that a modern request names reaches the program of its own that it has, too', async () => {
+    const { ask, untilLevels } = await open('legacy', { instances: 'per-agent' });
+    const said = await messagesOf(await ask('tools/call', { name: 'it__say', _meta: { [envelopeKeys.logLevel]: 'debug' } }));
+    expect(levelsOf(said)).toEqual(['debug', 'warning', 'error']);
+    // Both the one that lists the tools and the agent's own.
+    await untilLevels(['debug', 'debug']);
+  });
+
   it('is in each call to a server of the modern era, `info` if nothing was said', async () => {
     const { open: openSession, levels } = await open('modern');
     const session = await openSession();

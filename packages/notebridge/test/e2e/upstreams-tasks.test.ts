@@ -126,10 +126,15 @@ it('a task of a server reaches an agent of the real program', async () => {
   expect(await program.initialize('2025-11-25')).toMatchObject({
     result: { capabilities: { tasks: { requests: { tools: { call: {} } } } } },
   });
-  const { result } = await program.request('tools/call', { name: 'a__slow', arguments: { n: 3 }, task: {} });
+  const _meta = { progressToken: 'p' };
+  const { result } = await program.request('tools/call', { name: 'a__slow', arguments: { n: 3 }, task: {}, _meta });
   const { taskId } = (result as { task: JsonObject }).task;
   const answered = program.request('tasks/result', { taskId });
   await program.callTool('a__end');
   expect(await answered).toMatchObject({ result: { content: [{ text: '{"n":3}' }] } });
+  // Its progress goes on when the call is answered, and names the task as the agent knows it.
+  expect(await program.notification('notifications/progress')).toMatchObject({
+    params: { progressToken: 'p', progress: 1, _meta: { 'io.modelcontextprotocol/related-task': { taskId }, z: 1 } },
+  });
   expect(await program.notification('notifications/tasks/status')).toMatchObject({ params: { taskId, status: 'completed' } });
 });

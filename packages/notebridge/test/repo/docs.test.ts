@@ -12,6 +12,7 @@ import { knownKeysAt } from '../../src/config/schema.js';
 import { createSkillsServer } from '../../src/skills/skills-server.js';
 import { bareEnvironment } from '../support/bare-environment.js';
 import { BindingsGuide } from '../support/bindings-guide.js';
+import { codeModeRuns } from '../support/code-mode-guide.js';
 import { createContext } from '../support/create-context.js';
 import { withCommand } from '../support/installed-command.js';
 import { Program, programFile } from '../support/program.js';
@@ -136,7 +137,7 @@ const runs: Record<string, (code: string) => Promise<void>> = {
     const file = join(folder, 'snippet.ts');
     writeFileSync(file, code);
     const options = ['--noEmit', '--strict', '--skipLibCheck', '--target', 'es2022', '--module', 'nodenext', '--types', 'node'];
-    await run(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), ...options, file], { cwd: dirname(file) });
+    await run(process.execPath, [join(root, 'node_modules/@typescript/native/bin/tsc'), ...options, file], { cwd: dirname(file) });
   },
   async 'config-defaults'(code) {
     const { file: _, ...config } = await configOf(code);
@@ -318,7 +319,7 @@ const answerKeys = ['success', 'result', 'error', 'is_error', 'content', 'meta',
 describe('every snippet of the documentation', () => {
   // A snippet may be a whole demo, and has no less time than a person would give it.
   it.each(snippets)('$page:$line ($lang) runs', { timeout: 120_000 }, async ({ runs: name, code }) => {
-    const known = { ...runs, ...guide.runs };
+    const known = { ...runs, ...guide.runs, ...codeModeRuns };
     expect(Object.keys(known)).toContain(name);
     await known[name ?? '']?.(code);
   });

@@ -9,18 +9,23 @@ import type { Era } from '../../core/protocol-versions.js';
 import type { ProviderEvent } from '../../core/provider.js';
 import type { Asker } from '../../core/questions.js';
 import { RequestContext } from '../../core/request-context.js';
+import { taskEvent } from '../../core/task-servers.js';
 import type { Hub } from '../../hub.js';
 import type { Channel } from '../../rpc/message-stream.js';
 import { type RpcId, type RpcNotification, type RpcRequest, toNotification } from '../../rpc/messages.js';
 import { envelopeOf } from '../../rpc/modern-envelope.js';
 import { Peer } from '../../rpc/peer.js';
+import { Repeats } from '../../util/repeats.js';
 import { createLegacyAsker } from './legacy-asker.js';
 import { isLevelWanted, parseLogLevel, toInitializeResult } from './legacy-era.js';
-import { createWatch, Listens, taskEvent } from './listens.js';
+import { createWatch, Listens } from './listens.js';
 import { answerModern, passNotification, toModernNotify, toVisibleError } from './modern-call.js';
 import { unsupportedVersion } from './modern-era.js';
 import { ModernLogs } from './modern-logs.js';
 import { UnreadNotifications } from './unread-notifications.js';
+
+/** What an agent gets wrong again and again is logged once, and counted, in this time. Milliseconds. */
+const faultIntervalMs = 10_000;
 
 export interface AgentSessionOptions {
   hub: Hub;
@@ -58,6 +63,7 @@ export class AgentSession {
   #asker: Asker | undefined;
   #era: Era | undefined;
   #logLevel = 'debug';
+  readonly #faults = new Repeats(faultIntervalMs);
   #calls = 0;
 
   constructor(options: AgentSessionOptions) {
@@ -236,7 +242,10 @@ export class AgentSession {
   }
 
   #reportFault(error: BridgeError, id: RpcId | null): void {
-    this.#hub.logger.warn('A message of the agent could not be used.', { code: error.code, error: error.message });
+    const { code, message } = error;
+    this.#faults.note(code, (times) =>
+      this.#hub.logger.warn('A message of the agent could not be used.', { code, error: message, ...(times > 1 && { times }) }),
+    );
     if (error.code !== 'unexpected_answer') this.#peer.sendFault(error, id);
   }
 

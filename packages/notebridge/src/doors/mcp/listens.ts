@@ -4,6 +4,7 @@ import type { Cancellation } from '../../core/cancellation.js';
 import { BridgeError } from '../../core/errors.js';
 import type { MiddlewareContext } from '../../core/middleware.js';
 import type { ProviderEvent } from '../../core/provider.js';
+import { taskEvent } from '../../core/task-servers.js';
 import type { Hub } from '../../hub.js';
 import { idKey, type RpcId } from '../../rpc/messages.js';
 import { subscriptionIdMetaKey } from '../../rpc/modern-envelope.js';
@@ -14,9 +15,6 @@ const filterKeys: Record<string, string> = {
   'notifications/prompts/list_changed': 'promptsListChanged',
   'notifications/resources/list_changed': 'resourcesListChanged',
 };
-
-/** Of the extension `io.modelcontextprotocol/tasks`: only for those who listen to that task. */
-export const taskEvent = 'notifications/tasks';
 
 /** A filter of which every part is honoured. */
 type Filter = JsonObject & { resourceSubscriptions?: string[]; taskIds?: string[] };

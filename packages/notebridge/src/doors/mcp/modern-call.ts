@@ -51,10 +51,10 @@ export function answerModern(hub: Hub, call: ModernCall): Promise<JsonObject> {
 /** Log lines for this request, while it runs. Servers that have one level for all are told it, too. Returns what is to be done when it ends. */
 function listenToLogs(hub: Hub, { callId, logs, notify }: ModernCall, asked: { caller: Caller; logLevel: string }): () => void {
   const stop = logs.add(callId, { ...asked, notify });
-  hub.logLevels.set(callId, asked.logLevel);
+  const forget = hub.logLevels.setForRequest(asked.caller.sessionId, callId, asked.logLevel);
   return () => {
     stop();
-    hub.logLevels.delete(callId);
+    forget();
   };
 }
 

@@ -2,8 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import type { CallContext } from '../../core/call-context.js';
 import { BridgeError, RemoteError } from '../../core/errors.js';
+import type { Era } from '../../core/protocol-versions.js';
 import type { ProviderEvent } from '../../core/provider.js';
-import type { TaskServers } from '../../core/task-servers.js';
+import { unanswered } from '../../core/put-question.js';
+import { canAnswer, isQuestion, type Question, withAsker } from '../../core/questions.js';
+import { type TaskReport, type TaskServers, taskEvent } from '../../core/task-servers.js';
 import { relatedTaskKey } from './task.js';
 
 /** A task that a server has begun for a call, as it is known here. */
@@ -13,12 +16,18 @@ export interface ServerTask {
   readonly server: string;
   /** Its id at the server, which agents never see: two servers may use the same. */
   readonly remoteId: string;
+  /** Of the server, and of all who know of the task: nothing is translated. */
+  readonly era: Era;
   readonly ownerKey: string;
   /** In which session it began. */
   readonly sessionId: string;
   /** The session whose own program has it; undefined for a server that all share. */
   readonly programOf: string | undefined;
+  /** By how many listens it is watched at the server, what who listens can be asked, and how that is ended. */
+  watch?: { listens: number; capabilities: JsonObject | undefined; stop: () => void };
 }
+
+type TaskRequest = CallContext & { method: string; message: JsonObject };
 
 /** Tasks of servers that are remembered for one owner; the oldest give way. */
 const maxTasks = 200;
@@ -37,67 +46,101 @@ export class ServerTasks {
   readonly #emit: (event: ProviderEvent) => void;
   readonly #tasks = new Map<string, ServerTask>();
   /** What servers say of tasks that are not known yet: one that is quick is over before its call is answered here. */
-  readonly #early = new Map<string, JsonObject>();
+  readonly #early = new Map<string, TaskReport>();
 
   constructor(servers: TaskServers, emit: (event: ProviderEvent) => void) {
     this.#servers = servers;
-    servers.onTaskStatus((server, params, programOf) => {
-      const named = { server, remoteId: params.taskId, programOf };
+    servers.onTaskReport((server, report) => {
+      const named = { server, remoteId: report.params.taskId, programOf: report.sessionId };
       const task = this.#named(named);
-      if (task === undefined) this.#keepEarly(earlyKey(named), params);
-      else this.#tell(task, params);
+      if (task !== undefined) this.#tell(task, report);
+      // Of tasks of the modern era a server speaks when it was asked to.
+      else if (report.method !== taskEvent) this.#keepEarly(earlyKey(named), report);
     });
     this.#emit = emit;
   }
 
-  takes(tool: string): boolean {
-    return this.#servers.takesTasks(tool);
+  takes(tool: string, era: Era): boolean {
+    return this.#servers.takesTasks(tool, era);
   }
 
-  /** The answer to a call that asked for a task: with an id of ours, if the server has begun one. */
-  begin(result: JsonObject, asked: Pick<ServerTask, 'server' | 'ownerKey' | 'sessionId'>): JsonObject {
-    const begun = result.task;
-    if (!isJsonObject(begun) || typeof begun.taskId !== 'string') return result;
+  get haveExtension(): boolean {
+    return this.#servers.haveTasksExtension;
+  }
+
+  /** Resolves when servers that start have said whether they have tasks, or after a short time. */
+  known(): Promise<void> {
+    return this.#servers.started();
+  }
+
+  /** The answer to a call that may become a task: with an id of ours, if the server has begun one. */
+  begin(result: JsonObject, asked: Pick<ServerTask, 'server' | 'era' | 'ownerKey' | 'sessionId'>): JsonObject {
+    const isModern = asked.era === 'modern';
+    const begun = isModern ? result : result.task;
+    if (!isJsonObject(begun) || typeof begun.taskId !== 'string' || (isModern && result.resultType !== 'task')) return result;
     assertShort(begun.taskId, asked.server);
-    const programOf = this.#servers.isPerAgent(asked.server) ? asked.sessionId : undefined;
+    const programOf = this.#programOf(asked);
     // A server that was started anew begins to count anew: what had the number before is over, and must not be answered by this one.
-    const before = this.#named({ server: asked.server, remoteId: begun.taskId, programOf });
-    if (before !== undefined) this.#tasks.delete(before.id);
+    this.#forget(this.#named({ server: asked.server, remoteId: begun.taskId, programOf }));
     const own = this.#ownedBy(asked.ownerKey);
-    if (own.length >= maxTasks) this.#tasks.delete(own[0]?.id ?? '');
+    if (own.length >= maxTasks) this.#forget(own[0]);
     const task: ServerTask = { ...asked, id: randomUUID(), remoteId: begun.taskId, programOf };
     this.#tasks.set(task.id, task);
     const early = this.#early.get(earlyKey(task));
     // After the answer, by which the agent learns of the task.
     if (early !== undefined && this.#early.delete(earlyKey(task))) setImmediate(() => this.#tell(task, early));
-    return { ...result, task: withId(begun, task.id) };
+    return isModern ? withId(begun, task.id) : { ...result, task: withId(begun, task.id) };
   }
 
-  /** The task of this id, if it is the owner's and its program can be asked in this session. */
-  find(id: unknown, ownerKey: string, sessionId: string): ServerTask | undefined {
+  /** Progress of a server with our id of the task that it is of, if it says so; `sessionId`: of the call that it came for. */
+  toOwnProgress({ server, sessionId }: { server: string; sessionId: string }, params: JsonObject): JsonObject {
+    const meta = params._meta;
+    if (!isJsonObject(meta) || !isJsonObject(meta[relatedTaskKey])) return params;
+    const { [relatedTaskKey]: related, ...rest } = meta;
+    const task = this.#named({ server, remoteId: related.taskId, programOf: this.#programOf({ server, sessionId }) });
+    // Before the call is answered nobody knows of the task.
+    return task === undefined ? { ...params, _meta: rest } : withId(params, task.id);
+  }
+
+  /** The task of this id, if it is the owner's, and its program can be asked in this session. */
+  find(id: unknown, { ownerKey, era, sessionId }: Pick<ServerTask, 'ownerKey' | 'era' | 'sessionId'>): ServerTask | undefined {
     const task = this.#tasks.get(id as string);
-    return task?.ownerKey === ownerKey && isAskedIn(task, sessionId) ? task : undefined;
+    return task?.ownerKey === ownerKey && task.era === era && isAskedIn(task, sessionId) ? task : undefined;
   }
 
   /** Asks the server of the task. */
-  async request(task: ServerTask, context: CallContext & { method: string; message: JsonObject }): Promise<JsonObject> {
+  async request(task: ServerTask, context: TaskRequest): Promise<JsonObject> {
     const params = { ...context.message, taskId: task.remoteId };
     const answered = await this.#servers.requestTask(task.server, { method: context.method, params }, context);
     // It was over, and its number another one's, before this was answered.
     if (!this.#tasks.has(task.id)) throw new BridgeError('bad_params', 'The server was started anew, and does not know the task any more.');
-    return withId(answered, task.id);
+    const said = withId(answered, task.id);
+    return task.era === 'modern' ? withAskers(said, task.server, context.clientCapabilities) : said;
+  }
+
+  /** Has its server tell of the task, until the returned function is called. */
+  watch(task: ServerTask, context: CallContext): () => void {
+    const watch = task.watch ?? { listens: 0, capabilities: undefined, stop: this.#servers.watchTask(task.server, task.remoteId, context) };
+    task.watch = watch;
+    watch.listens++;
+    watch.capabilities = context.clientCapabilities;
+    return () => {
+      if (--watch.listens > 0) return;
+      watch.stop();
+      delete task.watch;
+    };
   }
 
   /** What each server says of its tasks, newest first. Those that it does not know any more are forgotten. */
   async list(ownerKey: string, context: CallContext): Promise<JsonObject[]> {
-    const own = this.#ownedBy(ownerKey).filter((task) => isAskedIn(task, context.caller.sessionId));
+    const own = this.#ownedBy(ownerKey).filter((task) => task.era === 'legacy' && isAskedIn(task, context.caller.sessionId));
     const asked = own.map(async (task) => {
       try {
         const request = { method: 'tasks/get', params: { taskId: task.remoteId } };
         return [withId(await this.#servers.requestTask(task.server, request, context), task.id)];
       } catch (error) {
         // Whatever else keeps a server from answering, the task may go on.
-        if (error instanceof RemoteError && error.raw.code === -32602) this.#tasks.delete(task.id);
+        if (error instanceof RemoteError && error.raw.code === -32602) this.#forget(task);
         if (context.cancellation.reason !== undefined) throw new BridgeError('cancelled', 'The list of tasks was cancelled.');
         return [];
       }
@@ -105,13 +148,27 @@ export class ServerTasks {
     return (await Promise.all(asked)).flat().reverse();
   }
 
-  #tell(task: ServerTask, params: JsonObject): void {
-    this.#emit({ method: 'notifications/tasks/status', params: withId(params, task.id), sessionId: task.sessionId });
+  #tell({ id, server, sessionId, era, watch }: ServerTask, { method, params }: TaskReport): void {
+    if ((method === taskEvent) !== (era === 'modern')) return;
+    const told = withId(params, id);
+    // Those who listen to it know of it, whatever session they are.
+    if (era === 'modern') this.#emit({ method, params: withAnswerable(told, server, watch?.capabilities) });
+    else this.#emit({ method, params: told, sessionId });
   }
 
-  #keepEarly(key: string, params: JsonObject): void {
+  #programOf({ server, sessionId }: { server: string; sessionId: string }): string | undefined {
+    return this.#servers.isPerAgent(server) ? sessionId : undefined;
+  }
+
+  #forget(task: ServerTask | undefined): void {
+    if (task === undefined) return;
+    task.watch?.stop();
+    this.#tasks.delete(task.id);
+  }
+
+  #keepEarly(key: string, report: TaskReport): void {
     this.#early.delete(key);
-    this.#early.set(key, params);
+    this.#early.set(key, report);
     const [oldest] = this.#early.keys();
     if (this.#early.size > maxEarly && oldest !== undefined) this.#early.delete(oldest);
   }
@@ -149,4 +206,29 @@ function withId(said: JsonObject, taskId: string): JsonObject {
   const meta = named._meta;
   if (!isJsonObject(meta) || !isJsonObject(meta[relatedTaskKey])) return named;
   return { ...named, _meta: { ...meta, [relatedTaskKey]: { ...meta[relatedTaskKey], taskId } } };
+}
+
+/**
+ * What a server says of a task, with its name in what it asks there. Throws `bad_message` for what is no question, `unanswered_question`
+ * for one that the agent did not declare, or that must not be shown.
+ */
+function withAskers(said: JsonObject, server: string, capabilities: JsonObject | undefined): JsonObject {
+  if (!isJsonObject(said.inputRequests)) return said;
+  const name = ([key, question]: [string, unknown]): [string, Question] => {
+    if (!isQuestion(question)) throw new BridgeError('bad_message', `"${server}" asked in a task for what nobody knows.`);
+    if (!canAnswer(capabilities, question))
+      throw unanswered(question, server, 'whoever asks of the task did not declare that it can answer that');
+    return [key, withAsker(question, server)];
+  };
+  return { ...said, inputRequests: Object.fromEntries(Object.entries(said.inputRequests).map(name)) };
+}
+
+/** The same for who was not asking: what it must not be shown, `tasks/get` refuses. */
+function withAnswerable(said: JsonObject, server: string, capabilities: JsonObject | undefined): JsonObject {
+  try {
+    return withAskers(said, server, capabilities);
+  } catch {
+    const { inputRequests: _, ...rest } = said;
+    return rest;
+  }
 }

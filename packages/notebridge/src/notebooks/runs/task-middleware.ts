@@ -8,7 +8,7 @@ import { type Answered, answer, type CallNext, type Middleware, type MiddlewareC
 import { owner, principalKey } from '../../core/principal.js';
 import type { ProviderEvent } from '../../core/provider.js';
 import { RequestContext } from '../../core/request-context.js';
-import type { TaskServers } from '../../core/task-servers.js';
+import { type TaskServers, taskEvent, tasksDeclared, tasksExtension } from '../../core/task-servers.js';
 import { envelopeKeys } from '../../rpc/modern-envelope.js';
 import { quote } from '../../util/quote.js';
 import { settlesWithin } from '../../util/settles-within.js';
@@ -31,7 +31,6 @@ type Answer = Promise<Answered<JsonObject>>;
 
 /** The version of the legacy era that has tasks in its core. */
 const versionWithTasks = '2025-11-25';
-const extension = 'io.modelcontextprotocol/tasks';
 const legacyMethods = new Set(['tasks/get', 'tasks/result', 'tasks/list', 'tasks/cancel']);
 const modernMethods = new Set(['tasks/get', 'tasks/update', 'tasks/cancel']);
 const runNames = new Set(['run_code_cell', 'run_code']);
@@ -39,8 +38,8 @@ const runNames = new Set(['run_code_cell', 'run_code']);
 const promptSeconds = 5;
 
 /**
- * The one place that knows all tasks: those that servers have of themselves (2025-11-25; the tasks of the two eras are not translated into
- * each other), and tasks of MCP over the runs of the notebook: those of 2025-11-25, which the agent asks for, and the extension of 2026-07-28, where a run
+ * The one place that knows all tasks: those that servers have of themselves, for agents of the same era (the tasks of the two eras are not
+ * translated into each other), and tasks of MCP over the runs of the notebook: those of 2025-11-25, which the agent asks for, and the extension of 2026-07-28, where a run
  * that takes long becomes one. A task is the call itself, which is waited for here; so it gives exactly what the call would have given.
  */
 export class TaskMiddleware implements Middleware {
@@ -71,7 +70,7 @@ export class TaskMiddleware implements Middleware {
       case 'tools/call':
         return this.#call(context as MiddlewareContext<ToolCall>, callNext as CallNext<ToolCall, ToolResult>);
       case 'subscriptions/listen':
-        return callNext(this.#withOwnTasks(context));
+        return this.#listen(context, callNext);
       default:
         return this.#isAboutTasks(context) ? this.#answer(context) : callNext(context);
     }
@@ -79,16 +78,24 @@ export class TaskMiddleware implements Middleware {
 
   /** Elsewhere the methods mean what whoever stands behind us makes of them. */
   #isAboutTasks({ method, caller }: Context): boolean {
-    return caller.era === 'modern' ? this.#hasRuns && modernMethods.has(method) : legacyMethods.has(method) && this.#callers.has(caller);
+    return caller.era === 'modern'
+      ? modernMethods.has(method) && this.#hasExtension
+      : legacyMethods.has(method) && this.#callers.has(caller);
+  }
+
+  get #hasExtension(): boolean {
+    return this.#hasRuns || this.#ofServers?.haveExtension === true;
   }
 
   async #declare(context: Context, callNext: CallNext<JsonObject, JsonObject>): Answer {
     const result = await callNext(context);
     const capabilities = isJsonObject(result.capabilities) ? result.capabilities : {};
     if (context.method === 'server/discover') {
-      if (!this.#hasRuns) return result;
+      // Only who takes tasks waits for servers that start.
+      if (!this.#hasExtension && declaresTasks(context)) await this.#ofServers?.known();
+      if (!this.#hasExtension) return result;
       const extensions = isJsonObject(capabilities.extensions) ? capabilities.extensions : {};
-      return { ...result, capabilities: { ...capabilities, extensions: { ...extensions, [extension]: {} } } };
+      return { ...result, capabilities: { ...capabilities, extensions: { ...extensions, [tasksExtension]: {} } } };
     }
     if (result.protocolVersion !== versionWithTasks) return result;
     this.#callers.add(context.caller);
@@ -101,7 +108,7 @@ export class TaskMiddleware implements Middleware {
     // Later pages of a list add to the first.
     this.#waitable = new Set([...(context.message.cursor === undefined ? [] : (this.#waitable ?? [])), ...waitable]);
     if (!this.#callers.has(context.caller)) return result;
-    const asTheySay = (name: string): boolean => !waitable.includes(name) && this.#ofServers?.takes(name) === true;
+    const asTheySay = (name: string): boolean => !waitable.includes(name) && this.#ofServers?.takes(name, 'legacy') === true;
     return {
       ...result,
       tools: result.tools.map((tool) => (asTheySay(tool.name) ? tool : withTaskSupport(tool, waitable.includes(tool.name)))),
@@ -111,19 +118,30 @@ export class TaskMiddleware implements Middleware {
   #call(context: MiddlewareContext<ToolCall>, callNext: CallNext<ToolCall, ToolResult>): Answer {
     const { name, task } = context.message;
     const canBeTask = runNames.has(name) && this.#waitable?.has(name) !== false && context.target === undefined;
-    if (context.caller.era === 'modern')
-      return canBeTask && declaresTasks(context) ? this.#callOrTask(context, callNext) : callNext(context);
-    if (!isJsonObject(task) || !this.#callers.has(context.caller)) return callNext(context);
-    const { target } = context;
-    if (target !== undefined && this.#ofServers?.takes(name) === true) return this.#callServer(context, callNext, target.server);
+    const { target, caller } = context;
+    const isOfServer = (): boolean => target !== undefined && this.#ofServers?.takes(name, caller.era) === true;
+    if (caller.era === 'modern') {
+      if (!declaresTasks(context)) return callNext(context);
+      if (isOfServer()) return this.#callServer(withTasks(context), callNext);
+      return canBeTask ? this.#callOrTask(context, callNext) : callNext(context);
+    }
+    if (!isJsonObject(task) || !this.#callers.has(caller)) return callNext(context);
+    if (isOfServer()) return this.#callServer(this.#withOwnIds(context), callNext);
     if (!canBeTask) throw new BridgeError('unknown_method', `${quote(name)} cannot be called as a task.`);
     return this.#createTask(context, callNext, task);
   }
 
-  async #callServer(context: MiddlewareContext<ToolCall>, callNext: CallNext<ToolCall, ToolResult>, server: string): Answer {
+  /** Its progress names the task, also when the call is answered. */
+  #withOwnIds(context: MiddlewareContext<ToolCall>): MiddlewareContext<ToolCall> {
+    const calledAt = { server: context.target?.server ?? '', sessionId: context.caller.sessionId };
+    return context.copy({ message: context.message, toProgress: (params) => this.#ofServers?.toOwnProgress(calledAt, params) ?? params });
+  }
+
+  async #callServer(context: MiddlewareContext<ToolCall>, callNext: CallNext<ToolCall, ToolResult>): Answer {
     const result = await callNext(context);
-    const { sessionId } = context.caller;
-    return answer(this.#ofServers?.begin(result, { server, ownerKey: ownerKeyOf(context), sessionId }) ?? result);
+    const { sessionId, era } = context.caller;
+    const server = context.target?.server ?? '';
+    return answer(this.#ofServers?.begin(result, { server, era, ownerKey: ownerKeyOf(context), sessionId }) ?? result);
   }
 
   async #createTask(context: MiddlewareContext<ToolCall>, callNext: CallNext<ToolCall, ToolResult>, { ttl }: JsonObject): Answer {
@@ -159,7 +177,7 @@ export class TaskMiddleware implements Middleware {
       (error: unknown) => task.end({ kind: 'error', error }),
     );
     void task.ended.then(() => {
-      this.#emit({ method: 'notifications/tasks', params: task.toDetailed() });
+      this.#emit({ method: taskEvent, params: task.toDetailed() });
       this.#emit({ method: 'notifications/tasks/status', params: task.toLegacy(), sessionId: task.sessionId });
     });
   }
@@ -169,10 +187,11 @@ export class TaskMiddleware implements Middleware {
     if (isModern) assertDeclared(context);
     const ownerKey = ownerKeyOf(context);
     const { taskId, cursor } = context.message;
-    const ofServer = isModern ? undefined : this.#ofServers?.find(taskId, ownerKey, context.caller.sessionId);
+    const { era, sessionId } = context.caller;
+    const ofServer = this.#ofServers?.find(taskId, { ownerKey, era, sessionId });
     if (ofServer !== undefined && context.method !== 'tasks/list') {
-      if (context.method === 'tasks/cancel' && ofServer.sessionId !== context.caller.sessionId) throw notOwn('');
-      return answer(await (this.#ofServers as ServerTasks).request(ofServer, context));
+      if (context.method === 'tasks/cancel' && !isOwn(ofServer, context)) throw notOwn('');
+      return answer(await (this.#ofServers as ServerTasks).request(ofServer, isModern ? withTasks(context) : context));
     }
     switch (context.method) {
       case 'tasks/get': {
@@ -199,11 +218,9 @@ export class TaskMiddleware implements Middleware {
     }
   }
 
-  #cancel(task: Task, { caller }: Context): JsonObject {
-    const isModern = caller.era === 'modern';
-    // Sessions of one token are agents each for itself, and only one of them changes and runs. Without sessions they are one.
-    const isOwn = task.sessionId === caller.sessionId || (isModern && task.era === 'modern');
-    if (task.outcome === undefined && !isOwn) throw notOwn(' interrupt_run ends its run, for who holds the notebook.');
+  #cancel(task: Task, context: Context): JsonObject {
+    const isModern = context.caller.era === 'modern';
+    if (task.outcome === undefined && !isOwn(task, context)) throw notOwn(' interrupt_run ends its run, for who holds the notebook.');
     if (task.outcome !== undefined && !isModern)
       throw new BridgeError('bad_params', `The task has ended already, with the status ${quote(task.toLegacy().status)}.`);
     task.end({ kind: 'cancelled' });
@@ -212,12 +229,20 @@ export class TaskMiddleware implements Middleware {
   }
 
   /** Of the tasks that an agent would listen to, its own. */
-  #withOwnTasks(context: Context): Context {
+  #listen(context: Context, callNext: CallNext<JsonObject, JsonObject>): Answer {
     const asked = context.message.notifications;
-    if (!isJsonObject(asked) || !Array.isArray(asked.taskIds)) return context;
+    if (!isJsonObject(asked) || !Array.isArray(asked.taskIds)) return callNext(context);
     assertDeclared(context);
-    const taskIds = asked.taskIds.filter((id) => this.#store.has(id, ownerKeyOf(context)));
-    return context.copy({ message: { ...context.message, notifications: { ...asked, taskIds } } });
+    const ownerKey = ownerKeyOf(context);
+    const { era, sessionId } = context.caller;
+    const named = new Set(asked.taskIds);
+    const ofServers = [...named].flatMap((id) => this.#ofServers?.find(id, { ownerKey, era, sessionId }) ?? []);
+    const taskIds = [...[...named].filter((id) => this.#store.has(id, ownerKey)), ...ofServers.map(({ id }) => id)];
+    const stops = ofServers.map((task) => this.#ofServers?.watch(task, withTasks(context)));
+    const message = { ...context.message, notifications: { ...asked, taskIds } };
+    return callNext(context.copy({ message })).finally(() => {
+      for (const stop of stops) stop?.();
+    });
   }
 }
 
@@ -248,6 +273,16 @@ async function toResult(task: Task, context: Context): Promise<JsonObject> {
   return { ...outcome.result, _meta: { ...meta, [relatedTaskKey]: { taskId: task.id } } };
 }
 
+/** Sessions of one token are agents each for itself, and only one of them changes and runs. Without sessions they are one. */
+function isOwn(task: Pick<Task, 'sessionId' | 'era'>, { caller }: Context): boolean {
+  return task.sessionId === caller.sessionId || (task.era === 'modern' && caller.era === 'modern');
+}
+
+/** The same request, for whoever asks a server: it is told that its caller takes tasks, since here they become such. */
+function withTasks<Params extends JsonObject>(context: MiddlewareContext<Params>): MiddlewareContext<Params> {
+  return context.copy({ message: context.message, declares: tasksDeclared });
+}
+
 function notOwn(next: string): BridgeError {
   return new BridgeError('bad_params', `The task goes on for another session, which began it.${next}`);
 }
@@ -270,12 +305,12 @@ function withTaskSupport(tool: Tool, isSupported: boolean): Tool {
 function declaresTasks({ message }: Pick<Context, 'message'>): boolean {
   const meta = isJsonObject(message._meta) ? message._meta : {};
   const capabilities = meta[envelopeKeys.clientCapabilities];
-  return isJsonObject(capabilities) && isJsonObject(capabilities.extensions) && isJsonObject(capabilities.extensions[extension]);
+  return isJsonObject(capabilities) && isJsonObject(capabilities.extensions) && isJsonObject(capabilities.extensions[tasksExtension]);
 }
 
 function assertDeclared(context: Context): void {
   if (declaresTasks(context)) return;
-  throw new BridgeError('missing_capability', `The request does not declare the extension "${extension}".`, {
-    data: { requiredCapabilities: { extensions: { [extension]: {} } } },
+  throw new BridgeError('missing_capability', `The request does not declare the extension "${tasksExtension}".`, {
+    data: { requiredCapabilities: tasksDeclared },
   });
 }

@@ -70,18 +70,6 @@ export const differences: Difference[] = [
     even: inBoth(codeOnly),
     uses: 0,
   },
-  {
-    reason: 'The transport of the SDK, over which servers are called by HTTP, takes the code of an error as a plain number only.',
-    concerns: ({ kind }, { name }) => kind === 'http' && name.startsWith('an error 1'),
-    even: inBoth((text) => JSON.stringify(JSON.parse(text))),
-    uses: 0,
-  },
-  {
-    reason: 'The transport of the SDK, over which servers are called by HTTP, drops what an error has besides code, message and data.',
-    concerns: ({ kind }, _, { straight }) => kind === 'http' && straight.startsWith('{"error"'),
-    even: inBoth(withoutUnknownKeys),
-    uses: 0,
-  },
 ];
 
 /** Of a merged list what this provider has, under its own names. */
@@ -99,10 +87,4 @@ function ownItems(text: string, { kind, name }: Cell): string {
 
 function codeOnly(text: string): string {
   return `{"error":{"code":${membersOf(membersOf(text).get('error') ?? '{}').get('code')}}}`;
-}
-
-function withoutUnknownKeys(text: string): string {
-  const error = membersOf(membersOf(text).get('error') ?? '{}');
-  const known = [...error].filter(([key]) => ['code', 'message', 'data'].includes(key));
-  return `{"error":{${known.map(([key, value]) => `"${key}":${value}`).join(',')}}}`;
 }
