@@ -57,7 +57,7 @@ class Recorder {
 }
 
 /** @param {Record<string, any>} result */
-function textOf({ content = [] }) {
+export function textOf({ content = [] }) {
   return content.flatMap((/** @type {any} */ block) => (block.type === 'text' ? [block.text] : [])).join('\n');
 }
 
