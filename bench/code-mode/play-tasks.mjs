@@ -39,10 +39,17 @@ async function play(options, playTask) {
     const callTool = async (name, args) => (await agent.request('tools/call', { name, arguments: args })).result;
     const played = [];
     for (const task of tasks) played.push({ task, ...(await playTask(task, { callTool, folder: data })) });
+    // A folder of a random name would count otherwise each time.
+    for (const { turns } of played) renameFolder(turns, data);
     return { list: tokensOf(result.tools.map(shownTool)) + tokensOf(instructions), toolCount: result.tools.length, played };
   } finally {
     await endChild(child);
   }
+}
+
+function renameFolder(turns, folder) {
+  const renamed = (value) => JSON.parse(JSON.stringify(value).replaceAll(folder, '/home/you/data'));
+  for (const turn of turns) for (const call of turn) Object.assign(call, { args: renamed(call.args), result: renamed(call.result) });
 }
 
 function serversFor(folder) {

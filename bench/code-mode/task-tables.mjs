@@ -1,6 +1,7 @@
 // What a model reads and writes for the ten tasks, by direct calls and in code mode.
 import { section } from '../report.mjs';
 import { directList, tokenizer, tokensOf } from './list-tokens.mjs';
+import { peerTable } from './peer-surfaces.mjs';
 import { playTasks } from './play-tasks.mjs';
 import { textOf } from './scripted-agents.mjs';
 
@@ -50,7 +51,7 @@ export async function taskTables(tools) {
 code mode, and the answers are compared; no model is called. A scripted agent makes no detour, knows what comes next, and calls at once what can be called at once; a model's
 own words between the calls are left out, the code is counted. Tokens of ${tokenizer}: *messages* are the names and arguments of the calls and the text of their
 answers; *read* is the list and all messages so far, once for each turn and once for the last word, as a model without a cache reads them.`;
-  const more = `The same tasks where the list has more tools, those of [the table above](#tokens-of-the-tool-list). *Less* is how many times fewer tokens code mode has read.`;
+  const more = `The same tasks and messages where the list has more tools, those of [the table above](#tokens-of-the-tool-list). *Less* is how many times fewer tokens code mode has read.`;
   const head = ['task', 'calls in turns: direct', 'code mode', 'messages: direct', 'code mode', 'read: direct', 'code mode'];
   return [
     section('Tokens of ten tasks', text, [head, ...perTask]),
@@ -58,5 +59,6 @@ answers; *read* is the list and all messages so far, once for each turn and once
       ['tools', 'list: direct', 'code mode', 'read, all ten: direct', 'code mode', 'less'],
       ...byCount,
     ]),
+    await peerTable(tools, byCode),
   ].join('\n\n');
 }
