@@ -6,6 +6,7 @@ import { ServerTools } from '../catalog/server-tools.js';
 import type { Config } from '../config/config.js';
 import { userConfigFile } from '../config/load-config.js';
 import { LogLevels } from '../core/log-levels.js';
+import { MemoryToolServers } from '../core/memory-tool-server.js';
 import type { SavedSkillShelf } from '../core/saved-skills.js';
 import type { SkillFolder } from '../core/skill-folder.js';
 import type { ToolServer, ToolServerEvent, ToolServers } from '../core/tool-server.js';
@@ -33,18 +34,21 @@ export interface OpenServersOptions {
   sharedDir?: string | undefined;
   /** The skills are there for code in any case. Default false. */
   isCodeMode?: boolean | undefined;
+  /** Servers of the program itself. One of the same name in the config is not reached. */
+  own?: readonly ToolServer[] | undefined;
 }
 
 /** Longer than any hub lives; a timer can wait no longer. */
 const neverMs = 2 ** 31 - 1;
 
-/** The servers of a config: its upstreams, and the skills. Nothing runs before `start`, or a call. */
+/** The servers of a config, with those of the program itself: upstreams, and the skills. Nothing runs before `start`, or a call. */
 export class ConfigServers implements ToolServers {
   /** For agents: the same tools as `server__tool`. */
   readonly provider: ServerTools;
   /** Which log lines agents have asked for: the hub says it to the servers. */
   readonly logLevels = new LogLevels();
   readonly #options: OpenServersOptions;
+  readonly #own: MemoryToolServers;
   readonly #upstreams: Upstreams;
   readonly #skills: SkillsServer;
   readonly #events = new Listeners<ToolServerEvent>();
@@ -70,7 +74,11 @@ export class ConfigServers implements ToolServers {
       ...(recorder && { openLink: recordedBy(recorder) }),
       logins: new Logins({ stateDir, redactor, clientName: 'Notebridge', commandOptions: configOptions(options) }),
     });
-    this.#upstreams.subscribe((event) => this.#events.emit(event));
+    this.#own = new MemoryToolServers(options.own);
+    this.#own.subscribe((event) => this.#events.emit(event));
+    this.#upstreams.subscribe((event) => {
+      if (this.#own.get(event.server) === undefined) this.#events.emit(event);
+    });
     const folders = this.#foldersOf(config);
     const { isCodeMode = false } = options;
     this.#hasSkills = isCodeMode || folders.length > 0;
@@ -80,11 +88,12 @@ export class ConfigServers implements ToolServers {
 
   all(): readonly ToolServer[] {
     const skills = this.#currentSkills;
-    return skills === undefined ? this.#upstreams.all() : [...this.#upstreams.all(), skills];
+    const upstreams = this.#upstreams.all().filter(({ name }) => this.#own.get(name) === undefined);
+    return [...this.#own.all(), ...upstreams, ...(skills === undefined ? [] : [skills])];
   }
 
   get(name: string): ToolServer | undefined {
-    const upstream = this.#upstreams.get(name);
+    const upstream = this.#own.get(name) ?? this.#upstreams.get(name);
     if (upstream !== undefined) return upstream;
     const skills = this.#currentSkills;
     return skills?.name === name ? skills : undefined;

@@ -260,12 +260,12 @@ class Assembly implements Notebridge {
 /** Loaded only where something asks for servers: without them an agent's start costs nothing more. */
 async function createServers(
   settings: Settings,
-  { http, sharedDir, notebook = 'none' }: NotebridgeOptions,
+  { http, sharedDir, servers: own = [], notebook = 'none' }: NotebridgeOptions,
   isCodeMode: boolean,
 ): Promise<ConfigServers | undefined> {
   const { servers, skills } = settings.config;
-  const isWanted = servers.length > 0 || skills.length > 0 || http !== undefined || notebook === 'none' || isCodeMode;
+  const isWanted = servers.length > 0 || own.length > 0 || skills.length > 0 || http !== undefined || notebook === 'none' || isCodeMode;
   if (!isWanted) return undefined;
   const { ConfigServers } = await import('./config-servers.js');
-  return new ConfigServers({ ...settings, sharedDir, isCodeMode });
+  return new ConfigServers({ ...settings, sharedDir, own, isCodeMode });
 }

@@ -1,4 +1,5 @@
 import type { Logger } from '@notebridge/kit/logger';
+import type { ToolServer } from '../core/tool-server.js';
 import type { OpenNotebook } from './notebooks/open-notebook.js';
 import type { PageOptions } from './notebooks/page-options.js';
 import type { SettingsOptions } from './settings.js';
@@ -10,6 +11,11 @@ export interface NotebridgeOptions extends SettingsOptions {
    * of an `.ipynb` file, the URL of a Colab notebook, `none`, or a function that opens one. Default `none`.
    */
   notebook?: string | OpenNotebook | undefined;
+  /**
+   * Servers of your own program: `MemoryToolServer`, or another `ToolServer`. They are called like those of the config, and hide one of the
+   * same name there. Closing them stays with you. Default: none.
+   */
+  servers?: readonly ToolServer[] | undefined;
   /** How the notebook is opened. */
   pages?: PageOptions | undefined;
   /**
