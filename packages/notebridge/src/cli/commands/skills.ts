@@ -4,7 +4,13 @@ import { sharedOptions } from '../command-options.js';
 /** `notebridge skills`: what code of agents has saved, and whether others may run it. */
 export function skillsCommand(): Command {
   const { json } = sharedOptions;
-  const command = new Command('skills').description('the skills that code of agents has saved: list them, trust them for all, delete them');
+  const command = new Command('skills')
+    .description('the skills that code of agents has saved: list them, trust them for all, delete them')
+    .addOption(json())
+    .action(async (options: { json?: boolean }) => {
+      const { listSkills } = await import('../skills/run-skills.js');
+      await listSkills(options);
+    });
   command.addCommand(
     new Command('list')
       .description('whose they are, and which everyone may run')
@@ -13,7 +19,6 @@ export function skillsCommand(): Command {
         const { listSkills } = await import('../skills/run-skills.js');
         await listSkills(self.optsWithGlobals());
       }),
-    { isDefault: true },
   );
   command.addCommand(
     new Command('show')
