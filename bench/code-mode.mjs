@@ -1,4 +1,4 @@
-// Measures code mode: `npm run bench -- code-mode [--only search|execute] [--rounds N] [--open]`, after `npm run build`.
+// Measures code mode: `npm run bench -- code-mode [--only search|tasks|execute] [--rounds N] [--open]`, after `npm run build`.
 // --open: only the half of the questions that a search may be tuned on, each miss printed; nothing is written.
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -6,6 +6,7 @@ import { executionTable } from './code-mode/execute-table.mjs';
 import { codeModeBudget, directList, tokenizer, tokensOf } from './code-mode/list-tokens.mjs';
 import { listRealTools, versions } from './code-mode/real-tools.mjs';
 import { findAll, hitRate, openSearch, peerVersions, readQuestions } from './code-mode/search-quality.mjs';
+import { taskTables } from './code-mode/task-tables.mjs';
 import { writeResults } from './lib/results-file.mjs';
 import { spread } from './lib/stats.mjs';
 import { section } from './report.mjs';
@@ -18,6 +19,10 @@ const { values } = parseArgs({
     rounds: { type: 'string', default: '9' },
   },
 });
+if (values.only === 'tasks') {
+  await writeTasks(await listRealTools());
+  process.exit(0);
+}
 if (values.only !== 'search' && !values.open) {
   const table = await executionTable({ rounds: values.quick ? 2 : Number(values.rounds) });
   process.stdout.write(table);
@@ -37,14 +42,25 @@ if (values.open) printMisses();
 const markdown = `${[heading(), qualityTable(), await tokenTable(), await answerTable()].join('\n\n')}\n`;
 process.stdout.write(markdown);
 if (!values.open && !values.quick) writeResults('code-mode', markdown, {});
+if (values.only === undefined && !values.open) await writeTasks(tools);
 process.exit(0);
+
+async function writeTasks(listed) {
+  const part = `# Bench: tasks in code mode\n\n${about()} \`npm run bench -- code-mode --only tasks\`\n\n${await taskTables(listed)}\n`;
+  process.stdout.write(part);
+  if (!values.quick) writeResults('code-mode-tasks', part, {});
+}
 
 function heading() {
   return `# Bench: code mode
 
-${new Date().toISOString().slice(0, 10)} · ${availableParallelism()} cores · ${process.platform} ${process.arch} · Node ${process.version} · \`npm run bench -- code-mode\`
+${about()} \`npm run bench -- code-mode\`
 
 The tools are those that these public servers list, ${names.size} in all: ${versions.join(', ')}.`;
+}
+
+function about() {
+  return `${new Date().toISOString().slice(0, 10)} · ${availableParallelism()} cores · ${process.platform} ${process.arch} · Node ${process.version} ·`;
 }
 
 function qualityTable() {

@@ -14,22 +14,25 @@ export const versions = Object.values(specs).map(({ package: name, version }) =>
 
 /** Tools by server, in the order of servers.json. A server that does not list its tools ends the run: the questions ask for them. */
 export async function listRealTools() {
-  install();
+  installOnce(
+    folder,
+    Object.values(specs).map(({ package: name, version }) => `${name}@${version}`),
+  );
   const tools = {};
   for (const [name, spec] of Object.entries(specs)) tools[name] = await listTools(name, spec);
   return tools;
 }
 
-function install() {
-  const wanted = Object.values(specs).map(({ package: name, version }) => `${name}@${version}`);
-  const stamp = join(folder, 'installed');
+/** Packages of npm, once, without install scripts, into a folder of their own. */
+export function installOnce(into, wanted, more = []) {
+  const stamp = join(into, 'installed');
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted.join('\n')) return;
-  process.stderr.write(`bench: installing ${wanted.length} servers from npm\n`);
-  mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, 'package.json'), '{ "private": true }\n');
-  const options = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error', '--save-exact'];
+  process.stderr.write(`bench: installing ${wanted.length} packages from npm\n`);
+  mkdirSync(into, { recursive: true });
+  writeFileSync(join(into, 'package.json'), '{ "private": true }\n');
+  const options = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error', '--save-exact', ...more];
   const { status, stderr } = spawnSync('npm', ['install', ...options, ...wanted], {
-    cwd: folder,
+    cwd: into,
     encoding: 'utf8',
     timeout: 300_000,
     shell: process.platform === 'win32',

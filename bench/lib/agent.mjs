@@ -28,10 +28,12 @@ export class Agent {
     this.#child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', method })}\n`);
   }
 
+  /** Answers what the server says of itself. */
   async initialize() {
     const clientInfo = { name: 'bench', version: '1' };
-    await this.request('initialize', { protocolVersion: '2025-06-18', capabilities: {}, clientInfo });
+    const { result } = await this.request('initialize', { protocolVersion: '2025-06-18', capabilities: {}, clientInfo });
     this.notify('notifications/initialized');
+    return result;
   }
 
   /** Calls `echo` with a text that no other call has. */

@@ -15,6 +15,7 @@ const parts = [
   'pages',
   'questions',
   'code-mode',
+  'code-mode-tasks',
   'code-mode-execute',
 ];
 

@@ -8,6 +8,8 @@ const skillFunctions: ReadonlyMap<string, string> = new Map([
   ['load_skill', 'load_skill'],
   ['read_skill_resource', 'read_skill_resource'],
   ['run_skill_script', 'run_skill'],
+  ['save_skill', 'save_skill'],
+  ['delete_skill', 'delete_skill'],
 ]);
 
 /** Their signatures, as `runtime/` has them: functions of the skills are not made from schemas. */
@@ -17,7 +19,10 @@ const signatures: Record<BindingLanguage, Record<string, string>> = {
     load_skill: 'async def load_skill(skill_name: str) -> str:',
     read_skill_resource: 'async def read_skill_resource(skill_name: str, resource_name: str) -> Any:',
     run_skill:
-      'async def run_skill(skill_name: str, script_name: str, args: Sequence[str] = ..., kwargs: Mapping[str, Any] = ...) -> Dict[str, Any]:',
+      'async def run_skill(skill_name: str, script_name: str = ..., args: Sequence[str] = ..., kwargs: Mapping[str, Any] = ...) -> Dict[str, Any]:',
+    save_skill:
+      'async def save_skill(name: str, description: str, code: str, *, tags: Sequence[str] = ..., parameters: Mapping[str, Any] = ..., tests: str = ..., overwrite: bool = False) -> Dict[str, Any]:',
+    delete_skill: 'async def delete_skill(skill_name: str) -> Dict[str, Any]:',
   },
   typescript: {
     list_skills: 'export function list_skills(options?: CallOptions): Promise<Skill[]>;',

@@ -8,6 +8,8 @@ export interface ToolAnswer {
   /** The first text; parsed if it is a JSON object. */
   value: JsonObject;
   text: string;
+  /** All of them. */
+  texts: string[];
   images: { data: string; mimeType: string }[];
   failed: boolean;
 }
@@ -44,16 +46,22 @@ export class DemoAgent {
   }
 
   async toolNames(): Promise<string[]> {
+    return (await this.offers()).tools.map(({ name }) => String(name));
+  }
+
+  /** What a model reads before its first word. */
+  async offers(): Promise<{ tools: JsonObject[]; instructions: string }> {
     const { tools } = await this.#answered('tools/list', this.#client.listTools());
-    return tools.map(({ name }) => name);
+    return { tools: tools.map((tool) => ({ ...tool })), instructions: this.#client.getInstructions() ?? '' };
   }
 
   /** Calls a tool. A tool that failed is an answer too: `failed`. */
   async use(name: string, args: JsonObject = {}, { quietly = false } = {}): Promise<ToolAnswer> {
     if (!quietly) this.#onUse?.(name, args);
     const { content, isError } = await this.#answered('tools/call', this.#client.callTool({ name, arguments: args }));
-    const text = content.find((block) => block.type === 'text')?.text ?? '';
-    return { value: parseObject(text), text, images: content.filter((block) => block.type === 'image'), failed: isError === true };
+    const texts = content.flatMap((block) => (block.type === 'text' ? [block.text] : []));
+    const [text = ''] = texts;
+    return { value: parseObject(text), text, texts, images: content.filter((block) => block.type === 'image'), failed: isError === true };
   }
 
   /** As `use`, for a tool that has to work. */

@@ -7,7 +7,7 @@ import { type DemoFilesystem, findFilesystem, withoutFilesystem } from './filesy
 import { packageFolder, packageVersion } from './own-package.js';
 import { type DemoPlace, setUpPlace } from './place.js';
 import { type PlayOptions, playSteps, type StepReport } from './steps.js';
-import { tellStory } from './story.js';
+import { type StoryOptions, tellStory } from './story.js';
 import type { Teller } from './teller.js';
 
 export interface DemoOptions {
@@ -56,13 +56,19 @@ export async function runDemo(options: DemoOptions): Promise<DemoReport> {
   const program = fileURLToPath(new URL('bin/notebridge.js', packageFolder));
   // The same everywhere: the Python that comes with us, whatever else is here; and held by the agent's own process, so that nothing is
   // left behind when it ends.
-  const how = ['--kernel', 'pyodide', '--sandbox', options.sandbox ?? 'auto', '--standalone'];
-  const agent = new DemoAgent(process.execPath, [program, 'stdio', '--notebook', place.notebook, ...how], {
-    env: place.env,
-    onUse: options.teller.onUse,
-  });
+  const sandbox = ['--sandbox', options.sandbox ?? 'auto'];
+  const how = ['--kernel', 'pyodide', '--standalone'];
+  const start = (args: readonly string[]): DemoAgent =>
+    new DemoAgent(process.execPath, [program, 'stdio', ...sandbox, ...args], { env: place.env, onUse: options.teller.onUse });
+  const agent = start(['--notebook', place.notebook, ...how]);
+  const others: DemoAgent[] = [];
+  const startAgent = (args: readonly string[]): DemoAgent => {
+    const other = start(['--notebook', 'none', ...args]);
+    others.push(other);
+    return other;
+  };
   try {
-    const steps = await play(agent, { place, filesystem }, options);
+    const steps = await play({ agent, startAgent }, { place, filesystem }, options);
     return {
       ok: steps.every(({ ok }) => ok),
       steps,
@@ -70,12 +76,12 @@ export async function runDemo(options: DemoOptions): Promise<DemoReport> {
       ...(filesystem === undefined ? { notShown: withoutFilesystem } : {}),
     };
   } finally {
-    await agent.close(lastTimeoutMs);
+    await Promise.all([agent, ...others].map((each) => each.close(lastTimeoutMs)));
   }
 }
 
 async function play(
-  agent: DemoAgent,
+  { agent, startAgent }: Pick<StoryOptions, 'agent' | 'startAgent'>,
   { place, filesystem }: { place: DemoPlace; filesystem: DemoFilesystem | undefined },
   { browser, teller, signal, person }: DemoOptions,
 ): Promise<StepReport[]> {
@@ -85,7 +91,15 @@ async function play(
     isThere = false;
   });
   const canStillRead = (): boolean => isThere && !signal.aborted;
-  const { steps, lastStep } = tellStory({ agent, place, filesystem, version: packageVersion(), showsWindow: browser, canStillRead });
+  const { steps, lastStep } = tellStory({
+    agent,
+    startAgent,
+    place,
+    filesystem,
+    version: packageVersion(),
+    showsWindow: browser,
+    canStillRead,
+  });
   const bounds: PlayOptions = { budgetMs, signal, listener: teller };
   const reports = await playSteps(
     steps,

@@ -8,9 +8,12 @@ import type { DemoPlace } from './place.js';
 import { readPng } from './png.js';
 import { askPython, checkSavedFile } from './saved-file.js';
 import type { Step } from './steps.js';
+import { compareTwoWays } from './two-ways.js';
 
 export interface StoryOptions {
   agent: DemoAgent;
+  /** Starts another agent, without a notebook. It is closed by who asks for it. */
+  startAgent: (args: readonly string[]) => DemoAgent;
   place: DemoPlace;
   /** Undefined: no server of others is here that Python could call. */
   filesystem: DemoFilesystem | undefined;
@@ -28,7 +31,7 @@ export interface Story {
 }
 
 /** The main job from end to end, each step checked. */
-export function tellStory({ agent, place, filesystem, version, showsWindow, canStillRead }: StoryOptions): Story {
+export function tellStory({ agent, startAgent, place, filesystem, version, showsWindow, canStillRead }: StoryOptions): Story {
   let drawn = '';
   let counted = '';
   let revBeforeMending = 0;
@@ -169,7 +172,14 @@ export function tellStory({ agent, place, filesystem, version, showsWindow, canS
     { name: 'undo', title: 'It deletes the picture, and takes that back', play: undo },
     ...(filesystem === undefined
       ? []
-      : [{ name: 'tools', title: 'Python calls an MCP server, and plots what it found', play: () => callTools(filesystem) }]),
+      : [
+          { name: 'tools', title: 'Python calls an MCP server, and plots what it found', play: () => callTools(filesystem) },
+          {
+            name: 'code-mode',
+            title: 'Two more agents, without a notebook: one calls tools directly, one has --code-mode',
+            play: () => compareTwoWays({ startAgent, filesystem }),
+          },
+        ]),
   ];
   return { steps, lastStep: { name: 'save', title: 'It leaves, and its work is on the disk', play: save } };
 }

@@ -1,4 +1,11 @@
 export { type Logger, silentLogger } from '@notebridge/kit/logger';
+export { type AiSdkOutput, type AiSdkTool, toAiSdkTools } from './assembly/code-mode/ai-sdk-tools.js';
+export {
+  type CodeMode,
+  type CodeModeCallOptions,
+  type CreateCodeModeOptions,
+  createCodeMode,
+} from './assembly/code-mode/create-code-mode.js';
 export { createNotebridge, type Notebridge } from './assembly/create-notebridge.js';
 export type { NotebookSetup, OpenedNotebook, OpenNotebook } from './assembly/notebooks/open-notebook.js';
 export type { PageOptions } from './assembly/notebooks/page-options.js';

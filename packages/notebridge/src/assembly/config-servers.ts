@@ -6,38 +6,49 @@ import { ServerTools } from '../catalog/server-tools.js';
 import type { Config } from '../config/config.js';
 import { userConfigFile } from '../config/load-config.js';
 import { LogLevels } from '../core/log-levels.js';
+import { MemoryToolServers } from '../core/memory-tool-server.js';
+import type { SavedSkillShelf } from '../core/saved-skills.js';
 import type { SkillFolder } from '../core/skill-folder.js';
 import type { ToolServer, ToolServerEvent, ToolServers } from '../core/tool-server.js';
 import type { Environment } from '../processes/environment.js';
 import { currentSkillsServer } from '../skills/proxy-caller.js';
 import { createSkillsServer, type SkillsServer } from '../skills/skills-server.js';
+import type { OpenLink } from '../upstreams/link.js';
 import { Logins } from '../upstreams/oauth/logins.js';
+import { openLink } from '../upstreams/open-link.js';
 import { createUpstreams, type Upstreams } from '../upstreams/upstreams.js';
 import type { Redactor } from '../util/redactor.js';
+import type { SessionRecorder } from './settings.js';
 
 export interface OpenServersOptions {
   config: Config;
   logger: Logger;
   redactor: Redactor;
   serverInfo: JsonObject;
+  recorder?: Pick<SessionRecorder, 'record'> | undefined;
   /** Where it is kept which era each server speaks. Default: nowhere. */
   stateDir?: string | undefined;
   /** Where the user's own folders are. */
   env: Environment;
   /** A folder of which `skills` is looked through besides those of the config. Absolute. */
   sharedDir?: string | undefined;
+  /** The skills are there for code in any case. Default false. */
+  isCodeMode?: boolean | undefined;
+  /** Servers of the program itself. One of the same name in the config is not reached. */
+  own?: readonly ToolServer[] | undefined;
 }
 
 /** Longer than any hub lives; a timer can wait no longer. */
 const neverMs = 2 ** 31 - 1;
 
-/** The servers of a config: its upstreams, and the skills. Nothing runs before `start`, or a call. */
+/** The servers of a config, with those of the program itself: upstreams, and the skills. Nothing runs before `start`, or a call. */
 export class ConfigServers implements ToolServers {
   /** For agents: the same tools as `server__tool`. */
   readonly provider: ServerTools;
   /** Which log lines agents have asked for: the hub says it to the servers. */
   readonly logLevels = new LogLevels();
   readonly #options: OpenServersOptions;
+  readonly #own: MemoryToolServers;
   readonly #upstreams: Upstreams;
   readonly #skills: SkillsServer;
   readonly #events = new Listeners<ToolServerEvent>();
@@ -45,7 +56,7 @@ export class ConfigServers implements ToolServers {
   #hasSkills: boolean;
 
   constructor(options: OpenServersOptions) {
-    const { config, logger, redactor, serverInfo, stateDir, env } = options;
+    const { config, logger, redactor, serverInfo, stateDir, env, recorder } = options;
     const { callTimeoutMs, answerTimeoutMs, startTimeoutMs, maxMessageBytes, idleStopMs } = config.limits;
     this.#options = options;
     const lazyIdleMs = idleStopMs === 0 ? neverMs : idleStopMs;
@@ -60,22 +71,29 @@ export class ConfigServers implements ToolServers {
       erasFile,
       logLevels: this.logLevels,
       env,
+      ...(recorder && { openLink: recordedBy(recorder) }),
       logins: new Logins({ stateDir, redactor, clientName: 'Notebridge', commandOptions: configOptions(options) }),
     });
-    this.#upstreams.subscribe((event) => this.#events.emit(event));
+    this.#own = new MemoryToolServers(options.own);
+    this.#own.subscribe((event) => this.#events.emit(event));
+    this.#upstreams.subscribe((event) => {
+      if (this.#own.get(event.server) === undefined) this.#events.emit(event);
+    });
     const folders = this.#foldersOf(config);
-    this.#hasSkills = folders.length > 0;
-    this.#skills = createSkillsServer({ folders, logger });
+    const { isCodeMode = false } = options;
+    this.#hasSkills = isCodeMode || folders.length > 0;
+    this.#skills = createSkillsServer({ folders, logger, isCodeMode });
     this.provider = new ServerTools({ servers: this, logger, configFile: config.file });
   }
 
   all(): readonly ToolServer[] {
     const skills = this.#currentSkills;
-    return skills === undefined ? this.#upstreams.all() : [...this.#upstreams.all(), skills];
+    const upstreams = this.#upstreams.all().filter(({ name }) => this.#own.get(name) === undefined);
+    return [...this.#own.all(), ...upstreams, ...(skills === undefined ? [] : [skills])];
   }
 
   get(name: string): ToolServer | undefined {
-    const upstream = this.#upstreams.get(name);
+    const upstream = this.#own.get(name) ?? this.#upstreams.get(name);
     if (upstream !== undefined) return upstream;
     const skills = this.#currentSkills;
     return skills?.name === name ? skills : undefined;
@@ -95,9 +113,14 @@ export class ConfigServers implements ToolServers {
     const folders = this.#foldersOf(config);
     this.#skills.setFolders(folders);
     const hadSkills = this.#hasSkills;
-    this.#hasSkills = folders.length > 0;
+    this.#hasSkills = this.#options.isCodeMode === true || folders.length > 0;
     if (hadSkills !== this.#hasSkills) this.#events.emit({ server: this.#skills.name, kind: this.#hasSkills ? 'added' : 'removed' });
     await this.#upstreams.reconcile(config.servers);
+  }
+
+  /** The skills that code saves, from now on. */
+  setSkillShelf(shelf: SavedSkillShelf): void {
+    this.#skills.setShelf(shelf);
   }
 
   /** An agent's session has ended, and with it what was started for it alone. */
@@ -120,6 +143,19 @@ export class ConfigServers implements ToolServers {
     // Code in kernels may write there: what it puts down may be read, and is not run.
     return [...config.skills, { path: join(sharedDir, 'skills'), below: sharedDir, trusted: false, timeoutMs: 60_000, env: {} }];
   }
+}
+
+/** Reaches servers as always, and records what is said. */
+function recordedBy({ record }: Pick<SessionRecorder, 'record'>): OpenLink {
+  return async (config, options) => {
+    const link = await openLink(config, options);
+    return {
+      channel: record(link.channel, { name: `server:${config.name}`, we: 'client' }),
+      pid: link.pid,
+      setProtocolVersion: (version) => link.setProtocolVersion?.(version),
+      close: () => link.close(),
+    };
+  };
 }
 
 /** What another command needs to read the same config. */

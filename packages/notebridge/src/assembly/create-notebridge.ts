@@ -42,13 +42,23 @@ export interface Notebridge {
 export async function createNotebridge(options: NotebridgeOptions = {}): Promise<Notebridge> {
   const openNotebook = toNotebookOpener(options.notebook ?? 'none');
   const read = await readSettings(options);
-  const codeModeTools = (options.codeMode ?? read.config.codeMode.enabled) ? await loadCodeModeTools(read.config) : undefined;
-  const settings = codeModeTools === undefined ? read : { ...read, config: withCodeExposure(read.config) };
+  const config = withCodeMode(read.config, options.codeMode);
+  const codeModeTools = config.codeMode.enabled ? await loadCodeModeTools(config) : undefined;
+  const settings = codeModeTools === undefined ? read : { ...read, config: withCodeExposure(config) };
   const servers = await createServers(settings, options, codeModeTools !== undefined);
   return new Assembly({ options, settings, openNotebook, servers, codeModeTools });
 }
 
+/** The command line, or a library user, says it before the config. */
+function withCodeMode(config: Config, wanted: NotebridgeOptions['codeMode']): Config {
+  if (wanted === undefined) return config;
+  const tools = wanted === 'agent-codemode' ? wanted : config.codeMode.tools;
+  return { ...config, codeMode: { ...config.codeMode, enabled: wanted !== false, tools } };
+}
+
 async function loadCodeModeTools({ codeMode }: Config): Promise<readonly Tool[]> {
+  if (codeMode.tools === 'agent-codemode')
+    return (await import('../code-mode/agent-codemode/agent-codemode-tools.js')).agentCodemodeTools(codeMode);
   return (await import('../code-mode/code-mode-tools.js')).codeModeTools(codeMode);
 }
 
@@ -80,7 +90,7 @@ class Assembly implements Notebridge {
 
   constructor(parts: Parts) {
     const { settings, servers, codeModeTools } = parts;
-    const { serverInfo, logger, middlewares } = settings;
+    const { serverInfo, logger, middlewares, recorder } = settings;
     const guard = createLazyGuard(settings, { servers, place: this.#place, codeModeTools });
     this.#parts = parts;
     this.#guard = guard;
@@ -97,6 +107,8 @@ class Assembly implements Notebridge {
     for (const middleware of middlewares) this.hub.addMiddleware(middleware);
     this.#closers.add(() => logger.close?.());
     this.#closers.add(() => guard.close());
+    // What the servers and the agent say at their end is in it.
+    this.#closers.add(() => recorder?.close());
     this.#closers.add(() => servers?.close());
     this.#closers.add(() => this.hub.close());
   }
@@ -124,8 +136,9 @@ class Assembly implements Notebridge {
   }
 
   serveStdio(streams: Pick<StdioOptions, 'input' | 'output'> = {}): StdioDoor {
-    const { maxMessageBytes: maxMessageLength, maxInFlight } = this.#parts.settings.config.limits;
-    return serveStdio(this.hub, { ...streams, maxMessageLength, maxInFlight });
+    const { config, recorder } = this.#parts.settings;
+    const { maxMessageBytes: maxMessageLength, maxInFlight } = config.limits;
+    return serveStdio(this.hub, { ...streams, maxMessageLength, maxInFlight, record: recorder?.record });
   }
 
   close(): Promise<void> {
@@ -247,12 +260,12 @@ class Assembly implements Notebridge {
 /** Loaded only where something asks for servers: without them an agent's start costs nothing more. */
 async function createServers(
   settings: Settings,
-  { http, sharedDir, notebook = 'none' }: NotebridgeOptions,
+  { http, sharedDir, servers: own = [], notebook = 'none' }: NotebridgeOptions,
   isCodeMode: boolean,
 ): Promise<ConfigServers | undefined> {
   const { servers, skills } = settings.config;
-  const isWanted = servers.length > 0 || skills.length > 0 || http !== undefined || notebook === 'none' || isCodeMode;
+  const isWanted = servers.length > 0 || own.length > 0 || skills.length > 0 || http !== undefined || notebook === 'none' || isCodeMode;
   if (!isWanted) return undefined;
   const { ConfigServers } = await import('./config-servers.js');
-  return new ConfigServers({ ...settings, sharedDir });
+  return new ConfigServers({ ...settings, sharedDir, own, isCodeMode });
 }

@@ -1,4 +1,5 @@
 import type { Logger } from '@notebridge/kit/logger';
+import type { ToolServer } from '../core/tool-server.js';
 import type { OpenNotebook } from './notebooks/open-notebook.js';
 import type { PageOptions } from './notebooks/page-options.js';
 import type { SettingsOptions } from './settings.js';
@@ -10,13 +11,18 @@ export interface NotebridgeOptions extends SettingsOptions {
    * of an `.ipynb` file, the URL of a Colab notebook, `none`, or a function that opens one. Default `none`.
    */
   notebook?: string | OpenNotebook | undefined;
+  /**
+   * Servers of your own program: `MemoryToolServer`, or another `ToolServer`. They are called like those of the config, and hide one of the
+   * same name there. Closing them stays with you. Default: none.
+   */
+  servers?: readonly ToolServer[] | undefined;
   /** How the notebook is opened. */
   pages?: PageOptions | undefined;
   /**
    * Agents call the servers' tools by code: `search_tools`, `describe_tools` and `execute_code` in place of the tools of every server without
-   * an `expose` of its own. Default: as `notebridge.codeMode` of the config says, which is false.
+   * an `expose` of its own; or the tools of PyPI's `agent-codemode`. Default: as `notebridge.codeMode` of the config says, which is false.
    */
-  codeMode?: boolean | undefined;
+  codeMode?: boolean | 'agent-codemode' | undefined;
   /** The HTTP doors, all on one port. Left out: none is opened. */
   http?: HttpDoorOptions | undefined;
   /** Folder shared with kernels: bindings are kept in its `generated`, skills are read from its `skills`. Absolute. */

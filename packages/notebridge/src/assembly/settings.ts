@@ -1,11 +1,12 @@
 import type { JsonObject } from '@notebridge/kit/json';
-import { silentLogger } from '@notebridge/kit/logger';
+import { type Logger, silentLogger } from '@notebridge/kit/logger';
 import type { Config } from '../config/config.js';
 import { loadConfig } from '../config/load-config.js';
 import { loadMiddlewareModules } from '../config/load-middleware.js';
 import type { ClosableLogger } from '../core/logger.js';
 import type { Middleware } from '../core/middleware.js';
 import type { Environment } from '../processes/environment.js';
+import type { RecordChannel } from '../rpc/tapped-channel.js';
 import { ownVersion } from '../state/own-files.js';
 import { type Redacting, Redactor } from '../util/redactor.js';
 import { stateDir } from './state-dir.js';
@@ -24,6 +25,14 @@ export interface SettingsOptions {
   middlewares?: readonly Middleware[] | undefined;
   /** Makes the log; what passes `redact` holds no secret. It is closed with the rest. Default: no log. */
   createLogger?: ((redactor: Redacting) => ClosableLogger) | undefined;
+  /** Makes what records the connections with the agent on stdio, servers and pages. It is closed with the rest. Default: nothing is recorded. */
+  createRecorder?: ((redactor: Redactor, logger: Logger) => SessionRecorder) | undefined;
+}
+
+/** Records connections until it is closed. */
+export interface SessionRecorder {
+  readonly record: RecordChannel;
+  close(): void;
 }
 
 /** What is known before anything is opened. */
@@ -35,6 +44,7 @@ export interface Settings {
   stateDir: string;
   logger: ClosableLogger;
   redactor: Redactor;
+  recorder: SessionRecorder | undefined;
   serverInfo: JsonObject;
 }
 
@@ -44,13 +54,15 @@ export async function readSettings(options: SettingsOptions): Promise<Settings> 
   const config = typeof options.config === 'object' ? options.config : await loadConfig({ file: options.config, env });
   const ofConfig = await loadMiddlewareModules(config.middleware, config.baseDir);
   const redactor = new Redactor();
+  const logger = options.createLogger?.(redactor) ?? silentLogger;
   return {
     config,
     middlewares: [...ofConfig, ...(options.middlewares ?? [])],
     env,
     stateDir: options.stateDir ?? stateDir(env),
-    logger: options.createLogger?.(redactor) ?? silentLogger,
+    logger,
     redactor,
+    recorder: options.createRecorder?.(redactor, logger),
     serverInfo: options.serverInfo ?? ownServerInfo(),
   };
 }

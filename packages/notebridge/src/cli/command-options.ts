@@ -23,7 +23,7 @@ export interface HubCommandOptions {
   hold?: 'own' | 'join';
   files?: FolderAccess;
   allowNet: string[];
-  codeMode?: boolean;
+  codeMode?: boolean | 'agent-codemode';
   list: 'static' | 'dynamic';
   allowHost: string[];
   allowOrigin: string[];
@@ -63,9 +63,9 @@ export const sharedOptions = {
       .argParser(collect),
   codeMode: () =>
     new Option(
-      '--code-mode',
-      'agents call tools by code: three tools (search, describe, execute) in place of those of every server without an "expose" of its own',
-    ),
+      '--code-mode [tools]',
+      'agents call tools by code: three tools (search, describe, execute) in place of those of every server without an "expose" of its own; "agent-codemode": with the names and arguments of that package of PyPI',
+    ).argParser(parseCodeMode),
   list: () =>
     new Option('--list <mode>', "list the notebook's tools always, or only while its page is connected")
       .choices(['static', 'dynamic'])
@@ -120,6 +120,13 @@ export function addOptions(command: Command, options: readonly Option[]): Comman
     command.addOption(isUnset ? option : option.env(name));
   }
   return command;
+}
+
+/** Its variable is a switch as well, which any word turns on in other options. */
+function parseCodeMode(text: string): true | 'agent-codemode' {
+  if (text === 'agent-codemode') return text;
+  if (['1', 'true', 'yes', 'on', 'own'].includes(text.toLowerCase())) return true;
+  throw new InvalidArgumentError('It is "agent-codemode", or left out.');
 }
 
 export function parsePort(text: string): number {

@@ -8,7 +8,7 @@ import { stdioCommand } from './commands/stdio.js';
 import { asTyped, commandHelp, quoteWord } from './own-command.js';
 
 /** Faults of the caller, not of the work: exit code 2. */
-const usageCodes = new Set<ErrorCode>(['bad_usage', 'bad_config', 'bad_middleware', 'bad_notebook']);
+const usageCodes = new Set<ErrorCode>(['bad_usage', 'bad_config', 'bad_middleware', 'bad_notebook', 'bad_recording']);
 
 /** The names under which commands are loaded, each only when it is called: an agent waits for `stdio`. */
 const lazyCommands: Record<string, () => Promise<Command>> = {
@@ -21,6 +21,7 @@ const lazyCommands: Record<string, () => Promise<Command>> = {
   grant: async () => (await import('./commands/grant.js')).grantCommand(),
   approvals: async () => (await import('./commands/approvals.js')).approvalsCommand(),
   doctor: async () => (await import('./commands/doctor.js')).doctorCommand(),
+  skills: async () => (await import('./commands/skills.js')).skillsCommand(),
   generate: async () => (await import('./commands/generate.js')).generateCommand(),
   demo: async () => (await import('./commands/demo.js')).demoCommand(),
   notebook: async () => (await import('./commands/notebook.js')).notebookCommand(),
@@ -29,6 +30,8 @@ const lazyCommands: Record<string, () => Promise<Command>> = {
   stop: async () => (await import('./commands/stop.js')).stopCommand(),
   release: async () => (await import('./commands/release.js')).releaseCommand(),
   broker: async () => (await import('./commands/broker.js')).brokerCommand(),
+  record: async () => (await import('./commands/record.js')).recordCommand(),
+  replay: async () => (await import('./commands/replay.js')).replayCommand(),
   setup: async () => (await import('./commands/setup.js')).setupCommand(),
 };
 

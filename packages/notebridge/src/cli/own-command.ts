@@ -5,9 +5,10 @@ import type { Environment } from '../processes/environment.js';
 import { ownPackageFolder } from '../state/own-files.js';
 
 /** The commands that our texts name; test/e2e/printed-commands.test.ts holds this list against `--help`. */
-const commandNames = 'stdio serve servers tools call login logout grant doctor generate demo notebook kernels ps stop release setup'.split(
-  ' ',
-);
+const commandNames =
+  'stdio serve servers tools call login logout grant approvals doctor generate demo notebook kernels ps stop release record replay setup skills'.split(
+    ' ',
+  );
 
 /**
  * What a person types to run this very program, from any folder: `notebridge` where PATH leads to it, else `node` with its absolute

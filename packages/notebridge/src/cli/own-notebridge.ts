@@ -11,7 +11,7 @@ import { toWholeKernel } from './kernel-argument.js';
 import { logFaults } from './process-life.js';
 
 /** What a command adds to its options. */
-export type CommandParts = Omit<NotebridgeOptions, 'config' | 'pages'> & { command: string; hold?: PageOptions['hold'] };
+export type CommandParts = Omit<NotebridgeOptions, 'pages'> & { command: string; hold?: PageOptions['hold'] };
 
 /** Puts together what a command asks for, with a log, by default in a file. Rejects with `bad_config` or `bad_middleware`. */
 export async function createOwnNotebridge(options: HubCommandOptions, { command, ...parts }: CommandParts): Promise<Notebridge> {
@@ -19,7 +19,7 @@ export async function createOwnNotebridge(options: HubCommandOptions, { command,
   const createLogger = parts.createLogger ?? ((redactor: Redacting) => createCommandLog(command, options, redactor));
   return createNotebridge({
     ...parts,
-    config: options.config,
+    config: parts.config ?? options.config,
     notebook: parts.notebook ?? options.notebook,
     codeMode: options.codeMode,
     pages: {

@@ -1,4 +1,4 @@
-import { type CodeModeLimits, defaultCodeModeLimits } from '../core/code-mode-limits.js';
+import { type CodeModeLimits, type CodeModeStyle, defaultCodeModeLimits } from '../core/code-mode-limits.js';
 import type { DoorAuth } from '../core/door-auth.js';
 import type { ExchangeRule } from '../core/exchange-rule.js';
 import type { ApprovalMode, ServerConfig } from '../core/server-config.js';
@@ -68,7 +68,12 @@ export interface Config {
   /** The authorization server before the door for agents. Default: none. */
   auth?: DoorAuth | undefined;
   /** Whether agents call tools by code unless the command line says so, and the bounds of that code. */
-  codeMode: CodeModeLimits & { enabled: boolean };
+  codeMode: CodeModeLimits & {
+    enabled: boolean;
+    tools: CodeModeStyle;
+    /** Of `agent-codemode`: lists `call_tool` too, which calls a tool without code. */
+    allowDirectCalls: boolean;
+  };
   /** Which calls of servers a person is asked about. Default `none`. */
   approve: ApprovalMode;
   limits: Limits;
@@ -78,7 +83,7 @@ export interface Config {
 export function defaultConfig(baseDir: string): Config {
   const journal = true;
   const [audit, limits] = [{ ...defaultAudit }, { ...defaultLimits }];
-  const codeMode = { ...defaultCodeModeLimits, enabled: false };
+  const codeMode = { ...defaultCodeModeLimits, enabled: false, tools: 'own' as const, allowDirectCalls: false };
   return {
     file: undefined,
     baseDir,

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { defaultCodeModeLimits } from '../core/code-mode-limits.js';
+import { codeModeStyles, defaultCodeModeLimits } from '../core/code-mode-limits.js';
 import { defaultAudit, defaultExchangedTtlMs, defaultLimits, defaultScriptTimeoutMs } from './config.js';
 
 /*
@@ -92,6 +92,8 @@ const limits = z.strictObject(
 const codeMode = z.strictObject(
   {
     enabled: flag.default(true),
+    tools: z.enum(codeModeStyles, { error: '"own" or "agent-codemode"' }).default('own'),
+    allowDirectCalls: flag.default(false),
     seconds: whole('seconds', 1, 86_400).default(defaultCodeModeLimits.seconds),
     calls: whole('calls', 0, 1_000_000).default(defaultCodeModeLimits.calls),
     parallelCalls: whole('calls', 1, 1024).default(defaultCodeModeLimits.parallelCalls),
@@ -178,7 +180,7 @@ const notebridge = z.strictObject(
     auth: doorAuth.optional(),
     codeMode: z
       .union([flag.transform((enabled) => codeMode.parse({ enabled })), codeMode], { error: 'true, false, or an object of limits' })
-      .default({ ...defaultCodeModeLimits, enabled: false }),
+      .default({ ...defaultCodeModeLimits, enabled: false, tools: 'own', allowDirectCalls: false }),
     approve: approve.default('none'),
     limits: limits.prefault({}),
   },

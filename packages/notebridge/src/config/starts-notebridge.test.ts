@@ -8,6 +8,25 @@ const starts = (line: string): boolean => {
 
 describe('startsNotebridge', () => {
   it.each([
+    'notebridge replay bug.jsonl --link server:fs',
+    'npx notebridge@1 replay bug.jsonl',
+    'node packages/notebridge/bin/notebridge.js replay bug.jsonl',
+    'sh -c notebridge replay bug.jsonl',
+    'notebridge record bug.jsonl -- npx -y some-server',
+  ])('lets a recording be a server, and one server be recorded: %s', (line) => {
+    expect(starts(line)).toBe(false);
+  });
+
+  it.each([
+    'notebridge record bug.jsonl',
+    'notebridge record bug.jsonl --server fs',
+    'notebridge record bug.jsonl -- notebridge stdio',
+    'notebridge stdio replay',
+  ])('refuses what starts a hub behind "record": %s', (line) => {
+    expect(starts(line)).toBe(true);
+  });
+
+  it.each([
     'notebridge',
     'notebridge stdio',
     '/usr/local/bin/notebridge serve',

@@ -5,7 +5,15 @@
  */
 export function startsNotebridge(command: string, args: readonly string[]): boolean {
   const [inner, ...behind] = unwrap(programOf(command), args) ?? [];
-  return inner === undefined ? isOurs(command) : startsNotebridge(inner, behind);
+  if (inner !== undefined) return startsNotebridge(inner, behind);
+  return isOurs(command) && !isHarmless(args);
+}
+
+/** A replayed server starts nothing; `record FILE -- SERVER` starts that server alone. */
+function isHarmless([subcommand, ...args]: readonly string[]): boolean {
+  if (subcommand === 'replay') return true;
+  const [command, ...behind] = subcommand === 'record' && args.includes('--') ? args.slice(args.indexOf('--') + 1) : [];
+  return command !== undefined && !startsNotebridge(command, behind);
 }
 
 const runners = ['npx', 'bunx', 'pnpx', 'npm', 'pnpm', 'yarn', 'bun', 'deno', 'node', 'nodejs'];

@@ -19,3 +19,8 @@ export const defaultCodeModeLimits = {
 };
 
 export type CodeModeLimits = typeof defaultCodeModeLimits;
+
+/** Which tools code mode lists: three of its own, or those of PyPI's `agent-codemode`. */
+export const codeModeStyles = ['own', 'agent-codemode'] as const;
+
+export type CodeModeStyle = (typeof codeModeStyles)[number];

@@ -178,6 +178,16 @@ export const errorTable = {
     meaning: 'The result of a tool is larger than the limit.',
     next: 'Ask for less at once, or raise `notebridge.limits.maxResultBytes`.',
   },
+  bad_recording: {
+    rpcCode: -32016,
+    meaning: 'A file is no recording, is broken, or was written in a format that this version does not read.',
+    next: 'Look at the line that the message names, or have the session recorded again.',
+  },
+  not_recorded: {
+    rpcCode: -32602,
+    meaning: 'A replayed server was asked for something that is not in its recording, or got no answer when it was recorded.',
+    next: 'Do what was recorded: the message names the nearest line. Or record the session again.',
+  },
   skills_failed: {
     rpcCode: -32017,
     meaning: 'The function that a program has set with `setSkillsProxyCaller` threw.',
@@ -187,6 +197,21 @@ export const errorTable = {
     rpcCode: -32602,
     meaning: 'The session that a call of `execute_code` names is not there, or is another agent’s. Nothing was run.',
     next: 'Leave `session` out, and set up again what the code needs.',
+  },
+  skill_exists: {
+    rpcCode: -32602,
+    meaning: 'A skill of that name is there already. Nothing was saved.',
+    next: 'Take another name, or pass `overwrite` for one of your own.',
+  },
+  skill_changed: {
+    rpcCode: -32602,
+    meaning: 'The files of a saved skill are not those that were saved. It was not run.',
+    next: 'Save it again with `overwrite`, or delete it.',
+  },
+  skill_failed: {
+    rpcCode: -32602,
+    meaning: 'The tests of a skill failed, or its code is no Python. It was not saved.',
+    next: 'Read the message, which has the line, and correct the code or the tests.',
   },
   unknown_run: {
     rpcCode: -32602,

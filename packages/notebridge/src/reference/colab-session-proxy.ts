@@ -5,6 +5,7 @@ import type { Middleware } from '../core/middleware.js';
 import { ToolInjectionMiddleware } from '../middleware/tool-injection.js';
 import { createStaticListPolicy } from '../notebooks/pages/disconnected-policy.js';
 import { ProxyServer } from '../notebooks/pages/proxy-server.js';
+import type { RecordChannel } from '../rpc/tapped-channel.js';
 import { ColabProxyClient, UI_CONNECTION_TIMEOUT } from './colab-proxy-client.js';
 import { ColabProxyMiddleware } from './colab-proxy-middleware.js';
 import { ColabWebSocketServer, type ColabWebSocketServerOptions } from './colab-web-socket-server.js';
@@ -27,6 +28,8 @@ export interface ColabSessionProxyOptions extends ColabWebSocketServerOptions {
   callTimeoutMs?: number | undefined;
   /** A fresh address of the page that shows a person what keeps the notebook page away. Default: there is no such page. */
   connectAddress?: (() => string) | undefined;
+  /** Records what is said with the page. Default: nobody does. */
+  record?: RecordChannel | undefined;
 }
 
 /** Below the minute after which many agents give up on a tool. Seconds. */
@@ -119,10 +122,11 @@ export class ColabSessionProxy {
   }
 
   #createClient(wss: ColabWebSocketServer): ColabProxyClient {
-    const { clientInfo, graceMs, handshakeMs, callTimeoutMs = 3_600_000 } = this.#options;
+    const { clientInfo, graceMs, handshakeMs, callTimeoutMs = 3_600_000, record } = this.#options;
     return new ColabProxyClient(wss, {
       graceMs,
       callTimeoutMs,
+      record,
       logger: this.#logger,
       ...(handshakeMs === undefined ? {} : { handshakeMs }),
       ...(clientInfo === undefined ? {} : { clientInfo }),

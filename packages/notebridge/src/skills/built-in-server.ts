@@ -1,8 +1,9 @@
 import type { JsonObject } from '@notebridge/kit/json';
 import type { CallContext } from '../core/call-context.js';
-import type { ToolResult } from '../core/mcp.js';
+import type { Tool, ToolResult } from '../core/mcp.js';
 import { runTool } from '../core/memory-provider.js';
 import { MemoryToolServer } from '../core/memory-tool-server.js';
+import type { Exposure } from '../core/tool-server.js';
 import { skillsDescription, skillsServerName, skillTools } from './skill-tools.js';
 
 /** Runs one call of a tool of the skills. Rejects with `unknown_tool` for a name that it does not know. */
@@ -11,17 +12,19 @@ export type SkillToolRunner = (tool: string, args: JsonObject, context: CallCont
 /** The server `skills`, whatever implements it: always there, and its list of tools never changes. */
 export class BuiltInServer extends MemoryToolServer {
   readonly #run: SkillToolRunner;
+  readonly #tools: readonly Tool[];
 
-  constructor(run: SkillToolRunner) {
-    const tools = skillTools.map((tool) => ({ ...tool, run: (args: JsonObject, context: CallContext) => run(tool.name, args, context) }));
-    super({ name: skillsServerName, description: skillsDescription, tools });
+  constructor(run: SkillToolRunner, { tools = skillTools, expose = 'direct' }: { tools?: readonly Tool[]; expose?: Exposure } = {}) {
+    const runnable = tools.map((tool) => ({ ...tool, run: (args: JsonObject, context: CallContext) => run(tool.name, args, context) }));
+    super({ name: skillsServerName, description: skillsDescription, tools: runnable, expose });
     this.#run = run;
+    this.#tools = tools;
   }
 
   /** Calls of other tools reach the implementation too: the error that they get is its own. */
   override async request(method: string, params: JsonObject, context: CallContext): Promise<JsonObject> {
     const name = String(params.name);
-    if (method !== 'tools/call' || skillTools.some((tool) => tool.name === name)) return super.request(method, params, context);
+    if (method !== 'tools/call' || this.#tools.some((tool) => tool.name === name)) return super.request(method, params, context);
     return runTool({ name, inputSchema: {}, run: (args) => this.#run(name, args, context) }, params, context);
   }
 }

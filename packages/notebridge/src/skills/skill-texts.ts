@@ -1,4 +1,5 @@
 import type { JsonObject } from '@notebridge/kit/json';
+import type { SavedSkill } from '../core/saved-skills.js';
 import type { ScriptDescription } from './script-description.js';
 import type { SkillScript } from './skill-files.js';
 import type { FoundSkills, Skill } from './skill-finder.js';
@@ -10,11 +11,16 @@ export interface SkillDetails {
   resources: string[];
 }
 
+interface ListRest extends Pick<FoundSkills, 'problems'> {
+  /** Those that code has saved. */
+  saved: readonly SavedSkill[];
+}
+
 const longestDescription = 1024;
 
 /** The list for people and models, in Markdown. */
-export function toListText(details: readonly SkillDetails[], { problems }: Pick<FoundSkills, 'problems'>): string {
-  if (details.length === 0) {
+export function toListText(details: readonly SkillDetails[], { problems, saved }: ListRest): string {
+  if (details.length + saved.length === 0) {
     const why = problems.length === 0 ? 'The skills folders of the config hold no SKILL.md.' : problems.join('\n');
     return `# Skills\n\nThere are no skills. ${why}\n`;
   }
@@ -24,6 +30,11 @@ export function toListText(details: readonly SkillDetails[], { problems }: Pick<
     const names = scripts.length === 0 ? '' : `\n  Scripts${runnable}: ${scripts.map(({ name }) => `\`${name}\``).join(', ')}`;
     return `- **${skill.name}**: ${description}${names}`;
   });
+  items.push(
+    ...saved.map(
+      ({ name, description }) => `- **${name}**: ${oneLine(description)}\n  Saved by code: \`await run_skill("${name}", kwargs={…})\``,
+    ),
+  );
   return `# Skills\n\n${items.join('\n')}\n\nRead one with \`load_skill\` before you use it.\n`;
 }
 
@@ -41,6 +52,22 @@ export function toListEntry({ skill, scripts, resources }: SkillDetails, descrip
     scripts: scripts.map(({ name }, index) => ({ name, ...(descriptions[index] ?? { description: '' }) })),
     resources: resources.map((name) => ({ name })),
     problems: skill.problems,
+  };
+}
+
+export function toSavedEntry({ name, description, tags }: SavedSkill): JsonObject {
+  const scripts = [{ name: 'run', description }];
+  return {
+    name,
+    description,
+    tags: [...tags],
+    saved: true,
+    allowed_tools: [],
+    metadata: {},
+    trusted: true,
+    scripts,
+    resources: [],
+    problems: [],
   };
 }
 

@@ -7,7 +7,9 @@ export const skillsServerName = 'skills';
 
 export const skillsDescription = 'Instructions, resources and scripts for particular tasks (Agent Skills).';
 
-export type SkillToolName = 'list_skills' | 'load_skill' | 'read_skill_resource' | 'run_skill_script';
+export type SkillToolName = 'list_skills' | 'load_skill' | 'read_skill_resource' | 'run_skill_script' | SavingToolName;
+
+type SavingToolName = 'save_skill' | 'delete_skill';
 
 const skillName = { type: 'string', description: 'Name of the skill, as `list_skills` gives it.' };
 const orNull = (type: string): JsonObject => ({ type: [type, 'null'] });
@@ -52,11 +54,11 @@ export const skillTools: readonly (Tool & { name: SkillToolName })[] = [
       type: 'object',
       properties: {
         skill_name: skillName,
-        script_name: { type: 'string', description: 'As `load_skill` gives it.' },
+        script_name: { type: 'string', description: 'As `load_skill` gives it. Left out: the only one.' },
         args: { type: 'array', items: { type: 'string' }, default: [], description: 'What stands behind the script on its command line.' },
         kwargs: { type: 'object', default: {}, description: 'Named options: `{"size": 3}` becomes `--size 3`, and true a switch.' },
       },
-      required: ['skill_name', 'script_name'],
+      required: ['skill_name'],
     },
     outputSchema: {
       type: 'object',
@@ -75,5 +77,46 @@ export const skillTools: readonly (Tool & { name: SkillToolName })[] = [
       required: ['success', 'output', 'stdout', 'stderr', 'execution_ok', 'execution_error', 'code_error', 'exit_code', 'error'],
     },
     annotations: { readOnlyHint: false, destructiveHint: true, openWorldHint: true },
+  },
+];
+
+const text = { type: 'string' };
+type SavingTool = Tool & { name: SavingToolName };
+
+/** Code mode has these as well. */
+export const savingTools: readonly [save: SavingTool, remove: SavingTool] = [
+  {
+    name: 'save_skill',
+    title: 'Save a skill',
+    description:
+      'Keeps Python code that worked under a name, for you alone, after its tests ran. The arguments of a run are variables of the code; the value of its last expression is the result. ' +
+      'The tests are Python too: they call `await skill(**arguments)`, which gives that value, and fail by an error.',
+    inputSchema: {
+      type: 'object',
+      properties: {
+        name: { ...text, description: 'Letters, digits, "-" and "_", at most 64.' },
+        description: { ...text, description: 'What it does, in a sentence: searches find it by this.' },
+        code: text,
+        tags: { type: 'array', items: text },
+        parameters: { type: 'object', description: 'What the arguments mean, as a JSON Schema or in your own words.' },
+        tests: { ...text, description: 'Left out: the code is compiled, and not run.' },
+        overwrite: { type: 'boolean', default: false, description: 'Replaces one of yours that has this name.' },
+      },
+      required: ['name', 'description', 'code'],
+    },
+    outputSchema: {
+      type: 'object',
+      properties: { name: text, tested: { type: 'boolean' } },
+      required: ['name', 'tested'],
+    },
+    annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: true },
+  },
+  {
+    name: 'delete_skill',
+    title: 'Delete a skill',
+    description: 'Deletes a skill that you have saved.',
+    inputSchema: { type: 'object', properties: { skill_name: skillName }, required: ['skill_name'] },
+    outputSchema: { type: 'object', properties: { name: text, deleted: { type: 'boolean' } }, required: ['name', 'deleted'] },
+    annotations: { readOnlyHint: false, destructiveHint: true, openWorldHint: false },
   },
 ];

@@ -5,13 +5,14 @@ import type { Link, LinkOptions } from './link.js';
 import { StartFault } from './start-fault.js';
 import { wentAway } from './unavailable.js';
 
-type StdioConfig = Extract<ServerConfig, { transport: 'stdio' }>;
+type StdioConfig = Pick<Extract<ServerConfig, { transport: 'stdio' }>, 'name' | 'command' | 'args' | 'env' | 'cwd'>;
+type StdioLinkOptions = Pick<LinkOptions, 'onStderrLine' | 'maxMessageLength' | 'onUnreadable'>;
 
 /** After a program's end its last output may still be in the pipe, and after the end of its output its exit code on the way. */
 const lastWordsMs = 200;
 
 /** Starts a program that is an MCP server, and connects to its stdin and stdout. Rejects with a `StartFault`. */
-export async function openStdioLink(config: StdioConfig, options: LinkOptions): Promise<Link> {
+export async function openStdioLink(config: StdioConfig, options: StdioLinkOptions): Promise<Link> {
   const { ServerProcess } = await import('../processes/server-process.js');
   const { command, args, env, cwd } = config;
   const { onStderrLine, maxMessageLength, onUnreadable } = options;

@@ -22,6 +22,19 @@ describe('Redactor', () => {
     }
   });
 
+  it('hides a secret as JSON, JSON inside JSON and a URL spell it', () => {
+    const redactor = new Redactor();
+    const secret = 'say "friend" & enter\n';
+    redactor.add(secret);
+    const inJson = JSON.stringify({ key: secret });
+    expect(redactor.redact(`${inJson} ${JSON.stringify(inJson)} ?key=${encodeURIComponent(secret)}`)).toBe(
+      '{"key":"[redacted]"} "{\\"key\\":\\"[redacted]\\"}" ?key=[redacted]',
+    );
+    redactor.add('\ud800 alone in the dark');
+    redactor.delete(secret);
+    expect(redactor.redact(inJson)).toBe(inJson);
+  });
+
   it('releases a secret that has ended, and no other', () => {
     const redactor = new Redactor();
     for (const secret of ['token-1234', 'token-5678']) redactor.add(secret);

@@ -1,25 +1,47 @@
 /** What takes secrets out of a text. */
 export type Redacting = Pick<Redactor, 'redact'>;
 
+/** What stands in the place of a secret. */
+export const redactedMark = '[redacted]';
+
 /** Takes secrets out of whatever text leaves for a log, a terminal or a file. The one place that knows what to hide. */
 export class Redactor {
-  /** Longest first: one that holds another would otherwise leave its tail behind. */
-  #secrets: string[] = [];
+  readonly #secrets = new Set<string>();
+  /** All spellings. Longest first: one that holds another would otherwise leave its tail behind. */
+  #spellings: string[] = [];
 
   /** Hides this text from now on. Short texts are not secrets, and hiding them would garble everything. */
   add(secret: string): void {
-    if (secret.length < 8 || this.#secrets.includes(secret)) return;
-    this.#secrets = [...this.#secrets, secret].sort((a, b) => b.length - a.length);
+    if (secret.length < 8 || this.#secrets.has(secret)) return;
+    this.#secrets.add(secret);
+    this.#update();
   }
 
   /** Releases one that has ended and opens nothing any more. */
   delete(secret: string): void {
-    this.#secrets = this.#secrets.filter((known) => known !== secret);
+    if (this.#secrets.delete(secret)) this.#update();
   }
 
   redact(text: string): string {
     let redacted = text;
-    for (const secret of this.#secrets) redacted = redacted.replaceAll(secret, '[redacted]');
+    for (const spelling of this.#spellings) redacted = redacted.replaceAll(spelling, redactedMark);
     return redacted;
   }
+
+  #update(): void {
+    this.#spellings = [...new Set([...this.#secrets].flatMap(spellingsOf))].sort((a, b) => b.length - a.length);
+  }
+}
+
+/** A text as it stands, inside JSON, inside JSON that is a string of JSON, and in a URL. */
+function spellingsOf(secret: string): string[] {
+  const inJson = inside(secret);
+  // A lone half of a surrogate pair has no place in a URL.
+  return [secret, inJson, inside(inJson), ...(loneSurrogate.test(secret) ? [] : [encodeURIComponent(secret)])];
+}
+
+const loneSurrogate = /\p{Surrogate}/u;
+
+function inside(text: string): string {
+  return JSON.stringify(text).slice(1, -1);
 }

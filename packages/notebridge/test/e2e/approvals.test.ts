@@ -35,6 +35,9 @@ const auditOf = (hub: ServedHub): JsonObject[] =>
     .split('\n')
     .map((line) => JSON.parse(line) as JsonObject);
 
+/** A line is written soon after its call has ended. */
+const untilAudited = (hub: ServedHub, count: number) => vi.waitFor(() => expect(auditOf(hub)).toHaveLength(count), { timeout: 20_000 });
+
 interface Waiting extends JsonObject {
   id: string;
 }
@@ -126,7 +129,7 @@ describe('code that calls over HTTP', () => {
       ['read', {}],
       ['add', { n: 2 }],
     ]);
-    await vi.waitFor(() => expect(auditOf(hub)).toHaveLength(4));
+    await untilAudited(hub, 4);
     expect(auditOf(hub).map(({ tool, outcome, approved_by }) => [tool, outcome, approved_by])).toEqual([
       ['read', 'ok', undefined],
       ['add', 'not_approved', undefined],
@@ -197,7 +200,8 @@ describe('code that calls over HTTP', () => {
     expect(await waiting(hub)).toHaveLength(1);
     hangsUp.abort();
     await expect(gone).rejects.toThrow();
-    await vi.waitFor(async () => expect(JSON.parse((await hub.run('approvals', '--json')).stdout)).toEqual({ approvals: [] }));
+    await untilAudited(hub, 1);
+    expect(JSON.parse((await hub.run('approvals', '--json')).stdout)).toEqual({ approvals: [] });
     const stays = hub.call('shop', 'add', { n: 2 }, hub.ownerToken).catch((error: unknown) => error);
     await waiting(hub, 2);
     hub.child.kill('SIGTERM');
@@ -235,7 +239,7 @@ describe('the command `call`', () => {
       const { status, stdout } = spawnSync('python3', args, { env: hub.env, stdio: ['ignore', 'pipe', 'pipe'], encoding: 'utf8' });
       expect([status, stdout]).toEqual([0, expect.stringContaining('"n": 1')]);
     }
-    await vi.waitFor(() => expect(auditOf(hub)).toHaveLength(2));
+    await untilAudited(hub, 2);
     expect(auditOf(hub).map(({ outcome, approved_by }) => [outcome, approved_by])).toEqual([
       ['ok', 'owner'],
       ['ok', 'owner'],

@@ -43,12 +43,15 @@ describe('notebridge demo', () => {
   it('tells each step, checks it, and leaves nothing behind', async () => {
     const { ending, stdout, stderr } = await play([]).ended;
     expect({ ending, stderr }).toEqual({ ending: 0, stderr: '' });
-    expect(stdout.match(/^ {3}✓ /gm)).toHaveLength(9);
+    expect(stdout.match(/^ {3}✓ /gm)).toHaveLength(10);
     expect(stdout).toContain('a whole PNG of 300 × 200 pixels');
     expect(stdout).toContain("NameError: name 'widht' is not defined");
     expect(stdout).toContain('refused (stale_cell)');
     expect(stdout).toMatch(/filesystem server listed \d+ files for Python; the chart is right/);
-    expect(stdout).toContain('Done: 9 steps');
+    expect(stdout).toMatch(
+      /both ways\. Direct: \d+ tools listed, \d+ calls, about [\d,]+ tokens\. In code mode: 3 tools listed, 3 calls, about [\d,]+ tokens/,
+    );
+    expect(stdout).toContain('Done: 10 steps');
     expect(stdout).not.toContain('\u001b');
     expect(readdirSync(join(folder, 'temporary'))).toEqual([]);
     expect(readdirSync(join(folder, 'home'))).toEqual([]);
@@ -101,6 +104,7 @@ describe('notebridge demo', () => {
       'stale',
       'undo',
       'tools',
+      'code-mode',
       'save',
     ]);
     for (const step of report.steps) expect(step).toMatchObject({ ok: true, ms: expect.any(Number), detail: expect.any(String) });

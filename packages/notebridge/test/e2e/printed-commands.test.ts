@@ -36,7 +36,7 @@ async function type(line: string, more: Record<string, string> = {}): Promise<Pr
 
 const program = `node ${programFile}`;
 const bareName = /(?<!Usage: )(?<![\w/@.-])notebridge (?:[a-z]|--)/;
-const allCommands = 'stdio serve servers tools call grant doctor generate demo notebook setup'.split(' ');
+const allCommands = 'stdio serve servers tools call grant doctor generate demo notebook record replay setup'.split(' ');
 
 describe('where the command is not on PATH', () => {
   it.each([

@@ -14,9 +14,11 @@ import { bareEnvironment } from '../support/bare-environment.js';
 import { BindingsGuide } from '../support/bindings-guide.js';
 import { codeModeRuns } from '../support/code-mode-guide.js';
 import { createContext } from '../support/create-context.js';
+import { elsewhereRuns } from '../support/elsewhere-guide.js';
 import { withCommand } from '../support/installed-command.js';
-import { Program, programFile } from '../support/program.js';
+import { Program } from '../support/program.js';
 import { RawPage } from '../support/raw-page.js';
+import { recordingRuns } from '../support/recording-guide.js';
 import { installedServer, ServedHub } from '../support/served-hub.js';
 import { windowFileIn, windowUrlIn } from '../support/window-url.js';
 
@@ -283,34 +285,6 @@ const runs: Record<string, (code: string) => Promise<void>> = {
   async 'tools-answer'(code) {
     expect(Object.keys(JSON.parse(code))).toEqual(answerKeys);
   },
-  /** Only its shape can be looked at here. */
-  async 'needs-another-machine'(code) {
-    expect(code).toMatch(/^ssh -L (\d+):localhost:\1 /);
-  },
-  /** Whether the files that it names are there; test/repo/deploy.test.ts looks into them. */
-  async 'needs-a-container-engine'(code) {
-    const files = [...code.matchAll(/^docker (?:compose|build) --file (\S+)/gm)].map(([, file = '']) => join(root, file));
-    expect(files).toHaveLength(code.split('\n').length);
-    for (const file of files) expect(readFileSync(file, 'utf8')).toMatch(/^\s+jupyter:$|--tag notebridge-/m);
-  },
-  /** Whether what it names stands in the manifests; commands of ours in it are run. */
-  async 'needs-a-cluster'(code) {
-    const manifest = `deploy/kubernetes/${code.includes('--namespace') ? 'two-pods' : 'one-pod'}.yaml`;
-    const text = readFileSync(join(root, manifest), 'utf8');
-    for (const line of code.split('\n')) {
-      expect(line).toMatch(/^kubectl /);
-      for (const [, file] of line.matchAll(/--filename (\S+)/g)) expect(file).toBe(manifest);
-      for (const [, kind, name] of line.matchAll(/\b(pod|deployment)\/(\S+)/g))
-        expect(text).toMatch(new RegExp(`^kind: ${kind}$[^]*?^  name: ${name}$`, 'im'));
-      for (const [, name] of line.matchAll(/(?:--container|configmap) ([\w-]+)/g)) expect(text).toMatch(new RegExp(`name: ${name}\\b`));
-      for (const [, port] of line.matchAll(/port-forward \S+ (\d+):\1/g)) expect(text).toContain(`--ServerApp.port=${port}`);
-      const [, own] = / -- notebridge (.+)/.exec(line) ?? [];
-      if (own === undefined) continue;
-      // There is no grant of that name: what it says of it shows that it was understood.
-      const ran = run(process.execPath, [programFile, ...own.split(' ')], { env: { ...bareEnvironment(), HOME: folder } });
-      await (own.endsWith('ID') ? expect(ran).rejects.toThrow(/"ID"/) : ran);
-    }
-  },
 };
 
 const answerKeys = ['success', 'result', 'error', 'is_error', 'content', 'meta', 'error_code', 'call_id', 'duration_ms'];
@@ -318,7 +292,7 @@ const answerKeys = ['success', 'result', 'error', 'is_error', 'content', 'meta',
 describe('every snippet of the documentation', () => {
   // A snippet may be a whole demo, and has no less time than a person would give it.
   it.each(snippets)('$page:$line ($lang) runs', { timeout: 120_000 }, async ({ runs: name, code }) => {
-    const known = { ...runs, ...guide.runs, ...codeModeRuns };
+    const known = { ...runs, ...guide.runs, ...codeModeRuns, ...recordingRuns(folder), ...elsewhereRuns(folder) };
     expect(Object.keys(known)).toContain(name);
     await known[name ?? '']?.(code);
   });

@@ -54,10 +54,19 @@ export function openAtHub(hub: ServedHub, options: AskedAgentOptions, token = hu
 
 /** Over stdio, with a Notebridge of its own that has these servers. */
 export function openOnStdio(servers: ServersForTest, options: AskedAgentOptions, more: string[] = ['--standalone']): Promise<AskedAgent> {
+  return openCommand(servers, options, (config) => ['stdio', '--config', config, ...more]);
+}
+
+/** Over stdio, with another command of the program. */
+export function openCommand(
+  servers: ServersForTest,
+  options: AskedAgentOptions,
+  toWords: (config: string) => string[],
+): Promise<AskedAgent> {
   const { home, env } = createHome();
   const config = join(home, 'mcp.json');
   writeFileSync(config, JSON.stringify({ mcpServers: servers }));
-  const args = [programFile, 'stdio', '--config', config, ...more];
+  const args = [programFile, ...toWords(config)];
   const close = async (): Promise<void> => {
     await untilBrokerEnded(join(home, 'state'));
     rmSync(home, { recursive: true, force: true });

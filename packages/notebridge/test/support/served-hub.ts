@@ -85,7 +85,7 @@ export class ServedHub implements AsyncDisposable {
   }
 
   get stateDir(): string {
-    return join(this.home, 'state', 'notebridge');
+    return join(this.env.XDG_STATE_HOME ?? '', 'notebridge');
   }
 
   get ownerToken(): string {

@@ -27,6 +27,8 @@ export interface LabOptions {
   baseUrl?: string;
   /** More of the server's options. */
   options?: readonly string[];
+  /** More of the environment of the server, and so of its kernels. */
+  env?: Record<string, string>;
   /** Done before it starts; the folders are there. */
   prepare?: (lab: TestLab) => Promise<void>;
 }
@@ -101,7 +103,7 @@ export class TestLab {
   async run(token = this.token): Promise<void> {
     this.token = token;
     const { PATH = '' } = process.env;
-    const { baseUrl = '/', options = [] } = this.#settings;
+    const { baseUrl = '/', options = [], env = {} } = this.#settings;
     const child = spawn(
       this.#python,
       [
@@ -121,6 +123,7 @@ export class TestLab {
         env: {
           ...{ PATH, HOME: this.home, TMPDIR: this.home, JUPYTER_CONFIG_DIR: join(this.home, 'config') },
           ...{ JUPYTER_RUNTIME_DIR: this.runtimeDir, JUPYTER_DATA_DIR: join(this.home, 'data'), IPYTHONDIR: join(this.home, 'ipython') },
+          ...env,
         },
         stdio: ['ignore', 'ignore', 'pipe'],
       },

@@ -1,16 +1,23 @@
 import { messageOf } from '@notebridge/kit/message-of';
 import type { SandboxMode } from '@notebridge/notebook/host';
+import { AgentCodemodeProvider } from '../../code-mode/agent-codemode/agent-codemode-provider.js';
+import { CallHistory } from '../../code-mode/agent-codemode/call-history.js';
 import { CodeModeProvider } from '../../code-mode/code-mode-provider.js';
 import { CodeExecutor } from '../../code-mode/execution/code-executor.js';
 import type { CreateCodeKernel } from '../../code-mode/execution/code-kernel.js';
 import type { CallTool } from '../../code-mode/execution/nested-calls.js';
+import { RunningCode } from '../../code-mode/execution/running-code.js';
 import { ToolSearch } from '../../code-mode/search/tool-search.js';
+import { SavedSkillStore } from '../../code-mode/skills/saved-skill-store.js';
+import { SkillSaving } from '../../code-mode/skills/skill-saving.js';
 import type { Tool } from '../../core/mcp.js';
 import { createKernelDoor } from '../../doors/kernel/kernel-door.js';
 import type { Hub } from '../../hub.js';
+import { savingTools } from '../../skills/skill-tools.js';
 import type { ConfigServers } from '../config-servers.js';
 import type { LazyGuard } from '../lazy-guard.js';
 import type { Settings } from '../settings.js';
+import { createCallDirectly } from './call-directly.js';
 import { PrincipalPackages } from './principal-packages.js';
 import { createRunInNotebook } from './run-in-notebook.js';
 
@@ -26,7 +33,7 @@ export interface CodeModeOptions {
 
 /** The three tools of code mode, joined with what they work on. */
 export interface OpenCodeMode {
-  provider: CodeModeProvider;
+  provider: CodeModeProvider | AgentCodemodeProvider;
   endSession(sessionId: string): void;
   close(): Promise<void>;
 }
@@ -41,15 +48,27 @@ export function openCodeMode({ settings, hub, servers, guard, tools, hasNotebook
   });
   const callTool: CallTool = (call, options) => door.call(call, options);
   const packages = new PrincipalPackages({ servers, mayList, logger });
+  const running = new RunningCode();
+  const history = new CallHistory();
   const executor = new CodeExecutor({
-    ...{ limits: config.codeMode, logger, delegate, callTool },
+    onCalled: (...call) => history.add(...call),
+    ...{ limits: config.codeMode, logger, delegate, callTool, running },
     createKernel: createKernels({ sandbox, memoryMb: config.codeMode.memoryMb }),
     packagesOf: (principal) => packages.of(principal),
     runInNotebook: hasNotebook ? createRunInNotebook(hub) : undefined,
   });
-  const search = new ToolSearch({ servers, mayList, logger, resolveName: (name) => servers.provider.resolve(name) });
+  const store = new SavedSkillStore(settings);
+  const [save, remove] = savingTools;
+  servers.setSkillShelf(new SkillSaving({ store, running, executor, tools: { save, remove } }));
+  const search = new ToolSearch({ servers, mayList, logger, skills: store, resolveName: (name) => servers.provider.resolve(name) });
+  const { tools: style, seconds: maxSeconds } = config.codeMode;
+  const createOther = () =>
+    new AgentCodemodeProvider({ tools, search, executor, store, history, maxSeconds, callDirectly: createCallDirectly(hub, servers) });
   return {
-    provider: new CodeModeProvider({ tools, search, executor, answerTimeoutMs: config.limits.answerTimeoutMs }),
+    provider:
+      style === 'agent-codemode'
+        ? createOther()
+        : new CodeModeProvider({ tools, search, executor, answerTimeoutMs: config.limits.answerTimeoutMs }),
     endSession: (sessionId) => {
       executor.endSession(sessionId).catch((error: unknown) => logger.warn('A Python did not end.', { error: messageOf(error) }));
     },

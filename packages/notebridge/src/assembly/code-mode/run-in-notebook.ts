@@ -30,7 +30,7 @@ export function createRunInNotebook(hub: Pick<Hub, 'request'>): RunInNotebook {
       },
     });
     try {
-      return (await hub.request(inner)) as ToolResult;
+      return withAdvice((await hub.request(inner)) as ToolResult);
     } catch (error) {
       if (codeOf(error) !== 'unknown_tool') throw error;
       throw new BridgeError(
@@ -42,4 +42,13 @@ export function createRunInNotebook(hub: Pick<Hub, 'request'>): RunInNotebook {
       signal.removeEventListener('abort', cancel);
     }
   };
+}
+
+const advice = `The kernel of this notebook does not have the functions of the tools. Leave "notebook" out: then the code runs in a Python that has them. A kernel of Jupyter has them if Jupyter was started with the folder of \`notebridge serve --shared-dir FOLDER\` on its PYTHONPATH.`;
+
+/** The built-in notebook brings the functions to its kernels; into a kernel of Jupyter nobody but its user puts anything. */
+function withAdvice(result: ToolResult): ToolResult {
+  const { content = [] } = result;
+  const isMissing = content.some(({ text }) => /No module named 'generated\b/.test(String(text)));
+  return isMissing ? { ...result, content: [...content, { type: 'text', text: advice }] } : result;
 }

@@ -23,7 +23,7 @@ import { browserSwitchedOff, type NotebookSetup, type OpenedNotebook } from './o
 
 /** A notebook page in the browser, of the profile. Rejects with `port_in_use`. */
 export async function openColab(setup: NotebookSetup, profile: PageProfile): Promise<OpenedNotebook> {
-  const { config, logger, redactor, serverInfo, pages, pagePort, onRefused, stateDir } = setup;
+  const { config, logger, redactor, serverInfo, pages, pagePort, onRefused, stateDir, recorder } = setup;
   const { list = 'static' } = pages;
   const { maxInFlight: _, ...limits } = config.limits;
   const connect = new ConnectDoor({
@@ -42,6 +42,7 @@ export async function openColab(setup: NotebookSetup, profile: PageProfile): Pro
     logger,
     secrets: redactor,
     clientInfo: serverInfo,
+    record: recorder?.record,
     port: pages.port ?? 0,
     at: pagePort,
     onRefused,

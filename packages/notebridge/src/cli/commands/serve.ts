@@ -30,6 +30,10 @@ export function serveCommand(): Command {
       '--shared-dir <dir>',
       'folder shared with kernels: bindings are kept in its "generated", skills are read from its "skills"',
     ).argParser((dir) => resolve(dir)),
+    new Option(
+      '--record <file>',
+      'write what is said with servers and pages to a new file, without secrets; "notebridge replay" serves it',
+    ).argParser((file) => resolve(file)),
     logLevel(),
   ]).action(async (options: ServeOptions) => {
     const { runServe } = await import('../serve/run-serve.js');

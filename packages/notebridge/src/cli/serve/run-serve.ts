@@ -4,6 +4,7 @@ import type { Redacting } from '../../util/redactor.js';
 import type { HubCommandOptions } from '../command-options.js';
 import { createOwnNotebridge } from '../own-notebridge.js';
 import { untilSignal } from '../process-life.js';
+import { defaultRecordingBytes, openRecorder } from '../record/open-recorder.js';
 import { paintFor } from '../terminal.js';
 import { createTerminalLogger } from '../terminal-logger.js';
 import { toStartText } from './start-text.js';
@@ -13,6 +14,8 @@ export interface ServeOptions extends HubCommandOptions {
   /** False: no token is required. */
   auth: boolean;
   sharedDir?: string;
+  /** A file that does not exist yet. Absolute. */
+  record?: string;
 }
 
 /** From a signal to the end, whatever does not close. Milliseconds. */
@@ -20,13 +23,14 @@ const endMs = 3000;
 
 /** Serves until a signal comes. Rejects with `bad_usage`, `bad_config`, `port_in_use` or `write_failed`, leaving nothing open. */
 export async function runServe(options: ServeOptions): Promise<void> {
-  const { port, host, auth, allowHost: allowHosts, allowOrigin: allowOrigins, sharedDir } = options;
+  const { port, host, auth, allowHost: allowHosts, allowOrigin: allowOrigins, sharedDir, record } = options;
   const bridge = await createOwnNotebridge(options, {
     command: 'serve',
     hold: 'shared',
     http: { port, host, auth, allowHosts, allowOrigins },
     sharedDir,
     createLogger: (redactor) => createServeLog(options, redactor),
+    ...(record === undefined ? {} : { createRecorder: openRecorder({ file: record, maxBytes: defaultRecordingBytes }) }),
   });
   const ended = untilSignal(endMs);
   try {

@@ -1,12 +1,12 @@
 import type { JsonObject } from '@notebridge/kit/json';
-import type { CallContext } from '../../core/call-context.js';
+import type { CallContext, ParentCall } from '../../core/call-context.js';
 import { BridgeError, codeOf } from '../../core/errors.js';
 import { type ToolResult, toFailedResult } from '../../core/mcp.js';
 import { owner, type Principal, principalKey } from '../../core/principal.js';
-import { toCodeResult } from './answer.js';
+import { type ExecutionOutcome, toCodeResult } from './answer.js';
 import type { CodeExecution } from './code-execution.js';
 import type { CodeKernel, CreateCodeKernel } from './code-kernel.js';
-import { type CodeRunnerOptions, runExecution } from './code-runner.js';
+import { type CodeRunnerOptions, type RunOutcome, runExecution } from './code-runner.js';
 import { type CodeSession, CodeSessions } from './code-sessions.js';
 import { type CodeParams, parseExecute } from './execute-params.js';
 import { Executions } from './executions.js';
@@ -31,6 +31,20 @@ export interface CodeExecutorOptions extends CodeRunnerOptions {
   /** Left out: there is no notebook. */
   runInNotebook?: RunInNotebook | undefined;
 }
+
+/** On whose behalf the tests of a skill run, and in the course of which call. */
+export interface TestRun {
+  principal: Principal;
+  parent: ParentCall;
+  /** Aborted: they are interrupted. */
+  signal: AbortSignal;
+}
+
+/** Makes the answer of what came of an execution. */
+export type Present = (outcome: ExecutionOutcome) => Promise<ToolResult>;
+
+const mostTestSeconds = 60;
+const longestSeconds = 2_000_000;
 
 /** The tool `execute_code`. */
 export class CodeExecutor {
@@ -58,6 +72,35 @@ export class CodeExecutor {
     } catch (error) {
       if (error instanceof BridgeError && readable.has(error.code)) return toFailedResult(error.code, error.message);
       throw error;
+    }
+  }
+
+  /** Runs code in the agent's own session, to its end, and answers in another shape. Rejects as the tool has errors for, and with `cancelled`. */
+  async run(code: string, { seconds, present }: { seconds: number; present: Present }, context: CallContext): Promise<ToolResult> {
+    const params = parseExecute({ code, timeout_seconds: seconds }, this.#options.limits);
+    if (params.runId !== undefined) throw new BridgeError('invalid_arguments', 'There is no code to run.');
+    const { execution } = this.#executions.begin({
+      principalKey: principalKey(context.caller.principal ?? owner),
+      ...{ context, executionId: undefined, what: code },
+      work: (begun) => this.#runInSession(begun, params, context, present),
+    });
+    // Those that wait before it in the session have an end, and so has it.
+    return (await execution.wait(context, { seconds: longestSeconds, isFirst: true })) ?? running(execution);
+  }
+
+  /**
+   * Runs the tests of a skill in a Python that nobody has used, with the rights of `principal`, in the course of a call of its code.
+   * Rejects with `limit_reached`, `kernel_failed`.
+   */
+  async runTest(code: string, { principal, parent, signal }: TestRun): Promise<RunOutcome> {
+    const kernel = await this.#pool.take();
+    try {
+      kernel.join(principal, this.#options.packagesOf(principal));
+      const execution = { signal, parent, callId: parent.callId, progress: () => {}, calls: () => 0, mayHaveRun: false };
+      const seconds = Math.min(mostTestSeconds, this.#options.limits.seconds);
+      return await runExecution({ execution, kernel, code, seconds, isTest: true }, this.#options);
+    } finally {
+      await this.#pool.end(kernel);
     }
   }
 
@@ -129,7 +172,12 @@ export class CodeExecutor {
     }
   }
 
-  async #runInSession(execution: CodeExecution, params: CodeParams, context: CallContext): Promise<ToolResult> {
+  async #runInSession(
+    execution: CodeExecution,
+    params: CodeParams,
+    context: CallContext,
+    present: Present = toCodeResult,
+  ): Promise<ToolResult> {
     const session = this.#sessions.find(params.session, context);
     const isNew = session.kernel === undefined && session.waiting === 0;
     // An agent that has a session of its own need not know what it is called.
@@ -145,7 +193,7 @@ export class CodeExecutor {
         // The answer says so already.
         session.hasLostVariables = false;
       }
-      return toCodeResult({ ...outcome, notes: [...notes, ...outcome.notes], session: handle });
+      return present({ ...outcome, notes: [...notes, ...outcome.notes], session: handle });
     });
   }
 

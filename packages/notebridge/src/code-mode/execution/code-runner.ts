@@ -4,40 +4,53 @@ import type { Layer } from '@notebridge/notebook/host';
 import type { CodeModeLimits } from '../../core/code-mode-limits.js';
 import type { DelegateRights } from '../../core/delegated-rights.js';
 import { BridgeError } from '../../core/errors.js';
+import type { Principal } from '../../core/principal.js';
 import type { ExecutionOutcome, ExecutionStatus } from './answer.js';
 import type { CodeExecution } from './code-execution.js';
 import type { CodeKernel } from './code-kernel.js';
 import { ExecutionOutputs } from './execution-outputs.js';
-import { type CallTool, NestedCalls } from './nested-calls.js';
+import { type CallRecord, type CallTool, NestedCalls } from './nested-calls.js';
+import type { RunningCode } from './running-code.js';
 
 export interface CodeRunnerOptions {
   limits: CodeModeLimits;
   delegate: DelegateRights;
   callTool: CallTool;
+  /** Knows what runs, while it runs. */
+  running: RunningCode;
+  /** Receives the calls of all code, with those on whose behalf it runs. Default: nobody does. */
+  onCalled?: ((callers: readonly Principal[], record: CallRecord, seconds: number) => void) | undefined;
   logger: Logger;
 }
 
 export interface RunRequest {
-  execution: CodeExecution;
+  execution: Pick<CodeExecution, 'signal' | 'callId' | 'parent' | 'progress' | 'calls' | 'mayHaveRun'>;
   kernel: CodeKernel;
   code: string;
   seconds: number;
+  /** See `Running`. Default false. */
+  isTest?: boolean;
 }
 
 export type RunOutcome = Omit<ExecutionOutcome, 'session'>;
 
 /** Runs the code of one execution in a Python, with rights of its own, within its bounds. Rejects with `kernel_failed` where none starts. */
-export async function runExecution({ execution, kernel, code, seconds }: RunRequest, options: CodeRunnerOptions): Promise<RunOutcome> {
-  const { limits, delegate, callTool, logger } = options;
+export async function runExecution(
+  { execution, kernel, code, seconds, isTest = false }: RunRequest,
+  options: CodeRunnerOptions,
+): Promise<RunOutcome> {
+  const { limits, delegate, callTool, running, onCalled, logger } = options;
   const layers = await startKernel(kernel, execution);
   if (execution.signal.aborted) return neverRan;
   const label = `execute_code ${execution.callId}`;
   const rights = delegate(kernel.principals, { label, calls: limits.calls });
+  const endRunning = running.add(rights.principal, { callers: kernel.principals, isTest });
   const calls = new NestedCalls({
     ...{ limits, rights, callTool },
     noRights: () => delegate(kernel.principals, { label, calls: 0 }),
     parent: execution.parent,
     onProgress: (line) => execution.progress(line),
+    onAnswered: (record, seconds) => onCalled?.(kernel.principals, record, seconds),
   });
   execution.calls = () => calls.made;
   const log = new ExecutionOutputs(limits.outputBytes);
@@ -73,13 +86,14 @@ export async function runExecution({ execution, kernel, code, seconds }: RunRequ
   } finally {
     clearTimeout(timer);
     calls.end();
+    endRunning();
   }
 }
 
 const neverRan: RunOutcome = { status: 'interrupted', outputs: [], calls: 0, records: [], notes: ['It was cancelled before it began.'] };
 
 /** Who cancels meanwhile does not wait for it. */
-async function startKernel(kernel: CodeKernel, { signal }: CodeExecution): Promise<readonly Layer[]> {
+async function startKernel(kernel: CodeKernel, { signal }: Pick<CodeExecution, 'signal'>): Promise<readonly Layer[]> {
   try {
     const started = kernel.start();
     await Promise.race([started, whenAborted(signal)]);

@@ -15,6 +15,9 @@ const leastScore = 0.12;
 /** Comparing a word with more names than this takes longer than it is worth. */
 const maxCompared = 2000;
 
+const howToRun =
+  'Skills: from generated.skills import load_skill, run_skill; await load_skill(name) says what arguments it has, (await run_skill(name, kwargs={…}))["result"] runs it.';
+
 /** What was found for a query. */
 export async function answerOfSearch(view: ToolView, params: SearchParams, all: readonly FoundEntry[]): Promise<ToolResult> {
   const found = relative(all).filter(({ score }) => score >= leastScore);
@@ -47,7 +50,8 @@ async function show(view: ToolView, params: SearchParams, all: readonly { entry:
   const shown = all.slice(offset, offset + limit);
   const { lines, notes } = await linesOf(view, shown, detail);
   const structured = { results: shown.map(recordOf), total: all.length };
-  return withNotes([...lines, ...notes, ...pageNote(all.length, params)], structured, view);
+  const hasSkill = shown.some(({ entry }) => entry.kind === 'skill');
+  return withNotes([...lines, ...notes, ...(hasSkill ? [howToRun] : []), ...pageNote(all.length, params)], structured, view);
 }
 
 async function linesOf(

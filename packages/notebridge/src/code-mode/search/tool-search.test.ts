@@ -121,8 +121,10 @@ describe('search', () => {
       { name: 'other-report', description: 'Of another.', tags: [] },
     ];
     const { find } = open([mail], { skills: { all: () => skills, maySee: (_, { name }) => name !== 'other-report' } });
-    expect(await find({ query: 'report' })).toBe('skill weekly-report – Sums up a week.  [1.00]');
-    expect(await find({ query: 'finance', detail: 'name' })).toBe('skill weekly-report  [1.00]');
+    expect(await find({ query: 'report' })).toMatch(
+      /^skill weekly-report – Sums up a week\. {2}\[1\.00\]\nSkills: from generated\.skills import/,
+    );
+    expect(await find({ query: 'finance', detail: 'name' })).toMatch(/^skill weekly-report {2}\[1\.00\]\n/);
     expect(await find()).toContain('skills (1)');
     expect(await find({ query: 'report', server: 'mail' })).toMatch(/^Nothing matches/);
   });

@@ -76,6 +76,17 @@ export class ToolSearch {
     });
   }
 
+  /** What the caller may know of, for lists of another shape. Rejects with `closed`. */
+  view(context: CallContext): Promise<ToolView> {
+    if (this.#isClosed) return Promise.reject(new BridgeError('closed', 'The search of tools is closed.'));
+    return this.#look(context);
+  }
+
+  /** Tools and skills, best first, for answers of another shape. */
+  find(view: ToolView, { query, server }: { query: string; server: string | undefined }, context: CallContext): Promise<FoundEntry[]> {
+    return this.#find(view, { query, server, readOnly: false }, context);
+  }
+
   /** Searches from now on fail. Closing twice is harmless. */
   close(): void {
     this.#isClosed = true;
@@ -102,7 +113,11 @@ export class ToolSearch {
     return new ToolView({ servers, skills: seen, mayList: (server, tool) => mayList(principal, server, tool), isFull: searched.isFull });
   }
 
-  async #find(view: ToolView, { query, server, readOnly }: SearchParams, { caller }: CallContext): Promise<FoundEntry[]> {
+  async #find(
+    view: ToolView,
+    { query, server, readOnly }: Pick<SearchParams, 'query' | 'server' | 'readOnly'>,
+    { caller }: CallContext,
+  ): Promise<FoundEntry[]> {
     const { mayList } = this.#options;
     const { principal = owner } = caller;
     const skills = new Set(view.skills);

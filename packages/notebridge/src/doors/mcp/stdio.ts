@@ -3,6 +3,7 @@ import type { Hub } from '../../hub.js';
 import { ownStdio } from '../../processes/own-stdio.js';
 import { createLineChannel } from '../../rpc/line-channel.js';
 import type { MessageStream } from '../../rpc/message-stream.js';
+import type { RecordChannel } from '../../rpc/tapped-channel.js';
 import { AgentSession } from './agent-session.js';
 
 export interface StdioOptions {
@@ -14,6 +15,8 @@ export interface StdioOptions {
   maxMessageLength?: number | undefined;
   /** Requests that may run at once. Default 1024. */
   maxInFlight?: number | undefined;
+  /** Records what is said. Default: nobody does. */
+  record?: RecordChannel | undefined;
 }
 
 export interface StdioDoor {
@@ -44,7 +47,8 @@ export function serveStdio(hub: Hub, options: StdioOptions = {}): StdioDoor {
   });
   const closed = new Promise<void>((resolve) => {
     const isBehind = (): boolean => output.writableLength > maxUnreadBytes;
-    session = new AgentSession({ hub, channel, door: 'stdio', isBehind, maxInFlight: options.maxInFlight, onClose: resolve });
+    const agent = options.record?.(channel, { name: 'agent', we: 'server' }) ?? channel;
+    session = new AgentSession({ hub, channel: agent, door: 'stdio', isBehind, maxInFlight: options.maxInFlight, onClose: resolve });
   });
   output.on('drain', () => session.catchUp());
   return { closed, close: () => session.close() };

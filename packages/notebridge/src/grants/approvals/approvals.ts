@@ -19,6 +19,7 @@ import { type ShownCall, showCall, toExactText } from './approval-text.js';
 import { type AskedCallOf, AskedStates } from './asked-states.js';
 import type { ApprovalOutcome, PendingApprovals } from './pending-approvals.js';
 import { SessionApprovals } from './session-approvals.js';
+import type { WhoWaits } from './waiting-places.js';
 
 export interface ApprovalsOptions {
   /** Asked at each call: it changes with the config. */
@@ -98,9 +99,9 @@ export class Approvals {
   async #ask(context: MiddlewareContext, address: ToolAddress): Promise<Approved | StillAsked> {
     const { message } = context;
     const exact = toExactText(message.arguments);
-    const agent = agentOf(context);
-    const call: AskedCallOf = { address, exact, agent, context };
-    const key = JSON.stringify([agent, address.server, address.tool === '' ? message.name : address.tool]);
+    const who = whoCalls(context);
+    const call: AskedCallOf = { address, exact, who, context };
+    const key = JSON.stringify([who.principal, who.agent, address.server, address.tool === '' ? message.name : address.tool]);
     if (context.isTyped === true) return this.#approve('owner', call);
     // Before the session: what was asked about this call alone is answered about it alone.
     if (callsAgain(context) && message.requestState !== undefined) return this.#takeUp(call, key);
@@ -191,7 +192,7 @@ export class Approvals {
   async #askOwner(call: AskedCallOf, key: string, shown: ShownCall): Promise<Approved> {
     const { pending, timeoutMs, logger } = this.#options;
     if (!pending.isWatched) throw refused(call, 'nobody');
-    const { agent, context } = call;
+    const { who, context } = call;
     const onAdded = (id: string): void =>
       logger.warn('A call waits for your approval: `notebridge approvals`.', {
         id,
@@ -199,7 +200,7 @@ export class Approvals {
         server: shown.server,
         tool: shown.tool,
       });
-    const outcome = await pending.wait(shown, { key, agent, cancellation: context.cancellation, timeoutMs, onAdded });
+    const outcome = await pending.wait(shown, { key, who, cancellation: context.cancellation, timeoutMs, onAdded });
     if (outcome === 'session') this.#sessions.add(key);
     if (outcome === 'once' || outcome === 'session') return this.#approve('owner', call);
     throw refused(call, reasonOf[outcome]);
@@ -245,7 +246,7 @@ function callsAgain({ caller, parent, ask }: CallContext): boolean {
 }
 
 /** The agent in whose session an approval holds: of code, the one that runs it. Its own words tell apart who shares a token. */
-function agentOf({ caller, parent }: CallContext): string {
+function whoCalls({ caller, parent }: CallContext): WhoWaits {
   const agent = parent?.caller ?? caller;
-  return JSON.stringify([principalKey(agent.principal ?? owner), agentKey(agent)]);
+  return { principal: principalKey(agent.principal ?? owner), agent: agentKey(agent) };
 }

@@ -4,6 +4,7 @@ import type { MiddlewareContext } from '../../core/middleware.js';
 import type { ToolAddress } from '../../core/tool-address.js';
 import { type BoundCall, readState, signState } from '../../questions/request-state.js';
 import type { ApprovedBy } from '../audit-line.js';
+import { isFull, type WhoWaits } from './waiting-places.js';
 
 /** What an agent of the modern era that calls again has been asked, or was approved. */
 export type Kept =
@@ -11,20 +12,17 @@ export type Kept =
   /** It was approved, and its server asks something: `inner` is the server's own state. */
   | { kind: 'approved'; by: ApprovedBy; inner: unknown };
 
-/** States that wait at once: of one caller, and of all. */
-const most = { ofOne: 64, ofAll: 1024 };
-
 /** One call as it is bound: of this caller, to this tool, with exactly these arguments. */
 export interface AskedCallOf {
   address: ToolAddress;
   exact: string;
-  agent: string;
+  who: WhoWaits;
   context: MiddlewareContext;
 }
 
 /** The `requestState`s of calls that wait for their agent to call again. Each is taken once, and ends with the time to answer. */
 export class AskedStates {
-  readonly #kept = new Map<string, { kept: Kept; agent: string; timer: NodeJS.Timeout }>();
+  readonly #kept = new Map<string, { kept: Kept; who: WhoWaits; timer: NodeJS.Timeout }>();
   readonly #timeoutMs: number;
 
   constructor(timeoutMs: number) {
@@ -33,14 +31,12 @@ export class AskedStates {
 
   /** @throws BridgeError `limit_reached`. */
   keep(call: AskedCallOf, kept: Kept): string {
-    const { agent } = call;
-    let ofOne = 0;
-    for (const other of this.#kept.values()) if (other.agent === agent) ofOne++;
-    if (ofOne >= most.ofOne || this.#kept.size >= most.ofAll)
+    const { who } = call;
+    if (isFull(this.#kept.values(), who))
       throw new BridgeError('limit_reached', 'As many calls as may already wait for an approval; answer those first. It was not made.');
     const id = `approval-${randomBytes(12).toString('base64url')}`;
     const timer = setTimeout(() => this.#kept.delete(id), this.#timeoutMs).unref();
-    this.#kept.set(id, { kept, agent, timer });
+    this.#kept.set(id, { kept, who, timer });
     return signState(id, toBound(call));
   }
 

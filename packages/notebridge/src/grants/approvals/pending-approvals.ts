@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Cancellation } from '../../core/cancellation.js';
 import { BridgeError } from '../../core/errors.js';
 import type { ShownCall } from './approval-text.js';
+import { isFull, mostWaiting, type WhoWaits } from './waiting-places.js';
 
 /** What was decided: for this call, for all of this tool in this session, or not. */
 export type Decision = 'once' | 'session' | 'deny';
@@ -21,12 +22,9 @@ interface Waiting {
   view: PendingApproval;
   /** One tool of one session: what is approved for that is approved for all of it. */
   key: string;
-  agent: string;
+  who: WhoWaits;
   end: (outcome: ApprovalOutcome) => void;
 }
-
-/** Calls that wait at once: of one caller, and of all. */
-const most = { ofOne: 64, ofAll: 1000 };
 
 /** The calls that wait for an answer of their owner, who is asked by no agent: `notebridge approvals`. */
 export class PendingApprovals {
@@ -40,17 +38,16 @@ export class PendingApprovals {
     shown: ShownCall,
     {
       key,
-      agent,
+      who,
       cancellation,
       timeoutMs,
       onAdded,
-    }: { key: string; agent: string; cancellation: Cancellation; timeoutMs: number; onAdded: (id: string) => void },
+    }: { key: string; who: WhoWaits; cancellation: Cancellation; timeoutMs: number; onAdded: (id: string) => void },
   ): Promise<ApprovalOutcome> {
     if (this.#isClosed) return Promise.resolve('closed');
-    let ofOne = 0;
-    for (const waiting of this.#waiting.values()) if (waiting.agent === agent) ofOne++;
-    if (ofOne >= most.ofOne || this.#waiting.size >= most.ofAll) {
-      const text = `As many calls as may already wait for the owner's approval (${most.ofOne} of one caller, ${most.ofAll} in all). It was not made.`;
+    if (isFull(this.#waiting.values(), who)) {
+      const { ofAgent, ofPrincipal, ofAll } = mostWaiting;
+      const text = `As many calls as may already wait for the owner's approval (${ofAgent} of one agent, ${ofPrincipal} with the same rights, ${ofAll} in all). It was not made.`;
       return Promise.reject(new BridgeError('limit_reached', text));
     }
     const id = `a_${randomBytes(6).toString('hex')}`;
@@ -65,7 +62,7 @@ export class PendingApprovals {
         resolve(outcome);
       };
       const timer = setTimeout(() => end('timeout'), timeoutMs).unref();
-      this.#waiting.set(id, { view: { id, server, tool, arguments: args, caller, since, endsAt: since + timeoutMs }, key, agent, end });
+      this.#waiting.set(id, { view: { id, server, tool, arguments: args, caller, since, endsAt: since + timeoutMs }, key, who, end });
       onAdded(id);
       stopListening = cancellation.onCancel(() => end('cancelled'));
     });

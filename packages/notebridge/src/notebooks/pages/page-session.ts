@@ -12,6 +12,7 @@ import { McpClient } from '../../rpc/mcp-client.js';
 import type { Channel } from '../../rpc/message-stream.js';
 import type { RpcNotification, RpcRequest } from '../../rpc/messages.js';
 import { Peer, type PeerRequestOptions } from '../../rpc/peer.js';
+import type { RecordChannel } from '../../rpc/tapped-channel.js';
 
 export const defaultHandshakeMs = 5000;
 
@@ -44,6 +45,8 @@ export interface PageSessionOptions {
   questions?: SerialCalls | undefined;
   /** Notifications of the page, from before `initialize` on. */
   onNotification?: (notification: RpcNotification) => void;
+  /** Records what is said. Default: nobody does. */
+  record?: RecordChannel | undefined;
   logger?: Logger;
 }
 
@@ -58,7 +61,7 @@ export class PageSession extends McpClient {
     this.#options = options;
     const faults = new FaultLog(options.logger ?? silentLogger);
     this.#peer = new Peer({
-      channel,
+      channel: options.record?.(channel, { name: 'page', we: 'client' }) ?? channel,
       onRequest: (request, asking) => answerPageRequest(request, asking, options.questions),
       onNotification: (notification) => options.onNotification?.(notification),
       onFault: (error, id) => {

@@ -1,0 +1,56 @@
+import type { Logger } from '@notebridge/kit/logger';
+import { ownProcessId, ownUserId, processExists } from '../../processes/own-user.js';
+import { type RecordedProbe, toProbe } from '../../recording/recorded-probe.js';
+import { Recorder } from '../../recording/recorder.js';
+import { secretsOfEnvironment } from '../../recording/text-secrets.js';
+import { GrowingFile } from '../../state/growing-file.js';
+import { ownVersion } from '../../state/own-files.js';
+import type { Redactor } from '../../util/redactor.js';
+
+export interface RecordTo {
+  /** Where it is written. */
+  file: string;
+  /** Most that is written, in bytes. */
+  maxBytes: number;
+  /** Replaces a file that is there. Default: the new one gets a number. */
+  force?: boolean | undefined;
+  /** Variables of the environment whose values are secrets, besides those whose names say so. */
+  secretVariables?: readonly string[] | undefined;
+}
+
+export const defaultRecordingBytes = 64 * 1024 * 1024;
+
+/** The last word of a recorded session. */
+export function sayRecorded({ summary }: Recorder): void {
+  process.stderr.write(`notebridge: ${summary} Look through it before you pass it on.\n`);
+}
+
+/** How the recorder of a command is made, when its redactor and log are there. Throws `bad_usage` or `write_failed`. */
+export function openRecorder({ file, maxBytes, force, secretVariables = [] }: RecordTo): (redactor: Redactor, logger: Logger) => Recorder {
+  return (redactor, logger) => {
+    const { env } = process;
+    for (const secret of [...secretsOfEnvironment(env), ...secretVariables.map((name) => env[name] ?? '')]) redactor.add(secret);
+    const version = ownVersion();
+    let continues: RecordedProbe | undefined;
+    const continueAt = (text: string): number | undefined => {
+      const probe = toProbe(text, version);
+      if (probe !== undefined && !processExists(probe.pid)) continues = probe;
+      return continues?.bytes;
+    };
+    const created = new GrowingFile(file, { replace: force, continueAt, uid: ownUserId() });
+    if (created.path !== file)
+      process.stderr.write(`notebridge: "${file}" is there already; this session is recorded in "${created.path}".\n`);
+    return new Recorder({
+      file: created,
+      redactor,
+      version,
+      pid: ownProcessId(),
+      continues,
+      maxBytes,
+      onStop: (why) => {
+        logger.warn(why, { file: created.path });
+        process.stderr.write(`notebridge: ${why}\n`);
+      },
+    });
+  };
+}

@@ -1,0 +1,83 @@
+import { createReadStream, statSync } from 'node:fs';
+import { messageOf } from '@notebridge/kit/message-of';
+import { BridgeError } from '../../core/errors.js';
+import { ownStdio } from '../../processes/own-stdio.js';
+import { chooseLink } from '../../recording/choose-link.js';
+import { describeLink } from '../../recording/describe-links.js';
+import { Player, type ReplayReport } from '../../recording/player.js';
+import { type Recording, readRecording, unreadable } from '../../recording/read-recording.js';
+import { maxRecordingBytes } from '../../recording/recording-format.js';
+import { toScript } from '../../recording/script.js';
+import { createLineChannel } from '../../rpc/line-channel.js';
+import { ownVersion } from '../../state/own-files.js';
+import { quote } from '../../util/quote.js';
+import { untilSignal } from '../process-life.js';
+import { paintFor, toDuration, toTable } from '../terminal.js';
+import { onOneLine } from '../terminal-logger.js';
+
+export interface ReplayOptions {
+  link?: string;
+  timing: 'fast' | 'recorded';
+  strict?: boolean;
+  list?: boolean;
+}
+
+/** Longest line, in UTF-16 units: a message of the largest size, and what stands around it. */
+const maxLineLength = 80 * 1024 * 1024;
+/** Divergences that are printed. */
+const maxPrinted = 20;
+
+/** Serves a recording until the client goes or a signal comes. Rejects with `bad_recording` or `bad_usage`. */
+export async function runReplay(file: string, { link, timing, strict, list }: ReplayOptions): Promise<void> {
+  const recording = await openRecording(file);
+  for (const gap of recording.gaps) say(gap);
+  if (list) return printLinks(recording);
+  const { name, entries } = chooseLink(recording, link, file);
+  const channel = createLineChannel({
+    ...ownStdio(),
+    maxMessageLength: maxLineLength,
+    onUnreadable: (error) => say(`A line of the client was skipped: ${messageOf(error)}`),
+  });
+  const player = new Player({ script: toScript(entries), channel, timing });
+  await Promise.race([player.closed, untilSignal()]);
+  const { report } = player;
+  printReport(report, name);
+  if (strict && report.divergences.length > 0) process.exitCode = 1;
+}
+
+function openRecording(file: string): Promise<Recording> {
+  try {
+    const { size } = statSync(file);
+    if (size > maxRecordingBytes)
+      throw new BridgeError(
+        'bad_recording',
+        `${quote(file)} has ${size} bytes; a recording of up to ${maxRecordingBytes} can be replayed.`,
+      );
+  } catch (error) {
+    if (error instanceof BridgeError) throw error;
+    throw unreadable(file, error);
+  }
+  return readRecording(createReadStream(file), { file, version: ownVersion(), maxLineLength });
+}
+
+function printLinks({ header, links }: Recording): void {
+  const rows = [...links].map(([name, entries]) => {
+    const { sessions, requests, messages, eras, lastedMs } = describeLink(entries);
+    return [name, eras.join(', '), String(sessions), String(requests), String(messages), toDuration(lastedMs)];
+  });
+  process.stdout.write(`${onOneLine(`Recorded on ${header.date} by Notebridge ${header.version}.`)}\n`);
+  process.stdout.write(toTable(['LINK', 'ERA', 'SESSIONS', 'REQUESTS', 'MESSAGES', 'TIME'], rows, { paint: paintFor(process.stdout) }));
+}
+
+function printReport({ recorded, replayed, divergences }: ReplayReport, link: string): void {
+  const different =
+    divergences.length === 0 ? 'Nothing differed from the recording' : `${divergences.length} differences from the recording`;
+  say(`Replayed ${replayed} of ${recorded} requests of "${link}". ${different}${divergences.length === 0 ? '.' : ':'}`);
+  for (const divergence of divergences.slice(0, maxPrinted)) say(`  ${divergence}`);
+  if (divergences.length > maxPrinted) say(`  … and ${divergences.length - maxPrinted} more.`);
+}
+
+/** A recording may be a stranger's: nothing of it moves the cursor. */
+function say(text: string): void {
+  process.stderr.write(`notebridge: ${onOneLine(text)}\n`);
+}

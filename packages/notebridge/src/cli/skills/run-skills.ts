@@ -1,0 +1,79 @@
+import { stateDir } from '../../assembly/state-dir.js';
+import { idOf, type SkillRecord } from '../../code-mode/skills/saved-skill-record.js';
+import { SavedSkillStore } from '../../code-mode/skills/saved-skill-store.js';
+import { BridgeError } from '../../core/errors.js';
+import { quote } from '../../util/quote.js';
+import { asTyped } from '../own-command.js';
+import { paintFor, toTable } from '../terminal.js';
+import { onOneLine } from '../terminal-logger.js';
+
+/** Prints all of them, whoever has saved them. */
+export async function listSkills({ json = false }: { json?: boolean }): Promise<void> {
+  const all = openStore().all();
+  const { stdout } = process;
+  if (json) return void stdout.write(`${JSON.stringify({ skills: all.map(toPrinted) })}\n`);
+  if (all.length === 0)
+    return void stdout.write(asTyped('No skill is saved. Code of an agent in code mode saves one: notebridge serve --code-mode\n'));
+  const rows = all.map((record) => [
+    idOf(record),
+    record.saver,
+    record.trusted ? 'all' : 'its saver',
+    record.hasTests ? 'yes' : 'no',
+    onOneLine(record.description),
+  ]);
+  stdout.write(
+    toTable(['SKILL', 'SAVED BY', 'FOR', 'TESTS', 'DESCRIPTION'], rows, {
+      paint: paintFor(stdout),
+      width: stdout.isTTY ? stdout.columns : undefined,
+    }),
+  );
+}
+
+/** Prints what stands in its files. */
+export async function showSkill(named: string): Promise<void> {
+  const store = openStore();
+  const { document, tests } = await store.open(findSkill(store, named));
+  const text = `${document}${tests === '' ? '' : `\n## Tests\n\n${tests}\n`}`;
+  // What an agent has written must not steer the terminal.
+  process.stdout.write(`${text.split('\n').map(onOneLine).join('\n')}\n`);
+}
+
+/** Lets everyone run it, or its saver alone. Rejects with `bad_usage` where the name means none or several, and as the store does. */
+export async function trustSkill(named: string, trusted: boolean): Promise<void> {
+  const store = openStore();
+  const record = findSkill(store, named);
+  await store.trust(record, trusted);
+  process.stdout.write(
+    trusted ? `${idOf(record)} is for all agents now, each with its own rights.\n` : `${idOf(record)} is for its saver alone now.\n`,
+  );
+}
+
+/** Deletes them. Rejects with `bad_usage` where a name means none or several; then none is deleted. */
+export async function deleteSkills(names: readonly string[]): Promise<void> {
+  const store = openStore();
+  for (const record of names.map((named) => findSkill(store, named))) {
+    await store.remove(record);
+    process.stdout.write(`Deleted ${idOf(record)}.\n`);
+  }
+}
+
+function openStore(): SavedSkillStore {
+  return new SavedSkillStore({ stateDir: stateDir() });
+}
+
+function findSkill(store: SavedSkillStore, named: string): SkillRecord {
+  const found = store.all().filter((record) => record.name === named || idOf(record) === named);
+  const [only] = found;
+  if (only !== undefined && found.length === 1) return only;
+  if (only === undefined)
+    throw new BridgeError('bad_usage', `There is no saved skill ${quote(named)}. See them with: notebridge skills list`);
+  throw new BridgeError(
+    'bad_usage',
+    `Several savers have a skill ${quote(named)}. Name one of them by its id: ${found.map(idOf).join(', ')}.`,
+  );
+}
+
+function toPrinted(record: SkillRecord) {
+  const { saver, name, description, tags, savedAt, hasTests, trusted } = record;
+  return { id: idOf(record), name, saver, description, tags, saved_at: savedAt, tested: hasTests, trusted };
+}

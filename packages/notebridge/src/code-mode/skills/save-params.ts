@@ -1,0 +1,67 @@
+import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
+import type { Tool } from '../../core/mcp.js';
+import { quote } from '../../util/quote.js';
+import { flagOf, readArguments, textOf, wrongArgument } from '../read-arguments.js';
+import { skillName } from './saved-skill-record.js';
+
+export interface SaveParams {
+  name: string;
+  description: string;
+  code: string;
+  tags: string[];
+  parameters: JsonObject | undefined;
+  tests: string;
+  overwrite: boolean;
+}
+
+const maxDescription = 1024;
+const maxCode = 200_000;
+const maxParameters = 20_000;
+const [mostTags, maxTag] = [20, 64];
+
+/** Throws `invalid_arguments` that names the argument. */
+export function parseSave(args: unknown, { inputSchema }: Pick<Tool, 'inputSchema'>): SaveParams {
+  const given = readArguments(args, inputSchema);
+  const description = needed(given, 'description', maxDescription);
+  const parameters = given.parameters ?? undefined;
+  if (parameters !== undefined && !isJsonObject(parameters))
+    throw wrongArgument(`"parameters" must be an object, found ${quote(parameters)}.`);
+  if (parameters !== undefined && JSON.stringify(parameters).length > maxParameters)
+    throw wrongArgument(`"parameters" has more than ${maxParameters} characters.`);
+  return {
+    name: parseName(given, 'name'),
+    description: description.replaceAll(/\s+/g, ' ').trim(),
+    code: needed(given, 'code', maxCode),
+    tags: parseTags(given.tags ?? undefined),
+    parameters,
+    tests: bounded(given, 'tests', maxCode) ?? '',
+    overwrite: flagOf(given, 'overwrite'),
+  };
+}
+
+/** The name of a skill: a part of a path. */
+export function parseName(given: JsonObject, key: string): string {
+  const name = textOf(given, key);
+  if (name !== undefined && skillName.test(name)) return name;
+  throw wrongArgument(`"${key}" must be of 1 to 64 letters, digits, "-" and "_", found ${quote(given[key])}.`);
+}
+
+function needed(given: JsonObject, key: string, most: number): string {
+  const text = bounded(given, key, most);
+  if (text !== undefined && text.trim() !== '') return text;
+  throw wrongArgument(`"${key}" is missing.`);
+}
+
+function bounded(given: JsonObject, key: string, most: number): string | undefined {
+  const text = textOf(given, key);
+  if (text === undefined || text.length <= most) return text;
+  throw wrongArgument(`"${key}" has ${text.length} characters; at most ${most} are kept.`);
+}
+
+function parseTags(tags: unknown): string[] {
+  if (tags === undefined) return [];
+  const isList =
+    Array.isArray(tags) && tags.length <= mostTags && tags.every((tag) => typeof tag === 'string' && /^[^\p{Cc}]{1,64}$/u.test(tag));
+  if (isList) return [...new Set(tags as string[])];
+  throw wrongArgument(`"tags" must be a list of at most ${mostTags} texts of at most ${maxTag} characters, found ${quote(tags)}.`);
+}

@@ -1,0 +1,204 @@
+import { join } from 'node:path';
+import { BridgeError } from '../../core/errors.js';
+import type { Principal } from '../../core/principal.js';
+import { principalKey } from '../../core/principal.js';
+import type { SavedSkill, SavedSkillFiles, SavedSkills } from '../../core/saved-skills.js';
+import { ownUserId } from '../../processes/own-user.js';
+import { ContainedFolder } from '../../state/contained-folder.js';
+import { withFileLock } from '../../state/file-lock.js';
+import { ensurePrivateDir, fileStamp, readPrivateFile, replacePrivateFile } from '../../state/private-file.js';
+import { createPrivateFolder, keepPrivateFolders } from '../../state/private-folder.js';
+import { removeTree } from '../../state/remove-tree.js';
+import { quote } from '../../util/quote.js';
+import { folderOfSaver, hashOfFiles, idOf, parseIndex, printIndex, type SkillRecord } from './saved-skill-record.js';
+
+/** Skills of one saver. */
+const mostOfOne = 100;
+/** Of all savers together: who is one only for an hour must not fill the disk. */
+const mostOfAll = 1000;
+const maxFileBytes = 4 * 1024 * 1024;
+
+const paths = { document: 'SKILL.md', code: 'scripts/run.py', tests: 'tests/test.py' } as const;
+
+export interface SkillToSave extends SavedSkill {
+  saver: string;
+  files: SavedSkillFiles;
+  /** Whether one of the same name and saver is replaced. */
+  overwrites: boolean;
+}
+
+/**
+ * The saved skills of a user, shared by all hubs of that user: an index, and beside it a folder for each skill that is named by its content.
+ * The index alone says what there is, so at every moment a skill is there as it was, or as it is now.
+ */
+export class SavedSkillStore implements SavedSkills {
+  readonly #dir: string;
+  #stamp: string | undefined;
+  #records: readonly SkillRecord[] = [];
+
+  constructor({ stateDir }: { stateDir: string }) {
+    this.#dir = join(stateDir, 'skills');
+  }
+
+  /** @throws BridgeError `write_failed` for an index that others could have written. */
+  all(): readonly SkillRecord[] {
+    const stamp = fileStamp(this.#indexFile);
+    if (stamp === this.#stamp) return this.#records;
+    this.#records = this.#read();
+    this.#stamp = stamp;
+    return this.#records;
+  }
+
+  maySee(principal: Principal, skill: SavedSkill): boolean {
+    const { saver, trusted } = skill as Partial<SkillRecord>;
+    return trusted === true || saver === principalKey(principal);
+  }
+
+  /** No name twice: one's own comes before what the owner trusts of others, and of these the first that was trusted. */
+  seenBy(principal: Principal): readonly SkillRecord[] {
+    const key = principalKey(principal);
+    const seen = this.all().filter((record) => this.maySee(principal, record));
+    const ordered = [...seen.filter(({ saver }) => saver === key), ...seen.filter(({ saver }) => saver !== key)];
+    return ordered.filter(({ name }, index) => ordered.findIndex((other) => other.name === name) === index);
+  }
+
+  /** The files, if they are those that were saved. Rejects with `skill_changed`. */
+  async open(record: SkillRecord): Promise<SavedSkillFiles> {
+    const files = await this.#filesOf(record);
+    if (files !== undefined) return files;
+    // Saved anew, or deleted, since the index was read.
+    const current = this.all().find((one) => isSame(one, record));
+    if (current !== undefined && current.hash !== record.hash) return this.open(current);
+    throw new BridgeError(
+      'skill_changed',
+      `The files of the skill ${quote(record.name)} are not those that were saved, so it is not run. Save it again (overwrite=True), or delete it.`,
+    );
+  }
+
+  /** Rejects with `skill_exists`, `limit_reached`, `write_failed`. */
+  async save({ files, overwrites, ...skill }: SkillToSave): Promise<SkillRecord> {
+    const { name, description, tags, saver } = skill;
+    const hash = hashOfFiles(name, files);
+    const record = {
+      name,
+      description,
+      tags,
+      saver,
+      hash,
+      savedAt: new Date().toISOString(),
+      hasTests: files.tests !== '',
+      trusted: false,
+    };
+    await this.#change(async (all) => {
+      this.assertFree(name, { saver, overwrites }, all);
+      const folder = join(this.#dir, folderOfSaver(saver));
+      ensurePrivateDir(folder, { uid: ownUserId() });
+      const entries = Object.entries(paths).map(([key, path]): [string, string] => [`${name}/${path}`, files[key as keyof typeof paths]]);
+      // What somebody has made of these very files stands under the same name.
+      if (!(await this.#isWhole(record))) await removeTree(join(folder, hash));
+      await createPrivateFolder(join(folder, hash), new Map(entries.filter(([, text]) => text !== '')));
+      return [...all.filter((one) => !isSame(one, record)), record];
+    });
+    return record;
+  }
+
+  /** @throws BridgeError `skill_exists`, `limit_reached` */
+  assertFree(name: string, { saver, overwrites }: { saver: string; overwrites: boolean }, all: readonly SkillRecord[] = this.all()): void {
+    const own = all.filter((one) => one.saver === saver);
+    if (own.some((one) => one.name === name)) {
+      if (overwrites) return;
+      throw new BridgeError(
+        'skill_exists',
+        `There is a skill ${quote(name)} of yours. Pass overwrite=True to replace it, or take another name.`,
+      );
+    }
+    if (all.some((one) => one.trusted && one.name === name))
+      throw new BridgeError('skill_exists', `There is a skill ${quote(name)} that the owner trusts for all. Take another name.`);
+    if (own.length >= mostOfOne)
+      throw new BridgeError('limit_reached', `You have ${mostOfOne} skills, which is all that one may have. Delete one.`);
+    if (all.length >= mostOfAll)
+      throw new BridgeError(
+        'limit_reached',
+        `There are ${mostOfAll} skills, and no more are kept. Its owner deletes some with "notebridge skills delete".`,
+      );
+  }
+
+  /** False if there is no such skill of that saver. */
+  async remove({ saver, name }: Pick<SkillRecord, 'saver' | 'name'>): Promise<boolean> {
+    if (!this.all().some((one) => isSame(one, { saver, name }))) return false;
+    await this.#change(async (all) => all.filter((one) => !isSame(one, { saver, name })));
+    return true;
+  }
+
+  /** Everybody may see and run it from now on, or its saver alone. Its files must be whole. Rejects with `skill_exists`, `skill_changed`. */
+  async trust(record: SkillRecord, trusted: boolean): Promise<void> {
+    if (trusted) await this.open(record);
+    await this.#change(async (all) => {
+      const other = all.find((one) => trusted && one.trusted && one.name === record.name && one.saver !== record.saver);
+      if (other !== undefined)
+        throw new BridgeError(
+          'skill_exists',
+          `"${idOf(other)}" is trusted already, and has the same name. Delete or distrust that one first.`,
+        );
+      // What was saved meanwhile nobody has looked at.
+      return all.map((one) => (isSame(one, record) && one.hash === record.hash ? { ...one, trusted } : one));
+    });
+  }
+
+  async #isWhole(record: SkillRecord): Promise<boolean> {
+    return (await this.#filesOf(record)) !== undefined;
+  }
+
+  async #filesOf({ saver, hash, name }: SkillRecord): Promise<SavedSkillFiles | undefined> {
+    const root = await ContainedFolder.open(this.#dir);
+    const folder = await root?.enter(`${folderOfSaver(saver)}/${hash}/${name}`);
+    const read = async (path: string): Promise<string | undefined> => {
+      const found = await folder?.read(path, maxFileBytes);
+      return found?.kind === 'read' ? new TextDecoder().decode(found.bytes) : undefined;
+    };
+    const [document, code, tests = ''] = await Promise.all([read(paths.document), read(paths.code), read(paths.tests)]);
+    if (document === undefined || code === undefined) return undefined;
+    const files = { document, code, tests };
+    return hashOfFiles(name, files) === hash ? files : undefined;
+  }
+
+  async #change(work: (all: readonly SkillRecord[]) => Promise<readonly SkillRecord[]>): Promise<void> {
+    ensurePrivateDir(this.#dir, { uid: ownUserId() });
+    const lockFile = join(this.#dir, 'index.lock');
+    await withFileLock(
+      lockFile,
+      async (lock) => {
+        const before = this.#read();
+        const after = await work(before);
+        if (!lock.isHeld())
+          throw new BridgeError('write_failed', `"${lockFile}" was taken by another process. Nothing was saved: try again.`);
+        replacePrivateFile(this.#indexFile, printIndex(after));
+        this.#stamp = undefined;
+        for (const saver of new Set(before.map((one) => one.saver))) {
+          const kept = new Set(after.filter((one) => one.saver === saver).map((one) => one.hash));
+          await keepPrivateFolders(join(this.#dir, folderOfSaver(saver)), kept);
+        }
+      },
+      { isLong: true },
+    );
+  }
+
+  #read(): SkillRecord[] {
+    const text = readPrivateFile(this.#indexFile, { uid: ownUserId() });
+    if (text === undefined) return [];
+    const read = parseIndex(text);
+    if (read !== undefined) return read;
+    throw new BridgeError(
+      'write_failed',
+      `"${this.#indexFile}" is no index of skills. Move it away: the skills that it named are then gone.`,
+    );
+  }
+
+  get #indexFile(): string {
+    return join(this.#dir, 'index.json');
+  }
+}
+
+function isSame(one: Pick<SkillRecord, 'saver' | 'name'>, other: Pick<SkillRecord, 'saver' | 'name'>): boolean {
+  return one.saver === other.saver && one.name === other.name;
+}

@@ -1,0 +1,122 @@
+import type { JsonObject } from '@notebridge/kit/json';
+import type { CallContext } from '../../core/call-context.js';
+import { BridgeError } from '../../core/errors.js';
+import { type Tool, type ToolResult, toFailedResult } from '../../core/mcp.js';
+import { type Principal, principalKey } from '../../core/principal.js';
+import type { SavedSkill, SavedSkillFiles, SavedSkillShelf } from '../../core/saved-skills.js';
+import { quote } from '../../util/quote.js';
+import { Slots } from '../../util/slots.js';
+import { toCodeResult } from '../execution/answer.js';
+import type { CodeExecutor } from '../execution/code-executor.js';
+import type { Running, RunningCode } from '../execution/running-code.js';
+import { readArguments } from '../read-arguments.js';
+import { parseName, parseSave, type SaveParams } from './save-params.js';
+import type { SkillRecord } from './saved-skill-record.js';
+import type { SavedSkillStore } from './saved-skill-store.js';
+import { writeDocument } from './write-document.js';
+
+export interface SkillSavingOptions {
+  store: SavedSkillStore;
+  running: RunningCode;
+  executor: Pick<CodeExecutor, 'runTest'>;
+  tools: { save: Pick<Tool, 'inputSchema'>; remove: Pick<Tool, 'inputSchema'> };
+}
+
+/** Characters of what a failed test says. */
+const maxReport = 6000;
+
+/** What the code of an execution does with saved skills: in the name of its agent, and of nobody else. */
+export class SkillSaving implements SavedSkillShelf {
+  readonly #options: SkillSavingOptions;
+  /** Few tests at a time: each takes a Python that others may want. */
+  readonly #testing = new Slots(2);
+
+  constructor(options: SkillSavingOptions) {
+    this.#options = options;
+  }
+
+  seenBy(context: CallContext): readonly SavedSkill[] {
+    const saver = saverOf(this.#find(context));
+    return saver === undefined ? [] : this.#options.store.seenBy(saver);
+  }
+
+  open(skill: SavedSkill): Promise<SavedSkillFiles> {
+    return this.#options.store.open(skill as SkillRecord);
+  }
+
+  save(args: JsonObject, context: CallContext, taken: readonly string[]): Promise<ToolResult> {
+    return readable(async () => {
+      const { store, tools } = this.#options;
+      const saver = this.#assertSaver(context);
+      const params = parseSave(args, tools.save);
+      const terms = { saver: principalKey(saver), overwrites: params.overwrite };
+      if (taken.includes(params.name))
+        throw new BridgeError('skill_exists', `There is a skill ${quote(params.name)} in a folder of the config. Take another name.`);
+      store.assertFree(params.name, terms);
+      await this.#testing.run(() => this.#test(params, saver, context));
+      const { name, description, tags, code, tests } = params;
+      await store.save({ name, description, tags, ...terms, files: { document: writeDocument(params), code, tests } });
+      const saved = { name, tested: tests !== '' };
+      return { content: [{ type: 'text', text: JSON.stringify(saved) }], structuredContent: saved };
+    });
+  }
+
+  remove(args: JsonObject, context: CallContext): Promise<ToolResult> {
+    return readable(async () => {
+      const { store, tools } = this.#options;
+      const saver = principalKey(this.#assertSaver(context));
+      const name = parseName(readArguments(args, tools.remove.inputSchema), 'skill_name');
+      const structuredContent = { name, deleted: await store.remove({ saver, name }) };
+      return { content: [{ type: 'text', text: JSON.stringify(structuredContent) }], structuredContent };
+    });
+  }
+
+  async #test({ name, code, tests }: SaveParams, principal: Principal, { parent, signal }: CallContext): Promise<void> {
+    if (signal.aborted) throw new BridgeError('cancelled', 'The code that saves the skill has ended.');
+    if (parent === undefined) throw onlyCode();
+    const { executor } = this.#options;
+    const given = [name, code, tests].map((text) => JSON.stringify(text)).join(', ');
+    const outcome = await executor.runTest(`from generated.skills._saved import check\nawait check(${given})`, {
+      principal,
+      parent,
+      signal,
+    });
+    if (outcome.status === 'ok') return;
+    const { content = [] } = await toCodeResult({ ...outcome, session: undefined });
+    const report = content.flatMap(({ type, text }) => (type === 'text' ? [String(text)] : [])).join('\n');
+    throw new BridgeError(
+      'skill_failed',
+      `The skill ${quote(name)} was not saved: its tests failed (${outcome.status}).\n${report.slice(0, maxReport)}`,
+    );
+  }
+
+  #assertSaver(context: CallContext): Principal {
+    const running = this.#find(context);
+    if (running?.isTest === true) throw new BridgeError('denied', 'The tests of a skill save and delete no skills.');
+    const saver = saverOf(running);
+    if (saver === undefined) throw onlyCode();
+    return saver;
+  }
+
+  #find({ caller }: CallContext): Running | undefined {
+    return this.#options.running.find(caller.principal);
+  }
+}
+
+/** Code that runs on behalf of several is nobody's. */
+function saverOf(running: Running | undefined): Principal | undefined {
+  return running?.callers.length === 1 ? running.callers[0] : undefined;
+}
+
+function onlyCode(): BridgeError {
+  return new BridgeError('denied', 'Skills are saved and deleted by code of execute_code alone, in a Python of its own.');
+}
+
+async function readable(work: () => Promise<ToolResult>): Promise<ToolResult> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof BridgeError && error.code !== 'cancelled') return toFailedResult(error.code, error.message);
+    throw error;
+  }
+}
