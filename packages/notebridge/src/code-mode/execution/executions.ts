@@ -1,14 +1,12 @@
-import { createHash } from 'node:crypto';
 import { BridgeError } from '../../core/errors.js';
 import { quote } from '../../util/quote.js';
 import { CodeExecution, type ExecutionOptions } from './code-execution.js';
+import { hashOf, type UsedId, UsedIds } from './used-ids.js';
 
 /** How long, and how many, answers are kept for an agent that comes back. */
 const keptMs = 10 * 60_000;
 const mostKept = 100;
 const mostKeptBytes = 64 * 1024 * 1024;
-/** Ids that were used once, so that nothing runs twice; of each only a hash is kept. */
-const mostIds = 20_000;
 /** Of all agents, those that run and wait. */
 const mostUnderWay = 256;
 
@@ -19,16 +17,11 @@ export interface NewExecution extends ExecutionOptions {
   what: string;
 }
 
-interface UsedId {
-  what: string;
-  execution: CodeExecution | undefined;
-}
-
 /** What runs and what has run, for those who come back for the answer. */
 export class Executions {
   readonly #byRunId = new Map<string, CodeExecution>();
   readonly #sizes = new Map<CodeExecution, number>();
-  readonly #ids = new Map<string, UsedId>();
+  readonly #ids = new UsedIds();
   #keptBytes = 0;
   #underWay = 0;
 
@@ -38,8 +31,8 @@ export class Executions {
    * @throws BridgeError `execution_conflict`, `answer_gone`, `limit_reached`
    */
   begin({ executionId, what, ...options }: NewExecution): { execution: CodeExecution; isFirst: boolean } {
-    const key = executionId === undefined ? undefined : hashOf(`${options.principalKey}\n${executionId}`);
-    const known = key === undefined ? undefined : this.#ids.get(key);
+    const { principalKey } = options;
+    const known = executionId === undefined ? undefined : this.#ids.get(principalKey, executionId);
     if (known !== undefined)
       return { execution: known.what === hashOf(what) ? stillKept(known, executionId) : conflict(executionId), isFirst: false };
     if (this.#underWay >= mostUnderWay)
@@ -47,9 +40,8 @@ export class Executions {
     this.#underWay++;
     const execution = new CodeExecution(options);
     this.#byRunId.set(execution.runId, execution);
-    const used = { what: hashOf(what), execution };
-    if (key !== undefined) this.#remember(key, used);
-    void execution.ended.then(() => this.#keep(execution, key));
+    if (executionId !== undefined) this.#ids.add(principalKey, executionId, { what: hashOf(what), execution });
+    void execution.ended.then(() => this.#keep(execution, executionId));
     return { execution, isFirst: true };
   }
 
@@ -71,10 +63,9 @@ export class Executions {
     await Promise.all(all.map(({ ended }) => ended));
   }
 
-  #keep(execution: CodeExecution, key: string | undefined): void {
+  #keep(execution: CodeExecution, executionId: string | undefined): void {
     this.#underWay--;
-    // Its code never ran: it may be asked for again.
-    if (!execution.mayHaveRun && key !== undefined) this.#ids.delete(key);
+    if (!execution.mayHaveRun && executionId !== undefined) this.#ids.delete(execution.principalKey, executionId);
     const size = JSON.stringify(execution.result ?? null).length;
     this.#sizes.set(execution, size);
     this.#keptBytes += size;
@@ -89,14 +80,8 @@ export class Executions {
       this.#sizes.delete(execution);
       this.#keptBytes -= size;
       this.#byRunId.delete(execution.runId);
-      for (const used of this.#ids.values()) if (used.execution === execution) used.execution = undefined;
+      this.#ids.forgetAnswer(execution);
     }
-  }
-
-  #remember(key: string, used: UsedId): void {
-    const [oldest] = this.#ids.keys();
-    if (this.#ids.size >= mostIds && oldest !== undefined) this.#ids.delete(oldest);
-    this.#ids.set(key, used);
   }
 }
 
@@ -113,8 +98,4 @@ function conflict(executionId: string | undefined): never {
     'execution_conflict',
     `The execution_id ${quote(executionId)} stands for other code, or for the same code elsewhere. Nothing was run: give each execution an id of its own.`,
   );
-}
-
-function hashOf(text: string): string {
-  return createHash('sha256').update(text).digest('base64url');
 }
