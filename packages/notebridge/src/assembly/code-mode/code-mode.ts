@@ -41,7 +41,11 @@ export interface OpenCodeMode {
 export function openCodeMode({ settings, hub, servers, guard, tools, hasNotebook, sandbox }: CodeModeOptions): OpenCodeMode {
   const { logger, config } = settings;
   const { mayList, delegate } = guard;
-  const door = createKernelDoor({ hub, servers, limits: { maxResultBytes: config.limits.maxResultBytes } });
+  const door = createKernelDoor({
+    ...{ hub, servers, limits: { maxResultBytes: config.limits.maxResultBytes } },
+    mayList: (principal, { server }, tool) => mayList(principal, server, tool),
+    mayListWhole: (principal, server) => mayList(principal, server, undefined),
+  });
   const callTool: CallTool = (call, options) => door.call(call, options);
   const packages = new PrincipalPackages({ servers, mayList, logger });
   const running = new RunningCode();

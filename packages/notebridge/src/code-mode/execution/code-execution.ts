@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { CallContext, ParentCall } from '../../core/call-context.js';
 import { BridgeError } from '../../core/errors.js';
-import type { ToolResult } from '../../core/mcp.js';
+import { type ToolResult, toFailedResult } from '../../core/mcp.js';
 import type { Asker } from '../../core/questions.js';
 
 /** The work of an execution. Resolves to its answer; `signal` ends it early. */
@@ -43,6 +43,8 @@ export class CodeExecution {
   #parked = 0;
   /** How many calls of tools it has made. */
   calls: () => number = () => 0;
+  /** Its code is with a Python, or was: what failed since then is its answer, and it is not run again. */
+  mayHaveRun = false;
   /** Under which the agent finds its variables again. */
   session: string | undefined;
   endedAt: number | undefined;
@@ -56,7 +58,8 @@ export class CodeExecution {
           this.#result = result;
         },
         (error: unknown) => {
-          this.#fault = { error };
+          if (this.mayHaveRun && error instanceof BridgeError) this.#result = toUnsure(error);
+          else this.#fault = { error };
         },
       )
       .then(() => {
@@ -154,6 +157,10 @@ export class CodeExecution {
       void this.#ended.then(() => end('ended'));
     });
   }
+}
+
+function toUnsure({ code, message }: BridgeError): ToolResult {
+  return toFailedResult(code, `${message} Whether the code has run, or a part of it, is not known; it was not run again.`);
 }
 
 /** Progress of one waiting call: not more often than an agent can use, and now and then if nothing happens. */

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@notebridge/kit/json';
 import type { CallContext, ParentCall } from '../../core/call-context.js';
-import { BridgeError } from '../../core/errors.js';
+import { BridgeError, codeOf } from '../../core/errors.js';
 import { type ToolResult, toFailedResult } from '../../core/mcp.js';
 import { owner, type Principal, principalKey } from '../../core/principal.js';
 import { type ExecutionOutcome, toCodeResult } from './answer.js';
@@ -96,7 +96,7 @@ export class CodeExecutor {
     const kernel = await this.#pool.take();
     try {
       kernel.join(principal, this.#options.packagesOf(principal));
-      const execution = { signal, parent, callId: parent.callId, progress: () => {}, calls: () => 0 };
+      const execution = { signal, parent, callId: parent.callId, progress: () => {}, calls: () => 0, mayHaveRun: false };
       const seconds = Math.min(mostTestSeconds, this.#options.limits.seconds);
       return await runExecution({ execution, kernel, code, seconds, isTest: true }, this.#options);
     } finally {
@@ -154,7 +154,13 @@ export class CodeExecutor {
       );
     const { code, notebook, timeoutSeconds: seconds } = params;
     const onProgress = (line: string): void => execution.progress(line);
-    return runInNotebook({ context, code, notebook, seconds, signal: execution.signal, onProgress });
+    execution.mayHaveRun = true;
+    try {
+      return await runInNotebook({ context, code, notebook, seconds, signal: execution.signal, onProgress });
+    } catch (error) {
+      if (refusals.has(codeOf(error) ?? '')) execution.mayHaveRun = false;
+      throw error;
+    }
   }
 
   async #runFresh(execution: CodeExecution, { code, timeoutSeconds: seconds }: CodeParams, context: CallContext): Promise<ToolResult> {
@@ -205,6 +211,16 @@ export class CodeExecutor {
     return kernel;
   }
 }
+
+/** Of a notebook's own tool that was not called. */
+const refusals: ReadonlySet<string> = new Set([
+  'invalid_arguments',
+  'denied',
+  'bad_grant',
+  'budget_exhausted',
+  'limit_reached',
+  'not_approved',
+]);
 
 /** What an agent reads in place of a result; everything else is an error of the protocol. */
 const readable: ReadonlySet<string> = new Set([

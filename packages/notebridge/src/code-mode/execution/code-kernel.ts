@@ -57,7 +57,6 @@ export class CodeKernel {
     try {
       return await kernel.execute(source, options);
     } finally {
-      this.#calls.current = undefined;
       calls.end();
     }
   }

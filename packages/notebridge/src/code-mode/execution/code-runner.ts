@@ -24,7 +24,7 @@ export interface CodeRunnerOptions {
 }
 
 export interface RunRequest {
-  execution: Pick<CodeExecution, 'signal' | 'callId' | 'parent' | 'progress' | 'calls'>;
+  execution: Pick<CodeExecution, 'signal' | 'callId' | 'parent' | 'progress' | 'calls' | 'mayHaveRun'>;
   kernel: CodeKernel;
   code: string;
   seconds: number;
@@ -42,10 +42,12 @@ export async function runExecution(
   const { limits, delegate, callTool, running, onCalled, logger } = options;
   const layers = await startKernel(kernel, execution);
   if (execution.signal.aborted) return neverRan;
-  const rights = delegate(kernel.principals, { label: `execute_code ${execution.callId}`, calls: limits.calls });
+  const label = `execute_code ${execution.callId}`;
+  const rights = delegate(kernel.principals, { label, calls: limits.calls });
   const endRunning = running.add(rights.principal, { callers: kernel.principals, isTest });
   const calls = new NestedCalls({
     ...{ limits, rights, callTool },
+    noRights: () => delegate(kernel.principals, { label, calls: 0 }),
     parent: execution.parent,
     onProgress: (line) => execution.progress(line),
     onAnswered: (record, seconds) => onCalled?.(kernel.principals, record, seconds),
@@ -64,6 +66,7 @@ export async function runExecution(
     ...more,
     notes: [...notes, ...(more.notes ?? [])],
   });
+  execution.mayHaveRun = true;
   try {
     const { status } = await kernel.run(code, calls, {
       onOutput: (output, displayId) => log.put(output, displayId),

@@ -74,7 +74,7 @@ export class Executions {
   #keep(execution: CodeExecution, key: string | undefined): void {
     this.#underWay--;
     // Its code never ran: it may be asked for again.
-    if (execution.result === undefined && key !== undefined) this.#ids.delete(key);
+    if (!execution.mayHaveRun && key !== undefined) this.#ids.delete(key);
     const size = JSON.stringify(execution.result ?? null).length;
     this.#sizes.set(execution, size);
     this.#keptBytes += size;

@@ -7,13 +7,13 @@ export type ToolPackages = Pick<KernelTools, 'package' | 'onPackage' | 'start'>;
 
 /**
  * What the code of one Python calls. A Python that is started in advance is nobody's yet: the package comes when it is someone's, and calls
- * are made only while an execution is under way, as its calls. What goes on in the background between two executions is refused.
+ * are made only while an execution is under way, as its calls. What goes on in the background between two executions is refused as a call of the one before.
  */
 export class KernelCalls implements KernelTools {
   readonly #listeners = new Listeners<ToolPackage>();
   #packages: ToolPackages | undefined;
   #stopListening: (() => void) | undefined;
-  /** Of the execution under way. */
+  /** Of the execution under way, or of the last one, which has ended. */
   current: NestedCalls | undefined;
 
   get package(): ToolPackage {

@@ -6,6 +6,7 @@ import type { DelegatedRights } from '../../core/delegated-rights.js';
 import type { Principal } from '../../core/principal.js';
 import { Slots } from '../../util/slots.js';
 import { tryJson } from '../../util/try-json.js';
+import { shownName, toPlainLine } from '../search/one-line.js';
 
 /** Calls a tool for code, through the hub's chain. Resolves to the answer as the bindings read it, failures included. */
 export type CallTool = (call: ToolCall, options: CallToolOptions) => Promise<string>;
@@ -19,6 +20,8 @@ export interface CallToolOptions extends Omit<ToolCallOptions, 'asker'> {
 export interface NestedCallsOptions {
   callTool: CallTool;
   rights: DelegatedRights;
+  /** Rights for no call at all: the guard refuses what is tried with them, and records it. */
+  noRights: () => DelegatedRights;
   limits: Pick<CodeModeLimits, 'calls' | 'parallelCalls'>;
   parent: ParentCall;
   /** Receives what the agent may be told while it waits, one line. */
@@ -44,6 +47,7 @@ export class NestedCalls {
   readonly #ending = new AbortController();
   readonly #first: CallRecord[] = [];
   readonly #last: CallRecord[] = [];
+  readonly #recordedRefusals = new Set<string>();
   #made = 0;
 
   constructor(options: NestedCallsOptions) {
@@ -64,11 +68,16 @@ export class NestedCalls {
   async call(call: ToolCall, { signal, onEvent }: ToolCallOptions): Promise<string> {
     const { limits, rights, parent, callTool, onAnswered } = this.#options;
     const startedAt = performance.now();
-    if (this.#ending.signal.aborted) return endedAnswer();
-    if (this.#made >= limits.calls)
+    if (this.#ending.signal.aborted) {
+      await this.#recordRefusal('ended', call, () => rights);
+      return endedAnswer();
+    }
+    if (this.#made >= limits.calls) {
+      await this.#recordRefusal('limit', call, this.#options.noRights);
       return refusal('limit_reached', `This execution has made ${limits.calls} tool calls, which is all that one may make.`);
+    }
     this.#made++;
-    const record = this.#record(`${call.server}.${call.tool}`);
+    const record = this.#record(`${shownName(call.server)}.${shownName(call.tool)}`);
     const either = AbortSignal.any([signal, this.#ending.signal]);
     const answer = await this.#slots.run(async () => {
       if (either.aborted) return endedAnswer();
@@ -90,6 +99,23 @@ export class NestedCalls {
     this.#options.rights.end();
   }
 
+  /** The first of a kind stands in the audit, as the guard refuses it: a loop of thousands would push out what others have done. */
+  async #recordRefusal(kind: string, call: ToolCall, rightsOf: () => DelegatedRights): Promise<void> {
+    if (this.#recordedRefusals.has(kind)) return;
+    this.#recordedRefusals.add(kind);
+    const { callTool, parent } = this.#options;
+    const rights = rightsOf();
+    // Nobody is asked about it.
+    const { callId, caller } = parent;
+    await callTool(call, {
+      principal: rights.principal,
+      parent: { callId, caller },
+      signal: new AbortController().signal,
+      onEvent: undefined,
+    });
+    rights.end();
+  }
+
   #record(tool: string): CallRecord {
     const record = { tool: tool.slice(0, 120), outcome: 'under way' };
     if (this.#first.length < keptRecords / 2) this.#first.push(record);
@@ -105,7 +131,7 @@ export class NestedCalls {
     if (!isJsonObject(event) || event.event !== 'progress') return;
     const { progress, total, message } = event;
     const share = total === undefined ? String(progress) : `${String(progress)}/${String(total)}`;
-    this.#options.onProgress(`${tool}: ${typeof message === 'string' ? `${message} ` : ''}(${share})`);
+    this.#options.onProgress(`${tool}: ${typeof message === 'string' ? `${toPlainLine(message)} ` : ''}(${share})`);
   }
 }
 
@@ -126,7 +152,7 @@ function outcomeOf(answer: string): string {
   const read = answer.length > longest ? undefined : tryJson(answer);
   if (!isJsonObject(read)) return 'failed';
   if (read.success === true) return 'ok';
-  const why = typeof read.error === 'string' ? read.error.split('\n', 1)[0] : '';
+  const why = typeof read.error === 'string' ? toPlainLine(read.error.split('\n', 1)[0] ?? '') : '';
   const code = typeof read.error_code === 'string' ? `${read.error_code}: ` : '';
   return `failed (${`${code}${why}`.slice(0, 160)})`;
 }

@@ -6,10 +6,15 @@ const hidden =
 /** More of a text is not looked at. */
 const maxLooked = 2000;
 
-/** The first sentence of a text of a server, on one line, with nothing in it that a reader does not see. */
+/** A text of a server or of code on one line, with nothing in it that a reader does not see. */
+export function toPlainLine(text: string): string {
+  return text.slice(0, maxLooked).replaceAll(hidden, ' ').replaceAll(/\s+/g, ' ').trim();
+}
+
+/** The first sentence of a text of a server, on one line. */
 export function firstSentence(text: unknown, maxLength = 160): string {
   if (typeof text !== 'string') return '';
-  const line = text.slice(0, maxLooked).replaceAll(hidden, ' ').replaceAll(/\s+/g, ' ').trim();
+  const line = toPlainLine(text);
   const sentence = /^.*?[^.\s]{3}[.!?](?= |$)/u.exec(line)?.[0] ?? line;
   return sentence.length > maxLength ? `${sentence.slice(0, maxLength - 1).trimEnd()}…` : sentence;
 }

@@ -57,7 +57,7 @@ export function proxyToolCall(
 ): Promise<ToolCallResponse> {
   const { principal = owner, callId = proxy.nextCallId() } = request;
   const server = findServer(proxy.servers, address.server);
-  if (server === undefined) return Promise.reject(unknownServer(proxy, address.server, principal));
+  if (server === undefined) return refuseUnknown(proxy, address, request, { principal, callId });
   const startedAt = proxy.now();
   const finish = (answer: CallAnswer): ToolCallResponse =>
     Object.assign(answer, { call_id: callId, duration_ms: Math.round((proxy.now() - startedAt) * 10) / 10 });
@@ -93,6 +93,30 @@ export function callTarget(servers: ToolServers, names: ToolNames): (context: Mi
       throw new BridgeError('upstream_unavailable', 'The server was taken out of the config while the call was on its way.');
     return server.request('tools/call', { ...context.message, name: target.tool }, context);
   };
+}
+
+/**
+ * A call of a server that is not there. Of a grant it goes through the chain all the same: whether there is a server is told only to who
+ * may call it, and what was refused is in the audit.
+ */
+async function refuseUnknown(
+  proxy: ToolProxy,
+  address: ToolAddress,
+  request: ToolCallRequest & ToolCallOptions,
+  who: { principal: Principal; callId: string },
+): Promise<ToolCallResponse> {
+  const startedAt = proxy.now();
+  const { principal, callId } = who;
+  const unknown = (): BridgeError => unknownServer(proxy, address.server, principal);
+  if (principal.kind !== 'grant') throw unknown();
+  try {
+    await proxy.hub.request(toContext(proxy, address, request, who), () => Promise.reject(unknown()));
+  } catch (error) {
+    if (!(error instanceof BridgeError) || error.code !== 'denied') throw error;
+    const duration_ms = Math.round((proxy.now() - startedAt) * 10) / 10;
+    return { ...failedAnswer(error.code, error.message), call_id: callId, duration_ms };
+  }
+  throw unknown();
 }
 
 /** A call that was not made, or whose tool did not answer. */

@@ -22,6 +22,10 @@ def start(post, pause):
     return kernel
 
 
+_NO_WORDS = "an error that can't be described"
+_UNDESCRIBED = {"output_type": "error", "ename": "Error", "evalue": _NO_WORDS, "traceback": [f"Error: {_NO_WORDS}"]}
+
+
 class Kernel:
     def __init__(self, post):
         self._post = post
@@ -98,7 +102,11 @@ class Kernel:
             # From here on a signal must not raise: nobody would report the end of the cell.
             self._in_user_code = False
             status, shown = "error", {}
-            status = self._report_error(error)
+            try:
+                status = self._report_error(error)
+            except BaseException:
+                # Its class or its attributes raise. What leaves this task, a SystemExit above all, would end Python with the next cell.
+                self._report({"type": "output", "output": _UNDESCRIBED})
         finally:
             streams.flush()
             self._report({"type": "done", "status": status, **shown})

@@ -14,8 +14,8 @@ def flush():
         stream = getattr(sys, name)
         try:
             stream.flush()
-        except Exception:
-            # Closed by a cell, or replaced by something that is no stream: the next cell can print again.
+        except BaseException:
+            # Closed by a cell, or replaced by something that is no stream, whatever that raises: the next cell can print again.
             setattr(sys, name, _open(descriptor, f"<{name}>"))
 
 

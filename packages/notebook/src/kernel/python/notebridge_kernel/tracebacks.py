@@ -26,7 +26,7 @@ def describe(error):
     value = clean(_text_of(error))[:_MAX_VALUE]
     try:
         lines = _own_lines(error) or _chain(traceback.TracebackException(type(error), error, error.__traceback__, lookup_lines=False))
-    except Exception:
+    except BaseException:
         # An error that can't be described, whose own methods fail perhaps, still has a name.
         lines = [f"{_RED}{name}{_PLAIN}: {value}"]
     return {"ename": name, "evalue": value, "traceback": [clean(line) for line in lines]}
@@ -36,7 +36,7 @@ def _own_lines(error):
     """An error may show itself, as in IPython."""
     try:
         return [str(line) for line in error._render_traceback_()]
-    except Exception:
+    except BaseException:
         return None
 
 
@@ -45,7 +45,7 @@ def _text_of(error):
         return f"{error.msg} ({error.filename}, line {error.lineno})"
     try:
         return str(error)
-    except Exception:
+    except BaseException:
         return f"<{type(error).__name__} whose text can't be had>"
 
 
