@@ -210,7 +210,10 @@ class Assembly implements Notebridge {
     const { CodeTools } = await import('./code-tools/code-tools.js');
     const { maxResultBytes } = this.#parts.settings.config.limits;
     const openStore = async () => (await this.#guard.open()).store;
-    return new CodeTools({ hub: this.hub, servers, openStore, maxResultBytes });
+    const { createRunnerWatch } = await import('./code-tools/runner-rights.js');
+    const tools = new CodeTools({ hub: this.hub, servers, openStore, delegate: this.#guard.delegate, maxResultBytes });
+    this.hub.addMiddleware(createRunnerWatch((runner) => tools.holdTo(runner)));
+    return tools;
   }
 
   /** A server whose names have no prefix leaves the notebook and code mode their own. Asked for only then: else a start would pay for it. */

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { BridgeError, codeOf, errorTable, headerMismatchCode, RemoteError } from '../core/errors.js';
 import { type Era, isLegacyVersion, latestLegacyVersion, modernVersions } from '../core/protocol-versions.js';
@@ -71,7 +72,7 @@ async function askModernFirst(session: UpstreamSession, options: HandshakeOption
   }
   const initializing = initialize(session, options);
   const first = await firstOf(discovering, initializing);
-  if (first.era === 'legacy') return accept(session, first);
+  if (first.era === 'legacy' && !(await hasAnsweredToo(discovering))) return accept(session, first);
   // It was slow, and has been sent an `initialize` by now. Does it still speak the modern way after that?
   const again = await discover(session).catch(() => undefined);
   accept(session, again ?? (await initializing));
@@ -86,6 +87,15 @@ async function firstOf(discovering: Promise<Handshake>, initializing: Promise<Ha
     const [first, second]: unknown[] = error instanceof AggregateError ? error.errors : [error, error];
     throw telling(first, second);
   }
+}
+
+/** Of answers that came together, in one piece, either may be read first. */
+async function hasAnsweredToo(discovering: Promise<Handshake>): Promise<boolean> {
+  const answered = discovering.then(
+    () => true,
+    () => false,
+  );
+  return Promise.race([answered, nextTurn(false)]);
 }
 
 async function initialize(session: UpstreamSession, { clientInfo, askable }: HandshakeOptions): Promise<Handshake> {

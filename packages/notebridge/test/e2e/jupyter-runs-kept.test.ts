@@ -96,10 +96,13 @@ it('a run goes on under its id when the broker is killed: its output comes, it i
 it('what a cell printed while nobody was there comes with the next call, and its end', { timeout }, async () => {
   const { home, agent, runId, close } = await begin('unheard', inSteps('unheard'));
   try {
-    kill(home);
-    for (const step of [1, 2]) await goOn('unheard', step);
     const kernelId = (await findKernelSession(lab.server, 'unheard.ipynb'))?.kernelId ?? '';
-    await until(async () => ((await lab.server.request(`api/kernels/${kernelId}`)) as JsonObject).execution_state === 'idle');
+    const kernel = async () => (await lab.server.request(`api/kernels/${kernelId}`)) as JsonObject;
+    kill(home);
+    // What the server still sends to a connection whose end it has not noticed is nowhere.
+    await until(async () => (await kernel()).connections === 0);
+    for (const step of [1, 2]) await goOn('unheard', step);
+    await until(async () => (await kernel()).execution_state === 'idle');
     await untilAnswered(agent);
     const ended = await callTool(agent, 'get_run', { run_id: runId, wait_seconds: 40 });
     expect(ended).toMatchObject({ status: 'ok', execution_count: 1 });

@@ -5,6 +5,7 @@ import { messageOf } from '@notebridge/kit/message-of';
 import type { CodeAsker, NotebookTools, ToolAccess, ToolCall, ToolCallOptions, ToolPackage } from '@notebridge/notebook/host';
 import { gatherInput } from '../../bindings/input.js';
 import { Renewer } from '../../bindings/renewer.js';
+import type { DelegateRights } from '../../core/delegated-rights.js';
 import type { Principal } from '../../core/principal.js';
 import { type Asker, toAskable } from '../../core/questions.js';
 import { onToolsChanged, type ToolServer } from '../../core/tool-server.js';
@@ -13,12 +14,14 @@ import type { ToolProxyHub } from '../../doors/tool-proxy/tool-proxy-context.js'
 import type { GrantStore } from '../../grants/grant-store.js';
 import type { ConfigServers } from '../config-servers.js';
 import { OwnGrant } from './own-grant.js';
+import { RunnerRights } from './runner-rights.js';
 
 export interface CodeToolsOptions {
   hub: ToolProxyHub;
   servers: ConfigServers;
   /** Where the hub's guard looks grants up. Rejects if there can be none: then code calls nothing. */
   openStore: () => Promise<GrantStore>;
+  delegate: DelegateRights;
   maxResultBytes: number;
 }
 
@@ -44,6 +47,7 @@ export class CodeTools implements NotebookTools {
   #package: ToolPackage = { state: 'coming' };
   #access: ToolAccess | null = null;
   #unsubscribe: (() => void) | undefined;
+  readonly #runnerRights: RunnerRights;
   #grant: OwnGrant | undefined;
 
   constructor(options: CodeToolsOptions) {
@@ -51,6 +55,7 @@ export class CodeTools implements NotebookTools {
     this.#options = options;
     this.#logger = hub.logger;
     this.#door = createKernelDoor({ hub, servers, limits: { maxResultBytes } });
+    this.#runnerRights = new RunnerRights(options.delegate, (principal) => this.#endSession(principal));
     this.#renewer = new Renewer({ work: () => this.#renew(), onFault: (error) => this.#fail(error), waitMs, retryMs });
   }
 
@@ -82,7 +87,7 @@ export class CodeTools implements NotebookTools {
     await grant.refresh();
     const { isAllowed } = grant;
     const answer = await this.#door.call(call, {
-      principal: grant.principal,
+      principal: this.#runnerRights.of(grant.principal),
       signal,
       onEvent,
       asker: asker && toAsker(asker, call.server),
@@ -92,7 +97,13 @@ export class CodeTools implements NotebookTools {
     return isAllowed ? answer : refusal('denied', takenAway(grant.id));
   }
 
+  /** An agent has code run: from now on all code here is held to its grant too, until a person takes the right away and gives it anew. */
+  holdTo(runner: Principal): void {
+    this.#runnerRights.holdTo(runner);
+  }
+
   async setAllowed(isAllowed: boolean): Promise<void> {
+    this.#runnerRights.forget();
     if (isAllowed) await this.#grant?.allow();
     else await this.#grant?.revoke();
     this.#showAccess();
@@ -105,6 +116,7 @@ export class CodeTools implements NotebookTools {
     await this.#renewer.close();
     const grant = this.#grant;
     this.#grant = undefined;
+    this.#runnerRights.forget();
     // The store may be gone, or its disk full: it ends by itself.
     await grant
       ?.revoke()
@@ -127,10 +139,15 @@ export class CodeTools implements NotebookTools {
 
   async #issueOnce(): Promise<void> {
     if (this.#grant !== undefined) return;
-    const { openStore, servers } = this.#options;
-    const onEnd = (principal: Principal): void => void servers.endSession(this.#door.sessionOf(principal));
+    const { openStore } = this.#options;
+    const onEnd = (principal: Principal): void => this.#endSession(principal);
     this.#grant = await OwnGrant.issue({ store: await openStore(), label: 'the built-in notebook', onEnd });
     this.#logger.info('Code in the notebook may call tools.', { grant_id: this.#grant.id });
+  }
+
+  /** Nothing is called as this principal any more. */
+  #endSession(principal: Principal): void {
+    void this.#options.servers.endSession(this.#door.sessionOf(principal));
   }
 
   /** What there is stays; waits for the first package get the reason. */
