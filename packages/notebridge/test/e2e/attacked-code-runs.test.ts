@@ -122,6 +122,22 @@ describe('the notebook as the place of code, attacked', () => {
     }
     expect(lines()).toEqual([]);
   });
+
+  it(
+    'lends its rights to no grant that has fewer',
+    async () => {
+      const terms = ['--allow', 'code-mode:*', '--allow', 'notebook:*', '--allow', 'calls:echo'];
+      const { token } = await hub.grant('--door', 'agent', ...terms);
+      const agent = toHttpCodeAgent(await openLegacyAgent(hub, () => token));
+      const code = `from generated import client
+print(await client.call_tool("calls__echo", {"a": 1}))
+await client.call_tool("calls__count", {"n": "stolen"})`;
+      const answer = await agent.execute({ code, notebook: 'selected' });
+      expect(answer.texts.join()).toMatch(/'a': 1[^]*ToolError/);
+      expect(lines()).not.toContain('count stolen');
+    },
+    slow,
+  );
 });
 
 describe('approvals, attacked by code', () => {
