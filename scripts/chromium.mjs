@@ -21,18 +21,6 @@ export async function findChromium() {
   return undefined;
 }
 
-export function canInstall() {
-  return existsSync('/etc/debian_version') && process.getuid?.() === 0;
-}
-
-/** Answers like `run`; only where `canInstall`. */
-export async function installChromium() {
-  const env = { DEBIAN_FRONTEND: 'noninteractive' };
-  const update = await run('apt-get', ['update'], { env });
-  if (update.code !== 0) return update;
-  return run('apt-get', ['install', '-y', 'chromium'], { env, timeoutMs: 15 * 60_000 });
-}
-
 export const chromiumAdvice = `The browser tests need Chromium or Chrome, and none was found. Install one:
   Debian:         sudo apt-get install chromium
   macOS:          brew install --cask google-chrome

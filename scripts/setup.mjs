@@ -3,8 +3,8 @@
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
-import { bubblewrapAdvice, hasBubblewrap, installBubblewrap } from './bubblewrap.mjs';
-import { canInstall, chromiumAdvice, findChromium, installChromium } from './chromium.mjs';
+import { chromiumAdvice, findChromium } from './chromium.mjs';
+import { canInstall, installPackages, missingPackages } from './debian-packages.mjs';
 import { packageFolders, readJson, root, run, runMain, StepFailed, secondsSince } from './run.mjs';
 
 const oldestNode = [20, 19];
@@ -16,17 +16,20 @@ export async function setup({ chromium = false } = {}) {
   await step('packages', installReason(), 'npm ci', install);
   await step('program', buildReason(), 'npm run build', build);
   if (!chromium) return {};
-  await sandbox();
+  await systemPackages();
   return { chromium: await browser() };
 }
 
-/** For the tests of the sandbox, which print why they are skipped where there is none: so this never fails. */
-async function sandbox() {
-  if (process.platform !== 'linux' || hasBubblewrap()) return;
-  if (!canInstall()) return say(`sandbox: ${bubblewrapAdvice}\n`);
-  say('sandbox: no bubblewrap found; apt-get install -y bubblewrap ... ');
-  const { code } = await installBubblewrap();
-  process.stdout.write(code === 0 ? 'done\n' : `failed; its tests are skipped. ${bubblewrapAdvice}\n`);
+/** The tests that need one print why they are skipped where it is missing: so this never fails. */
+async function systemPackages() {
+  const missing = missingPackages();
+  if (missing.length === 0) return;
+  const advice = missing.map((each) => each.advice).join(' ');
+  if (!canInstall()) return say(`system packages: ${advice}\n`);
+  const names = missing.map(({ name }) => name);
+  say(`system packages: apt-get install -y ${names.join(' ')} ... `);
+  const { code } = await installPackages(names);
+  process.stdout.write(code === 0 ? 'done\n' : `failed; the tests that need them are skipped. ${advice}\n`);
 }
 
 async function browser() {
@@ -36,7 +39,9 @@ async function browser() {
   }
   let path = await findChromium();
   if (!path && canInstall()) {
-    await step('browser', 'no Chromium or Chrome found', 'apt-get install -y chromium', installChromium);
+    await step('browser', 'no Chromium or Chrome found', 'apt-get install -y chromium', () =>
+      installPackages(['chromium'], { timeoutMs: 15 * 60_000 }),
+    );
     path = await findChromium();
   }
   if (!path) throw new StepFailed(chromiumAdvice);

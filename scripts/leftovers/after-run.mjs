@@ -10,11 +10,21 @@ import { endProcess, processesFrom, seesAllProcesses } from './processes.mjs';
  */
 export function leftAfterRun(folder) {
   const living = seesAllProcesses ? processesFrom(folder, new Set()) : [];
-  for (const left of living) endProcess(left);
+  for (const each of living) endProcess(each);
   return [
     ...living.map(({ pid, command }) => `process ${pid} (${command.slice(0, 200)})`),
-    ...readdirSync(folder).map((name) => `temporary file or folder ${join(folder, name)}, of a test file that was stopped or died`),
+    ...left(folder).map((name) => `temporary file or folder ${join(folder, name)}, of a test file that was stopped or died`),
   ];
+}
+
+/**
+ * An empty folder is that of a file whose tests were all skipped: no hook of it runs.
+ * @param {string} folder
+ */
+function left(folder) {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) =>
+    entry.isDirectory() && readdirSync(join(folder, entry.name)).length === 0 ? [] : [entry.name],
+  );
 }
 
 /** What the check of a test file does not see on this system; empty where it sees all. */

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { JsonObject } from '@notebridge/kit/json';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { bareEnvironment } from '../support/bare-environment.js';
 import { SharedHome, until } from '../support/broker.js';
 import { Program, programFile } from '../support/program.js';
@@ -12,15 +12,15 @@ import { findSmallDisk } from '../support/small-disk.js';
 
 const slow = 120_000;
 const smallDisk = findSmallDisk();
-for (const why of [whyNoClock, smallDisk.why]) if (why !== undefined) process.stdout.write(`Skipped: ${why}\n`);
-
 const asColab = ({ method }: JsonObject): JsonObject | undefined =>
   method === 'tools/call' ? { result: { content: [{ type: 'text', text: 'cells of the page' }] } } : undefined;
 const cells = async (agent: Program): Promise<string> => JSON.stringify(await agent.callTool('get_cells'));
 const write = async (agent: Program): Promise<string> =>
   JSON.stringify(await agent.callTool('add_text_cell', { cellIndex: 0, content: 'x' }));
 
-describe.skipIf(whyNoClock !== undefined)('the clock of the broker is set while pages and agents are there', () => {
+describe('the clock of the broker is set while pages and agents are there', () => {
+  beforeEach(({ skip }) => skip(whyNoClock !== undefined, whyNoClock));
+
   it.each(['+1d', '-1h'])('by %s: pages stay and come back, and the holder stays the holder', { timeout: slow }, async (offset) => {
     await using home = new SharedHome();
     const clock = settableClock(home.path('clock'));
@@ -50,7 +50,9 @@ describe.skipIf(whyNoClock !== undefined)('the clock of the broker is set while 
   });
 });
 
-describe.skipIf(smallDisk.launch === undefined)('the disk of the broker is full', () => {
+describe('the disk of the broker is full', () => {
+  beforeEach(({ skip }) => skip(smallDisk.launch === undefined, smallDisk.why));
+
   it('pages go on, what was kept is whole, and a page comes back to the next broker', { timeout: slow }, async () => {
     if (smallDisk.launch === undefined) return;
     await using home = new SharedHome(0);

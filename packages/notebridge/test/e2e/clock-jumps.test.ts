@@ -8,8 +8,6 @@ import { ServedHub } from '../support/served-hub.js';
 import { type SettableClock, settableClock, whyNoClock } from '../support/set-clock.js';
 import { fixtureServer } from '../support/upstreams.js';
 
-if (whyNoClock !== undefined) process.stdout.write(`Skipped: ${whyNoClock}\n`);
-
 let clock: SettableClock;
 beforeEach(() => {
   const folder = mkdtempSync(join(tmpdir(), 'notebridge-clock-'));
@@ -28,7 +26,9 @@ async function serve(): Promise<ServedHub> {
 const statusOf = async (hub: ServedHub, token: string, tool = 'first'): Promise<number> =>
   (await hub.call('changing', tool, {}, token)).status;
 
-describe.skipIf(whyNoClock !== undefined)('when the clock of a running hub is set', () => {
+describe('when the clock of a running hub is set', () => {
+  beforeEach(({ skip }) => skip(whyNoClock !== undefined, whyNoClock));
+
   it('back, a grant ends no later for it', async () => {
     await using hub = await serve();
     const { token } = await hub.grant('--ttl', '4s');
@@ -89,7 +89,9 @@ describe.skipIf(whyNoClock !== undefined)('when the clock of a running hub is se
   });
 });
 
-describe.skipIf(whyNoClock !== undefined)('when the clock of a kept grant is set forward, as after the machine slept', () => {
+describe('when the clock of a kept grant is set forward, as after the machine slept', () => {
+  beforeEach(({ skip }) => skip(whyNoClock !== undefined, whyNoClock));
+
   it.each(['+50m', '+90m'])('%s: the token is renewed, also if it has expired meanwhile', async (offset) => {
     const { home, env } = createHome();
     onTestFinished(() => rmSync(home, { recursive: true, force: true }));

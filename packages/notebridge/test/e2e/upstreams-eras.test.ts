@@ -4,12 +4,16 @@ import { pythonWith } from '../../../../scripts/python-env.mjs';
 import { createContext } from '../support/create-context.js';
 import { fixtureConfig, linesOf, openUpstreams, temporaryPath } from '../support/upstreams.js';
 
-/** Short, so that no test has to wait for long. */
+/** A program that is only slow to start is not silent. */
+const patient = { eraSilenceMs: 30_000 };
+/** For those that are silent: no test has to wait for long. */
 const limits = { eraSilenceMs: 300 };
+const isSilent = (ways: string[]): boolean =>
+  ways.some((way) => way === 'discover-silent' || way === 'discover-late' || way.startsWith('after='));
 const modern = '2026-07-28';
 const legacy = '2025-11-25';
 
-function openWays(ways: string[], more: Parameters<typeof openUpstreams>[1] = { limits }) {
+function openWays(ways: string[], more: Parameters<typeof openUpstreams>[1] = { limits: isSilent(ways) ? limits : patient }) {
   const file = temporaryPath('opens');
   const opened = openUpstreams([fixtureConfig('opens.mjs', [file, ...ways])], more);
   return { ...opened, notes: () => linesOf(file).map((line) => line.replace(/ \d+$/, '')) };

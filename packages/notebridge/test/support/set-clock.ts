@@ -1,8 +1,8 @@
-import { existsSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { platform } from 'node:os';
+import { clockLibrary } from '../../../../scripts/clock-library.mjs';
 
-const places = ['x86_64-linux-gnu', 'aarch64-linux-gnu'].map((machine) => `/usr/lib/${machine}/faketime/libfaketime.so.1`);
-const library = [...places, '/usr/lib64/faketime/libfaketime.so.1', '/usr/lib/faketime/libfaketime.so.1'].find((path) => existsSync(path));
+const library = clockLibrary();
 
 /** Why the clock of a program cannot be set here; undefined if it can. */
 export const whyNoClock =
