@@ -1,20 +1,23 @@
 // Where the time of a call goes: runs a burst through a profiled Notebridge and prints the functions with the most self time.
-//   node bench/profile.mjs [--serve "grant and audit"|"--no-auth"|"2025-11-25"|"2026-07-28"] [--program FILE] [--concurrency 64] [--size LETTERS] [--seconds 6] [--top 30] [--keep FILE]
+//   node bench/profile.mjs [--stdio | --serve "grant and audit"|"--no-auth"|"2025-11-25"|"2026-07-28"] [--program FILE] [--concurrency 64] [--size LETTERS] [--seconds 6] [--top 30] [--keep FILE]
+// --stdio takes a call from an agent to a tool server, both on stdio, in place of one from an agent to a page.
 // --serve takes a call of the gateways' bench, through `notebridge serve`, in place of one from an agent to a page.
 // Without --size the calls are short echoes. --keep saves the .cpuprofile, for Chrome's devtools or speedscope.
-import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { callEcho, callPayload, startGateway } from './gateways/gateway.mjs';
 import { burst as burstThrough } from './gateways/measure.mjs';
 import { targets } from './gateways/targets.mjs';
-import { burst, startCrossing } from './lib/crossing.mjs';
+import { burst, startCrossing, startMiddle } from './lib/crossing.mjs';
 import { notebridge } from './lib/targets.mjs';
 
 const { values } = parseArgs({
   options: {
     serve: { type: 'string' },
+    stdio: { type: 'boolean', default: false },
     program: { type: 'string' },
     concurrency: { type: 'string', default: '64' },
     size: { type: 'string' },
@@ -28,7 +31,11 @@ const nodeArgs = ['--cpu-prof', '--cpu-prof-interval=200', `--cpu-prof-dir=${fol
 const size = Number(values.size ?? 0);
 
 try {
-  const { window, calls } = await (values.serve === undefined ? profileCrossing() : profileServe(values.serve));
+  const { window, calls } = await (values.stdio
+    ? profileStdio()
+    : values.serve === undefined
+      ? profileCrossing()
+      : profileServe(values.serve));
   const file = join(folder, readdirSync(folder).find((name) => name.endsWith('.cpuprofile')) ?? 'none');
   if (values.keep !== undefined) copyFileSync(file, values.keep);
   print(selfTimes(JSON.parse(readFileSync(file, 'utf8')), window), calls);
@@ -45,6 +52,23 @@ async function profileCrossing() {
   const crossing = await startCrossing(notebridge(values.program), nodeArgs);
   const profiled = await profileBursts((ms) => burst(crossing, { call, concurrency: Number(values.concurrency), maxCalls: 1_000_000, ms }));
   await crossing.end();
+  return profiled;
+}
+
+async function profileStdio() {
+  const config = join(folder, 'mcp.json');
+  const server = fileURLToPath(new URL('gateways/programs/echo-server.mjs', import.meta.url));
+  writeFileSync(config, JSON.stringify({ mcpServers: { it: { command: process.execPath, args: [server], names: 'plain' } } }));
+  const { args, ...target } = notebridge(values.program);
+  const [program] = args;
+  const own = [program, 'stdio', '--notebook', 'none', '--standalone', '--config', config];
+  const middle = startMiddle({ ...target, args: own }, nodeArgs);
+  await middle.agent.initialize();
+  const call = size > 0 ? (agent) => agent.payload(size) : (agent) => agent.echo();
+  const profiled = await profileBursts((ms) =>
+    burst({ ...middle, processes: [middle.pid] }, { call, concurrency: Number(values.concurrency), maxCalls: 1_000_000, ms }),
+  );
+  await middle.end();
   return profiled;
 }
 

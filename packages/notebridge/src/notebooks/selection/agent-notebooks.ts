@@ -10,6 +10,7 @@ export class AgentNotebooks {
   #selected: NotebookLink | undefined;
   #hasEnded = false;
   #choosing: Promise<void> = Promise.resolve();
+  #choices = 0;
 
   /** `first`: the notebook of the command line, if it names one. */
   constructor(first: NotebookLink | undefined) {
@@ -52,11 +53,16 @@ export class AgentNotebooks {
   /** The agent has asked for another selection, until the returned function is called. */
   beginChoice(): () => void {
     let end: () => void = () => {};
+    this.#choices++;
     const choice = new Promise<void>((resolve) => {
       end = resolve;
-    });
+    }).then(() => void this.#choices--);
     this.#choosing = Promise.all([this.#choosing, choice]).then(() => {});
     return end;
+  }
+
+  get isChoosing(): boolean {
+    return this.#choices > 0;
   }
 
   /** What it has asked for before is selected: a call behind it that names no notebook means that one. Never rejects. */

@@ -72,12 +72,18 @@ export class NotebookSelection implements Provider {
     return `${first.instructions ?? ''}${isListed && listedBeside === undefined ? selectionInstructions : ''}`;
   }
 
-  async request(method: string, params: JsonObject, context: CallContext): Promise<JsonObject> {
+  // Most calls go to the one notebook that there is: each promise between would be felt in all of them.
+  request(method: string, params: JsonObject, context: CallContext): Promise<JsonObject> {
     const { first, mayChoose } = this.#options;
     if (mayChoose?.(context) === false) return first.request(method, params, context);
     const agent = this.#agentOf(context);
     if (method === 'tools/list') return this.#listTools(agent, params, context);
-    if (method === 'tools/call') return this.#callTool(agent, params, context);
+    if (method !== 'tools/call') return this.#requestOfCurrent(agent, method, params, context);
+    const link = this.#certain(agent, params);
+    return link === undefined ? this.#callTool(agent, params, context) : link.request(method, params, context);
+  }
+
+  async #requestOfCurrent(agent: AgentNotebooks, method: string, params: JsonObject, context: CallContext): Promise<JsonObject> {
     const link = this.#currentOf(agent);
     if (link === undefined) throw await this.#connector.ambiguity(agent);
     return link.request(method, params, context);
@@ -168,6 +174,15 @@ export class NotebookSelection implements Provider {
   #pass(event: ProviderEvent, link: NotebookLink): void {
     if (event.method === toolsChanged) this.#known.delete(link);
     this.#events.emit(event);
+  }
+
+  /** Where a call goes that chooses nothing, names nothing and is no run's; undefined: that is to be found out. */
+  #certain(agent: AgentNotebooks, { name, arguments: args }: JsonObject): NotebookLink | undefined {
+    if (agent.isChoosing || typeof name !== 'string' || selectionNames.has(name) || runNames.has(name)) return undefined;
+    if (isJsonObject(args) && notebookArgument in args) return undefined;
+    const { first, lastingTools } = this.#options;
+    const current = this.#currentOf(agent);
+    return current === first || lastingTools?.has(name) !== true ? current : undefined;
   }
 
   async #callTool(agent: AgentNotebooks, params: JsonObject, context: CallContext): Promise<JsonObject> {
