@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { drivesBrowser } from '../../../../scripts/drives-browser.mjs';
 import { findChromium, Stage } from './support/browser.js';
@@ -20,6 +21,7 @@ const form = {
   },
 };
 const url = `https://login.example/start?state=${'s'.repeat(200)}&next=%2F#end`;
+const folder = process.env.NOTEBOOK_SHOTS;
 const asks = `The server “github”, which the code calls, asks`;
 
 describe('what a server asks in a call of the code that a person runs', () => {
@@ -116,4 +118,16 @@ describe('what a server asks in a call of the code that a person runs', () => {
     await page.getByRole('button', { name: 'Send' }).click();
     expect(await answer()).toEqual({ action: 'accept', content: {} });
   });
+
+  for (const width of [360, 1024])
+    for (const colorScheme of ['light', 'dark'] as const)
+      it(`looks right: ${width} ${colorScheme}`, unhurried, async ({ skip }) => {
+        skip(!folder, 'pictures are for people to look at: name a folder in NOTEBOOK_SHOTS');
+        const { page } = await open(form);
+        await page.setViewportSize({ width, height: 900 });
+        await page.emulateMedia({ colorScheme });
+        await page.locator('.question').scrollIntoViewIfNeeded();
+        await page.screenshot({ path: join(folder ?? '', `question-${width}-${colorScheme}.png`) });
+        await page.keyboard.press('Escape');
+      });
 });
