@@ -5,7 +5,7 @@ const layers = [
   ['core'],
   ['processes', 'rpc', 'state'],
   ['identity', 'net', 'questions'],
-  ['bindings', 'broker', 'catalog', 'code-mode', 'config', 'grants', 'middleware', 'notebooks', 'recording', 'skills', 'upstreams'],
+  ['bindings', 'broker', 'calls', 'catalog', 'code-mode', 'config', 'grants', 'middleware', 'notebooks', 'recording', 'skills', 'upstreams'],
   ['hub.ts'],
   ['doors'],
   ['reference'],

@@ -131,7 +131,7 @@ function addDoors(
     endSession,
     limits: { pollAfterMs },
   });
-  createOwnerDoor(app, { servers, pending: guard.pending, authenticate });
+  createOwnerDoor(app, { servers, pending: guard.pending, calls: guard.calls, redactor: settings.redactor, authenticate });
   createExchangeDoor(
     app,
     new GrantExchange({ store: guard.store, rules: config.exchange, readKeys: (path) => readFile(path, 'utf8'), logger }),

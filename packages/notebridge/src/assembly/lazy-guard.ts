@@ -80,7 +80,8 @@ export function createLazyGuard(settings: Settings, parts: GuardedParts): LazyGu
     return (await open()).middleware.onMessage(context, callNext);
   };
   /** Of what the owner sends: what is recorded, or may have to be approved. */
-  const needsGuard = (context: MiddlewareContext): boolean => isAuditedForAll(context) && ((isAudited && !isBroken) || approvalPolicy.isOn);
+  const needsGuard = (context: MiddlewareContext): boolean =>
+    isAuditedForAll(context) && ((isAudited && !isBroken) || approvalPolicy.isOn || opened?.calls.isOn === true);
   return {
     middleware: {
       name: 'guard',

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { RecentCalls } from '../calls/recent-calls.js';
 import type { CallContext } from '../core/call-context.js';
 import type { Tool } from '../core/mcp.js';
 import { codeModeServer, type ToolAddress } from '../core/tool-address.js';
@@ -39,6 +40,8 @@ export interface OpenGuard {
   admission: Admission;
   /** Records refused attempts. */
   refusals: Refusals;
+  /** Those that run, and the last ones, for the owner to look at. */
+  calls: RecentCalls;
   /** Calls that wait for the owner. */
   pending: PendingApprovals;
   /** Writes the last lines of the audit. Closing twice is harmless. */
@@ -54,6 +57,7 @@ export function openGuard(settings: Settings, parts: GuardedParts, grants: Grant
   const { store, delegations, policy } = grants;
   const admission = new Admission({ store, delegations, isTrusted: (server) => policy().isTrusted(server) });
   const audit = openAudit(settings);
+  const calls = new RecentCalls();
   const pending = new PendingApprovals();
   const { redactor } = settings;
   const labelOf = (grantId: string): string | undefined => admission.labelOf(grantId);
@@ -62,6 +66,7 @@ export function openGuard(settings: Settings, parts: GuardedParts, grants: Grant
   const middleware = createGuard({
     admission,
     audit,
+    observer: calls,
     approvals,
     resolve: (name) => ofCodeMode(name) ?? servers?.provider.addressOf(name),
     learn: (name, context) => (ofCodeMode(name) === undefined ? servers?.provider.learn(name, context) : undefined),
@@ -74,7 +79,7 @@ export function openGuard(settings: Settings, parts: GuardedParts, grants: Grant
     refusals.close();
     audit?.close();
   };
-  return { middleware, admission, refusals, pending, close };
+  return { middleware, admission, refusals, calls, pending, close };
 }
 
 /** Of this user, unless the config names another file. */

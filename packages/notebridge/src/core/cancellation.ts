@@ -8,6 +8,7 @@ export class Cancellation {
   #others: Set<(reason: string) => void> | undefined;
   #reason: string | undefined;
   #callerIsGone = false;
+  #callerWaits = false;
   #controller: AbortController | undefined;
 
   /** Why it was cancelled, or undefined while it was not. */
@@ -18,6 +19,11 @@ export class Cancellation {
   /** It was not asked for: the caller's connection ended. Work that can be picked up again may go on. */
   get callerIsGone(): boolean {
     return this.#callerIsGone;
+  }
+
+  /** Somebody else cancelled it, and the caller is to be answered. */
+  get callerWaits(): boolean {
+    return this.#callerWaits;
   }
 
   /** The same as an `AbortSignal`, for everything that takes one. */
@@ -47,10 +53,14 @@ export class Cancellation {
   }
 
   /** Cancels; the first reason stays. */
-  cancel(reason: string, { callerIsGone = false }: { callerIsGone?: boolean } = {}): void {
+  cancel(
+    reason: string,
+    { callerIsGone = false, callerWaits = false }: { callerIsGone?: boolean; callerWaits?: boolean } = {},
+  ): void {
     if (this.#reason !== undefined) return;
     this.#reason = reason;
     this.#callerIsGone = callerIsGone;
+    this.#callerWaits = callerWaits;
     const first = this.#listener;
     const others = this.#others;
     this.#listener = this.#others = undefined;

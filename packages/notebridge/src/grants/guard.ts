@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { toPrivateResult } from '../core/cache-hints.js';
 import type { CallContext } from '../core/call-context.js';
+import type { CallObserver } from '../core/call-observer.js';
 import { BridgeError, codeOf, RemoteError } from '../core/errors.js';
 import { errorCodeMetaKey, type Tool } from '../core/mcp.js';
 import { type Answered, answer, type CallNext, type Middleware, type MiddlewareContext } from '../core/middleware.js';
@@ -19,6 +20,8 @@ export interface GuardOptions {
   admission: Admission;
   /** Left out: no audit. */
   audit?: AuditLog | undefined;
+  /** Left out: nobody looks at calls while they run. */
+  observer?: CallObserver | undefined;
   /** Left out: nobody is asked before a call. */
   approvals?: Approvals | undefined;
   /**
@@ -173,10 +176,11 @@ function showAllowed({ context, callNext, items, maySee }: Listing, { admission 
 }
 
 /** Records what was refused before it began as well. */
-function refuse(context: MiddlewareContext, error: unknown, { admission, audit }: GuardOptions): Promise<never> {
+function refuse(context: MiddlewareContext, error: unknown, { admission, audit, observer }: GuardOptions): Promise<never> {
   const { method, message, caller } = context;
   const outcome = codeOf(error) ?? 'internal';
   const label = caller.principal?.kind === 'grant' ? admission.labelOf(caller.principal.grantId) : undefined;
+  if (observer?.isOn === true) observer.begin({ context, address: undefined, args: message, label })(outcome, undefined);
   audit?.add({
     context,
     method,
@@ -241,9 +245,10 @@ interface Run {
 /** Admits, asks, calls, releases, and records the call, whatever its outcome. Not async: every call goes through here. */
 function run(
   { context, callNext, address, admit, approve, admitAgain, args }: Run,
-  { admission, audit }: GuardOptions,
+  { admission, audit, observer }: GuardOptions,
 ): Promise<Answered<JsonObject>> {
-  if (audit === undefined && admit === undefined && approve === undefined) return callNext(context);
+  const isObserved = observer?.isOn === true;
+  if (audit === undefined && admit === undefined && approve === undefined && !isObserved) return callNext(context);
   const startedAt = performance.now();
   const { principal } = context.caller;
   // Asked now: a grant may have ended by the end of the call.
@@ -251,7 +256,9 @@ function run(
   let ticket: Ticket | undefined;
   let approvedBy: ApprovedBy | undefined;
   let isAsked = false;
+  const endObserved = isObserved ? observer.begin({ context, address, args, label }) : undefined;
   const end = (outcome: string, result: unknown): void => {
+    endObserved?.(outcome, result);
     const durationMs = performance.now() - startedAt;
     audit?.add({ context, method: context.method, address, args, result, outcome, durationMs, endedAt: Date.now(), label, approvedBy });
     ticket?.release();

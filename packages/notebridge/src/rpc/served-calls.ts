@@ -13,7 +13,7 @@ export interface ServedCallsOptions {
   maxInFlight?: number;
 }
 
-/** Receives the answer to a request of the other side; not called for one that was cancelled. */
+/** Receives the answer to a request of the other side; not called for one that the caller cancelled. */
 export type Respond = (answer?: JsonObject) => void;
 
 /** Calls of the other side that run here. */
@@ -39,8 +39,8 @@ export class ServedCalls {
     this.#calls.add(key, call);
     const finish = (answer: JsonObject): void => {
       this.#calls.take(key);
-      // A cancelled request is not answered (MCP, cancellation): the caller has forgotten it.
-      respond(call.reason === undefined ? answer : undefined);
+      // A request that the caller cancelled is not answered (MCP, cancellation): it has forgotten it.
+      respond(call.reason === undefined || call.callerWaits ? answer : undefined);
     };
     const fail = (error: unknown): void => finish(toErrorAnswer(id, error));
     try {

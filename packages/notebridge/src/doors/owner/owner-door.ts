@@ -1,19 +1,29 @@
+import type { RecentCalls } from '../../calls/recent-calls.js';
+import type { SeenCall } from '../../calls/seen-call.js';
 import { describeServers } from '../../catalog/describe-servers.js';
 import type { ToolServers } from '../../core/tool-server.js';
 import { printMessage } from '../../core/wire.js';
+import { BridgeError } from '../../core/errors.js';
 import type { PendingApprovals } from '../../grants/approvals/pending-approvals.js';
+import type { Redacting } from '../../util/redactor.js';
 import { type Authenticate, Authenticator } from '../http/authenticator.js';
 import type { HttpApp } from '../http/http-app.js';
 import type { HttpContext } from '../http/http-context.js';
 import { refuse } from '../http/refusal.js';
 import { printApproval, receiveDecision } from './approval-routes.js';
 import { answerBindingsInput } from './bindings-input.js';
+import { describeCall, findCalls, printCall } from './call-routes.js';
+import { OwnerEvents } from './event-route.js';
 import { unknownServer } from './unknown-server.js';
 
 export interface OwnerDoorOptions {
   servers: ToolServers;
   /** The calls that wait for the owner. */
   pending: PendingApprovals;
+  /** Those that run, and the last ones. */
+  calls: RecentCalls;
+  /** Takes the secrets out of what was sent and answered. */
+  redactor: Redacting;
   authenticate: Authenticate;
 }
 
@@ -21,18 +31,21 @@ export interface OwnerDoorOptions {
 export const ownerPrefix = '/api/v1/hub';
 
 /** Adds what only the owner may see, and decide: the status of each server, its process, why it failed; calls that wait. Call it before `listenHttp`. */
-export function createOwnerDoor(app: HttpApp, { servers, pending, authenticate }: OwnerDoorOptions): void {
+export function createOwnerDoor(app: HttpApp, { servers, pending, calls, redactor, authenticate }: OwnerDoorOptions): void {
   const authenticator = new Authenticator(authenticate, { onRefused: app.refused });
-  const add = (path: string, answer: (context: HttpContext) => unknown, methods = ['GET', 'HEAD']): void => {
+  const addRoute = (path: string, answer: (context: HttpContext) => unknown, methods: readonly string[]): void => {
     const handle = async (context: HttpContext): Promise<void> => {
       const { principal, request } = context;
-      if (principal.kind === 'owner') return context.sendJson(200, printMessage(await answer(context)));
+      if (principal.kind === 'owner') return void (await answer(context));
       app.refused(request, { reason: 'wrong_door', grantId: principal.kind === 'grant' ? principal.grantId : undefined });
       context.refuse(forOwnerAlone);
     };
     app.addRoute({ methods, path: `${ownerPrefix}${path}`, authenticator, handle });
   };
+  const add = (path: string, answer: (context: HttpContext) => unknown, methods = ['GET', 'HEAD']): void =>
+    addRoute(path, async (context) => context.sendJson(200, printMessage(await answer(context))), methods);
   pending.isWatched = true;
+  calls.isOn = true;
   add('/approvals', () => ({ approvals: pending.list().map(printApproval) }));
   const decide = async ({ request, params: [id = ''] }: HttpContext) =>
     printApproval(pending.decide(id, await receiveDecision(request, app.maxBodyBytes)));
@@ -46,6 +59,17 @@ export function createOwnerDoor(app: HttpApp, { servers, pending, authenticate }
     await server.listTools();
     return describeServers(servers).find((report) => report.name === name);
   });
+  const events = new OwnerEvents({ calls, servers });
+  addRoute('/events', (context) => events.answer(context), ['GET']);
+  add('/calls', ({ query }) => findCalls(calls, query));
+  addRoute('/calls/:id', (context) => context.sendJson(200, printCall(callOf(context, calls), redactor)), ['GET', 'HEAD']);
+  add('/calls/:id/cancel', (context) => describeCall(calls.cancel(callOf(context, calls).id)), ['POST']);
+}
+
+function callOf({ params: [id = ''] }: HttpContext, calls: RecentCalls): SeenCall {
+  const call = calls.find(id);
+  if (call !== undefined) return call;
+  throw new BridgeError('bad_params', `There is no call ${JSON.stringify(id)} (any more). See: ${ownerPrefix}/calls`);
 }
 
 const forOwnerAlone = refuse(403, 'This is for the owner of the hub alone.');

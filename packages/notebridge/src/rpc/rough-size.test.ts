@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { LongString, setLongString } from '../rpc/long-strings.js';
+import { LongString, setLongString } from './long-strings.js';
 import { roughSizeOf } from './rough-size.js';
 
 describe('roughSizeOf', () => {

@@ -1,0 +1,23 @@
+import type { MiddlewareContext } from './middleware.js';
+import type { ToolAddress } from './tool-address.js';
+
+/** A call that has begun. */
+export interface BegunCall {
+  context: MiddlewareContext;
+  /** Undefined: what it is about is not known. */
+  address: ToolAddress | undefined;
+  args: unknown;
+  /** What the owner called the grant of the caller. */
+  label: string | undefined;
+}
+
+/** To be called once. `outcome`: as in the audit. `result`: undefined if the call failed. */
+export type EndCall = (outcome: string, result: unknown) => void;
+
+/** Learns of each call while it runs, beside the audit, which learns of its end. */
+export interface CallObserver {
+  /** False: nobody looks, and no call need be told. */
+  readonly isOn: boolean;
+  /** Never throws. */
+  begin(call: BegunCall): EndCall;
+}

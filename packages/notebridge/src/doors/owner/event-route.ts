@@ -1,0 +1,95 @@
+import type { JsonObject } from '@notebridge/kit/json';
+import type { RecentCalls } from '../../calls/recent-calls.js';
+import type { SeenCall } from '../../calls/seen-call.js';
+import type { ToolServers } from '../../core/tool-server.js';
+import { printMessage } from '../../core/wire.js';
+import { EventStream } from '../http/event-stream.js';
+import type { HttpContext } from '../http/http-context.js';
+import { refuse } from '../http/refusal.js';
+import { describeCall } from './call-routes.js';
+
+const heartbeatMs = 15_000;
+/** A reader who is slower than this is told less often. Bytes. */
+const maxUnsentBytes = 1024 * 1024;
+/** However many calls there are, a page is told of them so often. Milliseconds. */
+const tellEveryMs = 250;
+/** Of more calls in that time only the newest are told of; how many there were stands beside them. */
+const mostCalls = 200;
+/** Streams at once. */
+const mostStreams = 32;
+
+export interface Watched {
+  calls: RecentCalls;
+  servers: ToolServers;
+}
+
+/**
+ * Tells the owner what changes, as server-sent events: `calls` with those that began or ended since the last one, and `servers` when
+ * their list is to be asked for anew. A call costs an entry in a map for each reader, and nothing where nobody reads.
+ */
+export class OwnerEvents {
+  readonly #watched: Watched;
+  #open = 0;
+
+  constructor(watched: Watched) {
+    this.#watched = watched;
+  }
+
+  answer(context: HttpContext): void {
+    if (this.#open >= mostStreams) return context.refuse(tooMany);
+    this.#open++;
+    const { response, headers } = context;
+    const stream = new EventStream(response, { headers, heartbeatMs, maxUnsentBytes });
+    const stop = this.#tell(stream);
+    response.once('close', () => {
+      this.#open--;
+      stop();
+    });
+    stream.open();
+  }
+
+  /** Returns what ends it. */
+  #tell(stream: EventStream): () => void {
+    const { calls, servers } = this.#watched;
+    const changed = new Map<string, SeenCall>();
+    let haveServersChanged = false;
+    let timer: NodeJS.Timeout | undefined;
+    const tell = (): void => {
+      timer = undefined;
+      // What waits is told of in one piece when the reader has caught up.
+      if (stream.isFull) return later();
+      if (changed.size > 0) stream.send('calls', printMessage(toNews(calls, changed)));
+      if (haveServersChanged) stream.send('servers', '{}');
+      changed.clear();
+      haveServersChanged = false;
+    };
+    const later = (): void => {
+      timer ??= setTimeout(tell, tellEveryMs);
+    };
+    const ends = [
+      calls.changed.add((call) => {
+        // The newest last, also of one that is told of already.
+        changed.delete(call.id);
+        changed.set(call.id, call);
+        if (changed.size > mostCalls) changed.delete(changed.keys().next().value ?? '');
+        later();
+      }),
+      servers.subscribe(({ kind }) => {
+        if (kind === 'notification') return;
+        haveServersChanged = true;
+        later();
+      }),
+    ];
+    return () => {
+      clearTimeout(timer);
+      for (const end of ends) end();
+    };
+  }
+}
+
+/** Beside the calls stand the totals: of many calls only the newest are told of. */
+function toNews(calls: RecentCalls, changed: ReadonlyMap<string, SeenCall>): JsonObject {
+  return { calls: [...changed.values()].map(describeCall), totals: { ...calls.totals } };
+}
+
+const tooMany = refuse(503, `The owner has ${mostStreams} streams of events open already. Close one.`);
