@@ -131,7 +131,15 @@ function addDoors(
     endSession,
     limits: { pollAfterMs },
   });
-  createOwnerDoor(app, { servers, pending: guard.pending, calls: guard.calls, redactor: settings.redactor, authenticate });
+  createOwnerDoor(app, {
+    servers,
+    pending: guard.pending,
+    calls: guard.calls,
+    log: settings.recentLog,
+    redactor: settings.redactor,
+    hub: { pid: process.pid, countGrants: () => guard.store.list().length, configFile: config.file, isCodeMode: config.codeMode.enabled },
+    authenticate,
+  });
   createExchangeDoor(
     app,
     new GrantExchange({ store: guard.store, rules: config.exchange, readKeys: (path) => readFile(path, 'utf8'), logger }),

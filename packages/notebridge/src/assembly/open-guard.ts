@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { RecentCalls } from '../calls/recent-calls.js';
 import type { CallContext } from '../core/call-context.js';
 import type { Tool } from '../core/mcp.js';
 import { codeModeServer, type ToolAddress } from '../core/tool-address.js';
@@ -13,6 +12,7 @@ import type { Delegations } from '../grants/delegations.js';
 import { createGuard, type Guard } from '../grants/guard.js';
 import { notebookServer } from '../grants/guarded-methods.js';
 import { Refusals } from '../grants/refusals.js';
+import { RecentCalls } from '../recent/recent-calls.js';
 import type { ConfigServers } from './config-servers.js';
 import type { NotebookPlace } from './notebooks/open-notebook.js';
 import type { Settings } from './settings.js';

@@ -6,6 +6,7 @@ import { loadMiddlewareModules } from '../config/load-middleware.js';
 import type { ClosableLogger } from '../core/logger.js';
 import type { Middleware } from '../core/middleware.js';
 import type { Environment } from '../processes/environment.js';
+import { RecentLog } from '../recent/recent-log.js';
 import type { RecordChannel } from '../rpc/tapped-channel.js';
 import { ownVersion } from '../state/own-files.js';
 import { type Redacting, Redactor } from '../util/redactor.js';
@@ -43,6 +44,8 @@ export interface Settings {
   env: Environment;
   stateDir: string;
   logger: ClosableLogger;
+  /** The last lines of the log. */
+  recentLog: RecentLog;
   redactor: Redactor;
   recorder: SessionRecorder | undefined;
   serverInfo: JsonObject;
@@ -54,13 +57,15 @@ export async function readSettings(options: SettingsOptions): Promise<Settings> 
   const config = typeof options.config === 'object' ? options.config : await loadConfig({ file: options.config, env });
   const ofConfig = await loadMiddlewareModules(config.middleware, config.baseDir);
   const redactor = new Redactor();
-  const logger = options.createLogger?.(redactor) ?? silentLogger;
+  const recentLog = new RecentLog();
+  const logger = recentLog.tee(options.createLogger?.(redactor) ?? silentLogger);
   return {
     config,
     middlewares: [...ofConfig, ...(options.middlewares ?? [])],
     env,
     stateDir: options.stateDir ?? stateDir(env),
     logger,
+    recentLog,
     redactor,
     recorder: options.createRecorder?.(redactor, logger),
     serverInfo: options.serverInfo ?? ownServerInfo(),

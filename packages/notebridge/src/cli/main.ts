@@ -13,6 +13,8 @@ const usageCodes = new Set<ErrorCode>(['bad_usage', 'bad_config', 'bad_middlewar
 /** The names under which commands are loaded, each only when it is called: an agent waits for `stdio`. */
 const lazyCommands: Record<string, () => Promise<Command>> = {
   serve: async () => (await import('./commands/serve.js')).serveCommand(),
+  status: async () => (await import('./commands/status.js')).statusCommand(),
+  logs: async () => (await import('./commands/logs.js')).logsCommand(),
   servers: async () => (await import('./commands/servers.js')).serversCommand(),
   tools: async () => (await import('./commands/tools.js')).toolsCommand(),
   call: async () => (await import('./commands/call.js')).callCommand(),

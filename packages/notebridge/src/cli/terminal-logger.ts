@@ -21,7 +21,7 @@ export function createTerminalLogger({ level: lowest, redactor, write, format, p
   });
 }
 
-interface Line {
+export interface Line {
   level: LoggerLevel;
   message: string;
   fields: JsonObject;
@@ -32,7 +32,7 @@ function toJsonLine({ level, message, fields, time }: Line): string {
   return printJson({ level, time: time.toISOString(), ...fields, msg: message });
 }
 
-function toTextLine({ level, message, fields, time }: Line, paint: Paint): string {
+export function toTextLine({ level, message, fields, time }: Line, paint: Paint): string {
   const clock = paint.dim(time.toTimeString().slice(0, 8));
   const { server, stream, ...others } = fields;
   // A server's own words, not ours: they may hold anything, and must not steer the terminal.

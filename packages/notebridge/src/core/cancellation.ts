@@ -53,10 +53,7 @@ export class Cancellation {
   }
 
   /** Cancels; the first reason stays. */
-  cancel(
-    reason: string,
-    { callerIsGone = false, callerWaits = false }: { callerIsGone?: boolean; callerWaits?: boolean } = {},
-  ): void {
+  cancel(reason: string, { callerIsGone = false, callerWaits = false }: { callerIsGone?: boolean; callerWaits?: boolean } = {}): void {
     if (this.#reason !== undefined) return;
     this.#reason = reason;
     this.#callerIsGone = callerIsGone;

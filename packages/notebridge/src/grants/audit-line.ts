@@ -2,9 +2,9 @@ import { printJson } from '@notebridge/kit/exact-json';
 import { isJsonObject } from '@notebridge/kit/json';
 import type { CallContext, Caller } from '../core/call-context.js';
 import type { ToolAddress } from '../core/tool-address.js';
+import { roughSizeOf } from '../rpc/rough-size.js';
 import type { Redactor } from '../util/redactor.js';
 import { toArgumentHash } from './argument-hash.js';
-import { roughSizeOf } from '../rpc/rough-size.js';
 
 /** Who allowed a call: the person at the agent that made it, the owner, or either of them for the whole session before. */
 export type ApprovedBy = 'elicitation' | 'owner' | 'session';

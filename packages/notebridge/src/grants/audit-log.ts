@@ -109,8 +109,8 @@ export class AuditLog {
         if ('context' in entry) addAuditLine(pieces, entry, this.#options);
         else pieces.push(toRefusedLine(entry));
       } catch (error) {
-        const callId = 'context' in entry ? entry.context.callId : 'none';
-        this.#logger.error(`A call could not be recorded in the audit: ${messageOf(error)}`, { callId });
+        const call = 'context' in entry ? { call_id: entry.context.callId } : {};
+        this.#logger.error(`A call could not be recorded in the audit: ${messageOf(error)}`, call);
       }
     }
     return this.#options.redactor.redact(pieces.join(''));

@@ -16,6 +16,7 @@ import { codeModeRuns } from '../support/code-mode-guide.js';
 import { createContext } from '../support/create-context.js';
 import { elsewhereRuns } from '../support/elsewhere-guide.js';
 import { withCommand } from '../support/installed-command.js';
+import { operatingRuns } from '../support/operating-guide.js';
 import { Program } from '../support/program.js';
 import { RawPage } from '../support/raw-page.js';
 import { recordingRuns } from '../support/recording-guide.js';
@@ -292,7 +293,7 @@ const answerKeys = ['success', 'result', 'error', 'is_error', 'content', 'meta',
 describe('every snippet of the documentation', () => {
   // A snippet may be a whole demo, and has no less time than a person would give it.
   it.each(snippets)('$page:$line ($lang) runs', { timeout: 120_000 }, async ({ runs: name, code }) => {
-    const known = { ...runs, ...guide.runs, ...codeModeRuns, ...recordingRuns(folder), ...elsewhereRuns(folder) };
+    const known = { ...runs, ...guide.runs, ...codeModeRuns, ...operatingRuns(shell), ...recordingRuns(folder), ...elsewhereRuns(folder) };
     expect(Object.keys(known)).toContain(name);
     await known[name ?? '']?.(code);
   });

@@ -1,8 +1,8 @@
 import type { JsonObject } from '@notebridge/kit/json';
-import type { CallFilter, RecentCalls } from '../../calls/recent-calls.js';
-import type { Kept, SeenCall } from '../../calls/seen-call.js';
 import { BridgeError } from '../../core/errors.js';
 import { printMessage } from '../../core/wire.js';
+import type { CallFilter, RecentCalls } from '../../recent/recent-calls.js';
+import type { SeenCall, SeenValue } from '../../recent/seen-call.js';
 import type { Redacting } from '../../util/redactor.js';
 
 const usualLimit = 100;
@@ -40,13 +40,13 @@ export function describeCall(call: SeenCall): JsonObject {
 /** One call with what was sent and answered, secrets taken out: printed, since exact numbers are to stay what they are. */
 export function printCall(call: SeenCall, redactor: Redacting): string {
   const described = printMessage(describeCall(call)).slice(0, -1);
-  const part = (name: string, kept: Kept): string =>
+  const part = (name: string, kept: SeenValue): string =>
     kept.isGone ? `"${name}":null,"${name}_left_out":true` : `"${name}":${printKept(kept, redactor)}`;
   return `${described},${part('arguments', call.args)},${part('result', call.result)}}`;
 }
 
 /** A secret may hold what JSON has to escape; its spelling inside JSON is known as well. */
-function printKept({ value }: Kept, redactor: Redacting): string {
+function printKept({ value }: SeenValue, redactor: Redacting): string {
   return value === undefined ? 'null' : redactor.redact(printMessage(value));
 }
 
@@ -56,8 +56,8 @@ export function findCalls(calls: RecentCalls, query: URLSearchParams): JsonObjec
   let limit = usualLimit;
   let before: string | undefined;
   for (const [name, value] of query) {
-    if (name === 'limit') limit = toNumber(name, value, mostLimit);
-    else if (name === 'before') before = String(toNumber(name, value, Number.MAX_SAFE_INTEGER));
+    if (name === 'limit') limit = toNumber(name, value, { least: 1, most: mostLimit });
+    else if (name === 'before') before = String(toNumber(name, value, { least: 1, most: Number.MAX_SAFE_INTEGER }));
     else if (isFilter(name)) filter[name] = value;
     else
       throw new BridgeError('bad_params', `There is no ${JSON.stringify(name)}; there are ${[...filters, 'limit', 'before'].join(', ')}.`);
@@ -72,8 +72,9 @@ function isFilter(name: string): name is (typeof filters)[number] {
   return (filters as readonly string[]).includes(name);
 }
 
-function toNumber(name: string, value: string, most: number): number {
-  const number = /^\d{1,16}$/.test(value) ? Number(value) : 0;
-  if (number >= 1 && number <= most) return number;
-  throw new BridgeError('bad_params', `"${name}" is ${JSON.stringify(value)}; it must be a whole number from 1 to ${most}.`);
+/** A number of a query. @throws BridgeError `bad_params`. */
+export function toNumber(name: string, value: string, { least, most }: { least: number; most: number }): number {
+  const number = /^\d{1,16}$/.test(value) ? Number(value) : Number.NaN;
+  if (number >= least && number <= most) return number;
+  throw new BridgeError('bad_params', `"${name}" is ${JSON.stringify(value)}; it must be a whole number from ${least} to ${most}.`);
 }

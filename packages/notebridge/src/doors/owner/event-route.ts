@@ -1,8 +1,8 @@
 import type { JsonObject } from '@notebridge/kit/json';
-import type { RecentCalls } from '../../calls/recent-calls.js';
-import type { SeenCall } from '../../calls/seen-call.js';
 import type { ToolServers } from '../../core/tool-server.js';
 import { printMessage } from '../../core/wire.js';
+import type { RecentCalls } from '../../recent/recent-calls.js';
+import type { SeenCall } from '../../recent/seen-call.js';
 import { EventStream } from '../http/event-stream.js';
 import type { HttpContext } from '../http/http-context.js';
 import { refuse } from '../http/refusal.js';

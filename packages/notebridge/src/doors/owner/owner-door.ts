@@ -1,10 +1,11 @@
-import type { RecentCalls } from '../../calls/recent-calls.js';
-import type { SeenCall } from '../../calls/seen-call.js';
 import { describeServers } from '../../catalog/describe-servers.js';
+import { BridgeError } from '../../core/errors.js';
 import type { ToolServers } from '../../core/tool-server.js';
 import { printMessage } from '../../core/wire.js';
-import { BridgeError } from '../../core/errors.js';
 import type { PendingApprovals } from '../../grants/approvals/pending-approvals.js';
+import type { RecentCalls } from '../../recent/recent-calls.js';
+import type { RecentLog } from '../../recent/recent-log.js';
+import type { SeenCall } from '../../recent/seen-call.js';
 import type { Redacting } from '../../util/redactor.js';
 import { type Authenticate, Authenticator } from '../http/authenticator.js';
 import type { HttpApp } from '../http/http-app.js';
@@ -14,6 +15,8 @@ import { printApproval, receiveDecision } from './approval-routes.js';
 import { answerBindingsInput } from './bindings-input.js';
 import { describeCall, findCalls, printCall } from './call-routes.js';
 import { OwnerEvents } from './event-route.js';
+import { type DescribedHub, describeHub } from './hub-status.js';
+import { answerLog } from './log-route.js';
 import { unknownServer } from './unknown-server.js';
 
 export interface OwnerDoorOptions {
@@ -22,16 +25,20 @@ export interface OwnerDoorOptions {
   pending: PendingApprovals;
   /** Those that run, and the last ones. */
   calls: RecentCalls;
-  /** Takes the secrets out of what was sent and answered. */
+  /** The last lines of the log. */
+  log: RecentLog;
+  /** Takes the secrets out of what is shown of calls and the log. */
   redactor: Redacting;
+  /** What else the status of the hub says. */
+  hub: Pick<DescribedHub, 'countGrants' | 'configFile' | 'isCodeMode' | 'pid'>;
   authenticate: Authenticate;
 }
 
 /** The path under which the owner's own commands ask for the hub's status. */
 export const ownerPrefix = '/api/v1/hub';
 
-/** Adds what only the owner may see, and decide: the status of each server, its process, why it failed; calls that wait. Call it before `listenHttp`. */
-export function createOwnerDoor(app: HttpApp, { servers, pending, calls, redactor, authenticate }: OwnerDoorOptions): void {
+/** Adds what only the owner may see, and decide: the status of the hub and of each server, calls, the log, calls that wait. Call it before `listenHttp`. */
+export function createOwnerDoor(app: HttpApp, { servers, pending, calls, log, redactor, hub, authenticate }: OwnerDoorOptions): void {
   const authenticator = new Authenticator(authenticate, { onRefused: app.refused });
   const addRoute = (path: string, answer: (context: HttpContext) => unknown, methods: readonly string[]): void => {
     const handle = async (context: HttpContext): Promise<void> => {
@@ -46,6 +53,8 @@ export function createOwnerDoor(app: HttpApp, { servers, pending, calls, redacto
     addRoute(path, async (context) => context.sendJson(200, printMessage(await answer(context))), methods);
   pending.isWatched = true;
   calls.isOn = true;
+  add('', () => describeHub({ servers, pending, calls, ...hub }));
+  addRoute('/logs', async (context) => context.sendJson(200, await answerLog(log, context, redactor)), ['GET']);
   add('/approvals', () => ({ approvals: pending.list().map(printApproval) }));
   const decide = async ({ request, params: [id = ''] }: HttpContext) =>
     printApproval(pending.decide(id, await receiveDecision(request, app.maxBodyBytes)));

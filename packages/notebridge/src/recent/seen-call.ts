@@ -1,12 +1,12 @@
-import { principalKey, owner } from '../core/principal.js';
 import type { BegunCall } from '../core/call-observer.js';
+import { owner, principalKey } from '../core/principal.js';
 import { roughSizeOf } from '../rpc/rough-size.js';
 
 /** Arguments or results above this are not kept: one call must not push all others out. Bytes. */
 const maxKeptBytes = 8 * 1024 * 1024;
 
 /** What is kept of a value, or how large it was. */
-export interface Kept {
+export interface SeenValue {
   value: unknown;
   /** About, as JSON. */
   bytes: number;
@@ -14,7 +14,7 @@ export interface Kept {
   isGone: boolean;
 }
 
-export const nothing: Kept = { value: undefined, bytes: 0, isGone: false };
+const nothing: SeenValue = { value: undefined, bytes: 0, isGone: false };
 
 /** A call that runs, or has ended not long ago. */
 export class SeenCall {
@@ -22,8 +22,8 @@ export class SeenCall {
   readonly begun: BegunCall;
   readonly startedAt = Date.now();
   readonly #startedAt = performance.now();
-  args: Kept;
-  result: Kept = nothing;
+  args: SeenValue;
+  result: SeenValue = nothing;
   /** Undefined while it runs. */
   outcome: string | undefined;
   durationMs: number | undefined;
@@ -57,7 +57,7 @@ export class SeenCall {
   }
 }
 
-function keep(value: unknown, keeps: boolean): Kept {
+function keep(value: unknown, keeps: boolean): SeenValue {
   if (value === undefined) return nothing;
   const { bytes, isComplete } = roughSizeOf(value);
   // Of what was not looked at to the end nobody knows how large it is.
@@ -65,6 +65,6 @@ function keep(value: unknown, keeps: boolean): Kept {
   return fits ? { value, bytes, isGone: false } : { value: undefined, bytes, isGone: true };
 }
 
-function gone({ value, bytes, isGone }: Kept): Kept {
+function gone({ value, bytes, isGone }: SeenValue): SeenValue {
   return { value: undefined, bytes, isGone: isGone || value !== undefined };
 }

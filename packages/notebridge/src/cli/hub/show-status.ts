@@ -1,0 +1,76 @@
+import type { JsonObject } from '@notebridge/kit/json';
+import { printMessage } from '../../core/wire.js';
+import type { HubStatus } from '../../doors/owner/hub-status.js';
+import { ownerPrefix } from '../../doors/owner/owner-door.js';
+import { askHub } from '../client/hub-request.js';
+import { asTyped } from '../own-command.js';
+import { type Paint, paintFor, toDuration, toTable } from '../terminal.js';
+import { onOneLine, withoutControls } from '../terminal-logger.js';
+import { ownHub } from './own-hub.js';
+
+const askMs = 10_000;
+/** Calls that failed, of the last ones. */
+const mostFailed = 5;
+
+/** A call as the hub prints it. */
+interface FailedCall {
+  server: string | null;
+  tool: string | null;
+  outcome: string;
+  started_at: string;
+  call_id: string;
+  caller: { kind: string; label: string | null; client: string | null };
+}
+
+/** Prints the hub on one screen: what is wrong comes first. Rejects with `closed` without a hub. */
+export async function showStatus({ json = false }: { json?: boolean }): Promise<void> {
+  const { url, token } = await ownHub();
+  const ask = (path: string): Promise<unknown> => askHub(url, { path: `${ownerPrefix}${path}`, token, timeoutMs: askMs });
+  const status = (await ask('')) as HubStatus;
+  const { calls } = (await ask(`/calls?outcome=failed&limit=${mostFailed}`)) as { calls: FailedCall[] };
+  const { stdout } = process;
+  if (json) return void stdout.write(`${printMessage({ url, ...(status as unknown as JsonObject), failed_calls: calls })}\n`);
+  stdout.write(toScreen({ url, status, failed: calls }, paintFor(stdout), stdout.isTTY ? stdout.columns : undefined));
+}
+
+interface Screen {
+  url: string;
+  status: HubStatus;
+  failed: readonly FailedCall[];
+}
+
+function toScreen({ url, status, failed }: Screen, paint: Paint, width: number | undefined): string {
+  const { version, pid, started_at: startedAt, config_file: file, code_mode: isCodeMode, servers, calls, approvals, grants } = status;
+  const age = toDuration(Date.now() - Date.parse(startedAt));
+  const wrong = [
+    ...servers.filter(({ status: state }) => state === 'failed' || state === 'restarting').map((server) => toTrouble(server, paint)),
+    ...(approvals === 0 ? [] : [`${paint.yellow('waiting')}  for your approval: ${approvals}. See: ${asTyped('notebridge approvals')}`]),
+  ];
+  const running = servers.filter(({ status: state }) => state === 'running').length;
+  const facts = [
+    ['Hub', `${url} (version ${version}, pid ${pid}, for ${age})`],
+    ['Config', `${file ?? 'none'}${isCodeMode ? '; agents call tools by code' : ''}`],
+    [
+      'Servers',
+      `${servers.length}, ${running} running${servers.length === 0 ? '' : `: ${servers.map(({ name }) => onOneLine(name)).join(', ')}`}`,
+    ],
+    ['Calls', `${calls.made} made, ${calls.running} under way, ${calls.failed} failed`],
+    ['Grants', `${grants} live`],
+  ];
+  const rows = failed.map((call) => toRow(call, paint));
+  return [
+    ...(wrong.length === 0 ? [] : [`${wrong.join('\n')}\n\n`]),
+    toTable([], facts, { paint, width }),
+    ...(rows.length === 0 ? [] : [`\n${toTable(['LAST THAT FAILED', 'WHEN', 'BY', 'OUTCOME', 'CALL'], rows, { paint, width })}`]),
+  ].join('');
+}
+
+function toTrouble({ name, status, reason }: HubStatus['servers'][number], paint: Paint): string {
+  return `${paint.red(status)}  ${onOneLine(name)}: ${withoutControls(reason ?? 'no reason is known').replaceAll('\n', '\n        ')}\n        ${paint.dim(asTyped(`notebridge logs --server ${name}`))}`;
+}
+
+function toRow({ server, tool, outcome, started_at: startedAt, call_id: id, caller }: FailedCall, paint: Paint): string[] {
+  const what = onOneLine([server, tool].filter((part) => part !== null && part !== '').join(':') || 'a request');
+  const who = onOneLine(caller.label ?? caller.client ?? caller.kind);
+  return [what, `${toDuration(Date.now() - Date.parse(startedAt))} ago`, who, paint.red(outcome), id];
+}

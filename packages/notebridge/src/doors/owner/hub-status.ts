@@ -1,0 +1,49 @@
+import { describeServers, type ServerReport } from '../../catalog/describe-servers.js';
+import type { ToolServers } from '../../core/tool-server.js';
+import type { PendingApprovals } from '../../grants/approvals/pending-approvals.js';
+import type { RecentCalls } from '../../recent/recent-calls.js';
+import { ownVersion } from '../../state/own-files.js';
+
+/** The hub on one screen. Printed as it is by `notebridge status --json`. */
+export interface HubStatus {
+  version: string;
+  pid: number;
+  /** ISO 8601. */
+  started_at: string;
+  /** The config that it was started with; null: none. */
+  config_file: string | null;
+  /** True if agents call tools by code. */
+  code_mode: boolean;
+  servers: Omit<ServerReport, 'tools'>[];
+  calls: { made: number; failed: number; running: number };
+  /** Calls that wait for the owner. */
+  approvals: number;
+  /** Grants that are live. */
+  grants: number;
+}
+
+export interface DescribedHub {
+  servers: ToolServers;
+  pending: PendingApprovals;
+  calls: RecentCalls;
+  countGrants: () => number;
+  configFile: string | undefined;
+  isCodeMode: boolean;
+  pid: number;
+}
+
+const startedAt = new Date(Date.now() - performance.now()).toISOString();
+
+export function describeHub({ servers, pending, calls, countGrants, configFile, isCodeMode, pid }: DescribedHub): HubStatus {
+  return {
+    version: ownVersion(),
+    pid,
+    started_at: startedAt,
+    config_file: configFile ?? null,
+    code_mode: isCodeMode,
+    servers: describeServers(servers).map(({ tools: _, ...report }) => report),
+    calls: { ...calls.totals },
+    approvals: pending.list().length,
+    grants: countGrants(),
+  };
+}

@@ -1,0 +1,21 @@
+import { expect } from 'vitest';
+import { installedServer, ServedHub } from './served-hub.js';
+
+type Shell = (code: string, env: Record<string, string>) => Promise<{ stdout: string | Buffer }>;
+
+/** What is done with the snippets of docs/operating.md. */
+export function operatingRuns(shell: Shell): Record<string, (code: string) => Promise<void>> {
+  return {
+    async 'operating-status'(code) {
+      await using hub = await ServedHub.start({
+        servers: { fs: installedServer('filesystem', ['${HOME}']) },
+        args: ['--notebook', 'none'],
+      });
+      await hub.logged('running on stdio');
+      const { stdout } = await shell(code, hub.env);
+      expect(stdout).toContain(`Hub      ${hub.url}`);
+      expect(stdout).toMatch(/^Servers {2}1, [01] running: fs$/m);
+      expect(stdout).toMatch(/Serving\. \(url: /);
+    },
+  };
+}
