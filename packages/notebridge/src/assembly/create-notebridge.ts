@@ -46,7 +46,7 @@ export async function createNotebridge(options: NotebridgeOptions = {}): Promise
   const codeModeTools = config.codeMode.enabled ? await loadCodeModeTools(config) : undefined;
   const settings = codeModeTools === undefined ? read : { ...read, config: withCodeExposure(config) };
   const servers = await createServers(settings, options, codeModeTools !== undefined);
-  return new Assembly({ options, settings, openNotebook, servers, codeModeTools });
+  return new Assembly({ options, settings, written: read.config, openNotebook, servers, codeModeTools });
 }
 
 /** The command line, or a library user, says it before the config. */
@@ -72,6 +72,8 @@ const noServers: ToolServers = { all: () => [], get: () => undefined, subscribe:
 interface Parts {
   options: NotebridgeOptions;
   settings: Settings;
+  /** The config as its file has it, without what the command line says. */
+  written: Config;
   openNotebook: OpenNotebook | undefined;
   servers: ConfigServers | undefined;
   /** Undefined: agents call tools one by one. */
@@ -233,8 +235,9 @@ class Assembly implements Notebridge {
     const { startServers = true, followConfig: wantsEdits = true } = options;
     if (wantsEdits !== false) {
       const logger = wantsEdits === true ? settings.logger : wantsEdits.logger;
-      const watch = followConfig({ ...settings, logger }, async (written) => {
-        const changed = this.#parts.codeModeTools === undefined ? written : withCodeExposure(written);
+      const { written, codeModeTools } = this.#parts;
+      const watch = followConfig({ ...settings, config: written, logger }, async (edited) => {
+        const changed = codeModeTools === undefined ? edited : withCodeExposure(edited);
         this.#guard.follow(changed);
         await this.#keepNames(changed);
         await servers.change(changed);

@@ -37,7 +37,7 @@ export const sharedOptions = {
   notebook: () =>
     new Option(
       '--notebook <where>',
-      'the notebook to work in: "colab", "local" (built in), "jupyter[=ADDRESS]" (your JupyterLab), an .ipynb file, or the URL of a Colab notebook',
+      'the notebook to work in: "colab", "local" (built in), "jupyter[=ADDRESS]" (your JupyterLab), an .ipynb file, the URL of a Colab notebook, or "none"',
     ).default('colab'),
   kernel: () =>
     new Option(

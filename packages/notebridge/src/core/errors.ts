@@ -231,7 +231,7 @@ export const errorTable = {
   kernel_failed: {
     rpcCode: -32016,
     meaning: 'The Python of `execute_code` could not be started, or died. The code was not run again.',
-    next: 'Look at the calls that the answer lists, whose effects stand. `notebridge doctor` says whether a Python starts here.',
+    next: 'Look at the calls that the answer lists: what they did stands. `notebridge doctor` says whether a Python starts here.',
   },
   bad_grant: {
     rpcCode: -32019,

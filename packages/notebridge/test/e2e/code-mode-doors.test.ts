@@ -87,7 +87,9 @@ total`;
     const { status, texts, isError, calls } = await agent.execute({ code });
     expect({ status, isError, calls }).toEqual({ status: 'error', isError: true, calls: 1 });
     expect(texts[0]).toContain('----> 3 raise ValueError("oh")');
-    expect(texts.at(-1)).toBe('Tool calls that were made before, whose effects stand:\n- everything.echo: ok');
+    expect(texts.at(-1)).toBe(
+      'Tool calls before that; what they did stands, unless the line says that it was not made:\n- everything.echo: ok',
+    );
   });
 
   it('answers a run_id for what takes longer, and its end to who comes back for it', async () => {

@@ -95,6 +95,16 @@ same = run_skill.sync("total", kwargs={"prices": [10, 20.0], "tax": 0.1})
       }
     });
 
+    it('that failed have no result: who reads it is told why, and who looks first finds it', async () => {
+      const read = await agent.execute({ code: 'from generated.skills import run_skill\n(await run_skill("total"))["result"]' });
+      expect(read).toMatchObject({ status: 'error', isError: true });
+      expect(textOf(read)).toContain("The skill failed, so it has no result: NameError: name 'prices' is not defined");
+      const looked = await agent.execute({
+        code: 'done = await run_skill("total")\n(done["success"], done.get("result"), "result" in done)',
+      });
+      expect(looked).toMatchObject({ status: 'ok', result: '(False, None, False)' });
+    });
+
     it('call tools with the rights and the budget of the code that runs them, and fail as a result', async () => {
       const code = 'from generated.mcp.calls import count\nawait count(n=n)\nraise ValueError("oh")';
       await agent.execute({ code: saving({ ...total, name: 'counts', code, tests: undefined }) });

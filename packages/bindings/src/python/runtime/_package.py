@@ -94,7 +94,7 @@ def _advice(name: str, names: Sequence[str]) -> str:
     close = get_close_matches(name, names, 1, 0.6)
     meant = f". Did you mean {close[0]!r}?" if close else "."
     more = f", and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
-    return f"{meant} It has: {', '.join(sorted(names)[:_MOST_NAMES])}{more}" if names else f"{meant} It is empty"
+    return f"{meant} It has: {', '.join(sorted(names)[:_MOST_NAMES])}{more}" if names else f"{meant} It is empty: no server has listed its tools yet, or none may be called"
 
 
 def _is_asked_by(function: str, depth: int) -> bool:

@@ -56,7 +56,7 @@ function describeCalls({ calls, records }: Pick<ExecutionOutcome, 'calls' | 'rec
   const lines = records.map(({ tool, outcome }) => `- ${tool}: ${outcome}`);
   const leftOut = calls - records.length;
   if (leftOut > 0) lines.splice(Math.ceil(records.length / 2), 0, `- … ${leftOut} more`);
-  return `Tool calls that were made before, whose effects stand:\n${lines.join('\n')}`;
+  return `Tool calls before that; what they did stands, unless the line says that it was not made:\n${lines.join('\n')}`;
 }
 
 /** One output, as the collector has made it readable. */

@@ -144,6 +144,8 @@ export function endedAnswer(): string {
   return refusal('denied', 'The execution that this code belongs to has ended, and its right to call tools with it.');
 }
 
+const refusals: ReadonlySet<string> = new Set(['not_approved', 'denied', 'bad_grant', 'budget_exhausted', 'limit_reached']);
+
 /** Longer answers are read only at their beginning. */
 const longest = 100_000;
 
@@ -154,5 +156,8 @@ function outcomeOf(answer: string): string {
   if (read.success === true) return 'ok';
   const why = typeof read.error === 'string' ? toPlainLine(read.error.split('\n', 1)[0] ?? '') : '';
   const code = typeof read.error_code === 'string' ? `${read.error_code}: ` : '';
-  return `failed (${`${code}${why}`.slice(0, 160)})`;
+  const told = [...`${code}${why}`];
+  const cut = told.length > 160 ? `${told.slice(0, 160).join('')}…` : told.join('');
+  // Nothing of it has reached a tool.
+  return `${refusals.has(String(read.error_code)) ? 'not made' : 'failed'} (${cut})`;
 }

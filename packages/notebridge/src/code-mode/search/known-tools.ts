@@ -80,6 +80,11 @@ export class KnownTools {
 
   #reasonOf(server: ToolServer): string {
     const asked = this.#asked.get(server);
-    return asked?.failure ?? (asked === undefined ? 'it was not asked yet' : `it has not answered within ${this.#options.listMs / 1000} s`);
+    return (
+      asked?.failure ??
+      (asked === undefined
+        ? 'it was not asked yet'
+        : `it is still starting, after ${this.#options.listMs / 1000} s; search again in some seconds`)
+    );
   }
 }

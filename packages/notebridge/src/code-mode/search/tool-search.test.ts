@@ -139,7 +139,7 @@ describe('search', () => {
     const { find } = searchIn({ servers: upstreams, mayList: (_, name) => name !== 'asleep', listMs: 3000 });
     const said = await find({ query: 'twin', detail: 'name' });
     expect(said).toMatch(/^good\.twin {2}\[1\.00\]\nNot searched: /);
-    expect(said).toContain('silent (it has not answered within 3 s)');
+    expect(said).toContain('silent (it is still starting, after 3 s; search again in some seconds)');
     expect(said).toContain('ends (');
     expect(await find({ server: 'silent' })).toContain('Not searched: ');
     // A server is started only for a caller that may know of it.

@@ -230,7 +230,7 @@ const reasons = {
   failed: 'the agent could not ask its person',
   closed: 'the hub ends',
   nobody:
-    'nobody can be asked: the agent shows no forms, and only `notebridge serve` has a place where the owner sees calls that wait (`notebridge approvals`)',
+    'nobody can be asked: the agent shows no forms, and is not connected to a hub of `notebridge serve`, where the owner sees calls that wait (`notebridge approvals`). Connect it to one (`notebridge setup HOST --url`), or use an agent that shows forms',
 };
 
 function refused({ address: { server, tool }, context }: AskedCallOf, reason: keyof typeof reasons, cause?: unknown): BridgeError {

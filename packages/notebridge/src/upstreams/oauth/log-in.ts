@@ -63,7 +63,9 @@ async function obtain(options: LogInOptions, fetch: Fetch, before: StoredLogin |
     refusal ??= error;
   };
   const guarded = createGuardedFetch({ server: config.url, fetch, onRefused });
-  const challenge = await askForChallenge(config, guarded);
+  const challenge = await askForChallenge(config, guarded).catch((error: unknown) => {
+    throw codeOf(error) === undefined ? toLoginFault(error, config.name, 'the server') : error;
+  });
   const { auth, computeScopeUnion } = await import('@modelcontextprotocol/client');
   const callback = await openCallback(config, { before, timeoutMs });
   try {
@@ -132,8 +134,8 @@ function viewOf({ issuer, tokens, expiresAt }: Omit<StoredLogin, 'server'>): Log
 /** Who answered in the place of the right one, or did not follow the protocol; the words of the SDK name both issuers. */
 const mismatches = new Set(['IssuerMismatchError', 'AuthorizationServerMismatchError', 'InsecureTokenEndpointError']);
 
-function toLoginFault(error: unknown, name: string): BridgeError {
+function toLoginFault(error: unknown, name: string, who?: string): BridgeError {
   const isMismatch = error instanceof Error && mismatches.has(error.name);
   const code = isMismatch ? 'bad_origin' : 'upstream_unavailable';
-  return new BridgeError(code, `The login at "${name}" failed: ${describeOAuthFault(error)}. Nothing was kept.`, { cause: error });
+  return new BridgeError(code, `The login at "${name}" failed: ${describeOAuthFault(error, who)}. Nothing was kept.`, { cause: error });
 }

@@ -99,7 +99,7 @@ export class ServerTokens implements AuthProvider {
         // Another process was quicker, or a person has logged in meanwhile.
         if (login !== undefined && login.tokens.access_token !== refused) return;
         if (this.#isMachine) return this.#logIn(challenge);
-        if (login === undefined) throw this.require({ why: 'it asks for one (HTTP 401), and nobody has logged in' });
+        if (login === undefined) throw this.require({ why: 'it asks for a login (HTTP 401), and nobody has logged in' });
         if (login.tokens.refresh_token === undefined) throw this.require({ why: 'the one there was has ended (HTTP 401)' });
         if (await this.#hasMoved(login, challenge))
           throw this.require({ why: 'its authorization server is another one than that of the login' });

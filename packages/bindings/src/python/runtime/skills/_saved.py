@@ -15,12 +15,22 @@ from types import CodeType
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, cast
 
 from .._calls import finish
+from .._values import ToolError
 
 #: Of run_skill_script: the name and code of a saved skill.
 SAVED_SKILL_KEY = "notebridge/saved_skill"
 
 _RESULT = "_notebridge_result"
 _prints: "contextvars.ContextVar[Optional[Tuple[io.StringIO, io.StringIO]]]" = contextvars.ContextVar("prints", default=None)
+
+
+class _Failed(Dict[str, Any]):
+    """What came of a skill that failed: it has no result, and who reads that is told why."""
+
+    def __missing__(self, key: str) -> Any:
+        if key != "result":
+            raise KeyError(key)
+        raise ToolError(f"The skill failed, so it has no result: {self['error']}\n{self['output']}".rstrip(), code="skill_failed")
 
 
 async def check(name: str, code: str, tests: str) -> None:
@@ -52,9 +62,8 @@ async def run(saved: Mapping[str, Any], args: Optional[Sequence[Any]], kwargs: O
     stdout, stderr = (each.getvalue() for each in prints)
     success = exit_code == 0
     failure = f"{error['name']}: {error['value']}" if error is not None else f"Script exited with code {exit_code}"
-    return {
+    told: Dict[str, Any] = {
         "success": success,
-        "result": value,
         "output": stdout if success else stderr or (error or {}).get("traceback") or stdout,
         "stdout": stdout,
         "stderr": stderr,
@@ -64,6 +73,7 @@ async def run(saved: Mapping[str, Any], args: Optional[Sequence[Any]], kwargs: O
         "exit_code": exit_code,
         "error": None if success else failure,
     }
+    return {**told, "result": value} if success else _Failed(told)
 
 
 async def report(name: str, arguments: str) -> None:

@@ -52,7 +52,7 @@ async def run_pip(text):
 async def install(requirements, index=INDEX, upgrade=False, no_deps=False, pre=False):
     """Fetches everything first, and then puts it in place: where something is missing, nothing is changed."""
     if not network.is_there():
-        raise InstallError(f"Packages can't be installed in this notebook. {ADVICE}")
+        raise InstallError(f"Packages can't be installed here. {ADVICE}")
     try:
         wanted = [Requirement(text) for text in requirements]
         plan = _Plan(index, upgrade, no_deps, pre)

@@ -26,7 +26,7 @@ COMPILED = ("numpy", "pandas", "matplotlib", "scipy", "scikit-learn", "scikit-im
 NETWORK = "--allow-net pypi.org --allow-net files.pythonhosted.org"
 
 ADVICE = (
-    "This notebook's Python is Pyodide, with the standard library and nothing else. Packages are there in a Python of your own: "
+    "This Python is Pyodide, with the standard library and nothing else. Packages are there in a Python of your own, which code of an agent reaches by a notebook: "
     "notebridge notebook FILE.ipynb --kernel auto (or --kernel PATH/TO/python, or the kernel's name in the window)"
 )
 
