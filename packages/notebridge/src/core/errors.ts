@@ -205,8 +205,9 @@ export const errorTable = {
   },
   skill_changed: {
     rpcCode: -32602,
-    meaning: 'The files of a saved skill are not those that were saved. It was not run.',
-    next: 'Save it again with `overwrite`, or delete it.',
+    meaning:
+      'The files of a saved skill are not those that were saved, or it was saved anew since its owner read it. It was neither run nor trusted.',
+    next: 'Save it again with `overwrite`, or delete it; read it again before you trust it.',
   },
   skill_failed: {
     rpcCode: -32602,

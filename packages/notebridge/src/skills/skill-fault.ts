@@ -1,6 +1,7 @@
 import { didYouMean } from '@notebridge/kit/did-you-mean';
 import type { ErrorCode } from '../core/errors.js';
 import { type ToolResult, toFailedResult } from '../core/mcp.js';
+import { foldSkillName } from '../util/fold-skill-name.js';
 import { quote } from '../util/quote.js';
 
 /** Why a tool of the skills failed, in words for the caller. Becomes a result marked as failed. */
@@ -36,13 +37,6 @@ export function notFound(what: string, wanted: string, available: readonly strin
 export function findByName<Item>(wanted: string, items: readonly Item[], nameOf: (item: Item) => string): Item | undefined {
   const exact = items.find((item) => nameOf(item) === wanted);
   if (exact !== undefined) return exact;
-  const near = items.filter((item) => fold(nameOf(item)) === fold(wanted));
+  const near = items.filter((item) => foldSkillName(nameOf(item)) === foldSkillName(wanted));
   return near.length === 1 ? near[0] : undefined;
-}
-
-function fold(name: string): string {
-  return name
-    .trim()
-    .toLowerCase()
-    .replaceAll(/[_\s]+/g, '-');
 }

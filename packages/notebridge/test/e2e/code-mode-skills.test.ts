@@ -163,6 +163,11 @@ describe('a saved skill of one agent', () => {
   const found = async (agent: Pick<CodeAgent, 'callTool'>) =>
     JSON.stringify((await agent.callTool('search_tools', { query: 'prices of an order' })).content).includes('skill total');
   const listed = async () => (JSON.parse((await hub.run('skills', 'list', '--json')).stdout) as { skills: JsonObject[] }).skills;
+  /** Trusts what is there now. */
+  const trust = async (id?: string) => {
+    const { id: ofFirst, version } = (await listed()).find((one) => id === undefined || one.id === id) ?? {};
+    return hub.run('skills', 'trust', `${ofFirst}@${version}`);
+  };
   const filesBelow = (path: string): string[] => readdirSync(path, { recursive: true, encoding: 'utf8' }).map((name) => join(path, name));
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'notebridge-test-'));
@@ -193,7 +198,7 @@ describe('a saved skill of one agent', () => {
       expect((await hub.call('skills', 'save_skill', total, hub.ownerToken)).answer).toMatchObject({ error_code: 'denied' });
 
       expect((await hub.run('skills', 'show', 'total')).stdout).toContain('round(sum(prices) * (1 + tax), 2)');
-      expect((await hub.run('skills', 'trust', 'total')).stdout).toContain('is for all agents now');
+      expect((await trust()).stdout).toContain('is for all agents now');
       for (const agent of [mine, other, owners]) expect([await found(agent), (await run(agent)).result]).toEqual([true, '2']);
       // A name that all know is taken.
       expect(textOf(await other.execute({ code: saving(total) }))).toContain('that the owner trusts for all');
@@ -212,8 +217,8 @@ describe('a saved skill of one agent', () => {
       const ambiguous = await hub.run('skills', 'trust', 'total');
       expect([ambiguous.ending, ambiguous.stderr]).toEqual([2, expect.stringContaining('Several savers have a skill "total"')]);
       const [first, second] = await listed();
-      await hub.run('skills', 'trust', String(first?.id));
-      expect((await hub.run('skills', 'trust', String(second?.id))).stderr).toContain('is trusted already, and has the same name');
+      await trust(String(first?.id));
+      expect((await trust(String(second?.id))).stderr).toContain('is trusted already, and has the same name');
       expect((await hub.run('skills', 'distrust', String(first?.id))).stdout).toContain('for its saver alone');
       await hub.run('skills', 'delete', String(first?.id), String(second?.id));
       expect(await listed()).toEqual([]);
@@ -229,7 +234,7 @@ describe('a saved skill of one agent', () => {
       const [mine, other] = [await agentOf('*:*'), await agentOf('code-mode:*', 'skills:*')];
       const code = 'from generated.mcp.calls import count\nawait count(n="lent")';
       await mine.execute({ code: saving({ ...total, code, tests: undefined }) });
-      await hub.run('skills', 'trust', 'total');
+      await trust();
       expect(await run(other)).toMatchObject({ result: undefined });
       const told = await other.execute({ code: 'from generated.skills import run_skill\n(await run_skill("total"))["error"]' });
       expect(told.result).toMatch(/No module named|cannot import/);
@@ -266,7 +271,7 @@ describe('a saved skill of one agent', () => {
       for (const [what, change] of tamper) {
         change();
         expect([what, textOf(await run(mine))]).toEqual([what, expect.stringContaining('are not those that were saved, so it is not run')]);
-        expect((await hub.run('skills', 'trust', 'total')).stderr).toContain('are not those that were saved');
+        expect((await trust()).stderr).toContain('are not those that were saved');
       }
       // Saved again it is whole, though it has the same content.
       expect(await mine.execute({ code: saving({ ...total, overwrite: true }) })).toMatchObject({ status: 'ok' });

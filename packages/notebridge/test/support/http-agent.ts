@@ -59,7 +59,8 @@ async function toReply(response: Response): Promise<AgentReply> {
   for (;;) {
     const { value, done } = (await reader?.read()) ?? { value: undefined, done: true };
     text += value ?? '';
-    const messages = [...text.matchAll(/^data: (.*)\n\n/gm)].map(([, data]) => JSON.parse(data ?? '') as JsonObject);
+    // An event without data says only from where the stream can be resumed: it comes before an answer that is slow.
+    const messages = [...text.matchAll(/^data: (.+)\n\n/gm)].map(([, data]) => JSON.parse(data ?? '') as JsonObject);
     const answer = messages.find((message) => message.id !== undefined || message.method === 'notifications/subscriptions/acknowledged');
     if (answer === undefined && !done) continue;
     await reader?.cancel();

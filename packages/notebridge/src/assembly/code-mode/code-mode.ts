@@ -11,9 +11,11 @@ import { ToolSearch } from '../../code-mode/search/tool-search.js';
 import { SavedSkillStore } from '../../code-mode/skills/saved-skill-store.js';
 import { SkillSaving } from '../../code-mode/skills/skill-saving.js';
 import type { Tool } from '../../core/mcp.js';
+import type { Principal } from '../../core/principal.js';
+import type { SavedSkills } from '../../core/saved-skills.js';
 import { createKernelDoor } from '../../doors/kernel/kernel-door.js';
 import type { Hub } from '../../hub.js';
-import { savingTools } from '../../skills/skill-tools.js';
+import { savingTools, skillsServerName } from '../../skills/skill-tools.js';
 import type { ConfigServers } from '../config-servers.js';
 import type { LazyGuard } from '../lazy-guard.js';
 import type { Settings } from '../settings.js';
@@ -60,10 +62,18 @@ export function openCodeMode({ settings, hub, servers, guard, tools, hasNotebook
   const store = new SavedSkillStore(settings);
   const [save, remove] = savingTools;
   servers.setSkillShelf(new SkillSaving({ store, running, executor, tools: { save, remove } }));
-  const search = new ToolSearch({ servers, mayList, logger, skills: store, resolveName: (name) => servers.provider.resolve(name) });
+  const mayUseSkills = (principal: Principal): boolean => mayList(principal, skillsServerName, undefined);
+  const skills: SavedSkills = {
+    all: () => store.all(),
+    maySee: (principal, skill) => store.maySee(principal, skill) && mayUseSkills(principal),
+  };
+  const search = new ToolSearch({ servers, mayList, logger, skills, resolveName: (name) => servers.provider.resolve(name) });
   const { tools: style, seconds: maxSeconds } = config.codeMode;
   const createOther = () =>
-    new AgentCodemodeProvider({ tools, search, executor, store, history, maxSeconds, callDirectly: createCallDirectly(hub, servers) });
+    new AgentCodemodeProvider({
+      ...{ tools, search, executor, history, maxSeconds, callDirectly: createCallDirectly(hub, servers) },
+      skillsOf: (principal) => (mayUseSkills(principal) ? store.seenBy(principal) : []),
+    });
   return {
     provider:
       style === 'agent-codemode'

@@ -22,7 +22,7 @@ export function skillsCommand(): Command {
   );
   command.addCommand(
     new Command('show')
-      .description('its instructions, code and tests: read them before you trust it')
+      .description('its instructions, code and tests, and how to trust exactly these')
       .argument('<skill>', 'its name, or its id if several have that name')
       .action(async (skill: string) => {
         const { showSkill } = await import('../skills/run-skills.js');
@@ -32,7 +32,7 @@ export function skillsCommand(): Command {
   command.addCommand(
     new Command('trust')
       .description('let every agent see and run it, each with its own rights, until it is saved anew')
-      .argument('<skill>', 'its name, or its id if several have that name')
+      .argument('<skill@version>', 'as the last line of `skills show` has it')
       .action(async (skill: string) => {
         const { trustSkill } = await import('../skills/run-skills.js');
         await trustSkill(skill, true);

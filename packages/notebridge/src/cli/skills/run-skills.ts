@@ -1,7 +1,8 @@
 import { stateDir } from '../../assembly/state-dir.js';
-import { idOf, type SkillRecord } from '../../code-mode/skills/saved-skill-record.js';
+import { hashOfFiles, idOf, type SkillRecord } from '../../code-mode/skills/saved-skill-record.js';
 import { SavedSkillStore } from '../../code-mode/skills/saved-skill-store.js';
 import { BridgeError } from '../../core/errors.js';
+import { writeOutHidden } from '../../util/hidden-characters.js';
 import { quote } from '../../util/quote.js';
 import { asTyped } from '../own-command.js';
 import { paintFor, toTable } from '../terminal.js';
@@ -29,19 +30,31 @@ export async function listSkills({ json = false }: { json?: boolean }): Promise<
   );
 }
 
-/** Prints what stands in its files. */
+/** Prints what stands in its files, and how exactly that is trusted. Rejects with `skill_changed` if it is saved anew just now. */
 export async function showSkill(named: string): Promise<void> {
   const store = openStore();
-  const { document, tests } = await store.open(findSkill(store, named));
+  const record = findSkill(store, named);
+  const files = await store.open(record);
+  if (hashOfFiles(record.name, files) !== record.hash) throw savedAnew(record);
+  const { document, tests } = files;
   const text = `${document}${tests === '' ? '' : `\n## Tests\n\n${tests}\n`}`;
-  // What an agent has written must not steer the terminal.
-  process.stdout.write(`${text.split('\n').map(onOneLine).join('\n')}\n`);
+  // What an agent has written neither steers the terminal, nor hides there, nor passes for what we say.
+  const lines = text.replace(/\n+$/, '').split('\n').map(toShownLine);
+  const trust = asTyped(`To let all agents run exactly this: notebridge skills trust ${idOf(record)}@${record.hash}`);
+  process.stdout.write(`${lines.join('\n')}\n\n${trust}\n`);
 }
 
-/** Lets everyone run it, or its saver alone. Rejects with `bad_usage` where the name means none or several, and as the store does. */
+/**
+ * Lets everyone run it, or its saver alone. What is trusted is named with its version: what was saved meanwhile nobody has read. Rejects
+ * with `bad_usage` where the name means none or several, or has no version, with `skill_changed`, and as the store does.
+ */
 export async function trustSkill(named: string, trusted: boolean): Promise<void> {
   const store = openStore();
-  const record = findSkill(store, named);
+  const [name = '', version] = named.split('@');
+  const record = findSkill(store, name);
+  if (trusted && version === undefined)
+    throw new BridgeError('bad_usage', `Read it first: notebridge skills show ${idOf(record)}. Its last line is how that is trusted.`);
+  if (trusted && version !== record.hash) throw savedAnew(record);
   await store.trust(record, trusted);
   process.stdout.write(
     trusted ? `${idOf(record)} is for all agents now, each with its own rights.\n` : `${idOf(record)} is for its saver alone now.\n`,
@@ -55,6 +68,18 @@ export async function deleteSkills(names: readonly string[]): Promise<void> {
     await store.remove(record);
     process.stdout.write(`Deleted ${idOf(record)}.\n`);
   }
+}
+
+function savedAnew(record: SkillRecord): BridgeError {
+  return new BridgeError(
+    'skill_changed',
+    `"${idOf(record)}" was saved anew since you have read it. Read it again: notebridge skills show ${idOf(record)}`,
+  );
+}
+
+/** A line of a skill, with a mark that no line of ours has. */
+function toShownLine(line: string): string {
+  return `| ${line.split('\t').map(writeOutHidden).join('\t')}`.trimEnd();
 }
 
 function openStore(): SavedSkillStore {
@@ -74,6 +99,6 @@ function findSkill(store: SavedSkillStore, named: string): SkillRecord {
 }
 
 function toPrinted(record: SkillRecord) {
-  const { saver, name, description, tags, savedAt, hasTests, trusted } = record;
-  return { id: idOf(record), name, saver, description, tags, saved_at: savedAt, tested: hasTests, trusted };
+  const { saver, name, hash, description, tags, savedAt, hasTests, trusted } = record;
+  return { id: idOf(record), version: hash, name, saver, description, tags, saved_at: savedAt, tested: hasTests, trusted };
 }

@@ -2,15 +2,16 @@ import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import type { CallContext } from '../../core/call-context.js';
 import { BridgeError } from '../../core/errors.js';
 import { errorCodeMetaKey, type Tool, type ToolResult, toFailedResult } from '../../core/mcp.js';
-import { owner, principalKey } from '../../core/principal.js';
+import { owner, type Principal } from '../../core/principal.js';
+import type { SavedSkill } from '../../core/saved-skills.js';
 import type { ToolAddress } from '../../core/tool-address.js';
 import { ToolsOnlyProvider } from '../../core/tools-only-provider.js';
 import { toPlainValue } from '../../core/wire.js';
 import { quote } from '../../util/quote.js';
+import type { ExecutionOutcome } from '../execution/answer.js';
 import type { CodeExecutor, Present } from '../execution/code-executor.js';
 import { readArguments, textOf, wrongArgument } from '../read-arguments.js';
 import type { ToolSearch } from '../search/tool-search.js';
-import type { SavedSkillStore } from '../skills/saved-skill-store.js';
 import { agentCodemodeInstructions } from './agent-codemode-tools.js';
 import type { CallHistory } from './call-history.js';
 import { answerOfCode, answerOfSkill } from './execution-answers.js';
@@ -23,7 +24,8 @@ export interface AgentCodemodeOptions {
   tools: readonly Tool[];
   search: ToolSearch;
   executor: CodeExecutor;
-  store: SavedSkillStore;
+  /** The saved skills that a caller may run. */
+  skillsOf: (principal: Principal) => readonly SavedSkill[];
   history: CallHistory;
   callDirectly: CallDirectly;
   /** The longest that an execution may run. */
@@ -137,15 +139,19 @@ export class AgentCodemodeProvider extends ToolsOnlyProvider {
 
   #listSkills({ tags }: JsonObject, { caller: { principal = owner } }: CallContext): JsonObject {
     const wanted = Array.isArray(tags) ? tags : [];
-    const seen = this.#options.store
-      .seenBy(principal)
-      .filter((skill) => wanted.length === 0 || skill.tags.some((tag) => wanted.includes(tag)));
+    const seen = this.#options.skillsOf(principal).filter((skill) => wanted.length === 0 || skill.tags.some((tag) => wanted.includes(tag)));
     return { skills: seen.map(({ name, description, tags: own }) => ({ name, description, tags: own })), total: seen.length };
   }
 
-  async #deleteSkill(name: string, { caller: { principal = owner } }: CallContext): Promise<JsonObject> {
-    const success = await this.#options.store.remove({ saver: principalKey(principal), name });
-    return { success, error: success ? null : `Skill not found: ${name}` };
+  /** By code, as `#save`. */
+  #deleteSkill(name: string, context: CallContext): Promise<ToolResult> {
+    const code = `await __import__("generated.skills._saved", fromlist=["delete"]).delete(${literal(name)})`;
+    const answer = (outcome: ExecutionOutcome): JsonObject => {
+      const { success, error, result } = answerOfCode(outcome);
+      if (success !== true) return { success: false, error };
+      return result === 'True' ? { success, error: null } : { success: false, error: `Skill not found: ${name}` };
+    };
+    return this.#run(code, { seconds: this.#options.maxSeconds, answer }, context);
   }
 
   #pastCalls({ limit }: JsonObject, { caller: { principal = owner } }: CallContext): JsonObject {

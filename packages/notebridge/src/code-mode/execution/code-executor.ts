@@ -12,6 +12,7 @@ import { type CodeParams, parseExecute } from './execute-params.js';
 import { Executions } from './executions.js';
 import type { ToolPackages } from './kernel-calls.js';
 import { KernelPool } from './kernel-pool.js';
+import type { CallCount } from './running-code.js';
 
 /** Runs code as a cell of a notebook, by its own tool and under its own rules, in the name of the caller. */
 export type RunInNotebook = (request: {
@@ -35,6 +36,8 @@ export interface CodeExecutorOptions extends CodeRunnerOptions {
 /** On whose behalf the tests of a skill run, and in the course of which call. */
 export interface TestRun {
   principal: Principal;
+  /** Of the code that saves it: their calls are its calls. */
+  count: CallCount;
   parent: ParentCall;
   /** Aborted: they are interrupted. */
   signal: AbortSignal;
@@ -92,13 +95,13 @@ export class CodeExecutor {
    * Runs the tests of a skill in a Python that nobody has used, with the rights of `principal`, in the course of a call of its code.
    * Rejects with `limit_reached`, `kernel_failed`.
    */
-  async runTest(code: string, { principal, parent, signal }: TestRun): Promise<RunOutcome> {
+  async runTest(code: string, { principal, count, parent, signal }: TestRun): Promise<RunOutcome> {
     const kernel = await this.#pool.take();
     try {
       kernel.join(principal, this.#options.packagesOf(principal));
       const execution = { signal, parent, callId: parent.callId, progress: () => {}, calls: () => 0, mayHaveRun: false };
       const seconds = Math.min(mostTestSeconds, this.#options.limits.seconds);
-      return await runExecution({ execution, kernel, code, seconds, isTest: true }, this.#options);
+      return await runExecution({ execution, kernel, code, seconds, isTest: true, count }, this.#options);
     } finally {
       await this.#pool.end(kernel);
     }

@@ -10,7 +10,7 @@ import type { CodeExecution } from './code-execution.js';
 import type { CodeKernel } from './code-kernel.js';
 import { ExecutionOutputs } from './execution-outputs.js';
 import { type CallRecord, type CallTool, NestedCalls } from './nested-calls.js';
-import type { RunningCode } from './running-code.js';
+import type { CallCount, RunningCode } from './running-code.js';
 
 export interface CodeRunnerOptions {
   limits: CodeModeLimits;
@@ -30,13 +30,15 @@ export interface RunRequest {
   seconds: number;
   /** See `Running`. Default false. */
   isTest?: boolean;
+  /** Of the execution in whose course it runs. Default: of its own. */
+  count?: CallCount;
 }
 
 export type RunOutcome = Omit<ExecutionOutcome, 'session'>;
 
 /** Runs the code of one execution in a Python, with rights of its own, within its bounds. Rejects with `kernel_failed` where none starts. */
 export async function runExecution(
-  { execution, kernel, code, seconds, isTest = false }: RunRequest,
+  { execution, kernel, code, seconds, isTest = false, count = { made: 0 } }: RunRequest,
   options: CodeRunnerOptions,
 ): Promise<RunOutcome> {
   const { limits, delegate, callTool, running, onCalled, logger } = options;
@@ -44,9 +46,9 @@ export async function runExecution(
   if (execution.signal.aborted) return neverRan;
   const label = `execute_code ${execution.callId}`;
   const rights = delegate(kernel.principals, { label, calls: limits.calls });
-  const endRunning = running.add(rights.principal, { callers: kernel.principals, isTest });
+  const endRunning = running.add(rights.principal, { callers: kernel.principals, isTest, count });
   const calls = new NestedCalls({
-    ...{ limits, rights, callTool },
+    ...{ limits, rights, callTool, count },
     noRights: () => delegate(kernel.principals, { label, calls: 0 }),
     parent: execution.parent,
     onProgress: (line) => execution.progress(line),

@@ -7,6 +7,7 @@ import type { Principal } from '../../core/principal.js';
 import { Slots } from '../../util/slots.js';
 import { tryJson } from '../../util/try-json.js';
 import { shownName, toPlainLine } from '../search/one-line.js';
+import type { CallCount } from './running-code.js';
 
 /** Calls a tool for code, through the hub's chain. Resolves to the answer as the bindings read it, failures included. */
 export type CallTool = (call: ToolCall, options: CallToolOptions) => Promise<string>;
@@ -23,6 +24,8 @@ export interface NestedCallsOptions {
   /** Rights for no call at all: the guard refuses what is tried with them, and records it. */
   noRights: () => DelegatedRights;
   limits: Pick<CodeModeLimits, 'calls' | 'parallelCalls'>;
+  /** What counts for `limits.calls`. */
+  count: CallCount;
   parent: ParentCall;
   /** Receives what the agent may be told while it waits, one line. */
   onProgress: (line: string) => void;
@@ -66,17 +69,18 @@ export class NestedCalls {
   }
 
   async call(call: ToolCall, { signal, onEvent }: ToolCallOptions): Promise<string> {
-    const { limits, rights, parent, callTool, onAnswered } = this.#options;
+    const { limits, count, rights, parent, callTool, onAnswered } = this.#options;
     const startedAt = performance.now();
     if (this.#ending.signal.aborted) {
       await this.#recordRefusal('ended', call, () => rights);
       return endedAnswer();
     }
-    if (this.#made >= limits.calls) {
+    if (count.made >= limits.calls) {
       await this.#recordRefusal('limit', call, this.#options.noRights);
       return refusal('limit_reached', `This execution has made ${limits.calls} tool calls, which is all that one may make.`);
     }
     this.#made++;
+    count.made++;
     const record = this.#record(`${shownName(call.server)}.${shownName(call.tool)}`);
     const either = AbortSignal.any([signal, this.#ending.signal]);
     const answer = await this.#slots.run(async () => {

@@ -1,11 +1,17 @@
 import { type Principal, principalKey } from '../../core/principal.js';
 
+/** The tool calls of one execution, with those of the tests that it has had run. */
+export interface CallCount {
+  made: number;
+}
+
 /** Code that runs just now. */
 export interface Running {
   /** On whose behalf: everybody whose code ever ran in that Python. */
   callers: readonly Principal[];
   /** It is the test of a skill that is being saved. */
   isTest: boolean;
+  count: CallCount;
 }
 
 /** All code that runs just now, by what its calls are made as. */

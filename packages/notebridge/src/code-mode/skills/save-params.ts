@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import type { Tool } from '../../core/mcp.js';
+import { withoutHidden } from '../../util/hidden-characters.js';
 import { quote } from '../../util/quote.js';
 import { flagOf, readArguments, textOf, wrongArgument } from '../read-arguments.js';
 import { skillName } from './saved-skill-record.js';
@@ -22,7 +23,8 @@ const [mostTags, maxTag] = [20, 64];
 /** Throws `invalid_arguments` that names the argument. */
 export function parseSave(args: unknown, { inputSchema }: Pick<Tool, 'inputSchema'>): SaveParams {
   const given = readArguments(args, inputSchema);
-  const description = needed(given, 'description', maxDescription);
+  const description = withoutHidden(needed(given, 'description', maxDescription));
+  if (description === '') throw wrongArgument('"description" is missing.');
   const parameters = given.parameters ?? undefined;
   if (parameters !== undefined && !isJsonObject(parameters))
     throw wrongArgument(`"parameters" must be an object, found ${quote(parameters)}.`);
@@ -30,11 +32,11 @@ export function parseSave(args: unknown, { inputSchema }: Pick<Tool, 'inputSchem
     throw wrongArgument(`"parameters" has more than ${maxParameters} characters.`);
   return {
     name: parseName(given, 'name'),
-    description: description.replaceAll(/\s+/g, ' ').trim(),
-    code: needed(given, 'code', maxCode),
+    description,
+    code: toLines(needed(given, 'code', maxCode)),
     tags: parseTags(given.tags ?? undefined),
     parameters,
-    tests: bounded(given, 'tests', maxCode) ?? '',
+    tests: toLines(bounded(given, 'tests', maxCode) ?? ''),
     overwrite: flagOf(given, 'overwrite'),
   };
 }
@@ -58,10 +60,15 @@ function bounded(given: JsonObject, key: string, most: number): string | undefin
   throw wrongArgument(`"${key}" has ${text.length} characters; at most ${most} are kept.`);
 }
 
+/** Lines as Python reads them: one that ends by a carriage return alone would be shown as the end of the line before. */
+function toLines(text: string): string {
+  return text.replaceAll(/\r\n?/g, '\n');
+}
+
 function parseTags(tags: unknown): string[] {
   if (tags === undefined) return [];
   const isList =
     Array.isArray(tags) && tags.length <= mostTags && tags.every((tag) => typeof tag === 'string' && /^[^\p{Cc}]{1,64}$/u.test(tag));
-  if (isList) return [...new Set(tags as string[])];
+  if (isList) return [...new Set((tags as string[]).map(withoutHidden))].filter((tag) => tag !== '');
   throw wrongArgument(`"tags" must be a list of at most ${mostTags} texts of at most ${maxTag} characters, found ${quote(tags)}.`);
 }

@@ -3,7 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { owner } from '../../core/principal.js';
+import { owner, type Principal } from '../../core/principal.js';
 import { folderOfSaver } from './saved-skill-record.js';
 import { SavedSkillStore } from './saved-skill-store.js';
 
@@ -50,6 +50,20 @@ it('that was saved anew since the index was read is opened as it is now', async 
   expect(await store.open(before)).toEqual(files('2'));
   await other.remove(before);
   await expect(store.open(before)).rejects.toMatchObject({ code: 'skill_changed' });
+});
+
+it('that was trusted is not opened as what was saved in its place', async () => {
+  const [store, other] = [new SavedSkillStore({ stateDir }), new SavedSkillStore({ stateDir })];
+  await store.trust(await store.save(skill('one')), true);
+  const guest = { kind: 'grant', grantId: 'g' } as Principal;
+  // Seen by all, and opened after its saver has changed it.
+  const [seen] = store.seenBy(guest);
+  if (seen === undefined) throw new Error('It is seen by nobody.');
+  await other.save(skill('one', 'evil'));
+  await expect(store.open(seen)).rejects.toMatchObject({ code: 'skill_changed' });
+  expect(store.seenBy(guest)).toEqual([]);
+  // Nor is it trusted as it is now by who has looked at what it was.
+  await expect(store.trust(seen, true)).rejects.toMatchObject({ code: 'skill_changed' });
 });
 
 it('is one of at most so many', async () => {

@@ -9,6 +9,7 @@ import { withFileLock } from '../../state/file-lock.js';
 import { ensurePrivateDir, fileStamp, readPrivateFile, replacePrivateFile } from '../../state/private-file.js';
 import { createPrivateFolder, keepPrivateFolders } from '../../state/private-folder.js';
 import { removeTree } from '../../state/remove-tree.js';
+import { foldSkillName } from '../../util/fold-skill-name.js';
 import { quote } from '../../util/quote.js';
 import { folderOfSaver, hashOfFiles, idOf, parseIndex, printIndex, type SkillRecord } from './saved-skill-record.js';
 
@@ -68,7 +69,9 @@ export class SavedSkillStore implements SavedSkills {
     if (files !== undefined) return files;
     // Saved anew, or deleted, since the index was read.
     const current = this.all().find((one) => isSame(one, record));
-    if (current !== undefined && current.hash !== record.hash) return this.open(current);
+    // Whoever may see what was trusted may not see what came in its place.
+    const maySee = current !== undefined && (current.trusted || !record.trusted);
+    if (maySee && current.hash !== record.hash) return this.open(current);
     throw new BridgeError(
       'skill_changed',
       `The files of the skill ${quote(record.name)} are not those that were saved, so it is not run. Save it again (overwrite=True), or delete it.`,
@@ -112,7 +115,7 @@ export class SavedSkillStore implements SavedSkills {
         `There is a skill ${quote(name)} of yours. Pass overwrite=True to replace it, or take another name.`,
       );
     }
-    if (all.some((one) => one.trusted && one.name === name))
+    if (all.some((one) => one.trusted && foldSkillName(one.name) === foldSkillName(name)))
       throw new BridgeError('skill_exists', `There is a skill ${quote(name)} that the owner trusts for all. Take another name.`);
     if (own.length >= mostOfOne)
       throw new BridgeError('limit_reached', `You have ${mostOfOne} skills, which is all that one may have. Delete one.`);
@@ -130,18 +133,25 @@ export class SavedSkillStore implements SavedSkills {
     return true;
   }
 
-  /** Everybody may see and run it from now on, or its saver alone. Its files must be whole. Rejects with `skill_exists`, `skill_changed`. */
+  /**
+   * Everybody may see and run it from now on, or its saver alone: as the record has it, and nothing that was saved later. Its files must be
+   * whole. Rejects with `skill_exists`, `skill_changed`.
+   */
   async trust(record: SkillRecord, trusted: boolean): Promise<void> {
     if (trusted) await this.open(record);
     await this.#change(async (all) => {
-      const other = all.find((one) => trusted && one.trusted && one.name === record.name && one.saver !== record.saver);
+      const other = all.find(
+        (one) => trusted && one.trusted && foldSkillName(one.name) === foldSkillName(record.name) && !isSame(one, record),
+      );
       if (other !== undefined)
         throw new BridgeError(
           'skill_exists',
           `"${idOf(other)}" is trusted already, and has the same name. Delete or distrust that one first.`,
         );
       // What was saved meanwhile nobody has looked at.
-      return all.map((one) => (isSame(one, record) && one.hash === record.hash ? { ...one, trusted } : one));
+      if (!all.some((one) => isSame(one, record) && one.hash === record.hash))
+        throw new BridgeError('skill_changed', `"${idOf(record)}" was saved anew, or deleted, since it was shown. Nothing was changed.`);
+      return all.map((one) => (isSame(one, record) ? { ...one, trusted } : one));
     });
   }
 

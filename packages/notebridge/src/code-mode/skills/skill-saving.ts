@@ -4,11 +4,12 @@ import { BridgeError } from '../../core/errors.js';
 import { type Tool, type ToolResult, toFailedResult } from '../../core/mcp.js';
 import { type Principal, principalKey } from '../../core/principal.js';
 import type { SavedSkill, SavedSkillFiles, SavedSkillShelf } from '../../core/saved-skills.js';
+import { foldSkillName } from '../../util/fold-skill-name.js';
 import { quote } from '../../util/quote.js';
 import { Slots } from '../../util/slots.js';
 import { toCodeResult } from '../execution/answer.js';
-import type { CodeExecutor } from '../execution/code-executor.js';
-import type { Running, RunningCode } from '../execution/running-code.js';
+import type { CodeExecutor, TestRun } from '../execution/code-executor.js';
+import type { CallCount, Running, RunningCode } from '../execution/running-code.js';
 import { readArguments } from '../read-arguments.js';
 import { parseName, parseSave, type SaveParams } from './save-params.js';
 import type { SkillRecord } from './saved-skill-record.js';
@@ -47,13 +48,13 @@ export class SkillSaving implements SavedSkillShelf {
   save(args: JsonObject, context: CallContext, taken: readonly string[]): Promise<ToolResult> {
     return readable(async () => {
       const { store, tools } = this.#options;
-      const saver = this.#assertSaver(context);
+      const { saver, count } = this.#assertSaver(context);
       const params = parseSave(args, tools.save);
       const terms = { saver: principalKey(saver), overwrites: params.overwrite };
-      if (taken.includes(params.name))
+      if (taken.some((name) => foldSkillName(name) === foldSkillName(params.name)))
         throw new BridgeError('skill_exists', `There is a skill ${quote(params.name)} in a folder of the config. Take another name.`);
       store.assertFree(params.name, terms);
-      await this.#testing.run(() => this.#test(params, saver, context));
+      await this.#testing.run(() => this.#test(params, { principal: saver, count }, context));
       const { name, description, tags, code, tests } = params;
       await store.save({ name, description, tags, ...terms, files: { document: writeDocument(params), code, tests } });
       const saved = { name, tested: tests !== '' };
@@ -64,23 +65,19 @@ export class SkillSaving implements SavedSkillShelf {
   remove(args: JsonObject, context: CallContext): Promise<ToolResult> {
     return readable(async () => {
       const { store, tools } = this.#options;
-      const saver = principalKey(this.#assertSaver(context));
+      const saver = principalKey(this.#assertSaver(context).saver);
       const name = parseName(readArguments(args, tools.remove.inputSchema), 'skill_name');
       const structuredContent = { name, deleted: await store.remove({ saver, name }) };
       return { content: [{ type: 'text', text: JSON.stringify(structuredContent) }], structuredContent };
     });
   }
 
-  async #test({ name, code, tests }: SaveParams, principal: Principal, { parent, signal }: CallContext): Promise<void> {
+  async #test({ name, code, tests }: SaveParams, as: Pick<TestRun, 'principal' | 'count'>, { parent, signal }: CallContext): Promise<void> {
     if (signal.aborted) throw new BridgeError('cancelled', 'The code that saves the skill has ended.');
     if (parent === undefined) throw onlyCode();
     const { executor } = this.#options;
     const given = [name, code, tests].map((text) => JSON.stringify(text)).join(', ');
-    const outcome = await executor.runTest(`from generated.skills._saved import check\nawait check(${given})`, {
-      principal,
-      parent,
-      signal,
-    });
+    const outcome = await executor.runTest(`from generated.skills._saved import check\nawait check(${given})`, { ...as, parent, signal });
     if (outcome.status === 'ok') return;
     const { content = [] } = await toCodeResult({ ...outcome, session: undefined });
     const report = content.flatMap(({ type, text }) => (type === 'text' ? [String(text)] : [])).join('\n');
@@ -90,12 +87,12 @@ export class SkillSaving implements SavedSkillShelf {
     );
   }
 
-  #assertSaver(context: CallContext): Principal {
+  #assertSaver(context: CallContext): { saver: Principal; count: CallCount } {
     const running = this.#find(context);
     if (running?.isTest === true) throw new BridgeError('denied', 'The tests of a skill save and delete no skills.');
     const saver = saverOf(running);
-    if (saver === undefined) throw onlyCode();
-    return saver;
+    if (running === undefined || saver === undefined) throw onlyCode();
+    return { saver, count: running.count };
   }
 
   #find({ caller }: CallContext): Running | undefined {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Tool } from '../../core/mcp.js';
 import type { ApprovalMode, UpstreamSettings } from '../../core/server-config.js';
 import type { ToolAddress } from '../../core/tool-address.js';
@@ -10,6 +11,8 @@ export interface ApprovalRules {
 }
 
 interface ServerRule {
+  /** Digest of what the config says of the server. */
+  entry: string;
   mode: ApprovalMode;
   isTrusted: boolean;
   isListed: (tool: string) => boolean;
@@ -27,19 +30,26 @@ export class ApprovalPolicy {
    * servers is asked about by itself.
    */
   constructor({ approve: all, servers }: ApprovalRules, own: readonly string[]) {
-    this.#all = { mode: all, isTrusted: true, isListed: () => false };
-    for (const { name, approve, trusted, tools } of servers) {
+    this.#all = { entry: '', mode: all, isTrusted: true, isListed: () => false };
+    for (const server of servers) {
+      const { name, approve, trusted, tools } = server;
+      const entry = createHash('sha256').update(JSON.stringify(server)).digest('base64');
       // Whoever names tools wants to be asked about them.
       const mode = approve ?? (all === 'none' && tools.approve !== undefined ? 'listed' : all);
-      this.#byServer.set(name, { mode, isTrusted: trusted !== false, isListed: matchAny(tools.approve ?? []) });
+      this.#byServer.set(name, { entry, mode, isTrusted: trusted !== false, isListed: matchAny(tools.approve ?? []) });
     }
-    for (const name of own) this.#byServer.set(name, { mode: 'none', isTrusted: true, isListed: () => false });
+    for (const name of own) this.#byServer.set(name, { entry: '', mode: 'none', isTrusted: true, isListed: () => false });
     this.isOn = [this.#all, ...this.#byServer.values()].some(({ mode }) => mode !== 'none');
   }
 
   /** False for a server whose tools may say of themselves what they like. */
   isTrusted(server: string): boolean {
     return this.#byServer.get(server)?.isTrusted ?? true;
+  }
+
+  /** Another text when the config says something else of the server: its command, say. */
+  entryOf(server: string): string {
+    return this.#ruleOf(server).entry;
   }
 
   /** Whether a call of the tool is asked about; `hints`: what it says of itself decides. */

@@ -5,6 +5,7 @@ import type { CallContext } from '../../core/call-context.js';
 import { BridgeError } from '../../core/errors.js';
 import { owner } from '../../core/principal.js';
 import type { ToolAddress } from '../../core/tool-address.js';
+import { writeOutHidden } from '../../util/hidden-characters.js';
 import type { Redacting } from '../../util/redactor.js';
 
 /** A call as a person is shown it. Every character that could hide, move or reorder others is written out. */
@@ -42,7 +43,7 @@ export function showCall(
     .slice(0, longest.lines)
     .map(
       ([key, value]) =>
-        `  ${visible(printJson(shortText(key, longest.name, shortening)))}: ${visible(printJson(shorten(value, shortening, 0)))}`,
+        `  ${writeOutHidden(printJson(shortText(key, longest.name, shortening)))}: ${writeOutHidden(printJson(shorten(value, shortening, 0)))}`,
     );
   if (members.length > longest.lines) {
     lines.push(`  … ${members.length - longest.lines} more`);
@@ -56,7 +57,7 @@ export function showCall(
   if (lines.length === 0) text = '  none';
   if (shortening.isCut)
     text += `\n  Not all of it is shown: ${exact.length} characters, SHA-256 ${createHash('sha256').update(exact).digest('hex')}`;
-  const name = (value: string): string => visible(printJson(shortText(value, longest.name, shortening)));
+  const name = (value: string): string => writeOutHidden(printJson(shortText(value, longest.name, shortening)));
   const shown = { server: name(server), tool: name(tool), arguments: text, caller: callerOf(context, label, name) };
   const message = [
     'Notebridge asks: may this tool be called?',
@@ -118,11 +119,4 @@ function shorten(value: unknown, shortening: Shortening, depth: number): unknown
     .slice(0, longest.list)
     .map(([key, member]) => [shortText(key, longest.name, shortening), shorten(member, shortening, depth + 1)]);
   return Object.fromEntries(members.length > longest.list ? [...shown, ['…', `${members.length - longest.list} more`]] : shown);
-}
-
-/** JSON writes out the oldest control characters alone. These are the others, and all that looks like nothing or like a space. */
-const hidden = /[\u007f-\u009f\u2800\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\p{Default_Ignorable_Code_Point}]|(?! )\p{Zs}/gu;
-
-function visible(json: string): string {
-  return json.replaceAll(hidden, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
 }

@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+import { printJson } from '@notebridge/kit/exact-json';
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import type { Logger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
@@ -84,9 +86,9 @@ export class Approvals {
       case 'no':
         return undefined;
       case 'yes':
-        return this.#ask(context, address);
+        return findOrNone(findTool).then((tool) => this.#ask(context, address, tool));
       case 'hints':
-        return Promise.resolve(findTool()).then((tool) => (policy.isMeant(address, tool) ? this.#ask(context, address) : undefined));
+        return Promise.resolve(findTool()).then((tool) => (policy.isMeant(address, tool) ? this.#ask(context, address, tool) : undefined));
     }
   }
 
@@ -96,22 +98,24 @@ export class Approvals {
     this.#options.pending.close();
   }
 
-  async #ask(context: MiddlewareContext, address: ToolAddress): Promise<Approved | StillAsked> {
+  async #ask(context: MiddlewareContext, address: ToolAddress, tool: Tool | undefined): Promise<Approved | StillAsked> {
     const { message } = context;
     const exact = toExactText(message.arguments);
     const who = whoCalls(context);
     const call: AskedCallOf = { address, exact, who, context };
-    const key = JSON.stringify([who.principal, who.agent, address.server, address.tool === '' ? message.name : address.tool]);
+    // A yes for the session is for what the person knew: another command or definition under the same name is asked about anew.
+    const what = [this.#options.policy().entryOf(address.server), digestOf(tool)];
+    const key = JSON.stringify([who.principal, who.agent, address.server, address.tool === '' ? message.name : address.tool, ...what]);
     if (context.isTyped === true) return this.#approve('owner', call);
     // Before the session: what was asked about this call alone is answered about it alone.
-    if (callsAgain(context) && message.requestState !== undefined) return this.#takeUp(call, key);
+    if (callsAgain(context) && message.requestState !== undefined) return this.#takeUp(call);
     if (this.#sessions.has(key)) return this.#approve('session', call);
     const shown = this.#show(call);
     const question = toApprovalQuestion(shown);
     if (canAnswer(context.clientCapabilities, question)) {
       if (context.ask !== undefined) return this.#askDuring(call, key, shown);
       if (callsAgain(context)) {
-        const requestState = this.#states.keep(call, { kind: 'asked' });
+        const requestState = this.#states.keep(call, { kind: 'asked', key });
         return { asks: { resultType: 'input_required', inputRequests: { [questionKey]: question }, requestState } };
       }
     }
@@ -119,7 +123,7 @@ export class Approvals {
   }
 
   /** An agent of the modern era calls again. */
-  #takeUp(call: AskedCallOf, key: string): Approved {
+  #takeUp(call: AskedCallOf): Approved {
     const { message } = call.context;
     const kept = this.#states.take(message.requestState, call);
     if (kept === undefined) {
@@ -135,7 +139,7 @@ export class Approvals {
     }
     const decision = toDecision(isJsonObject(inputResponses) ? inputResponses[questionKey] : undefined);
     if (decision === 'deny') throw refused(call, 'declined');
-    if (decision === 'session') this.#sessions.add(key);
+    if (decision === 'session') this.#sessions.add(kept.key);
     return this.#approve('elicitation', call, params);
   }
 
@@ -214,6 +218,21 @@ export class Approvals {
     const tool = address.tool === '' ? String(name) : address.tool;
     return showCall({ server: address.server, tool }, { args, exact, context, label, redactor });
   }
+}
+
+/** One that cannot be found is asked about as well. */
+async function findOrNone(findTool: () => Tool | undefined | Promise<Tool | undefined>): Promise<Tool | undefined> {
+  try {
+    return await findTool();
+  } catch {
+    return undefined;
+  }
+}
+
+function digestOf(tool: Tool | undefined): string {
+  return createHash('sha256')
+    .update(printJson(tool ?? null))
+    .digest('base64');
 }
 
 const reasonOf: Record<Exclude<ApprovalOutcome, 'once' | 'session'>, keyof typeof reasons> = {

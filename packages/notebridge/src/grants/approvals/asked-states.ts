@@ -8,7 +8,8 @@ import { isFull, type WhoWaits } from './waiting-places.js';
 
 /** What an agent of the modern era that calls again has been asked, or was approved. */
 export type Kept =
-  | { kind: 'asked' }
+  /** `key`: what a yes for the session would be for. */
+  | { kind: 'asked'; key: string }
   /** It was approved, and its server asks something: `inner` is the server's own state. */
   | { kind: 'approved'; by: ApprovedBy; inner: unknown };
 

@@ -34,13 +34,16 @@ class _Failed(Dict[str, Any]):
 
 
 async def check(name: str, code: str, tests: str) -> None:
-    """Compiles the code, and runs its tests: they have it as `skill`. Raises what the tests raise."""
+    """Compiles the code, and runs its tests: they have it as `skill`. Raises what the tests raise, also where they end themselves."""
     _compile(code, name)
 
     async def skill(*args: Any, **kwargs: Any) -> Any:
         return await _execute(code, name, _variables(args, kwargs))
 
-    await _execute(tests, f"tests of {name}", {"skill": skill})
+    try:
+        await _execute(tests, f"tests of {name}", {"skill": skill})
+    except SystemExit as end:
+        raise AssertionError("the code or its tests ended itself (SystemExit), so what follows was not tested") from end
 
 
 async def run(saved: Mapping[str, Any], args: Optional[Sequence[Any]], kwargs: Optional[Mapping[str, Any]]) -> Dict[str, Any]:
@@ -90,6 +93,13 @@ async def save(arguments: str) -> None:
     from .save_skill import save_skill
 
     await save_skill(json.loads(arguments))
+
+
+async def delete(name: str) -> bool:
+    """Deletes a skill, for callers that are no code. False: there is none of that name."""
+    from .delete_skill import delete_skill
+
+    return bool((await delete_skill(name))["deleted"])
 
 
 def run_sync(saved: Mapping[str, Any], args: Optional[Sequence[Any]], kwargs: Optional[Mapping[str, Any]]) -> Dict[str, Any]:

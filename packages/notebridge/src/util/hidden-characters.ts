@@ -1,0 +1,12 @@
+/** Controls, marks of direction, separators, half surrogates, private characters, and all that looks like nothing or like a space. */
+const hidden = /[\p{Cc}\u2800\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\p{Default_Ignorable_Code_Point}]|(?! )\p{Zs}/gu;
+
+/** A text with every character that a person would not see as it is written out, `\u{202e}`. Line breaks and tabs too. */
+export function writeOutHidden(text: string): string {
+  return text.replaceAll(hidden, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
+}
+
+/** A text on one line, with nothing in it that a reader does not see. */
+export function withoutHidden(text: string): string {
+  return text.replaceAll(hidden, ' ').replaceAll(/ +/g, ' ').trim();
+}
