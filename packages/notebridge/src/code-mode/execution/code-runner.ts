@@ -9,6 +9,7 @@ import type { ExecutionOutcome, ExecutionStatus } from './answer.js';
 import type { CodeExecution } from './code-execution.js';
 import type { CodeKernel } from './code-kernel.js';
 import { ExecutionOutputs } from './execution-outputs.js';
+import { mostFiles } from './file-blocks.js';
 import { type CallRecord, type CallTool, NestedCalls } from './nested-calls.js';
 import type { RunningCode } from './running-code.js';
 
@@ -74,9 +75,13 @@ export async function runExecution(
       onClear: (wait) => log.clear(wait),
       signal,
     });
-    if (!late.signal.aborted) return end(status);
+    const isLate = late.signal.aborted;
+    clearTimeout(timer);
+    const written = isTest || execution.signal.aborted ? undefined : await takeWritten(kernel, limits.outputBytes);
+    if (!isLate) return end(status, written);
     return end('timeout', {
-      notes: [`The code was interrupted after ${seconds} s, of ${limits.seconds} s that it may have at most.`],
+      ...written,
+      notes: [...(written?.notes ?? []), `The code was interrupted after ${seconds} s, of ${limits.seconds} s that it may have at most.`],
       errorCode: 'timeout',
     });
   } catch (error) {
@@ -91,6 +96,15 @@ export async function runExecution(
 }
 
 const neverRan: RunOutcome = { status: 'interrupted', outputs: [], calls: 0, records: [], notes: ['It was cancelled before it began.'] };
+
+/** Files that the code has written. */
+async function takeWritten(kernel: CodeKernel, maxBytes: number): Promise<Pick<RunOutcome, 'written' | 'notes'>> {
+  try {
+    return { written: await kernel.takeWritten({ maxFiles: mostFiles, maxBytes }), notes: [] };
+  } catch (error) {
+    return { written: undefined, notes: [`What the code has written into /out is not in this answer: ${messageOf(error)}.`] };
+  }
+}
 
 /** Who cancels meanwhile does not wait for it. */
 async function startKernel(kernel: CodeKernel, { signal }: Pick<CodeExecution, 'signal'>): Promise<readonly Layer[]> {
