@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import type { HubReport } from '../catalog/describe-servers.js';
 import { BridgeError, codeOf } from '../core/errors.js';
 import { connectPath } from '../doors/connect/connect-door.js';
 import { createExchangeDoor } from '../doors/exchange/exchange-door.js';
@@ -42,6 +43,8 @@ export interface BehindHttp {
   hub: Hub;
   servers: ConfigServers;
   guard: GuardWithStore;
+  /** All servers, for the owner. */
+  describe: () => HubReport;
   /** An agent's session has ended: what is held for it alone can go. */
   endSession: (sessionId: string) => void;
 }
@@ -107,7 +110,7 @@ function createApp(
 
 function addDoors(
   app: HttpApp,
-  { settings, hub, servers, guard, endSession, authority, ownerToken }: BehindHttp & { authority: Authority; ownerToken: string },
+  { settings, hub, servers, guard, describe, endSession, authority, ownerToken }: BehindHttp & { authority: Authority; ownerToken: string },
 ): McpHttpDoor {
   const { config, logger } = settings;
   const { maxResultBytes, maxInFlight, pollAfterMs } = config.limits;
@@ -131,7 +134,7 @@ function addDoors(
     endSession,
     limits: { pollAfterMs },
   });
-  createOwnerDoor(app, { servers, pending: guard.pending, authenticate });
+  createOwnerDoor(app, { servers, describe, pending: guard.pending, authenticate });
   createExchangeDoor(
     app,
     new GrantExchange({ store: guard.store, rules: config.exchange, readKeys: (path) => readFile(path, 'utf8'), logger }),

@@ -1,4 +1,4 @@
-import { describeServers } from '../../catalog/describe-servers.js';
+import type { HubReport } from '../../catalog/describe-servers.js';
 import type { ToolServers } from '../../core/tool-server.js';
 import { printMessage } from '../../core/wire.js';
 import type { PendingApprovals } from '../../grants/approvals/pending-approvals.js';
@@ -12,6 +12,8 @@ import { unknownServer } from './unknown-server.js';
 
 export interface OwnerDoorOptions {
   servers: ToolServers;
+  /** Describes all servers. Starts and asks nothing. */
+  describe: () => HubReport;
   /** The calls that wait for the owner. */
   pending: PendingApprovals;
   authenticate: Authenticate;
@@ -21,7 +23,7 @@ export interface OwnerDoorOptions {
 export const ownerPrefix = '/api/v1/hub';
 
 /** Adds what only the owner may see, and decide: the status of each server, its process, why it failed; calls that wait. Call it before `listenHttp`. */
-export function createOwnerDoor(app: HttpApp, { servers, pending, authenticate }: OwnerDoorOptions): void {
+export function createOwnerDoor(app: HttpApp, { servers, describe, pending, authenticate }: OwnerDoorOptions): void {
   const authenticator = new Authenticator(authenticate, { onRefused: app.refused });
   const add = (path: string, answer: (context: HttpContext) => unknown, methods = ['GET', 'HEAD']): void => {
     const handle = async (context: HttpContext): Promise<void> => {
@@ -37,14 +39,14 @@ export function createOwnerDoor(app: HttpApp, { servers, pending, authenticate }
   const decide = async ({ request, params: [id = ''] }: HttpContext) =>
     printApproval(pending.decide(id, await receiveDecision(request, app.maxBodyBytes)));
   add('/approvals/:id', decide, ['POST']);
-  add('/servers', () => ({ servers: describeServers(servers) }));
+  add('/servers', describe);
   add('/bindings', ({ request, query }) => answerBindingsInput(servers, { socket: request.socket, after: query.get('after') }));
   /** One server with its tools: it is started if they are not known yet. */
   add('/servers/:name', async ({ params: [name = ''] }) => {
     const server = servers.get(name);
     if (server === undefined) throw unknownServer(name, servers);
     await server.listTools();
-    return describeServers(servers).find((report) => report.name === name);
+    return describe().servers.find((report) => report.name === name);
   });
 }
 
