@@ -192,6 +192,7 @@ class Assembly implements Notebridge {
       guard: this.#guard,
       tools,
       hasNotebook,
+      isShared: options.http !== undefined,
       sandbox: options.pages?.sandbox,
     });
     this.#closers.add(() => codeMode.close());

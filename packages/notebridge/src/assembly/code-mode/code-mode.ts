@@ -29,6 +29,8 @@ export interface CodeModeOptions {
   guard: LazyGuard;
   tools: readonly Tool[];
   hasNotebook: boolean;
+  /** Callers come over HTTP, too: the owner is not alone. */
+  isShared: boolean;
   sandbox: SandboxMode | undefined;
 }
 
@@ -39,7 +41,7 @@ export interface OpenCodeMode {
   close(): Promise<void>;
 }
 
-export function openCodeMode({ settings, hub, servers, guard, tools, hasNotebook, sandbox }: CodeModeOptions): OpenCodeMode {
+export function openCodeMode({ settings, hub, servers, guard, tools, hasNotebook, isShared, sandbox }: CodeModeOptions): OpenCodeMode {
   const { logger, config } = settings;
   const { mayList, delegate } = guard;
   const door = createKernelDoor({
@@ -53,7 +55,7 @@ export function openCodeMode({ settings, hub, servers, guard, tools, hasNotebook
   const history = new CallHistory();
   const executor = new CodeExecutor({
     onCalled: (...call) => history.add(...call),
-    ...{ limits: config.codeMode, logger, delegate, callTool, running },
+    ...{ limits: config.codeMode, logger, delegate, callTool, running, isShared },
     createKernel: createKernels({ sandbox, config }),
     packagesOf: (principal) => packages.of(principal),
     runInNotebook: hasNotebook ? createRunInNotebook(hub) : undefined,
