@@ -2,6 +2,8 @@
 export const defaultCodeModeLimits = {
   /** Seconds that one execution may run; then it is interrupted. A call can ask for less. */
   seconds: 120,
+  /** Seconds for which the clock of one execution stands while people are asked, all together; then it goes on. */
+  askedSeconds: 3600,
   /** Tool calls of one execution; one more is refused to the code as an error. */
   calls: 1000,
   /** Tool calls of one execution under way at once; others wait for their turn. */
