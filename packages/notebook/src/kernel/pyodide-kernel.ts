@@ -9,6 +9,7 @@ import type { Report } from './messages.js';
 import { type Engine, type EngineEvents, QueuedKernel, type QueueOptions } from './queued-kernel.js';
 import { openToolCalls, type ToolCalls } from './tool-calls.js';
 import { within } from './within.js';
+import { parseWritten, type Written, type WrittenBounds } from './written-files.js';
 
 export interface PyodideKernelOptions extends QueueOptions {
   openWorker: OpenWorker;
@@ -19,11 +20,15 @@ export interface PyodideKernelOptions extends QueueOptions {
 }
 
 const completionTimeoutMs = 2000;
+/** Of one look at the folder, and of what runs in the background before it. */
+const writtenTimeoutMs = 5000;
 
 interface Found {
   matches: string[];
   word: string;
 }
+
+type WrittenReport = Extract<Report, { type: 'written' }>;
 
 /** Python by Pyodide, in a worker of the runtime that `openWorker` knows. Runs in pages and in Node. */
 export class PyodideKernel extends QueuedKernel<PyodideEngine> {
@@ -53,6 +58,11 @@ export class PyodideKernel extends QueuedKernel<PyodideEngine> {
     return { matches: answer.matches, start: position - answer.word.length, end: position };
   }
 
+  /** See `Kernel`. Undefined while a cell runs. */
+  async takeWritten(bounds: WrittenBounds): Promise<Written | undefined> {
+    return this.idleEngine?.takeWritten(bounds);
+  }
+
   /** Our Python has nothing that could tell. */
   async inspect(): Promise<MimeBundle | undefined> {
     return undefined;
@@ -74,9 +84,10 @@ class PyodideEngine implements Engine {
   readonly #calls: ToolCalls | undefined;
   readonly #hostCalls: HostCalls;
   readonly #completions = new Map<number, (found: Found) => void>();
+  readonly #written = new Map<number, (report: WrittenReport | undefined) => void>();
   #current: PendingExecution | undefined;
   #count = 0;
-  #completionId = 0;
+  #lastId = 0;
   #isEnded = false;
 
   constructor(
@@ -111,7 +122,7 @@ class PyodideEngine implements Engine {
   }
 
   async complete(before: string): Promise<Found | undefined> {
-    const id = ++this.#completionId;
+    const id = ++this.#lastId;
     const found = new Promise<Found>((resolve) => this.#completions.set(id, resolve));
     this.#interpreter.worker.send({ type: 'complete', id, before });
     const answer = await within(completionTimeoutMs, found);
@@ -119,11 +130,22 @@ class PyodideEngine implements Engine {
     return answer;
   }
 
+  async takeWritten(bounds: WrittenBounds): Promise<Written | undefined> {
+    const id = ++this.#lastId;
+    const taken = new Promise<WrittenReport | undefined>((resolve) => this.#written.set(id, resolve));
+    this.#interpreter.worker.send({ type: 'takeWritten', id, bounds });
+    const report = await within(writtenTimeoutMs, taken);
+    this.#written.delete(id);
+    if (report === undefined) throw new Error('Python has not answered');
+    return parseWritten(report.text, report.data, bounds);
+  }
+
   async end(): Promise<void> {
     if (this.#isEnded) return;
     this.#isEnded = true;
     this.#calls?.close();
     for (const resolve of this.#completions.values()) resolve({ matches: [], word: '' });
+    for (const resolve of this.#written.values()) resolve(undefined);
     await Promise.all([this.#interpreter.end(), this.#hostCalls.close()]);
   }
 
@@ -132,6 +154,7 @@ class PyodideEngine implements Engine {
     if (report.type === 'toolCall' || report.type === 'toolCancel' || report.type === 'toolHeard') return this.#calls?.take(report);
     if (report.type === 'hostCall' || report.type === 'hostCancel') return this.#hostCalls.take(report);
     if (report.type === 'completions') this.#completions.get(report.id)?.(report);
+    if (report.type === 'written') this.#written.get(report.id)?.(report);
     const execution = this.#current;
     // Output of a task that outlived its cell, while nothing runs, is nobody's.
     if (execution && 'count' in report && report.count === execution.count) execution.take(report);

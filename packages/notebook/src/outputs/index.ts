@@ -7,4 +7,5 @@ export { fitCells } from '../tools/get-cells.js';
 export { getOutput, readOutput } from '../tools/get-output.js';
 export { createImageCollector, maxTextCharactersOf } from '../tools/output-content.js';
 export { describeTool, toFailedAnswer, toResult } from '../tools/tool.js';
+export { imageTypeOf } from './image-type.js';
 export { createImageScaler } from './scale-image.js';

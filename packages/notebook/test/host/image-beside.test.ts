@@ -3,7 +3,7 @@ import { mkdir, readFile, rename, rm, symlink, truncate, writeFile } from 'node:
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { maxImageBytes } from '../../src/host/image-beside.js';
-import { imageTypeOf } from '../../src/host/image-type.js';
+import { imageTypeOf } from '../../src/outputs/image-type.js';
 import { pixel } from '../ui/support/hostile-outputs.js';
 import { temporaryFolder } from './support/folder.js';
 import { startHost } from './support/hosts.js';

@@ -1,3 +1,4 @@
+import { describeServers, type HubReport } from '../catalog/describe-servers.js';
 import { createToolNaming } from '../catalog/tool-naming.js';
 import type { Config } from '../config/config.js';
 import type { Tool } from '../core/mcp.js';
@@ -34,6 +35,8 @@ export interface Notebridge {
   startServers(): Promise<void>;
   /** Serves one agent over stdio, from now on. */
   serveStdio(options?: Pick<StdioOptions, 'input' | 'output'>): StdioDoor;
+  /** All servers with what is known of their tools, and how these are called. Starts and asks nothing. */
+  describe(): HubReport;
   /** Closes everything that was opened, in the opposite order, the log last. Closing twice is harmless. */
   close(): Promise<void>;
 }
@@ -143,6 +146,19 @@ class Assembly implements Notebridge {
     return serveStdio(this.hub, { ...streams, maxMessageLength, maxInFlight, record: recorder?.record });
   }
 
+  describe(): HubReport {
+    const { settings, codeModeTools } = this.#parts;
+    const policy = this.#guard.policy();
+    return {
+      servers: describeServers(this.servers, (server, tool) => policy.asksAbout(server, tool)),
+      policy: {
+        code_mode: codeModeTools === undefined ? null : settings.config.codeMode.tools,
+        approvals: policy.isOn,
+        owner_can_approve: this.#doors !== undefined,
+      },
+    };
+  }
+
   close(): Promise<void> {
     return this.#closers.close();
   }
@@ -157,7 +173,10 @@ class Assembly implements Notebridge {
       this.notebook?.endSession?.(sessionId);
       this.#codeMode?.endSession(sessionId);
     };
-    const doors = await openHttpDoors(options.http, { settings, hub: this.hub, servers, guard, endSession });
+    const doors = await openHttpDoors(options.http, {
+      ...{ settings, hub: this.hub, servers, guard, endSession },
+      describe: () => this.describe(),
+    });
     this.#closers.add(() => doors.close());
     this.#doors = doors;
   }
@@ -175,6 +194,7 @@ class Assembly implements Notebridge {
       guard: this.#guard,
       tools,
       hasNotebook,
+      isShared: options.http !== undefined,
       sandbox: options.pages?.sandbox,
     });
     this.#closers.add(() => codeMode.close());

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import type { HubReport } from '../catalog/describe-servers.js';
 import { BridgeError, codeOf } from '../core/errors.js';
 import { connectPath } from '../doors/connect/connect-door.js';
 import { createExchangeDoor } from '../doors/exchange/exchange-door.js';
@@ -42,6 +43,8 @@ export interface BehindHttp {
   hub: Hub;
   servers: ConfigServers;
   guard: GuardWithStore;
+  /** All servers, for the owner. */
+  describe: () => HubReport;
   /** An agent's session has ended: what is held for it alone can go. */
   endSession: (sessionId: string) => void;
 }
@@ -107,7 +110,7 @@ function createApp(
 
 function addDoors(
   app: HttpApp,
-  { settings, hub, servers, guard, endSession, authority, ownerToken }: BehindHttp & { authority: Authority; ownerToken: string },
+  { settings, hub, servers, guard, describe, endSession, authority, ownerToken }: BehindHttp & { authority: Authority; ownerToken: string },
 ): McpHttpDoor {
   const { config, logger } = settings;
   const { maxResultBytes, maxInFlight, pollAfterMs } = config.limits;
@@ -133,6 +136,7 @@ function addDoors(
   });
   createOwnerDoor(app, {
     servers,
+    describe,
     pending: guard.pending,
     calls: guard.calls,
     log: settings.recentLog,

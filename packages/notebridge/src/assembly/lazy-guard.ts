@@ -28,6 +28,8 @@ export interface LazyGuard {
   delegate: DelegateRights;
   /** Whether a list may show the principal a tool of a server; undefined: one that is not known. Before the guard is open: the owner alone sees any. */
   mayList(principal: Principal, server: string, tool: Tool | undefined): boolean;
+  /** Which calls a person is asked about, as the config says now. */
+  policy(): ApprovalPolicy;
   /** From now on calls are asked about as this config says. */
   follow(rules: ApprovalRules): void;
   /** Opens the guard now. Rejects with `write_failed` if the user's state folder cannot be used. */
@@ -106,6 +108,7 @@ export function createLazyGuard(settings: Settings, parts: GuardedParts): LazyGu
       if (tool === undefined) return admission?.mayListWhole(principal, server) ?? false;
       return admission?.mayList(principal, { server, tool: tool.name }, tool) ?? false;
     },
+    policy: () => approvalPolicy,
     follow: (rules) => {
       approvalPolicy = toPolicy(rules);
     },

@@ -1,4 +1,5 @@
 import type { Tool } from '../core/mcp.js';
+import type { PolicyReport } from '../core/policy-report.js';
 import type { Exposure, NameStyle, ServerStatus, ToolServer, ToolServers } from '../core/tool-server.js';
 import { ToolNames } from './tool-names.js';
 
@@ -31,20 +32,36 @@ export interface DescribedTool {
   input_schema: unknown;
   output_schema: unknown;
   annotations: unknown;
+  /** Whether a person has to approve its calls. */
+  needs_approval: boolean;
 }
 
+/** All servers, and how their tools are called. */
+export interface HubReport {
+  servers: ServerReport[];
+  policy: PolicyReport;
+}
+
+/** Whether a person has to approve the calls of a tool. */
+export type NeedsApproval = (server: string, tool: Tool) => boolean;
+
 /** Describes all servers. Starts and asks nothing. */
-export function describeServers(servers: ToolServers): ServerReport[] {
+export function describeServers(servers: ToolServers, needsApproval: NeedsApproval): ServerReport[] {
   const all = servers.all();
   const { direct } = new ToolNames(servers);
   const agentNames = new Map([...direct].map(([agentName, { server, tool }]) => [`${server}\0${tool}`, agentName]));
-  return all.map((server) => toReport(server, (tool) => agentNames.get(`${server.name}\0${tool}`)));
+  return all.map((server) =>
+    toReport(server, (tool) => ({
+      ...toToolReport(tool),
+      agent_name: agentNames.get(`${server.name}\0${tool.name}`) ?? null,
+      needs_approval: needsApproval(server.name, tool),
+    })),
+  );
 }
 
-function toReport(server: ToolServer, agentNameOf: (tool: string) => string | undefined): ServerReport {
+function toReport(server: ToolServer, describe: (tool: Tool) => DescribedTool): ServerReport {
   const { name, isConfig, expose, names = 'prefixed', description, knownTools } = server;
   const { status, since, pid, restarts, inFlight, reason } = server.state;
-  const tools = knownTools?.map((tool) => toToolReport(tool, agentNameOf(tool.name)));
   return {
     name,
     status,
@@ -57,14 +74,13 @@ function toReport(server: ToolServer, agentNameOf: (tool: string) => string | un
     expose,
     names,
     description: description ?? null,
-    tools: tools ?? null,
+    tools: knownTools?.map(describe) ?? null,
   };
 }
 
-function toToolReport(tool: Tool, agentName: string | undefined): DescribedTool {
+function toToolReport(tool: Tool): Omit<DescribedTool, 'agent_name' | 'needs_approval'> {
   return {
     name: tool.name,
-    agent_name: agentName ?? null,
     description: tool.description ?? null,
     input_schema: tool.inputSchema,
     output_schema: tool.outputSchema ?? null,

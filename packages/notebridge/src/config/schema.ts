@@ -95,6 +95,7 @@ const codeMode = z.strictObject(
     tools: z.enum(codeModeStyles, { error: '"own" or "agent-codemode"' }).default('own'),
     allowDirectCalls: flag.default(false),
     seconds: whole('seconds', 1, 86_400).default(defaultCodeModeLimits.seconds),
+    askedSeconds: whole('seconds', 0, 86_400).default(defaultCodeModeLimits.askedSeconds),
     calls: whole('calls', 0, 1_000_000).default(defaultCodeModeLimits.calls),
     parallelCalls: whole('calls', 1, 1024).default(defaultCodeModeLimits.parallelCalls),
     outputBytes: whole('bytes', 65_536, 67_108_864).default(defaultCodeModeLimits.outputBytes),

@@ -24,6 +24,8 @@ export interface ParentCall {
   readonly caller?: Caller | undefined;
   /** How the agent that made it is asked, as long as it runs. Left out: it cannot be asked. */
   readonly asker?: Asker | undefined;
+  /** Stops the clock of its code while a person is asked; what it returns starts it again. Left out: it has none. */
+  readonly pauseClock?: (() => () => void) | undefined;
 }
 
 /** What travels with every call from door to provider. */

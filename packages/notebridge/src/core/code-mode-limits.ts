@@ -2,6 +2,8 @@
 export const defaultCodeModeLimits = {
   /** Seconds that one execution may run; then it is interrupted. A call can ask for less. */
   seconds: 120,
+  /** Seconds for which the clock of one execution stands while people are asked, all together; then it goes on. */
+  askedSeconds: 3600,
   /** Tool calls of one execution; one more is refused to the code as an error. */
   calls: 1000,
   /** Tool calls of one execution under way at once; others wait for their turn. */
@@ -12,7 +14,7 @@ export const defaultCodeModeLimits = {
   codeCharacters: 200_000,
   /** Memory of one Python, in MiB, where it is in a sandbox of the operating system; 0: three quarters of the machine's, 5 GiB at most. */
   memoryMb: 0,
-  /** Pythons at once, the one that is kept ready included. The one that was idle longest makes room; when none is idle a call is refused. */
+  /** Pythons at once, the one that is kept ready included. An idle one makes room, of who has most; when none is idle a call is refused. */
   kernels: 8,
   /** Minutes after which a session that nobody uses ends, and its variables with it. */
   idleMinutes: 30,

@@ -1,6 +1,6 @@
-import { extname } from 'node:path';
 import type { ToolResult } from '../core/mcp.js';
 import type { ContainedFolder } from '../state/contained-folder.js';
+import { mimeTypeOf } from '../util/mime-types.js';
 import { notFound, SkillFault } from './skill-fault.js';
 import { isHidden, listResources, resourceFolders } from './skill-files.js';
 import type { Skill } from './skill-finder.js';
@@ -31,7 +31,7 @@ async function readFile(folder: ContainedFolder, path: string, maxBytes: number)
 function toResult(skill: Skill, path: string, bytes: Buffer): ToolResult {
   const text = toText(bytes);
   if (text !== undefined) return toStringResult(text);
-  const mimeType = mimeTypes[extname(path).toLowerCase()] ?? 'application/octet-stream';
+  const mimeType = mimeTypeOf(path);
   const data = bytes.toString('base64');
   if (mimeType.startsWith('image/')) return { content: [{ type: 'image', data, mimeType }] };
   const uri = `skill://${[skill.name, ...path.split('/')].map(encodeURIComponent).join('/')}`;
@@ -47,13 +47,3 @@ function toText(bytes: Buffer): string | undefined {
     return undefined;
   }
 }
-
-const mimeTypes: Record<string, string> = {
-  '.gif': 'image/gif',
-  '.jpeg': 'image/jpeg',
-  '.jpg': 'image/jpeg',
-  '.pdf': 'application/pdf',
-  '.png': 'image/png',
-  '.webp': 'image/webp',
-  '.zip': 'application/zip',
-};

@@ -190,6 +190,50 @@ describe('servers and tools, where no hub runs', () => {
   });
 });
 
+describe('tools says how they are called', () => {
+  const shop = { command: process.execPath, args: [fixtureServer('approvals.mjs'), 'none'] };
+  const asks = (stdout: string) => [...stdout.matchAll(/^ {2}(\w+) +\(asks\)/gm)].map(([, name]) => name);
+
+  it('which a person approves, who can be asked, and that agents call them by code', async () => {
+    const file = join(folder, 'approvals.json');
+    writeFileSync(file, JSON.stringify({ mcpServers: { shop }, notebridge: { approve: 'writes', codeMode: true } }));
+    const { stdout } = await runProgram(['tools', '--config', file]);
+    // The skills are a server too.
+    expect(asks(stdout)).toEqual(['add', 'remove', 'plain', 'run_skill_script', 'save_skill', 'delete_skill']);
+    expect(stdout).toMatch(/Code mode is on: agents are listed search_tools, describe_tools and execute_code/);
+    expect(stdout).toMatch(/Calls of a tool with "\(asks\)" need a person's yes: .* else the call is refused/);
+    const listed = JSON.parse((await runProgram(['tools', 'shop', '--json', '--config', file])).stdout) as { tools: JsonObject[] };
+    expect(listed.tools.map(({ name, needs_approval: needed }) => [name, needed])).toEqual([
+      ['read', false],
+      ['add', true],
+      ['remove', true],
+      ['plain', true],
+      ['odd', false],
+    ]);
+    const [one, other] = [
+      await runProgram(['tools', 'shop', 'add', '--config', file]),
+      await runProgram(['tools', 'shop', 'read', '--config', file]),
+    ];
+    expect(one.stdout).toContain("Its calls need a person's yes");
+    expect(other.stdout).not.toContain('yes');
+  });
+
+  it('as the hub does it that runs', async () => {
+    await using hub = await ServedHub.start({
+      servers: { shop: { ...shop, approve: 'destructive' } },
+      args: ['--notebook', 'none', '--code-mode=agent-codemode'],
+    });
+    const { stdout } = await hub.run('tools', 'shop');
+    expect(asks(stdout)).toEqual(['remove', 'plain']);
+    expect(stdout).toMatch(/agents are listed the tools of agent-codemode/);
+    expect(stdout).toMatch(/if its host can show forms, else you are: .*approvals\.$/m);
+    hub.writeConfig({ shop });
+    await hub.logged('The config was changed.');
+    const without = await hub.run('tools', 'shop');
+    expect([asks(without.stdout), without.stdout.includes('yes')]).toEqual([[], false]);
+  });
+});
+
 describe('a hub that is not what its file says', () => {
   it('a file that a killed hub left is no obstacle', async () => {
     await using hub = await ServedHub.start({

@@ -40,6 +40,33 @@ describe('doctor', () => {
     expect(find(report, 'Node.js')).toMatchObject({ status: 'ok' });
   });
 
+  it('says what a person approves, who can be asked, and whether agents call tools by code', async () => {
+    const shop = { command: process.execPath, args: [fixtureServer('approvals.mjs'), 'none'] };
+    const plain = await doctor(['--config', writeConfig('plain.json', { mcpServers: { shop } })]);
+    expect(find(plain, 'approvals')).toMatchObject({ status: 'ok', found: expect.stringContaining('no call waits') });
+    expect(find(plain, 'code mode')).toMatchObject({ status: 'ok', found: expect.stringMatching(/^off/) });
+    const servers = { shop: { ...shop, approve: 'writes' }, other: { ...shop, expose: 'direct' } };
+    const config = writeConfig('approvals.json', { mcpServers: servers, notebridge: { approve: 'destructive', codeMode: true } });
+    const report = await doctor(['--config', config]);
+    expect(report).toMatchObject({ ok: true, ending: 0 });
+    expect(find(report, 'approvals')).toMatchObject({
+      status: 'note',
+      found: expect.stringMatching(
+        /calls that may destroy something, of other; calls that may change something, of shop\. .* since no hub serves$/,
+      ),
+      next: expect.stringContaining('notebridge serve'),
+    });
+    expect(find(report, 'code mode')).toMatchObject({ found: expect.stringMatching(/on by the config: .* and the tools of other$/) });
+    expect(find(report, 'server shop')).toMatchObject({ found: 'starts and lists 5 tools, of which a person approves 3' });
+    expect(find(report, 'server other')).toMatchObject({ found: 'starts and lists 5 tools, of which a person approves 2' });
+    await using hub = await ServedHub.start({ args: ['--notebook', 'none'] });
+    const env = { ...hub.env, NOTEBRIDGE_CODE_MODE: 'agent-codemode' };
+    const served = await doctor(['--config', config], env);
+    expect(find(served, 'approvals')).toMatchObject({ status: 'ok', found: expect.stringContaining('else you are: notebridge approvals') });
+    const byVariable = await doctor(['--config', writeConfig('none.json', {})], env);
+    expect(find(byVariable, 'code mode')?.found).toBe('on by NOTEBRIDGE_CODE_MODE: agents are listed the tools of agent-codemode');
+  });
+
   it('leaves nothing of a server that it started', async ({ skip }) => {
     skip(process.platform !== 'linux', 'only Linux lets a process that left its group be found');
     const ids = join(folder, 'ids');

@@ -112,7 +112,11 @@ await get_sum(a=kept, b=1)`;
     const tools = toAiSdkTools(codeMode);
     const schema = tools.execute_code?.inputSchema;
     expect(await asSchema(schema).jsonSchema).toEqual(codeModeTools({ ...defaultCodeModeLimits, seconds: 77 })[2]?.inputSchema);
-    const calls = ['from generated.mcp.everything import get_tiny_image\n(await get_tiny_image())[1]', 'raise ValueError("oh")'];
+    const calls = [
+      'from generated.mcp.everything import get_tiny_image\n(await get_tiny_image())[1]',
+      'open("/out/a.txt", "w").write("hi")\nopen("/out/b.bin", "wb").write(bytes(3))',
+      'raise ValueError("oh")',
+    ];
     const usage = {
       inputTokens: { total: 0, noCache: 0, cacheRead: 0, cacheWrite: 0 },
       outputTokens: { total: 0, text: 0, reasoning: 0 },
@@ -137,6 +141,19 @@ await get_sum(a=kept, b=1)`;
             output: {
               type: 'content',
               value: expect.arrayContaining([expect.objectContaining({ type: 'image-data', mediaType: 'image/png' })]),
+            },
+          },
+        ],
+      },
+      {
+        content: [
+          {
+            output: {
+              value: [
+                { type: 'text', text: '3' },
+                { type: 'text', text: 'sandbox://out/a.txt:\nhi' },
+                { type: 'text', text: '[the file sandbox://out/b.bin, application/octet-stream, 3 bytes: not shown]' },
+              ],
             },
           },
         ],

@@ -54,6 +54,17 @@ export const codeModeRuns: Record<string, (code: string) => Promise<void>> = {
   'code-mode-answer': async (code) => {
     expect(code).toBe(answered);
   },
+  'code-mode-file': async (code) => {
+    const folder = mkdtempSync(join(tmpdir(), 'notebridge-test-'));
+    const codeMode = await createCodeMode({ stateDir: folder, env: { ...bareEnvironment(), HOME: folder } });
+    const { content } = await codeMode.call('execute_code', { code });
+    await codeMode.close();
+    rmSync(folder, { recursive: true, force: true });
+    expect(content).toContainEqual({
+      type: 'resource',
+      resource: { uri: 'sandbox://out/report.csv', mimeType: 'text/csv', text: 'name,count\napp-1.log,40\n' },
+    });
+  },
   'code-mode-library': async (code) => {
     const folder = mkdtempSync(join(tmpdir(), 'notebridge-test-'));
     writeFileSync(join(folder, 'mcp.json'), '{ "mcpServers": {} }');

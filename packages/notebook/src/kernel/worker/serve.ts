@@ -3,6 +3,7 @@ import type { Command, StartCommand } from '../messages.js';
 import { SignalReceiver } from '../shared-signals.js';
 import { HostPort } from './host-port.js';
 import { Mailbox } from './mailbox.js';
+import { nothingTaken, OutFolder } from './out-folder.js';
 import { OutputPump } from './output-pump.js';
 import { loadPython, type PythonKernel } from './python.js';
 import { ToolPort } from './tool-port.js';
@@ -23,9 +24,10 @@ async function start(side: WorkerSide, command: StartCommand, fail: (error: unkn
     const signals = new SignalReceiver(command.signals);
     const pump = new OutputPump({ post: side.post, signals });
     // Commands come once Python is there, which wants to know its host while it loads.
-    const mailbox: Mailbox = new Mailbox(side, { signals, obey: (next) => obey(next, { side, kernel, signals, pump, host, tools }) });
+    const mailbox: Mailbox = new Mailbox(side, { signals, obey: (next) => obey(next, { side, kernel, signals, pump, host, tools, out }) });
     const host = new HostPort({ mailbox, post: side.post, flush: () => pump.flush() });
     const { kernel, pyodide, version, hardened } = await loadPython(side, command, { signals, pump, host, fail });
+    const out = command.out ? new OutFolder(pyodide) : undefined;
     const tools = new ToolPort({ pyodide, python: kernel, mailbox, post: side.post, flush: () => pump.flush() });
     side.post({ type: 'ready', version, ...(hardened ? { hardened } : {}) });
     return (next: Command) => mailbox.take(next);
@@ -42,9 +44,11 @@ interface Parts {
   pump: OutputPump;
   host: HostPort;
   tools: ToolPort;
+  /** Undefined: there is none. */
+  out: OutFolder | undefined;
 }
 
-function obey(command: Command, { side, kernel, signals, pump, host, tools }: Parts): void {
+function obey(command: Command, { side, kernel, signals, pump, host, tools, out }: Parts): void {
   switch (command.type) {
     case 'execute': {
       signals.keepInterruptOf(command.count);
@@ -62,6 +66,9 @@ function obey(command: Command, { side, kernel, signals, pump, host, tools }: Pa
       return;
     case 'complete':
       side.post({ type: 'completions', id: command.id, ...JSON.parse(kernel.complete(command.before)) });
+      return;
+    case 'takeWritten':
+      side.post({ type: 'written', id: command.id, ...(out?.take(command.bounds) ?? nothingTaken()) });
       return;
     case 'hostAnswer':
       host.take(command);

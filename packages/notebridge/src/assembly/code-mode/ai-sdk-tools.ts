@@ -60,5 +60,10 @@ function toOutput({ content = [], isError }: ToolResult): AiSdkOutput {
 }
 
 function toText(block: ContentBlock): string {
-  return block.type === 'text' ? String(block.text) : JSON.stringify(block);
+  if (block.type === 'text') return String(block.text);
+  const { uri, mimeType, text, blob } = isJsonObject(block.resource) ? block.resource : {};
+  if (typeof text === 'string') return `${uri}:\n${text}`;
+  // For the program, which finds it in the result: to a model its letters say nothing.
+  if (typeof blob === 'string') return `[the file ${uri}, ${mimeType}, ${Math.floor((blob.length * 3) / 4)} bytes: not shown]`;
+  return JSON.stringify(block);
 }

@@ -10,6 +10,7 @@ import { RunningCode } from '../../code-mode/execution/running-code.js';
 import { ToolSearch } from '../../code-mode/search/tool-search.js';
 import { SavedSkillStore } from '../../code-mode/skills/saved-skill-store.js';
 import { SkillSaving } from '../../code-mode/skills/skill-saving.js';
+import type { Config } from '../../config/config.js';
 import type { Tool } from '../../core/mcp.js';
 import type { Principal } from '../../core/principal.js';
 import type { SavedSkills } from '../../core/saved-skills.js';
@@ -30,6 +31,8 @@ export interface CodeModeOptions {
   guard: LazyGuard;
   tools: readonly Tool[];
   hasNotebook: boolean;
+  /** Callers come over HTTP, too: the owner is not alone. */
+  isShared: boolean;
   sandbox: SandboxMode | undefined;
 }
 
@@ -40,7 +43,7 @@ export interface OpenCodeMode {
   close(): Promise<void>;
 }
 
-export function openCodeMode({ settings, hub, servers, guard, tools, hasNotebook, sandbox }: CodeModeOptions): OpenCodeMode {
+export function openCodeMode({ settings, hub, servers, guard, tools, hasNotebook, isShared, sandbox }: CodeModeOptions): OpenCodeMode {
   const { logger, config } = settings;
   const { mayList, delegate } = guard;
   const door = createKernelDoor({
@@ -54,8 +57,8 @@ export function openCodeMode({ settings, hub, servers, guard, tools, hasNotebook
   const history = new CallHistory();
   const executor = new CodeExecutor({
     onCalled: (...call) => history.add(...call),
-    ...{ limits: config.codeMode, logger, delegate, callTool, running },
-    createKernel: createKernels({ sandbox, memoryMb: config.codeMode.memoryMb }),
+    ...{ limits: config.codeMode, logger, delegate, callTool, running, isShared },
+    createKernel: createKernels({ sandbox, config }),
     packagesOf: (principal) => packages.of(principal),
     runInNotebook: hasNotebook ? createRunInNotebook(hub) : undefined,
   });
@@ -90,10 +93,14 @@ export function openCodeMode({ settings, hub, servers, guard, tools, hasNotebook
   };
 }
 
-/** Pyodide in its sandbox, with no files and no network. Loaded when the first one is made. */
-function createKernels({ sandbox, memoryMb }: { sandbox: SandboxMode | undefined; memoryMb: number }): CreateCodeKernel {
+/** Pyodide in its sandbox, with no files of the machine and no network. Loaded when the first one is made. */
+function createKernels({ sandbox, config }: { sandbox: SandboxMode | undefined; config: Config }): CreateCodeKernel {
+  const { memoryMb, tools: style } = config.codeMode;
+  const maxDataBytes = memoryMb === 0 ? undefined : memoryMb * 1024 * 1024;
+  // The answers of agent-codemode have no place for files.
+  const givesFiles = style === 'own';
   return async (tools) => {
     const { createNodeKernel } = await import('@notebridge/notebook/host');
-    return createNodeKernel({ tools, sandbox, maxDataBytes: memoryMb === 0 ? undefined : memoryMb * 1024 * 1024 });
+    return createNodeKernel({ tools, sandbox, maxDataBytes, givesFiles });
   };
 }

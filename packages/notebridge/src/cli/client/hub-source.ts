@@ -1,5 +1,5 @@
 import type { JsonObject } from '@notebridge/kit/json';
-import type { ServerReport } from '../../catalog/describe-servers.js';
+import type { HubReport, ServerReport } from '../../catalog/describe-servers.js';
 import { ownerPrefix } from '../../doors/owner/owner-door.js';
 import { typedHeader } from '../../doors/tool-proxy/call-door.js';
 import type { ToolCallResponse } from '../../doors/tool-proxy/proxy-tool-call.js';
@@ -12,12 +12,12 @@ const startMs = 120_000;
 
 /** The servers of the running hub, as its owner. */
 export function createHubSource({ url, token }: { url: string; token: string }): ToolSource {
+  const describe = async () => (await askHub(url, { path: `${ownerPrefix}/servers`, token, timeoutMs: askMs })) as Partial<HubReport>;
   return {
     hub: url,
-    servers: async () => {
-      const answer = await askHub(url, { path: `${ownerPrefix}/servers`, token, timeoutMs: askMs });
-      return (answer as { servers: ServerReport[] }).servers;
-    },
+    servers: async () => (await describe()).servers ?? [],
+    // One of an older version says nothing of it.
+    policy: async () => (await describe()).policy ?? { code_mode: null, approvals: false, owner_can_approve: true },
     server: async (name) => {
       const path = `${ownerPrefix}/servers/${encodeURIComponent(name)}`;
       return (await askHub(url, { path, token, timeoutMs: startMs })) as ServerReport;

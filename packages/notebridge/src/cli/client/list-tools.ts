@@ -2,6 +2,7 @@ import { didYouMean } from '@notebridge/kit/did-you-mean';
 import { isJsonObject } from '@notebridge/kit/json';
 import type { DescribedTool, ServerReport } from '../../catalog/describe-servers.js';
 import { BridgeError } from '../../core/errors.js';
+import type { PolicyReport } from '../../core/policy-report.js';
 import { printMessage } from '../../core/wire.js';
 import { quote } from '../../util/quote.js';
 import { asTyped } from '../own-command.js';
@@ -9,6 +10,7 @@ import { type Paint, paintFor, toTable } from '../terminal.js';
 import { withoutControls } from '../terminal-logger.js';
 import { type ListOptions, noServersText } from './list-servers.js';
 import { withSource } from './open-source.js';
+import { approvalText, codeModeText } from './policy-text.js';
 import { printPretty } from './print-value.js';
 
 interface Wanted {
@@ -18,9 +20,10 @@ interface Wanted {
 
 /** Prints the tools of all servers, of one, or one tool with its input. Rejects with `unknown_server`, `unknown_tool`. */
 export async function listTools({ server, tool }: Wanted, options: ListOptions): Promise<void> {
-  const { hub, servers } = await withSource(options, async (source) => ({
+  const { hub, servers, policy } = await withSource(options, async (source) => ({
     hub: source.hub,
     servers: server === undefined ? await source.servers() : [await source.server(server)],
+    policy: await source.policy(),
   }));
   const { stdout } = process;
   const paint = paintFor(stdout);
@@ -28,14 +31,19 @@ export async function listTools({ server, tool }: Wanted, options: ListOptions):
   const [first] = servers;
   if (tool !== undefined && first !== undefined) {
     const found = findTool(first, tool);
-    return void stdout.write(options.json === true ? `${printMessage(found)}\n` : toToolText(first.name, found, paint));
+    return void stdout.write(options.json === true ? `${printMessage(found)}\n` : toToolText(first.name, found, { paint, policy }));
   }
   if (options.json === true) {
     const listed = servers.flatMap(({ name, tools }) => (tools ?? []).map((each) => ({ server: name, ...each })));
     return void stdout.write(`${printMessage({ tools: listed })}\n`);
   }
   if (servers.length === 0) return void stdout.write(`${noServersText({ hub, ...options })}\n`);
-  stdout.write(toListText(servers, { paint, width }));
+  const notes = [codeModeText(policy), ...(needApproval(servers) ? [approvalText(policy)] : [])].filter((text) => text !== '');
+  stdout.write(`${toListText(servers, { paint, width })}${notes.map((text) => `\n${asTyped(text)}\n`).join('')}`);
+}
+
+function needApproval(servers: readonly ServerReport[]): boolean {
+  return servers.some(({ tools }) => tools?.some((tool) => tool.needs_approval) === true);
 }
 
 function findTool({ name, tools }: ServerReport, wanted: string): DescribedTool {
@@ -62,9 +70,13 @@ function toListText(servers: readonly ServerReport[], { paint, width }: { paint:
     .join('\n');
 }
 
-function toRow(prefix: string, { name, agent_name: agentName, description }: DescribedTool, isShown: boolean): string[] {
+function toRow(
+  prefix: string,
+  { name, agent_name: agentName, description, needs_approval: needsApproval }: DescribedTool,
+  isShown: boolean,
+): string[] {
   const other = isShown && agentName !== `${prefix}${name}` ? `(agents: ${agentName ?? 'no name'}) ` : '';
-  return [`  ${name}`, `${other}${firstLine(description)}`].map(withoutControls);
+  return [`  ${name}`, `${needsApproval ? '(asks) ' : ''}${other}${firstLine(description)}`].map(withoutControls);
 }
 
 function firstLine(text: string | null): string {
@@ -74,8 +86,8 @@ function firstLine(text: string | null): string {
 /** Descriptions are the server's words: none of their control characters reaches the terminal. */
 function toToolText(
   server: string,
-  { name, agent_name: agentName, description, input_schema: schema, output_schema: output, annotations }: DescribedTool,
-  paint: Paint,
+  { name, agent_name: agentName, description, input_schema: schema, output_schema: output, annotations, ...more }: DescribedTool,
+  { paint, policy }: { paint: Paint; policy: PolicyReport },
 ): string {
   const hints = isJsonObject(annotations)
     ? Object.entries(annotations)
@@ -85,6 +97,7 @@ function toToolText(
   const parts = [
     `${paint.bold(withoutControls(`${server} ${name}`))}${agentName === null ? '' : paint.dim(`   for agents: ${agentName}`)}`,
     ...(hints.length === 0 ? [] : [paint.dim(`Says of itself: ${withoutControls(hints.join(', '))}`)]),
+    ...(more.needs_approval ? [asTyped(approvalText(policy, 'Its calls'))] : []),
     ...(description === null ? [] : ['', withoutControls(description.trim())]),
     '',
     paint.dim('Input'),

@@ -1,6 +1,6 @@
 import type { Logger } from '@notebridge/kit/logger';
 import { createNotebridge } from '../../assembly/create-notebridge.js';
-import { describeServers, type ServerReport } from '../../catalog/describe-servers.js';
+import type { ServerReport } from '../../catalog/describe-servers.js';
 import { Cancellation } from '../../core/cancellation.js';
 import { BridgeError } from '../../core/errors.js';
 import type { ToolAddress } from '../../core/tool-address.js';
@@ -23,7 +23,7 @@ export async function createOwnSource({ config, createLogger }: OwnSourceOptions
   await bridge.start();
   const { hub, servers } = bridge;
   const proxy = createProxyContext({ hub, servers }, callTarget);
-  const described = (name: string): ServerReport | undefined => describeServers(servers).find((report) => report.name === name);
+  const described = (name: string): ServerReport | undefined => bridge.describe().servers.find((report) => report.name === name);
 
   return {
     hub: undefined,
@@ -35,8 +35,9 @@ export async function createOwnSource({ config, createLogger }: OwnSourceOptions
           .filter(isRunning)
           .map((server) => server.listTools()),
       );
-      return describeServers(servers);
+      return bridge.describe().servers;
     },
+    policy: async () => bridge.describe().policy,
     server: async (name) => {
       const server = servers.get(name);
       if (server === undefined) throw unknownServer(name, servers);

@@ -1,5 +1,6 @@
 import type { JsonObject } from '@notebridge/kit/json';
 import type { ServerReport } from '../../catalog/describe-servers.js';
+import type { PolicyReport } from '../../core/policy-report.js';
 import type { ToolAddress } from '../../core/tool-address.js';
 import type { ToolCallResponse } from '../../doors/tool-proxy/proxy-tool-call.js';
 
@@ -23,6 +24,8 @@ export interface ToolSource {
   readonly hub: string | undefined;
   /** The status of all servers. */
   servers(): Promise<ServerReport[]>;
+  /** How their tools are called. */
+  policy(): Promise<PolicyReport>;
   /** One of them with its tools, started for it if need be. Rejects with `unknown_server` or `upstream_unavailable`. */
   server(name: string): Promise<ServerReport>;
   /** Resolves also for a tool that failed. Rejects with `unknown_server`, `cancelled`, and what kept the call from being made. */

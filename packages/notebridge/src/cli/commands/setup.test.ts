@@ -37,6 +37,8 @@ describe('setupCommand', () => {
   });
 
   it('lists the hosts in its help', () => {
-    expect(setupCommand().helpInformation()).toContain('claude-code, claude-desktop, cursor, vscode, gemini, codex');
+    expect(setupCommand().helpInformation().replaceAll(/\s+/g, ' ')).toContain(
+      'claude-code, claude-desktop, cursor, vscode, gemini, codex',
+    );
   });
 });

@@ -14,6 +14,7 @@ interface SetupCommandOptions {
   kernel?: string;
   files?: string;
   allowNet: string[];
+  codeMode?: true | 'agent-codemode';
   url?: string | true;
 }
 
@@ -32,6 +33,7 @@ export function setupCommand(terminal: SetupTerminal = ownTerminal()): Command {
     )
     .addOption(sharedOptions.files())
     .addOption(sharedOptions.allowNet())
+    .addOption(sharedOptions.codeMode())
     .option('--url [address]', 'connect to a hub that serves, in place of starting one (default: the hub that you run)')
     .option('--write', "merge it into the host's file; the old file is kept beside it")
     .option('--json', 'print a JSON object, for scripts')

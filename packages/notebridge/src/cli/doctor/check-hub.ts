@@ -36,6 +36,17 @@ export async function checkHub(): Promise<Check> {
   }
 }
 
+/** Whether the user's hub serves. Nothing that is at fault does. */
+export async function isHubServing(): Promise<boolean> {
+  const dir = stateDir();
+  try {
+    const [hub, token] = [readHubFile(dir), readOwnerToken(dir)];
+    return hub !== undefined && token !== undefined && (await isOwnHub(hub.url, token));
+  } catch {
+    return false;
+  }
+}
+
 /** Whether `notebridge serve` could have its port. */
 export async function checkPort(port: number): Promise<Check> {
   if (port === 0) return ok('port', 'any free one');

@@ -8,6 +8,7 @@ import { stateDir } from '../../assembly/state-dir.js';
 import type { Config } from '../../config/config.js';
 import { codeOf } from '../../core/errors.js';
 import type { ServerConfig } from '../../core/server-config.js';
+import { ApprovalPolicy } from '../../grants/approvals/approval-policy.js';
 import type { Redactor } from '../../util/redactor.js';
 import { type Check, failedCheck, note, ok } from './check.js';
 
@@ -25,13 +26,14 @@ export async function checkServers(config: Config, redactor: Redactor): Promise<
     env: process.env,
   });
   try {
-    return await Promise.all(config.servers.map((server) => checkServer(server, servers)));
+    const policy = new ApprovalPolicy(config, []);
+    return await Promise.all(config.servers.map((server) => checkServer(server, { servers, policy })));
   } finally {
     await servers.close();
   }
 }
 
-async function checkServer(config: ServerConfig, servers: ConfigServers): Promise<Check> {
+async function checkServer(config: ServerConfig, { servers, policy }: { servers: ConfigServers; policy: ApprovalPolicy }): Promise<Check> {
   const name = `server ${config.name}`;
   if (config.disabled) return note(name, 'disabled in the config');
   const missing = config.transport === 'stdio' ? missingCommand(config) : undefined;
@@ -39,7 +41,8 @@ async function checkServer(config: ServerConfig, servers: ConfigServers): Promis
   const startedAt = performance.now();
   try {
     const tools = (await servers.get(config.name)?.listTools()) ?? [];
-    const text = `${config.transport === 'stdio' ? 'starts' : 'answers'} and lists ${tools.length} tools`;
+    const asked = tools.filter((tool) => policy.asksAbout(config.name, tool)).length;
+    const text = `${config.transport === 'stdio' ? 'starts' : 'answers'} and lists ${tools.length} tools${asked === 0 ? '' : `, of which a person approves ${asked}`}`;
     return ok(name, config.instances === 'per-agent' ? `${text}; ${whoIsOne}` : text, performance.now() - startedAt);
   } catch (error) {
     if (codeOf(error) === 'login_required') return failedCheck(name, messageOf(error), 'Run that command, then this one again.');

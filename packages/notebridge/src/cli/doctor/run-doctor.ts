@@ -6,10 +6,11 @@ import { withoutControls } from '../terminal-logger.js';
 import type { Check } from './check.js';
 import { checkBroker } from './check-broker.js';
 import { checkConfig } from './check-config.js';
-import { checkHub, checkPort } from './check-hub.js';
+import { checkHub, checkPort, isHubServing } from './check-hub.js';
 import { checkOwnPython } from './check-kernels.js';
 import { checkBrowser, checkKernel, checkNode, checkSandbox } from './check-machine.js';
 import { checkFolder, checkStateDir } from './check-places.js';
+import { checkPolicy } from './check-policy.js';
 import { checkServers } from './check-servers.js';
 import { checkTabs } from './check-tabs.js';
 
@@ -49,6 +50,7 @@ export async function runDoctor({ sandbox = 'auto', ...options }: DoctorOptions)
   if (options.sharedDir !== undefined)
     await look('the shared folder', () => [checkFolder('shared folder', options.sharedDir ?? '', '--shared-dir')]);
   await look('running hubs', async () => [await checkHub()]);
+  if (config !== undefined) await look('approvals and code mode', async () => checkPolicy(config, await isHubServing()));
   await look('open notebooks', () => checkBroker());
   await look('notebook pages', () => checkTabs(config));
   await look(`port ${options.port}`, async () => [await checkPort(options.port)]);

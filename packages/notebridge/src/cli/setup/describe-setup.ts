@@ -8,9 +8,10 @@ export function describeSetup(report: SetupReport): string {
 }
 
 function instructions({ host, title, file, snippet, notes, ownCommand, afterwards, ...report }: SetupReport): string[] {
-  const { notebook, kernel, files, allowNet, url } = report;
+  const { notebook, kernel, files, allowNet, codeMode, url } = report;
   const named = { notebook, kernel, files, 'allow-net': allowNet?.join(','), url };
   const words = Object.entries(named).flatMap(([name, value]) => (value === undefined ? [] : [`--${name} ${quoteWord(value)}`]));
+  if (codeMode !== undefined) words.push(codeMode === true ? '--code-mode' : `--code-mode=${codeMode}`);
   return [
     `${title} reads its MCP servers from ${file}`,
     'Put this into it:',

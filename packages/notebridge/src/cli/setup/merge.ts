@@ -10,31 +10,31 @@ export interface MergeRequest {
   name: string;
   /** For a file that does not have us: its `args` end with `options`. */
   entry: JsonObject;
-  /** What the agents work in, as options with their values: they take the place of all such options of the entry. None: those stay. */
-  options?: readonly NotebookOption[];
+  /** Options with their values: they take the place of all options of the entry that say the same kind of thing. Those of other kinds stay. */
+  options?: readonly EntryOption[];
 }
 
 /** Its name, and its value if it has one. */
-export type NotebookOption = readonly [name: string] | readonly [name: string, value: string];
+export type EntryOption = readonly [name: string] | readonly [name: string, value: string];
 
-/** The options that say what the agents work in, and how; true: with a value. */
-const notebookOptions: Readonly<Record<string, boolean>> = {
-  '--notebook': true,
-  '--kernel': true,
-  '--files': true,
-  '--allow-net': true,
-  '--allow-edits': false,
-};
+/** Options that are replaced together, by what they have behind them: a value, perhaps one, or nothing. */
+type OptionKind = Readonly<Record<string, 'value' | 'perhaps' | 'nothing'>>;
+
+/** What the agents work in, and how; and how they call tools. */
+const kinds: readonly OptionKind[] = [
+  { '--notebook': 'value', '--kernel': 'value', '--files': 'value', '--allow-net': 'value', '--allow-edits': 'nothing' },
+  { '--code-mode': 'perhaps' },
+];
 
 export interface Merged {
   text: string;
   change: 'none' | 'added' | 'updated';
-  /** Which notebook options the entry had; none for one that was not there. */
-  former: readonly NotebookOption[];
+  /** Which of these options the entry had; none for one that was not there. */
+  former: readonly EntryOption[];
 }
 
 /** What has to happen to a parsed file. `keys` are those of an existing entry that differ from ours. */
-export type MergePlan = { former: readonly NotebookOption[] } & ({ kind: 'none' } | { kind: 'add' } | { kind: 'update'; keys: JsonObject });
+export type MergePlan = { former: readonly EntryOption[] } & ({ kind: 'none' } | { kind: 'add' } | { kind: 'update'; keys: JsonObject });
 
 /** What says how a host comes to a server: by starting a program, or at an address. */
 const kindKeys = ['command', 'url', 'httpUrl'];
@@ -68,28 +68,51 @@ export function assertMerged(before: unknown, after: unknown, request: MergeRequ
   throw misfit(request, `is written in a way that cannot be edited safely`, `Add the server "${request.name}" by hand`);
 }
 
-/** Our arguments, and behind them those of the person, as they are but for the notebook options, if any are asked for. */
-function toArgs({ command, args = [] }: JsonObject, { entry, options = [] }: MergeRequest): { args: unknown[]; former: NotebookOption[] } {
+/** Our arguments, and behind them those of the person, as they are but for options of a kind that is asked for. */
+function toArgs({ command, args = [] }: JsonObject, { entry, options = [] }: MergeRequest): { args: unknown[]; former: EntryOption[] } {
   const words = Array.isArray(args) ? (args as unknown[]) : [];
-  const ours = (entry.args as unknown[]).slice(0, (entry.args as unknown[]).length - options.flat().length);
-  const own = words.slice(startsWith(words, ours) ? ours.length : launcherLength(command, words));
-  const { former, others } = splitOptions(own);
-  const isKept = options.length === 0 || isDeepStrictEqual(former, options);
-  return { args: [...ours, ...(isKept ? own : [...others, ...options.flat()])], former };
+  const ours = (entry.args as unknown[]).slice(0, (entry.args as unknown[]).length - toWords(options).length);
+  let own = words.slice(startsWith(words, ours) ? ours.length : launcherLength(command, words));
+  const former: EntryOption[] = [];
+  for (const kind of kinds) {
+    const asked = options.filter(([name]) => Object.hasOwn(kind, name));
+    const split = splitOptions(own, kind);
+    former.push(...split.former);
+    if (asked.length > 0 && !isDeepStrictEqual(split.former, asked)) own = [...split.others, ...toWords(asked)];
+  }
+  return { args: [...ours, ...own], former };
 }
 
-/** The notebook options of an entry, and all its other words. */
-function splitOptions(words: readonly unknown[]): { former: NotebookOption[]; others: unknown[] } {
-  const former: NotebookOption[] = [];
+/** As a command line has them. A value that may be left out stands in one word with its name, or the next word would be taken for it. */
+export function toWords(options: readonly EntryOption[]): string[] {
+  return options.flatMap((option) => (isOptional(option[0]) && option.length === 2 ? [option.join('=')] : [...option]));
+}
+
+function isOptional(name: string): boolean {
+  return kinds.some((kind) => kind[name] === 'perhaps');
+}
+
+/** The options of a kind, and all other words. */
+function splitOptions(words: readonly unknown[], kind: OptionKind): { former: EntryOption[]; others: unknown[] } {
+  const former: EntryOption[] = [];
   const others: unknown[] = [];
   for (let at = 0; at < words.length; at++) {
     const [, name = '', joined] = /^(--[^=]+)(?:=(.*))?$/s.exec(String(words[at])) ?? [];
-    if (!Object.hasOwn(notebookOptions, name)) others.push(words[at]);
+    const next = words[at + 1];
+    if (!Object.hasOwn(kind, name)) others.push(words[at]);
     else if (joined !== undefined) former.push([name, joined]);
-    else if (notebookOptions[name] === true) former.push([name, String(words[++at] ?? '')]);
-    else former.push([name]);
+    else if (kind[name] === 'value' || (kind[name] === 'perhaps' && typeof next === 'string' && !next.startsWith('-'))) {
+      former.push([name, String(next ?? '')]);
+      at++;
+    } else former.push([name]);
   }
   return { former, others };
+}
+
+/** The options that stand for the same kind of thing as one of the others. */
+export function sameKind(options: readonly EntryOption[], others: readonly EntryOption[]): EntryOption[] {
+  const named = kinds.filter((kind) => others.some(([name]) => Object.hasOwn(kind, name)));
+  return options.filter(([name]) => named.some((kind) => Object.hasOwn(kind, name)));
 }
 
 function startsWith(words: readonly unknown[], ours: readonly unknown[]): boolean {

@@ -185,6 +185,70 @@ describe('setup --notebook', () => {
   });
 });
 
+describe('setup --code-mode', () => {
+  const name = (more: Partial<Parameters<typeof setup>[0]>, host = 'cursor') =>
+    setup({ host, write: true, launch, env: { HOME: home }, platform: 'linux', ...more });
+  const argsOf = async (): Promise<string[]> =>
+    (JSON.parse(await readFile(join(home, '.cursor', 'mcp.json'), 'utf8')) as { mcpServers: { notebridge: { args: string[] } } }).mcpServers
+      .notebridge.args;
+
+  it.each(hosts.map((host) => host.name))('is written for %s, once, and printed', async (host) => {
+    for (const [codeMode, word] of [
+      [true, '--code-mode'],
+      ['agent-codemode', '--code-mode=agent-codemode'],
+    ] as const) {
+      const printed = await name({ write: false, codeMode }, host);
+      expect(printed).toMatchObject({ status: 'printed', codeMode });
+      expect(printed.snippet).toContain(`"${word}"`);
+      expect(describeSetup(printed)).toContain(`setup ${host} ${word} --write`);
+      if (printed.ownCommand !== undefined) expect(printed.ownCommand).toContain(` ${word}`);
+      const { status, file } = await name({ codeMode }, host);
+      expect(status).toBe(codeMode === true ? 'added' : 'updated');
+      expect((await name({ codeMode }, host)).status).toBe('unchanged');
+      const written = await readFile(file, 'utf8');
+      expect(written.split('--code-mode')).toHaveLength(2);
+      expect(written).toContain(`"${word}"`);
+    }
+  });
+
+  it('leaves what the agents work in as it is, and that leaves it', async () => {
+    await name({ notebook: '/work.ipynb', allowNet: ['pypi.org'] });
+    const report = await name({ codeMode: true });
+    const works = ['--notebook', '/work.ipynb', '--allow-net', 'pypi.org'];
+    expect(await argsOf()).toEqual([...launch.args, ...works, '--code-mode']);
+    expect(report.notes).toEqual([expect.stringContaining('It starts with: --notebook /work.ipynb --allow-net pypi.org')]);
+    const other = await name({ notebook: 'jupyter' });
+    expect(await argsOf()).toEqual([...launch.args, '--code-mode', '--notebook', 'jupyter']);
+    expect(other.notes).toEqual([
+      'Until now it had: --notebook /work.ipynb --allow-net pypi.org',
+      expect.stringContaining('It starts with: --code-mode\n'),
+    ]);
+    await name({ codeMode: 'agent-codemode', notebook: 'jupyter' });
+    expect(await argsOf()).toEqual([...launch.args, '--notebook', 'jupyter', '--code-mode=agent-codemode']);
+    expect((await name({})).status).toBe('unchanged');
+  });
+
+  it.each([
+    [['--code-mode', '--log-level', 'debug'], '--code-mode'],
+    [['--code-mode', 'agent-codemode', '--log-level', 'debug'], '--code-mode=agent-codemode'],
+    [['--log-level', 'debug', '--code-mode=agent-codemode'], '--code-mode=agent-codemode'],
+  ])('takes the place of what the person has written: %s', async (args, had) => {
+    await mkdir(join(home, '.cursor'));
+    const notebridge = { command: 'node', args: [...launch.args, ...args] };
+    await writeFile(join(home, '.cursor', 'mcp.json'), JSON.stringify({ mcpServers: { notebridge } }));
+    const same = had === '--code-mode' ? true : 'agent-codemode';
+    expect(await name({ codeMode: same })).toMatchObject({ status: 'unchanged', notes: [] });
+    const report = await name({ codeMode: same === true ? 'agent-codemode' : true });
+    expect(report).toMatchObject({ status: 'updated', notes: [`Until now it had: ${had}`] });
+    expect(await argsOf()).toEqual([...launch.args, '--log-level', 'debug', same === true ? '--code-mode=agent-codemode' : '--code-mode']);
+  });
+
+  it('is of what is started, not of a hub that serves', async () => {
+    const error = await faultOf(name({ codeMode: true, url: 'http://127.0.0.1:8765/mcp' }));
+    expect([error.code, error.message]).toEqual(['bad_usage', expect.stringContaining('notebridge serve --code-mode')]);
+  });
+});
+
 describe('setup: the host', () => {
   it('must be one of the list', async () => {
     const error = await faultOf(run('claude_code'));

@@ -10,7 +10,7 @@ import { readHostFile, replaceHostFile } from './host-file.js';
 import { type ConfigPlace, type Host, hosts, tokenVariable } from './hosts.js';
 import { toHubAddress } from './hub-address.js';
 import { type LaunchCommand, launchCommand } from './launch-command.js';
-import type { Merged, MergeRequest, NotebookOption } from './merge.js';
+import { type EntryOption, type Merged, type MergeRequest, sameKind, toWords } from './merge.js';
 import { mergeIntoJson } from './merge-json.js';
 import { mergeIntoToml } from './merge-toml.js';
 import { toNotebookArgument } from './notebook-argument.js';
@@ -27,6 +27,8 @@ export interface SetupOptions extends ConfigPlace {
   /** What its code reaches, as `--files` and `--allow-net` of `stdio` take it. Default: none is named. */
   files?: string | undefined;
   allowNet?: readonly string[] | undefined;
+  /** Agents call tools by code, as `--code-mode` of `stdio` takes it. Default: nothing is written of it. */
+  codeMode?: true | 'agent-codemode' | undefined;
   /** The host connects to a hub that serves, in place of starting us: its address, or true for the one of this user. Default: it starts us. */
   url?: string | true | undefined;
   /** Default: as this program itself was started. */
@@ -50,6 +52,7 @@ export interface SetupReport {
   /** As it was asked for. */
   files?: string;
   allowNet?: readonly string[];
+  codeMode?: true | 'agent-codemode';
   /** The address of the hub, if the host connects to one. */
   url?: string;
   /** What is not written, and what to do about it: sentences. */
@@ -84,20 +87,21 @@ export async function setup(options: SetupOptions): Promise<SetupReport> {
 /** How the host comes to us. */
 interface SetupPlan {
   merge: Pick<MergeRequest, 'entry' | 'options'>;
-  report: Pick<SetupReport, 'notebook' | 'kernel' | 'files' | 'allowNet' | 'url' | 'notes' | 'ownCommand'>;
+  report: Pick<SetupReport, 'notebook' | 'kernel' | 'files' | 'allowNet' | 'codeMode' | 'url' | 'notes' | 'ownCommand'>;
 }
 
 async function planStart(host: Host, options: SetupOptions): Promise<SetupPlan> {
-  const { notebook, files, allowNet = [], launch: base = launchCommand() } = options;
+  const { notebook, files, allowNet = [], codeMode, launch: base = launchCommand() } = options;
   assertBuiltIn(options);
   const argument = notebook === undefined ? undefined : await toNotebookArgument(notebook);
   const kernel = options.kernel === undefined ? undefined : await toKernel(options.kernel, { notebook: argument?.where, env: options.env });
-  const named: NotebookOption[] = [];
+  const named: EntryOption[] = [];
   if (argument !== undefined) named.push(['--notebook', argument.where]);
   if (kernel !== undefined) named.push(['--kernel', kernel]);
   if (files !== undefined) named.push(['--files', files]);
   for (const server of allowNet) named.push(['--allow-net', server]);
-  const launch = { ...base, args: [...base.args, ...named.flat()] };
+  if (codeMode !== undefined) named.push(codeMode === true ? ['--code-mode'] : ['--code-mode', codeMode]);
+  const launch = { ...base, args: [...base.args, ...toWords(named)] };
   const ownCommand = host.ownCommand?.(launch);
   return {
     merge: { entry: host.entry(launch), options: named },
@@ -106,6 +110,7 @@ async function planStart(host: Host, options: SetupOptions): Promise<SetupPlan> 
       ...(kernel === undefined ? {} : { kernel }),
       ...(files === undefined ? {} : { files }),
       ...(allowNet.length === 0 ? {} : { allowNet }),
+      ...(codeMode === undefined ? {} : { codeMode }),
       notes: argument?.hadToken ? [tokenNote(host)] : [],
       ...(ownCommand === undefined ? {} : { ownCommand }),
     },
@@ -133,18 +138,21 @@ async function toKernel(kernel: string, { notebook, env }: Pick<SetupOptions, 'n
   });
 }
 
-/** What the entry worked in until now, or still does where nothing was asked for. */
-function noteOn(former: readonly NotebookOption[], { host, asked }: { host: Host; asked: readonly NotebookOption[] }): string[] {
-  const toText = (options: readonly NotebookOption[]): string =>
-    options
-      .flat()
+/** What the entry had until now, and what it still has of which nothing was asked for. */
+function noteOn(former: readonly EntryOption[], { host, asked }: { host: Host; asked: readonly EntryOption[] }): string[] {
+  const toText = (options: readonly EntryOption[]): string =>
+    toWords(options)
       .map((word) => quoteWord(withoutToken(word)))
       .join(' ');
-  const had = toText(former);
-  if (former.length === 0 || had === toText(asked)) return [];
-  if (asked.length > 0) return [`Until now it had: ${had}`];
-  if (had === '--notebook colab') return [];
-  return [`It starts with: ${had}\nFor Google Colab: notebridge setup ${host.name} --notebook colab --write`];
+  const replaced = sameKind(former, asked);
+  const kept = former.filter((option) => !replaced.includes(option));
+  const notes: string[] = [];
+  if (replaced.length > 0 && toText(replaced) !== toText(sameKind(asked, replaced))) notes.push(`Until now it had: ${toText(replaced)}`);
+  const [works, calls] = [kept.filter(([name]) => name !== '--code-mode'), kept.filter(([name]) => name === '--code-mode')];
+  if (works.length > 0 && toText(works) !== '--notebook colab')
+    notes.push(`It starts with: ${toText(works)}\nFor Google Colab: notebridge setup ${host.name} --notebook colab --write`);
+  if (calls.length > 0) notes.push(`It starts with: ${toText(calls)}\nTo have every tool listed instead, take that word out of the file.`);
+  return notes;
 }
 
 function tokenNote({ title }: Host): string {
@@ -152,11 +160,16 @@ function tokenNote({ title }: Host): string {
 }
 
 function planConnection(host: Host, { url, env, ...named }: SetupOptions & { url: string | true }): SetupPlan {
-  const { notebook, kernel, files, allowNet = [] } = named;
+  const { notebook, kernel, files, allowNet = [], codeMode } = named;
   if ([notebook, kernel, files, ...allowNet].some((value) => value !== undefined))
     throw new BridgeError(
       'bad_usage',
       '--url is of a hub that serves, and its notebook is chosen where it is started: notebridge serve --notebook FILE.ipynb. Leave --notebook and what is of it out here.',
+    );
+  if (codeMode !== undefined)
+    throw new BridgeError(
+      'bad_usage',
+      '--url is of a hub that serves, and code mode is switched on where it is started: notebridge serve --code-mode. Leave --code-mode out here.',
     );
   if (host.connection === undefined)
     throw new BridgeError(

@@ -1,8 +1,10 @@
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
+import type { Written } from '@notebridge/notebook/host';
 import { createImageCollector, createImageScaler, type Output, shareOut } from '@notebridge/notebook/outputs';
 import type { ErrorCode } from '../../core/errors.js';
 import { type ContentBlock, errorCodeMetaKey, type ToolResult } from '../../core/mcp.js';
 import { resultOf } from './execution-outputs.js';
+import { type SortedFiles, shownPath, sortFiles, toFileBlocks } from './file-blocks.js';
 import type { CallRecord } from './nested-calls.js';
 
 export type ExecutionStatus = 'ok' | 'error' | 'interrupted' | 'timeout' | 'died';
@@ -11,6 +13,8 @@ export type ExecutionStatus = 'ok' | 'error' | 'interrupted' | 'timeout' | 'died
 export interface ExecutionOutcome {
   status: ExecutionStatus;
   outputs: readonly Output[];
+  /** Files that the code has written for its agent. Left out: none. */
+  written?: Written | undefined;
   /** Calls of tools that were made. */
   calls: number;
   records: readonly CallRecord[];
@@ -29,16 +33,20 @@ const maxResultCharacters = 2000;
 /** Below this, a part of a text says nothing. */
 const leastCharacters = 300;
 
-/** The outcome as blocks of MCP within the budget: printed text, the last value, images, errors, and what already ran where it failed. */
+/** The outcome as blocks of MCP within the budget: printed text, the last value, images, errors, files, and what already ran where it failed. */
 export async function toCodeResult(outcome: ExecutionOutcome): Promise<ToolResult> {
-  const { status, outputs, calls, session, notes, errorCode } = outcome;
+  const { status, outputs, written, calls, session, notes, errorCode } = outcome;
   const images = createImageCollector({ scaleImage: createImageScaler(), elsewhere: 'show fewer or smaller images' });
-  const texts = fitTexts((await images.collect(outputs)).map(toText).filter((text) => text !== ''));
+  const printed = (await images.collect(outputs)).map(toText).filter((text) => text !== '');
+  const sorted = sortFiles(written?.files ?? []);
+  const pictures = await collectPictures(sorted, images);
+  const [forPrinted = 0, forFiles = 0] = shareOut([lengthOf(printed), lengthOf(sorted.texts.map(({ text }) => text))], maxTextCharacters);
+  const files = toFileBlocks(sorted, written, forFiles);
   const hasFailed = status !== 'ok';
-  const blocks = [...texts, ...notes, ...(hasFailed ? [describeCalls(outcome)] : [])].map((text) => ({ type: 'text', text }));
+  const texts = [...fitTexts(printed, forPrinted), ...pictures, ...notes, ...files.notes, ...(hasFailed ? [describeCalls(outcome)] : [])];
   const result = resultOf(outputs, maxResultCharacters);
   return {
-    content: [...blocks, ...images.blocks] as ContentBlock[],
+    content: [...texts.map((text) => ({ type: 'text', text })), ...images.blocks, ...files.blocks] as ContentBlock[],
     structuredContent: {
       status,
       ...(result === undefined ? {} : { result }),
@@ -48,6 +56,17 @@ export async function toCodeResult(outcome: ExecutionOutcome): Promise<ToolResul
     ...(hasFailed ? { isError: true } : {}),
     ...(errorCode === undefined ? {} : { _meta: { [errorCodeMetaKey]: errorCode } }),
   };
+}
+
+/** Within the same budget as those that were shown. What stands for each in the text. */
+async function collectPictures({ pictures }: SortedFiles, images: ReturnType<typeof createImageCollector>): Promise<string[]> {
+  const outputs = pictures.map(({ mimeType, data }): Output => ({ output_type: 'display_data', data: { [mimeType]: data }, metadata: {} }));
+  const collected = await images.collect(outputs);
+  return collected.map((output, at) => `${shownPath(pictures[at]?.path ?? '')}: ${toText(output)}`);
+}
+
+function lengthOf(texts: readonly string[]): number {
+  return texts.reduce((sum, { length }) => sum + length, 0);
 }
 
 /** What must not be done twice by trying again. */
@@ -82,7 +101,7 @@ function joined(text: unknown): string {
 }
 
 /** Texts in at most so many characters together: of longer ones the beginning and the end. */
-function fitTexts(all: readonly string[]): string[] {
+function fitTexts(all: readonly string[], maxCharacters: number): string[] {
   const most = Math.floor(maxTextCharacters / leastCharacters);
   const head = Math.floor(most / 3);
   const isTooMany = all.length > most;
@@ -91,7 +110,7 @@ function fitTexts(all: readonly string[]): string[] {
     : all;
   const shares = shareOut(
     texts.map(({ length }) => length),
-    maxTextCharacters,
+    maxCharacters,
   );
   return texts.map((text, index) => fitText(text, shares[index] ?? 0));
 }

@@ -27,6 +27,8 @@ export type RunInNotebook = (request: {
 
 export interface CodeExecutorOptions extends CodeRunnerOptions {
   createKernel: CreateCodeKernel;
+  /** Several principals may come: none of them takes all Pythons. */
+  isShared: boolean;
   /** The functions that code of this principal may import. */
   packagesOf: (principal: Principal) => ToolPackages;
   /** Left out: there is no notebook. */
@@ -57,9 +59,9 @@ export class CodeExecutor {
   readonly #executions = new Executions();
 
   constructor(options: CodeExecutorOptions) {
-    const { limits, createKernel: create } = options;
+    const { limits, createKernel: create, isShared } = options;
     this.#options = options;
-    this.#pool = new KernelPool({ create, most: limits.kernels, makeRoom: () => this.#sessions.endIdlest() });
+    this.#pool = new KernelPool({ create, most: limits.kernels, isShared, makeRoom: (holder) => this.#sessions.endIdlest(holder) });
     this.#sessions = new CodeSessions({ pool: this.#pool, idleMs: limits.idleMinutes * 60_000 });
   }
 
@@ -96,9 +98,8 @@ export class CodeExecutor {
    * Rejects with `limit_reached`, `kernel_failed`.
    */
   async runTest(code: string, { principal, count, parent, signal }: TestRun): Promise<RunOutcome> {
-    const kernel = await this.#pool.take();
+    const kernel = await this.#take(principal);
     try {
-      kernel.join(principal, this.#options.packagesOf(principal));
       const execution = { signal, parent, callId: parent.callId, progress: () => {}, calls: () => 0, mayHaveRun: false };
       const seconds = Math.min(mostTestSeconds, this.#options.limits.seconds);
       return await runExecution({ execution, kernel, code, seconds, isTest: true, count }, this.#options);
@@ -167,7 +168,7 @@ export class CodeExecutor {
   }
 
   async #runFresh(execution: CodeExecution, { code, timeoutSeconds: seconds }: CodeParams, context: CallContext): Promise<ToolResult> {
-    const kernel = await this.#take(context);
+    const kernel = await this.#take(context.caller.principal);
     try {
       return await toCodeResult({ ...(await runExecution({ execution, kernel, code, seconds }, this.#options)), session: undefined });
     } finally {
@@ -202,14 +203,14 @@ export class CodeExecutor {
 
   async #kernelOf(session: CodeSession, context: CallContext, notes: string[]): Promise<CodeKernel> {
     if (session.kernel?.isDead === true) await this.#sessions.drop(session);
-    session.kernel ??= await this.#take(context);
+    session.kernel ??= await this.#take(context.caller.principal, () => session.waiting === 0);
     if (session.hasLostVariables) notes.push('The variables of before are gone: this is a new Python.');
     session.hasLostVariables = false;
     return session.kernel;
   }
 
-  async #take({ caller: { principal = owner } }: CallContext): Promise<CodeKernel> {
-    const kernel = await this.#pool.take();
+  async #take(principal: Principal = owner, isIdle?: () => boolean): Promise<CodeKernel> {
+    const kernel = await this.#pool.take(principalKey(principal), isIdle);
     kernel.join(principal, this.#options.packagesOf(principal));
     return kernel;
   }

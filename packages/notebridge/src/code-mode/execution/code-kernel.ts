@@ -1,4 +1,4 @@
-import type { ExecuteOptions, Execution, Kernel } from '@notebridge/notebook/host';
+import type { ExecuteOptions, Execution, Kernel, Written, WrittenBounds } from '@notebridge/notebook/host';
 import { type Principal, principalKey } from '../../core/principal.js';
 import { KernelCalls, type ToolPackages } from './kernel-calls.js';
 import type { NestedCalls } from './nested-calls.js';
@@ -59,6 +59,12 @@ export class CodeKernel {
     } finally {
       calls.end();
     }
+  }
+
+  /** Files that its code has written since the last time; undefined where there are none to ask for. Rejects if it does not answer. */
+  async takeWritten(bounds: WrittenBounds): Promise<Written | undefined> {
+    if (this.isDead) return undefined;
+    return (await this.start()).takeWritten?.(bounds);
   }
 
   /** What was imported stays as it was, and search and describe show what there is now: a session may be older than a tool. */

@@ -1,14 +1,17 @@
 import type { Logger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
 import type { Layer } from '@notebridge/notebook/host';
+import type { ParentCall } from '../../core/call-context.js';
 import type { CodeModeLimits } from '../../core/code-mode-limits.js';
 import type { DelegateRights } from '../../core/delegated-rights.js';
 import { BridgeError } from '../../core/errors.js';
 import type { Principal } from '../../core/principal.js';
 import type { ExecutionOutcome, ExecutionStatus } from './answer.js';
+import { CodeClock } from './code-clock.js';
 import type { CodeExecution } from './code-execution.js';
 import type { CodeKernel } from './code-kernel.js';
 import { ExecutionOutputs } from './execution-outputs.js';
+import { mostFiles } from './file-blocks.js';
 import { type CallRecord, type CallTool, NestedCalls } from './nested-calls.js';
 import type { CallCount, RunningCode } from './running-code.js';
 
@@ -47,17 +50,17 @@ export async function runExecution(
   const label = `execute_code ${execution.callId}`;
   const rights = delegate(kernel.principals, { label, calls: limits.calls });
   const endRunning = running.add(rights.principal, { callers: kernel.principals, isTest, count });
+  const late = new AbortController();
+  const clock = new CodeClock({ ms: seconds * 1000, askedMs: limits.askedSeconds * 1000, onLate: () => late.abort() });
   const calls = new NestedCalls({
     ...{ limits, rights, callTool, count },
     noRights: () => delegate(kernel.principals, { label, calls: 0 }),
-    parent: execution.parent,
+    parent: withClock(execution.parent, clock),
     onProgress: (line) => execution.progress(line),
     onAnswered: (record, seconds) => onCalled?.(kernel.principals, record, seconds),
   });
   execution.calls = () => calls.made;
   const log = new ExecutionOutputs(limits.outputBytes);
-  const late = new AbortController();
-  const timer = setTimeout(() => late.abort(), seconds * 1000);
   const signal = AbortSignal.any([execution.signal, late.signal]);
   // Before the code notices it: what it would call next is not called any more.
   signal.addEventListener('abort', () => calls.end(), { once: true });
@@ -76,9 +79,13 @@ export async function runExecution(
       onClear: (wait) => log.clear(wait),
       signal,
     });
-    if (!late.signal.aborted) return end(status);
+    const isLate = late.signal.aborted;
+    clock.end();
+    const written = isTest || execution.signal.aborted ? undefined : await takeWritten(kernel, limits.outputBytes);
+    if (!isLate) return end(status, written);
     return end('timeout', {
-      notes: [`The code was interrupted after ${seconds} s, of ${limits.seconds} s that it may have at most.`],
+      ...written,
+      notes: [...(written?.notes ?? []), describeTimeout({ seconds, clock }, limits)],
       errorCode: 'timeout',
     });
   } catch (error) {
@@ -86,13 +93,51 @@ export async function runExecution(
     const note = `The Python died while the code ran, and its variables are gone. The code was not run again: the next call begins a new Python. (${messageOf(error)})`;
     return end('died', { notes: [note], errorCode: 'kernel_failed' });
   } finally {
-    clearTimeout(timer);
+    clock.end();
     calls.end();
     endRunning();
   }
 }
 
 const neverRan: RunOutcome = { status: 'interrupted', outputs: [], calls: 0, records: [], notes: ['It was cancelled before it began.'] };
+
+/** Its clock stands while a person is asked: about a call that has to be approved, and by a server in the middle of one. */
+function withClock({ callId, caller, asker, pauseClock: pauseOuter }: ParentCall, clock: CodeClock): ParentCall {
+  // Code that tests a skill runs in the course of other code, whose clock stands as well.
+  const pauseClock = (): (() => void) => {
+    const all = [clock.pause(), pauseOuter?.()];
+    return () => {
+      for (const goOn of all) goOn?.();
+    };
+  };
+  if (asker?.ask === undefined) return { callId, caller, asker, pauseClock };
+  const { clientCapabilities, ask } = asker;
+  const askPaused: typeof ask = async (during, question, options) => {
+    if (question.method !== 'elicitation/create') return ask(during, question, options);
+    const goOn = pauseClock();
+    try {
+      return await ask(during, question, options);
+    } finally {
+      goOn();
+    }
+  };
+  return { callId, caller, asker: { clientCapabilities, ask: askPaused }, pauseClock };
+}
+
+function describeTimeout({ seconds, clock }: { seconds: number; clock: CodeClock }, limits: CodeModeLimits): string {
+  const stood = Math.round(clock.stoodMs / 1000);
+  const asked = stood === 0 ? '' : ` ${stood} s in which a person was asked are not counted.`;
+  return `The code was interrupted after ${seconds} s, of ${limits.seconds} s that it may have at most.${asked}`;
+}
+
+/** Files that the code has written. */
+async function takeWritten(kernel: CodeKernel, maxBytes: number): Promise<Pick<RunOutcome, 'written' | 'notes'>> {
+  try {
+    return { written: await kernel.takeWritten({ maxFiles: mostFiles, maxBytes }), notes: [] };
+  } catch (error) {
+    return { written: undefined, notes: [`What the code has written into /out is not in this answer: ${messageOf(error)}.`] };
+  }
+}
 
 /** Who cancels meanwhile does not wait for it. */
 async function startKernel(kernel: CodeKernel, { signal }: Pick<CodeExecution, 'signal'>): Promise<readonly Layer[]> {

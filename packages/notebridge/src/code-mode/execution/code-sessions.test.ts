@@ -11,7 +11,11 @@ describe('CodeSessions', () => {
   let sessions: CodeSessions;
   beforeEach(() => {
     // None is started here.
-    pool = new KernelPool({ create: () => Promise.reject(new Error('not here')), most: 4, makeRoom: () => sessions.endIdlest() });
+    pool = new KernelPool({
+      create: () => Promise.reject(new Error('not here')),
+      ...{ most: 4, isShared: false },
+      makeRoom: (holder) => sessions.endIdlest(holder),
+    });
     sessions = new CodeSessions({ pool, idleMs: 20 });
   });
   afterEach(async () => {
@@ -35,7 +39,7 @@ describe('CodeSessions', () => {
     const own = sessions.find(undefined, of({ sessionId: 'a', door: 'stdio' }));
     const without = of({ sessionId: 'c', door: 'http', era: 'modern' });
     const one = sessions.find(undefined, without);
-    for (const session of [own, one]) session.kernel = await pool.take();
+    for (const session of [own, one]) session.kernel = await pool.take('owner');
     await vi.waitUntil(() => own.kernel === undefined && one.kernel === undefined, { timeout: 10_000 });
     expect(sessions.find(undefined, of({ sessionId: 'a', door: 'stdio' }))).toMatchObject({ handle: own.handle, hasLostVariables: true });
     expect(() => sessions.find(one.handle, without)).toThrow(expect.objectContaining({ code: 'session_gone' }));
@@ -43,7 +47,7 @@ describe('CodeSessions', () => {
 
   it('keeps what runs, and lets only so many wait', async () => {
     const session = sessions.find('new', of({ sessionId: 'a', door: 'stdio' }));
-    session.kernel = await pool.take();
+    session.kernel = await pool.take('owner');
     let end = (): void => {};
     const first = sessions.run(
       session,

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { CallContext } from '../../core/call-context.js';
 import { BridgeError } from '../../core/errors.js';
 import { owner, type Principal, principalKey } from '../../core/principal.js';
+import { firstOfGreediest } from '../../util/first-of-greediest.js';
 import { quote } from '../../util/quote.js';
 import type { CodeKernel } from './code-kernel.js';
 import type { KernelPool } from './kernel-pool.js';
@@ -77,12 +78,21 @@ export class CodeSessions {
     }
   }
 
-  /** Ends the kernel that was idle longest; its session goes on without variables. False if none is idle. */
-  async endIdlest(): Promise<boolean> {
-    const idle = [...this.#byHandle.values()].filter(({ kernel, waiting }) => kernel !== undefined && waiting === 0);
-    const [first] = idle.sort((one, other) => one.lastUsed - other.lastUsed);
+  /**
+   * Ends a kernel that is idle; its session goes on without variables. Of this holder, or of who has most kernels: the one that was idle longest.
+   * False if none is idle.
+   */
+  async endIdlest(holder?: string): Promise<boolean> {
+    const { pool } = this.#options;
+    const idle = [...this.#byHandle.values()]
+      .filter(({ kernel, waiting }) => kernel !== undefined && waiting === 0)
+      .map((session) => ({ session, of: principalKey(session.principal) }))
+      .filter(({ of }) => holder === undefined || of === holder);
+    const [first] = idle
+      .map(({ session, of }) => ({ session, count: pool.countOf(of) }))
+      .sort((one, other) => other.count - one.count || one.session.lastUsed - other.session.lastUsed);
     if (first === undefined) return false;
-    await this.drop(first);
+    await this.drop(first.session);
     return true;
   }
 
@@ -137,10 +147,9 @@ export class CodeSessions {
 
   #forgetOldest(): void {
     if (this.#byHandle.size <= mostWithoutKernel) return;
-    for (const session of this.#byHandle.values()) {
-      if (session.kernel !== undefined || session.waiting > 0) continue;
-      return void this.#end(session);
-    }
+    const unused = [...this.#byHandle.values()].filter(({ kernel, waiting }) => kernel === undefined && waiting === 0);
+    const oldest = firstOfGreediest(unused, { of: ({ principal }) => principalKey(principal) });
+    if (oldest !== undefined) void this.#end(oldest);
   }
 
   async #endIdle(): Promise<void> {

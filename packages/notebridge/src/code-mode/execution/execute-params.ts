@@ -10,7 +10,7 @@ export function executeCodeTool({ seconds }: Pick<CodeModeLimits, 'seconds'>): T
   return {
     name: executeCodeName,
     description:
-      'Runs Python that calls the tools. Answers printed text, the last expression, images. Longer than wait_seconds: a run_id to wait on.',
+      'Runs Python that calls the tools. Answers printed text, the last expression, images, files in /out; after wait_seconds a run_id.',
     inputSchema: {
       type: 'object',
       properties: {

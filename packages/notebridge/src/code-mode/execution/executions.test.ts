@@ -3,7 +3,7 @@ import { createContext } from '../../../test/support/create-context.js';
 import { toTextResult } from '../../core/mcp.js';
 import { Executions, type NewExecution } from './executions.js';
 
-it('forgets no id of another, nor of what still runs, whatever one principal sends', async () => {
+it('forgets no id and no answer of another, nor what still runs, whatever one principal sends', async () => {
   const all = new Executions();
   let ran = 0;
   const begin = async (principalKey: string, executionId: string, work?: NewExecution['work']) => {
@@ -24,8 +24,29 @@ it('forgets no id of another, nor of what still runs, whatever one principal sen
   for (let n = 0; n < 25_000; n++) await begin('other', String(n));
   expect(ran).toBe(25_001);
   expect(await begin('other', 'lasts')).toBe(false);
-  await expect(begin('mine', 'a')).rejects.toThrow('It was not run again');
+  expect(await begin('mine', 'a')).toBe(false);
+  await expect(begin('other', '24000')).rejects.toThrow('It was not run again');
   expect(ran).toBe(25_001);
   end();
   await all.close();
 }, 60_000);
+
+it('lets one principal have so many under way that others get in', async () => {
+  const all = new Executions();
+  const ends: (() => void)[] = [];
+  const begin = (principalKey: string): void => {
+    const work: NewExecution['work'] = () => new Promise((resolve) => ends.push(() => resolve(toTextResult('done'))));
+    all.begin({ principalKey, executionId: undefined, what: 'code', context: createContext('tools/call', {}), work });
+  };
+  for (let n = 0; n < 192; n++) begin('greedy');
+  expect(() => begin('greedy')).toThrow(
+    expect.objectContaining({ code: 'limit_reached', message: expect.stringContaining('192 executions of yours') }),
+  );
+  for (let n = 0; n < 64; n++) begin(`other ${n}`);
+  expect(() => begin('last')).toThrow(expect.objectContaining({ message: expect.stringContaining('256 executions are under way') }));
+  for (const end of ends) end();
+  await all.close();
+  begin('greedy');
+  ends.at(-1)?.();
+  await all.close();
+});

@@ -1,14 +1,17 @@
 import { BridgeError } from '../../core/errors.js';
+import { firstOfGreediest } from '../../util/first-of-greediest.js';
 import { quote } from '../../util/quote.js';
 import { CodeExecution, type ExecutionOptions } from './code-execution.js';
 import { hashOf, type UsedId, UsedIds } from './used-ids.js';
 
-/** How long, and how many, answers are kept for an agent that comes back. */
+/** How long, and how many, answers are kept for an agent that comes back. Beyond that the oldest of who has most goes first. */
 const keptMs = 10 * 60_000;
 const mostKept = 100;
 const mostKeptBytes = 64 * 1024 * 1024;
-/** Of all agents, those that run and wait. */
+/** Those that run and wait, of all agents. */
 const mostUnderWay = 256;
+/** And of one: the others get in, whatever it does. */
+const mostOfOne = 192;
 
 export interface NewExecution extends ExecutionOptions {
   /** The agent's own name for it: sent again it means the same execution. */
@@ -23,7 +26,7 @@ export class Executions {
   readonly #sizes = new Map<CodeExecution, number>();
   readonly #ids = new UsedIds();
   #keptBytes = 0;
-  #underWay = 0;
+  readonly #underWay = new Map<string, number>();
 
   /**
    * Begins one, unless one of that id has begun before: then it is that one.
@@ -35,9 +38,8 @@ export class Executions {
     const known = executionId === undefined ? undefined : this.#ids.get(principalKey, executionId);
     if (known !== undefined)
       return { execution: known.what === hashOf(what) ? stillKept(known, executionId) : conflict(executionId), isFirst: false };
-    if (this.#underWay >= mostUnderWay)
-      throw new BridgeError('limit_reached', `${mostUnderWay} executions are under way already. Wait until one has ended.`);
-    this.#underWay++;
+    this.#assertRoom(principalKey);
+    this.#count(principalKey, 1);
     const execution = new CodeExecution(options);
     this.#byRunId.set(execution.runId, execution);
     if (executionId !== undefined) this.#ids.add(principalKey, executionId, { what: hashOf(what), execution });
@@ -64,7 +66,7 @@ export class Executions {
   }
 
   #keep(execution: CodeExecution, executionId: string | undefined): void {
-    this.#underWay--;
+    this.#count(execution.principalKey, -1);
     if (!execution.mayHaveRun && executionId !== undefined) this.#ids.delete(execution.principalKey, executionId);
     const size = JSON.stringify(execution.result ?? null).length;
     this.#sizes.set(execution, size);
@@ -74,14 +76,36 @@ export class Executions {
 
   #forget(): void {
     const before = Date.now() - keptMs;
-    for (const [execution, size] of this.#sizes) {
-      const isOld = (execution.endedAt ?? 0) < before;
-      if (!isOld && this.#sizes.size <= mostKept && this.#keptBytes <= mostKeptBytes) return;
-      this.#sizes.delete(execution);
-      this.#keptBytes -= size;
-      this.#byRunId.delete(execution.runId);
-      this.#ids.forgetAnswer(execution);
+    for (const execution of [...this.#sizes.keys()]) if ((execution.endedAt ?? 0) < before) this.#drop(execution);
+    const of = ({ principalKey }: CodeExecution): string => principalKey;
+    const weight = (execution: CodeExecution): number => this.#sizes.get(execution) ?? 0;
+    while (this.#sizes.size > mostKept || this.#keptBytes > mostKeptBytes) {
+      const isTooMany = this.#sizes.size > mostKept;
+      const oldest = firstOfGreediest(this.#sizes.keys(), isTooMany ? { of } : { of, weight });
+      if (oldest === undefined) return;
+      this.#drop(oldest);
     }
+  }
+
+  #drop(execution: CodeExecution): void {
+    this.#keptBytes -= this.#sizes.get(execution) ?? 0;
+    this.#sizes.delete(execution);
+    this.#byRunId.delete(execution.runId);
+    this.#ids.forgetAnswer(execution);
+  }
+
+  #assertRoom(principalKey: string): void {
+    const ofOne = this.#underWay.get(principalKey) ?? 0;
+    const ofAll = [...this.#underWay.values()].reduce((sum, count) => sum + count, 0);
+    if (ofOne < mostOfOne && ofAll < mostUnderWay) return;
+    const many = ofOne >= mostOfOne ? `${mostOfOne} executions of yours` : `${mostUnderWay} executions`;
+    throw new BridgeError('limit_reached', `${many} are under way already. Wait until one has ended.`);
+  }
+
+  #count(principalKey: string, change: 1 | -1): void {
+    const count = (this.#underWay.get(principalKey) ?? 0) + change;
+    if (count === 0) this.#underWay.delete(principalKey);
+    else this.#underWay.set(principalKey, count);
   }
 }
 

@@ -5,14 +5,26 @@ export interface KernelPoolOptions {
   create: CreateCodeKernel;
   /** Pythons at once, the one kept ready included. */
   most: number;
-  /** Ends the one that has been idle longest; false if there is none. */
-  makeRoom: () => Promise<boolean>;
+  /** Several principals use it: what one of them does keeps the others out of none. */
+  isShared: boolean;
+  /** Ends one that is idle, of this holder alone if one is given; false if there is none. */
+  makeRoom: (holder?: string) => Promise<boolean>;
 }
+
+/** Who has a Python, and whether it does nothing for them. */
+interface Held {
+  holder: string;
+  isIdle: () => boolean;
+}
+
+/** The part that one holder can take of what the others leave: the next one gets in, whatever it does. */
+const mostOfRest = 0.75;
 
 /** All Pythons of code mode: never more than so many, and one kept ready where several are needed. */
 export class KernelPool {
   readonly #options: KernelPoolOptions;
   readonly #all = new Set<CodeKernel>();
+  readonly #held = new Map<CodeKernel, Held>();
   #spare: CodeKernel | undefined;
   #taken = 0;
   #isClosed = false;
@@ -35,28 +47,38 @@ export class KernelPool {
     spare.start().catch(() => {});
   }
 
-  /** One that nobody uses, perhaps still starting. Rejects with `limit_reached` while all are busy. */
-  async take(): Promise<CodeKernel> {
-    const spare = this.#spare;
-    this.#spare = undefined;
-    if (spare !== undefined && !spare.isDead) return this.#give(spare);
-    if (spare !== undefined) await this.end(spare);
+  /** How many this holder has, those that are idle included. */
+  countOf(holder: string): number {
+    return [...this.#held.values()].filter((held) => held.holder === holder).length;
+  }
+
+  /**
+   * One that nobody uses, perhaps still starting. `isIdle` is asked as long as it is held; left out, it is busy to its end. Rejects with
+   * `limit_reached` while all are busy, or as many of this holder as it may have.
+   */
+  async take(holder: string, isIdle: () => boolean = () => false): Promise<CodeKernel> {
     const { most, makeRoom } = this.#options;
-    while (this.#all.size >= most) {
-      if (!(await makeRoom()))
-        throw new BridgeError(
-          'limit_reached',
-          `All ${most} Pythons run code just now. Try again when one has ended, or raise "notebridge.codeMode.kernels".`,
-        );
+    for (;;) {
+      if (this.#isClosed) throw new BridgeError('closed', 'The hub has ended.');
+      const bound = this.#boundOf(holder);
+      if (this.countOf(holder) >= bound) {
+        if (await makeRoom(holder)) continue;
+        throw bound < most ? allOfOne(bound, most) : allBusy(most);
+      }
+      const spare = this.#spare;
+      this.#spare = undefined;
+      if (spare?.isDead === false) return this.#give(spare, { holder, isIdle });
+      if (spare !== undefined) await this.end(spare);
+      else if (this.#all.size < most) return this.#give(this.#add(), { holder, isIdle });
+      else if (!(await makeRoom())) throw allBusy(most);
     }
-    if (this.#isClosed) throw new BridgeError('closed', 'The hub has ended.');
-    return this.#give(this.#add());
   }
 
   /** Ending twice is harmless. */
   async end(kernel: CodeKernel): Promise<void> {
     await kernel.close();
     this.#all.delete(kernel);
+    this.#held.delete(kernel);
   }
 
   async close(): Promise<void> {
@@ -71,9 +93,32 @@ export class KernelPool {
     return kernel;
   }
 
+  /** How many it may have, of those that are not busy for others. */
+  #boundOf(holder: string): number {
+    const { most, isShared } = this.#options;
+    if (!isShared) return most;
+    const busy = [...this.#held.values()].filter((held) => held.holder !== holder && !held.isIdle()).length;
+    return Math.max(1, Math.floor(mostOfRest * (most - busy)));
+  }
+
   /** An agent alone needs one. Whoever has needed a second one will need a third. */
-  #give(kernel: CodeKernel): CodeKernel {
+  #give(kernel: CodeKernel, held: Held): CodeKernel {
+    this.#held.set(kernel, held);
     if (++this.#taken > 1) this.prepare();
     return kernel;
   }
+}
+
+function allBusy(most: number): BridgeError {
+  return new BridgeError(
+    'limit_reached',
+    `All ${most} Pythons run code just now. Try again when one has ended, or raise "notebridge.codeMode.kernels".`,
+  );
+}
+
+function allOfOne(bound: number, most: number): BridgeError {
+  return new BridgeError(
+    'limit_reached',
+    `As many Pythons as one caller may have run code of yours just now (${bound} of ${most}). Try again when one has ended, or raise "notebridge.codeMode.kernels".`,
+  );
 }

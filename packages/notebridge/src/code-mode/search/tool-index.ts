@@ -12,9 +12,9 @@ export interface Scored {
 }
 
 /** How much a word counts by where it is found. */
-const boost = { name: 1.2, whole: 6, server: 2, title: 0.8, description: 3, arguments: 1, details: 0.15 };
+const boost = { name: 1.2, whole: 6, server: 2, title: 0.8, description: 3, arguments: 0.5, details: 0.15 };
 /** What another word for the same idea counts, beside the word itself. */
-const ideaWeight = 0.4;
+const ideaWeight = 0.5;
 /** What the beginning of a word counts, and a word with a slip. */
 const weights = { prefix: 0.3, fuzzy: 0.2 };
 const bm25 = { k: 1.2, b: 0.5, d: 0.3 };

@@ -7,7 +7,8 @@ const common = new Set(
     'a an the and or but nor so if then than as at by for from in into of on onto to up with within without via per is are was were be been ' +
     'being am do does did doing have has had having can could shall should will would may might must i me my mine we us our ours you your ' +
     'yours he him his she her it its they them their this that these those there here what please just want need like let how am not no ' +
-    'some any every each only also too very really s t d m re ve ll'
+    'some any every each only also too very really s t d m re ve ll ' +
+    'again already still now currently thing things stuff something anything somewhere because about sure give way actually'
   ).split(' '),
 );
 

@@ -1,5 +1,4 @@
-import { describeServers, type ServerReport } from '../../catalog/describe-servers.js';
-import type { ToolServers } from '../../core/tool-server.js';
+import type { HubReport, ServerReport } from '../../catalog/describe-servers.js';
 import type { PendingApprovals } from '../../grants/approvals/pending-approvals.js';
 import type { RecentCalls } from '../../recent/recent-calls.js';
 import { ownVersion } from '../../state/own-files.js';
@@ -23,7 +22,7 @@ export interface HubStatus {
 }
 
 export interface DescribedHub {
-  servers: ToolServers;
+  describe: () => HubReport;
   pending: PendingApprovals;
   calls: RecentCalls;
   countGrants: () => number;
@@ -34,14 +33,14 @@ export interface DescribedHub {
 
 const startedAt = new Date(Date.now() - performance.now()).toISOString();
 
-export function describeHub({ servers, pending, calls, countGrants, configFile, isCodeMode, pid }: DescribedHub): HubStatus {
+export function describeHub({ describe, pending, calls, countGrants, configFile, isCodeMode, pid }: DescribedHub): HubStatus {
   return {
     version: ownVersion(),
     pid,
     started_at: startedAt,
     config_file: configFile ?? null,
     code_mode: isCodeMode,
-    servers: describeServers(servers).map(({ tools: _, ...report }) => report),
+    servers: describe().servers.map(({ tools: _, ...report }) => report),
     calls: { ...calls.totals },
     approvals: pending.list().length,
     grants: countGrants(),

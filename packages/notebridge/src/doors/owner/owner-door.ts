@@ -1,4 +1,4 @@
-import { describeServers } from '../../catalog/describe-servers.js';
+import type { HubReport } from '../../catalog/describe-servers.js';
 import { BridgeError } from '../../core/errors.js';
 import type { ToolServers } from '../../core/tool-server.js';
 import { printMessage } from '../../core/wire.js';
@@ -21,6 +21,8 @@ import { unknownServer } from './unknown-server.js';
 
 export interface OwnerDoorOptions {
   servers: ToolServers;
+  /** Describes all servers. Starts and asks nothing. */
+  describe: () => HubReport;
   /** The calls that wait for the owner. */
   pending: PendingApprovals;
   /** Those that run, and the last ones. */
@@ -38,7 +40,7 @@ export interface OwnerDoorOptions {
 export const ownerPrefix = '/api/v1/hub';
 
 /** Adds what only the owner may see, and decide: the status of the hub and of each server, calls, the log, calls that wait. Call it before `listenHttp`. */
-export function createOwnerDoor(app: HttpApp, { servers, pending, calls, log, redactor, hub, authenticate }: OwnerDoorOptions): void {
+export function createOwnerDoor(app: HttpApp, { servers, describe, pending, calls, log, redactor, hub, authenticate }: OwnerDoorOptions): void {
   const authenticator = new Authenticator(authenticate, { onRefused: app.refused });
   const addRoute = (path: string, answer: (context: HttpContext) => unknown, methods: readonly string[]): void => {
     const handle = async (context: HttpContext): Promise<void> => {
@@ -53,20 +55,20 @@ export function createOwnerDoor(app: HttpApp, { servers, pending, calls, log, re
     addRoute(path, async (context) => context.sendJson(200, printMessage(await answer(context))), methods);
   pending.isWatched = true;
   calls.isOn = true;
-  add('', () => describeHub({ servers, pending, calls, ...hub }));
+  add('', () => describeHub({ describe, pending, calls, ...hub }));
   addRoute('/logs', async (context) => context.sendJson(200, await answerLog(log, context, redactor)), ['GET']);
   add('/approvals', () => ({ approvals: pending.list().map(printApproval) }));
   const decide = async ({ request, params: [id = ''] }: HttpContext) =>
     printApproval(pending.decide(id, await receiveDecision(request, app.maxBodyBytes)));
   add('/approvals/:id', decide, ['POST']);
-  add('/servers', () => ({ servers: describeServers(servers) }));
+  add('/servers', describe);
   add('/bindings', ({ request, query }) => answerBindingsInput(servers, { socket: request.socket, after: query.get('after') }));
   /** One server with its tools: it is started if they are not known yet. */
   add('/servers/:name', async ({ params: [name = ''] }) => {
     const server = servers.get(name);
     if (server === undefined) throw unknownServer(name, servers);
     await server.listTools();
-    return describeServers(servers).find((report) => report.name === name);
+    return describe().servers.find((report) => report.name === name);
   });
   const events = new OwnerEvents({ calls, servers });
   addRoute('/events', (context) => events.answer(context), ['GET']);

@@ -69,6 +69,18 @@ export class ApprovalPolicy {
     return this.#ruleOf(server).mode === 'writes' || destructiveHint !== false;
   }
 
+  /** Which calls of a server are asked about. */
+  modeOf(server: string): ApprovalMode {
+    return this.#ruleOf(server).mode;
+  }
+
+  /** Whether a call of this tool is asked about, for who knows the tool. */
+  asksAbout(server: string, tool: Tool): boolean {
+    const address = { server, tool: tool.name };
+    const judged = this.judge(address);
+    return judged === 'yes' || (judged === 'hints' && this.isMeant(address, tool));
+  }
+
   #ruleOf(server: string): ServerRule {
     return this.#byServer.get(server) ?? this.#all;
   }

@@ -113,13 +113,13 @@ export class Approvals {
     const shown = this.#show(call);
     const question = toApprovalQuestion(shown);
     if (canAnswer(context.clientCapabilities, question)) {
-      if (context.ask !== undefined) return this.#askDuring(call, key, shown);
+      if (context.ask !== undefined) return withoutClock(context, () => this.#askDuring(call, key, shown));
       if (callsAgain(context)) {
         const requestState = this.#states.keep(call, { kind: 'asked', key });
         return { asks: { resultType: 'input_required', inputRequests: { [questionKey]: question }, requestState } };
       }
     }
-    return this.#askOwner(call, key, shown);
+    return withoutClock(context, () => this.#askOwner(call, key, shown));
   }
 
   /** An agent of the modern era calls again. */
@@ -257,6 +257,16 @@ function refused({ address: { server, tool }, context }: AskedCallOf, reason: ke
   const why = cause === undefined || reason !== 'failed' ? '' : `: ${messageOf(cause)}`;
   const text = `A person has to approve calls of ${name} of ${JSON.stringify(server)}, and ${reasons[reason]}${why}. It was not made.`;
   return new BridgeError('not_approved', text, { data: { reason, server, tool }, cause });
+}
+
+/** The time that a person takes is none of the code that has made the call. */
+async function withoutClock<Result>({ parent }: CallContext, work: () => Promise<Result>): Promise<Result> {
+  const goOn = parent?.pauseClock?.();
+  try {
+    return await work();
+  } finally {
+    goOn?.();
+  }
 }
 
 /** True for an agent that is asked by an answer, and then calls again. */

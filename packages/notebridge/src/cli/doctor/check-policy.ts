@@ -1,0 +1,48 @@
+import type { Config } from '../../config/config.js';
+import type { ApprovalMode } from '../../core/server-config.js';
+import { ApprovalPolicy } from '../../grants/approvals/approval-policy.js';
+import { type Check, note, ok } from './check.js';
+
+/** How agents call tools by this config, and which calls wait for a person. `isServed`: a hub of the user serves, where the owner can be asked. */
+export function checkPolicy(config: Config, isServed: boolean): Check[] {
+  return [checkCodeMode(config), checkApprovals(config, isServed)];
+}
+
+function checkCodeMode({ codeMode, servers }: Config): Check {
+  const variable = process.env.NOTEBRIDGE_CODE_MODE ?? '';
+  const isOn = codeMode.enabled || !['', '0', 'false'].includes(variable);
+  if (!isOn)
+    return ok('code mode', 'off: agents are listed each tool ("--code-mode" of stdio and serve, or "notebridge.codeMode", switches it on)');
+  const by = codeMode.enabled ? 'the config' : 'NOTEBRIDGE_CODE_MODE';
+  const direct = servers.filter(({ expose }) => expose === 'direct').map(({ name }) => name);
+  const rest = direct.length === 0 ? '' : `, and the tools of ${direct.join(', ')}`;
+  const tools =
+    codeMode.tools === 'own' && variable !== 'agent-codemode'
+      ? 'search_tools, describe_tools and execute_code'
+      : 'the tools of agent-codemode';
+  return ok('code mode', `on by ${by}: agents are listed ${tools}${rest}`);
+}
+
+const what: Record<Exclude<ApprovalMode, 'none'>, string> = {
+  listed: 'tools that the config names',
+  destructive: 'calls that may destroy something',
+  writes: 'calls that may change something',
+};
+
+function checkApprovals(config: Config, isServed: boolean): Check {
+  const policy = new ApprovalPolicy(config, []);
+  if (!policy.isOn) return ok('approvals', 'none: no call waits for a person ("notebridge.approve" in the config)');
+  const modes = config.servers.map(({ name }) => ({ name, mode: policy.modeOf(name) }));
+  const parts = (Object.keys(what) as (keyof typeof what)[]).flatMap((mode) => {
+    const names = modes.filter((one) => one.mode === mode).map(({ name }) => name);
+    return names.length === 0 ? [] : [`${what[mode]}, of ${names.join(', ')}`];
+  });
+  const found = `a person approves ${parts.length === 0 ? what[config.approve as keyof typeof what] : parts.join('; ')}`;
+  if (isServed)
+    return ok('approvals', `${found}. Who is at the agent is asked, if its host can show forms, else you are: notebridge approvals`);
+  return note(
+    'approvals',
+    `${found}. Who is at the agent is asked, if its host can show forms; nobody else can be, since no hub serves`,
+    'For hosts without forms, run "notebridge serve" and connect them to it: notebridge setup HOST --url. Then you are asked: notebridge approvals',
+  );
+}

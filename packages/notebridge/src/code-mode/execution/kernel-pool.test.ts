@@ -1,0 +1,67 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { CodeKernel } from './code-kernel.js';
+import { KernelPool } from './kernel-pool.js';
+
+let pool: KernelPool;
+/** Those that are idle, by who holds them. */
+let idle: { holder: string; kernel: CodeKernel }[];
+
+function open(most: number, isShared: boolean): void {
+  idle = [];
+  pool = new KernelPool({
+    // None is started here.
+    create: () => Promise.reject(new Error('not here')),
+    ...{ most, isShared },
+    makeRoom: async (holder) => {
+      const at = idle.findIndex((one) => holder === undefined || one.holder === holder);
+      const [first] = at < 0 ? [] : idle.splice(at, 1);
+      if (first === undefined) return false;
+      await pool.end(first.kernel);
+      return true;
+    },
+  });
+}
+const takeIdle = async (holder: string): Promise<void> => {
+  const kernel: CodeKernel = await pool.take(holder, () => idle.some((one) => one.kernel === kernel));
+  idle.push({ holder, kernel });
+};
+const refused = { code: 'limit_reached' };
+beforeEach(() => open(8, true));
+afterEach(() => pool.close());
+
+describe('Pythons that several share', () => {
+  it('go to one in three quarters of what the others leave, and to each in one', async () => {
+    for (let n = 0; n < 6; n++) await pool.take('one');
+    await expect(pool.take('one')).rejects.toMatchObject(refused);
+    await pool.take('other');
+    await expect(pool.take('other')).rejects.toMatchObject(refused);
+    await pool.take('third');
+    await expect(pool.take('fourth')).rejects.toMatchObject(refused);
+  });
+
+  it('are as many for one, whoever was idle in them before', async () => {
+    for (let n = 0; n < 6; n++) await takeIdle('one');
+    for (let n = 0; n < 6; n++) await pool.take('other');
+    expect([pool.countOf('one'), pool.countOf('other')]).toEqual([2, 6]);
+    await expect(pool.take('other')).rejects.toMatchObject(refused);
+  });
+
+  it('are not taken by calls that come together', async () => {
+    const taken = await Promise.allSettled(Array.from({ length: 20 }, () => pool.take('one')));
+    expect(taken.filter(({ status }) => status === 'fulfilled')).toHaveLength(6);
+    await pool.take('other');
+  });
+
+  it('are one at least', async () => {
+    open(1, true);
+    await takeIdle('one');
+    await pool.take('other');
+    await expect(pool.take('one')).rejects.toMatchObject(refused);
+  });
+});
+
+it('gives all Pythons to the only one there is', async () => {
+  open(3, false);
+  for (let n = 0; n < 3; n++) await pool.take('owner');
+  await expect(pool.take('owner')).rejects.toThrow('All 3 Pythons run code');
+});
