@@ -62,7 +62,9 @@ export class CodeExecutor {
 
   /** An agent is there: its first code shall not wait for a Python. */
   prepare(): void {
-    this.#pool.prepareFirst();
+    const ready = this.#pool.prepareFirst();
+    // After it, so that the two do not keep each other.
+    void ready.then(() => this.#options.typeChecker?.prepare());
   }
 
   /** Resolves also with what failed, for the agent to read. Rejects with `cancelled`. */
@@ -115,6 +117,7 @@ export class CodeExecutor {
     const ended = this.#executions.close();
     await this.#pool.close();
     await ended;
+    await this.#options.typeChecker?.close();
   }
 
   async #call(args: unknown, context: CallContext): Promise<ToolResult> {
