@@ -20,11 +20,14 @@ export interface FindTypeCheckerOptions {
   path: string | undefined;
   /** Working directory. Programs below it are not ours to run. */
   cwd: string;
+  /** A folder of Notebridge's own. Default: that of this code. */
+  own?: string;
 }
 
 /** Both are JavaScript, of the same source. */
 const names = ['pyright', 'basedpyright'];
 const entry = 'langserver.index.js';
+const ownFolder = dirname(fileURLToPath(import.meta.url));
 
 /**
  * What is run in its place, with its file as the argument. Node's permission model freezes the module `path` for what runs below it, and these
@@ -44,9 +47,8 @@ require(process.argv[2]);
  * The type checker that is installed beside Notebridge, beside its config file, or as a command on the PATH; undefined if there is none. The
  * working directory is no place to look: an agent may have written what is there. Nothing is run to find it.
  */
-export function findTypeChecker({ configDir, path = '', cwd }: FindTypeCheckerOptions): TypeCheckerProgram | undefined {
-  const above = foldersAbove(dirname(fileURLToPath(import.meta.url)));
-  const folders = [...above, ...(configDir === undefined ? [] : [configDir])].flatMap((folder) =>
+export function findTypeChecker({ configDir, path = '', cwd, own = ownFolder }: FindTypeCheckerOptions): TypeCheckerProgram | undefined {
+  const folders = [...foldersAbove(own), ...(configDir === undefined ? [] : [configDir])].flatMap((folder) =>
     names.map((name) => join(folder, 'node_modules', name)),
   );
   const commands = path

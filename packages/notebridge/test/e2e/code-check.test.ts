@@ -1,8 +1,12 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type CodeAgent, codeDoors } from '../support/code-mode.js';
+import { createHome, programFile } from '../support/program.js';
 import { installedServer } from '../support/served-hub.js';
 
 const slow = 120_000;
@@ -12,9 +16,10 @@ const servers = () => ({ everything: installedServer('everything') });
 const wrong = 'from generated.mcp.everything import echo\nawait echo(message="first")\nawait echo(text="second")';
 
 describe.each(codeDoors)('code with an error over $name', ({ open, hasSession }) => {
-  const folder = mkdtempSync(join(tmpdir(), 'notebridge-test-'));
+  let folder: string;
   let agent: CodeAgent;
   beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'notebridge-test-'));
     agent = await open({ folder, servers: servers(), notebridge });
   }, slow);
   afterAll(async () => {
@@ -74,3 +79,55 @@ describe('with "typeCheck": "off"', () => {
     slow,
   );
 });
+
+describe('where a type checker', () => {
+  it(
+    'is required, the program does not start without, and says what to install; a command on the PATH is one',
+    async () => {
+      const { home, env } = createHome();
+      const program = copyWithoutChecker(home);
+      const config = join(home, 'mcp.json');
+      writeFileSync(config, JSON.stringify({ mcpServers: {}, notebridge: { codeMode: { typeCheck: 'require' } } }));
+      const args = [program, 'serve', '--port', '0', '--config', config, '--notebook', 'none'];
+      const without = await run(args, env, () => false);
+      expect(without.code).toBe(2);
+      expect(without.said).toContain(`${config}: "notebridge.codeMode.typeCheck" is "require", and no type checker is installed`);
+      expect(without.said).toContain('npm install --global pyright');
+      mkdirSync(join(home, 'bin'));
+      symlinkSync(fileURLToPath(import.meta.resolve('pyright/langserver.index.js')), join(home, 'bin/pyright-langserver'));
+      const found = await run(args, { ...env, PATH: join(home, 'bin') }, (said) => said.includes('"msg":"Serving."'));
+      rmSync(home, { recursive: true, force: true });
+      expect(found).toMatchObject({ code: 0, said: expect.stringContaining('Serving.') });
+    },
+    slow,
+  );
+});
+
+/** The built program in a folder with all that it needs, but for pyright. */
+function copyWithoutChecker(folder: string): string {
+  const own = dirname(dirname(programFile));
+  const modules = join(own, '../../node_modules');
+  mkdirSync(join(folder, 'node_modules'));
+  for (const name of readdirSync(modules)) {
+    if (!name.endsWith('pyright') && !name.startsWith('.')) symlinkSync(join(modules, name), join(folder, 'node_modules', name));
+  }
+  for (const part of ['bin', 'dist', 'package.json']) cpSync(join(own, part), join(folder, 'notebridge', part), { recursive: true });
+  return join(folder, 'notebridge/bin/notebridge.js');
+}
+
+/** Runs a program to its end, which comes by SIGTERM as soon as it has said what is waited for. */
+async function run(
+  args: string[],
+  env: Record<string, string>,
+  isEnough: (said: string) => boolean,
+): Promise<{ code: unknown; said: string }> {
+  const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'ignore', 'pipe'] });
+  let said = '';
+  let isStopped = false;
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    said += text;
+    if (!isStopped && isEnough(said)) isStopped = child.kill('SIGTERM');
+  });
+  const [code] = (await once(child, 'close')) as [unknown];
+  return { code, said };
+}

@@ -115,9 +115,9 @@ export class CodeExecutor {
   async close(): Promise<void> {
     this.#sessions.close();
     const ended = this.#executions.close();
+    const checked = this.#options.typeChecker?.close();
     await this.#pool.close();
-    await ended;
-    await this.#options.typeChecker?.close();
+    await Promise.all([ended, checked]);
   }
 
   async #call(args: unknown, context: CallContext): Promise<ToolResult> {
