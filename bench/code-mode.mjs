@@ -1,7 +1,8 @@
-// Measures code mode: `npm run bench -- code-mode [--only search|tasks|execute] [--rounds N] [--open]`, after `npm run build`.
+// Measures code mode: `npm run bench -- code-mode [--only search|tasks|execute|check] [--rounds N] [--open]`, after `npm run build`.
 // --open: only the half of the questions that a search may be tuned on, each miss printed; nothing is written.
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
+import { checkTable } from './code-mode/check.mjs';
 import { executionTable } from './code-mode/execute-table.mjs';
 import { codeModeBudget, directList, tokenizer, tokensOf } from './code-mode/list-tokens.mjs';
 import { listRealTools, versions } from './code-mode/real-tools.mjs';
@@ -22,6 +23,12 @@ const { values } = parseArgs({
 if (values.only === 'tasks') {
   await writeTasks(await listRealTools());
   process.exit(0);
+}
+if (values.only === 'check' || (values.only === undefined && !values.open)) {
+  const table = await checkTable({ rounds: values.quick ? 2 : Number(values.rounds) });
+  process.stdout.write(table);
+  if (!values.quick) writeResults('code-mode-check', table, {});
+  if (values.only === 'check') process.exit(0);
 }
 if (values.only !== 'search' && !values.open) {
   const table = await executionTable({ rounds: values.quick ? 2 : Number(values.rounds) });

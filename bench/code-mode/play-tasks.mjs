@@ -52,7 +52,8 @@ function renameFolder(turns, folder) {
   for (const turn of turns) for (const call of turn) Object.assign(call, { args: renamed(call.args), result: renamed(call.result) });
 }
 
-function serversFor(folder) {
+/** The three servers of the tasks. */
+export function serversFor(folder) {
   mkdirSync(folder, { recursive: true });
   const server = (name, ...args) => {
     const entry = join(dirname(require.resolve(`@modelcontextprotocol/server-${name}/package.json`)), 'dist/index.js');

@@ -17,6 +17,7 @@ const parts = [
   'code-mode',
   'code-mode-tasks',
   'code-mode-execute',
+  'code-mode-check',
 ];
 
 /** Writes one part of results.md, and its rows among the aims; the others stay as they are. Each begins with a comment that names it. */

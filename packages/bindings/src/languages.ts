@@ -1,10 +1,16 @@
-import type { Emitter } from './model.js';
+import type { BindingsInput, Emitter } from './model.js';
+import type { CheckedPackage } from './python/checked-package.js';
 
 /** The languages that bindings are written in. Each is loaded when it is asked for. */
 const emitters = {
   python: async (): Promise<Emitter> => (await import('./python/emit-python.js')).emitPython,
   typescript: async (): Promise<Emitter> => (await import('./typescript/emit-typescript.js')).emitTypeScript,
 };
+
+/** Loads what makes the Python package for a type checker. */
+export async function loadChecked(): Promise<(input: BindingsInput) => Promise<CheckedPackage>> {
+  return (await import('./python/checked-package.js')).emitChecked;
+}
 
 export type BindingLanguage = keyof typeof emitters;
 

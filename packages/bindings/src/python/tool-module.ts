@@ -9,6 +9,8 @@ import { propertiesOf, requiredOf } from './schemas.js';
 
 export interface ToolModule {
   text: string;
+  /** The same with another documentation of the function, of letters, digits and spaces. */
+  textWith(doc: string): string;
   /** `(*, owner: str, repo: str) -> Any`, for people. */
   signature: string;
   parameters: Parameters;
@@ -40,16 +42,18 @@ export function toolModule(server: string, tool: BoundTool, python: string): Too
   const decorated = [pythonString(server), pythonString(tool.name), ...wireNames(list)].join(', ');
   const doc = toolDocstring({ server, tool, python, parameters: list, others, returns });
   const head = docText(`The tool ${tool.name} of the MCP server ${server}.`.replaceAll(/\s+/g, ' '), 2000);
-  const body = [
-    `@${names.use('tool_function')}(${decorated})`,
-    `async def ${python}(\n    *,\n${written.join('')}) -> ${returns}:`,
-    `    """${doc}\n    """`,
-    `    raise ${names.use('NotImplementedError')}`,
-  ].join('\n');
   const definitions = [...argumentTypes.definitions(), ...resultTypes.definitions()];
-  const parts = [`"""${head}"""\n\n${future(python)}\n\n${names.imports()}`, ...definitions, body];
+  const textWith = (text: string): string => {
+    const body = [
+      `@${names.use('tool_function')}(${decorated})`,
+      `async def ${python}(\n    *,\n${written.join('')}) -> ${returns}:`,
+      `    """${text}\n    """`,
+      `    raise ${names.use('NotImplementedError')}`,
+    ].join('\n');
+    return `${[`"""${head}"""\n\n${future(python)}\n\n${names.imports()}`, ...definitions, body].join('\n\n\n')}\n`;
+  };
   const signature = `(${shown === '' ? '' : `*, ${shown}`}) -> ${returns}`;
-  return { text: `${parts.join('\n\n\n')}\n`, signature, parameters, definitions, returns, rest };
+  return { text: textWith(doc), textWith, signature, parameters, definitions, returns, rest };
 }
 
 /** One line on a tool, for lists. */

@@ -1,4 +1,4 @@
-import { type CodeModeLimits, type CodeModeStyle, defaultCodeModeLimits } from '../core/code-mode-limits.js';
+import { type CodeModeLimits, type CodeModeStyle, defaultCodeModeLimits, type TypeCheckMode } from '../core/code-mode-limits.js';
 import type { DoorAuth } from '../core/door-auth.js';
 import type { ExchangeRule } from '../core/exchange-rule.js';
 import type { ApprovalMode, ServerConfig } from '../core/server-config.js';
@@ -73,6 +73,7 @@ export interface Config {
     tools: CodeModeStyle;
     /** Of `agent-codemode`: lists `call_tool` too, which calls a tool without code. */
     allowDirectCalls: boolean;
+    typeCheck: TypeCheckMode;
   };
   /** Which calls of servers a person is asked about. Default `none`. */
   approve: ApprovalMode;
@@ -83,7 +84,7 @@ export interface Config {
 export function defaultConfig(baseDir: string): Config {
   const journal = true;
   const [audit, limits] = [{ ...defaultAudit }, { ...defaultLimits }];
-  const codeMode = { ...defaultCodeModeLimits, enabled: false, tools: 'own' as const, allowDirectCalls: false };
+  const codeMode = { ...defaultCodeModeLimits, enabled: false, tools: 'own' as const, allowDirectCalls: false, typeCheck: 'auto' as const };
   return {
     file: undefined,
     baseDir,

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { codeModeStyles, defaultCodeModeLimits } from '../core/code-mode-limits.js';
+import { codeModeStyles, defaultCodeModeLimits, typeCheckModes } from '../core/code-mode-limits.js';
 import { defaultAudit, defaultExchangedTtlMs, defaultLimits, defaultScriptTimeoutMs } from './config.js';
 
 /*
@@ -94,6 +94,7 @@ const codeMode = z.strictObject(
     enabled: flag.default(true),
     tools: z.enum(codeModeStyles, { error: '"own" or "agent-codemode"' }).default('own'),
     allowDirectCalls: flag.default(false),
+    typeCheck: z.enum(typeCheckModes, { error: '"auto", "off" or "require"' }).default('auto'),
     seconds: whole('seconds', 1, 86_400).default(defaultCodeModeLimits.seconds),
     askedSeconds: whole('seconds', 0, 86_400).default(defaultCodeModeLimits.askedSeconds),
     calls: whole('calls', 0, 1_000_000).default(defaultCodeModeLimits.calls),
@@ -103,6 +104,7 @@ const codeMode = z.strictObject(
     memoryMb: z.union([z.literal(0), whole('MiB', 2048, 1_048_576)], { error: 'a whole number of MiB, 2048 to 1048576, or 0' }).default(0),
     kernels: whole('Pythons', 1, 256).default(defaultCodeModeLimits.kernels),
     idleMinutes: whole('minutes', 1, 10_080).default(defaultCodeModeLimits.idleMinutes),
+    typeCheckMs: whole('milliseconds', 100, 60_000).default(defaultCodeModeLimits.typeCheckMs),
   },
   { error: 'true, false, or an object of limits' },
 );
@@ -181,7 +183,7 @@ const notebridge = z.strictObject(
     auth: doorAuth.optional(),
     codeMode: z
       .union([flag.transform((enabled) => codeMode.parse({ enabled })), codeMode], { error: 'true, false, or an object of limits' })
-      .default({ ...defaultCodeModeLimits, enabled: false, tools: 'own', allowDirectCalls: false }),
+      .default({ ...defaultCodeModeLimits, enabled: false, tools: 'own', allowDirectCalls: false, typeCheck: 'auto' }),
     approve: approve.default('none'),
     limits: limits.prefault({}),
   },

@@ -18,9 +18,16 @@ export const defaultCodeModeLimits = {
   kernels: 8,
   /** Minutes after which a session that nobody uses ends, and its variables with it. */
   idleMinutes: 30,
+  /** Milliseconds that code waits for its type check; then it runs unchecked. */
+  typeCheckMs: 2000,
 };
 
 export type CodeModeLimits = typeof defaultCodeModeLimits;
+
+/** Whether code is type-checked before it runs: where a checker is installed, never, or always. */
+export const typeCheckModes = ['auto', 'off', 'require'] as const;
+
+export type TypeCheckMode = (typeof typeCheckModes)[number];
 
 /** Which tools code mode lists: three of its own, or those of PyPI's `agent-codemode`. */
 export const codeModeStyles = ['own', 'agent-codemode'] as const;

@@ -13,6 +13,8 @@ export interface ServerProcessOptions {
   args: readonly string[];
   /** Everything that the program gets beside the base environment (`baseEnvironment`). */
   env: Readonly<Record<string, string>>;
+  /** Without the base environment: nothing but `env`. Default false. */
+  isBare?: boolean;
   /** Working directory. Default: that of this process. */
   cwd?: string | undefined;
   /** Receives each line of its stderr, at most 4096 UTF-16 units long. */
@@ -49,10 +51,10 @@ export class ServerProcess {
   #isEnded = false;
   #gone: Promise<void> | undefined;
 
-  constructor({ command, args, env, cwd, onStderrLine }: ServerProcessOptions) {
+  constructor({ command, args, env, isBare = false, cwd, onStderrLine }: ServerProcessOptions) {
     this.#tree = guardTree();
     const child = spawn(command, [...args], {
-      env: { ...baseEnvironment(), ...env, ...this.#tree.env },
+      env: { ...(isBare ? {} : baseEnvironment()), ...env, ...this.#tree.env },
       cwd,
       stdio: 'pipe',
       shell: false,

@@ -65,6 +65,21 @@ export const codeModeRuns: Record<string, (code: string) => Promise<void>> = {
       resource: { uri: 'sandbox://out/report.csv', mimeType: 'text/csv', text: 'name,count\napp-1.log,40\n' },
     });
   },
+  'code-mode-type-check': async (code) => {
+    const folder = mkdtempSync(join(tmpdir(), 'notebridge-test-'));
+    const config = join(folder, 'mcp.json');
+    const notebridge = { codeMode: { typeCheck: 'require', typeCheckMs: 60_000 } };
+    writeFileSync(config, JSON.stringify({ mcpServers: { filesystem: installedServer('filesystem', [folder]) }, notebridge }));
+    const codeMode = await createCodeMode({ config, stateDir: join(folder, 'state'), env: { ...bareEnvironment(), HOME: folder } });
+    const lines = ['names = ["a.txt", "b.txt"]', '', 'logs = [await read_text_file(file=name) for name in names]'];
+    const result = await codeMode.call('execute_code', {
+      code: ['from generated.mcp.filesystem import read_text_file', ...lines].join('\n'),
+    });
+    await codeMode.close();
+    rmSync(folder, { recursive: true, force: true });
+    expect(result.structuredContent).toMatchObject({ status: 'error', calls: 0 });
+    expect(result.content?.[0]?.text).toBe(code);
+  },
   'code-mode-library': async (code) => {
     const folder = mkdtempSync(join(tmpdir(), 'notebridge-test-'));
     writeFileSync(join(folder, 'mcp.json'), '{ "mcpServers": {} }');

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { type Agent, agentKinds, modernVersion } from './agents.js';
 import { openLegacyAgent, openModernAgent, type SendMessage } from './http-agent.js';
-import { ServedHub, type ServersForTest } from './served-hub.js';
+import { ServedHub, type ServersForTest, withoutTypeCheck } from './served-hub.js';
 
 /** An answer of `execute_code`, as an agent reads it. */
 export interface CodeAnswer {
@@ -59,7 +59,7 @@ type OpenOptions = Parameters<CodeDoor['open']>[0];
 
 async function openStdio(kind: string, { folder, servers, notebridge = {}, args = [] }: OpenOptions): Promise<CodeAgent> {
   const file = join(folder, 'mcp.json');
-  writeFileSync(file, JSON.stringify({ mcpServers: servers, notebridge }));
+  writeFileSync(file, JSON.stringify({ mcpServers: servers, notebridge: withoutTypeCheck(notebridge) }));
   const agent = await agentKinds.find(({ name }) => name === kind)?.open(['stdio', '--code-mode', '--config', file, ...args]);
   if (agent === undefined) throw new Error(`There is no agent "${kind}".`);
   return toCodeAgent(agent);

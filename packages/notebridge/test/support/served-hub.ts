@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import type { JsonObject } from '@notebridge/kit/json';
+import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { createHome, type Ending, programFile, runProgram } from './program.js';
 
 /** `mcpServers` of a config. */
@@ -31,6 +31,12 @@ export function installedServer(name: 'everything' | 'filesystem' | 'memory', ar
   return { command: process.execPath, args: [join(dirname(manifest), Object.values(bin)[0] ?? ''), ...args], ...more };
 }
 
+/** In code mode each hub has a type checker, a process as large as itself: tests that are not about it do without, unless they say otherwise. */
+export function withoutTypeCheck(notebridge: JsonObject): JsonObject {
+  const codeMode = isJsonObject(notebridge.codeMode) ? notebridge.codeMode : { enabled: notebridge.codeMode === true };
+  return { ...notebridge, codeMode: 'typeCheckMs' in codeMode ? codeMode : { typeCheck: 'off', ...codeMode } };
+}
+
 /** `notebridge serve`, the real program, with a home of its own. */
 export class ServedHub implements AsyncDisposable {
   readonly home: string;
@@ -39,6 +45,7 @@ export class ServedHub implements AsyncDisposable {
   readonly child: ChildProcessWithoutNullStreams;
   readonly ended: Promise<Ending>;
   readonly configFile: string;
+  readonly #isCodeMode: boolean;
   stdout = '';
   stderr = '';
   url = '';
@@ -51,6 +58,7 @@ export class ServedHub implements AsyncDisposable {
     const own = user === undefined ? createHome() : { home: user.home, env: user.env };
     this.home = own.home;
     this.env = { ...own.env, ...env };
+    this.#isCodeMode = args.some((word) => word.startsWith('--code-mode'));
     this.configFile = join(this.home, user === undefined ? 'mcp.json' : `mcp-${Date.now()}.json`);
     this.writeConfig(servers, notebridge);
     const serve = [programFile, 'serve', '--port', String(port), '--config', this.configFile, ...args];
@@ -93,7 +101,8 @@ export class ServedHub implements AsyncDisposable {
   }
 
   writeConfig(servers: ServersForTest, notebridge: JsonObject = {}): void {
-    writeFileSync(this.configFile, JSON.stringify({ mcpServers: servers, notebridge }));
+    const written = this.#isCodeMode ? withoutTypeCheck(notebridge) : notebridge;
+    writeFileSync(this.configFile, JSON.stringify({ mcpServers: servers, notebridge: written }));
   }
 
   /** Its log so far. */

@@ -21,6 +21,7 @@ import type { ConfigServers } from '../config-servers.js';
 import type { LazyGuard } from '../lazy-guard.js';
 import type { Settings } from '../settings.js';
 import { createCallDirectly } from './call-directly.js';
+import { openTypeChecker } from './open-type-checker.js';
 import { PrincipalPackages } from './principal-packages.js';
 import { createRunInNotebook } from './run-in-notebook.js';
 
@@ -56,6 +57,7 @@ export function openCodeMode({ settings, hub, servers, guard, tools, hasNotebook
   const running = new RunningCode();
   const history = new CallHistory();
   const executor = new CodeExecutor({
+    typeChecker: openTypeChecker(settings),
     onCalled: (...call) => history.add(...call),
     ...{ limits: config.codeMode, logger, delegate, callTool, running, isShared },
     createKernel: createKernels({ sandbox, config }),

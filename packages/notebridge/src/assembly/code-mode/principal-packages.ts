@@ -1,4 +1,4 @@
-import { loadEmitter } from '@notebridge/bindings';
+import { type BindingsInput, loadChecked, loadEmitter } from '@notebridge/bindings';
 import { Listeners } from '@notebridge/kit/listeners';
 import type { Logger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
@@ -6,6 +6,7 @@ import type { ToolPackage } from '@notebridge/notebook/host';
 import { gatherInput } from '../../bindings/input.js';
 import { Renewer } from '../../bindings/renewer.js';
 import type { ToolPackages } from '../../code-mode/execution/kernel-calls.js';
+import type { CheckablePackage } from '../../code-mode/type-check/type-checker.js';
 import type { Tool } from '../../core/mcp.js';
 import { type Principal, principalKey } from '../../core/principal.js';
 import { onToolsChanged, type ToolServers } from '../../core/tool-server.js';
@@ -64,6 +65,7 @@ class OwnPackage implements ToolPackages {
   readonly #renewer: Renewer;
   #stopListening: (() => void) | undefined;
   #package: ToolPackage = { state: 'coming' };
+  #checkable: CheckablePackage | undefined;
 
   constructor(principal: Principal, options: PrincipalPackagesOptions) {
     this.#principal = principal;
@@ -85,6 +87,12 @@ class OwnPackage implements ToolPackages {
     return this.#listeners.add(listener);
   }
 
+  async checkable(signal: AbortSignal): Promise<CheckablePackage | undefined> {
+    this.start();
+    if (this.#package.state === 'coming') await this.#untilKnown(signal);
+    return this.#checkable;
+  }
+
   async close(): Promise<void> {
     this.#closing.abort();
     this.#stopListening?.();
@@ -104,7 +112,20 @@ class OwnPackage implements ToolPackages {
     for (const warning of warnings) logger.warn(warning);
     if (input.servers.length === 0 && !input.skills) return this.#offer({ state: 'none', reason: nothing });
     const { files, contentHash } = await emit(input);
-    this.#offer({ state: 'there', version: contentHash, files });
+    this.#offer({ state: 'there', version: contentHash, files }, toCheckable(input));
+  }
+
+  #untilKnown(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const finish = (): void => {
+        stopListening();
+        signal.removeEventListener('abort', finish);
+        resolve();
+      };
+      const stopListening = this.onPackage(finish);
+      if (signal.aborted) finish();
+      else signal.addEventListener('abort', finish, { once: true });
+    });
   }
 
   /** What there is stays; who waits for the first package gets the reason. */
@@ -113,10 +134,15 @@ class OwnPackage implements ToolPackages {
     if (this.#package.state === 'coming') this.#offer({ state: 'none', reason: messageOf(error) });
   }
 
-  #offer(next: ToolPackage): void {
+  #offer(next: ToolPackage, checkable?: CheckablePackage): void {
     const before = this.#package;
     if (before.state === 'there' && next.state === 'there' && before.version === next.version) return;
     this.#package = next;
+    this.#checkable = checkable;
     this.#listeners.emit(next);
   }
+}
+
+function toCheckable(input: BindingsInput): CheckablePackage {
+  return { make: async () => (await loadChecked())(input) };
 }

@@ -67,7 +67,9 @@ export class CodeExecutor {
 
   /** An agent is there: its first code shall not wait for a Python. */
   prepare(): void {
-    this.#pool.prepareFirst();
+    const ready = this.#pool.prepareFirst();
+    // After it, so that the two do not keep each other.
+    void ready.then(() => this.#options.typeChecker?.prepare());
   }
 
   /** Resolves also with what failed, for the agent to read. Rejects with `cancelled`. */
@@ -117,8 +119,9 @@ export class CodeExecutor {
   async close(): Promise<void> {
     this.#sessions.close();
     const ended = this.#executions.close();
+    const checked = this.#options.typeChecker?.close();
     await this.#pool.close();
-    await ended;
+    await Promise.all([ended, checked]);
   }
 
   async #call(args: unknown, context: CallContext): Promise<ToolResult> {

@@ -20,6 +20,8 @@ export class CodeKernel {
   #isClosed = false;
   /** Of the functions, as code can have imported them. */
   #version: string | undefined;
+  /** Code that ran in it may have changed what the functions of the tools are. */
+  mayBePatched = false;
   /** It has said what protects the machine from its code. */
   hasToldLayers = false;
 
@@ -35,6 +37,11 @@ export class CodeKernel {
   /** All on whose behalf code ever ran in it: what one of them has left behind may act for the others. */
   get principals(): readonly Principal[] {
     return [...this.#principals.values()];
+  }
+
+  /** What its code imports; undefined before it is anybody's. */
+  get packages(): ToolPackages | undefined {
+    return this.#calls.packages;
   }
 
   /** Becomes theirs. Before anything of theirs runs. */

@@ -6,7 +6,9 @@ import type { CodeModeLimits } from '../../core/code-mode-limits.js';
 import type { DelegateRights } from '../../core/delegated-rights.js';
 import { BridgeError } from '../../core/errors.js';
 import type { Principal } from '../../core/principal.js';
+import type { TypeChecker } from '../type-check/type-checker.js';
 import type { ExecutionOutcome, ExecutionStatus } from './answer.js';
+import { checkCode } from './code-check.js';
 import { CodeClock } from './code-clock.js';
 import type { CodeExecution } from './code-execution.js';
 import type { CodeKernel } from './code-kernel.js';
@@ -23,6 +25,8 @@ export interface CodeRunnerOptions {
   running: RunningCode;
   /** Receives the calls of all code, with those on whose behalf it runs. Default: nobody does. */
   onCalled?: ((callers: readonly Principal[], record: CallRecord, seconds: number) => void) | undefined;
+  /** Left out: code is not checked before it runs. */
+  typeChecker?: TypeChecker | undefined;
   logger: Logger;
 }
 
@@ -44,9 +48,12 @@ export async function runExecution(
   { execution, kernel, code, seconds, isTest = false, count = { made: 0 } }: RunRequest,
   options: CodeRunnerOptions,
 ): Promise<RunOutcome> {
-  const { limits, delegate, callTool, running, onCalled, logger } = options;
-  const layers = await startKernel(kernel, execution);
+  const { limits, delegate, callTool, running, onCalled, typeChecker, logger } = options;
+  const started = startKernel(kernel, execution);
+  const checked = typeChecker === undefined || isTest ? undefined : await checkCode({ execution, kernel, code, started }, typeChecker);
+  const layers = await started;
   if (execution.signal.aborted) return neverRan;
+  if (checked?.refusal !== undefined) return checked.refusal;
   const label = `execute_code ${execution.callId}`;
   const rights = delegate(kernel.principals, { label, calls: limits.calls });
   const endRunning = running.add(rights.principal, { callers: kernel.principals, isTest, count });
@@ -64,7 +71,7 @@ export async function runExecution(
   const signal = AbortSignal.any([execution.signal, late.signal]);
   // Before the code notices it: what it would call next is not called any more.
   signal.addEventListener('abort', () => calls.end(), { once: true });
-  const notes = kernel.hasToldLayers ? [] : describeMissing(layers);
+  const notes = [...(checked?.notes ?? []), ...(kernel.hasToldLayers ? [] : describeMissing(layers))];
   kernel.hasToldLayers = true;
   const end = (status: ExecutionStatus, more: Partial<ExecutionOutcome> = {}): RunOutcome => ({
     ...{ status, outputs: log.outputs, calls: calls.made, records: calls.records },

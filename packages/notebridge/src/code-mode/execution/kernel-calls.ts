@@ -1,9 +1,10 @@
 import { Listeners } from '@notebridge/kit/listeners';
 import type { KernelTools, ToolCall, ToolCallOptions, ToolPackage } from '@notebridge/notebook/host';
+import type { CheckablePackages } from '../type-check/type-checker.js';
 import { endedAnswer, type NestedCalls } from './nested-calls.js';
 
 /** The functions that code imports as `generated`, kept up to date. */
-export type ToolPackages = Pick<KernelTools, 'package' | 'onPackage' | 'start'>;
+export type ToolPackages = Pick<KernelTools, 'package' | 'onPackage' | 'start'> & CheckablePackages;
 
 /**
  * What the code of one Python calls. A Python that is started in advance is nobody's yet: the package comes when it is someone's, and calls
@@ -15,6 +16,11 @@ export class KernelCalls implements KernelTools {
   #stopListening: (() => void) | undefined;
   /** Of the execution under way, or of the last one, which has ended. */
   current: NestedCalls | undefined;
+
+  /** Whose they are; undefined as long as it is nobody's. */
+  get packages(): ToolPackages | undefined {
+    return this.#packages;
+  }
 
   get package(): ToolPackage {
     return this.#packages?.package ?? { state: 'coming' };

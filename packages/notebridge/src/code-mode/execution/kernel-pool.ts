@@ -33,9 +33,10 @@ export class KernelPool {
     this.#options = options;
   }
 
-  /** Starts the first one in advance: later ones are prepared as they are needed. Does not wait for it. */
-  prepareFirst(): void {
+  /** Starts the first one in advance: later ones are prepared as they are needed. Resolves when it has started, or failed. */
+  async prepareFirst(): Promise<void> {
     if (this.#taken === 0) this.prepare();
+    await this.#spare?.start().catch(() => {});
   }
 
   /** Starts one in advance, if there is none and there is room. Does not wait for it. */

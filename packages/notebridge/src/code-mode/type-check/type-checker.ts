@@ -1,0 +1,209 @@
+import type { CheckedPackage } from '@notebridge/bindings';
+import { didYouMean } from '@notebridge/kit/did-you-mean';
+import { keepLatest } from '@notebridge/kit/keep-latest';
+import type { Logger } from '@notebridge/kit/logger';
+import { messageOf } from '@notebridge/kit/message-of';
+import { settlesWithin } from '../../util/settles-within.js';
+import { Slots } from '../../util/slots.js';
+import { isCheckable, mayPatch } from './checkable-code.js';
+import type { CheckedCode, CheckedView } from './checker-process.js';
+import type { KeptChecker } from './kept-checker.js';
+import { SourceText } from './source-text.js';
+import { type CodeFault, findSureFaults, isPatch } from './sure-faults.js';
+
+/** What code may import, as it is checked. */
+export interface CheckablePackages {
+  /** Waits until it is known. Undefined: there is nothing to import. The same object, the same package. */
+  checkable(signal: AbortSignal): Promise<CheckablePackage | undefined>;
+}
+
+export interface CheckablePackage {
+  make(): Promise<CheckedPackage>;
+}
+
+export interface CheckRequest {
+  code: string;
+  packages: CheckablePackages;
+  /** On whose behalf: what one of them sends keeps no other waiting for long. */
+  principalKey: string;
+  /** Ends the waiting. */
+  signal: AbortSignal;
+}
+
+/** `faults`: the code must not run. */
+export interface CheckResult {
+  faults: readonly CodeFault[];
+  /** Why it was not checked, if the agent should know. */
+  note?: string | undefined;
+  /** It may change what the tools' functions are: what runs after it in the same Python cannot be checked. */
+  mayPatch: boolean;
+}
+
+export interface TypeCheckerOptions {
+  checker: KeptChecker;
+  logger: Logger;
+  /** How long code waits for its check; then it runs unchecked. Milliseconds. */
+  waitMs: number;
+}
+
+interface Caller {
+  /** Its checks, one after the other: it waits for itself. */
+  slots: Slots;
+  /** Not checked before: its code took too long. */
+  blockedUntil: number;
+  timeouts: number;
+  /** It has been told that code runs unchecked. */
+  isTold: boolean;
+}
+
+/** Of one code. */
+const mostDiagnostics = 500;
+const mostCallers = 1000;
+const mostViews = 8;
+/** After code that took too long, that of the same caller is not checked for so long; doubled each time. Milliseconds. */
+const blockMs = 5000;
+const longestBlockMs = 600_000;
+
+/** Checks code against the tools that its principal may call. Whatever goes wrong here, the code runs. */
+export class TypeChecker {
+  readonly #options: TypeCheckerOptions;
+  readonly #turns = new Slots(1);
+  readonly #callers = new Map<string, Caller>();
+  readonly #views = new Map<CheckablePackage, Promise<CheckedView>>();
+  readonly #opened = new WeakSet<CheckablePackages>();
+  readonly #closing = new AbortController();
+
+  constructor(options: TypeCheckerOptions) {
+    this.#options = options;
+  }
+
+  /** Code will come: nobody shall wait until the checker has started. Does not wait for it. */
+  prepare(): void {
+    this.#options.checker.get().catch(() => {});
+  }
+
+  /** Never rejects. */
+  async check(request: CheckRequest): Promise<CheckResult> {
+    const { code, principalKey, signal } = request;
+    if (!isCheckable(code)) {
+      // What comes next may be.
+      this.#openView(request.packages);
+      return { faults: [], mayPatch: mayPatch(code, undefined) };
+    }
+    const caller = this.#callerOf(principalKey);
+    if (Date.now() < caller.blockedUntil) return { faults: [], mayPatch: mayPatch(code, undefined) };
+    const waiting = new AbortController();
+    const work = caller.slots.run(() => this.#check(request, waiting.signal));
+    const isInTime = await settlesWithin(work, this.#options.waitMs, signal);
+    waiting.abort();
+    try {
+      const result = isInTime ? await work : undefined;
+      if (result !== undefined) {
+        Object.assign(caller, { timeouts: 0, isTold: false });
+        return result;
+      }
+      work.catch(() => {});
+      if (signal.aborted) return { faults: [], mayPatch: true };
+      return this.#unchecked(caller, `its check took longer than ${this.#options.waitMs / 1000} s`, code);
+    } catch (error) {
+      this.#options.logger.debug('Code was not checked.', { error: messageOf(error) });
+      return this.#unchecked(caller, 'the type checker is not there just now', code);
+    }
+  }
+
+  /** Ends the checker. Closing twice is harmless. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#options.checker.close();
+  }
+
+  /** Once for each that has code run. Does not wait for it. */
+  #openView(packages: CheckablePackages): void {
+    if (this.#opened.has(packages)) return;
+    this.#opened.add(packages);
+    const open = async (): Promise<void> => {
+      const source = await packages.checkable(this.#closing.signal);
+      if (source === undefined || this.#closing.signal.aborted) return;
+      const [view, process] = await Promise.all([this.#viewOf(source), this.#options.checker.get()]);
+      await this.#turns.run(() => process.open(view));
+    };
+    open().catch((error: unknown) => this.#options.logger.debug('The type checker was not prepared.', { error: messageOf(error) }));
+  }
+
+  /** Undefined: nobody waits for it any more. */
+  async #check({ code, packages, principalKey, signal }: CheckRequest, waiting: AbortSignal): Promise<CheckResult | undefined> {
+    const { checker } = this.#options;
+    const source = await packages.checkable(waiting);
+    if (waiting.aborted) return undefined;
+    if (source === undefined) return { faults: [], mayPatch: mayPatch(code, undefined) };
+    const view = await this.#viewOf(source);
+    if (mayPatch(code, view.tools)) return { faults: [], mayPatch: true };
+    const process = await checker.get();
+    return this.#turns.run(async () => {
+      if (waiting.aborted || process.isOver) return undefined;
+      await process.open(view);
+      if (waiting.aborted) return undefined;
+      const onLate = (): void => {
+        if (!signal.aborted) this.#block(principalKey);
+      };
+      waiting.addEventListener('abort', onLate, { once: true });
+      try {
+        const result = await process.check(view, code, (checked) => toResult(code, view.tools, { ...checked, waiting }));
+        checker.succeeded();
+        return result;
+      } finally {
+        waiting.removeEventListener('abort', onLate);
+      }
+    });
+  }
+
+  #viewOf(source: CheckablePackage): Promise<CheckedView> {
+    const { checker } = this.#options;
+    const known = this.#views.get(source);
+    const view = known ?? source.make().then((made) => checker.addView(made));
+    // One that failed is tried again.
+    view.catch(() => this.#views.delete(source));
+    const [oldest] = this.#views;
+    keepLatest(this.#views, [source, view], mostViews);
+    if (known === undefined && oldest !== undefined && !this.#views.has(oldest[0]))
+      oldest[1].then((each) => checker.removeView(each)).catch(() => {});
+    return view;
+  }
+
+  #callerOf(key: string): Caller {
+    const caller = this.#callers.get(key) ?? { slots: new Slots(1), blockedUntil: 0, timeouts: 0, isTold: false };
+    keepLatest(this.#callers, [key, caller], mostCallers);
+    return caller;
+  }
+
+  /** Its code was in the checker's hands and took too long: others come first for a while. */
+  #block(key: string): void {
+    const caller = this.#callerOf(key);
+    caller.blockedUntil = Date.now() + Math.min(blockMs * 2 ** caller.timeouts, longestBlockMs);
+    caller.timeouts++;
+  }
+
+  /** Said once, until a check has worked again. */
+  #unchecked(caller: Caller, why: string, code: string): CheckResult {
+    const note = caller.isTold ? undefined : `The code ran without a type check: ${why}.`;
+    caller.isTold = true;
+    return { faults: [], note, mayPatch: mayPatch(code, undefined) };
+  }
+}
+
+async function toResult(
+  code: string,
+  tools: CheckedPackage['tools'],
+  { diagnostics, toolAt, typeAt, waiting }: CheckedCode & { waiting: AbortSignal },
+): Promise<CheckResult> {
+  if (diagnostics.some(isPatch)) return { faults: [], mayPatch: true };
+  const nearest = (module: string, name: string): string | undefined => {
+    const all = [...tools.values()];
+    const isOfServers = /^generated\.(mcp|servers)$/.test(module);
+    const server = module.split('.').at(-1);
+    const names = isOfServers ? all.map((tool) => tool.server) : all.filter((tool) => tool.server === server).map((tool) => tool.name);
+    return didYouMean(name, [...new Set(names)]);
+  };
+  const faults = await findSureFaults(diagnostics.slice(0, mostDiagnostics), new SourceText(code), { toolAt, typeAt, nearest, waiting });
+  return { faults, mayPatch: false };
+}
