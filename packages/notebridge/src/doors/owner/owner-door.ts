@@ -40,7 +40,10 @@ export interface OwnerDoorOptions {
 export const ownerPrefix = '/api/v1/hub';
 
 /** Adds what only the owner may see, and decide: the status of the hub and of each server, calls, the log, calls that wait. Call it before `listenHttp`. */
-export function createOwnerDoor(app: HttpApp, { servers, describe, pending, calls, log, redactor, hub, authenticate }: OwnerDoorOptions): void {
+export function createOwnerDoor(
+  app: HttpApp,
+  { servers, describe, pending, calls, log, redactor, hub, authenticate }: OwnerDoorOptions,
+): void {
   const authenticator = new Authenticator(authenticate, { onRefused: app.refused });
   const addRoute = (path: string, answer: (context: HttpContext) => unknown, methods: readonly string[]): void => {
     const handle = async (context: HttpContext): Promise<void> => {
