@@ -1,4 +1,4 @@
-export { type BindingLanguage, bindingLanguages, loadEmitter } from './languages.js';
+export { type BindingLanguage, bindingLanguages, loadEmitter, loadKernelEmitter } from './languages.js';
 export type { BindingsInput, BoundServer, BoundTool, Emitter, GeneratedFiles } from './model.js';
 export { sealFiles } from './seal-files.js';
 export type { StubAddress, StubInput, ToolStub, ToolStubs } from './stub-model.js';
