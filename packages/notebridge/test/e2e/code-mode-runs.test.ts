@@ -154,7 +154,7 @@ await asyncio.sleep(0.1)`;
       for (const session of sessions) await has(`wait busy-${session}`);
       const refused = await run({ code: '1', kernel: 'fresh' });
       expect(refused).toMatchObject({ isError: true, code: 'limit_reached' });
-      expect(refused.texts[0]).toContain('All 3 Pythons run code');
+      expect(refused.texts[0]).toContain('All 3 interpreters run code');
       for (const run_id of runs) program.notify('notifications/cancelled', { requestId: start({ run_id }).id });
       for (const session of sessions) await has(`cancelled busy-${session}`);
     },

@@ -54,7 +54,7 @@ export function openCodeMode({ settings, hub, servers, guard, tools, hasNotebook
     onCalled: (...call) => history.add(...call),
     ...{ limits: config.codeMode, logger, delegate, callTool, running },
     createKernel: createKernels({ sandbox, memoryMb: config.codeMode.memoryMb }),
-    packagesOf: (principal) => packages.of(principal),
+    packagesOf: (principal, language) => packages.of(principal, language),
     runInNotebook: hasNotebook ? createRunInNotebook(hub) : undefined,
   });
   const store = new SavedSkillStore(settings);
@@ -70,7 +70,7 @@ export function openCodeMode({ settings, hub, servers, guard, tools, hasNotebook
         ? createOther()
         : new CodeModeProvider({ tools, search, executor, answerTimeoutMs: config.limits.answerTimeoutMs }),
     endSession: (sessionId) => {
-      executor.endSession(sessionId).catch((error: unknown) => logger.warn('A Python did not end.', { error: messageOf(error) }));
+      executor.endSession(sessionId).catch((error: unknown) => logger.warn('An interpreter did not end.', { error: messageOf(error) }));
     },
     close: async () => {
       search.close();
@@ -80,10 +80,12 @@ export function openCodeMode({ settings, hub, servers, guard, tools, hasNotebook
   };
 }
 
-/** Pyodide in its sandbox, with no files and no network. Loaded when the first one is made. */
+/** Pyodide, or QuickJS, in its sandbox, with no files and no network. Loaded when the first one is made. */
 function createKernels({ sandbox, memoryMb }: { sandbox: SandboxMode | undefined; memoryMb: number }): CreateCodeKernel {
-  return async (tools) => {
-    const { createNodeKernel } = await import('@notebridge/notebook/host');
-    return createNodeKernel({ tools, sandbox, maxDataBytes: memoryMb === 0 ? undefined : memoryMb * 1024 * 1024 });
+  const maxDataBytes = memoryMb === 0 ? undefined : memoryMb * 1024 * 1024;
+  return async (tools, language) => {
+    const { createNodeKernel, createQuickJsKernel } = await import('@notebridge/notebook/host');
+    const create = language === 'javascript' ? createQuickJsKernel : createNodeKernel;
+    return create({ tools, sandbox, maxDataBytes });
   };
 }
