@@ -23,12 +23,9 @@ export const emitTypeScript: Emitter = async (input) => {
     files.set(`mcp/${server.module}.js`, moduleOf(server));
     files.set(`mcp/${server.module}.d.ts`, await typesOf(server, warnings));
   }
-  const list = servers.map(({ module }) => `export * as ${module} from './${module}.js';\n`).join('');
-  files.set('mcp/index.js', `// @ts-self-types="./index.d.ts"\n${list || 'export {};\n'}`);
-  files.set('mcp/index.d.ts', list || 'export {};\n');
-  for (const file of ['index.js', 'index.d.ts']) {
-    const head = file.endsWith('.js') ? '// @ts-self-types="./index.d.ts"\n' : '';
-    files.set(file, `${head}export * from './client.js';\nexport * as mcp from './mcp/index.js';\n${input.skills ? skillsExport : ''}`);
+  for (const [path, text] of indexFiles(input, servers)) {
+    files.set(`${path}.js`, `// @ts-self-types="./index.d.ts"\n${text}`);
+    files.set(`${path}.d.ts`, text);
   }
   warnings.sort();
   files.set('_manifest.json', await manifestOf(input, servers, warnings));
@@ -37,14 +34,23 @@ export const emitTypeScript: Emitter = async (input) => {
 
 const skillsExport = "export * as skills from './skills.js';\n";
 
+/** What gathers the modules, without the ending. */
+export function indexFiles({ skills }: Pick<BindingsInput, 'skills'>, servers: readonly NamedModule[]): [path: string, text: string][] {
+  const list = servers.map(({ module }) => `export * as ${module} from './${module}.js';\n`).join('');
+  return [
+    ['mcp/index', list || 'export {};\n'],
+    ['index', `export * from './client.js';\nexport * as mcp from './mcp/index.js';\n${skills ? skillsExport : ''}`],
+  ];
+}
+
 /** The part of the package that is the same for all tools. It lies beside this file, as the JavaScript that it is. */
 async function runtimeFiles({ skills, hubUrl }: BindingsInput): Promise<Map<string, string>> {
-  const isWanted = (path: string) => /\.(js|d\.ts)$/.test(path) && (skills || !/^_?skills\./.test(path));
+  const isWanted = (path: string) => /\.(js|d\.ts)$/.test(path) && !path.startsWith('_kernel_') && (skills || !/^_?skills\./.test(path));
   const files = await readRuntime('typescript', isWanted);
   return files.set('_package.js', `export const hubUrl = ${hubUrl === undefined ? 'undefined' : JSON.stringify(hubUrl)};\n`);
 }
 
-function moduleOf({ name, module, tools, functions }: NamedModule): string {
+export function moduleOf({ name, module, tools, functions }: NamedModule): string {
   const lines = tools.map((tool, at) => {
     return `export const ${functions[at]} = /* @__PURE__ */ $client.defineTool(${JSON.stringify(name)}, ${JSON.stringify(tool.name)});\n`;
   });

@@ -12,9 +12,9 @@ export const defaultCodeModeLimits = {
   outputBytes: 1_048_576,
   /** Characters of code; longer code is refused. */
   codeCharacters: 200_000,
-  /** Memory of one Python, in MiB, where it is in a sandbox of the operating system; 0: three quarters of the machine's, 5 GiB at most. */
+  /** Memory of one Python, or of one process with JavaScript, in MiB, where it is in a sandbox of the operating system; 0: three quarters of the machine's, 5 GiB at most. */
   memoryMb: 0,
-  /** Pythons at once, the one that is kept ready included. An idle one makes room, of who has most; when none is idle a call is refused. */
+  /** Interpreters at once, those that are kept ready included. An idle one makes room, of who has most; when none is idle a call is refused. */
   kernels: 8,
   /** Minutes after which a session that nobody uses ends, and its variables with it. */
   idleMinutes: 30,

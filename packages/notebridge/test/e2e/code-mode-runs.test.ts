@@ -19,7 +19,7 @@ describe('a run of execute_code over stdio', () => {
   let program: Program;
   let lastId = 0;
   const lines = () => linesOf(join(folder, 'count'));
-  const has = (line: string) => vi.waitUntil(() => lines().includes(line), { timeout: 20_000 });
+  const has = (line: string) => vi.waitUntil(() => lines().includes(line), { timeout: 60_000 });
   const start = (args: JsonObject, meta: JsonObject = {}) => {
     const id = `run-${++lastId}`;
     const answer = program.request('tools/call', { name: 'execute_code', arguments: args, _meta: meta }, id);
@@ -105,7 +105,7 @@ await asyncio.sleep(0.1)`;
     const { result } = await run({ code: 'import time\nlen(seen)' });
     expect(Number(result)).toBeGreaterThan(0);
     await vi.waitUntil(async () => /has ended/.test(String((await run({ code: '[one for one in seen if "ended" in one][:1]' })).result)), {
-      timeout: 20_000,
+      timeout: 60_000,
       interval: 100,
     });
     expect(after).toBeGreaterThan(0);
@@ -154,7 +154,7 @@ await asyncio.sleep(0.1)`;
       for (const session of sessions) await has(`wait busy-${session}`);
       const refused = await run({ code: '1', kernel: 'fresh' });
       expect(refused).toMatchObject({ isError: true, code: 'limit_reached' });
-      expect(refused.texts[0]).toContain('All 3 Pythons run code');
+      expect(refused.texts[0]).toContain('All 3 interpreters run code');
       for (const run_id of runs) program.notify('notifications/cancelled', { requestId: start({ run_id }).id });
       for (const session of sessions) await has(`cancelled busy-${session}`);
     },
@@ -166,7 +166,7 @@ describe('a run of execute_code over HTTP', () => {
   let folder: string;
   let hub: ServedHub;
   const lines = () => linesOf(join(folder, 'count'));
-  const has = (line: string) => vi.waitUntil(() => lines().includes(line), { timeout: 20_000 });
+  const has = (line: string) => vi.waitUntil(() => lines().includes(line), { timeout: 60_000 });
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'notebridge-test-'));
     hub = await ServedHub.start({ servers: { calls: callsServer(folder) }, args: ['--code-mode', '--notebook', 'none'] });

@@ -1,7 +1,8 @@
-import { broken, failed, failure, late, refused, strange, stranger, unreachable } from './_errors.js';
+import { broken, failed, late, refused, strange, stranger, unreachable } from './_errors.js';
 import { provesToBeOurs } from './_own_hub.js';
 import { currentRoute } from './_settings.js';
 import { toResult } from './_values.js';
+import { encode, parse, toProgress } from './_wire.js';
 
 /**
  * @typedef {{ server: string, tool: string }} Address
@@ -39,20 +40,6 @@ export async function converse(address, arguments_, options) {
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener('abort', onAbort);
-  }
-}
-
-/** @param {Address} address @param {unknown} arguments_ */
-function encode(address, arguments_) {
-  if (typeof arguments_ !== 'object' || arguments_ === null || Array.isArray(arguments_)) {
-    throw failure(address, 'The arguments must be an object, one member for each parameter.', 'invalid_arguments');
-  }
-  try {
-    return JSON.stringify({ arguments: arguments_ });
-  } catch (cause) {
-    throw failure(address, `The arguments cannot be sent as JSON: ${/** @type {Error} */ (cause).message}.`, 'invalid_arguments', {
-      cause,
-    });
   }
 }
 
@@ -124,16 +111,11 @@ async function answerIn(address, route, { response, onProgress }) {
     last = line;
     const event = parse(line);
     if (typeof event?.success === 'boolean') answer = event;
-    else if (event?.event === 'progress') onProgress?.({ progress: event.progress, ...optional(event) });
+    else if (event?.event === 'progress') onProgress?.(toProgress(event));
   }
   if (answer === undefined) throw strange(address, route, response, last);
   if (!answer.success) throw failed(address, answer);
   return answer;
-}
-
-/** @param {any} event */
-function optional({ total, message }) {
-  return { ...(typeof total === 'number' ? { total } : {}), ...(typeof message === 'string' ? { message } : {}) };
 }
 
 /** @param {Response} response @param {(error: unknown) => Error} toFault */
@@ -157,15 +139,6 @@ async function* linesOf(response, toFault) {
   } finally {
     // A reader that stopped, because a listener threw, does not need the rest.
     reader.cancel().catch(() => {});
-  }
-}
-
-/** @param {string} text @returns {any} */
-function parse(text) {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
   }
 }
 

@@ -1,17 +1,17 @@
 /**
  * Entry of the kernel's own process in Node. Its main thread stays free: it hands messages between the kernel (lines of JSON on
- * stdin and stdout) and the worker thread with Python, raises the interrupt flag, and ends everything when stdin ends, also
- * while Python computes.
+ * stdin and stdout) and the worker thread with Python, or with what its argument names, raises the interrupt flag, and ends everything
+ * when stdin ends, also while code computes.
  */
 import './ignore-sigusr1.js';
 import { createInterface } from 'node:readline';
 import { Worker } from 'node:worker_threads';
 import { toLine, withBytes } from '../line-bytes.js';
-import type { Command, StartCommand } from '../messages.js';
+import type { Command, QuickJsStartCommand, StartCommand } from '../messages.js';
 import { createSender, createSignals } from '../shared-signals.js';
 import { createFetchServer, type FetchAnswer, type FetchMessage } from './main-thread-fetch.js';
 
-type Line = StartCommand | Command | { type: 'acknowledge'; characters: number };
+type Line = StartCommand | QuickJsStartCommand | Command | { type: 'acknowledge'; characters: number };
 
 const signals = createSignals();
 const sender = createSender(signals);
@@ -19,7 +19,12 @@ let takeFetch: ((message: FetchMessage) => void) | undefined;
 // Python's thread gets the same permissions, but for those to use the network and to begin further threads: these could be begun
 // without any.
 const inherited = process.execArgv.filter((flag) => /^--(permission|experimental-permission|allow-fs-read=|no-warnings)/.test(flag));
-const worker = new Worker(new URL('./node-worker.js', import.meta.url), { env: {}, execArgv: inherited, stdout: true, stderr: true });
+const [, , workerPath] = process.argv;
+const worker = new Worker(new URL(workerPath ?? './node-worker.js', import.meta.url), {
+  ...{ env: {}, execArgv: inherited, stdout: true, stderr: true },
+  // What QuickJS counts as its stack takes several times as much of the thread's: it has to end first.
+  ...(workerPath === undefined ? {} : { resourceLimits: { stackSizeMb: 16 } }),
+});
 
 // Nothing but reports may be on stdout.
 worker.stdout.resume();

@@ -4,8 +4,10 @@ import { tmpdir } from 'node:os';
 import { join, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build, stop } from 'esbuild';
-import type { KernelFiles } from '../../../src/kernel/node-process.js';
+import type { KernelFiles } from '../../../src/kernel/node-kernel.js';
+
 import { compileStandardLibrary, findPyodide, findSes } from '../../../src/kernel/pyodide-files.js';
+import { bundleQuickJs } from '../../../src/kernel/quickjs/bundle-quickjs.mjs';
 
 const source = fileURLToPath(new URL('../../../src/', import.meta.url));
 /** The kernel, and what it imports of its neighbours. */
@@ -20,7 +22,8 @@ export interface BuiltKernel {
   dispose(): void;
 }
 
-export async function buildKernel(): Promise<BuiltKernel> {
+/** `quickJs`: with what runs JavaScript, which the build bundles. */
+export async function buildKernel({ quickJs = false } = {}): Promise<BuiltKernel> {
   // Node compares real paths with what it was permitted to read.
   const packageFolder = realpathSync(mkdtempSync(join(tmpdir(), 'notebridge-kernel-')));
   const target = join(packageFolder, 'dist', 'kernel');
@@ -35,6 +38,7 @@ export async function buildKernel(): Promise<BuiltKernel> {
     target: 'es2022',
     logLevel: 'warning',
   });
+  if (quickJs) await bundleQuickJs(join(target, 'quickjs'));
   await stop();
   // The real build carries what it uses of it.
   mkdirSync(join(packageFolder, 'node_modules', '@notebridge'), { recursive: true });

@@ -61,7 +61,7 @@ export function openCodeMode({ settings, hub, servers, guard, tools, hasNotebook
     onCalled: (...call) => history.add(...call),
     ...{ limits: config.codeMode, logger, delegate, callTool, running, isShared },
     createKernel: createKernels({ sandbox, config }),
-    packagesOf: (principal) => packages.of(principal),
+    packagesOf: (principal, language) => packages.of(principal, language),
     runInNotebook: hasNotebook ? createRunInNotebook(hub) : undefined,
   });
   const store = new SavedSkillStore(settings);
@@ -85,7 +85,7 @@ export function openCodeMode({ settings, hub, servers, guard, tools, hasNotebook
         ? createOther()
         : new CodeModeProvider({ tools, search, executor, answerTimeoutMs: config.limits.answerTimeoutMs }),
     endSession: (sessionId) => {
-      executor.endSession(sessionId).catch((error: unknown) => logger.warn('A Python did not end.', { error: messageOf(error) }));
+      executor.endSession(sessionId).catch((error: unknown) => logger.warn('An interpreter did not end.', { error: messageOf(error) }));
     },
     close: async () => {
       search.close();
@@ -95,14 +95,15 @@ export function openCodeMode({ settings, hub, servers, guard, tools, hasNotebook
   };
 }
 
-/** Pyodide in its sandbox, with no files of the machine and no network. Loaded when the first one is made. */
+/** Pyodide, or QuickJS, in its sandbox, with no files of the machine and no network. Loaded when the first one is made. */
 function createKernels({ sandbox, config }: { sandbox: SandboxMode | undefined; config: Config }): CreateCodeKernel {
   const { memoryMb, tools: style } = config.codeMode;
   const maxDataBytes = memoryMb === 0 ? undefined : memoryMb * 1024 * 1024;
   // The answers of agent-codemode have no place for files.
   const givesFiles = style === 'own';
-  return async (tools) => {
-    const { createNodeKernel } = await import('@notebridge/notebook/host');
+  return async (tools, language) => {
+    const { createNodeKernel, createQuickJsKernel } = await import('@notebridge/notebook/host');
+    if (language === 'javascript') return createQuickJsKernel({ tools, sandbox, maxDataBytes });
     return createNodeKernel({ tools, sandbox, maxDataBytes, givesFiles });
   };
 }

@@ -1,4 +1,4 @@
-import { type BindingsInput, loadChecked, loadEmitter } from '@notebridge/bindings';
+import { type BindingsInput, loadChecked, loadKernelEmitter } from '@notebridge/bindings';
 import { Listeners } from '@notebridge/kit/listeners';
 import type { Logger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
@@ -7,6 +7,7 @@ import { gatherInput } from '../../bindings/input.js';
 import { Renewer } from '../../bindings/renewer.js';
 import type { ToolPackages } from '../../code-mode/execution/kernel-calls.js';
 import type { CheckablePackage } from '../../code-mode/type-check/type-checker.js';
+import type { CodeLanguage } from '../../core/code-language.js';
 import type { Tool } from '../../core/mcp.js';
 import { type Principal, principalKey } from '../../core/principal.js';
 import { onToolsChanged, type ToolServers } from '../../core/tool-server.js';
@@ -27,7 +28,7 @@ const mostPackages = 50;
 
 const nothing = 'no tool can be called by this agent: no MCP servers are configured, or its grant allows none (search_tools lists them)';
 
-/** For each principal the functions that its code may import: those of the tools that it may call. */
+/** For each principal and language the functions that its code may import: those of the tools that it may call. */
 export class PrincipalPackages {
   readonly #options: PrincipalPackagesOptions;
   readonly #byKey = new Map<string, OwnPackage>();
@@ -36,10 +37,10 @@ export class PrincipalPackages {
     this.#options = options;
   }
 
-  of(principal: Principal): ToolPackages {
+  of(principal: Principal, language: CodeLanguage): ToolPackages {
     // The owner and anonymous callers see the same.
-    const key = principal.kind === 'grant' ? principalKey(principal) : '';
-    const own = this.#byKey.get(key) ?? new OwnPackage(principal, this.#options);
+    const key = `${language} ${principal.kind === 'grant' ? principalKey(principal) : ''}`;
+    const own = this.#byKey.get(key) ?? new OwnPackage(principal, language, this.#options);
     this.#byKey.delete(key);
     this.#byKey.set(key, own);
     const [oldest] = this.#byKey;
@@ -59,6 +60,7 @@ export class PrincipalPackages {
 /** The package of one principal, made when it is first wanted and again when the tools are others. */
 class OwnPackage implements ToolPackages {
   readonly #principal: Principal;
+  readonly #language: CodeLanguage;
   readonly #options: PrincipalPackagesOptions;
   readonly #listeners = new Listeners<ToolPackage>();
   readonly #closing = new AbortController();
@@ -67,8 +69,9 @@ class OwnPackage implements ToolPackages {
   #package: ToolPackage = { state: 'coming' };
   #checkable: CheckablePackage | undefined;
 
-  constructor(principal: Principal, options: PrincipalPackagesOptions) {
+  constructor(principal: Principal, language: CodeLanguage, options: PrincipalPackagesOptions) {
     this.#principal = principal;
+    this.#language = language;
     this.#options = options;
     this.#renewer = new Renewer({ work: () => this.#renew(), onFault: (error) => this.#fail(error), waitMs, retryMs });
   }
@@ -101,7 +104,7 @@ class OwnPackage implements ToolPackages {
 
   async #renew(): Promise<void> {
     const { servers, mayList, logger } = this.#options;
-    const emit = await loadEmitter('python');
+    const emit = await loadKernelEmitter(this.#language);
     const { input, warnings } = await gatherInput(servers, {
       hubUrl: undefined,
       timeoutMs,

@@ -1,16 +1,21 @@
 import type { ExecuteOptions, Execution, Kernel, Written, WrittenBounds } from '@notebridge/notebook/host';
+import { type CodeLanguage, interpreters } from '../../core/code-language.js';
 import { type Principal, principalKey } from '../../core/principal.js';
 import { KernelCalls, type ToolPackages } from './kernel-calls.js';
 import type { NestedCalls } from './nested-calls.js';
 
-/** Makes the Python of an execution, not started; its code calls what `calls` gives. */
-export type CreateCodeKernel = (calls: KernelCalls) => Promise<Kernel>;
+/** Makes what runs the code of an execution, not started; the code calls what `calls` gives. */
+export type CreateCodeKernel = (calls: KernelCalls, language: CodeLanguage) => Promise<Kernel>;
 
-const reloadPackage =
-  "__import__('importlib').reload(__import__('sys').modules['generated']) if 'generated' in __import__('sys').modules else None;";
+/** What makes code see the newest functions. Modules of JavaScript are looked up with each import. */
+const reloadPackage: Readonly<Record<CodeLanguage, string | undefined>> = {
+  python: "__import__('importlib').reload(__import__('sys').modules['generated']) if 'generated' in __import__('sys').modules else None;",
+  javascript: undefined,
+};
 
-/** One Python, and on whose behalf code ran in it. */
+/** One interpreter, and on whose behalf code ran in it. */
 export class CodeKernel {
+  readonly language: CodeLanguage;
   readonly #calls = new KernelCalls();
   readonly #principals = new Map<string, Principal>();
   readonly #create: CreateCodeKernel;
@@ -25,8 +30,9 @@ export class CodeKernel {
   /** It has said what protects the machine from its code. */
   hasToldLayers = false;
 
-  constructor(create: CreateCodeKernel) {
+  constructor(create: CreateCodeKernel, language: CodeLanguage) {
     this.#create = create;
+    this.language = language;
   }
 
   /** True once nothing can run in it any more. */
@@ -56,7 +62,7 @@ export class CodeKernel {
     return this.#started;
   }
 
-  /** Runs code with these calls. The next one comes when this one has ended. Rejects when the Python died. */
+  /** Runs code with these calls. The next one comes when this one has ended. Rejects when the interpreter died. */
   async run(source: string, calls: NestedCalls, options: ExecuteOptions): Promise<Execution> {
     const kernel = await this.start();
     await this.#loadNewest(kernel, options.signal);
@@ -80,8 +86,9 @@ export class CodeKernel {
     const version = next.state === 'there' ? next.version : undefined;
     const before = this.#version;
     this.#version = version ?? before;
-    if (before === undefined || version === undefined || version === before) return;
-    await kernel.execute(reloadPackage, { onOutput: () => {}, ...(signal === undefined ? {} : { signal }) });
+    const reload = reloadPackage[this.language];
+    if (reload === undefined || before === undefined || version === undefined || version === before) return;
+    await kernel.execute(reload, { onOutput: () => {}, ...(signal === undefined ? {} : { signal }) });
   }
 
   /** Closing twice is harmless. */
@@ -95,9 +102,9 @@ export class CodeKernel {
 
   async #open(): Promise<Kernel> {
     try {
-      this.#creating = this.#create(this.#calls);
+      this.#creating = this.#create(this.#calls, this.language);
       const kernel = await this.#creating;
-      if (this.#isClosed) throw new Error('The Python was closed before it had started.');
+      if (this.#isClosed) throw new Error(`The ${interpreters[this.language]} was closed before it had started.`);
       this.#state = () => kernel.state;
       await kernel.start();
       return kernel;

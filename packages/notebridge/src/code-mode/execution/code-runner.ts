@@ -2,6 +2,7 @@ import type { Logger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
 import type { Layer } from '@notebridge/notebook/host';
 import type { ParentCall } from '../../core/call-context.js';
+import { interpreters } from '../../core/code-language.js';
 import type { CodeModeLimits } from '../../core/code-mode-limits.js';
 import type { DelegateRights } from '../../core/delegated-rights.js';
 import { BridgeError } from '../../core/errors.js';
@@ -43,7 +44,7 @@ export interface RunRequest {
 
 export type RunOutcome = Omit<ExecutionOutcome, 'session'>;
 
-/** Runs the code of one execution in a Python, with rights of its own, within its bounds. Rejects with `kernel_failed` where none starts. */
+/** Runs the code of one execution in an interpreter, with rights of its own, within its bounds. Rejects with `kernel_failed` where none starts. */
 export async function runExecution(
   { execution, kernel, code, seconds, isTest = false, count = { made: 0 } }: RunRequest,
   options: CodeRunnerOptions,
@@ -96,8 +97,9 @@ export async function runExecution(
       errorCode: 'timeout',
     });
   } catch (error) {
-    logger.warn('The Python of an execution died.', { call_id: execution.callId, error: messageOf(error) });
-    const note = `The Python died while the code ran, and its variables are gone. The code was not run again: the next call begins a new Python. (${messageOf(error)})`;
+    logger.warn('The interpreter of an execution died.', { call_id: execution.callId, error: messageOf(error) });
+    const interpreter = interpreters[kernel.language];
+    const note = `The ${interpreter} died while the code ran, and its variables are gone. The code was not run again: the next call begins a new one. (${messageOf(error)})`;
     return end('died', { notes: [note], errorCode: 'kernel_failed' });
   } finally {
     clock.end();
@@ -157,7 +159,11 @@ async function startKernel(kernel: CodeKernel, { signal }: Pick<CodeExecution, '
     }
     return (await started).layers ?? [];
   } catch (error) {
-    throw new BridgeError('kernel_failed', `No Python could be started, so nothing was run: ${messageOf(error)}`, { cause: error });
+    throw new BridgeError(
+      'kernel_failed',
+      `No ${interpreters[kernel.language]} could be started, so nothing was run: ${messageOf(error)}`,
+      { cause: error },
+    );
   }
 }
 

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { CallContext } from '../../core/call-context.js';
+import type { CodeLanguage } from '../../core/code-language.js';
 import { BridgeError } from '../../core/errors.js';
 import { owner, type Principal, principalKey } from '../../core/principal.js';
 import { firstOfGreediest } from '../../util/first-of-greediest.js';
@@ -14,13 +15,14 @@ export interface CodeSession {
   readonly principal: Principal;
   /** The agent's own session, which this one belongs to and ends with. */
   readonly agentSession: string | undefined;
-  kernel: CodeKernel | undefined;
+  /** One for each language that its code was in, with variables of its own. */
+  readonly kernels: Map<CodeLanguage, CodeKernel>;
   /** What runs and waits, one after the other. */
   queue: Promise<unknown>;
   waiting: number;
   lastUsed: number;
-  /** Variables of before are gone, and the agent has not been told yet. */
-  hasLostVariables: boolean;
+  /** Whose variables of before are gone, and the agent has not been told yet. */
+  readonly lost: Set<CodeLanguage>;
 }
 
 export interface CodeSessionsOptions {
@@ -79,13 +81,13 @@ export class CodeSessions {
   }
 
   /**
-   * Ends a kernel that is idle; its session goes on without variables. Of this holder, or of who has most kernels: the one that was idle longest.
+   * Ends the kernels of a session that is idle; it goes on without variables. Of this holder, or of who has most kernels: the one that was idle longest.
    * False if none is idle.
    */
   async endIdlest(holder?: string): Promise<boolean> {
     const { pool } = this.#options;
     const idle = [...this.#byHandle.values()]
-      .filter(({ kernel, waiting }) => kernel !== undefined && waiting === 0)
+      .filter(({ kernels, waiting }) => kernels.size > 0 && waiting === 0)
       .map((session) => ({ session, of: principalKey(session.principal) }))
       .filter(({ of }) => holder === undefined || of === holder);
     const [first] = idle
@@ -96,13 +98,23 @@ export class CodeSessions {
     return true;
   }
 
-  /** The variables are gone. */
-  async drop(session: CodeSession): Promise<void> {
-    const { kernel } = session;
-    session.kernel = undefined;
-    if (kernel === undefined) return;
-    session.hasLostVariables = true;
-    await this.#options.pool.end(kernel);
+  /** The same for code of `session` itself, in `language`: what it has in another one is the last to go. */
+  async makeRoomFor(session: CodeSession, language: CodeLanguage, holder?: string): Promise<boolean> {
+    if (await this.endIdlest(holder)) return true;
+    const other = [...session.kernels.keys()].find((known) => known !== language);
+    if (other === undefined) return false;
+    await this.drop(session, other);
+    return true;
+  }
+
+  /** The variables are gone: those of one language, or all. */
+  async drop(session: CodeSession, language?: CodeLanguage): Promise<void> {
+    const dropped = [...session.kernels].filter(([known]) => language === undefined || known === language);
+    for (const [known] of dropped) {
+      session.kernels.delete(known);
+      session.lost.add(known);
+    }
+    await Promise.all(dropped.map(([, kernel]) => this.#options.pool.end(kernel)));
   }
 
   /** An agent's own session has ended. What still runs there was answered with a run_id: it ends by itself. */
@@ -133,11 +145,11 @@ export class CodeSessions {
       handle: randomBytes(16).toString('base64url'),
       principal,
       agentSession,
-      kernel: undefined,
+      kernels: new Map(),
       queue: Promise.resolve(),
       waiting: 0,
       lastUsed: Date.now(),
-      hasLostVariables: false,
+      lost: new Set(),
     };
     this.#byHandle.set(session.handle, session);
     if (key !== undefined) this.#byAgent.set(key, session);
@@ -147,7 +159,7 @@ export class CodeSessions {
 
   #forgetOldest(): void {
     if (this.#byHandle.size <= mostWithoutKernel) return;
-    const unused = [...this.#byHandle.values()].filter(({ kernel, waiting }) => kernel === undefined && waiting === 0);
+    const unused = [...this.#byHandle.values()].filter(({ kernels, waiting }) => kernels.size === 0 && waiting === 0);
     const oldest = firstOfGreediest(unused, { of: ({ principal }) => principalKey(principal) });
     if (oldest !== undefined) void this.#end(oldest);
   }

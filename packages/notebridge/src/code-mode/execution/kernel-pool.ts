@@ -1,17 +1,21 @@
+import type { CodeLanguage } from '../../core/code-language.js';
 import { BridgeError } from '../../core/errors.js';
 import { CodeKernel, type CreateCodeKernel } from './code-kernel.js';
 
 export interface KernelPoolOptions {
   create: CreateCodeKernel;
-  /** Pythons at once, the one kept ready included. */
+  /** Interpreters at once, those kept ready included. */
   most: number;
   /** Several principals use it: what one of them does keeps the others out of none. */
   isShared: boolean;
   /** Ends one that is idle, of this holder alone if one is given; false if there is none. */
-  makeRoom: (holder?: string) => Promise<boolean>;
+  makeRoom: MakeRoom;
 }
 
-/** Who has a Python, and whether it does nothing for them. */
+/** For this holder, by ending one of its own; without one, for anybody. False if there is none to end. */
+export type MakeRoom = (holder?: string) => Promise<boolean>;
+
+/** Who has an interpreter, and whether it does nothing for them. */
 interface Held {
   holder: string;
   isIdle: () => boolean;
@@ -20,13 +24,22 @@ interface Held {
 /** The part that one holder can take of what the others leave: the next one gets in, whatever it does. */
 const mostOfRest = 0.75;
 
-/** All Pythons of code mode: never more than so many, and one kept ready where several are needed. */
+/** For whom an interpreter is taken. */
+export interface Taking {
+  holder: string;
+  /** Asked as long as it is held. Left out: it is busy to its end. */
+  isIdle?: (() => boolean) | undefined;
+  /** Default: that of the pool. */
+  makeRoom?: MakeRoom | undefined;
+}
+
+/** All interpreters of code mode: never more than so many, and one of a language kept ready where several are needed. */
 export class KernelPool {
   readonly #options: KernelPoolOptions;
   readonly #all = new Set<CodeKernel>();
   readonly #held = new Map<CodeKernel, Held>();
-  #spare: CodeKernel | undefined;
-  #taken = 0;
+  readonly #spares = new Map<CodeLanguage, CodeKernel>();
+  readonly #taken = new Map<CodeLanguage, number>();
   #isClosed = false;
 
   constructor(options: KernelPoolOptions) {
@@ -34,16 +47,16 @@ export class KernelPool {
   }
 
   /** Starts the first one in advance: later ones are prepared as they are needed. Resolves when it has started, or failed. */
-  async prepareFirst(): Promise<void> {
-    if (this.#taken === 0) this.prepare();
-    await this.#spare?.start().catch(() => {});
+  async prepareFirst(language: CodeLanguage): Promise<void> {
+    if (!this.#taken.has(language)) this.prepare(language);
+    await this.#spares.get(language)?.start().catch(() => {});
   }
 
   /** Starts one in advance, if there is none and there is room. Does not wait for it. */
-  prepare(): void {
-    if (this.#isClosed || this.#spare !== undefined || this.#all.size >= this.#options.most) return;
-    const spare = this.#add();
-    this.#spare = spare;
+  prepare(language: CodeLanguage): void {
+    if (this.#isClosed || this.#spares.has(language) || this.#all.size >= this.#options.most) return;
+    const spare = this.#add(language);
+    this.#spares.set(language, spare);
     // Whoever takes it learns why it does not start.
     spare.start().catch(() => {});
   }
@@ -53,12 +66,9 @@ export class KernelPool {
     return [...this.#held.values()].filter((held) => held.holder === holder).length;
   }
 
-  /**
-   * One that nobody uses, perhaps still starting. `isIdle` is asked as long as it is held; left out, it is busy to its end. Rejects with
-   * `limit_reached` while all are busy, or as many of this holder as it may have.
-   */
-  async take(holder: string, isIdle: () => boolean = () => false): Promise<CodeKernel> {
-    const { most, makeRoom } = this.#options;
+  /** One that nobody uses, perhaps still starting. Rejects with `limit_reached` while all are busy, or as many of this holder as it may have. */
+  async take(language: CodeLanguage, { holder, isIdle = () => false, makeRoom = this.#options.makeRoom }: Taking): Promise<CodeKernel> {
+    const { most } = this.#options;
     for (;;) {
       if (this.#isClosed) throw new BridgeError('closed', 'The hub has ended.');
       const bound = this.#boundOf(holder);
@@ -66,12 +76,12 @@ export class KernelPool {
         if (await makeRoom(holder)) continue;
         throw bound < most ? allOfOne(bound, most) : allBusy(most);
       }
-      const spare = this.#spare;
-      this.#spare = undefined;
+      const spare = this.#spares.get(language);
+      this.#spares.delete(language);
       if (spare?.isDead === false) return this.#give(spare, { holder, isIdle });
       if (spare !== undefined) await this.end(spare);
-      else if (this.#all.size < most) return this.#give(this.#add(), { holder, isIdle });
-      else if (!(await makeRoom())) throw allBusy(most);
+      else if (this.#all.size < most) return this.#give(this.#add(language), { holder, isIdle });
+      else if (!(await this.#endSpare()) && !(await makeRoom())) throw allBusy(most);
     }
   }
 
@@ -84,12 +94,12 @@ export class KernelPool {
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    this.#spare = undefined;
+    this.#spares.clear();
     await Promise.all([...this.#all].map((kernel) => this.end(kernel)));
   }
 
-  #add(): CodeKernel {
-    const kernel = new CodeKernel(this.#options.create);
+  #add(language: CodeLanguage): CodeKernel {
+    const kernel = new CodeKernel(this.#options.create, language);
     this.#all.add(kernel);
     return kernel;
   }
@@ -102,10 +112,22 @@ export class KernelPool {
     return Math.max(1, Math.floor(mostOfRest * (most - busy)));
   }
 
+  /** One of another language that is ready for nobody. */
+  async #endSpare(): Promise<boolean> {
+    const [spare] = this.#spares.values();
+    if (spare === undefined) return false;
+    this.#spares.delete(spare.language);
+    await this.end(spare);
+    return true;
+  }
+
   /** An agent alone needs one. Whoever has needed a second one will need a third. */
   #give(kernel: CodeKernel, held: Held): CodeKernel {
     this.#held.set(kernel, held);
-    if (++this.#taken > 1) this.prepare();
+    const { language } = kernel;
+    const taken = (this.#taken.get(language) ?? 0) + 1;
+    this.#taken.set(language, taken);
+    if (taken > 1) this.prepare(language);
     return kernel;
   }
 }
@@ -113,13 +135,13 @@ export class KernelPool {
 function allBusy(most: number): BridgeError {
   return new BridgeError(
     'limit_reached',
-    `All ${most} Pythons run code just now. Try again when one has ended, or raise "notebridge.codeMode.kernels".`,
+    `All ${most} interpreters run code just now. Try again when one has ended, or raise "notebridge.codeMode.kernels".`,
   );
 }
 
 function allOfOne(bound: number, most: number): BridgeError {
   return new BridgeError(
     'limit_reached',
-    `As many Pythons as one caller may have run code of yours just now (${bound} of ${most}). Try again when one has ended, or raise "notebridge.codeMode.kernels".`,
+    `As many interpreters as one caller may have run code of yours just now (${bound} of ${most}). Try again when one has ended, or raise "notebridge.codeMode.kernels".`,
   );
 }

@@ -45,5 +45,7 @@ export function parseDescribe(params: unknown): DescribeParams {
     throw wrongArgument(`"tools" must be a list of names like "server.tool", found ${quote(given.tools)}. search_tools finds them.`);
   if (tools.length > maxDescribed)
     throw wrongArgument(`"tools" names ${tools.length} tools, and at most ${maxDescribed} are described at once.`);
-  return { tools: [...new Set(tools)], language: choiceOf(given, 'language', ['python', 'typescript']) ?? 'python' };
+  // What execute_code calls the same.
+  const language = given.language === 'javascript' ? 'typescript' : choiceOf(given, 'language', ['python', 'typescript']);
+  return { tools: [...new Set(tools)], language: language ?? 'python' };
 }

@@ -1,0 +1,2 @@
+/** The one way out of QuickJS: a list of texts, numbers and flags. */
+export type Send = (...message: unknown[]) => void;
