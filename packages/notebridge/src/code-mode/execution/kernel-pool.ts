@@ -49,7 +49,10 @@ export class KernelPool {
   /** Starts the first one in advance: later ones are prepared as they are needed. Resolves when it has started, or failed. */
   async prepareFirst(language: CodeLanguage): Promise<void> {
     if (!this.#taken.has(language)) this.prepare(language);
-    await this.#spares.get(language)?.start().catch(() => {});
+    await this.#spares
+      .get(language)
+      ?.start()
+      .catch(() => {});
   }
 
   /** Starts one in advance, if there is none and there is room. Does not wait for it. */
