@@ -17,6 +17,6 @@ it('code mode that the command line asks for is no edit of the config, and holds
   expect(hub.log().filter(({ msg }) => msg === 'The config was changed.')).toHaveLength(1);
   expect(hub.stderr).not.toContain('hold after a restart');
   const { token } = await hub.grant('--agent');
-  const { result } = await openModernAgent(hub, () => token)('tools/list');
-  expect((result?.tools as { name: string }[]).map(({ name }) => name).sort()).toEqual(['describe_tools', 'execute_code', 'search_tools']);
+  const { result = {} } = await openModernAgent(hub, () => token)('tools/list');
+  expect((result.tools as { name: string }[]).map(({ name }) => name).sort()).toEqual(['describe_tools', 'execute_code', 'search_tools']);
 });
