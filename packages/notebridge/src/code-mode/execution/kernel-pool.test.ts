@@ -29,7 +29,7 @@ const refused = { code: 'limit_reached' };
 beforeEach(() => open(8, true));
 afterEach(() => pool.close());
 
-describe('Pythons that several share', () => {
+describe('interpreters that several share', () => {
   it('go to one in three quarters of what the others leave, and to each in one', async () => {
     for (let n = 0; n < 6; n++) await pool.take('python', { holder: 'one' });
     await expect(pool.take('python', { holder: 'one' })).rejects.toMatchObject(refused);
@@ -60,8 +60,8 @@ describe('Pythons that several share', () => {
   });
 });
 
-it('gives all Pythons to the only one there is', async () => {
+it('gives all interpreters to the only one there is', async () => {
   open(3, false);
   for (let n = 0; n < 3; n++) await pool.take('python', { holder: 'owner' });
-  await expect(pool.take('python', { holder: 'owner' })).rejects.toThrow('All 3 Pythons run code');
+  await expect(pool.take('python', { holder: 'owner' })).rejects.toThrow('All 3 interpreters run code');
 });
