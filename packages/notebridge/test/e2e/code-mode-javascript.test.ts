@@ -117,9 +117,12 @@ import { callTool } from "generated/client";
 let refused; try { await callTool("everything", "get-sum", { a: 1, b: 2 }) } catch (error) { refused = error.code }
 [Object.keys(everything), await everything.echo({ message: "x" }), refused]`;
     expect(await agent.execute({ code, language })).toMatchObject({ status: 'ok', result: '[["echo"],"Echo: x","denied"]' });
-    const lines = linesOf(join(hub.stateDir, 'audit.jsonl')).map((line) => JSON.parse(line) as JsonObject);
-    const execute = lines.find(({ tool }) => tool === 'execute_code');
-    expect(lines.filter(({ parent }) => parent === execute?.call_id).map(({ tool, outcome }) => [tool, outcome])).toEqual([
+    // The line of a call is written up to 10 ms after its answer.
+    const linesOfAudit = (): JsonObject[] => linesOf(join(hub.stateDir, 'audit.jsonl')).map((line) => JSON.parse(line) as JsonObject);
+    const find = (): JsonObject | undefined => linesOfAudit().find(({ tool }) => tool === 'execute_code');
+    await expect.poll(find).toBeDefined();
+    const id = find()?.call_id;
+    expect(linesOfAudit().flatMap(({ parent, tool, outcome }) => (parent === id ? [[tool, outcome]] : []))).toEqual([
       ['get-sum', 'denied'],
       ['echo', 'ok'],
     ]);
