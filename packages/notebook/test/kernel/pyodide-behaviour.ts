@@ -23,9 +23,10 @@ export function describePyodide(get: () => KernelHarness): void {
     });
 
     test('what is printed before time.sleep and before an await is seen at once', async () => {
-      const { atMs, elapsedMs } = await run("print('a', end='')\ntime.sleep(0.4)\nprint('b', end='')\nawait asyncio.sleep(0.4)");
-      expect(elapsedMs - (atMs[0] ?? elapsedMs)).toBeGreaterThan(600);
-      expect(elapsedMs - (atMs[1] ?? elapsedMs)).toBeGreaterThan(200);
+      // A busy machine may be late with what is printed, not by seconds.
+      const { atMs, elapsedMs } = await run("print('a', end='')\ntime.sleep(2)\nprint('b', end='')\nawait asyncio.sleep(2)");
+      expect(elapsedMs - (atMs[0] ?? elapsedMs)).toBeGreaterThan(3000);
+      expect(elapsedMs - (atMs[1] ?? elapsedMs)).toBeGreaterThan(1000);
     });
 
     test('a form that fails or is wrong is said on stderr, and the others show', async () => {

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@notebridge/kit/json';
 import { expect, it } from 'vitest';
-import { rawRequest } from '../support/raw-http.js';
+import { rawRequest, rawRequestOrHead } from '../support/raw-http.js';
 import { ServedHub } from '../support/served-hub.js';
 import { fixtureServer } from '../support/upstreams.js';
 
@@ -23,13 +23,12 @@ it('no route answers with anything that a browser would run, but for the pages t
   for (const route of [...listed, `GET /${encoded}`, `GET /<img/src=x>`, 'GET /docs', 'GET /connect']) {
     const [methods = '', path = ''] = route.split(' ');
     for (const method of methods.split('|')) {
-      // What a stream would be is looked at by its own tests; here each answer ends.
       const targets = [path.replace(/:\w+/g, encoded), path.replace(':server', 'calls').replace(/:\w+/g, 'echo')];
       for (const target of targets.map((each) => `${each}?callback=${encoded}&html=${encoded}`)) {
         for (const accept of ['text/html', '*/*']) {
           for (const body of method === 'POST' ? bodies : [undefined]) {
             const json = { 'content-type': 'application/json', authorization: `Bearer ${hub.ownerToken}`, accept };
-            const reply = await rawRequest(port, { method, target, headers: json, ...(body === undefined ? {} : { body }) });
+            const reply = await rawRequestOrHead(port, { method, target, headers: json, ...(body === undefined ? {} : { body }) });
             expect(reply.status, `${method} ${target}`).toBeGreaterThan(0);
             expect(reply.headers['x-content-type-options'], `${method} ${target}`).toBe('nosniff');
             expect(reply.headers['content-security-policy'], `${method} ${target}`).toContain("default-src 'none'");

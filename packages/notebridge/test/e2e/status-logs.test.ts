@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { rmSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createHome, programFile, runProgram } from '../support/program.js';
 import { ServedHub } from '../support/served-hub.js';
 import { fixtureServer } from '../support/upstreams.js';
@@ -68,10 +68,14 @@ describe('the hub on one screen, and its log', () => {
     });
     await read('is given up');
     const before = text.length;
-    // A call has it started again, and given up again.
-    await hub.call('broken', 'anything', {}, hub.ownerToken);
-    await read('is given up');
-    await expect.poll(() => text.slice(before)).toContain('no key: [redacted]');
+    // A call has it started again, and given up again; not within its first five seconds without a start.
+    await vi.waitUntil(
+      async () => {
+        await hub.call('broken', 'anything', {}, hub.ownerToken);
+        return text.includes('no key: [redacted]', before);
+      },
+      { timeout: 30_000, interval: 500 },
+    );
     child.kill('SIGINT');
     expect(await new Promise((resolve) => child.once('close', resolve))).toBe(0);
   });

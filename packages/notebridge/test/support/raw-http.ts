@@ -29,9 +29,13 @@ export function requestBytes(port: number, { method = 'GET', target = '/', heade
 
 /** Sends bytes and reads until the other side hangs up. */
 export function exchange(port: number, bytes: Uint8Array | string, address = '127.0.0.1'): Promise<string> {
+  return untilClosed(sent(port, bytes, address));
+}
+
+function sent(port: number, bytes: Uint8Array | string, address: string): Socket {
   const socket = connect(port, address);
   socket.write(bytes);
-  return untilClosed(socket);
+  return socket;
 }
 
 /** Everything that still comes on a connection. A reset ends it like a close. */
@@ -47,6 +51,17 @@ export function untilClosed(socket: Socket): Promise<string> {
 /** One request on a connection of its own. Status 0 if no answer came. */
 export async function rawRequest(port: number, request: RawRequest): Promise<RawReply> {
   return parseReply(await exchange(port, requestBytes(port, request)));
+}
+
+/** Like `rawRequest`, but of a stream of events, which has no end of its own, only the head. */
+export async function rawRequestOrHead(port: number, request: RawRequest): Promise<RawReply> {
+  const socket = sent(port, requestBytes(port, request), '127.0.0.1');
+  let head = '';
+  socket.on('data', (chunk: Buffer) => {
+    head = (head + chunk.toString('latin1')).slice(0, 10_000);
+    if (/^content-type: text\/event-stream[^]*\r\n\r\n/im.test(head)) socket.destroy();
+  });
+  return parseReply(await untilClosed(socket));
 }
 
 export function parseReply(text: string): RawReply {
