@@ -234,6 +234,16 @@ describe('tools says how they are called', () => {
   });
 });
 
+it('a call at the hub may say nothing for longer than an idle connection of Node is kept, which is 5 s', async () => {
+  await using hub = await ServedHub.start({ servers: { everything: installedServer('everything') }, args: ['--notebook', 'none'] });
+  const called = await hub.run('call', 'everything', 'trigger-long-running-operation', 'duration=6', 'steps=1');
+  expect(called).toMatchObject({
+    ending: 0,
+    stdout: expect.stringContaining('completed'),
+    stderr: expect.not.stringContaining('notebridge:'),
+  });
+});
+
 describe('a hub that is not what its file says', () => {
   it('a file that a killed hub left is no obstacle', async () => {
     await using hub = await ServedHub.start({

@@ -69,7 +69,8 @@ async function send(
       ...(signal === undefined ? {} : { signal }),
       ...(timeoutMs === undefined ? {} : { timeout: timeoutMs }),
     });
-    sent.on('timeout', () => sent.destroy(new Error(`no answer within ${timeoutMs} ms`)));
+    // The agent's own time-out of an idle connection, 5 s, comes as the same event.
+    if (timeoutMs !== undefined) sent.on('timeout', () => sent.destroy(new Error(`no answer within ${timeoutMs} ms`)));
     sent.on('error', (error) => reject(toFault(error, signal)));
     sent.on('response', resolve);
     sent.end(text);
