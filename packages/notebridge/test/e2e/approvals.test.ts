@@ -98,6 +98,24 @@ describe.each(['legacy', 'modern'] as const)('an agent of the %s era', (era) => 
   });
 });
 
+it.each(['legacy', 'modern'] as const)(
+  'an agent of the %s era that shows no forms is told that its call waits for the owner',
+  async (era) => {
+    await using hub = await ServedHub.start({ servers: shop(), notebridge: { approve: 'writes' }, args: ['--notebook', 'none'] });
+    const told: (string | undefined)[] = [];
+    const agent = await openAtHub(hub, { era, capabilities: {}, onProgress: (message) => told.push(message) });
+    try {
+      const calling = agent.call('shop__add', { n: 1 });
+      const [first] = await waiting(hub);
+      await expect.poll(() => told).toEqual(['Waits for the owner of the hub to approve it: notebridge approvals']);
+      await hub.run('approvals', '--approve', String(first?.id));
+      expect(await calling).toBe('add done');
+    } finally {
+      await agent.close();
+    }
+  },
+);
+
 describe('code that calls over HTTP', () => {
   const issue = async (hub: ServedHub, ...terms: string[]): Promise<string> => (await hub.run('grant', ...terms)).stdout.trim();
 

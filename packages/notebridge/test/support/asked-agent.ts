@@ -23,6 +23,8 @@ export interface AskedAgentOptions {
   capabilities?: JsonObject;
   /** How it answers. Default: `answerAll`. */
   answer?: (asked: Asked, signal: AbortSignal) => JsonObject | Promise<JsonObject>;
+  /** It asks for progress, and is told here what stands in it. */
+  onProgress?: (message: string | undefined) => void;
 }
 
 /** An agent, by the official SDK, that answers what servers ask. */
@@ -81,6 +83,7 @@ async function open(
     name = 'asked',
     capabilities = everyCapability,
     answer = answerAll,
+    onProgress,
     onClose,
   }: AskedAgentOptions & { onClose?: () => Promise<void> },
 ): Promise<AskedAgent> {
@@ -105,7 +108,11 @@ async function open(
     },
     tools: async () => (await client.listTools()).tools.map(({ name }) => name),
     call: async (name, args = {}, signal) => {
-      const { content } = await client.callTool({ name, arguments: args }, signal && { signal });
+      const onprogress = onProgress && (({ message }: { message?: string | undefined }) => onProgress(message));
+      const { content } = await client.callTool(
+        { name, arguments: args },
+        { ...(signal && { signal }), ...(onprogress && { onprogress }) },
+      );
       return (content as { text?: string }[]).map(({ text }) => text).join('\n');
     },
   };

@@ -49,6 +49,8 @@ export interface StillAsked {
   asks: JsonObject;
 }
 
+/** To whoever watches the call at the agent. */
+const toldWhileWaiting = 'Waits for the owner of the hub to approve it: notebridge approvals';
 /** The key of our question in `inputRequests`. */
 const questionKey = 'notebridge-approval';
 const asItIs = (result: JsonObject): JsonObject => result;
@@ -197,13 +199,11 @@ export class Approvals {
     const { pending, timeoutMs, logger } = this.#options;
     if (!pending.isWatched) throw refused(call, 'nobody');
     const { who, context } = call;
-    const onAdded = (id: string): void =>
-      logger.warn('A call waits for your approval: `notebridge approvals`.', {
-        id,
-        call_id: context.callId,
-        server: shown.server,
-        tool: shown.tool,
-      });
+    const onAdded = (id: string): void => {
+      const { server, tool } = shown;
+      logger.warn('A call waits for your approval: `notebridge approvals`.', { id, call_id: context.callId, server, tool });
+      context.forwardProgress({ progress: 0, message: toldWhileWaiting });
+    };
     const outcome = await pending.wait(shown, { key, who, cancellation: context.cancellation, timeoutMs, onAdded });
     if (outcome === 'session') this.#sessions.add(key);
     if (outcome === 'once' || outcome === 'session') return this.#approve('owner', call);
