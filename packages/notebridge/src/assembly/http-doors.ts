@@ -1,7 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import type { HubReport } from '../catalog/describe-servers.js';
 import { BridgeError, codeOf } from '../core/errors.js';
+import { owner } from '../core/principal.js';
 import { connectPath } from '../doors/connect/connect-door.js';
+import { createConsoleDoor } from '../doors/console/console-door.js';
+import { ConsoleSessions } from '../doors/console/console-sessions.js';
 import { createExchangeDoor } from '../doors/exchange/exchange-door.js';
 import { createHttpApp, type HttpApp } from '../doors/http/http-app.js';
 import { listenHttp } from '../doors/http/listen.js';
@@ -114,7 +117,9 @@ function addDoors(
 ): McpHttpDoor {
   const { config, logger } = settings;
   const { maxResultBytes, maxInFlight, pollAfterMs } = config.limits;
-  const authenticate = (authorization: string | undefined) => authority.authenticate(authorization, 'tools');
+  const byToken = (authorization: string | undefined) => authority.authenticate(authorization, 'tools');
+  const consoles = new ConsoleSessions({ addSecret: (secret) => settings.redactor.add(secret) });
+  const authenticate = (authorization: string | undefined) => (consoles.has(authorization) ? owner : byToken(authorization));
   createToolProxy(app, {
     hub,
     servers,
@@ -141,9 +146,11 @@ function addDoors(
     calls: guard.calls,
     log: settings.recentLog,
     redactor: settings.redactor,
-    hub: { pid: process.pid, countGrants: () => guard.store.list().length, configFile: config.file, isCodeMode: config.codeMode.enabled },
+    hub: { pid: process.pid, configFile: config.file, isCodeMode: config.codeMode.enabled },
+    grants: { store: guard.store, admission: guard.admission },
     authenticate,
   });
+  createConsoleDoor(app, { sessions: consoles, authenticate: byToken });
   createExchangeDoor(
     app,
     new GrantExchange({ store: guard.store, rules: config.exchange, readKeys: (path) => readFile(path, 'utf8'), logger }),

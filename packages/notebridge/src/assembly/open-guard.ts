@@ -57,7 +57,7 @@ export function openGuard(settings: Settings, parts: GuardedParts, grants: Grant
   const { store, delegations, policy } = grants;
   const admission = new Admission({ store, delegations, isTrusted: (server) => policy().isTrusted(server) });
   const audit = openAudit(settings);
-  const calls = new RecentCalls();
+  const calls = new RecentCalls({ keeps: settings.config.keepCalls });
   const pending = new PendingApprovals();
   const { redactor } = settings;
   const labelOf = (grantId: string): string | undefined => admission.labelOf(grantId);

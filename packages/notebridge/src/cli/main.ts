@@ -14,6 +14,7 @@ const usageCodes = new Set<ErrorCode>(['bad_usage', 'bad_config', 'bad_middlewar
 const lazyCommands: Record<string, () => Promise<Command>> = {
   serve: async () => (await import('./commands/serve.js')).serveCommand(),
   status: async () => (await import('./commands/status.js')).statusCommand(),
+  console: async () => (await import('./commands/console.js')).consoleCommand(),
   logs: async () => (await import('./commands/logs.js')).logsCommand(),
   servers: async () => (await import('./commands/servers.js')).serversCommand(),
   tools: async () => (await import('./commands/tools.js')).toolsCommand(),

@@ -63,6 +63,8 @@ export interface Config {
   skills: SkillFolder[];
   /** False: calls are not recorded. */
   audit: typeof defaultAudit | false;
+  /** Whether the hub keeps in memory what was sent and answered of the last calls, for its owner to look at. Default true. */
+  keepCalls: boolean;
   /** Issuers whose tokens are exchanged for a grant. Default: none. */
   exchange: ExchangeRule[];
   /** The authorization server before the door for agents. Default: none. */
@@ -93,6 +95,7 @@ export function defaultConfig(baseDir: string): Config {
     journal,
     skills: [],
     audit,
+    keepCalls: true,
     exchange: [],
     codeMode,
     approve: 'none',

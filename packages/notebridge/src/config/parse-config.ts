@@ -101,6 +101,7 @@ function toConfig(file: string, { mcpServers, servers, notebridge }: CheckedConf
     journal: notebridge.journal,
     skills: notebridge.skills.map((folder) => ({ ...folder, path: resolve(baseDir, folder.path) })),
     audit: audit && { ...audit, file: audit.file === undefined ? undefined : resolve(baseDir, audit.file) },
+    keepCalls: notebridge.keepCalls,
     exchange: notebridge.exchange.map((rule) => ({ ...rule, keys: resolve(baseDir, rule.keys) })),
     auth: notebridge.auth,
     codeMode: notebridge.codeMode,

@@ -179,6 +179,7 @@ const notebridge = z.strictObject(
     journal: flag.default(true),
     skills: skills.default([]),
     audit: z.union([z.literal(false), audit], { error: 'false, or an object' }).prefault({}),
+    keepCalls: flag.default(true),
     exchange: z.array(exchangeRule, { error: 'a list of objects' }).default([]),
     auth: doorAuth.optional(),
     codeMode: z

@@ -59,6 +59,10 @@ export interface ToolServer extends Provider {
   readonly isPerAgent?: boolean;
   /** Its tools, all pages of the list, as far as the config allows them. Starts the server if need be. Rejects with `upstream_unavailable`. */
   listTools(context?: CallContext): Promise<readonly Tool[]>;
+  /** Starts it, unless it runs. Resolves when it runs or is given up. Never rejects. Left out: it has no program of its own. */
+  start?(): Promise<void>;
+  /** Ends it, with the calls under way; the next call starts it again. Left out: it has no program of its own. */
+  stop?(why: string): Promise<void>;
 }
 
 /** Something changed of one of the servers, or a server sent a notification. */

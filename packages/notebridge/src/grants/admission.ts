@@ -4,6 +4,7 @@ import type { Principal } from '../core/principal.js';
 import type { ProviderEvent } from '../core/provider.js';
 import type { ToolAddress } from '../core/tool-address.js';
 import { quote } from '../util/quote.js';
+import type { AllowList } from './allow-list.js';
 import { allows, allowsWhole, type Bound, Bounds, type GrantSource } from './bounds.js';
 import { charge, type Ticket } from './charge.js';
 import type { Delegations } from './delegations.js';
@@ -75,6 +76,11 @@ export class Admission {
   /** True if a list may show the tool. */
   mayList(principal: Principal, address: ToolAddress, tool: Tool): boolean {
     return this.#allow(principal, (bound) => allows(bound, address) && (!bound.readOnly || this.#isReadOnly(address, tool)));
+  }
+
+  /** True if a grant of such a scope, which need not exist, would allow calls of the tool. */
+  wouldAllow({ allowList, readOnly }: { allowList: AllowList; readOnly: boolean }, address: ToolAddress, tool: Tool): boolean {
+    return allowList.allows(address) && (!readOnly || this.#isReadOnly(address, tool));
   }
 
   /** True if a list may show the resources and prompts of the server; undefined: of servers that are not known. */

@@ -4,7 +4,7 @@ const randomPart = 32;
 const printed = /^[\w-]{43}$/;
 
 /** What kind of secret it is, so that a person who finds one knows, and a token of one kind is never looked up as another. */
-export type SecretPrefix = 'nbg_' | 'nbo_';
+export type SecretPrefix = 'nbg_' | 'nbo_' | 'nbc_';
 
 /** A new secret: its prefix and 256 random bits, safe in a URL. */
 export function createSecret(prefix: SecretPrefix): string {

@@ -148,6 +148,11 @@ export class ServerInstances {
     return this.#shared.instance.start();
   }
 
+  /** Ends all of them; the next call starts what it needs. */
+  async stop(why: string): Promise<void> {
+    await Promise.all(this.#pooledInstances().map(({ instance }) => instance.stop(why)));
+  }
+
   update(config: ServerConfig): void {
     this.#config = config;
     for (const { calls } of this.#pooledInstances()) calls.limits = this.#limits();

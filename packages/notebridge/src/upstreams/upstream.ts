@@ -166,6 +166,11 @@ export class Upstream implements ToolServer {
     if (!this.#config.disabled) await this.#instances.start();
   }
 
+  /** Ends it and its whole tree, with the calls under way. The next call starts it again. Stopping twice is harmless. */
+  stop(why: string): Promise<void> {
+    return this.#instances.stop(why);
+  }
+
   /** Takes over a config that differs only in what needs no restart. False if it needs one: then nothing was changed. */
   update(config: ServerConfig): boolean {
     if (!isDeepStrictEqual(programOf(config), programOf(this.#config))) return false;

@@ -9,7 +9,7 @@ import { fixtureServer } from '../support/upstreams.js';
 const markup = '<script>alert(document.domain)</script>';
 const servers = { calls: { command: process.execPath, args: [fixtureServer('calls.mjs'), '${HOME}/count'], description: markup } };
 /** Files that we ship, the same for everybody; each is compared below. */
-const isOurs = (path: string): boolean => /^\/(docs|connect)(\/|$)/.test(path);
+const isOurs = (path: string): boolean => /^\/(docs|connect|console)(\/|$)/.test(path);
 const inert = /^(application\/(json|x-ndjson|gzip)|text\/event-stream)(;|$)/;
 
 it('no route answers with anything that a browser would run, but for the pages that we ship', async () => {

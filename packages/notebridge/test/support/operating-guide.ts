@@ -17,5 +17,11 @@ export function operatingRuns(shell: Shell): Record<string, (code: string) => Pr
       expect(stdout).toMatch(/^Servers {2}1, [01] running: fs$/m);
       expect(stdout).toMatch(/Serving\. \(url: /);
     },
+    async 'operating-console'(code) {
+      await using hub = await ServedHub.start({ args: ['--notebook', 'none'] });
+      // On a machine without a screen the address is printed.
+      const { stdout } = await shell(code, { ...hub.env, BROWSER: '', DISPLAY: '', WAYLAND_DISPLAY: '' });
+      expect(stdout).toMatch(new RegExp(`^${hub.url}/console#code=`));
+    },
   };
 }

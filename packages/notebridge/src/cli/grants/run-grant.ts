@@ -1,6 +1,6 @@
-import type { JsonObject } from '@notebridge/kit/json';
 import { stateDir } from '../../assembly/state-dir.js';
 import { BridgeError } from '../../core/errors.js';
+import { describeGrant } from '../../grants/describe-grant.js';
 import type { GrantTerms, GrantView } from '../../grants/grant.js';
 import { GrantStore } from '../../grants/grant-store.js';
 import { writeFileAtomic } from '../../state/atomic-file.js';
@@ -52,7 +52,7 @@ export async function issueGrant(options: IssueOptions): Promise<void> {
   const { stdout, stderr } = process;
   if (options.json === true) {
     const where = file === undefined ? { token } : { token_file: file };
-    return void stdout.write(`${JSON.stringify({ ...where, ...toJson(grant) })}\n`);
+    return void stdout.write(`${JSON.stringify({ ...where, ...describeGrant(grant) })}\n`);
   }
   if (file === undefined) stdout.write(`${token}\n`);
   const paint = paintFor(stderr);
@@ -68,7 +68,7 @@ async function keep(terms: GrantTerms, { file, json }: IssueOptions): Promise<vo
     terms,
     file,
     onKept: (grant) => {
-      if (json === true) return void stdout.write(`${JSON.stringify({ token_file: file, ...toJson(grant) })}\n`);
+      if (json === true) return void stdout.write(`${JSON.stringify({ token_file: file, ...describeGrant(grant) })}\n`);
       const text = `The token is in ${file}, and is renewed there until this ends. Grant ${grant.id}: ${describe(grant)}.`;
       stderr.write(`${paintFor(stderr).dim(text)}\n`);
     },
@@ -79,7 +79,7 @@ async function keep(terms: GrantTerms, { file, json }: IssueOptions): Promise<vo
 export async function listGrants({ json = false }: { json?: boolean }): Promise<void> {
   const grants = await withStore(async (store) => store.list());
   const { stdout } = process;
-  if (json) return void stdout.write(`${JSON.stringify({ grants: grants.map(toJson) })}\n`);
+  if (json) return void stdout.write(`${JSON.stringify({ grants: grants.map(describeGrant) })}\n`);
   if (grants.length === 0) return void stdout.write(asTyped('No grant is live. Issue one with: notebridge grant\n'));
   const paint = paintFor(stdout);
   stdout.write(
@@ -113,24 +113,6 @@ async function withStore<Result>(work: (store: GrantStore) => Promise<Result>): 
   } finally {
     await store.close();
   }
-}
-
-/** As JSON has it everywhere: names with underscores, times in ISO 8601. */
-function toJson(grant: GrantView): JsonObject {
-  const { id, label, allow, readOnly, door, createdAt, expiresAt, calls, perMinute, concurrent, used } = grant;
-  return {
-    id,
-    label: label ?? null,
-    allow,
-    read_only: readOnly,
-    door,
-    created_at: new Date(createdAt).toISOString(),
-    expires_at: new Date(expiresAt).toISOString(),
-    calls: calls ?? null,
-    per_minute: perMinute ?? null,
-    concurrent: concurrent ?? null,
-    used,
-  };
 }
 
 function describe({ allow, readOnly, door, expiresAt, calls, perMinute, concurrent }: GrantView): string {

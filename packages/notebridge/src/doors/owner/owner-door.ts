@@ -15,8 +15,10 @@ import { printApproval, receiveDecision } from './approval-routes.js';
 import { answerBindingsInput } from './bindings-input.js';
 import { describeCall, findCalls, printCall } from './call-routes.js';
 import { OwnerEvents } from './event-route.js';
+import { GrantRoutes, type GrantRoutesOptions } from './grant-routes.js';
 import { type DescribedHub, describeHub } from './hub-status.js';
 import { answerLog } from './log-route.js';
+import { controlServer, serverActions } from './server-routes.js';
 import { unknownServer } from './unknown-server.js';
 
 export interface OwnerDoorOptions {
@@ -32,7 +34,8 @@ export interface OwnerDoorOptions {
   /** Takes the secrets out of what is shown of calls and the log. */
   redactor: Redacting;
   /** What else the status of the hub says. */
-  hub: Pick<DescribedHub, 'countGrants' | 'configFile' | 'isCodeMode' | 'pid'>;
+  hub: Pick<DescribedHub, 'configFile' | 'isCodeMode' | 'pid'>;
+  grants: Pick<GrantRoutesOptions, 'store' | 'admission'>;
   authenticate: Authenticate;
 }
 
@@ -42,7 +45,7 @@ export const ownerPrefix = '/api/v1/hub';
 /** Adds what only the owner may see, and decide: the status of the hub and of each server, calls, the log, calls that wait. Call it before `listenHttp`. */
 export function createOwnerDoor(
   app: HttpApp,
-  { servers, describe, pending, calls, log, redactor, hub, authenticate }: OwnerDoorOptions,
+  { servers, describe, pending, calls, log, redactor, hub, grants, authenticate }: OwnerDoorOptions,
 ): void {
   const authenticator = new Authenticator(authenticate, { onRefused: app.refused });
   const addRoute = (path: string, answer: (context: HttpContext) => unknown, methods: readonly string[]): void => {
@@ -56,13 +59,15 @@ export function createOwnerDoor(
   };
   const add = (path: string, answer: (context: HttpContext) => unknown, methods = ['GET', 'HEAD']): void =>
     addRoute(path, async (context) => context.sendJson(200, printMessage(await answer(context))), methods);
+  const addByMethod = (path: string, answers: { readonly [method: string]: (context: HttpContext) => unknown }): void =>
+    add(path, (context) => answers[context.request.method ?? '']?.(context), Object.keys(answers));
   pending.isWatched = true;
   calls.isOn = true;
-  add('', () => describeHub({ describe, pending, calls, ...hub }));
+  add('', () => describeHub({ describe, pending, calls, countGrants: () => grants.store.list().length, ...hub }));
   addRoute('/logs', async (context) => context.sendJson(200, await answerLog(log, context, redactor)), ['GET']);
   add('/approvals', () => ({ approvals: pending.list().map(printApproval) }));
-  const decide = async ({ request, params: [id = ''] }: HttpContext) =>
-    printApproval(pending.decide(id, await receiveDecision(request, app.maxBodyBytes)));
+  const decide = async (context: HttpContext) =>
+    printApproval(pending.decide(context.params[0] ?? '', await receiveDecision(context, app.maxBodyBytes)));
   add('/approvals/:id', decide, ['POST']);
   add('/servers', describe);
   add('/bindings', ({ request, query }) => answerBindingsInput(servers, { socket: request.socket, after: query.get('after') }));
@@ -73,6 +78,12 @@ export function createOwnerDoor(
     await server.listTools();
     return describe().servers.find((report) => report.name === name);
   });
+  for (const action of serverActions)
+    add(`/servers/:name/${action}`, (context) => controlServer(action, context, { servers, describe }), ['POST']);
+  const grantRoutes = new GrantRoutes({ ...grants, servers, maxBodyBytes: app.maxBodyBytes });
+  addByMethod('/grants', { GET: () => grantRoutes.list(), POST: (context) => grantRoutes.issue(context) });
+  add('/grants/preview', (context) => grantRoutes.preview(context), ['POST']);
+  add('/grants/:id', (context) => grantRoutes.revoke(context), ['DELETE']);
   const events = new OwnerEvents({ calls, servers });
   addRoute('/events', (context) => events.answer(context), ['GET']);
   add('/calls', ({ query }) => findCalls(calls, query));

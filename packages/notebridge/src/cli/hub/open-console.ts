@@ -1,0 +1,19 @@
+import { isJsonObject } from '@notebridge/kit/json';
+import { consoleLinksPath } from '../../doors/console/console-door.js';
+import { openBrowser } from '../../processes/browser.js';
+import { askHub } from '../client/hub-request.js';
+import { ownHub } from './own-hub.js';
+
+const askMs = 10_000;
+
+/** Opens the console, signed in. Prints the address alone where no browser is to be opened, or none can. Rejects with `closed` without a hub. */
+export async function openConsole({ browser }: { browser: boolean }): Promise<void> {
+  const { url, token } = await ownHub();
+  const answer = await askHub(url, { path: consoleLinksPath, token, body: {}, timeoutMs: askMs });
+  const address = String(isJsonObject(answer) ? answer.address : '');
+  const { stdout, stderr } = process;
+  const result = browser ? await openBrowser(address) : undefined;
+  if (result?.opened === true) return void stderr.write(`The console is open in your browser (${result.by}).\n`);
+  if (result !== undefined) stderr.write(`${result.hint} The address is good for 15 minutes, once:\n`);
+  stdout.write(`${address}\n`);
+}

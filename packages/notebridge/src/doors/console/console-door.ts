@@ -1,0 +1,106 @@
+import { errnoOf } from '@notebridge/kit/errno';
+import { printMessage } from '../../core/wire.js';
+import { AuthBackoff } from '../../net/auth-backoff.js';
+import { ownPackageFolder, readOwnBytes } from '../../state/own-files.js';
+import { type Authenticate, Authenticator } from '../http/authenticator.js';
+import type { HttpApp } from '../http/http-app.js';
+import type { HttpContext } from '../http/http-context.js';
+import { sendBody, sendEmpty } from '../http/raw-answer.js';
+import { refuse } from '../http/refusal.js';
+import type { ConsoleSessions } from './console-sessions.js';
+
+export interface ConsoleDoorOptions {
+  sessions: ConsoleSessions;
+  /** Of whom a link is given to: the owner alone, by the owner's own token. */
+  authenticate: Authenticate;
+}
+
+/** Where the console stands. */
+const consolePath = '/console';
+/** Where the owner's commands ask for an address that opens it. */
+export const consoleLinksPath = '/api/v1/hub/console/links';
+
+/** No inline script or style; it reaches nothing but this server, and nothing shows it in a frame. */
+const pageHeaders = [
+  'content-security-policy',
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
+  'cross-origin-opener-policy',
+  'same-origin',
+];
+const typeOf: Readonly<Record<string, string>> = {
+  html: 'text/html; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+  svg: 'image/svg+xml',
+  txt: 'text/plain; charset=utf-8',
+};
+const fileName = /^[\w-]{1,80}\.(js|css|svg|txt)$/;
+
+/** Adds the page by which the owner watches the hub. Its files hold nothing secret; all that it shows comes from the owner's routes. Call it before `listenHttp`. */
+export function createConsoleDoor(app: HttpApp, { sessions, authenticate }: ConsoleDoorOptions): void {
+  const authenticator = new Authenticator(authenticate, { onRefused: app.refused });
+  const backoff = new AuthBackoff();
+  app.addRoute({
+    methods: ['POST'],
+    path: consoleLinksPath,
+    authenticator,
+    handle: (context) => {
+      const { principal, request } = context;
+      if (principal.kind !== 'owner') return context.refuse(forOwnerAlone);
+      const address = `http://${request.headers.host}${consolePath}#code=${sessions.newCode()}`;
+      context.sendJson(200, printMessage({ address }));
+    },
+  });
+  app.addRoute({ methods: ['GET', 'HEAD'], path: consolePath, handle: (context) => sendFile(context, 'index.html') });
+  app.addRoute({
+    methods: ['GET', 'HEAD'],
+    path: `${consolePath}/:file`,
+    isHidden: true,
+    handle: (context) => {
+      const [name = ''] = context.params;
+      return fileName.test(name) ? sendFile(context, name) : context.refuse(nothingHere);
+    },
+  });
+  app.addRoute({
+    methods: ['POST'],
+    path: `${consolePath}/enter`,
+    handle: async (context) => {
+      const { request, response, headers } = context;
+      const entered = sessions.enter(request.headers.authorization);
+      if ('token' in entered) return sendBody(response, 200, entered.token, [...headers, 'content-type', typeOf.txt ?? '']);
+      app.refused(request, { reason: entered.fault });
+      // One that was given out is no guess.
+      if (entered.fault !== 'unknown') return context.refuse(refuse(410, faults[entered.fault]));
+      if (await backoff.wait()) return context.refuse(refuse(403, faults.unknown));
+      context.refuse(refuse(429, 'Too many wrong codes. Try again later.', ['retry-after', '2']));
+    },
+  });
+  app.addRoute({
+    methods: ['POST'],
+    path: `${consolePath}/leave`,
+    handle: ({ request, response, headers }) => {
+      sessions.leave(request.headers.authorization);
+      sendEmpty(response, 204, headers);
+    },
+  });
+}
+
+const nothingHere = refuse(404, 'Nothing is served at this path.');
+const forOwnerAlone = refuse(403, 'This is for the owner of the hub alone.');
+const faults = {
+  used: 'This address was used already: each opens the console once. Run `notebridge console` again.',
+  expired: 'This address has ended: it is good for 15 minutes. Run `notebridge console` again.',
+  unknown: 'This address is none of this hub; it may have been started anew since. Run `notebridge console` again.',
+};
+
+async function sendFile(context: HttpContext, name: string): Promise<void> {
+  const { response, headers } = context;
+  try {
+    const body = await readOwnBytes(ownPackageFolder(), `dist/console-page/${name}`);
+    const type = typeOf[name.slice(name.lastIndexOf('.') + 1)] ?? '';
+    sendBody(response, 200, body, [...headers, ...pageHeaders, 'content-type', type]);
+  } catch (error) {
+    if (name !== 'index.html' && errnoOf(error) === 'ENOENT') return context.refuse(nothingHere);
+    context.refuse(refuse(503, 'The console is not built. Run: npm run build'));
+  }
+}
