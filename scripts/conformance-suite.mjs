@@ -34,8 +34,17 @@ async function install() {
   const args = ['install', '--prefix', making, '--no-audit', '--no-fund', '--save-exact', ...packages];
   await promisify(execFile)('npm', args, { timeout: 10 * 60_000, shell: process.platform === 'win32' });
   writeFileSync(join(making, 'installed'), '');
-  rmSync(folder, { recursive: true, force: true });
-  renameSync(making, folder);
+  takeInto(making);
+}
+
+/** Another test file may have installed it meanwhile, and be at work with it: then that one stays. @param {string} making */
+function takeInto(making) {
+  try {
+    if (!existsSync(join(folder, 'installed'))) return renameSync(making, folder);
+  } catch (error) {
+    if (!existsSync(join(folder, 'installed'))) throw error;
+  }
+  rmSync(making, { recursive: true, force: true });
 }
 
 /** @param {string} revision @param {'server' | 'client'} side @returns {string[]} */
