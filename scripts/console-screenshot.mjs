@@ -34,7 +34,7 @@ try {
   await call(token, 'files', 'read_text_file', { path: join(home, 'report.csv') });
   await call(token, 'memory', 'read_notes', {});
   const browser = await chromium.launch({ executablePath: await findChromium(), args: ['--no-sandbox', '--disable-gpu'] });
-  const page = await browser.newPage({ viewport: { width: 1240, height: 720 }, deviceScaleFactor: 1.5 });
+  const page = await browser.newPage({ viewport: { width: 1240, height: 860 }, deviceScaleFactor: 1.5 });
   await page.goto(run('console', '--no-browser').trim());
   await page.getByRole('heading', { name: 'Failed last' }).waitFor();
   await page.screenshot({ path: picture });

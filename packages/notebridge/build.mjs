@@ -6,6 +6,7 @@ import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { carryKit } from '../kit/carry.mjs';
+import { buildConsolePage } from './console-page/build-console.mjs';
 
 const folder = dirname(fileURLToPath(import.meta.url));
 const { dependencies } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
@@ -29,7 +30,7 @@ await build({ ...settings, entryPoints: { 'demo/main': 'demo/main.ts' } });
 writeFileSync(join(folder, 'dist/THIRD-PARTY-LICENSES.txt'), [...bundled, 'swagger-ui-dist'].map(licenceOf).join('\n'));
 carryDocsPage();
 await buildConnectPage();
-await buildConsole();
+await buildConsolePage(join(folder, 'dist/console-page'));
 
 async function bundleProgram() {
   rmSync(join(folder, 'dist/chunks'), { recursive: true, force: true });
@@ -98,31 +99,6 @@ async function buildConnectPage() {
   for (const file of ['index.html', 'connect.js']) cpSync(join(from, file), join(target, file));
   cpSync(join(folder, '../notebook/src/ui/icon.svg'), join(target, 'icon.svg'));
   await build({ entryPoints: [join(from, 'connect.css')], outdir: target, bundle: true, minify: true, logLevel: 'warning' });
-}
-
-/** The page by which the owner watches the hub. What is not needed at first becomes a file of its own. */
-async function buildConsole() {
-  const [from, target] = [join(folder, 'console-page'), join(folder, 'dist/console-page')];
-  rmSync(target, { recursive: true, force: true });
-  mkdirSync(target);
-  cpSync(join(from, 'index.html'), join(target, 'index.html'));
-  cpSync(join(folder, '../notebook/src/ui/icon.svg'), join(target, 'icon.svg'));
-  await build({
-    entryPoints: { console: join(from, 'main.tsx') },
-    outdir: target,
-    bundle: true,
-    splitting: true,
-    chunkNames: '[name]-[hash]',
-    minify: true,
-    format: 'esm',
-    target: ['chrome123', 'firefox121', 'safari17.5'],
-    jsx: 'automatic',
-    jsxImportSource: 'preact',
-    legalComments: 'none',
-    logLevel: 'warning',
-  });
-  await build({ entryPoints: { console: join(from, 'console.css') }, outdir: target, bundle: true, minify: true, logLevel: 'warning' });
-  writeFileSync(join(target, 'licences.txt'), licenceOf('preact'));
 }
 
 /** The files of the page that shows the routes. */

@@ -1,6 +1,7 @@
+import { printJson } from '@notebridge/kit/exact-json';
 import { writeOutHidden } from '../src/util/hidden-characters.js';
 
-/** A text of somebody else's on one line: what cannot be seen is written out. */
+/** A text of somebody else's on one line: what cannot be seen, or would move other text, is written out. */
 export function oneLine(text: string): string {
   return writeOutHidden(text);
 }
@@ -13,24 +14,33 @@ export function lines(text: string): string {
     .join('\n');
 }
 
-/** "3 ms", "1.2 s", "4 min". */
+/** JSON for people: indented, every number with its digits. */
+export function pretty(value: unknown): string {
+  return lines(indent(printJson(value) ?? 'null'));
+}
+
+/** "0.4 ms", "38 ms", "1.2 s", "4 min", "3 h". */
 export function duration(ms: number): string {
-  if (ms < 1) return `${ms.toFixed(2)} ms`;
+  if (ms < 10) return `${ms.toFixed(1)} ms`;
   if (ms < 1000) return `${Math.round(ms)} ms`;
   if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`;
   if (ms < 3_600_000) return `${Math.round(ms / 60_000)} min`;
   return ms < 172_800_000 ? `${Math.round(ms / 3_600_000)} h` : `${Math.round(ms / 86_400_000)} d`;
 }
 
-/** "12:03:44" of today, with the date before it of any other day. */
-export function clock(iso: string): string {
-  const at = new Date(iso);
-  const time = at.toLocaleTimeString('en-GB');
-  return at.toDateString() === new Date().toDateString() ? time : `${at.toLocaleDateString('en-CA')} ${time}`;
+/** "12:03:44" of today; of another day the date stands before it. */
+export function clock(time: string | number): string {
+  const at = new Date(time);
+  const ofDay = at.toLocaleTimeString('en-GB');
+  return at.toDateString() === new Date().toDateString() ? ofDay : `${at.toLocaleDateString('en-CA')} ${ofDay}`;
 }
 
 export function count(number: number, one: string, many = `${one}s`): string {
-  return `${number.toLocaleString('en')} ${number === 1 ? one : many}`;
+  return `${digits(number)} ${number === 1 ? one : many}`;
+}
+
+export function digits(number: number): string {
+  return number.toLocaleString('en');
 }
 
 export function size(bytes: number): string {
@@ -38,7 +48,15 @@ export function size(bytes: number): string {
   return bytes < 1_000_000 ? `${(bytes / 1000).toFixed(1)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
 }
 
-/** JSON for people: indented, with what cannot be seen written out. */
-export function pretty(value: unknown): string {
-  return lines(JSON.stringify(value, undefined, 2) ?? '');
+/** Indents JSON text without reading its numbers. */
+function indent(text: string): string {
+  let depth = 0;
+  const newLine = (): string => `\n${'  '.repeat(depth)}`;
+  return text.replaceAll(/"[^"\\]*(?:\\.[^"\\]*)*"|\{\}|\[\]|[{}[\],:]/g, (part) => {
+    if (part === '{' || part === '[') depth++;
+    if (part === '}' || part === ']') depth--;
+    if (part === '{' || part === '[' || part === ',') return `${part}${newLine()}`;
+    if (part === '}' || part === ']') return `${newLine()}${part}`;
+    return part === ':' ? ': ' : part;
+  });
 }

@@ -1,70 +1,150 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
-import { oneLine } from './format.js';
-import type { HubState } from './hub-state.js';
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { count, lines, oneLine, pretty } from './format.js';
+import type { LiveHub } from './live-hub.js';
 
 /** Draws again whenever what is known of the hub has changed. */
-export function useHub(hub: HubState): void {
+export function useHub(hub: LiveHub): void {
   const [, draw] = useState(0);
-  useEffect(() => hub.subscribe(() => draw((number) => number + 1)), [hub]);
+  useEffect(() => {
+    // What came between the first picture and now.
+    draw((number) => number + 1);
+    return hub.subscribe(() => draw((number) => number + 1));
+  }, [hub]);
 }
 
-/** What an asked-for value has become; asked for again when one of `inputs` changes. `again` asks at once. */
-export function useAnswer<Value>(
-  work: () => Promise<Value>,
-  inputs: readonly unknown[],
-): { value?: Value | undefined; fault?: string | undefined; again: () => void } {
-  const [state, setState] = useState<{ value?: Value; fault?: string }>({});
+interface Asked<Value> {
+  value?: Value;
+  fault?: string;
+}
+
+/** What was asked for, asked anew when one of `inputs` changes; the answer before stays until then. `again` asks at once. */
+export function useAnswer<Value>(work: () => Promise<Value>, inputs: readonly unknown[]): Asked<Value> & { again: () => void } {
+  const [asked, setAsked] = useState<Asked<Value>>({});
   const [round, setRound] = useState(0);
   useEffect(() => {
     let isCurrent = true;
     work().then(
-      (value) => isCurrent && setState({ value }),
-      (error: unknown) => isCurrent && setState({ fault: messageOf(error) }),
+      (value) => isCurrent && setAsked({ value }),
+      (error: unknown) => isCurrent && setAsked(({ value }) => ({ ...(value !== undefined && { value }), fault: messageOf(error) })),
     );
     return () => {
       isCurrent = false;
     };
   }, [...inputs, round]);
-  return { ...state, again: () => setRound((number) => number + 1) };
+  return { ...asked, again: () => setRound((number) => number + 1) };
 }
 
 export function messageOf(error: unknown): string {
+  // What `fetch` says of a hub that is gone differs in each browser.
+  if (error instanceof TypeError) return 'The hub does not answer.';
   return error instanceof Error ? error.message : String(error);
 }
 
-/** A state in a word, with a mark whose colour says the same. */
+let isOpen = false;
+
+/** One view: its heading, which is the title of the page too and is focused when the view is opened. */
+export function View({ title, beside, children }: { title: string; beside?: ComponentChildren; children: ComponentChildren }) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    document.title = `${title} – Notebridge`;
+  }, [title]);
+  useEffect(() => {
+    // Not on the first view of all: there the page begins at its top.
+    if (isOpen) heading.current?.focus({ preventScroll: true });
+    isOpen = true;
+  }, []);
+  return (
+    <>
+      <div class="head">
+        <h1 ref={heading} tabIndex={-1}>
+          {title}
+        </h1>
+        {beside}
+      </div>
+      {children}
+    </>
+  );
+}
+
+/** A part of a view, with what belongs beside its heading. */
+export function Section({ title, beside, children }: { title: string; beside?: ComponentChildren; children: ComponentChildren }) {
+  const id = useId();
+  return (
+    <section aria-labelledby={id}>
+      <div class="head">
+        <h2 id={id}>{title}</h2>
+        {beside}
+      </div>
+      {children}
+    </section>
+  );
+}
+
+/** A state in words, with a mark whose colour says the same. */
 export function State({ name }: { name: string }) {
   return (
-    <span class="state" data-state={name}>
+    <span class="state" data-tone={toneOf(name)}>
       {oneLine(name).replaceAll('_', ' ')}
     </span>
   );
 }
 
-/** A text that somebody else wrote, as a name. */
-export function Name({ text }: { text: string }) {
-  return <code class="name">{oneLine(text)}</code>;
+function toneOf(state: string): 'good' | 'busy' | 'bad' | 'calm' {
+  if (['ok', 'running', 'live'].includes(state)) return 'good';
+  if (['starting', 'restarting', 'under way', 'waiting', 'opening'].includes(state)) return 'busy';
+  return ['stopped', 'disabled', 'cancelled', 'ended'].includes(state) ? 'calm' : 'bad';
 }
 
-/** A text to take away, with a button that copies it. */
-export function Copy({ text, label }: { text: string; label: string }) {
-  const [isCopied, setCopied] = useState(false);
-  const copy = (): void => void navigator.clipboard.writeText(text).then(() => setCopied(true));
+/** In place of a list that has nothing. */
+export function Nothing({ children }: { children: ComponentChildren }) {
+  return <p class="nothing">{children}</p>;
+}
+
+export function Fault({ text }: { text: string | undefined }) {
+  if (text === undefined) return null;
   return (
-    <div class="copy">
-      <pre>{text}</pre>
-      <button type="button" onClick={copy} aria-label={`Copy ${label}`}>
-        {isCopied ? 'Copied' : 'Copy'}
-      </button>
+    <p class="fault" role="alert">
+      {lines(text)}
+    </p>
+  );
+}
+
+/** One line of a `<dl class="facts">`. */
+export function Fact({ name, children }: { name: string; children: ComponentChildren }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
     </div>
   );
 }
 
-/** A button whose work takes a while: it cannot be pressed twice, and says what went wrong. */
-export function Action({ work, children, kind }: { work: () => Promise<unknown>; children: ComponentChildren; kind?: string }) {
+/** Of a text in a box. A browser that lays out megabytes stands still. Characters. */
+const longestShown = 200_000;
+
+/** A text of somebody else's that scrolls in a box of its own; reached by the keyboard, since a box that scrolls must be. */
+export function Box({ text, label }: { text: string; label: string }) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by the keyboard.
+    // biome-ignore lint/a11y/useSemanticElements: a section with a name is a landmark, and there are many boxes.
+    <pre class="box" role="group" aria-label={label} tabIndex={0}>
+      {text.length > longestShown ? text.slice(0, longestShown) : text}
+      {text.length > longestShown ? <b>{`\n… ${count(text.length - longestShown, 'more character')}`}</b> : null}
+    </pre>
+  );
+}
+
+/** A value as JSON. */
+export function Json({ value, label }: { value: unknown; label: string }) {
+  return <Box text={pretty(value)} label={label} />;
+}
+
+/** A button whose work takes a while: it is not pressed twice, and says what went wrong. */
+export function Action({ work, children, kind }: { work: () => Promise<unknown>; children: ComponentChildren; kind?: 'main' | 'danger' }) {
   const [state, setState] = useState<{ isBusy?: boolean; fault?: string }>({});
   const run = (): void => {
+    if (state.isBusy) return;
     setState({ isBusy: true });
     work().then(
       () => setState({}),
@@ -73,32 +153,31 @@ export function Action({ work, children, kind }: { work: () => Promise<unknown>;
   };
   return (
     <>
-      <button type="button" class={kind} disabled={state.isBusy} onClick={run}>
+      <button type="button" class={kind} aria-disabled={state.isBusy === true} onClick={run}>
         {children}
       </button>
-      {state.fault === undefined ? null : (
-        <span class="fault" role="alert">
-          {oneLine(state.fault)}
-        </span>
-      )}
+      <Fault text={state.fault} />
     </>
   );
 }
 
-/** A part of a view, with what belongs beside its heading. Without a title it is what the heading of the view says. */
-export function Section({ title, beside, children }: { title?: string; beside?: ComponentChildren; children: ComponentChildren }) {
+/** An action that cannot be taken back: pressed once it asks, pressed again it does it. */
+export function CertainAction({ work, children, question }: { work: () => Promise<unknown>; children: string; question: string }) {
+  const [isAsked, setAsked] = useState(false);
+  if (!isAsked)
+    return (
+      <button type="button" onClick={() => setAsked(true)}>
+        {children}
+      </button>
+    );
   return (
-    <section>
-      <div class="head">
-        {title === undefined ? null : <h2>{title}</h2>}
-        {beside}
-      </div>
-      {children}
-    </section>
+    <>
+      <Action work={() => work().finally(() => setAsked(false))} kind="danger">
+        {question}
+      </Action>
+      <button type="button" onClick={() => setAsked(false)}>
+        Keep it
+      </button>
+    </>
   );
-}
-
-/** In place of a list that has nothing. */
-export function Nothing({ children }: { children: ComponentChildren }) {
-  return <p class="nothing">{children}</p>;
 }

@@ -1,138 +1,119 @@
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { clock, count, duration, oneLine } from '../format.js';
-import type { HubState } from '../hub-state.js';
-import type { Call } from '../owner-api.js';
-import { Nothing, Section, State, useHub } from '../parts.js';
-import { callerOf, titleOf } from './overview.js';
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import { callerOf, hasFailed } from '../call-parts.js';
+import { count, digits, oneLine } from '../format.js';
+import type { LiveHub } from '../live-hub.js';
+import { Nothing, useHub, View } from '../parts.js';
+import { hrefOf } from '../route.js';
+import type { Call } from '../wire.js';
+import { CallTable } from './call-table.js';
 
-/** Of a row, as the style sheet has it. Pixels. */
-const rowHeight = 34;
-/** Rows that are drawn beyond what is seen, on each side. */
-const spare = 12;
-const outcomes = ['all', 'running', 'failed', 'ok'] as const;
-type Outcome = (typeof outcomes)[number];
+interface Filter {
+  text: string;
+  server: string;
+  outcome: string;
+}
+
+const outcomes = ['running', 'failed', 'ok'];
 
 /** Every call as it comes, the newest first. */
-export function Calls({ hub, query }: { hub: HubState; query: URLSearchParams }) {
+export function Calls({ hub, query }: { hub: LiveHub; query: URLSearchParams }) {
   useHub(hub);
-  const [text, setText] = useState(query.get('text') ?? '');
-  const [outcome, setOutcome] = useState<Outcome>((query.get('outcome') as Outcome) ?? 'all');
-  // While it stands still, what comes waits: a row must not move under the pointer.
-  const [still, setStill] = useState<readonly Call[]>();
-  const all = still ?? hub.calls;
-  const shown = useMemo(() => all.filter((call) => hasOutcome(call, outcome) && hasText(call, text)), [all, text, outcome]);
+  const [filter, setFilter] = useState(() => toFilter(query));
+  /** While a person reads further down, what is newer than this waits: no row moves under the pointer. */
+  const [newestShown, setNewestShown] = useState<number>();
+  // The address says what is shown: a link to it, and the way back from a call, show the same.
+  useEffect(() => setFilter(toFilter(query)), [query]);
+  const change = (changes: Partial<Filter>): void => {
+    const next = { ...filter, ...changes };
+    setFilter(next);
+    setNewestShown(undefined);
+    history.replaceState(null, '', toAddress(next));
+  };
+  const all = hub.calls.newestFirst;
+  const found = useMemo(() => all.filter((call) => fits(call, filter)), [all, filter]);
+  const shown = useMemo(
+    () => (newestShown === undefined ? found : found.filter(({ id }) => Number(id) <= newestShown)),
+    [found, newestShown],
+  );
+  const servers = useMemo(() => [...new Set(all.map(({ server }) => server ?? ''))].filter((name) => name !== '').sort(), [all]);
   return (
-    <Section
-      beside={
-        <form class="filters" onSubmit={(event) => event.preventDefault()}>
-          <label>
-            <span class="unseen-label">Find</span>
-            <input
-              type="search"
-              placeholder="Tool, server, caller …"
-              value={text}
-              onInput={(event) => setText(event.currentTarget.value)}
-            />
-          </label>
-          <label>
-            <span class="unseen-label">Outcome</span>
-            <select value={outcome} onChange={(event) => setOutcome(event.currentTarget.value as Outcome)}>
-              {outcomes.map((name) => (
-                <option key={name} value={name}>
-                  {name}
-                </option>
-              ))}
-            </select>
-          </label>
-          <button type="button" aria-pressed={still !== undefined} onClick={() => setStill(still === undefined ? hub.calls : undefined)}>
-            {still === undefined ? 'Hold still' : 'Go on'}
-          </button>
-          <span class="count">{count(shown.length, 'call')}</span>
-        </form>
-      }
-    >
-      {shown.length === 0 ? <Nothing>No such call yet.</Nothing> : <Table calls={shown} />}
-    </Section>
+    <View title="Calls" beside={<p class="aside">{toCount(shown.length, all.length)}</p>}>
+      <search class="filters">
+        <label>
+          Find{' '}
+          <input
+            type="search"
+            placeholder="tool, caller, outcome, id"
+            value={filter.text}
+            onInput={(event) => change({ text: event.currentTarget.value })}
+          />
+        </label>
+        <Choice label="Server" all="all" values={servers} value={filter.server} onChange={(server) => change({ server })} />
+        <Choice label="Outcome" all="any" values={outcomes} value={filter.outcome} onChange={(outcome) => change({ outcome })} />
+      </search>
+      {shown.length === 0 ? (
+        <Nothing>{all.length === 0 ? 'No call has been made yet.' : 'No call fits. Take a filter away.'}</Nothing>
+      ) : (
+        <CallTable
+          key={toAddress(filter)}
+          calls={shown}
+          waiting={found.length - shown.length}
+          onReading={(isReading) => setNewestShown(isReading ? Number(all[0]?.id ?? 0) : undefined)}
+        />
+      )}
+    </View>
   );
 }
 
-/** Draws only the rows that are seen, however many there are. */
-function Table({ calls }: { calls: readonly Call[] }) {
-  const place = useRef<HTMLElement>(null);
-  const [view, setView] = useState({ top: 0, height: 800 });
-  const measure = (): void => setView({ top: place.current?.scrollTop ?? 0, height: place.current?.clientHeight ?? 800 });
-  useEffect(() => {
-    const watch = new ResizeObserver(measure);
-    if (place.current !== null) watch.observe(place.current);
-    measure();
-    return () => watch.disconnect();
-  }, []);
-  const first = Math.max(0, Math.floor(view.top / rowHeight) - spare);
-  const end = Math.min(calls.length, Math.ceil((view.top + view.height) / rowHeight) + spare);
+function toCount(shown: number, all: number): string {
+  return shown === all ? count(all, 'call') : `${digits(shown)} of ${count(all, 'call')}`;
+}
+
+interface ChoiceProps {
+  label: string;
+  all: string;
+  values: readonly string[];
+  value: string;
+  onChange: (value: string) => void;
+}
+
+function Choice({ label, all, values, value, onChange }: ChoiceProps) {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by the keyboard.
-    <section class="scroll" ref={place} onScroll={measure} tabIndex={0} aria-label="List of calls">
-      <table aria-rowcount={calls.length + 1}>
-        <thead>
-          <tr>
-            <th>Tool</th>
-            <th>Outcome</th>
-            <th class="number">Took</th>
-            <th class="wide">By</th>
-            <th class="wide">Door</th>
-            <th>At</th>
-          </tr>
-        </thead>
-        <tbody>
-          <Gap rows={first} />
-          {calls.slice(first, end).map((call, at) => (
-            <Row key={call.id} call={call} index={first + at + 2} />
-          ))}
-          <Gap rows={calls.length - end} />
-        </tbody>
-      </table>
-    </section>
+    <label>
+      {label}{' '}
+      <select value={value} onChange={(event) => onChange(event.currentTarget.value)}>
+        <option value="">{all}</option>
+        {/* One that the address names is shown, whether there are such calls or not. */}
+        {[...new Set([...values, ...(value === '' ? [] : [value])])].map((name) => (
+          <option key={name} value={name}>
+            {oneLine(name)}
+          </option>
+        ))}
+      </select>
+    </label>
   );
 }
 
-function Row({ call, index }: { call: Call; index: number }) {
-  return (
-    <tr aria-rowindex={index}>
-      <td class={call.parent === null ? undefined : 'nested'}>
-        <a href={`#calls/${call.id}`}>{oneLine(titleOf(call))}</a>
-      </td>
-      <td>
-        <State name={call.outcome ?? 'running'} />
-      </td>
-      <td class="number">{call.duration_ms === null ? '…' : duration(call.duration_ms)}</td>
-      <td class="wide">{oneLine(callerOf(call))}</td>
-      <td class="wide">{call.door}</td>
-      <td>{clock(call.started_at)}</td>
-    </tr>
-  );
+function toFilter(query: URLSearchParams): Filter {
+  return { text: query.get('text') ?? '', server: query.get('server') ?? '', outcome: query.get('outcome') ?? '' };
 }
 
-/** In place of rows that are not drawn. */
-function Gap({ rows }: { rows: number }) {
-  const place = useRef<HTMLTableRowElement>(null);
-  useEffect(() => {
-    // Set by script: the page allows no style in an attribute.
-    if (place.current !== null) place.current.style.height = `${rows * rowHeight}px`;
-  }, [rows]);
-  return <tr class="gap" ref={place} />;
+function toAddress(filter: Filter): string {
+  const query = new URLSearchParams(Object.entries(filter).filter(([, value]) => value !== '')).toString();
+  return query === '' ? hrefOf('calls') : `${hrefOf('calls')}?${query}`;
 }
 
-function hasOutcome({ outcome }: Call, wanted: Outcome): boolean {
-  if (wanted === 'all') return true;
-  if (wanted === 'running') return outcome === null;
-  return wanted === 'failed' ? outcome !== null && outcome !== 'ok' : outcome === wanted;
+function fits(call: Call, { text, server, outcome }: Filter): boolean {
+  return (server === '' || call.server === server) && (outcome === '' || hasOutcome(call, outcome)) && (text === '' || hasText(call, text));
+}
+
+function hasOutcome(call: Call, wanted: string): boolean {
+  if (wanted === 'running') return call.state === 'running';
+  return wanted === 'failed' ? hasFailed(call) : call.outcome === wanted;
 }
 
 function hasText(call: Call, text: string): boolean {
-  if (text === '') return true;
   const { server, tool, outcome, door, call_id: id, caller } = call;
   const wanted = text.toLowerCase();
-  return [server, tool, outcome, door, id, caller.label, caller.client, caller.grant_id, caller.kind].some(
-    (part) => part?.toLowerCase().includes(wanted) === true,
-  );
+  return [server, tool, outcome, door, id, caller.grant_id, callerOf(call)].some((part) => part?.toLowerCase().includes(wanted) === true);
 }

@@ -1,35 +1,73 @@
-import { Copy, Section } from '../parts.js';
+import { useState } from 'preact/hooks';
+import { type AgentHost, agentHosts } from '../agent-hosts.js';
+import type { LiveHub } from '../live-hub.js';
+import { Section, View } from '../parts.js';
+import { hrefOf } from '../route.js';
+import { Copy } from './copy.js';
 
-const hosts = [
-  ['Claude Code', 'claude-code'],
-  ['Claude Desktop', 'claude-desktop'],
-  ['Cursor', 'cursor'],
-  ['VS Code', 'vscode'],
-  ['Gemini CLI', 'gemini'],
-  ['Codex', 'codex'],
-] as const;
-
-/** How agents and code come to this hub. */
-export function Connect() {
-  const { origin } = location;
+/** How an agent's host comes to this hub, and a notebook page. */
+export function Connect(_: { hub: LiveHub }) {
+  const [name, setName] = useState(agentHosts[0]?.name ?? '');
+  const host = agentHosts.find((each) => each.name === name);
   return (
-    <>
-      <Section title="An agent, to this hub">
-        <p>In a terminal. It prints what to put where; with --write it merges that into the file of the host.</p>
-        {hosts.map(([title, name]) => (
-          <div class="host" key={name}>
-            <h3>{title}</h3>
-            <Copy label={`the command for ${title}`} text={`notebridge setup ${name} --url ${origin}`} />
-          </div>
-        ))}
+    <View title="Connect">
+      <Section title="An agent">
+        <fieldset class="hosts">
+          <legend>Which host does it run in?</legend>
+          {agentHosts.map((each) => (
+            <label key={each.name}>
+              <input type="radio" name="host" value={each.name} checked={each.name === name} onChange={() => setName(each.name)} />{' '}
+              {each.title}
+            </label>
+          ))}
+        </fieldset>
+        {host === undefined ? null : <Steps host={host} url={`${location.origin}/mcp`} />}
       </Section>
-      <Section title="Code in a kernel">
-        <p>Python and TypeScript import the tools as functions. A package of them is written by:</p>
-        <Copy label="the command" text="notebridge generate --out generated" />
+      <Section title="Code">
         <p>
-          Code outside of a notebook needs a token: <a href="#grants">issue a grant</a>.
+          Code in a notebook or script calls tools with a <a href={hrefOf('grants')}>grant</a> in the variable <code>NOTEBRIDGE_TOKEN</code>
+          . This writes a Python package with one function for each tool:
+        </p>
+        <Copy text="notebridge generate" label="Command that writes the package" />
+      </Section>
+      <Section title="A notebook page">
+        <p>
+          Where the hub serves a notebook page such as Google Colab, <a href="/connect">the page that shows what keeps it away</a> says what
+          to do next. It is opened by the address that the agent’s open tool gives.
         </p>
       </Section>
-    </>
+    </View>
+  );
+}
+
+/** A snippet names the variable that holds the token, never the token. */
+function Steps({ host: { name, title, snippet, ownCommand, afterwards }, url }: { host: AgentHost; url: string }) {
+  if (snippet === undefined)
+    return (
+      <ol class="steps">
+        <li>
+          {title} starts a command for each server; this has it start Notebridge itself, on stdio.
+          <Copy text={`notebridge setup ${name} --write`} label="Setup command" />
+        </li>
+        <li>{afterwards}</li>
+      </ol>
+    );
+  return (
+    <ol class="steps">
+      <li>
+        Give it a grant, in the shell that {title} is started from:
+        <Copy text="export NOTEBRIDGE_AGENT_TOKEN=$(notebridge grant --agent --ttl 30d)" label="Command that issues a grant" />
+      </li>
+      <li>
+        Have this hub written into its settings:
+        <Copy text={`notebridge setup ${name} --url ${url} --write`} label="Setup command" />
+        <details>
+          <summary>Or by hand</summary>
+          <Copy text={snippet(url)} label={`Settings of ${title}`} />
+          {ownCommand === undefined ? null : <Copy text={ownCommand(url)} label={`Command of ${title}`} />}
+        </details>
+      </li>
+      <li>{afterwards}</li>
+    </ol>
   );
 }

@@ -1,40 +1,38 @@
-import { useState } from 'preact/hooks';
-import { lines, pretty } from '../format.js';
-import { Nothing } from '../parts.js';
+import { useId, useState } from 'preact/hooks';
+import { lines, oneLine } from '../format.js';
+import { Box, Json, Nothing } from '../parts.js';
 
-/** Pictures that a browser draws without running anything. */
+/** Pictures that a browser draws without running anything; SVG is none. */
 const pictureTypes = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
 
-interface Block {
-  type?: unknown;
-  text?: unknown;
-  data?: unknown;
-  mimeType?: unknown;
-}
+type Block = { [member: string]: unknown };
 
-/** What a tool answered: its blocks as a person reads them, or as they came. */
-export function Result({ result }: { result: unknown }) {
+/** What a tool answered: its blocks as a person reads them, or all of it as it came (`raw`). */
+export function Result({ result, raw = result }: { result: unknown; raw?: unknown }) {
+  const id = useId();
   const [isRaw, setRaw] = useState(false);
-  const blocks = blocksOf(result);
-  const { structuredContent } = (result ?? {}) as { structuredContent?: unknown };
   if (result === null || result === undefined) return <Nothing>Nothing.</Nothing>;
-  if (blocks === undefined) return <pre class="values">{typeof result === 'string' ? lines(result) : pretty(result)}</pre>;
+  if (typeof result === 'string') return <Box text={lines(result)} label="Result" />;
+  const blocks = blocksOf(result);
+  if (blocks === undefined) return <Json value={result} label="Result" />;
+  const { structuredContent, structured_content: ofCode = structuredContent } = result as Block;
   return (
     <>
-      <label class="choice">
-        <input type="checkbox" checked={isRaw} onChange={(event) => setRaw(event.currentTarget.checked)} /> As it came
-      </label>
+      <p class="choice">
+        <input id={id} type="checkbox" checked={isRaw} onChange={(event) => setRaw(event.currentTarget.checked)} />{' '}
+        <label for={id}>As it came</label>
+      </p>
       {isRaw ? (
-        <pre class="values">{pretty(result)}</pre>
+        <Json value={raw} label="Result as it came" />
       ) : (
         <>
           {blocks.map((block, at) => (
             <OneBlock key={at} block={block} />
           ))}
-          {structuredContent === undefined ? null : (
+          {ofCode === undefined ? null : (
             <details>
               <summary>Structured content</summary>
-              <pre class="values">{pretty(structuredContent)}</pre>
+              <Json value={ofCode} label="Structured content" />
             </details>
           )}
         </>
@@ -45,13 +43,14 @@ export function Result({ result }: { result: unknown }) {
 
 function OneBlock({ block }: { block: Block }) {
   const { type, text, data, mimeType } = block;
-  if (type === 'text' && typeof text === 'string') return <pre class="values">{lines(text)}</pre>;
+  if (type === 'text' && typeof text === 'string') return <Box text={lines(text)} label="Text" />;
   if (type === 'image' && typeof data === 'string' && typeof mimeType === 'string' && pictureTypes.has(mimeType))
-    return <img class="picture" alt="What the tool answered" src={`data:${mimeType};base64,${data.replaceAll(/[^\w+/=-]/g, '')}`} />;
-  return <pre class="values">{pretty(block)}</pre>;
+    return <img class="answer" alt={`Answer of the tool, ${oneLine(mimeType)}`} src={`data:${mimeType};base64,${data}`} />;
+  return <Json value={block} label="Block" />;
 }
 
 function blocksOf(result: unknown): readonly Block[] | undefined {
   if (typeof result !== 'object' || result === null || !('content' in result) || !Array.isArray(result.content)) return undefined;
-  return result.content.filter((block): block is Block => typeof block === 'object' && block !== null);
+  const { content } = result;
+  return content.length > 0 && content.every((block) => typeof block === 'object' && block !== null) ? content : undefined;
 }

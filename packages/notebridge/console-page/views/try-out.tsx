@@ -1,67 +1,80 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
-import { exampleOf } from '../example-of.js';
-import { duration, lines, oneLine, pretty } from '../format.js';
-import type { HubState } from '../hub-state.js';
-import type { Server, Tool } from '../owner-api.js';
-import { Copy, messageOf, Nothing, Section, useHub } from '../parts.js';
-import { ask, send } from '../session.js';
-import { Result } from './result.js';
+import { useEffect, useState } from 'preact/hooks';
+import { lines, oneLine } from '../format.js';
+import type { LiveHub } from '../live-hub.js';
+import { Box, Fault, Json, messageOf, Nothing, Section, useHub, View } from '../parts.js';
+import { hrefOf } from '../route.js';
+import { ask, pathOf } from '../session.js';
+import { spellingsOf } from '../try-out/same-call.js';
+import type { Server, Tool } from '../wire.js';
+import { Copy } from './copy.js';
+import { ToolForm } from './tool-form.js';
 
 /** Calls any tool, as the owner. */
-export function TryOut({ hub, server, tool }: { hub: HubState; server: string | undefined; tool: string | undefined }) {
+export function TryOut({
+  hub,
+  server: serverName,
+  tool: toolName,
+}: {
+  hub: LiveHub;
+  server: string | undefined;
+  tool: string | undefined;
+}) {
   useHub(hub);
-  const chosen = hub.servers.find(({ name }) => name === server);
-  const found = chosen?.tools?.find(({ name }) => name === tool);
-  useEffect(() => {
-    // Asked for once: a server that was not needed yet is started by it.
-    if (server !== undefined && chosen !== undefined && chosen.tools === null)
-      ask(`/servers/${encodeURIComponent(server)}`).then(
-        () => hub.refresh(),
-        () => {},
-      );
-  }, [server, chosen?.tools === null]);
+  const { servers } = hub.told;
+  const server = servers.find(({ name }) => name === serverName);
+  const fault = useTools(hub, server);
+  const tool = server?.tools?.find(({ name }) => name === toolName);
   return (
-    <>
-      <Section>
-        <form class="filters" onSubmit={(event) => event.preventDefault()}>
-          <Choice label="Server" names={hub.servers.map(({ name }) => name)} value={server} onChoose={(name) => go(name)} />
-          <Choice
-            label="Tool"
-            names={(chosen?.tools ?? []).map(({ name }) => name)}
-            value={tool}
-            onChoose={(name) => go(server ?? '', name)}
-          />
-        </form>
-        {server === undefined ? <Nothing>Choose a server, then one of its tools.</Nothing> : null}
-        {chosen?.tools === null ? <Nothing>Asking for its tools …</Nothing> : null}
-      </Section>
-      {chosen === undefined || found === undefined ? null : <Form key={`${server} ${tool}`} server={chosen} tool={found} />}
-    </>
+    <View title="Try out">
+      <div class="filters">
+        <Chooser label="Server" names={servers.map(({ name }) => name)} value={serverName} onChoose={(name) => go(name)} />
+        <Chooser
+          label="Tool"
+          names={(server?.tools ?? []).map(({ name }) => name)}
+          value={toolName}
+          onChoose={(name) => go(serverName ?? '', name)}
+        />
+      </div>
+      <Fault text={fault} />
+      <Hint server={server} serverName={serverName} tool={tool} toolName={toolName} />
+      {server === undefined || tool === undefined ? null : (
+        <OneTool key={`${server.name}\0${tool.name}`} server={server.name} tool={tool} />
+      )}
+    </View>
   );
 }
 
-function go(server: string, tool?: string): void {
-  location.hash = ['#try', server, ...(tool === undefined ? [] : [tool])]
-    .map((part, at) => (at === 0 ? part : encodeURIComponent(part)))
-    .join('/');
+/** Has a server asked for its tools that was not asked yet, which starts it. Returns why that failed. */
+function useTools(hub: LiveHub, server: Server | undefined): string | undefined {
+  const [fault, setFault] = useState<string>();
+  const name = server?.tools === null ? server.name : undefined;
+  useEffect(() => {
+    setFault(undefined);
+    if (name === undefined) return;
+    ask(`/servers${pathOf(name)}`)
+      .then(() => hub.refresh())
+      .catch((error: unknown) => setFault(messageOf(error)));
+  }, [hub, name]);
+  return fault;
 }
 
-function Choice({
-  label,
-  names,
-  value = '',
-  onChoose,
-}: {
+function go(...names: string[]): void {
+  location.hash = hrefOf('try', ...names.filter((name) => name !== ''));
+}
+
+interface ChooserProps {
   label: string;
-  names: string[];
-  value?: string | undefined;
+  names: readonly string[];
+  value: string | undefined;
   onChoose: (name: string) => void;
-}) {
+}
+
+function Chooser({ label, names, value = '', onChoose }: ChooserProps) {
   return (
     <label>
       {label}{' '}
       <select value={value} disabled={names.length === 0} onChange={(event) => onChoose(event.currentTarget.value)}>
-        <option value="">–</option>
+        <option value="">choose …</option>
         {names.map((name) => (
           <option key={name} value={name}>
             {oneLine(name)}
@@ -72,121 +85,48 @@ function Choice({
   );
 }
 
-interface Answer {
-  result?: unknown;
-  fault?: string;
-  tookMs: number;
+function Hint({
+  server,
+  serverName,
+  tool,
+  toolName,
+}: {
+  server: Server | undefined;
+  serverName: string | undefined;
+  tool: Tool | undefined;
+  toolName: string | undefined;
+}) {
+  if (serverName === undefined)
+    return <Nothing>Choose a server and one of its tools. The call is made as yours, and is in the audit.</Nothing>;
+  if (server === undefined) return <Nothing>The hub has no server of this name (any more).</Nothing>;
+  if (server.tools === null) return <Nothing>Asking it for its tools …</Nothing>;
+  if (toolName === undefined) return <Nothing>{server.tools.length === 0 ? 'It has no tools.' : 'Choose one of its tools.'}</Nothing>;
+  return tool === undefined ? <Nothing>It has no tool of this name (any more).</Nothing> : null;
 }
 
-function Form({ server: { name }, tool }: { server: Server; tool: Tool }) {
-  const [text, setText] = useState(() => JSON.stringify(exampleOf(tool.input_schema) ?? {}, undefined, 2));
-  const [answer, setAnswer] = useState<Answer>();
-  const [running, setRunning] = useState<AbortController>();
-  const leaving = useRef<AbortController>(undefined);
-  useEffect(() => () => leaving.current?.abort(), []);
-  const parsed = parse(text);
-  const run = async (): Promise<void> => {
-    const controller = new AbortController();
-    const startedAt = performance.now();
-    leaving.current = controller;
-    setRunning(controller);
-    setAnswer(undefined);
-    const outcome = await call({ server: name, tool: tool.name, args: text, signal: controller.signal }).catch((error: unknown) => ({
-      fault: controller.signal.aborted ? 'You cancelled it.' : messageOf(error),
-    }));
-    setRunning(undefined);
-    setAnswer({ ...outcome, tookMs: performance.now() - startedAt });
-  };
+function OneTool({ server, tool }: { server: string; tool: Tool }) {
+  const [json, setJson] = useState('{}');
   return (
     <>
-      <Section title={oneLine(tool.name)}>
-        <pre class="values">{lines(tool.description ?? 'Its server says nothing of it.')}</pre>
+      <Section
+        title={oneLine(tool.name)}
+        beside={tool.needs_approval ? <span class="tag">needs approval: calling it here is yours</span> : null}
+      >
+        <Box text={lines(tool.description ?? 'Its server says nothing about it.')} label="Description" />
         <details>
-          <summary>What it takes</summary>
-          <pre class="values">{pretty(tool.input_schema)}</pre>
+          <summary>Schema of its arguments</summary>
+          <Json value={tool.input_schema} label="Schema of its arguments" />
         </details>
-        <label class="field">
-          Arguments, as JSON
-          <textarea
-            spellcheck={false}
-            rows={Math.min(20, text.split('\n').length + 2)}
-            value={text}
-            aria-invalid={parsed !== undefined}
-            onInput={(event) => setText(event.currentTarget.value)}
-          />
-        </label>
-        {parsed === undefined ? null : <p class="fault">{parsed}</p>}
-        <p class="actions">
-          {running === undefined ? (
-            <button type="button" class="main" disabled={parsed !== undefined} onClick={() => void run()}>
-              Call it
-            </button>
-          ) : (
-            <button type="button" onClick={() => running.abort()}>
-              Cancel
-            </button>
-          )}
-          <span class="count">A call of yours: it is made at once, and is in the audit.</span>
-        </p>
       </Section>
-      {answer === undefined ? null : (
-        <Section title="Answer" beside={<span class="count">{duration(answer.tookMs)}</span>}>
-          {answer.fault === undefined ? <Result result={answer.result} /> : <pre class="values fault">{lines(answer.fault)}</pre>}
-        </Section>
-      )}
-      <Section title="The same from elsewhere">
-        <SameCall server={name} tool={tool.name} args={parsed === undefined ? JSON.stringify(JSON.parse(text)) : '{}'} />
+      <ToolForm server={server} tool={tool} onArguments={setJson} />
+      <Section title="The same call from elsewhere">
+        {spellingsOf({ origin: location.origin, server, tool: tool.name, json }).map(({ title, text }) => (
+          <div key={title}>
+            <h3>{title}</h3>
+            <Copy text={text} label={title} />
+          </div>
+        ))}
       </Section>
-    </>
-  );
-}
-
-/** Numbers stay as they were typed: the text itself is sent. */
-async function call(options: { server: string; tool: string; args: string; signal: AbortSignal }): Promise<Omit<Answer, 'tookMs'>> {
-  const { server, tool, args, signal } = options;
-  const path = `/api/v1/mcp/proxy/${encodeURIComponent(server)}/tools/${encodeURIComponent(tool)}`;
-  const headers = { 'notebridge-typed': 'true' };
-  const response = await send(path, { method: 'POST', headers, body: `{"arguments":${args}}`, signal });
-  const { success, result, error, content, structured_content: structured } = (await response.json()) as ProxyAnswer;
-  if (!success && content === undefined) return { fault: error ?? 'It failed, and did not say why.' };
-  if (content === undefined) return { result: areBlocks(result) ? { content: result } : result };
-  return { result: { content, ...(success ? { structuredContent: structured ?? result } : { isError: true, error }) } };
-}
-
-/** Of what is no text alone the tool proxy answers the blocks themselves. */
-function areBlocks(value: unknown): boolean {
-  const isBlock = (part: unknown): boolean => typeof part === 'object' && part !== null && 'type' in part && typeof part.type === 'string';
-  return Array.isArray(value) && value.length > 0 && value.every(isBlock);
-}
-
-interface ProxyAnswer {
-  success: boolean;
-  result: unknown;
-  error: string | null;
-  content?: unknown;
-  structured_content?: unknown;
-}
-
-/** Why it is no object of JSON; undefined if it is one. */
-function parse(text: string): string | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? undefined : 'The arguments must be an object: { … }';
-  } catch (error) {
-    return messageOf(error);
-  }
-}
-
-function SameCall({ server, tool, args }: { server: string; tool: string; args: string }) {
-  const quoted = (part: string): string => `'${part.replaceAll("'", "'\\''")}'`;
-  const url = `${location.origin}/api/v1/mcp/proxy/${encodeURIComponent(server)}/tools/${encodeURIComponent(tool)}`;
-  return (
-    <>
-      <Copy label="the command" text={`notebridge call ${quoted(server)} ${quoted(tool)} ${quoted(args)}`} />
-      <Copy
-        label="the command of curl"
-        text={`curl ${quoted(url)} -H "Authorization: Bearer $(notebridge grant --allow ${quoted(`${server}:${tool}`)})" --json ${quoted(`{"arguments":${args}}`)}`}
-      />
     </>
   );
 }

@@ -1,0 +1,72 @@
+import { parseJson, printJson } from '@notebridge/kit/exact-json';
+import { writeOutHidden } from '../../src/util/hidden-characters.js';
+import { proxyPath } from './proxy-path.js';
+
+interface CallOfTool {
+  origin: string;
+  server: string;
+  tool: string;
+  /** The arguments, as JSON. */
+  json: string;
+}
+
+export interface Spelling {
+  title: string;
+  text: string;
+}
+
+/** The same call for elsewhere. No token stands in any of them: they name a variable. */
+export function spellingsOf(call: CallOfTool): Spelling[] {
+  return [
+    // A name that cannot be seen whole is not for a shell.
+    ...(isPlain(call.server) && isPlain(call.tool) ? [{ title: 'notebridge call', text: commandOf(call) }] : []),
+    { title: 'curl', text: curlOf(call) },
+    { title: 'Python', text: pythonOf(call) },
+  ];
+}
+
+function commandOf({ server, tool, json }: CallOfTool): string {
+  return `notebridge call ${quoted(server)} ${quoted(tool)} ${quoted(compact(json))}`;
+}
+
+function curlOf({ origin, server, tool, json }: CallOfTool): string {
+  return [
+    grantLine(server, tool),
+    `curl -s ${quoted(`${origin}${proxyPath(server, tool)}`)} \\`,
+    `  -H "Authorization: Bearer $NOTEBRIDGE_TOKEN" -H 'Content-Type: application/json' \\`,
+    `  -d ${quoted(`{"arguments":${compact(json)}}`)}`,
+  ].join('\n');
+}
+
+function pythonOf({ origin, server, tool, json }: CallOfTool): string {
+  return `import json, os, urllib.request
+
+request = urllib.request.Request(
+    ${JSON.stringify(`${origin}${proxyPath(server, tool)}`)},
+    data=${JSON.stringify(`{"arguments":${compact(json)}}`)}.encode(),
+    headers={"Authorization": "Bearer " + os.environ["NOTEBRIDGE_TOKEN"], "Content-Type": "application/json"},
+)
+with urllib.request.urlopen(request) as answer:
+    print(json.load(answer)["result"])`;
+}
+
+function grantLine(server: string, tool: string): string {
+  const pattern = isPlain(server) && isPlain(tool) ? `${server}:${tool}` : '*:*';
+  return `export NOTEBRIDGE_TOKEN=$(notebridge grant --allow ${quoted(pattern)})`;
+}
+
+/** JSON on one line; a character that cannot be seen is written by its number. */
+function compact(json: string): string {
+  return printJson(parseJson(json)).replaceAll(/[^\x20-\x7e]/g, (unit) =>
+    isPlain(unit) && !/[\ud800-\udfff]/.test(unit) ? unit : `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
+
+function isPlain(text: string): boolean {
+  return writeOutHidden(text) === text;
+}
+
+/** As one word of a POSIX shell. */
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}

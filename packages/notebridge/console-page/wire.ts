@@ -1,0 +1,107 @@
+/** What the owner's routes answer, as far as this page reads it. */
+
+export interface HubReport {
+  version: string;
+  pid: number;
+  started_at: string;
+  config_file: string | null;
+  code_mode: boolean;
+  servers: ServerState[];
+  calls: CallTotals;
+  approvals: number;
+  grants: number;
+}
+
+export interface CallTotals {
+  made: number;
+  failed: number;
+  running: number;
+}
+
+export interface ServerState {
+  name: string;
+  status: string;
+  /** Milliseconds since the epoch. */
+  since: number;
+  pid: number | null;
+  restarts: number;
+  in_flight: number;
+  reason: string | null;
+  /** False: built in. */
+  is_config: boolean;
+  expose: string;
+  description: string | null;
+}
+
+export interface Server extends ServerState {
+  /** Null: not asked for yet. */
+  tools: Tool[] | null;
+}
+
+export interface Tool {
+  name: string;
+  /** What agents call it; null if it is not shown to them. */
+  agent_name: string | null;
+  description: string | null;
+  input_schema: unknown;
+  output_schema: unknown;
+  annotations: unknown;
+  needs_approval: boolean;
+}
+
+export interface Call {
+  id: string;
+  call_id: string;
+  parent: string | null;
+  state: 'running' | 'ended';
+  method: string;
+  server: string | null;
+  tool: string | null;
+  caller: { kind: string; grant_id: string | null; label: string | null; client: string | null; session: string | null };
+  door: string;
+  started_at: string;
+  duration_ms: number | null;
+  /** Null while it runs. */
+  outcome: string | null;
+  bytes_in: number;
+  bytes_out: number;
+}
+
+export interface WholeCall extends Call {
+  arguments: unknown;
+  arguments_left_out?: boolean;
+  result: unknown;
+  result_left_out?: boolean;
+}
+
+export interface Approval {
+  id: string;
+  server: string;
+  tool: string;
+  /** One line for each argument. */
+  arguments: string;
+  caller: string;
+  since: string;
+  ends_at: string;
+}
+
+export interface Grant {
+  id: string;
+  label: string | null;
+  allow: string[];
+  read_only: boolean;
+  door: string;
+  created_at: string;
+  expires_at: string;
+  calls: number | null;
+  per_minute: number | null;
+  concurrent: number | null;
+  used: number;
+}
+
+export interface LogLine {
+  id: number;
+  time: string;
+  level: string;
+  msg: string;
+}

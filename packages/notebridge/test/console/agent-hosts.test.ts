@@ -1,0 +1,22 @@
+import { parse } from 'smol-toml';
+import { describe, expect, it } from 'vitest';
+import { agentHosts } from '../../console-page/agent-hosts.js';
+import { hosts } from '../../src/cli/setup/hosts.js';
+
+const url = 'http://127.0.0.1:8765/mcp';
+
+describe('the hosts that the console shows', () => {
+  it('are those of `notebridge setup`, in its order', () => {
+    expect(agentHosts.map(({ name, title, afterwards }) => ({ name, title, afterwards }))).toEqual(
+      hosts.map(({ name, title, afterwards }) => ({ name, title, afterwards })),
+    );
+  });
+
+  it.each(hosts)('have its settings and its command: $name', ({ name, format, container, connection }) => {
+    const shown = agentHosts.find((host) => host.name === name);
+    const text = shown?.snippet?.(url);
+    const settings = text === undefined ? undefined : format === 'toml' ? parse(text) : (JSON.parse(text) as unknown);
+    expect(settings).toEqual(connection && { [container]: { notebridge: connection.entry(url) } });
+    expect(shown?.ownCommand?.(url)).toEqual(connection?.ownCommand?.(url));
+  });
+});
