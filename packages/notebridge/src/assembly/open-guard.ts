@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { CallContext } from '../core/call-context.js';
+import { CallObservers } from '../core/call-observers.js';
 import type { Tool } from '../core/mcp.js';
 import { codeModeServer, type ToolAddress } from '../core/tool-address.js';
 import { Admission } from '../grants/admission.js';
@@ -42,6 +43,8 @@ export interface OpenGuard {
   refusals: Refusals;
   /** Those that run, and the last ones, for the owner to look at. */
   calls: RecentCalls;
+  /** Who else is told of each call may be added. */
+  observers: CallObservers;
   /** Calls that wait for the owner. */
   pending: PendingApprovals;
   /** Writes the last lines of the audit. Closing twice is harmless. */
@@ -58,6 +61,7 @@ export function openGuard(settings: Settings, parts: GuardedParts, grants: Grant
   const admission = new Admission({ store, delegations, isTrusted: (server) => policy().isTrusted(server) });
   const audit = openAudit(settings);
   const calls = new RecentCalls({ keeps: settings.config.keepCalls });
+  const observers = new CallObservers(calls);
   const pending = new PendingApprovals();
   const { redactor } = settings;
   const labelOf = (grantId: string): string | undefined => admission.labelOf(grantId);
@@ -66,7 +70,7 @@ export function openGuard(settings: Settings, parts: GuardedParts, grants: Grant
   const middleware = createGuard({
     admission,
     audit,
-    observer: calls,
+    observer: observers,
     approvals,
     resolve: (name) => ofCodeMode(name) ?? servers?.provider.addressOf(name),
     learn: (name, context) => (ofCodeMode(name) === undefined ? servers?.provider.learn(name, context) : undefined),
@@ -79,7 +83,7 @@ export function openGuard(settings: Settings, parts: GuardedParts, grants: Grant
     refusals.close();
     audit?.close();
   };
-  return { middleware, admission, refusals, calls, pending, close };
+  return { middleware, admission, refusals, calls, observers, pending, close };
 }
 
 /** Of this user, unless the config names another file. */
