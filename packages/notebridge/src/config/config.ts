@@ -79,6 +79,8 @@ export interface Config {
   };
   /** Which calls of servers a person is asked about. Default `none`. */
   approve: ApprovalMode;
+  /** What is counted and told to those who watch. Default: nothing. */
+  telemetry: { metrics: boolean };
   limits: Limits;
 }
 
@@ -99,6 +101,7 @@ export function defaultConfig(baseDir: string): Config {
     exchange: [],
     codeMode,
     approve: 'none',
+    telemetry: { metrics: false },
     limits,
   };
 }

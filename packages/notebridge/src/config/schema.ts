@@ -173,6 +173,8 @@ const doorAuth = z.strictObject(
   { error: 'an object with "issuer", "audience" and "scopes"' },
 );
 
+const telemetry = z.strictObject({ metrics: flag.default(false) }, { error: 'an object with "metrics"' });
+
 const notebridge = z.strictObject(
   {
     middleware: z.array(filled, { error: 'a list of module paths' }).default([]),
@@ -186,6 +188,7 @@ const notebridge = z.strictObject(
       .union([flag.transform((enabled) => codeMode.parse({ enabled })), codeMode], { error: 'true, false, or an object of limits' })
       .default({ ...defaultCodeModeLimits, enabled: false, tools: 'own', allowDirectCalls: false, typeCheck: 'auto' }),
     approve: approve.default('none'),
+    telemetry: telemetry.prefault({}),
     limits: limits.prefault({}),
   },
   { error: 'an object' },
@@ -225,6 +228,7 @@ const notebridgeParts: Record<string, z.ZodObject> = {
   exchange: exchangeRule,
   auth: doorAuth,
   codeMode,
+  telemetry,
 };
 
 function oneOf<const Names extends readonly [string, ...string[]]>(...names: Names): z.ZodEnum<{ [Name in Names[number]]: Name }> {
