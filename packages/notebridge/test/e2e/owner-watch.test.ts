@@ -109,9 +109,9 @@ describe.skipIf(executablePath === undefined)(
       await page.getByLabel('Token').fill('no töken');
       await page.getByRole('button', { name: 'Watch' }).click();
       await page.getByText('This is no token').waitFor();
-    await page.getByLabel('Token').fill(`nbg_${'x'.repeat(43)}`);
-    await page.keyboard.press('Enter');
-    await page.getByText('The token is none that was issued here').waitFor();
+      await page.getByLabel('Token').fill(`nbg_${'x'.repeat(43)}`);
+      await page.keyboard.press('Enter');
+      await page.getByText('The token is none that was issued here').waitFor();
       await page.getByLabel('Token').fill(` ${token}\n`);
       await page.keyboard.press('Enter');
       await page.getByText('watching', { exact: true }).waitFor();

@@ -6,6 +6,7 @@ import type { PendingApprovals } from '../../grants/approvals/pending-approvals.
 import type { RecentCalls } from '../../recent/recent-calls.js';
 import type { RecentLog } from '../../recent/recent-log.js';
 import type { SeenCall } from '../../recent/seen-call.js';
+import { ownVersion } from '../../state/own-files.js';
 import type { Redacting } from '../../util/redactor.js';
 import { type Authenticate, Authenticator } from '../http/authenticator.js';
 import type { HttpApp } from '../http/http-app.js';
@@ -18,6 +19,7 @@ import { OwnerEvents } from './event-route.js';
 import { GrantRoutes, type GrantRoutesOptions } from './grant-routes.js';
 import { type DescribedHub, describeHub } from './hub-status.js';
 import { answerLog } from './log-route.js';
+import { createOwnerOpenApi } from './openapi.js';
 import { controlServer, serverActions } from './server-routes.js';
 import { unknownServer } from './unknown-server.js';
 
@@ -62,6 +64,9 @@ export function createOwnerDoor(
     addRoute(path, async (context) => context.sendJson(200, printMessage(await answer(context))), methods);
   const addByMethod = (path: string, answers: { readonly [method: string]: (context: HttpContext) => unknown }): void =>
     add(path, (context) => answers[context.request.method ?? '']?.(context), Object.keys(answers));
+  const description = printMessage(createOwnerOpenApi({ version: ownVersion(), prefix: ownerPrefix }));
+  // It tells nobody anything of this hub.
+  app.addRoute({ methods: ['GET', 'HEAD'], path: `${ownerPrefix}/openapi.json`, handle: (context) => context.sendJson(200, description) });
   pending.isWatched = true;
   calls.isOn = true;
   const status = { describe, pending, calls, countGrants: () => grants.store.list().length, ...hub };

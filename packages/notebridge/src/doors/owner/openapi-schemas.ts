@@ -1,0 +1,151 @@
+import type { JsonObject } from '@notebridge/kit/json';
+
+const text: JsonObject = { type: 'string' };
+const truth: JsonObject = { type: 'boolean' };
+const count: JsonObject = { type: 'integer', minimum: 0 };
+const time: JsonObject = { type: 'string', format: 'date-time' };
+const anything: JsonObject = {};
+const orNull = ({ type, ...rest }: JsonObject): JsonObject => ({ type: [type, 'null'] as string[], ...rest });
+const list = (items: JsonObject): JsonObject => ({ type: 'array', items });
+const ref = (name: string): JsonObject => ({ $ref: `#/components/schemas/${name}` });
+const oneOf = (...names: string[]): JsonObject => ({ type: 'string', enum: names });
+/** All members are always there, but for those that are named as optional; there are no others. */
+const object = (properties: JsonObject, optional: readonly string[] = []): JsonObject => ({
+  type: 'object',
+  properties,
+  required: Object.keys(properties).filter((name) => !optional.includes(name)),
+  additionalProperties: false,
+});
+const allOptional = (properties: JsonObject): JsonObject => object(properties, Object.keys(properties));
+
+const totals = object({ made: count, failed: count, running: count });
+
+const serverState: JsonObject = {
+  name: text,
+  status: oneOf('stopped', 'starting', 'running', 'restarting', 'failed', 'disabled'),
+  since: { ...count, description: 'When it came into this state, milliseconds since the epoch.' },
+  pid: { ...orNull(count), description: 'Of the process that was started; null where there is none of this machine.' },
+  restarts: count,
+  in_flight: count,
+  reason: { ...orNull(text), description: 'Why it failed or is started again.' },
+  is_config: { ...truth, description: 'False for a server that is built in.' },
+  expose: oneOf('direct', 'code', 'none'),
+  names: oneOf('prefixed', 'plain'),
+  description: orNull(text),
+};
+
+const call: JsonObject = {
+  id: { ...text, description: 'Rises with each call of this hub.' },
+  call_id: { ...text, description: 'Under which the audit and the log speak of it.' },
+  parent: { ...orNull(text), description: 'The `call_id` of the call whose code made it.' },
+  state: oneOf('running', 'ended'),
+  method: text,
+  server: orNull(text),
+  tool: orNull(text),
+  caller: object({
+    kind: oneOf('owner', 'grant', 'anonymous'),
+    grant_id: orNull(text),
+    label: orNull(text),
+    client: orNull(text),
+    session: orNull(text),
+  }),
+  door: text,
+  started_at: time,
+  duration_ms: { ...orNull({ type: 'number' }), description: 'Null while it runs.' },
+  outcome: { ...orNull(text), description: 'As in the audit; null while it runs.' },
+  bytes_in: count,
+  bytes_out: count,
+};
+
+const grant: JsonObject = {
+  id: text,
+  label: orNull(text),
+  allow: list(text),
+  read_only: truth,
+  door: oneOf('tools', 'agent', 'watch'),
+  created_at: time,
+  expires_at: time,
+  calls: orNull(count),
+  per_minute: orNull(count),
+  concurrent: orNull(count),
+  used: count,
+};
+
+const scope: JsonObject = {
+  allow: { ...list(text), description: 'Patterns `server:tool`. Default `*:*`.' },
+  read_only: { ...truth, description: 'Only tools that say that they change nothing. Default false.' },
+};
+
+const approval: JsonObject = {
+  id: text,
+  server: text,
+  tool: text,
+  arguments: { ...text, description: 'One line for each argument.' },
+  caller: text,
+  since: time,
+  ends_at: time,
+};
+
+/** The schemas of the description of the owner's API. */
+export const schemas: JsonObject = {
+  Hub: object({
+    role: oneOf('owner', 'watcher'),
+    version: text,
+    pid: count,
+    started_at: time,
+    config_file: orNull(text),
+    code_mode: truth,
+    servers: list(object(serverState)),
+    calls: totals,
+    approvals: count,
+    grants: count,
+  }),
+  Server: object({ ...serverState, tools: { ...orNull(list(ref('Tool'))), description: 'Null: not asked for yet.' } }),
+  Tool: object({
+    name: text,
+    agent_name: { ...orNull(text), description: 'What agents call it; null if it is not shown to them.' },
+    description: orNull(text),
+    input_schema: anything,
+    output_schema: anything,
+    annotations: anything,
+    needs_approval: truth,
+  }),
+  HubReport: object({
+    servers: list(ref('Server')),
+    policy: object({ code_mode: orNull(text), approvals: truth, owner_can_approve: truth }),
+  }),
+  Call: object(call),
+  WholeCall: object({ ...call, arguments: anything, arguments_left_out: truth, result: anything, result_left_out: truth }, [
+    'arguments_left_out',
+    'result_left_out',
+  ]),
+  Calls: object({ calls: list(ref('Call')), totals }),
+  Log: object({
+    lines: list(object({ id: count, time, level: text, msg: text, fields: { type: 'object' } })),
+    last: { ...count, description: 'For `after`.' },
+  }),
+  Approval: object(approval),
+  Approvals: object({ approvals: list(ref('Approval')) }),
+  Decision: object({ decision: oneOf('once', 'session', 'deny') }),
+  Grant: object(grant),
+  Grants: object({ grants: list(ref('Grant')) }),
+  GrantScope: allOptional(scope),
+  GrantTerms: allOptional({
+    ...scope,
+    label: text,
+    door: { ...oneOf('tools', 'agent', 'watch'), description: 'Default `tools`. With `watch` it has no scope and no bounds of calls.' },
+    ttl_seconds: { type: 'number', exclusiveMinimum: 0, maximum: 2_592_000, description: 'Default 3,600.' },
+    calls: count,
+    per_minute: count,
+    concurrent: count,
+  }),
+  IssuedGrant: object({ grant: ref('Grant'), token: text }),
+  GrantPreview: object({
+    tools: list(object({ server: text, tool: text, allowed: truth })),
+    servers_not_asked: { ...list(text), description: 'Servers whose tools are not known.' },
+  }),
+  Revoked: object({ revoked: truth }),
+  BindingsInput: object({ tag: text, input: anything, warnings: list(text), failed: count }),
+  ConsoleLink: object({ address: text }),
+  Refusal: object({ detail: text, error_code: text, call_id: text }, ['error_code', 'call_id']),
+};

@@ -1,0 +1,150 @@
+import type { JsonObject } from '@notebridge/kit/json';
+import { schemas } from './openapi-schemas.js';
+
+/** One route of the owner's API. Paths stand below its prefix. */
+interface Operation {
+  id: string;
+  summary: string;
+  description?: string;
+  /** Names of what the query may have, with what each means. */
+  query?: { readonly [name: string]: string };
+  /** The schema of the body, by its name. */
+  body?: string;
+  /** The schema of the answer, by its name. */
+  answer: string;
+  /** True: a grant that only watches opens it, too. */
+  isForWatchers?: true;
+}
+
+const callFilter = {
+  server: 'Calls of this server.',
+  tool: 'Calls of this tool.',
+  door: 'Calls that came in at this door.',
+  caller: '`owner`, `anonymous`, or the id of a grant.',
+  parent: 'The call whose code made them.',
+  outcome: 'As in the audit; `running`; `failed` for all but `ok`.',
+  limit: 'At most so many, 1 to 1,000. Default 100.',
+  before: 'Those before the call with this `id`: the next page.',
+};
+const logFilter = {
+  server: 'What this server printed, and what was said of it.',
+  call: 'What belongs to the call with this `call_id`.',
+  level: '`info`, `warn` or `error`, and above.',
+  limit: 'At most so many, 1 to 2,000. Default 200.',
+  after: 'Those behind the line with this `id`; waits up to 25 s for one.',
+};
+
+const operations: { readonly [path: string]: { readonly [method: string]: Operation } } = {
+  '': { get: { id: 'getHub', summary: 'The hub on one screen', answer: 'Hub', isForWatchers: true } },
+  '/servers': {
+    get: { id: 'listServers', summary: 'All servers with the tools that are known; starts none', answer: 'HubReport', isForWatchers: true },
+  },
+  '/servers/{name}': { get: { id: 'getServer', summary: 'One server with its tools; started if they are not known', answer: 'Server' } },
+  '/servers/{name}/start': { post: { id: 'startServer', summary: 'Start a server', answer: 'Server' } },
+  '/servers/{name}/stop': {
+    post: { id: 'stopServer', summary: 'Stop a server with its process; its next call starts it', answer: 'Server' },
+  },
+  '/servers/{name}/restart': { post: { id: 'restartServer', summary: 'Stop a server and start it', answer: 'Server' } },
+  '/calls': {
+    get: {
+      id: 'listCalls',
+      summary: 'The calls that run and the last 1,000 that ended, the newest first',
+      query: callFilter,
+      answer: 'Calls',
+      isForWatchers: true,
+    },
+  },
+  '/calls/{id}': { get: { id: 'getCall', summary: 'One call with what was sent and answered', answer: 'WholeCall' } },
+  '/calls/{id}/cancel': { post: { id: 'cancelCall', summary: 'End a call that runs, as its caller could', answer: 'Call' } },
+  '/logs': { get: { id: 'listLog', summary: 'The last lines of the log, the oldest first', query: logFilter, answer: 'Log' } },
+  '/approvals': { get: { id: 'listApprovals', summary: 'The calls that wait for the owner', answer: 'Approvals' } },
+  '/approvals/{id}': {
+    post: { id: 'decideApproval', summary: 'Allow or deny a call that waits', body: 'Decision', answer: 'Approval' },
+  },
+  '/grants': {
+    get: { id: 'listGrants', summary: 'The live grants, without tokens', answer: 'Grants' },
+    post: { id: 'issueGrant', summary: 'Issue a grant; the answer alone has its token', body: 'GrantTerms', answer: 'IssuedGrant' },
+  },
+  '/grants/preview': {
+    post: { id: 'previewGrant', summary: 'What a grant would open; issues none', body: 'GrantScope', answer: 'GrantPreview' },
+  },
+  '/grants/{id}': { delete: { id: 'revokeGrant', summary: 'Revoke a grant', answer: 'Revoked' } },
+  '/bindings': {
+    get: {
+      id: 'getBindingsInput',
+      summary: 'What bindings are made from',
+      query: { after: 'The `tag` that the caller has; waits up to 25 s until it is another one.' },
+      answer: 'BindingsInput',
+    },
+  },
+  '/console/links': { post: { id: 'newConsoleLink', summary: 'An address that opens the console, once', answer: 'ConsoleLink' } },
+};
+
+const json = (schema: JsonObject): JsonObject => ({ 'application/json': { schema } });
+const ref = (name: string): JsonObject => ({ $ref: `#/components/schemas/${name}` });
+
+/** The description of the owner's API for programs and people: OpenAPI 3.1. */
+export function createOwnerOpenApi({ version, prefix }: { version: string; prefix: string }): JsonObject {
+  const paths = Object.entries(operations).map(([path, methods]) => [
+    `${prefix}${path}`,
+    Object.fromEntries(Object.entries(methods).map(([method, operation]) => [method, describe(path, operation)])),
+  ]);
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Notebridge: the owner’s API',
+      version,
+      description:
+        'How a hub is, and what its owner does with it: what `notebridge status`, `logs` and the console are made of. Send the owner’s token as bearer token; `notebridge grant --door watch` issues one that opens the routes tagged `watch`.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    security: [{ owner: [] }],
+    tags: [
+      { name: 'owner', description: 'For the owner alone' },
+      { name: 'watch', description: 'For the owner, and for grants that only watch' },
+    ],
+    paths: { ...Object.fromEntries(paths), [`${prefix}/events`]: { get: eventsOperation } },
+    components: {
+      securitySchemes: {
+        owner: { type: 'http', scheme: 'bearer', description: 'The token of the owner, or of a grant that only watches.' },
+      },
+      schemas,
+      responses: { Refused: { description: 'Why it was not done, and what to do next.', content: json(ref('Refusal')) } },
+    },
+  };
+}
+
+function describe(path: string, { id, summary, description, query = {}, body, answer, isForWatchers }: Operation): JsonObject {
+  const ofPath = Array.from(path.matchAll(/\{(\w+)\}/g), ([, name = '']) => ({
+    name,
+    in: 'path',
+    required: true,
+    schema: { type: 'string' },
+  }));
+  const ofQuery = Object.entries(query).map(([name, text]) => ({ name, in: 'query', description: text, schema: { type: 'string' } }));
+  return {
+    operationId: id,
+    summary,
+    ...(description === undefined ? {} : { description }),
+    tags: [isForWatchers === true ? 'watch' : 'owner'],
+    parameters: [...ofPath, ...ofQuery],
+    ...(body === undefined ? {} : { requestBody: { required: true, content: json(ref(body)) } }),
+    responses: { 200: { description: 'The answer.', content: json(ref(answer)) }, ...refusals },
+  };
+}
+
+const refused: JsonObject = { $ref: '#/components/responses/Refused' };
+/** What every route may answer. */
+const refusals: JsonObject = { 401: refused, 403: refused, 422: refused, 429: refused, 500: refused };
+
+const eventsOperation: JsonObject = {
+  operationId: 'followEvents',
+  summary: 'What changes, as server-sent events',
+  description:
+    '`calls` has the calls that began or ended since the last such event, at most 200 four times a second, with the totals: the schema `Calls`. Any other event names a list that is to be asked for anew.',
+  tags: ['watch'],
+  responses: {
+    200: { description: 'A stream that does not end.', content: { 'text/event-stream': { schema: { type: 'string' } } } },
+    ...refusals,
+  },
+};

@@ -1,0 +1,105 @@
+import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ServedHub } from '../support/served-hub.js';
+import { fixtureServer } from '../support/upstreams.js';
+
+const prefix = '/api/v1/hub';
+
+describe('the description of the owner’s API', () => {
+  let hub: ServedHub;
+  let document: JsonObject & { paths: Record<string, Record<string, JsonObject>> };
+  beforeAll(async () => {
+    const shop = { command: process.execPath, args: [fixtureServer('approvals.mjs'), '/dev/null'], approve: 'writes' };
+    hub = await ServedHub.start({ servers: { shop }, args: ['--notebook', 'none'] });
+    document = (await (await hub.request(`${prefix}/openapi.json`)).json()) as typeof document;
+  });
+  afterAll(() => hub?.[Symbol.asyncDispose]());
+
+  it('is OpenAPI 3.1, to a public validator, and needs no token', async () => {
+    expect(document.openapi).toBe('3.1.0');
+    expect(await new Validator().validate(structuredClone(document))).toEqual({ valid: true });
+  });
+
+  it('has each route that there is, with its methods, and no other', async () => {
+    const { detail } = (await (await hub.request('/nothing')).json()) as { detail: string };
+    const served = (detail.split('There is: ')[1] ?? '').split(/, |\.$/).filter((route) => route.includes(` ${prefix}`));
+    const routes = served.flatMap((route) => {
+      const [methods = '', path = ''] = route.split(' ');
+      return methods.split('|').map((method) => `${method.toLowerCase()} ${path}`);
+    });
+    const described = Object.entries(document.paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => `${method} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`),
+    );
+    expect(described.sort()).toEqual(routes.filter((route) => !route.endsWith('/openapi.json')).sort());
+  });
+
+  it('says which routes a grant that watches opens', async () => {
+    const { token } = await hub.grant('--door', 'watch');
+    for (const [path, methods] of Object.entries(document.paths))
+      for (const [method, { tags }] of Object.entries(methods)) {
+        const { status, body } = await hub.request(path.replaceAll(/\{\w+\}/g, 'x'), { token, method: method.toUpperCase() });
+        await body?.cancel();
+        expect([method, path, status]).toEqual([method, path, (tags as string[]).includes('watch') ? 200 : 403]);
+      }
+  });
+
+  it('says what each route takes and answers', async () => {
+    const ajv = new Ajv2020({ strict: false, formats: { 'date-time': true } });
+    ajv.addSchema(document, 'api');
+    const seen = new Set<string>();
+    const ask = async (method: string, path: string, names: Record<string, string> = {}, body?: JsonObject): Promise<JsonObject> => {
+      const operation = document.paths[`${prefix}${path}`]?.[method] ?? {};
+      const schema = (of: unknown): string => String(schemaIn(of).$ref).replace('#', 'api#');
+      if (body !== undefined) expectValid(ajv, schema(operation.requestBody), body);
+      const at = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(names[name] ?? ''));
+      const response = await hub.request(`${prefix}${at}`, { token: hub.ownerToken, method: method.toUpperCase(), ...(body && { body }) });
+      const answer = (await response.json()) as JsonObject;
+      expect([path, response.status, answer]).toEqual([path, 200, answer]);
+      expectValid(ajv, schema((operation.responses as JsonObject)['200']), answer);
+      seen.add(`${method} ${prefix}${path}`);
+      return answer;
+    };
+    for (const path of ['', '/servers', '/approvals', '/grants', '/bindings']) await ask('get', path);
+    for (const action of ['stop', 'start', 'restart']) await ask('post', `/servers/{name}/${action}`, { name: 'shop' });
+    await ask('get', '/servers/{name}', { name: 'shop' });
+    const { grant } = await ask('post', '/grants', {}, { allow: ['shop:*'], label: 'x', ttl_seconds: 60, calls: 3 });
+    await ask('post', '/grants/preview', {}, { allow: ['shop:re*'], read_only: true });
+    await ask('get', '/grants');
+    await ask('delete', '/grants/{id}', { id: String((grant as JsonObject).id) });
+    const waiting = hub.call('shop', 'add', {}, hub.ownerToken);
+    await expect.poll(async () => ((await ask('get', '/approvals')).approvals as unknown[]).length).toBe(1);
+    const running = ((await ask('get', '/calls')).calls as JsonObject[])[0];
+    const [approval] = (await ask('get', '/approvals')).approvals as JsonObject[];
+    await ask('post', '/approvals/{id}', { id: String(approval?.id) }, { decision: 'once' });
+    await waiting;
+    await ask('get', '/calls/{id}', { id: String(running?.id) });
+    const cancelled = hub.call('shop', 'remove', {}, hub.ownerToken);
+    await expect.poll(async () => ((await ask('get', '/calls')).calls as JsonObject[])[0]?.tool).toBe('remove');
+    const [last] = (await ask('get', '/calls')).calls as JsonObject[];
+    await ask('post', '/calls/{id}/cancel', { id: String(last?.id) });
+    await cancelled;
+    await ask('get', '/logs');
+    await ask('post', '/console/links', {});
+    const described = Object.entries(document.paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => `${method} ${path}`),
+    );
+    expect([...seen, `get ${prefix}/events`].sort()).toEqual(described.sort());
+    // A refusal too.
+    const refused = await hub.request(`${prefix}/servers/none`, { token: hub.ownerToken });
+    expectValid(ajv, 'api#/components/schemas/Refusal', await refused.json());
+  });
+});
+
+function schemaIn(described: unknown): JsonObject {
+  const { content } = described as { content: { 'application/json': { schema: JsonObject } } };
+  return isJsonObject(content) ? content['application/json'].schema : {};
+}
+
+function expectValid(ajv: Ajv2020, schema: string, value: unknown): void {
+  const validate = ajv.getSchema(schema);
+  expect(validate, schema).toBeDefined();
+  validate?.(value);
+  expect({ schema, errors: validate?.errors ?? null, value }).toEqual({ schema, errors: null, value });
+}
