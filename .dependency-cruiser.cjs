@@ -17,6 +17,7 @@ const layers = [
     'recent',
     'recording',
     'skills',
+    'telemetry',
     'upstreams',
   ],
   ['hub.ts'],

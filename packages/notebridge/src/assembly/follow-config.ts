@@ -27,4 +27,4 @@ export function followConfig(
 }
 
 /** Parts of the config that are read once. */
-const lateKeys = ['middleware', 'limits', 'audit', 'keepCalls', 'exchange', 'auth', 'journal', 'codeMode'] as const;
+const lateKeys = ['middleware', 'limits', 'audit', 'keepCalls', 'exchange', 'auth', 'journal', 'codeMode', 'telemetry'] as const;

@@ -1,6 +1,7 @@
 import { type CodeModeLimits, type CodeModeStyle, defaultCodeModeLimits, type TypeCheckMode } from '../core/code-mode-limits.js';
 import type { DoorAuth } from '../core/door-auth.js';
 import type { ExchangeRule } from '../core/exchange-rule.js';
+import type { OtlpSettings } from '../core/otlp-settings.js';
 import type { ApprovalMode, ServerConfig } from '../core/server-config.js';
 import type { SkillFolder } from '../core/skill-folder.js';
 
@@ -50,6 +51,9 @@ export const defaultScriptTimeoutMs = 60_000;
 /** How long a grant lives that was given for a token of another issuer. Milliseconds. */
 export const defaultExchangedTtlMs = 900_000;
 
+/** How often traces and metrics are sent. Milliseconds. */
+export const defaultOtlpIntervalMs = 10_000;
+
 export interface Config {
   /** The file that was read, absolute; undefined if there is none. */
   file: string | undefined;
@@ -79,6 +83,8 @@ export interface Config {
   };
   /** Which calls of servers a person is asked about. Default `none`. */
   approve: ApprovalMode;
+  /** What is measured of calls, and where it is sent. Default: nothing. */
+  telemetry: { otlp?: OtlpSettings | undefined };
   limits: Limits;
 }
 
@@ -99,6 +105,7 @@ export function defaultConfig(baseDir: string): Config {
     exchange: [],
     codeMode,
     approve: 'none',
+    telemetry: {},
     limits,
   };
 }

@@ -106,6 +106,7 @@ function toConfig(file: string, { mcpServers, servers, notebridge }: CheckedConf
     auth: notebridge.auth,
     codeMode: notebridge.codeMode,
     approve: notebridge.approve,
+    telemetry: notebridge.telemetry,
     limits: notebridge.limits,
   };
 }
