@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { Later } from './later.js';
 import type { LiveHub } from './live-hub.js';
 import { State, useHub } from './parts.js';
-import { hrefOf, type Route, views } from './route.js';
+import { hrefOf, type Route, views, viewsOfWatchers } from './route.js';
 import { leave } from './session.js';
 import { Calls } from './views/calls.js';
 import { OneCall } from './views/one-call.js';
@@ -34,18 +34,20 @@ export function Frame({ hub, route }: { hub: LiveHub; route: Route }) {
 
 function Menu({ hub, route }: { hub: LiveHub; route: Route }) {
   useHub(hub);
-  const waiting = hub.told.approvals.length;
+  const { isOwner, told } = hub;
+  const waiting = isOwner ? told.approvals.length : (told.report?.approvals ?? 0);
+  const shown = views.filter(([name]) => isOwner || viewsOfWatchers.includes(name));
   return (
     <nav aria-label="Views">
       <ul>
-        {views.map(([name, title]) => (
+        {shown.map(([name, title]) => (
           <li key={name}>
             <a href={hrefOf(name)} aria-current={route.view === name ? 'page' : undefined}>
               {title}
               {name === 'overview' && waiting > 0 ? (
                 <span class="badge">
                   {waiting}
-                  <span class="unseen"> waiting for your approval</span>
+                  <span class="unseen"> waiting for {isOwner ? 'your' : 'the owner’s'} approval</span>
                 </span>
               ) : null}
             </a>
@@ -61,6 +63,8 @@ const said = { opening: 'opening', live: 'live', lost: 'hub is gone' };
 function Connection({ hub }: { hub: LiveHub }) {
   useHub(hub);
   const [isLeft, setLeft] = useState(false);
+  // Before the hub has said who this is, nobody is told so.
+  const isWatching = hub.told.report?.role === 'watcher';
   const signOut = (): void => {
     setLeft(true);
     void leave().then(() => location.reload());
@@ -70,6 +74,7 @@ function Connection({ hub }: { hub: LiveHub }) {
       <span role="status">
         <State name={said[hub.told.connection]} />
       </span>
+      {isWatching ? <span class="tag">watching only</span> : null}
       <button type="button" class="quiet" disabled={isLeft} onClick={signOut}>
         Sign out
       </button>
@@ -97,7 +102,9 @@ function Lost({ hub }: { hub: LiveHub }) {
 
 /** What is seldom opened is loaded when it is. */
 function Opened({ hub, route: { view, names, query } }: { hub: LiveHub; route: Route }) {
+  useHub(hub);
   const [first, second] = names;
+  if (!hub.isOwner && !viewsOfWatchers.includes(view)) return <Overview hub={hub} />;
   switch (view) {
     case 'overview':
       return <Overview hub={hub} />;

@@ -32,6 +32,11 @@ export class LiveHub {
   #isSettling = false;
   #refreshing: Promise<void> | undefined;
 
+  /** False: who only watches, and sees nothing that was sent, and changes nothing. */
+  get isOwner(): boolean {
+    return this.told.report?.role !== 'watcher';
+  }
+
   /** Calls after changes, at most once for each frame. Returns what ends it. */
   subscribe(listener: () => void): () => void {
     this.#listeners.add(listener);
@@ -70,6 +75,7 @@ export class LiveHub {
 
   /** After a decision, so that it is seen at once. */
   async refreshApprovals(): Promise<void> {
+    if (!this.isOwner) return;
     const { approvals } = await ask<{ approvals: Approval[] }>('/approvals');
     this.#set({ approvals });
   }
@@ -156,7 +162,8 @@ export class LiveHub {
   #noteFault(error: unknown): void {
     if (!(error instanceof HubFault) || error.status !== 401) return;
     forget();
-    this.#set({ signedOut: 'This tab is signed out: the hub was started anew, or its twelve hours are over.' });
+    const why = this.isOwner ? 'the hub was started anew, or its twelve hours are over' : 'its grant has ended';
+    this.#set({ signedOut: `This tab is signed out: ${why}.` });
   }
 
   #set(changes: Partial<Told>): void {

@@ -8,6 +8,9 @@ export const views = [
   ['connect', 'Connect'],
 ] as const;
 
+/** Those of who only watches. */
+export const viewsOfWatchers: readonly string[] = ['overview', 'calls', 'servers'] satisfies ViewName[];
+
 export type ViewName = (typeof views)[number][0];
 
 export interface Route {

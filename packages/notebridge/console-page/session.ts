@@ -33,6 +33,19 @@ export async function enter(): Promise<string | undefined> {
   }
 }
 
+/** Signs this tab in with a grant that only watches. Rejects as `ask` if it is none. */
+export async function watch(grant: string): Promise<void> {
+  const before = token;
+  token = grant;
+  try {
+    await ask('');
+    keep(grant);
+  } catch (error) {
+    token = before;
+    throw error;
+  }
+}
+
 /** Signs out: what this tab held opens nothing any more. */
 export async function leave(): Promise<void> {
   const ended = send('/console/leave', { method: 'POST' });

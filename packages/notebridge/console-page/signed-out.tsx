@@ -1,4 +1,6 @@
-import { View } from './parts.js';
+import { useState } from 'preact/hooks';
+import { Fault, messageOf, Section, View } from './parts.js';
+import { watch } from './session.js';
 
 /** In place of the console, in a tab that may not see it. */
 export function SignedOut({ why }: { why: string }) {
@@ -16,8 +18,47 @@ export function SignedOut({ why }: { why: string }) {
             In a terminal on the hub’s machine, run <code>notebridge console</code>. It opens this page signed in; each address it gives
             opens the console once, within 15 minutes.
           </p>
+          <Section title="Only to watch">
+            <WatchForm />
+          </Section>
         </View>
       </main>
     </>
+  );
+}
+
+/** For a screen that shows the hub to a team: its grant is given here, and stands in no address. */
+function WatchForm() {
+  const [text, setText] = useState('');
+  const [fault, setFault] = useState<string>();
+  const enter = async (): Promise<void> => {
+    // A header has no room for what a token never has.
+    const grant = text.replaceAll(/\s/g, '');
+    if (!/^[\w.~+/=-]{1,512}$/.test(grant)) return setFault('This is no token. Paste the one that the command printed.');
+    await watch(grant).then(
+      () => location.reload(),
+      (error: unknown) => setFault(messageOf(error)),
+    );
+  };
+  return (
+    <form
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault();
+        void enter();
+      }}
+    >
+      <p>
+        Paste the token of <code>notebridge grant --door watch --ttl 30d</code>: this tab then shows how the hub is, without what was sent
+        and answered, and changes nothing.
+      </p>
+      <div class="filters">
+        <label>
+          Token <input type="password" autoComplete="off" value={text} onInput={(event) => setText(event.currentTarget.value)} />
+        </label>
+        <button type="submit">Watch</button>
+      </div>
+      <Fault text={fault} />
+    </form>
   );
 }

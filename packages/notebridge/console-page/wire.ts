@@ -1,6 +1,7 @@
 /** What the owner's routes answer, as far as this page reads it. */
 
 export interface HubReport {
+  role: 'owner' | 'watcher';
   version: string;
   pid: number;
   started_at: string;

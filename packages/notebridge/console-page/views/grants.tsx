@@ -53,10 +53,7 @@ function NewGrant({ grant: { id, door, label }, token, onDone }: Issued & { onDo
       <h2 ref={heading} tabIndex={-1}>
         {oneLine(label ?? id)} is issued
       </h2>
-      <p>
-        This is its token, shown this once: the hub itself keeps only a digest. {door === 'agent' ? 'An agent’s host' : 'Code'} reads it
-        from the variable <code>{door === 'agent' ? 'NOTEBRIDGE_AGENT_TOKEN' : 'NOTEBRIDGE_TOKEN'}</code>.
-      </p>
+      <p>This is its token, shown this once: the hub itself keeps only a digest. {whereItGoes(door)}</p>
       <Copy text={token} label="Token of the new grant" />
       <p class="actions">
         <button type="button" onClick={onDone}>
@@ -66,6 +63,18 @@ function NewGrant({ grant: { id, door, label }, token, onDone }: Issued & { onDo
     </section>
   );
 }
+
+function whereItGoes(door: string) {
+  if (door === 'watch') return 'A screen is signed in with it on this page, at the same address without anything behind it.';
+  return (
+    <>
+      {door === 'agent' ? 'An agent’s host' : 'Code'} reads it from the variable{' '}
+      <code>{door === 'agent' ? 'NOTEBRIDGE_AGENT_TOKEN' : 'NOTEBRIDGE_TOKEN'}</code>.
+    </>
+  );
+}
+
+const holders: { readonly [door: string]: string } = { tools: 'code', agent: 'an agent', watch: 'who watches' };
 
 function List({ grants, onRevoked }: { grants: readonly Grant[]; onRevoked: () => void }) {
   if (grants.length === 0) return <Nothing>No grant is live: only you may call tools.</Nothing>;
@@ -104,9 +113,10 @@ function List({ grants, onRevoked }: { grants: readonly Grant[]; onRevoked: () =
               {grant.allow.map((pattern) => (
                 <code key={pattern}>{oneLine(pattern)}</code>
               ))}
+              {grant.door === 'watch' ? <span class="soft">nothing</span> : null}
               {grant.read_only ? <span class="tag">read-only</span> : null}
             </td>
-            <td class="wide">{grant.door === 'agent' ? 'an agent' : 'code'}</td>
+            <td class="wide">{holders[grant.door] ?? oneLine(grant.door)}</td>
             <td class="number">{grant.calls === null ? digits(grant.used) : `${digits(grant.used)} of ${digits(grant.calls)}`}</td>
             <td class="number wide">{clock(grant.expires_at)}</td>
             <td>

@@ -26,19 +26,19 @@ export function IssueForm({ hub, onIssued }: { hub: LiveHub; onIssued: (issued: 
   const [readOnly, setReadOnly] = useState(false);
   const [fault, setFault] = useState<string>();
   const [isBusy, setBusy] = useState(false);
+  const watches = door === 'watch';
   const issue = async (): Promise<void> => {
     if (isBusy) return;
-    if (allow.length === 0) return setFault('Choose at least one tool.');
+    if (!watches && allow.length === 0) return setFault('Choose at least one tool.');
     setBusy(true);
     setFault(undefined);
     const terms = {
-      allow,
       door,
-      read_only: readOnly,
       ttl_seconds: Number(seconds),
       ...(label.trim() !== '' && { label: label.trim() }),
+      ...(!watches && { allow, read_only: readOnly }),
       // What is no number is for the hub to refuse, in its words.
-      ...(calls.trim() !== '' && { calls: Number.isNaN(Number(calls)) ? calls : Number(calls) }),
+      ...(!watches && calls.trim() !== '' && { calls: Number.isNaN(Number(calls)) ? calls : Number(calls) }),
     };
     await ask<Issued>('/grants', { method: 'POST', body: terms }).then(onIssued, (error: unknown) => setFault(messageOf(error)));
     setBusy(false);
@@ -51,24 +51,32 @@ export function IssueForm({ hub, onIssued }: { hub: LiveHub; onIssued: (issued: 
         void issue();
       }}
     >
-      <ScopeChooser hub={hub} onChange={setAllow} />
       <p class="choice">
-        <label>
-          <input type="checkbox" checked={readOnly} onChange={(event) => setReadOnly(event.currentTarget.checked)} /> Only tools that say
-          they change nothing
-        </label>
-      </p>
-      <Preview allow={allow} readOnly={readOnly} />
-      <div class="filters">
-        <label>
-          Name <input type="text" value={label} placeholder="who it is for" onInput={(event) => setLabel(event.currentTarget.value)} />
-        </label>
         <label>
           For{' '}
           <select value={door} onChange={(event) => setDoor(event.currentTarget.value)}>
             <option value="tools">code</option>
             <option value="agent">an agent</option>
+            <option value="watch">a screen that only watches</option>
           </select>
+        </label>
+      </p>
+      <div hidden={watches}>
+        <ScopeChooser hub={hub} onChange={setAllow} />
+        <p class="choice">
+          <label>
+            <input type="checkbox" checked={readOnly} onChange={(event) => setReadOnly(event.currentTarget.checked)} /> Only tools that say
+            they change nothing
+          </label>
+        </p>
+        <Preview allow={allow} readOnly={readOnly} />
+      </div>
+      {watches ? (
+        <p class="soft">It shows this page without what was sent and answered, and the metrics. It calls and changes nothing.</p>
+      ) : null}
+      <div class="filters">
+        <label>
+          Name <input type="text" value={label} placeholder="who it is for" onInput={(event) => setLabel(event.currentTarget.value)} />
         </label>
         <label>
           Ends after{' '}
@@ -80,7 +88,7 @@ export function IssueForm({ hub, onIssued }: { hub: LiveHub; onIssued: (issued: 
             ))}
           </select>
         </label>
-        <label>
+        <label hidden={watches}>
           Calls{' '}
           <input
             type="text"

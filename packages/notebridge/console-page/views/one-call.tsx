@@ -12,7 +12,11 @@ import { Result } from './result.js';
 export function OneCall({ hub, id }: { hub: LiveHub; id: string }) {
   useHub(hub);
   const known = hub.calls.find(id);
-  const { value, fault } = useAnswer(() => ask<WholeCall>(`/calls${pathOf(id)}`), [id, known?.state]);
+  const { isOwner } = hub;
+  const { value, fault } = useAnswer(
+    async () => (isOwner ? ask<WholeCall>(`/calls${pathOf(id)}`) : undefined),
+    [id, known?.state, isOwner],
+  );
   const call: Call | undefined = known ?? value;
   if (call === undefined)
     return (
@@ -25,16 +29,7 @@ export function OneCall({ hub, id }: { hub: LiveHub; id: string }) {
     <View title={titleOf(call)} beside={<Outcome call={call} />}>
       <Back />
       <Facts call={call} />
-      <p class="actions">
-        {call.state === 'running' ? (
-          <Action work={() => ask(`/calls${pathOf(id, 'cancel')}`, { method: 'POST' })}>Cancel this call</Action>
-        ) : null}
-        {call.server === null || call.tool === null ? null : (
-          <a class="button" href={hrefOf('try', call.server, call.tool)}>
-            Try this tool out
-          </a>
-        )}
-      </p>
+      {isOwner ? <Actions call={call} /> : null}
       <Fault text={fault} />
       {value === undefined ? null : (
         <>
@@ -49,8 +44,21 @@ export function OneCall({ hub, id }: { hub: LiveHub; id: string }) {
         </>
       )}
       <Nested hub={hub} call={call} />
-      <Logged call={call} />
+      {isOwner ? <Logged call={call} /> : null}
     </View>
+  );
+}
+
+function Actions({ call: { id, state, server, tool } }: { call: Call }) {
+  return (
+    <p class="actions">
+      {state === 'running' ? <Action work={() => ask(`/calls${pathOf(id, 'cancel')}`, { method: 'POST' })}>Cancel this call</Action> : null}
+      {server === null || tool === null ? null : (
+        <a class="button" href={hrefOf('try', server, tool)}>
+          Try this tool out
+        </a>
+      )}
+    </p>
   );
 }
 

@@ -31,7 +31,7 @@ export function OneServer({ hub, name }: { hub: LiveHub; name: string }) {
       <Facts server={server} />
       <Control hub={hub} server={server} />
       <Tools hub={hub} server={server} />
-      <Said server={server} />
+      {hub.isOwner ? <Said server={server} /> : null}
     </View>
   );
 }
@@ -59,6 +59,7 @@ function Facts({ server: { since, pid, restarts, in_flight: inFlight, expose, na
 }
 
 function Control({ hub, server: { name, status, is_config: isConfig } }: { hub: LiveHub; server: Server }) {
+  if (!hub.isOwner) return null;
   if (!isConfig || status === 'disabled')
     return <p class="soft">{isConfig ? 'It is disabled in the config.' : 'It is built in: there is nothing to start or stop.'}</p>;
   const control = (action: string) => async () => {
@@ -95,7 +96,7 @@ function Tools({ hub, server: { name, tools } }: { hub: LiveHub; server: Server 
   };
   return (
     <Section title="Tools" beside={<span class="soft">{tools === null ? 'not asked for yet' : count(tools.length, 'tool')}</span>}>
-      {tools === null ? (
+      {tools === null && hub.isOwner ? (
         <p class="actions">
           <Action work={askTools}>Start it and ask for its tools</Action>
         </p>
@@ -109,14 +110,14 @@ function Tools({ hub, server: { name, tools } }: { hub: LiveHub; server: Server 
       ) : null}
       <div class="tools">
         {found.map((tool) => (
-          <OneTool key={tool.name} server={name} tool={tool} />
+          <OneTool key={tool.name} server={name} tool={tool} mayTry={hub.isOwner} />
         ))}
       </div>
     </Section>
   );
 }
 
-function OneTool({ server, tool }: { server: string; tool: Tool }) {
+function OneTool({ server, tool, mayTry }: { server: string; tool: Tool; mayTry: boolean }) {
   // Hundreds of schemas are not drawn before one is looked at.
   const [isOpen, setOpen] = useState(false);
   const { name, description, agent_name: agentName, input_schema: input, output_schema: output, annotations } = tool;
@@ -148,11 +149,13 @@ function OneTool({ server, tool }: { server: string; tool: Tool }) {
               <Json value={annotations} label="Annotations" />
             </>
           )}
-          <p class="actions">
-            <a class="button" href={hrefOf('try', server, name)}>
-              Try it out
-            </a>
-          </p>
+          {mayTry ? (
+            <p class="actions">
+              <a class="button" href={hrefOf('try', server, name)}>
+                Try it out
+              </a>
+            </p>
+          ) : null}
         </>
       )}
     </details>

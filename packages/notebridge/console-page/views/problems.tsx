@@ -52,11 +52,13 @@ function Broken({ server: { name, status, reason, restarts }, hub }: { server: S
         Look at what it said last; when the cause is gone, restart it.
       </p>
       <p class="actions">
-        <Action work={restart} kind="main">
-          Restart
-        </Action>
+        {hub.isOwner ? (
+          <Action work={restart} kind="main">
+            Restart
+          </Action>
+        ) : null}
         <a class="button" href={hrefOf('servers', name)}>
-          What it said
+          {hub.isOwner ? 'What it said' : 'How it is'}
         </a>
       </p>
     </li>

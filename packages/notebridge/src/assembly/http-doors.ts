@@ -10,6 +10,7 @@ import { createHttpApp, type HttpApp } from '../doors/http/http-app.js';
 import { listenHttp } from '../doors/http/listen.js';
 import { refuse } from '../doors/http/refusal.js';
 import { createMcpHttpDoor, type McpHttpDoor } from '../doors/mcp/http.js';
+import { createMetricsDoor } from '../doors/metrics/metrics-door.js';
 import { createOwnerDoor } from '../doors/owner/owner-door.js';
 import { addResourceMetadata } from '../doors/resource/resource-metadata.js';
 import { createToolProxy, proxyPrefix } from '../doors/tool-proxy/tool-proxy.js';
@@ -22,6 +23,7 @@ import { ensureOwnerToken, proveOwner } from '../identity/owner-token.js';
 import type { PagePort } from '../notebooks/pages/page-listener.js';
 import { describePortOwner } from '../processes/port-owner.js';
 import { ownVersion } from '../state/own-files.js';
+import type { HubMetrics } from '../telemetry/hub-metrics.js';
 import type { ConfigServers } from './config-servers.js';
 import type { GuardWithStore } from './lazy-guard.js';
 import { type ListeningPlace, toListeningPlace } from './listening-place.js';
@@ -68,8 +70,9 @@ export async function openHttpDoors(options: HttpDoorOptions, behind: BehindHttp
   redactor.add(ownerToken);
   const authority = createAuthority({ store: guard.store, ownerToken, noAuth: options.auth === false });
   const shared = createSharedPort();
-  const app = createApp(options, { place, behind });
-  const agents = addDoors(app, { ...behind, authority, ownerToken });
+  const metrics = await openMetrics(behind);
+  const app = createApp(options, { place, behind, metrics });
+  const agents = addDoors(app, { ...behind, authority, ownerToken, metrics });
   for (const path of [connectPath, `${connectPath}/:part`])
     app.addRoute({
       methods: ['GET'],
@@ -97,9 +100,29 @@ export async function openHttpDoors(options: HttpDoorOptions, behind: BehindHttp
   };
 }
 
+/** Undefined where the config has none: then nothing of them is loaded. */
+async function openMetrics({ settings: { config }, servers, guard }: BehindHttp): Promise<HubMetrics | undefined> {
+  if (!config.telemetry.metrics) return undefined;
+  const { HubMetrics } = await import('../telemetry/hub-metrics.js');
+  const metrics = new HubMetrics({
+    servers,
+    countApprovals: () => guard.pending.list().length,
+    countGrants: () => guard.store.list().length,
+    version: ownVersion(),
+  });
+  guard.observers.add(metrics);
+  return metrics;
+}
+
+interface AddedDoors extends BehindHttp {
+  authority: Authority;
+  ownerToken: string;
+  metrics: HubMetrics | undefined;
+}
+
 function createApp(
   { allowHosts = [], allowOrigins = [] }: HttpDoorOptions,
-  { place, behind }: { place: ListeningPlace; behind: BehindHttp },
+  { place, behind, metrics }: { place: ListeningPlace; behind: BehindHttp; metrics: HubMetrics | undefined },
 ): HttpApp {
   const { config, logger } = behind.settings;
   return createHttpApp({
@@ -107,17 +130,22 @@ function createApp(
     allowOrigins: [...allowOrigins],
     maxBodyBytes: config.limits.maxBodyBytes,
     logger,
-    onRefused: (attempt) => behind.guard.refusals.add(attempt),
+    onRefused: (attempt) => {
+      behind.guard.refusals.add(attempt);
+      metrics?.refused(attempt);
+    },
   });
 }
 
 function addDoors(
   app: HttpApp,
-  { settings, hub, servers, guard, describe, endSession, authority, ownerToken }: BehindHttp & { authority: Authority; ownerToken: string },
+  { settings, hub, servers, guard, describe, endSession, authority, ownerToken, metrics }: AddedDoors,
 ): McpHttpDoor {
   const { config, logger } = settings;
   const { maxResultBytes, maxInFlight, pollAfterMs } = config.limits;
   const byToken = (authorization: string | undefined) => authority.authenticate(authorization, 'tools');
+  const watching = (authorization: string | undefined) =>
+    consoles.has(authorization) ? owner : authority.authenticate(authorization, 'watch');
   const consoles = new ConsoleSessions({ addSecret: (secret) => settings.redactor.add(secret) });
   const authenticate = (authorization: string | undefined) => (consoles.has(authorization) ? owner : byToken(authorization));
   createToolProxy(app, {
@@ -148,8 +176,9 @@ function addDoors(
     redactor: settings.redactor,
     hub: { pid: process.pid, configFile: config.file, isCodeMode: config.codeMode.enabled },
     grants: { store: guard.store, admission: guard.admission },
-    authenticate,
+    authenticate: watching,
   });
+  createMetricsDoor(app, { metrics, authenticate: watching });
   createConsoleDoor(app, { sessions: consoles, authenticate: byToken });
   createExchangeDoor(
     app,

@@ -83,8 +83,8 @@ export interface Config {
   };
   /** Which calls of servers a person is asked about. Default `none`. */
   approve: ApprovalMode;
-  /** What is measured of calls, and where it is sent. Default: nothing. */
-  telemetry: { otlp?: OtlpSettings | undefined };
+  /** What is counted and told to those who watch, and what is measured of calls and sent. Default: nothing. */
+  telemetry: { metrics: boolean; otlp?: OtlpSettings | undefined };
   limits: Limits;
 }
 
@@ -105,7 +105,7 @@ export function defaultConfig(baseDir: string): Config {
     exchange: [],
     codeMode,
     approve: 'none',
-    telemetry: {},
+    telemetry: { metrics: false },
     limits,
   };
 }

@@ -189,7 +189,7 @@ const otlp = z.strictObject(
   { error: 'an object with "endpoint"' },
 );
 
-const telemetry = z.strictObject({ otlp: otlp.optional() }, { error: 'an object with "otlp"' });
+const telemetry = z.strictObject({ metrics: flag.default(false), otlp: otlp.optional() }, { error: 'an object with "metrics" and "otlp"' });
 
 const notebridge = z.strictObject(
   {

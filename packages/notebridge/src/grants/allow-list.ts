@@ -13,6 +13,9 @@ export interface AllowList {
   readonly allowsAll: boolean;
 }
 
+/** Of a grant that calls nothing. */
+export const allowsNothing: AllowList = { patterns: [], allows: () => false, allowsWhole: () => false, allowsAll: false };
+
 const maxPatterns = 200;
 const maxLength = 500;
 

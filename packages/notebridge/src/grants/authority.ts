@@ -34,10 +34,11 @@ const messages: Record<Refused, string> = {
   unknown: 'The token is none that was issued here, or ended long ago. Issue one with `notebridge grant`.',
   expired: 'The grant of this token has expired. Issue a new one with `notebridge grant`; a token file is to be read again.',
   revoked: 'The grant of this token was revoked. Issue a new one with `notebridge grant`.',
-  wrong_door: 'The grant of this token is for another door. Issue one for this door: `notebridge grant --door tools` or `--door agent`.',
+  wrong_door:
+    'The grant of this token is for another door. Issue one for this door: `notebridge grant --door tools`, `--door agent` or `--door watch`.',
 };
 
-/** Identifies callers by their token. A grant opens the door that it was issued for; the owner's token opens both. */
+/** Identifies callers by their token. A grant opens the door that it was issued for; the owner's token opens all. */
 export function createAuthority({ store, ownerToken, noAuth = false }: AuthorityOptions): Authority {
   const ownerHash = ownerToken === undefined ? undefined : hashSecret(ownerToken);
   const look = (token: string | undefined, door: GrantDoor): Principal | Refused => {

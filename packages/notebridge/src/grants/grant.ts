@@ -2,14 +2,14 @@ import { randomBytes } from 'node:crypto';
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { BridgeError } from '../core/errors.js';
 import { quote } from '../util/quote.js';
-import { type AllowList, parseAllowList } from './allow-list.js';
+import { type AllowList, allowsNothing, parseAllowList } from './allow-list.js';
 
-/** Which doors a grant opens: the tool proxy for code, or the MCP doors for agents. Never both. */
-export type GrantDoor = 'tools' | 'agent';
+/** Which door a grant opens: the tool proxy for code, the MCP doors for agents, or what shows how the hub is, without a call. Only one of them. */
+export type GrantDoor = 'tools' | 'agent' | 'watch';
 
 /** What is asked for when a grant is issued. */
 export interface GrantTerms {
-  /** Patterns `server:tool`. Default `*:*`. */
+  /** Patterns `server:tool`. Default `*:*`; none of a grant that only watches, which has no other term than its time and label. */
   allow?: string[] | undefined;
   /** Only tools that are annotated with `readOnlyHint`. Default false. */
   readOnly?: boolean | undefined;
@@ -65,10 +65,10 @@ const maxLabel = 200;
 
 /** Checks the terms and makes a grant of them. @throws BridgeError `bad_usage`, naming the term. */
 export function createGrant(terms: GrantTerms, { hash, now }: { hash: string; now: number }): Grant {
-  const { patterns } = parseAllowList(terms.allow ?? ['*:*']);
   const { readOnly = false, door = 'tools', label } = terms;
   if (typeof readOnly !== 'boolean') throw bad('readOnly', 'true or false', readOnly);
-  if (door !== 'tools' && door !== 'agent') throw bad('door', '"tools" or "agent"', door);
+  if (door !== 'tools' && door !== 'agent' && door !== 'watch') throw bad('door', '"tools", "agent" or "watch"', door);
+  const { patterns } = door === 'watch' ? assertCallsNothing(terms) : parseAllowList(terms.allow ?? ['*:*']);
   // Control characters must not reach a terminal.
   const isLabel = label === undefined || (typeof label === 'string' && label.length <= maxLabel && !/\p{Cc}/u.test(label));
   if (!isLabel) throw bad('label', `a text of at most ${maxLabel} characters without control characters`, label);
@@ -91,6 +91,20 @@ export function createGrant(terms: GrantTerms, { hash, now }: { hash: string; no
   };
 }
 
+/** What bounds calls has no meaning there, and who gave it meant something else. @throws BridgeError `bad_usage`. */
+function assertCallsNothing({ allow = [], readOnly, calls, perMinute, concurrent }: GrantTerms): AllowList {
+  const given = Object.entries({
+    allow: allow.length === 0 ? undefined : allow,
+    readOnly: readOnly || undefined,
+    calls,
+    perMinute,
+    concurrent,
+  });
+  const [first] = given.filter(([, value]) => value !== undefined);
+  if (first !== undefined) throw bad(first[0], 'left out of a grant that only watches, which calls nothing', first[1]);
+  return allowsNothing;
+}
+
 /** @throws BridgeError `bad_usage` if it is no time to live. */
 export function parseTtl(ttlMs: unknown = defaultTtlMs): number {
   if (typeof ttlMs === 'number' && Number.isSafeInteger(ttlMs) && ttlMs > 0 && ttlMs <= maxTtlMs) return ttlMs;
@@ -103,7 +117,7 @@ export function viewOf(grant: Grant): GrantView {
 }
 
 export function toLive(grant: Grant): LiveGrant {
-  return { ...grant, allowList: parseAllowList(grant.allow) };
+  return { ...grant, allowList: grant.door === 'watch' ? allowsNothing : parseAllowList(grant.allow) };
 }
 
 /** Reads a grant of the file. Undefined for what is none: one that we cannot read in full must not open anything. */

@@ -1,4 +1,5 @@
-import { type CallSubject, otherName } from './conventions.js';
+import { otherLabel } from './bounded-labels.js';
+import type { CallSubject } from './conventions.js';
 
 /**
  * Keeps the names of spans and the labels of metrics few: those of tools that have answered, and no more than `most`. A caller or a server
@@ -24,7 +25,7 @@ export class BoundedNames {
       if (!isKnown) this.#known.add(name).add(key);
       return subject;
     }
-    return { method, server: server && otherName, tool: tool && otherName };
+    return { method, server: server && otherLabel, tool: tool && otherLabel };
   }
 }
 

@@ -1,5 +1,15 @@
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
-import { type Link, ROOT_CONTEXT, type Span, type SpanContext, SpanKind, SpanStatusCode, type Tracer, trace } from '@opentelemetry/api';
+import {
+  type Attributes,
+  type Link,
+  ROOT_CONTEXT,
+  type Span,
+  type SpanContext,
+  SpanKind,
+  SpanStatusCode,
+  type Tracer,
+  trace,
+} from '@opentelemetry/api';
 import type { BegunCall } from '../core/call-observer.js';
 import type { OutgoingCall } from '../core/telemetry.js';
 import { codeModeServer } from '../core/tool-address.js';
@@ -44,7 +54,7 @@ export class CallSpans {
     return (outcome) => {
       if (this.#running.get(callId) === span) this.#running.delete(callId);
       if (address?.server === codeModeServer) this.#remember(callId, span.spanContext());
-      this.#end(span, subject, outcome);
+      this.#end(span, subject, { outcome });
     };
   }
 
@@ -55,8 +65,9 @@ export class CallSpans {
     const attributes = wayAttributes(call);
     const span = this.#start(subject, { kind: SpanKind.CLIENT, attributes }, above);
     const end: EndSpan = (outcome, statusCode) => {
-      if (statusCode !== undefined) span.setAttribute('rpc.response.status_code', statusCode);
-      this.#end(span, subject, outcome);
+      // By the conventions the code is the type of the error, where there is one.
+      const refused = statusCode === undefined ? {} : { 'rpc.response.status_code': statusCode, 'error.type': statusCode };
+      this.#end(span, subject, { outcome, more: refused });
     };
     return { params: withTraceContext(call.params, span.spanContext()), end };
   }
@@ -67,10 +78,10 @@ export class CallSpans {
   }
 
   /** Named at its end: by then it is known whether there is such a tool. */
-  #end(span: Span, subject: CallSubject, outcome: string): void {
+  #end(span: Span, subject: CallSubject, { outcome, more }: { outcome: string; more?: Attributes }): void {
     const { method, tool } = this.#names.bound(subject, outcome);
     if (tool !== undefined) span.updateName(`${method} ${tool}`);
-    span.setAttributes({ ...subjectAttributes(subject), ...outcomeAttributes(outcome) });
+    span.setAttributes({ ...subjectAttributes(subject), ...outcomeAttributes(outcome), ...more });
     if (!isGood(outcome)) span.setStatus({ code: SpanStatusCode.ERROR });
     span.end();
   }

@@ -1,7 +1,7 @@
 import type { Attributes } from '@opentelemetry/api';
 import type { BegunCall } from '../core/call-observer.js';
-import { errorTable } from '../core/errors.js';
 import type { OutgoingCall } from '../core/telemetry.js';
+import { otherLabel, outcomeLabel, toLabel } from './bounded-labels.js';
 
 /**
  * What spans and metrics are called by: OpenTelemetry's conventions for MCP, which are in development and change. Followed is this state of
@@ -12,11 +12,6 @@ export const conventionsCommit = '0393513c908bf895e7b3ec480a2c1eb073c584af';
 /** Boundaries of both histograms, by the same conventions. Seconds. */
 export const durationBoundaries = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300];
 
-/** Stands for names past a bound, and for those that nothing is known of. */
-export const otherName = 'other';
-
-/** Names come from callers and servers. */
-const maxName = 128;
 /** Requests whose name may stand in the name of a span or in a label. */
 const knownMethods = new Set([
   'tools/call',
@@ -26,7 +21,6 @@ const knownMethods = new Set([
   'prompts/get',
   'completion/complete',
 ]);
-const otherOutcomes = new Set(['ok', 'asked', 'tool_error', 'remote_error', 'internal']);
 
 /** What a call is about, in names that are bounded in length. */
 export interface CallSubject {
@@ -39,12 +33,12 @@ export interface CallSubject {
 export function subjectOf({ context, address }: BegunCall): CallSubject {
   const { method } = context;
   const isCall = method === 'tools/call' && address !== undefined && address.tool !== '';
-  return { method: toMethod(method), server: shorten(address?.server), tool: isCall ? shorten(address.tool) : undefined };
+  return { method: toMethod(method), server: address && toLabel(address.server), tool: isCall ? toLabel(address.tool) : undefined };
 }
 
 export function subjectOfOutgoing({ method, params, server }: OutgoingCall): CallSubject {
-  const tool = method === 'tools/call' && typeof params.name === 'string' ? shorten(params.name) : undefined;
-  return { method: toMethod(method), server: shorten(server), tool };
+  const tool = method === 'tools/call' && typeof params.name === 'string' ? toLabel(params.name) : undefined;
+  return { method: toMethod(method), server: toLabel(server), tool };
 }
 
 /** Attributes of the span and of the duration of a call alike. */
@@ -66,9 +60,10 @@ export function isGood(outcome: string): boolean {
   return outcome === 'ok' || outcome === 'asked';
 }
 
-/** The outcome of the audit, of which a server can say any: one of a fixed set. */
+/** The outcome of the audit. A word of its own can only come from a server whose tool failed. */
 export function toKnownOutcome(outcome: string): string {
-  return otherOutcomes.has(outcome) || Object.hasOwn(errorTable, outcome) ? outcome : 'tool_error';
+  const label = outcomeLabel(outcome);
+  return label === otherLabel ? 'tool_error' : label;
 }
 
 type Transport = 'pipe' | 'tcp' | undefined;
@@ -80,7 +75,7 @@ export function doorAttributes({ context: { caller, callId } }: BegunCall): Attr
   return {
     'mcp.session.id': sessionId,
     'notebridge.door': door,
-    'notebridge.call_id': shorten(callId),
+    'notebridge.call_id': toLabel(callId),
     ...transportAttributes(transport),
   };
 }
@@ -110,9 +105,5 @@ function placeOf(url: string | undefined): Attributes {
 }
 
 function toMethod(method: string): string {
-  return knownMethods.has(method) ? method : otherName;
-}
-
-function shorten<Name extends string | undefined>(name: Name): Name | string {
-  return name !== undefined && name.length > maxName ? `${name.slice(0, maxName - 1)}…` : name;
+  return knownMethods.has(method) ? method : otherLabel;
 }

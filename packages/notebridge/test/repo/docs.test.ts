@@ -176,6 +176,7 @@ const runs: Record<string, (code: string) => Promise<void>> = {
     for (const key of knownKeysAt(['mcpServers', 'github'])) expect(page, key).toMatch(new RegExp(`^\\| .*\`${key}\`.* \\|`, 'm'));
   },
   'config-approve': async (code) => expect((await configOf(code)).servers).toMatchObject([{}, { approve: 'writes' }, { trusted: false }]),
+  'config-metrics': async (code) => expect((await configOf(code)).telemetry.metrics).toBe(true),
   'config-plain': async (code) => expect((await configOf(code)).servers).toMatchObject([{ name: 'docs', names: 'plain' }]),
   /** Says what is read and what is run, by the server that the config makes. */
   async 'config-skills'(code) {

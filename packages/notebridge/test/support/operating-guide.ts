@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect } from 'vitest';
 import { conventionsCommit } from '../../src/telemetry/conventions.js';
 import { otlpPackages } from '../../src/telemetry/load-otlp.js';
@@ -19,6 +20,21 @@ export function operatingRuns(shell: Shell): Record<string, (code: string) => Pr
       expect(stdout).toContain(`Hub      ${hub.url}`);
       expect(stdout).toMatch(/^Servers {2}1, [01] running: fs$/m);
       expect(stdout).toMatch(/Serving\. \(url: /);
+    },
+    async 'operating-watch'(code) {
+      await using hub = await ServedHub.start({ args: ['--notebook', 'none'] });
+      const { stdout } = await shell(code, hub.env);
+      const token = String(stdout).trim();
+      expect(await (await hub.request('/api/v1/hub', { token })).json()).toMatchObject({ role: 'watcher' });
+      expect((await hub.request('/metrics', { token })).status).toBe(404);
+    },
+    /** It stays, so it is looked at without that. */
+    async 'operating-token'(code) {
+      await using hub = await ServedHub.start({ notebridge: { telemetry: { metrics: true } }, args: ['--notebook', 'none'] });
+      expect(code).toMatch(/ --keep$/);
+      await shell(`cd "$HOME" && ${code.replace(/ --keep$/, '')}`, hub.env);
+      const token = readFileSync(join(hub.home, 'prometheus.token'), 'utf8').trim();
+      expect((await hub.request('/metrics', { token })).status).toBe(200);
     },
     /** test/e2e/traces.test.ts has the rest of it. */
     async 'operating-traces'(code) {

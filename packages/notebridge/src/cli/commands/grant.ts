@@ -22,7 +22,12 @@ export function grantCommand(): Command {
     .option('--concurrent <number>', 'calls under way at once')
     .option('--read-only', 'only tools that say that they change nothing')
     .addOption(
-      new Option('--door <door>', 'tools (HTTP tool proxy, for code) or agent (/mcp)').choices(['tools', 'agent']).default('tools'),
+      new Option(
+        '--door <door>',
+        'tools (HTTP tool proxy, for code), agent (/mcp) or watch (how the hub is, and its metrics; calls nothing)',
+      )
+        .choices(['tools', 'agent', 'watch'])
+        .default('tools'),
     )
     .option('--agent', 'the same as --door agent')
     .option('--label <text>', 'for your own lists: who it is for')

@@ -1,7 +1,7 @@
 import { stateDir } from '../../assembly/state-dir.js';
 import { BridgeError } from '../../core/errors.js';
 import { describeGrant } from '../../grants/describe-grant.js';
-import type { GrantTerms, GrantView } from '../../grants/grant.js';
+import type { GrantDoor, GrantTerms, GrantView } from '../../grants/grant.js';
 import { GrantStore } from '../../grants/grant-store.js';
 import { writeFileAtomic } from '../../state/atomic-file.js';
 import { asTyped } from '../own-command.js';
@@ -15,7 +15,7 @@ export interface IssueOptions {
   rate?: string;
   concurrent?: string;
   readOnly?: boolean;
-  door: 'tools' | 'agent';
+  door: GrantDoor;
   agent?: boolean;
   label?: string;
   file?: string;
@@ -121,6 +121,7 @@ function describe({ allow, readOnly, door, expiresAt, calls, perMinute, concurre
     ...(perMinute === undefined ? [] : [`${perMinute} a minute`]),
     ...(concurrent === undefined ? [] : [`${concurrent} at once`]),
   ];
+  if (door === 'watch') return `shows how the hub is, and calls nothing; ends in ${toDuration(expiresAt - Date.now())}`;
   const what = allow.includes('*:*') ? 'every tool' : allow.join(', ');
   const doorText = door === 'agent' ? 'for an agent at /mcp' : 'for code at the tool proxy';
   return [`${what}${readOnly ? ' that only reads' : ''}`, ...limits, `ends in ${toDuration(expiresAt - Date.now())}`, doorText].join('; ');
@@ -129,6 +130,6 @@ function describe({ allow, readOnly, door, expiresAt, calls, perMinute, concurre
 function toRow(grant: GrantView, paint: Paint): string[] {
   const { id, door, expiresAt, used, calls, allow, readOnly, label } = grant;
   const budget = calls === undefined ? `${used}` : `${used}/${calls}`;
-  const what = `${allow.join(' ')}${readOnly ? paint.dim(' (read only)') : ''}`;
+  const what = door === 'watch' ? paint.dim('nothing; it watches') : `${allow.join(' ')}${readOnly ? paint.dim(' (read only)') : ''}`;
   return [id, door, toDuration(expiresAt - Date.now()), budget, what, label ?? ''];
 }

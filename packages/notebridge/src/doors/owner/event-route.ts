@@ -1,8 +1,10 @@
 import type { JsonObject } from '@notebridge/kit/json';
+import { principalKey } from '../../core/principal.js';
 import type { ToolServers } from '../../core/tool-server.js';
 import { printMessage } from '../../core/wire.js';
 import type { RecentCalls } from '../../recent/recent-calls.js';
 import type { SeenCall } from '../../recent/seen-call.js';
+import type { Authenticate } from '../http/authenticator.js';
 import { EventStream } from '../http/event-stream.js';
 import type { HttpContext } from '../http/http-context.js';
 import { refuse } from '../http/refusal.js';
@@ -15,12 +17,16 @@ const maxUnsentBytes = 1024 * 1024;
 const tellEveryMs = 250;
 /** Of more calls in that time only the newest are told of; how many there were stands beside them. */
 const mostCalls = 200;
-/** Streams at once. */
+/** Streams at once, of the owner; those who watch have as many of their own. */
 const mostStreams = 32;
+/** So often it is looked whether the reader still may. Milliseconds. */
+const checkEveryMs = 2000;
 
 export interface Watched {
   calls: RecentCalls;
   servers: ToolServers;
+  /** Asked again while a stream is open: a tab may have been signed out, a grant revoked. */
+  authenticate: Authenticate;
 }
 
 /**
@@ -29,23 +35,36 @@ export interface Watched {
  */
 export class OwnerEvents {
   readonly #watched: Watched;
-  #open = 0;
+  readonly #open = { owner: 0, watchers: 0 };
 
   constructor(watched: Watched) {
     this.#watched = watched;
   }
 
   answer(context: HttpContext): void {
-    if (this.#open >= mostStreams) return context.refuse(tooMany);
-    this.#open++;
+    const kind = context.principal.kind === 'owner' ? 'owner' : 'watchers';
+    if (this.#open[kind] >= mostStreams) return context.refuse(tooMany);
+    this.#open[kind]++;
     const { response, headers } = context;
     const stream = new EventStream(response, { headers, heartbeatMs, maxUnsentBytes });
     const stop = this.#tell(stream);
+    const check = setInterval(() => void this.#endIfOver(context), checkEveryMs);
     response.once('close', () => {
-      this.#open--;
+      this.#open[kind]--;
+      clearInterval(check);
       stop();
     });
     stream.open();
+  }
+
+  async #endIfOver({ request, response, principal }: HttpContext): Promise<void> {
+    try {
+      const now = await this.#watched.authenticate(request.headers.authorization);
+      if (principalKey(now) === principalKey(principal)) return;
+    } catch {
+      // It opens nothing any more.
+    }
+    response.end();
   }
 
   /** Returns what ends it. */
@@ -92,4 +111,4 @@ function toNews(calls: RecentCalls, changed: ReadonlyMap<string, SeenCall>): Jso
   return { calls: [...changed.values()].map(describeCall), totals: { ...calls.totals } };
 }
 
-const tooMany = refuse(503, `The owner has ${mostStreams} streams of events open already. Close one.`);
+const tooMany = refuse(503, `There are ${mostStreams} streams of events open already. Close one.`);

@@ -5,6 +5,8 @@ import { ownVersion } from '../../state/own-files.js';
 
 /** The hub on one screen. Printed as it is by `notebridge status --json`. */
 export interface HubStatus {
+  /** Who asks: the owner, or the holder of a grant that only watches. */
+  role: 'owner' | 'watcher';
   version: string;
   pid: number;
   /** ISO 8601. */
@@ -33,8 +35,12 @@ export interface DescribedHub {
 
 const startedAt = new Date(Date.now() - performance.now()).toISOString();
 
-export function describeHub({ describe, pending, calls, countGrants, configFile, isCodeMode, pid }: DescribedHub): HubStatus {
+export function describeHub(
+  { describe, pending, calls, countGrants, configFile, isCodeMode, pid }: DescribedHub,
+  role: HubStatus['role'],
+): HubStatus {
   return {
+    role,
     version: ownVersion(),
     pid,
     started_at: startedAt,

@@ -36,13 +36,14 @@ export interface OwnerDoorOptions {
   /** What else the status of the hub says. */
   hub: Pick<DescribedHub, 'configFile' | 'isCodeMode' | 'pid'>;
   grants: Pick<GrantRoutesOptions, 'store' | 'admission'>;
+  /** The owner, or the holder of a grant that only watches. */
   authenticate: Authenticate;
 }
 
 /** The path under which the owner's own commands ask for the hub's status. */
 export const ownerPrefix = '/api/v1/hub';
 
-/** Adds what only the owner may see, and decide: the status of the hub and of each server, calls, the log, calls that wait. Call it before `listenHttp`. */
+/** Adds what the owner may see, those who watch in part, and what the owner decides: the status of the hub and of each server, calls, the log, calls that wait. Call it before `listenHttp`. */
 export function createOwnerDoor(
   app: HttpApp,
   { servers, describe, pending, calls, log, redactor, hub, grants, authenticate }: OwnerDoorOptions,
@@ -51,9 +52,9 @@ export function createOwnerDoor(
   const addRoute = (path: string, answer: (context: HttpContext) => unknown, methods: readonly string[]): void => {
     const handle = async (context: HttpContext): Promise<void> => {
       const { principal, request } = context;
-      if (principal.kind === 'owner') return void (await answer(context));
+      if (principal.kind === 'owner' || (principal.kind === 'grant' && forWatchers.has(path))) return void (await answer(context));
       app.refused(request, { reason: 'wrong_door', grantId: principal.kind === 'grant' ? principal.grantId : undefined });
-      context.refuse(forOwnerAlone);
+      context.refuse(principal.kind === 'grant' ? notForWatchers : forOwnerAlone);
     };
     app.addRoute({ methods, path: `${ownerPrefix}${path}`, authenticator, handle });
   };
@@ -63,7 +64,8 @@ export function createOwnerDoor(
     add(path, (context) => answers[context.request.method ?? '']?.(context), Object.keys(answers));
   pending.isWatched = true;
   calls.isOn = true;
-  add('', () => describeHub({ describe, pending, calls, countGrants: () => grants.store.list().length, ...hub }));
+  const status = { describe, pending, calls, countGrants: () => grants.store.list().length, ...hub };
+  add('', ({ principal }) => describeHub(status, principal.kind === 'owner' ? 'owner' : 'watcher'));
   addRoute('/logs', async (context) => context.sendJson(200, await answerLog(log, context, redactor)), ['GET']);
   add('/approvals', () => ({ approvals: pending.list().map(printApproval) }));
   const decide = async (context: HttpContext) =>
@@ -84,7 +86,7 @@ export function createOwnerDoor(
   addByMethod('/grants', { GET: () => grantRoutes.list(), POST: (context) => grantRoutes.issue(context) });
   add('/grants/preview', (context) => grantRoutes.preview(context), ['POST']);
   add('/grants/:id', (context) => grantRoutes.revoke(context), ['DELETE']);
-  const events = new OwnerEvents({ calls, servers });
+  const events = new OwnerEvents({ calls, servers, authenticate });
   addRoute('/events', (context) => events.answer(context), ['GET']);
   add('/calls', ({ query }) => findCalls(calls, query));
   addRoute('/calls/:id', (context) => context.sendJson(200, printCall(callOf(context, calls), redactor)), ['GET', 'HEAD']);
@@ -97,4 +99,8 @@ function callOf({ params: [id = ''] }: HttpContext, calls: RecentCalls): SeenCal
   throw new BridgeError('bad_params', `There is no call ${JSON.stringify(id)} (any more). See: ${ownerPrefix}/calls`);
 }
 
+/** What a grant that only watches opens too: nothing that was sent or answered, no log, no token, and nothing that starts or changes anything. */
+const forWatchers: ReadonlySet<string> = new Set(['', '/servers', '/calls', '/events']);
+
+const notForWatchers = refuse(403, 'A grant that only watches does not open this. It is for the owner of the hub alone.');
 const forOwnerAlone = refuse(403, 'This is for the owner of the hub alone.');

@@ -1,0 +1,39 @@
+import { type Authenticate, Authenticator } from '../http/authenticator.js';
+import type { HttpApp } from '../http/http-app.js';
+import { sendBody } from '../http/raw-answer.js';
+import { refuse } from '../http/refusal.js';
+
+/** What is counted, as text. */
+export interface ScrapedMetrics {
+  readonly contentType: string;
+  scrape(): Promise<string>;
+}
+
+export interface MetricsDoorOptions {
+  /** Undefined: the config has them off. */
+  metrics: ScrapedMetrics | undefined;
+  /** The owner, or the holder of a grant that only watches. */
+  authenticate: Authenticate;
+}
+
+/** Where Prometheus, and what reads as it does, looks for them. */
+const metricsPath = '/metrics';
+
+/** Adds what monitoring systems read. Call it before `listenHttp`. */
+export function createMetricsDoor(app: HttpApp, { metrics, authenticate }: MetricsDoorOptions): void {
+  const authenticator = new Authenticator(authenticate, { onRefused: app.refused });
+  app.addRoute({
+    methods: ['GET', 'HEAD'],
+    path: metricsPath,
+    authenticator,
+    handle: async (context) => {
+      if (context.principal.kind === 'anonymous') return context.refuse(forWatchers);
+      if (metrics === undefined) return context.refuse(off);
+      const { response, headers } = context;
+      sendBody(response, 200, await metrics.scrape(), [...headers, 'cache-control', 'no-store', 'content-type', metrics.contentType]);
+    },
+  });
+}
+
+const forWatchers = refuse(403, 'Metrics are for the owner of the hub, and for a grant that watches: `notebridge grant --door watch`.');
+const off = refuse(404, 'No metrics are kept. Set "notebridge": {"telemetry": {"metrics": true}} in the config, and start the hub anew.');

@@ -1,0 +1,146 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { BegunCall, CallObserver, EndCall } from '../core/call-observer.js';
+import type { RefusedAttempt } from '../core/refused-attempt.js';
+import type { ServerStatus, ToolServers } from '../core/tool-server.js';
+import { BoundedLabels, outcomeLabel, toLabel } from './bounded-labels.js';
+
+export interface HubMetricsOptions {
+  servers: ToolServers;
+  /** How many calls wait for the owner, and how many grants are live. Asked with each scrape. */
+  countApprovals: () => number;
+  countGrants: () => number;
+  version: string;
+}
+
+/** Upper bounds of the times that calls take. Seconds. */
+const buckets = [0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10, 60, 600];
+const statuses: readonly ServerStatus[] = ['stopped', 'starting', 'running', 'restarting', 'failed', 'disabled'];
+
+/**
+ * What a hub counts for those who watch many: in memory, read by a scrape. Names and labels are those of Prometheus' own rules
+ * (https://prometheus.io/docs/practices/naming/). Arguments, results and agents' names are in none.
+ */
+export class HubMetrics implements CallObserver {
+  readonly isOn = true;
+  readonly #options: HubMetricsOptions;
+  readonly #registry = new Registry();
+  readonly #labels = new BoundedLabels();
+  readonly #calls: Counter<'server' | 'tool' | 'door' | 'outcome'>;
+  readonly #durations: Histogram<'server' | 'door'>;
+  readonly #running: Gauge<'door'>;
+  readonly #refused: Counter<'door' | 'reason'>;
+
+  constructor(options: HubMetricsOptions) {
+    this.#options = options;
+    const registers = [this.#registry];
+    this.#calls = new Counter({
+      name: 'notebridge_calls_total',
+      help: 'Calls that have ended, by what came of them.',
+      labelNames: ['server', 'tool', 'door', 'outcome'],
+      registers,
+    });
+    this.#durations = new Histogram({
+      name: 'notebridge_call_duration_seconds',
+      help: 'How long calls took, with the time for which they waited for a person.',
+      labelNames: ['server', 'door'],
+      buckets,
+      registers,
+    });
+    this.#running = new Gauge({ name: 'notebridge_calls_running', help: 'Calls under way.', labelNames: ['door'], registers });
+    this.#refused = new Counter({
+      name: 'notebridge_refused_total',
+      help: 'Requests that were refused for their sender: for its token, Host or Origin.',
+      labelNames: ['door', 'reason'],
+      registers,
+    });
+    this.#addServers();
+    this.#addHub();
+    collectDefaultMetrics({ register: this.#registry });
+  }
+
+  readonly contentType = 'text/plain; version=0.0.4; charset=utf-8';
+
+  /** All that is counted, as Prometheus reads it. */
+  scrape(): Promise<string> {
+    return this.#registry.metrics();
+  }
+
+  begin({ context, address }: BegunCall): EndCall {
+    const { door } = context.caller;
+    const startedAt = performance.now();
+    this.#running.inc({ door });
+    return (outcome) => {
+      this.#running.dec({ door });
+      const server = address === undefined ? '' : toLabel(address.server);
+      const tool = address === undefined ? '' : this.#labels.toolOf(address, { isKnown: outcome === 'ok' || this.#isListed(address) });
+      this.#calls.inc({ server, tool, door, outcome: outcomeLabel(outcome) });
+      this.#durations.observe({ server, door }, (performance.now() - startedAt) / 1000);
+    };
+  }
+
+  refused({ door, reason }: RefusedAttempt): void {
+    this.#refused.inc({ door, reason });
+  }
+
+  #isListed({ server, tool }: { server: string; tool: string }): boolean {
+    return this.#options.servers.get(server)?.knownTools?.some(({ name }) => name === tool) ?? false;
+  }
+
+  #addServers(): void {
+    const { servers } = this.#options;
+    const registers = [this.#registry];
+    const each = (set: (server: string, state: { status: ServerStatus; restarts: number; inFlight: number }) => void): void => {
+      for (const { name, state } of servers.all()) set(toLabel(name), state);
+    };
+    new Gauge({
+      name: 'notebridge_server_state',
+      help: 'The state that a server is in: 1 for that one, 0 for the others.',
+      labelNames: ['server', 'state'],
+      registers,
+      collect(): void {
+        this.reset();
+        each((server, { status }) => {
+          for (const state of statuses) this.set({ server, state }, state === status ? 1 : 0);
+        });
+      },
+    });
+    new Counter({
+      name: 'notebridge_server_restarts_total',
+      help: 'Starts of a server after its first one.',
+      labelNames: ['server'],
+      registers,
+      collect(): void {
+        this.reset();
+        each((server, { restarts }) => this.inc({ server }, restarts));
+      },
+    });
+    new Gauge({
+      name: 'notebridge_server_calls_running',
+      help: 'Calls under way at a server.',
+      labelNames: ['server'],
+      registers,
+      collect(): void {
+        this.reset();
+        each((server, { inFlight }) => this.set({ server }, inFlight));
+      },
+    });
+  }
+
+  #addHub(): void {
+    const { countApprovals, countGrants, version } = this.#options;
+    const registers = [this.#registry];
+    const count = (name: string, help: string, work: () => number): void => {
+      new Gauge({
+        name,
+        help,
+        registers,
+        collect(): void {
+          this.set(work());
+        },
+      });
+    };
+    count('notebridge_approvals_waiting', 'Calls that wait for the owner.', countApprovals);
+    count('notebridge_grants', 'Grants that are live.', countGrants);
+    new Gauge({ name: 'notebridge_build_info', help: 'The version that runs.', labelNames: ['version'], registers }).set({ version }, 1);
+  }
+}
