@@ -74,7 +74,7 @@ function Connection({ hub }: { hub: LiveHub }) {
       <span role="status">
         <State name={said[hub.told.connection]} />
       </span>
-      {isWatching ? <span class="tag">watching only</span> : null}
+      {isWatching ? <span class="tag">watching</span> : null}
       <button type="button" class="quiet" disabled={isLeft} onClick={signOut}>
         Sign out
       </button>

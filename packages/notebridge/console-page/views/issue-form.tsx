@@ -88,17 +88,19 @@ export function IssueForm({ hub, onIssued }: { hub: LiveHub; onIssued: (issued: 
             ))}
           </select>
         </label>
-        <label hidden={watches}>
-          Calls{' '}
-          <input
-            type="text"
-            inputMode="numeric"
-            class="short"
-            value={calls}
-            placeholder="any number"
-            onInput={(event) => setCalls(event.currentTarget.value)}
-          />
-        </label>
+        {watches ? null : (
+          <label>
+            Calls{' '}
+            <input
+              type="text"
+              inputMode="numeric"
+              class="short"
+              value={calls}
+              placeholder="any number"
+              onInput={(event) => setCalls(event.currentTarget.value)}
+            />
+          </label>
+        )}
       </div>
       <Fault text={fault} />
       <p class="actions">

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import axe from 'axe-core';
-import { type Browser, chromium } from 'playwright-core';
+import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { drivesBrowser } from '../../../../scripts/drives-browser.mjs';
 import { findChromium } from '../fixtures/colab-page/chromium.js';
@@ -77,12 +77,20 @@ describe.skipIf(executablePath === undefined)(`the looks of the console${executa
     for (const [view, text] of views) {
       await tab.go(view);
       await page.locator('main').getByText(text, { exact: true }).first().waitFor();
-      const { violations } = await page.evaluate<AxeAnswer>('axe.run()');
-      const [headings, beyond] = await page.evaluate<[number, number]>(
-        "[document.querySelectorAll('h1').length, Math.max(0, document.documentElement.scrollWidth - innerWidth)]",
-      );
-      const faults = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
-      expect({ view, faults, headings, beyond }).toEqual({ view, faults: [], headings: 1, beyond: 0 });
+      await expectNoFault(page, view);
     }
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByLabel('Token').waitFor();
+    await page.evaluate(axe.source);
+    await expectNoFault(page, 'signed out');
   });
 });
+
+async function expectNoFault(page: Page, view: string): Promise<void> {
+  const { violations } = await page.evaluate<AxeAnswer>('axe.run()');
+  const [headings, beyond] = await page.evaluate<[number, number]>(
+    "[document.querySelectorAll('h1').length, Math.max(0, document.documentElement.scrollWidth - innerWidth)]",
+  );
+  const faults = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
+  expect({ view, faults, headings, beyond }).toEqual({ view, faults: [], headings: 1, beyond: 0 });
+}

@@ -106,12 +106,15 @@ describe.skipIf(executablePath === undefined)(
       const { token, id } = await hub.grant('--door', 'watch');
       const page = await browser.newPage();
       await page.goto(`${hub.url}/console`);
-      await page.getByLabel('Token').fill('no token');
+      await page.getByLabel('Token').fill('no töken');
       await page.getByRole('button', { name: 'Watch' }).click();
       await page.getByText('This is no token').waitFor();
+    await page.getByLabel('Token').fill(`nbg_${'x'.repeat(43)}`);
+    await page.keyboard.press('Enter');
+    await page.getByText('The token is none that was issued here').waitFor();
       await page.getByLabel('Token').fill(` ${token}\n`);
       await page.keyboard.press('Enter');
-      await page.getByText('watching only').waitFor();
+      await page.getByText('watching', { exact: true }).waitFor();
       expect(page.url()).not.toContain(token);
       const links = await page.getByRole('navigation').getByRole('link').allTextContents();
       expect(links).toEqual(['Overview', 'Calls', 'Servers']);
