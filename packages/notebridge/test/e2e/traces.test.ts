@@ -117,6 +117,30 @@ describe('a trace', () => {
   );
 
   it(
+    'goes on from one hub to the next, over HTTP',
+    async () => {
+      await using collector = await OtlpReceiver.start();
+      await using far = await startHub(collector.endpoint);
+      const entry = { url: `${far.url}/mcp`, headers: { Authorization: `Bearer ${far.ownerToken}` } };
+      await using near = await startHub(collector.endpoint, {}, { servers: { far: entry } });
+      expect((await near.call('far', 'meta__meta', {}, near.ownerToken)).answer.success).toBe(true);
+      await near.stop();
+      await far.stop();
+      const [first, out] = [collector.span('server', 'tools/call meta__meta'), collector.span('client', 'tools/call meta__meta')];
+      const arrived = collector.span('server', 'tools/call meta');
+      expect([out.parentId, arrived.parentId, collector.span('client', 'tools/call meta').parentId]).toEqual([
+        first.spanId,
+        out.spanId,
+        arrived.spanId,
+      ]);
+      expect(new Set(collector.spans.map(({ traceId }) => traceId)).size).toBe(1);
+      const place = { 'server.address': '127.0.0.1', 'server.port': far.port, 'network.transport': 'tcp', 'network.protocol.name': 'http' };
+      expect(out.attributes).toMatchObject({ ...place, 'notebridge.server': 'far' });
+    },
+    slow,
+  );
+
+  it(
     'is recorded for as many calls as the config says, and for each that its caller records',
     async () => {
       await using collector = await OtlpReceiver.start();
