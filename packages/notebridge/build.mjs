@@ -9,7 +9,7 @@ import { carryKit } from '../kit/carry.mjs';
 import { buildConsolePage } from './console-page/build-console.mjs';
 
 const folder = dirname(fileURLToPath(import.meta.url));
-const { dependencies } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+const { dependencies, peerDependencies } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
 /** Bundled, and so no dependency of the package: of its hundred modules, half of them texts in other languages, few are needed. */
 const bundled = ['commander', 'zod'];
 const settings = {
@@ -19,7 +19,7 @@ const settings = {
   format: 'esm',
   platform: 'node',
   target: 'node20.19',
-  external: Object.keys(dependencies).flatMap((name) => [name, `${name}/*`]),
+  external: Object.keys({ ...dependencies, ...peerDependencies }).flatMap((name) => [name, `${name}/*`]),
   legalComments: 'none',
   logLevel: 'warning',
 };

@@ -9,6 +9,7 @@ import { LogLevels } from '../core/log-levels.js';
 import { MemoryToolServers } from '../core/memory-tool-server.js';
 import type { SavedSkillShelf } from '../core/saved-skills.js';
 import type { SkillFolder } from '../core/skill-folder.js';
+import type { Telemetry } from '../core/telemetry.js';
 import type { ToolServer, ToolServerEvent, ToolServers } from '../core/tool-server.js';
 import type { Environment } from '../processes/environment.js';
 import { currentSkillsServer } from '../skills/proxy-caller.js';
@@ -26,6 +27,7 @@ export interface OpenServersOptions {
   redactor: Redactor;
   serverInfo: JsonObject;
   recorder?: Pick<SessionRecorder, 'record'> | undefined;
+  telemetry?: Pick<Telemetry, 'follow'> | undefined;
   /** Where it is kept which era each server speaks. Default: nowhere. */
   stateDir?: string | undefined;
   /** Where the user's own folders are. */
@@ -56,7 +58,7 @@ export class ConfigServers implements ToolServers {
   #hasSkills: boolean;
 
   constructor(options: OpenServersOptions) {
-    const { config, logger, redactor, serverInfo, stateDir, env, recorder } = options;
+    const { config, logger, redactor, serverInfo, stateDir, env, recorder, telemetry } = options;
     const { callTimeoutMs, answerTimeoutMs, startTimeoutMs, maxMessageBytes, idleStopMs } = config.limits;
     this.#options = options;
     const lazyIdleMs = idleStopMs === 0 ? neverMs : idleStopMs;
@@ -71,6 +73,7 @@ export class ConfigServers implements ToolServers {
       erasFile,
       logLevels: this.logLevels,
       env,
+      follow: telemetry?.follow,
       ...(recorder && { openLink: recordedBy(recorder) }),
       logins: new Logins({ stateDir, redactor, clientName: 'Notebridge', commandOptions: configOptions(options) }),
     });

@@ -95,7 +95,7 @@ class Assembly implements Notebridge {
 
   constructor(parts: Parts) {
     const { settings, servers, codeModeTools } = parts;
-    const { serverInfo, logger, middlewares, recorder } = settings;
+    const { serverInfo, logger, middlewares, recorder, telemetry } = settings;
     const guard = createLazyGuard(settings, { servers, place: this.#place, codeModeTools });
     this.#parts = parts;
     this.#guard = guard;
@@ -111,6 +111,8 @@ class Assembly implements Notebridge {
     if (servers !== undefined) this.hub.addMiddleware(createToolNaming(servers.provider));
     for (const middleware of middlewares) this.hub.addMiddleware(middleware);
     this.#closers.add(() => logger.close?.());
+    // The calls that end with the hub are in it.
+    this.#closers.add(() => telemetry?.close());
     this.#closers.add(() => guard.close());
     // What the servers and the agent say at their end is in it.
     this.#closers.add(() => recorder?.close());

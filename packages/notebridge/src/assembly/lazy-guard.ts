@@ -45,7 +45,7 @@ export type GuardWithStore = OpenGuard & { store: GrantStore };
  * of an agent does not pay for it. All other callers' messages wait for it, whatever they are: without it nothing of theirs goes on.
  */
 export function createLazyGuard(settings: Settings, parts: GuardedParts): LazyGuard {
-  const { config, logger } = settings;
+  const { config, logger, telemetry } = settings;
   const isAudited = config.audit !== false;
   const delegations = new Delegations();
   let approvalPolicy = toPolicy(config);
@@ -73,7 +73,7 @@ export function createLazyGuard(settings: Settings, parts: GuardedParts): LazyGu
         throw new BridgeError('denied', 'Grants cannot be looked up, so nothing is allowed.', { cause: error });
       if (!isBroken) logger.warn('Calls are not recorded in the audit.', { error: messageOf(error) });
       isBroken = true;
-      if (isOfOwner(context) && !approvalPolicy.isOn) return callNext(context);
+      if (isOfOwner(context) && !approvalPolicy.isOn && telemetry === undefined) return callNext(context);
       if (isClosed) throw error;
       // Rights of this process and approvals need no file. If a grant of the file stands behind rights, they are refused with it.
       withoutStore ??= openWithoutStore(settings, parts, grants);
@@ -83,7 +83,7 @@ export function createLazyGuard(settings: Settings, parts: GuardedParts): LazyGu
   };
   /** Of what the owner sends: what is recorded, or may have to be approved. */
   const needsGuard = (context: MiddlewareContext): boolean =>
-    isAuditedForAll(context) && ((isAudited && !isBroken) || approvalPolicy.isOn || opened?.calls.isOn === true);
+    isAuditedForAll(context) && ((isAudited && !isBroken) || approvalPolicy.isOn || opened?.calls.isOn === true || telemetry !== undefined);
   return {
     middleware: {
       name: 'guard',

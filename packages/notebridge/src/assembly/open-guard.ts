@@ -62,6 +62,7 @@ export function openGuard(settings: Settings, parts: GuardedParts, grants: Grant
   const audit = openAudit(settings);
   const calls = new RecentCalls({ keeps: settings.config.keepCalls });
   const observers = new CallObservers(calls);
+  if (settings.telemetry !== undefined) observers.add(settings.telemetry.observer);
   const pending = new PendingApprovals();
   const { redactor } = settings;
   const labelOf = (grantId: string): string | undefined => admission.labelOf(grantId);

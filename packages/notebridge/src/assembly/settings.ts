@@ -5,6 +5,7 @@ import { loadConfig } from '../config/load-config.js';
 import { loadMiddlewareModules } from '../config/load-middleware.js';
 import type { ClosableLogger } from '../core/logger.js';
 import type { Middleware } from '../core/middleware.js';
+import type { Telemetry } from '../core/telemetry.js';
 import type { Environment } from '../processes/environment.js';
 import { RecentLog } from '../recent/recent-log.js';
 import type { RecordChannel } from '../rpc/tapped-channel.js';
@@ -48,6 +49,8 @@ export interface Settings {
   recentLog: RecentLog;
   redactor: Redactor;
   recorder: SessionRecorder | undefined;
+  /** Undefined: nothing is measured of calls. */
+  telemetry: Telemetry | undefined;
   serverInfo: JsonObject;
 }
 
@@ -68,8 +71,19 @@ export async function readSettings(options: SettingsOptions): Promise<Settings> 
     recentLog,
     redactor,
     recorder: options.createRecorder?.(redactor, logger),
+    telemetry: await openTelemetry(config, { redactor, logger }),
     serverInfo: options.serverInfo ?? ownServerInfo(),
   };
+}
+
+/** Rejects with `bad_config` if this Node, or what is installed beside us, cannot send it. */
+async function openTelemetry(
+  { file, telemetry: { otlp } }: Config,
+  { redactor, logger }: { redactor: Redactor; logger: Logger },
+): Promise<Telemetry | undefined> {
+  if (otlp === undefined) return undefined;
+  const { loadOtlp } = await import('../telemetry/load-otlp.js');
+  return loadOtlp({ settings: otlp, file, logger, redactor, version: ownVersion(), nodeVersion: process.versions.node });
 }
 
 export function ownServerInfo(): JsonObject {

@@ -1,6 +1,7 @@
 import { type CodeModeLimits, type CodeModeStyle, defaultCodeModeLimits, type TypeCheckMode } from '../core/code-mode-limits.js';
 import type { DoorAuth } from '../core/door-auth.js';
 import type { ExchangeRule } from '../core/exchange-rule.js';
+import type { OtlpSettings } from '../core/otlp-settings.js';
 import type { ApprovalMode, ServerConfig } from '../core/server-config.js';
 import type { SkillFolder } from '../core/skill-folder.js';
 
@@ -50,6 +51,9 @@ export const defaultScriptTimeoutMs = 60_000;
 /** How long a grant lives that was given for a token of another issuer. Milliseconds. */
 export const defaultExchangedTtlMs = 900_000;
 
+/** How often traces and metrics are sent. Milliseconds. */
+export const defaultOtlpIntervalMs = 10_000;
+
 export interface Config {
   /** The file that was read, absolute; undefined if there is none. */
   file: string | undefined;
@@ -79,8 +83,8 @@ export interface Config {
   };
   /** Which calls of servers a person is asked about. Default `none`. */
   approve: ApprovalMode;
-  /** What is counted and told to those who watch. Default: nothing. */
-  telemetry: { metrics: boolean };
+  /** What is counted and told to those who watch, and what is measured of calls and sent. Default: nothing. */
+  telemetry: { metrics: boolean; otlp?: OtlpSettings | undefined };
   limits: Limits;
 }
 

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { codeModeStyles, defaultCodeModeLimits, typeCheckModes } from '../core/code-mode-limits.js';
-import { defaultAudit, defaultExchangedTtlMs, defaultLimits, defaultScriptTimeoutMs } from './config.js';
+import { defaultAudit, defaultExchangedTtlMs, defaultLimits, defaultOtlpIntervalMs, defaultScriptTimeoutMs } from './config.js';
 
 /*
  * What a config file may hold. The error text of each part says what is wanted there and completes "must be …".
@@ -173,7 +173,23 @@ const doorAuth = z.strictObject(
   { error: 'an object with "issuer", "audience" and "scopes"' },
 );
 
-const telemetry = z.strictObject({ metrics: flag.default(false) }, { error: 'an object with "metrics"' });
+const otlp = z.strictObject(
+  {
+    endpoint: httpUrl(),
+    headers: textsByName.default({}),
+    traces: flag.default(true),
+    metrics: flag.default(true),
+    sampleRatio: z
+      .number({ error: 'a number from 0 to 1' })
+      .min(0, { error: 'a number from 0 to 1' })
+      .max(1, { error: 'a number from 0 to 1' })
+      .default(1),
+    intervalMs: whole('milliseconds', 100, 3_600_000).default(defaultOtlpIntervalMs),
+  },
+  { error: 'an object with "endpoint"' },
+);
+
+const telemetry = z.strictObject({ metrics: flag.default(false), otlp: otlp.optional() }, { error: 'an object with "metrics" and "otlp"' });
 
 const notebridge = z.strictObject(
   {
@@ -214,7 +230,7 @@ export function knownKeysAt(path: readonly PropertyKey[]): string[] {
   const [first, second] = path;
   if (first === undefined) return Object.keys(configSchema.shape);
   if (first === 'notebridge') {
-    const part = second === 'auth' && path.length > 2 ? doorScope : notebridgeParts[String(second)];
+    const part = (path.length > 2 ? innerParts : notebridgeParts)[String(second)] ?? notebridgeParts[String(second)];
     return Object.keys((part ?? notebridge).shape);
   }
   if (path.length === 2) return Object.keys(server.shape);
@@ -230,6 +246,9 @@ const notebridgeParts: Record<string, z.ZodObject> = {
   codeMode,
   telemetry,
 };
+
+/** What stands within those. */
+const innerParts: Record<string, z.ZodObject> = { auth: doorScope, telemetry: otlp };
 
 function oneOf<const Names extends readonly [string, ...string[]]>(...names: Names): z.ZodEnum<{ [Name in Names[number]]: Name }> {
   return z.enum(names, { error: `one of ${names.map((name) => `"${name}"`).join(', ')}` });

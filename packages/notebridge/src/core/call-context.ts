@@ -4,6 +4,7 @@ import type { Principal } from './principal.js';
 import type { Era } from './protocol-versions.js';
 import type { Ask, Asker } from './questions.js';
 import type { ToolAddress } from './tool-address.js';
+import type { TraceHeaders } from './trace-headers.js';
 
 /** Who calls, and through which door. */
 export interface Caller {
@@ -39,6 +40,8 @@ export interface CallContext {
   readonly isTyped?: boolean | undefined;
   /** What a call of a server's tool is aimed at, by the server's own names. Left out: the name in the message decides. */
   readonly target?: ToolAddress | undefined;
+  /** The trace that the HTTP request of the call belongs to. Left out: it came by another way, or names none. */
+  readonly trace?: TraceHeaders | undefined;
   readonly cancellation: Cancellation;
   /** The cancellation as an `AbortSignal`. */
   readonly signal: AbortSignal;

@@ -4,6 +4,7 @@ import type { Cancellation } from './cancellation.js';
 import type { MiddlewareContext } from './middleware.js';
 import type { Ask, Asker } from './questions.js';
 import type { ToolAddress } from './tool-address.js';
+import type { TraceHeaders } from './trace-headers.js';
 
 export interface RequestContextOptions {
   method: string;
@@ -17,6 +18,8 @@ export interface RequestContextOptions {
   isTyped?: boolean | undefined;
   cancellation: Cancellation;
   target?: ToolAddress | undefined;
+  /** See `CallContext`. */
+  trace?: TraceHeaders | undefined;
   /** When the message arrived, milliseconds since the epoch. Default: now. */
   timestamp?: number | undefined;
   /** Sends a notification to the caller of this message. */
@@ -44,6 +47,7 @@ export class RequestContext implements MiddlewareContext {
   readonly isTyped: boolean;
   readonly cancellation: Cancellation;
   readonly target: ToolAddress | undefined;
+  readonly trace: TraceHeaders | undefined;
   readonly timestamp: number;
   readonly #notify: (method: string, params?: JsonObject) => void;
   readonly #asker: Asker | undefined;
@@ -60,6 +64,7 @@ export class RequestContext implements MiddlewareContext {
     this.isTyped = options.isTyped === true;
     this.cancellation = options.cancellation;
     this.target = options.target;
+    this.trace = options.trace;
     this.timestamp = options.timestamp ?? Date.now();
     this.#notify = options.notify;
     const { parent } = options;
@@ -134,7 +139,7 @@ export class RequestContext implements MiddlewareContext {
     declares?: JsonObject | undefined;
     toProgress?: ((params: JsonObject) => JsonObject) | undefined;
   }): RequestContext {
-    const { method, type, callId, caller, parent, isTyped, cancellation, timestamp } = this;
+    const { method, type, callId, caller, parent, isTyped, cancellation, timestamp, trace } = this;
     const aim = target ?? (message.name === this.message.name ? this.target : undefined);
     const copied = new RequestContext({
       method,
@@ -146,6 +151,7 @@ export class RequestContext implements MiddlewareContext {
       isTyped,
       cancellation,
       target: aim,
+      trace,
       timestamp,
       notify: toProgress === undefined ? this.#notify : changingProgress(this.#notify, toProgress),
       asker: declares === undefined ? this.#asker : { ...this.#asker, clientCapabilities: { ...this.clientCapabilities, ...declares } },

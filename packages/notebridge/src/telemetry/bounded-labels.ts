@@ -4,7 +4,8 @@ import type { ToolAddress } from '../core/tool-address.js';
 /** Pairs of server and tool that have series of their own; the rest counts under `other`. */
 const mostTools = 1000;
 const longestLabel = 120;
-const otherLabel = 'other';
+/** Stands for names past a bound, and for those that nothing is known of. */
+export const otherLabel = 'other';
 
 /**
  * Labels of which there is a bounded number, whatever callers and servers write: agents may call names that no server has, and a server

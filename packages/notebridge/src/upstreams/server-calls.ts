@@ -3,6 +3,7 @@ import type { CallContext, Caller } from '../core/call-context.js';
 import { BridgeError, codeOf, RemoteError } from '../core/errors.js';
 import type { LogLevels } from '../core/log-levels.js';
 import { isInputRequired } from '../core/questions.js';
+import type { FollowedCall, OutgoingCall } from '../core/telemetry.js';
 import type { AskedCalls } from '../questions/asked-calls.js';
 import type { ShownUrls } from '../questions/shown-urls.js';
 import { envelopeKeys } from '../rpc/modern-envelope.js';
@@ -47,6 +48,9 @@ const usualLevel = 'info';
 /** Doors of those who are sent log lines at all. */
 const agentDoors = new Set<Caller['door']>(['stdio', 'http', 'library']);
 
+/** A request as it is sent, whichever server it goes to. */
+export type SentRequest = Omit<OutgoingCall, 'server' | 'url'>;
+
 export interface ServerCallsOptions {
   limits: CallLimits;
   /** Which log lines agents want. */
@@ -56,6 +60,8 @@ export interface ServerCallsOptions {
   urls: ShownUrls;
   /** Which agents have kept it from the others. Left out: it has one alone. */
   stalls?: Stalls | undefined;
+  /** Follows each request, also one that is sent again. Left out: nobody does. */
+  follow?: ((sent: SentRequest) => FollowedCall | undefined) | undefined;
 }
 
 /** The calls to one running server: how many at once, the queue, and what becomes of them when the server goes. */
@@ -70,13 +76,15 @@ export class ServerCalls {
   /** Calls that wait, by whose they are. */
   readonly #waitingOf = new Map<string, number>();
   readonly #levels: LogLevels;
+  readonly #follow: ServerCallsOptions['follow'];
   readonly #contexts = new Set<CallContext>();
   #running = 0;
   #waiting = 0;
   #idle: NodeJS.Timeout | undefined;
 
   /** `asked`: left out, a server of the legacy era can ask nothing in its calls. */
-  constructor(name: string, instance: ServerInstance, { limits, levels, asked, urls, stalls }: ServerCallsOptions) {
+  constructor(name: string, instance: ServerInstance, { limits, levels, asked, urls, stalls, follow }: ServerCallsOptions) {
+    this.#follow = follow;
     this.#stalls = stalls;
     this.#name = name;
     this.#asked = asked;
@@ -133,7 +141,7 @@ export class ServerCalls {
     call: ServerCall,
     { options, mayRepeat }: { options: PeerRequestOptions; mayRepeat: boolean },
   ): Promise<JsonObject> {
-    return session.request(call.method, this.#toParams(session, call), options, this.#declaredOf(call)).then(
+    return this.#request(session, call, options).then(
       (result) => {
         this.#end(call.context);
         return isInputRequired(result) && session.handshake.era === 'modern' ? this.#takeInputRequired(call, result) : result;
@@ -148,6 +156,16 @@ export class ServerCalls {
         return this.#fail(call, fromFaultAnswer(error), mayRepeat);
       },
     );
+  }
+
+  /** Not followed, which is usual, it costs no more than the request. */
+  #request(session: UpstreamSession, call: ServerCall, options: PeerRequestOptions): Promise<JsonObject> {
+    const { method, context } = call;
+    const params = this.#toParams(session, call);
+    const { protocolVersion } = session.handshake;
+    const followed = this.#follow?.({ callId: context.callId, method, params, protocolVersion });
+    const answer = session.request(method, followed?.params ?? params, options, this.#declaredOf(call));
+    return followed === undefined ? answer : followed.until(answer);
   }
 
   /** A call that nobody waits for any more keeps its place until the server is done with it: it might ask, and the next caller be meant. */

@@ -7,17 +7,20 @@ import type { LogLevels } from '../core/log-levels.js';
 import type { ProviderEvent } from '../core/provider.js';
 import { everyAskable, toAskable } from '../core/questions.js';
 import type { ServerConfig } from '../core/server-config.js';
+import type { FollowCall } from '../core/telemetry.js';
 import type { ServerState } from '../core/tool-server.js';
 import { AskedCalls } from '../questions/asked-calls.js';
 import { ShownUrls } from '../questions/shown-urls.js';
 import { NotificationBrake } from '../rpc/notification-brake.js';
-import { type CallLimits, ServerCalls } from './server-calls.js';
+import { type CallLimits, type SentRequest, ServerCalls } from './server-calls.js';
 import { ServerInstance, type ServerInstanceOptions } from './server-instance.js';
 import { Stalls } from './stalls.js';
 import type { UpstreamSession } from './upstream-session.js';
 
 export interface InstancesOptions extends Omit<ServerInstanceOptions, 'onNotification' | 'questions'> {
   logLevels: LogLevels;
+  /** Follows each request. Left out: nobody does. */
+  follow?: FollowCall | undefined;
   onNotification: (event: ProviderEvent, session: UpstreamSession) => void;
 }
 
@@ -201,7 +204,9 @@ export class ServerInstances {
         if (addressed !== undefined) this.#options.onNotification(addressed, instance.session);
       },
     });
-    const { logLevels } = this.#options;
+    const { logLevels, follow: followAny } = this.#options;
+    const url = this.#config.transport === 'stdio' ? undefined : this.#config.url;
+    const follow = followAny && ((sent: SentRequest) => followAny({ ...sent, server: name, url }));
     const instance: ServerInstance = new ServerInstance({
       ...this.#options,
       questions,
@@ -211,7 +216,7 @@ export class ServerInstances {
         this.#sendLevel(pooled, sessionId === undefined ? logLevels.lowest : logLevels.of(sessionId));
       },
     });
-    const calls: ServerCalls = new ServerCalls(name, instance, { limits: this.#limits(), levels: logLevels, asked, urls, stalls });
+    const calls: ServerCalls = new ServerCalls(name, instance, { limits: this.#limits(), levels: logLevels, asked, urls, stalls, follow });
     const pooled: PooledInstance = { sessionId, instance, calls };
     return pooled;
   }

@@ -5,6 +5,7 @@ import { type Logger, silentLogger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
 import { LogLevels } from '../core/log-levels.js';
 import type { ServerConfig } from '../core/server-config.js';
+import type { FollowCall } from '../core/telemetry.js';
 import type { ToolServerEvent, ToolServers } from '../core/tool-server.js';
 import type { Environment } from '../processes/environment.js';
 import { Redactor } from '../util/redactor.js';
@@ -32,6 +33,8 @@ export interface UpstreamsOptions {
   logins?: Logins | undefined;
   /** Variables that name proxies: `HTTPS_PROXY`, `HTTP_PROXY`, `NO_PROXY`. Default: none. */
   env?: Environment | undefined;
+  /** Follows each request to a server. Default: nobody does. */
+  follow?: FollowCall | undefined;
   /** How servers are reached. Default: as their config says. */
   openLink?: OpenLink;
 }
@@ -154,6 +157,7 @@ export class Upstreams implements ToolServers {
       logLevels: this.#logLevels,
       logins: this.#logins,
       env: this.#options.env ?? {},
+      follow: this.#options.follow,
       logger: this.#logger,
       redact: (text) => this.#redactor.redact(text),
       after,

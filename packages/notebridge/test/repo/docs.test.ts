@@ -142,6 +142,11 @@ const runs: Record<string, (code: string) => Promise<void>> = {
     const options = ['--noEmit', '--strict', '--skipLibCheck', '--target', 'es2022', '--module', 'nodenext', '--types', 'node'];
     await run(process.execPath, [join(root, 'node_modules/@typescript/native/bin/tsc'), ...options, file], { cwd: dirname(file) });
   },
+  async 'config-telemetry'(code) {
+    const { telemetry } = await configOf(code, { OTLP_KEY: 'k' });
+    expect(telemetry.otlp).toMatchObject({ headers: { Authorization: 'Bearer k' }, traces: true, sampleRatio: 0.1, intervalMs: 10_000 });
+    for (const key of knownKeysAt(['notebridge', 'telemetry', 'otlp'])) expect(code).toContain(`"${key}":`);
+  },
   async 'config-defaults'(code) {
     const { file: _, ...config } = await configOf(code);
     const { file: _none, ...defaults } = defaultConfig(folder);

@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
+import { conventionsCommit } from '../../src/telemetry/conventions.js';
+import { otlpPackages } from '../../src/telemetry/load-otlp.js';
 import { installedServer, ServedHub } from './served-hub.js';
 
 type Shell = (code: string, env: Record<string, string>) => Promise<{ stdout: string | Buffer }>;
@@ -33,6 +35,17 @@ export function operatingRuns(shell: Shell): Record<string, (code: string) => Pr
       await shell(`cd "$HOME" && ${code.replace(/ --keep$/, '')}`, hub.env);
       const token = readFileSync(join(hub.home, 'prometheus.token'), 'utf8').trim();
       expect((await hub.request('/metrics', { token })).status).toBe(200);
+    },
+    /** test/e2e/traces.test.ts has the rest of it. */
+    async 'operating-traces'(code) {
+      expect(code.replaceAll('\\\n', '').split(/\s+/)).toEqual(['npm', 'install', ...otlpPackages]);
+      const read = (file: string): string => readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8');
+      const { peerDependencies } = JSON.parse(read('package.json')) as { peerDependencies: Record<string, string> };
+      const ranges = Object.entries(peerDependencies).map(
+        ([name, range]) => `${name}@${range.replace('^', '').replace(/^([1-9]\d*|0\.\d+).*/, '$1')}`,
+      );
+      expect(ranges.sort()).toEqual([...otlpPackages].sort());
+      expect(read('../../docs/operating.md')).toContain(conventionsCommit);
     },
     async 'operating-console'(code) {
       await using hub = await ServedHub.start({ args: ['--notebook', 'none'] });

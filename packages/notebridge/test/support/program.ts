@@ -231,10 +231,10 @@ export function addressIn(answer: unknown): PageAddress {
 /** Runs the program to its end with this input, as a shell pipe does. */
 export async function runProgram(
   args: string[],
-  { input = '', env = {} }: { input?: string; env?: Record<string, string> } = {},
+  { input = '', env = {}, node = process.execPath }: { input?: string; env?: Record<string, string>; node?: string } = {},
 ): Promise<{ ending: Ending; stdout: string; stderr: string }> {
   const { home, env: clean } = createHome();
-  const child = spawn(process.execPath, [programFile, ...args], { env: { ...clean, ...env }, stdio: 'pipe' });
+  const child = spawn(node, [programFile, ...args], { env: { ...clean, ...env }, stdio: 'pipe' });
   // What hangs is ended; a machine with twenty times as much to do as it can is not what a test is about.
   const timer = setTimeout(() => child.kill('SIGKILL'), 60_000);
   child.stdin.on('error', () => {});

@@ -19,6 +19,8 @@ export interface ServedHubOptions {
   port?: number;
   /** What its command begins with: for a hub in a namespace. */
   launch?: readonly string[];
+  /** The Node that runs it. Default: that of the tests. */
+  node?: string;
   /** Another program than the command: it is given the config file and the port. */
   program?: string;
 }
@@ -52,7 +54,7 @@ export class ServedHub implements AsyncDisposable {
   readonly #watchers = new Set<() => void>();
 
   private constructor(
-    { servers = {}, notebridge = {}, args = [], env = {}, port = 0, launch = [], program }: ServedHubOptions,
+    { servers = {}, notebridge = {}, args = [], env = {}, port = 0, launch = [], node = process.execPath, program }: ServedHubOptions,
     user?: ServedHub,
   ) {
     const own = user === undefined ? createHome() : { home: user.home, env: user.env };
@@ -63,7 +65,7 @@ export class ServedHub implements AsyncDisposable {
     this.writeConfig(servers, notebridge);
     const serve = [programFile, 'serve', '--port', String(port), '--config', this.configFile, ...args];
     const words = program === undefined ? serve : [program, this.configFile, String(port), ...args];
-    const [command = '', ...rest] = [...launch, process.execPath, ...words];
+    const [command = '', ...rest] = [...launch, node, ...words];
     this.child = spawn(command, rest, { env: this.env, stdio: 'pipe' });
     this.child.stdin.end();
     this.child.stdout.setEncoding('utf8').on('data', (text: string) => this.#hear('stdout', text));

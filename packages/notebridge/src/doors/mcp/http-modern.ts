@@ -8,6 +8,7 @@ import { type Principal, principalKey } from '../../core/principal.js';
 import type { Era } from '../../core/protocol-versions.js';
 import type { ProviderEvent } from '../../core/provider.js';
 import { RequestContext, type RequestContextOptions } from '../../core/request-context.js';
+import { toTraceHeaders } from '../../core/trace-headers.js';
 import type { Hub } from '../../hub.js';
 import { ResultAnswer } from '../../rpc/frames.js';
 import { type RpcNotification, type RpcRequest, toErrorAnswer, toNotification } from '../../rpc/messages.js';
@@ -137,6 +138,7 @@ export class HttpModern {
         meta,
         callId,
         cancellation,
+        trace: toTraceHeaders(call.request.headers),
         toCaller,
         notify,
         notifyListens,

@@ -5,6 +5,7 @@ import type { Cancellation } from '../../core/cancellation.js';
 import { BridgeError, RemoteError } from '../../core/errors.js';
 import type { ProviderEvent } from '../../core/provider.js';
 import { RequestContext } from '../../core/request-context.js';
+import type { TraceHeaders } from '../../core/trace-headers.js';
 import type { Hub } from '../../hub.js';
 import type { RpcRequest } from '../../rpc/messages.js';
 import { isLevelWanted } from './legacy-era.js';
@@ -18,6 +19,8 @@ export interface ModernCall {
   meta: JsonObject;
   callId: string;
   cancellation: Cancellation;
+  /** The trace of its HTTP request. Left out: none. */
+  trace?: TraceHeaders | undefined;
   toCaller: (clientInfo: JsonObject | undefined) => Caller;
   /** Sends the agent what belongs to this request. */
   notify: (method: string, params: JsonObject | undefined) => void;
@@ -102,7 +105,7 @@ function requestModern(hub: Hub, context: RequestContext, listen: ModernCall['li
 }
 
 function toContext(
-  { request, callId, cancellation, toCaller, notify, notifyListens }: ModernCall,
+  { request, callId, cancellation, trace, toCaller, notify, notifyListens }: ModernCall,
   { clientInfo, logLevel, askable }: Envelope,
 ): RequestContext {
   const { method, params: message = {} } = request;
@@ -112,6 +115,7 @@ function toContext(
     message,
     callId,
     cancellation,
+    trace,
     caller: toCaller(clientInfo),
     notify: toModernNotify({ notify, notifyListens, logLevel }),
     asker: askable && { clientCapabilities: askable },

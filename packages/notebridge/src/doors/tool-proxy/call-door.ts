@@ -4,6 +4,7 @@ import type { JsonObject } from '@notebridge/kit/json';
 import { Cancellation } from '../../core/cancellation.js';
 import { type Principal, principalKey } from '../../core/principal.js';
 import type { ToolAddress } from '../../core/tool-address.js';
+import { toTraceHeaders } from '../../core/trace-headers.js';
 import { internalError, logFault } from '../http/faults.js';
 import type { HttpApp } from '../http/http-app.js';
 import type { HttpContext } from '../http/http-context.js';
@@ -83,7 +84,15 @@ export class CallDoor {
     const onEvent = stream && ((method: string, params: JsonObject) => stream.send(method, params));
     // Only the owner's word counts: who has that token could approve the call as well.
     const isTyped = principal.kind === 'owner' && request.headers[typedHeader] === 'true';
-    const options: CallOptions = { arguments: args, principal, callId, isTyped, cancellation, onEvent };
+    const options: CallOptions = {
+      arguments: args,
+      principal,
+      callId,
+      isTyped,
+      cancellation,
+      onEvent,
+      trace: toTraceHeaders(request.headers),
+    };
     const running = this.#app.calls.add(request.socket, cancellation);
     const end = (): void => {
       stream?.close();

@@ -10,6 +10,7 @@ import type { Asker } from '../../core/questions.js';
 import { RequestContext } from '../../core/request-context.js';
 import type { ToolAddress } from '../../core/tool-address.js';
 import type { ToolServer, ToolServers } from '../../core/tool-server.js';
+import type { TraceHeaders } from '../../core/trace-headers.js';
 import { quote } from '../../util/quote.js';
 import { type CallAnswer, toAnswer } from './to-answer.js';
 import { findServer, type ToolProxy } from './tool-proxy-context.js';
@@ -36,6 +37,8 @@ export interface ToolCallOptions {
   callId?: string | undefined;
   /** The call in whose course the code runs that makes this one. */
   parent?: ParentCall | undefined;
+  /** The trace of its HTTP request. Left out: none. */
+  trace?: TraceHeaders | undefined;
   /** The owner has typed it. Default false. */
   isTyped?: boolean | undefined;
   /** Receives progress and log lines of the tool while it runs; left out, the server is not asked for progress. */
@@ -145,6 +148,7 @@ function toContext(
     isTyped: call.isTyped,
     cancellation: call.cancellation ?? new Cancellation(),
     target,
+    trace: call.trace,
     notify: onEvent === undefined ? ignoreEvent : (method, params = {}) => onEvent(method, params),
     asker: call.asker,
     requestId: callId,

@@ -1,0 +1,81 @@
+import type { JsonObject } from '@notebridge/kit/json';
+import type { BegunCall, CallObserver, EndCall } from '../core/call-observer.js';
+import { codeOf, RemoteError } from '../core/errors.js';
+import type { FollowCall, FollowedCall, OutgoingCall } from '../core/telemetry.js';
+import type { CallDurations } from './call-durations.js';
+import type { CallSpans } from './call-spans.js';
+import { type CallSubject, subjectOf, subjectOfOutgoing, toKnownOutcome } from './conventions.js';
+
+export interface CallTelemetryOptions {
+  /** Undefined: no traces. Then what goes to servers is left as it is. */
+  spans: CallSpans | undefined;
+  /** Undefined: no metrics. */
+  durations: CallDurations | undefined;
+}
+
+/** What is learnt of calls that come in and of requests that go out, as spans and durations. */
+export class CallTelemetry implements CallObserver {
+  readonly isOn = true;
+  readonly follow: FollowCall;
+  readonly #options: CallTelemetryOptions;
+  /** By the id of the call. What its tool is called at the server may be known only when it is sent there. */
+  readonly #unnamed = new Map<string, CallSubject>();
+
+  constructor(options: CallTelemetryOptions) {
+    this.#options = options;
+    this.follow = (call) => this.#follow(call);
+  }
+
+  begin(begun: BegunCall): EndCall {
+    const { spans, durations } = this.#options;
+    const startedAt = performance.now();
+    const subject = subjectOf(begun);
+    const { callId } = begun.context;
+    if (subject.tool === undefined && subject.server !== undefined) this.#unnamed.set(callId, subject);
+    const endSpan = spans?.begin(begun, subject);
+    return (outcome) => {
+      const known = toKnownOutcome(outcome);
+      if (this.#unnamed.get(callId) === subject) this.#unnamed.delete(callId);
+      endSpan?.(known);
+      durations?.recordServer(subject, known, performance.now() - startedAt);
+    };
+  }
+
+  #follow(call: OutgoingCall): FollowedCall | undefined {
+    const { spans, durations } = this.#options;
+    const subject = subjectOfOutgoing(call);
+    const unnamed = this.#unnamed.get(call.callId);
+    if (unnamed !== undefined && unnamed.server === subject.server) unnamed.tool = subject.tool;
+    const span = spans?.beginOutgoing(call, subject);
+    if (span === undefined && durations === undefined) return undefined;
+    const startedAt = performance.now();
+    const end = (outcome: string, statusCode?: string): void => {
+      span?.end(outcome, statusCode);
+      durations?.recordClient(subject, outcome, performance.now() - startedAt);
+    };
+    return {
+      params: span?.params ?? call.params,
+      until: (answer) =>
+        answer.then(
+          (result) => {
+            end(outcomeOf(result));
+            return result;
+          },
+          (error: unknown) => {
+            end(...failureOf(error));
+            throw error;
+          },
+        ),
+    };
+  }
+}
+
+function outcomeOf({ isError }: JsonObject): string {
+  return isError === true ? 'tool_error' : 'ok';
+}
+
+/** The outcome, and the code by which the server refused. */
+function failureOf(error: unknown): [outcome: string, statusCode?: string] {
+  if (error instanceof RemoteError) return ['remote_error', String(error.raw.code).slice(0, 32)];
+  return [codeOf(error) ?? 'internal'];
+}

@@ -1,0 +1,65 @@
+import { messageOf } from '@notebridge/kit/message-of';
+import { BridgeError } from '../core/errors.js';
+import type { OtlpSettings } from '../core/otlp-settings.js';
+import type { Telemetry } from '../core/telemetry.js';
+import type { CreateOtlpOptions } from './otlp.js';
+
+export interface LoadOtlpOptions extends CreateOtlpOptions {
+  /** The config file that turns it on; undefined for a program that has none. */
+  file: string | undefined;
+  redactor: { add(secret: string): void };
+  /** Of the Node that runs this, without the `v`. */
+  nodeVersion: string;
+}
+
+/** What the packages of OpenTelemetry need. */
+const leastNode = [22, 15] as const;
+/** As they are installed; docs/operating.md has the same. */
+export const otlpPackages = [
+  '@opentelemetry/api@1',
+  '@opentelemetry/resources@3',
+  '@opentelemetry/sdk-trace@3',
+  '@opentelemetry/sdk-metrics@3',
+  '@opentelemetry/exporter-trace-otlp-proto@0.301',
+  '@opentelemetry/exporter-metrics-otlp-proto@0.301',
+];
+
+/**
+ * Loads the packages of OpenTelemetry, which nobody else pays for, and starts to send. They are optional: who wants traces installs them.
+ * Rejects with `bad_config`, which says what is missing.
+ */
+export async function loadOtlp(options: LoadOtlpOptions): Promise<Telemetry> {
+  const { settings, file, nodeVersion, redactor } = options;
+  const place = `${file ?? 'config'}: "notebridge.telemetry.otlp"`;
+  if (!isNewEnough(nodeVersion)) {
+    const found = `needs Node ${leastNode.join('.')} or newer, and this is ${nodeVersion}`;
+    throw new BridgeError('bad_config', `${place} ${found}. Run Notebridge with a newer Node, or remove the key.`);
+  }
+  for (const secret of secretsOf(settings)) redactor.add(secret);
+  const { createOtlp } = await import('./otlp.js').catch((cause: unknown) => {
+    throw new BridgeError(
+      'bad_config',
+      `${place} needs packages of OpenTelemetry: ${firstLine(messageOf(cause))}. Install them beside Notebridge (with --global if it is): npm install ${otlpPackages.join(' ')}`,
+      { cause },
+    );
+  });
+  return createOtlp(options);
+}
+
+function isNewEnough(version: string): boolean {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  return major > leastNode[0] || (major === leastNode[0] && minor >= leastNode[1]);
+}
+
+/** Headers carry keys; of `Bearer KEY` the key alone is one as well. So may the address. */
+function secretsOf({ headers, endpoint }: OtlpSettings): string[] {
+  const values = Object.values(headers);
+  const keys = values.flatMap((value) => /^\S+\s+(\S.*)$/.exec(value)?.[1] ?? []);
+  const { password, searchParams } = new URL(endpoint);
+  return [...values, ...keys, password, ...searchParams.values()];
+}
+
+/** Without the path of our file that asked for it. */
+function firstLine(text: string): string {
+  return (text.split('\n')[0] ?? '').replace(/ imported from .*/, '');
+}

@@ -1,0 +1,95 @@
+import type { Logger } from '@notebridge/kit/logger';
+import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-proto';
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
+import { resourceFromAttributes } from '@opentelemetry/resources';
+import { MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
+import { BatchSpanProcessor, ParentBasedSampler, TraceIdRatioBasedSampler, TracerProvider } from '@opentelemetry/sdk-trace';
+import type { OtlpSettings } from '../core/otlp-settings.js';
+import type { Telemetry } from '../core/telemetry.js';
+import { settlesWithin } from '../util/settles-within.js';
+import { BoundedNames } from './bounded-names.js';
+import { CallDurations } from './call-durations.js';
+import { CallSpans } from './call-spans.js';
+import { CallTelemetry } from './call-telemetry.js';
+import { CollectorWatch, watchExporter } from './watched-exporter.js';
+
+/** How long one batch may take, with its retries. Milliseconds. */
+const exportMs = 3000;
+/** How long the end of the hub waits for the last batches. Milliseconds. */
+const lastExportMs = 3000;
+/** Spans that wait to be sent; further ones are dropped. */
+const maxQueued = 2048;
+/** More than the label sets that are made; what the SDK would do beyond is never needed. */
+const cardinality = 4000;
+
+export interface CreateOtlpOptions {
+  settings: OtlpSettings;
+  logger: Logger;
+  /** Of Notebridge. */
+  version: string;
+}
+
+interface Provider {
+  shutdown(): Promise<void>;
+}
+
+/** Starts to gather and to send. Nothing of OpenTelemetry's is made global. */
+export function createOtlp({ settings, logger, version }: CreateOtlpOptions): Telemetry {
+  const { traces, metrics, endpoint } = settings;
+  const resource = resourceFromAttributes({ 'service.name': 'notebridge', 'service.version': version });
+  const providers: Provider[] = [];
+  const optionsFor = (path: string) => ({
+    url: toUrl(endpoint, path),
+    headers: settings.headers,
+    timeoutMillis: exportMs,
+    concurrencyLimit: 4,
+  });
+  const watchOf = (what: string) => ({
+    watch: new CollectorWatch(logger, `${what} to ${new URL(endpoint).origin}`),
+    timeoutMs: exportMs + 500,
+  });
+
+  const startTraces = (): CallSpans => {
+    const exporter = watchExporter(new OTLPTraceExporter(optionsFor('v1/traces')), watchOf('Traces'));
+    const processor = new BatchSpanProcessor({
+      exporter,
+      maxQueueSize: maxQueued,
+      scheduledDelayMillis: settings.intervalMs,
+      exportTimeoutMillis: exportMs + 1000,
+    });
+    const sampler = new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(settings.sampleRatio) });
+    const provider = new TracerProvider({ resource, sampler, spanProcessors: [processor] });
+    providers.push(provider);
+    return new CallSpans(provider.getTracer('notebridge', version), new BoundedNames());
+  };
+
+  const startMetrics = (): CallDurations => {
+    const exporter = watchExporter(new OTLPMetricExporter(optionsFor('v1/metrics')), watchOf('Metrics'));
+    const reader = new PeriodicExportingMetricReader({
+      exporter,
+      exportIntervalMillis: settings.intervalMs,
+      exportTimeoutMillis: Math.min(exportMs + 1000, settings.intervalMs),
+      cardinalityLimits: { default: cardinality },
+    });
+    const provider = new MeterProvider({ resource, readers: [reader] });
+    providers.push(provider);
+    return new CallDurations(provider.getMeter('notebridge', version));
+  };
+
+  const calls = new CallTelemetry({ spans: traces ? startTraces() : undefined, durations: metrics ? startMetrics() : undefined });
+  let closing: Promise<unknown> | undefined;
+  return {
+    observer: calls,
+    follow: calls.follow,
+    close: async () => {
+      closing ??= settlesWithin(Promise.allSettled(providers.map((provider) => provider.shutdown())), lastExportMs);
+      await closing;
+    },
+  };
+}
+
+function toUrl(endpoint: string, path: string): string {
+  const url = new URL(endpoint);
+  url.pathname = `${url.pathname.replace(/\/+$/, '')}/${path}`;
+  return url.href;
+}
