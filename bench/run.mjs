@@ -1,4 +1,4 @@
-// npm run bench [-- crossing|stdio|notebook|jupyter|jupyterlab|gateways|bindings|outputs|pages|questions|code-mode] [--quick] [--rounds N] [the options of that bench]
+// npm run bench [-- crossing|stdio|notebook|jupyter|jupyterlab|gateways|bindings|outputs|pages|questions|code-mode|watching] [--quick] [--rounds N] [the options of that bench]
 // Without a name all of them run, one after the other, each in a process of its own.
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -15,6 +15,7 @@ const benches = [
   'pages',
   'questions',
   'code-mode',
+  'watching',
 ];
 
 const [first = '', ...others] = process.argv.slice(2);

@@ -26,13 +26,14 @@ export async function startGateway(target, nodeArgs = []) {
   await prepareTarget(target);
   const { folder, token } = prepared.get(target);
   const port = await freePort();
-  const { command = process.execPath, args, env = {} } = target.start({ port, folder });
+  const { command = target.command ?? process.execPath, args, env = {} } = target.start({ port, folder });
   const start = performance.now();
   const child = startProgram(command, [...nodeArgs, ...args.map(String)], { env: toStrings(env), cwd: folder });
   child.stdout.resume();
   const gateway = {
     name: target.name,
     target,
+    folder,
     port,
     token,
     connect: () => new Connection(port),

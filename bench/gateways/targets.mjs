@@ -120,8 +120,13 @@ function toCall(name, args) {
   return { name, arguments: args };
 }
 
+/** `notebridge serve` behind the tool proxy with grant and audit, on another Node if need be. `config`: what its config has besides the server. */
+export function guardedHub(name, { command, config }) {
+  return Object.assign(notebridge(name, { isGuarded: true, door: toolProxy, config }), { command });
+}
+
 /** `notebridge serve` without a notebook. With a guard: a grant for the one server, asked for and written to the audit at each call. */
-function notebridge(name, { isGuarded, door }) {
+function notebridge(name, { isGuarded, door, config = isGuarded ? {} : { notebridge: { audit: false } } }) {
   const state = (folder) => ({ XDG_STATE_HOME: join(folder, 'state') });
   return {
     name,
@@ -129,7 +134,7 @@ function notebridge(name, { isGuarded, door }) {
     // A grant is told by its token, which is there once it has been issued.
     open: (connection, token) => door(token)(connection),
     async prepare(folder) {
-      writeConfig(folder, isGuarded ? {} : { notebridge: { audit: false } });
+      writeConfig(folder, config);
       return isGuarded ? issueGrant(state(folder)) : undefined;
     },
     start: ({ port, folder }) => ({
