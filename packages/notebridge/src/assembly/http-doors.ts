@@ -142,6 +142,7 @@ function addDoors(
   createOwnerDoor(app, {
     servers,
     describe,
+    agents: hub.agents,
     pending: guard.pending,
     calls: guard.calls,
     log: settings.recentLog,

@@ -1,6 +1,7 @@
 import type { HubReport } from '../../catalog/describe-servers.js';
 import { BridgeError } from '../../core/errors.js';
 import type { ToolServers } from '../../core/tool-server.js';
+import type { WatchedAgents } from '../../core/watched-agents.js';
 import { printMessage } from '../../core/wire.js';
 import type { PendingApprovals } from '../../grants/approvals/pending-approvals.js';
 import type { RecentCalls } from '../../recent/recent-calls.js';
@@ -11,10 +12,11 @@ import { type Authenticate, Authenticator } from '../http/authenticator.js';
 import type { HttpApp } from '../http/http-app.js';
 import type { HttpContext } from '../http/http-context.js';
 import { refuse } from '../http/refusal.js';
+import { AgentRoutes } from './agent-routes.js';
 import { printApproval, receiveDecision } from './approval-routes.js';
 import { answerBindingsInput } from './bindings-input.js';
 import { describeCall, findCalls, printCall } from './call-routes.js';
-import { OwnerEvents } from './event-route.js';
+import { OwnerEvents, watchServers } from './event-route.js';
 import { GrantRoutes, type GrantRoutesOptions } from './grant-routes.js';
 import { type DescribedHub, describeHub } from './hub-status.js';
 import { answerLog } from './log-route.js';
@@ -25,6 +27,8 @@ export interface OwnerDoorOptions {
   servers: ToolServers;
   /** Describes all servers. Starts and asks nothing. */
   describe: () => HubReport;
+  /** Those that are connected. */
+  agents: WatchedAgents;
   /** The calls that wait for the owner. */
   pending: PendingApprovals;
   /** Those that run, and the last ones. */
@@ -45,7 +49,7 @@ export const ownerPrefix = '/api/v1/hub';
 /** Adds what only the owner may see, and decide: the status of the hub and of each server, calls, the log, calls that wait. Call it before `listenHttp`. */
 export function createOwnerDoor(
   app: HttpApp,
-  { servers, describe, pending, calls, log, redactor, hub, grants, authenticate }: OwnerDoorOptions,
+  { servers, describe, agents, pending, calls, log, redactor, hub, grants, authenticate }: OwnerDoorOptions,
 ): void {
   const authenticator = new Authenticator(authenticate, { onRefused: app.refused });
   const addRoute = (path: string, answer: (context: HttpContext) => unknown, methods: readonly string[]): void => {
@@ -84,7 +88,10 @@ export function createOwnerDoor(
   addByMethod('/grants', { GET: () => grantRoutes.list(), POST: (context) => grantRoutes.issue(context) });
   add('/grants/preview', (context) => grantRoutes.preview(context), ['POST']);
   add('/grants/:id', (context) => grantRoutes.revoke(context), ['DELETE']);
-  const events = new OwnerEvents({ calls, servers });
+  const agentRoutes = new AgentRoutes({ agents, store: grants.store });
+  add('/agents', () => agentRoutes.list());
+  add('/agents/:id', (context) => agentRoutes.disconnect(context), ['DELETE']);
+  const events = new OwnerEvents({ calls, lists: { servers: watchServers(servers), agents: (listener) => agents.changed.add(listener) } });
   addRoute('/events', (context) => events.answer(context), ['GET']);
   add('/calls', ({ query }) => findCalls(calls, query));
   addRoute('/calls/:id', (context) => context.sendJson(200, printCall(callOf(context, calls), redactor)), ['GET', 'HEAD']);
