@@ -176,6 +176,7 @@ class Assembly implements Notebridge {
     const doors = await openHttpDoors(options.http, {
       ...{ settings, hub: this.hub, servers, guard, endSession },
       describe: () => this.describe(),
+      notebooks: () => this.notebook?.watched,
     });
     this.#closers.add(() => doors.close());
     this.#doors = doors;

@@ -1,7 +1,9 @@
 import { readFile } from 'node:fs/promises';
+import { hostsElsewhere } from '../broker/ask-host.js';
 import type { HubReport } from '../catalog/describe-servers.js';
 import { BridgeError, codeOf } from '../core/errors.js';
 import { owner } from '../core/principal.js';
+import type { WatchedNotebooks } from '../core/watched-notebooks.js';
 import { connectPath } from '../doors/connect/connect-door.js';
 import { createConsoleDoor } from '../doors/console/console-door.js';
 import { ConsoleSessions } from '../doors/console/console-sessions.js';
@@ -48,6 +50,8 @@ export interface BehindHttp {
   guard: GuardWithStore;
   /** All servers, for the owner. */
   describe: () => HubReport;
+  /** The notebooks of this process, for the owner; undefined before there are any. */
+  notebooks: () => WatchedNotebooks | undefined;
   /** An agent's session has ended: what is held for it alone can go. */
   endSession: (sessionId: string) => void;
 }
@@ -113,7 +117,17 @@ function createApp(
 
 function addDoors(
   app: HttpApp,
-  { settings, hub, servers, guard, describe, endSession, authority, ownerToken }: BehindHttp & { authority: Authority; ownerToken: string },
+  {
+    settings,
+    hub,
+    servers,
+    guard,
+    describe,
+    notebooks,
+    endSession,
+    authority,
+    ownerToken,
+  }: BehindHttp & { authority: Authority; ownerToken: string },
 ): McpHttpDoor {
   const { config, logger } = settings;
   const { maxResultBytes, maxInFlight, pollAfterMs } = config.limits;
@@ -149,6 +163,7 @@ function addDoors(
     redactor: settings.redactor,
     hub: { pid: process.pid, configFile: config.file, isCodeMode: config.codeMode.enabled },
     grants: { store: guard.store, admission: guard.admission },
+    watched: { notebooks, elsewhere: () => hostsElsewhere(settings.stateDir, ownVersion()) },
     authenticate,
   });
   createConsoleDoor(app, { sessions: consoles, authenticate: byToken });

@@ -1,4 +1,5 @@
 import type { JsonObject } from '@notebridge/kit/json';
+import { messageOf } from '@notebridge/kit/message-of';
 import { BridgeError, codeOf } from '../core/errors.js';
 import { toPlainValue } from '../core/wire.js';
 import { ownProcessId } from '../processes/own-user.js';
@@ -37,6 +38,35 @@ export async function askHost(place: HostPlace, version: string, [method, params
 
 /** A notebook of many megabytes may have to be saved first. */
 const answerTimeoutMs = 30_000;
+
+/** A process of the user, and the notebooks that it holds. */
+export interface HoldingProcess {
+  kind: HostPlace['kind'];
+  pid: number;
+  /** Milliseconds since the epoch. */
+  startedAt: number;
+  version: string;
+  notebooks: OpenNotebookState[];
+  /** Why it cannot be asked. */
+  fault?: string;
+}
+
+/** Never rejects: why a process cannot be asked stands in its report. */
+export async function reportOf(place: HostPlace, version: string): Promise<HoldingProcess> {
+  const { kind, pid, startedAt, version: its } = place;
+  const host = { kind, pid, startedAt, version: its };
+  try {
+    return { ...host, notebooks: await notebooksOf(place, version) };
+  } catch (error) {
+    return { ...host, notebooks: [], fault: messageOf(error) };
+  }
+}
+
+/** What other processes of the user hold. Rejects with `write_failed` where their files are not the user's own alone. */
+export async function hostsElsewhere(dir: string, version: string): Promise<HoldingProcess[]> {
+  const places = readHostPlaces(dir).filter(({ pid }) => pid !== ownProcessId());
+  return Promise.all(places.map((place) => reportOf(place, version)));
+}
 
 export async function notebooksOf(place: HostPlace, version: string): Promise<OpenNotebookState[]> {
   const { notebooks } = await askHost(place, version, ['host/status', {}]);

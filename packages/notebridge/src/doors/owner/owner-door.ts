@@ -20,6 +20,7 @@ import { OwnerEvents, watchServers } from './event-route.js';
 import { GrantRoutes, type GrantRoutesOptions } from './grant-routes.js';
 import { type DescribedHub, describeHub } from './hub-status.js';
 import { answerLog } from './log-route.js';
+import { NotebookRoutes, type NotebookRoutesOptions } from './notebook-routes.js';
 import { controlServer, serverActions } from './server-routes.js';
 import { unknownServer } from './unknown-server.js';
 
@@ -40,6 +41,8 @@ export interface OwnerDoorOptions {
   /** What else the status of the hub says. */
   hub: Pick<DescribedHub, 'configFile' | 'isCodeMode' | 'pid'>;
   grants: Pick<GrantRoutesOptions, 'store' | 'admission'>;
+  /** Those of this hub, and those of other processes of the user. */
+  watched: Pick<NotebookRoutesOptions, 'notebooks' | 'elsewhere'>;
   authenticate: Authenticate;
 }
 
@@ -49,7 +52,7 @@ export const ownerPrefix = '/api/v1/hub';
 /** Adds what only the owner may see, and decide: the status of the hub and of each server, calls, the log, calls that wait. Call it before `listenHttp`. */
 export function createOwnerDoor(
   app: HttpApp,
-  { servers, describe, agents, pending, calls, log, redactor, hub, grants, authenticate }: OwnerDoorOptions,
+  { servers, describe, agents, pending, calls, log, redactor, hub, grants, watched, authenticate }: OwnerDoorOptions,
 ): void {
   const authenticator = new Authenticator(authenticate, { onRefused: app.refused });
   const addRoute = (path: string, answer: (context: HttpContext) => unknown, methods: readonly string[]): void => {
@@ -91,11 +94,26 @@ export function createOwnerDoor(
   const agentRoutes = new AgentRoutes({ agents, store: grants.store });
   add('/agents', () => agentRoutes.list());
   add('/agents/:id', (context) => agentRoutes.disconnect(context), ['DELETE']);
-  const events = new OwnerEvents({ calls, lists: { servers: watchServers(servers), agents: (listener) => agents.changed.add(listener) } });
+  addNotebookRoutes(add, new NotebookRoutes({ ...watched, maxBodyBytes: app.maxBodyBytes }));
+  const lists = {
+    servers: watchServers(servers),
+    agents: (listener: () => void) => agents.changed.add(listener),
+    notebooks: (listener: () => void) => watched.notebooks()?.subscribe(listener) ?? (() => {}),
+  };
+  const events = new OwnerEvents({ calls, lists });
   addRoute('/events', (context) => events.answer(context), ['GET']);
   add('/calls', ({ query }) => findCalls(calls, query));
   addRoute('/calls/:id', (context) => context.sendJson(200, printCall(callOf(context, calls), redactor)), ['GET', 'HEAD']);
   add('/calls/:id/cancel', (context) => describeCall(calls.cancel(callOf(context, calls).id)), ['POST']);
+}
+
+type AddRoute = (path: string, answer: (context: HttpContext) => unknown, methods?: string[]) => void;
+
+function addNotebookRoutes(add: AddRoute, routes: NotebookRoutes): void {
+  add('/notebooks', () => routes.list());
+  add('/notebooks/elsewhere', () => routes.listElsewhere());
+  for (const [name, action] of Object.entries(routes.actions))
+    add(`/notebooks/:id/${name}`, (context) => routes.perform(action, context), ['POST']);
 }
 
 function callOf({ params: [id = ''] }: HttpContext, calls: RecentCalls): SeenCall {
