@@ -1,6 +1,6 @@
 import { parseJson, printJson } from '@notebridge/kit/exact-json';
-import { writeOutHidden } from '../../src/util/hidden-characters.js';
 import { proxyPath } from './proxy-path.js';
+import { isPlain, quoted } from './shell-words.js';
 
 interface CallOfTool {
   origin: string;
@@ -60,13 +60,4 @@ function compact(json: string): string {
   return printJson(parseJson(json)).replaceAll(/[^\x20-\x7e]/g, (unit) =>
     isPlain(unit) && !/[\ud800-\udfff]/.test(unit) ? unit : `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
-}
-
-function isPlain(text: string): boolean {
-  return writeOutHidden(text) === text;
-}
-
-/** As one word of a POSIX shell. */
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`;
 }

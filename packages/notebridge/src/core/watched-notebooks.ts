@@ -5,8 +5,8 @@ export interface WatchedNotebook {
   describe(): NotebookFacts;
   /** Which agent writes. Left out: its agents are not kept apart. */
   readonly lease?: WatchedLease | undefined;
-  /** An address that opens a window for its person, once. A secret until then. */
-  readonly newAddress?: (() => string) | undefined;
+  /** An address that opens a window for its person, once. A secret until then. `origin`: where the owner has reached the hub. */
+  readonly newAddress?: ((origin: string) => string) | undefined;
   /** Hangs up on the page that is connected, which does not dial again by itself. False if there is none. */
   readonly disconnectPage?: (() => boolean) | undefined;
   /** Ends what runs, and forgets what waits. */

@@ -38,7 +38,6 @@ export async function openColab(setup: NotebookSetup, profile: PageProfile): Pro
     addSecret: (secret) => redactor.add(secret),
     onRefused,
   });
-  const connectAddress = (): string => connect.newAddress(`http://localhost:${session.wss?.port}`);
   const session: ColabSessionProxy = new ColabSessionProxy({
     ...limits,
     profile,
@@ -53,7 +52,7 @@ export async function openColab(setup: NotebookSetup, profile: PageProfile): Pro
     allowHosts: pages.allowHosts,
     allowOrigins: pages.allowOrigins,
     answerPlain: (request, response) => connect.answer(request, response),
-    connectAddress,
+    connectAddress: () => connect.newAddress(`http://localhost:${session.wss?.port}`),
     ...(pages.openBrowser !== false ? {} : { openBrowser: async () => browserSwitchedOff }),
   });
   await session.startProxyServer();
@@ -79,7 +78,7 @@ export async function openColab(setup: NotebookSetup, profile: PageProfile): Pro
   };
   const isRunning = runs && (() => runs.isRunning);
   const toWatched = (lease: LeasedPage['lease'] | undefined): WatchedNotebooks =>
-    watchPage({ session, client, findId, isRunning, lease, connectAddress });
+    watchPage({ session, client, findId, isRunning, lease, connectAddress: (origin) => connect.newAddress(origin) });
   const page: OpenedNotebook = { provider: runs ?? proxyServer, middlewares: [...session.middleware, ...undo, ...fit], laterTools, close };
   const { hold = 'own' } = pages;
   if (hold === 'own' || runs === undefined) return { ...page, watched: toWatched(undefined) };

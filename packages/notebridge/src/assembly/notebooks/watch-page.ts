@@ -13,7 +13,7 @@ export interface WatchPageOptions {
   /** Undefined where its agents are not kept apart. */
   lease: LeasedPage['lease'] | undefined;
   /** An address of the page that shows what keeps the notebook page away, and how it is opened. */
-  connectAddress: () => string;
+  connectAddress: (origin: string) => string;
 }
 
 /** The place of a notebook page, for the owner of the hub. */

@@ -25,9 +25,10 @@ export class NotebookRoutes {
   constructor(options: NotebookRoutesOptions) {
     this.#options = options;
     this.actions = {
-      address: ({ newAddress }) => {
+      address: ({ newAddress }, { request }) => {
         if (newAddress === undefined) throw cannot('has no window of ours: open it by its own address');
-        return { address: newAddress() };
+        // A page that is reached under another name is another site to the browser.
+        return { address: newAddress(`http://${request.headers.host}`) };
       },
       release: (notebook) => ({ holder: leaseOf(notebook).release() ?? null }),
       lease: (notebook, context) => this.#setMayHold(notebook, context),
