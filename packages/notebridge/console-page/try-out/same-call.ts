@@ -22,6 +22,7 @@ export function spellingsOf(call: CallOfTool): Spelling[] {
     ...(isPlain(call.server) && isPlain(call.tool) ? [{ title: 'notebridge call', text: commandOf(call) }] : []),
     { title: 'curl', text: curlOf(call) },
     { title: 'Python', text: pythonOf(call) },
+    { title: 'TypeScript', text: typeScriptOf(call) },
   ];
 }
 
@@ -48,6 +49,17 @@ request = urllib.request.Request(
 )
 with urllib.request.urlopen(request) as answer:
     print(json.load(answer)["result"])`;
+}
+
+/** The body is a text: as a value, numbers would lose digits. */
+function typeScriptOf({ origin, server, tool, json }: CallOfTool): string {
+  return `const response = await fetch(${JSON.stringify(`${origin}${proxyPath(server, tool)}`)}, {
+  method: "POST",
+  headers: { Authorization: \`Bearer \${process.env.NOTEBRIDGE_TOKEN}\`, "Content-Type": "application/json" },
+  body: ${JSON.stringify(`{"arguments":${compact(json)}}`)},
+});
+const answer = (await response.json()) as { success: boolean; result?: unknown; error?: string };
+console.log(response.ok && answer.success ? answer.result : answer);`;
 }
 
 function grantLine(server: string, tool: string): string {
