@@ -16,7 +16,7 @@ interface Told {
   servers: readonly Server[];
   approvals: readonly Approval[];
   /** How often it was told that such a list has changed, which the view that shows it asks for. */
-  news: { readonly agents: number; readonly notebooks: number };
+  news: { readonly agents: number; readonly notebooks: number; readonly config: number };
   /** `lost`: what is shown is what was known last. */
   connection: 'opening' | 'live' | 'lost';
   /** Why this tab may not go on. */
@@ -31,7 +31,7 @@ export class LiveHub {
     report: undefined,
     servers: [],
     approvals: [],
-    news: { agents: 0, notebooks: 0 },
+    news: { agents: 0, notebooks: 0, config: 0 },
     connection: 'opening',
     signedOut: undefined,
     refusal: undefined,
@@ -132,7 +132,8 @@ export class LiveHub {
   #take(event: string, data: string): void {
     if (event === 'servers') return void this.refresh().catch((error: unknown) => this.#noteFault(error));
     const { news } = this.told;
-    if (event === 'agents' || event === 'notebooks') return this.#set({ news: { ...news, [event]: news[event] + 1 } });
+    if (event === 'agents' || event === 'notebooks' || event === 'config')
+      return this.#set({ news: { ...news, [event]: news[event] + 1 } });
     if (event !== 'calls') return;
     const { calls, totals } = parseJson(data) as { calls: Call[]; totals: CallTotals };
     this.calls.add(calls);

@@ -156,3 +156,18 @@ export interface OtherProcess {
   notebooks: { id: string; file: string | null; kernel: string; agents: string[]; holder: string | null }[];
   fault?: string;
 }
+
+export interface ConfigState {
+  file: string | null;
+  /** The last edit that is used; null: none since the hub started. */
+  edit: { at: string; added: string[]; removed: string[]; restarted: string[]; changed: string[]; late: string[] } | null;
+  /** Why the file as it is now is not used; null: it is. */
+  refused: { at: string; message: string; file: string | null; faults: ConfigFault[] } | null;
+}
+
+export interface ConfigFault {
+  line: number | null;
+  key: string;
+  found: string;
+  next: string;
+}

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { hostsElsewhere } from '../broker/ask-host.js';
 import type { HubReport } from '../catalog/describe-servers.js';
+import type { WatchedConfig } from '../core/config-edit.js';
 import { BridgeError, codeOf } from '../core/errors.js';
 import { owner } from '../core/principal.js';
 import type { WatchedNotebooks } from '../core/watched-notebooks.js';
@@ -52,6 +53,8 @@ export interface BehindHttp {
   describe: () => HubReport;
   /** The notebooks of this process, for the owner; undefined before there are any. */
   notebooks: () => WatchedNotebooks | undefined;
+  /** What the edits of the config did. */
+  edits: WatchedConfig;
   /** An agent's session has ended: what is held for it alone can go. */
   endSession: (sessionId: string) => void;
 }
@@ -124,6 +127,7 @@ function addDoors(
     guard,
     describe,
     notebooks,
+    edits,
     endSession,
     authority,
     ownerToken,
@@ -164,6 +168,7 @@ function addDoors(
     hub: { pid: process.pid, configFile: config.file, isCodeMode: config.codeMode.enabled },
     grants: { store: guard.store, admission: guard.admission },
     watched: { notebooks, elsewhere: () => hostsElsewhere(settings.stateDir, ownVersion()) },
+    edits,
     authenticate,
   });
   createConsoleDoor(app, { sessions: consoles, authenticate: byToken });

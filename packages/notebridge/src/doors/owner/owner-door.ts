@@ -1,4 +1,5 @@
 import type { HubReport } from '../../catalog/describe-servers.js';
+import type { WatchedConfig } from '../../core/config-edit.js';
 import { BridgeError } from '../../core/errors.js';
 import type { ToolServers } from '../../core/tool-server.js';
 import type { WatchedAgents } from '../../core/watched-agents.js';
@@ -16,6 +17,7 @@ import { AgentRoutes } from './agent-routes.js';
 import { printApproval, receiveDecision } from './approval-routes.js';
 import { answerBindingsInput } from './bindings-input.js';
 import { describeCall, findCalls, printCall } from './call-routes.js';
+import { describeConfig } from './config-route.js';
 import { OwnerEvents, watchServers } from './event-route.js';
 import { GrantRoutes, type GrantRoutesOptions } from './grant-routes.js';
 import { type DescribedHub, describeHub } from './hub-status.js';
@@ -43,6 +45,8 @@ export interface OwnerDoorOptions {
   grants: Pick<GrantRoutesOptions, 'store' | 'admission'>;
   /** Those of this hub, and those of other processes of the user. */
   watched: Pick<NotebookRoutesOptions, 'notebooks' | 'elsewhere'>;
+  /** What the edits of the config did. */
+  edits: WatchedConfig;
   authenticate: Authenticate;
 }
 
@@ -52,7 +56,7 @@ export const ownerPrefix = '/api/v1/hub';
 /** Adds what only the owner may see, and decide: the status of the hub and of each server, calls, the log, calls that wait. Call it before `listenHttp`. */
 export function createOwnerDoor(
   app: HttpApp,
-  { servers, describe, agents, pending, calls, log, redactor, hub, grants, watched, authenticate }: OwnerDoorOptions,
+  { servers, describe, agents, pending, calls, log, redactor, hub, grants, watched, edits, authenticate }: OwnerDoorOptions,
 ): void {
   const authenticator = new Authenticator(authenticate, { onRefused: app.refused });
   const addRoute = (path: string, answer: (context: HttpContext) => unknown, methods: readonly string[]): void => {
@@ -91,6 +95,7 @@ export function createOwnerDoor(
   addByMethod('/grants', { GET: () => grantRoutes.list(), POST: (context) => grantRoutes.issue(context) });
   add('/grants/preview', (context) => grantRoutes.preview(context), ['POST']);
   add('/grants/:id', (context) => grantRoutes.revoke(context), ['DELETE']);
+  addRoute('/config', (context) => context.sendJson(200, redactor.redact(printMessage(describeConfig(edits, hub.configFile)))), ['GET']);
   const agentRoutes = new AgentRoutes({ agents, store: grants.store });
   add('/agents', () => agentRoutes.list());
   add('/agents/:id', (context) => agentRoutes.disconnect(context), ['DELETE']);
@@ -98,6 +103,7 @@ export function createOwnerDoor(
   const lists = {
     servers: watchServers(servers),
     agents: (listener: () => void) => agents.changed.add(listener),
+    config: (listener: () => void) => edits.subscribe(listener),
     notebooks: (listener: () => void) => watched.notebooks()?.subscribe(listener) ?? (() => {}),
   };
   const events = new OwnerEvents({ calls, lists });
