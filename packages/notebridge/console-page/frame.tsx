@@ -116,6 +116,8 @@ function Opened({ hub, route: { view, names, query } }: { hub: LiveHub; route: R
       return (
         <Later key={view} load={async () => (await import('./views/try-out.js')).TryOut} props={{ hub, server: first, tool: second }} />
       );
+    case 'notebooks':
+      return <Later key={view} load={async () => (await import('./views/notebooks-and-agents.js')).NotebooksAndAgents} props={{ hub }} />;
     case 'grants':
       return <Later key={view} load={async () => (await import('./views/grants.js')).Grants} props={{ hub }} />;
     case 'connect':

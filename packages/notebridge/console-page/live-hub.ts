@@ -15,6 +15,8 @@ interface Told {
   report: HubReport | undefined;
   servers: readonly Server[];
   approvals: readonly Approval[];
+  /** How often it was told that such a list has changed, which the view that shows it asks for. */
+  news: { readonly agents: number; readonly notebooks: number; readonly config: number };
   /** `lost`: what is shown is what was known last. */
   connection: 'opening' | 'live' | 'lost';
   /** Why this tab may not go on. */
@@ -25,7 +27,15 @@ interface Told {
 
 /** What the page knows of the hub: told by it as it changes, and asked for anew whenever the connection was lost. */
 export class LiveHub {
-  told: Told = { report: undefined, servers: [], approvals: [], connection: 'opening', signedOut: undefined, refusal: undefined };
+  told: Told = {
+    report: undefined,
+    servers: [],
+    approvals: [],
+    news: { agents: 0, notebooks: 0, config: 0 },
+    connection: 'opening',
+    signedOut: undefined,
+    refusal: undefined,
+  };
   readonly calls = new KnownCalls();
   readonly #listeners = new Set<() => void>();
   #isTelling = false;
@@ -127,6 +137,9 @@ export class LiveHub {
 
   #take(event: string, data: string): void {
     if (event === 'servers') return void this.refresh().catch((error: unknown) => this.#noteFault(error));
+    const { news } = this.told;
+    if (event === 'agents' || event === 'notebooks' || event === 'config')
+      return this.#set({ news: { ...news, [event]: news[event] + 1 } });
     if (event !== 'calls') return;
     const { calls, totals } = parseJson(data) as { calls: Call[]; totals: CallTotals };
     this.calls.add(calls);

@@ -91,9 +91,9 @@ export function State({ name }: { name: string }) {
 }
 
 function toneOf(state: string): 'good' | 'busy' | 'bad' | 'calm' {
-  if (['ok', 'running', 'live'].includes(state)) return 'good';
-  if (['starting', 'restarting', 'under way', 'waiting', 'opening'].includes(state)) return 'busy';
-  return ['stopped', 'disabled', 'cancelled', 'ended'].includes(state) ? 'calm' : 'bad';
+  if (['ok', 'running', 'live', 'idle'].includes(state)) return 'good';
+  if (['starting', 'restarting', 'under way', 'waiting', 'opening', 'busy'].includes(state)) return 'busy';
+  return ['stopped', 'disabled', 'cancelled', 'ended', 'not started', 'not connected'].includes(state) ? 'calm' : 'bad';
 }
 
 /** In place of a list that has nothing. */
@@ -172,7 +172,7 @@ export function CertainAction({ work, children, question }: { work: () => Promis
     );
   return (
     <>
-      <Action work={() => work().finally(() => setAsked(false))} kind="danger">
+      <Action work={() => work().then(() => setAsked(false))} kind="danger">
         {question}
       </Action>
       <button type="button" onClick={() => setAsked(false)}>

@@ -3,6 +3,7 @@ export const views = [
   ['overview', 'Overview'],
   ['calls', 'Calls'],
   ['servers', 'Servers'],
+  ['notebooks', 'Notebooks and agents'],
   ['try', 'Try out'],
   ['grants', 'Grants'],
   ['connect', 'Connect'],

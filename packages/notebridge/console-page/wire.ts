@@ -106,3 +106,69 @@ export interface LogLine {
   level: string;
   msg: string;
 }
+
+export interface Agent {
+  id: string;
+  /** What it calls itself. */
+  names: string[];
+  kind: string;
+  grant_id: string | null;
+  /** Null: it has none. */
+  grant_is_live: boolean | null;
+  label: string | null;
+  door: string;
+  /** Null: it has said nothing yet. */
+  era: string | null;
+  since: string;
+  last_call: string | null;
+  in_flight: number;
+  can_disconnect: boolean;
+  /** Why it cannot be disconnected, and what is done in place of it. */
+  instead: string | null;
+}
+
+export interface Notebook {
+  id: string;
+  kind: string;
+  title: string;
+  location: string | null;
+  state: string;
+  kernel: string | null;
+  isolation: string | null;
+  windows: number | null;
+  page: { origin: string | null; since: string | null; text: string } | null;
+  lease: Lease | null;
+  last_call: { agent: string | null; at: string } | null;
+  /** The last words of the routes that it has. */
+  can: string[];
+}
+
+export interface Lease {
+  holder: { id: string; name: string; since: string } | null;
+  asking: { question: number; id: string; name: string; reason: string | null }[];
+  /** Agents that only look. */
+  barred: { id: string; name: string | null }[];
+}
+
+/** A process of the user that holds notebooks, beside this hub. */
+export interface OtherProcess {
+  kind: string;
+  pid: number;
+  notebooks: { id: string; file: string | null; kernel: string; agents: string[]; holder: string | null }[];
+  fault?: string;
+}
+
+export interface ConfigState {
+  file: string | null;
+  /** The last edit that is used; null: none since the hub started. */
+  edit: { at: string; added: string[]; removed: string[]; restarted: string[]; changed: string[]; late: string[] } | null;
+  /** Why the file as it is now is not used; null: it is. */
+  refused: { at: string; message: string; file: string | null; faults: ConfigFault[] } | null;
+}
+
+export interface ConfigFault {
+  line: number | null;
+  key: string;
+  found: string;
+  next: string;
+}

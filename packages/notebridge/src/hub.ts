@@ -7,6 +7,7 @@ import type { Middleware, MiddlewareContext, MiddlewareHost } from './core/middl
 import type { ParamHeader } from './core/param-headers.js';
 import type { Principal } from './core/principal.js';
 import type { Provider, ProviderEvent } from './core/provider.js';
+import { WatchedAgents } from './core/watched-agents.js';
 import { type Chain, composeMiddleware, type Terminal } from './middleware/compose.js';
 
 export interface HubOptions {
@@ -27,6 +28,8 @@ export class Hub implements MiddlewareHost {
   readonly logger: Logger;
   /** Notifications of providers; doors pass them to their agents. */
   readonly events = new Listeners<ProviderEvent>();
+  /** Those that are connected: the doors say it. */
+  readonly agents = new WatchedAgents();
   /** Which log lines agents have asked for: the doors say it. */
   readonly logLevels: LogLevels;
   /** Whether an agent of this principal may receive an event: the doors ask. */

@@ -65,6 +65,8 @@ export class LabWorkspace {
   /** By server and path, as they were opened. */
   readonly #open = new Map<string, Promise<LabNotebook>>();
   readonly #inUse = new Map<string, LabNotebook>();
+  /** When a tool of it was called last. Milliseconds since the epoch. */
+  readonly #calledAt = new WeakMap<LabNotebook, number>();
   #isClosed = false;
 
   constructor(options: LabWorkspaceOptions) {
@@ -82,10 +84,23 @@ export class LabWorkspace {
       }
       if (name === connectNotebook.name)
         return toResult(await this.#use(checkArguments(name, connectNotebook.inputSchema, args) as unknown as ConnectArguments, sessionId));
-      return await (await this.#notebookOf(sessionId)).callTool(name, args, context);
+      const notebook = await this.#notebookOf(sessionId);
+      this.#calledAt.set(notebook, Date.now());
+      return await notebook.callTool(name, args, context);
     } catch (error) {
       return toFailedAnswer(error, this.#options.onFault);
     }
+  }
+
+  /** Those that are open; not those that are just being opened for longer than it takes to ask. */
+  async openNotebooks(): Promise<LabNotebook[]> {
+    const ready = await Promise.all([...this.#open.values()].map((opening) => Promise.race([opening, undefined]).catch(() => undefined)));
+    return ready.filter((notebook) => notebook !== undefined);
+  }
+
+  /** Milliseconds since the epoch; undefined: no tool of it was called. */
+  lastCallOf(notebook: LabNotebook): number | undefined {
+    return this.#calledAt.get(notebook);
   }
 
   /** Where the notebook is that the target names. Rejects with `no_notebook` where it names none, or no server has it. */

@@ -1,6 +1,6 @@
 import { parseJson, printJson } from '@notebridge/kit/exact-json';
-import { writeOutHidden } from '../../src/util/hidden-characters.js';
 import { proxyPath } from './proxy-path.js';
+import { isPlain, quoted } from './shell-words.js';
 
 interface CallOfTool {
   origin: string;
@@ -22,6 +22,7 @@ export function spellingsOf(call: CallOfTool): Spelling[] {
     ...(isPlain(call.server) && isPlain(call.tool) ? [{ title: 'notebridge call', text: commandOf(call) }] : []),
     { title: 'curl', text: curlOf(call) },
     { title: 'Python', text: pythonOf(call) },
+    { title: 'TypeScript', text: typeScriptOf(call) },
   ];
 }
 
@@ -50,6 +51,17 @@ with urllib.request.urlopen(request) as answer:
     print(json.load(answer)["result"])`;
 }
 
+/** The body is a text: as a value, numbers would lose digits. */
+function typeScriptOf({ origin, server, tool, json }: CallOfTool): string {
+  return `const response = await fetch(${JSON.stringify(`${origin}${proxyPath(server, tool)}`)}, {
+  method: "POST",
+  headers: { Authorization: \`Bearer \${process.env.NOTEBRIDGE_TOKEN}\`, "Content-Type": "application/json" },
+  body: ${JSON.stringify(`{"arguments":${compact(json)}}`)},
+});
+const answer = (await response.json()) as { success: boolean; result?: unknown; error?: string };
+console.log(response.ok && answer.success ? answer.result : answer);`;
+}
+
 function grantLine(server: string, tool: string): string {
   const pattern = isPlain(server) && isPlain(tool) ? `${server}:${tool}` : '*:*';
   return `export NOTEBRIDGE_TOKEN=$(notebridge grant --allow ${quoted(pattern)})`;
@@ -60,13 +72,4 @@ function compact(json: string): string {
   return printJson(parseJson(json)).replaceAll(/[^\x20-\x7e]/g, (unit) =>
     isPlain(unit) && !/[\ud800-\udfff]/.test(unit) ? unit : `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
-}
-
-function isPlain(text: string): boolean {
-  return writeOutHidden(text) === text;
-}
-
-/** As one word of a POSIX shell. */
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -2,6 +2,7 @@ import { count, duration, oneLine } from '../format.js';
 import type { LiveHub } from '../live-hub.js';
 import { Nothing, State, useHub, View } from '../parts.js';
 import { hrefOf } from '../route.js';
+import { LastEdit } from './last-edit.js';
 
 /** How agents see the tools of a server, by the word of its config. */
 export const seenAs: { readonly [expose: string]: string } = { direct: 'by name', code: 'in code alone', none: 'not at all' };
@@ -60,6 +61,7 @@ export function Servers({ hub }: { hub: LiveHub }) {
           </tbody>
         </table>
       )}
+      <LastEdit hub={hub} />
     </View>
   );
 }

@@ -7,6 +7,7 @@ import { type StdioDoor, type StdioOptions, serveStdio } from '../doors/mcp/stdi
 import { McpHost } from '../reference/mcp-host.js';
 import { Closers } from './closers.js';
 import type { OpenCodeMode } from './code-mode/code-mode.js';
+import { ConfigEdits } from './config-edits.js';
 import type { ConfigServers } from './config-servers.js';
 import { followConfig } from './follow-config.js';
 import type { HttpDoors } from './http-doors.js';
@@ -90,6 +91,7 @@ class Assembly implements Notebridge {
   readonly #place = new NotebookPlace();
   readonly #guard: LazyGuard;
   readonly #closers = new Closers();
+  readonly #edits = new ConfigEdits();
   #doors: HttpDoors | undefined;
   #codeMode: OpenCodeMode | undefined;
 
@@ -178,6 +180,8 @@ class Assembly implements Notebridge {
     const doors = await openHttpDoors(options.http, {
       ...{ settings, hub: this.hub, servers, guard, endSession },
       describe: () => this.describe(),
+      notebooks: () => this.notebook?.watched,
+      edits: this.#edits,
     });
     this.#closers.add(() => doors.close());
     this.#doors = doors;
@@ -258,7 +262,7 @@ class Assembly implements Notebridge {
     if (wantsEdits !== false) {
       const logger = wantsEdits === true ? settings.logger : wantsEdits.logger;
       const { written, codeModeTools } = this.#parts;
-      const watch = followConfig({ ...settings, config: written, logger }, async (edited) => {
+      const watch = followConfig({ ...settings, config: written, logger, edits: this.#edits }, async (edited) => {
         const changed = codeModeTools === undefined ? edited : withCodeExposure(edited);
         this.#guard.follow(changed);
         await this.#keepNames(changed);

@@ -3,11 +3,12 @@ import type { Logger } from '@notebridge/kit/logger';
 import type { Config } from '../config/config.js';
 import { userConfigFile } from '../config/load-config.js';
 import { type ConfigWatch, watchConfig } from '../config/watch-config.js';
+import type { ConfigEdits } from './config-edits.js';
 import type { Settings } from './settings.js';
 
 /** Has edits of the config taken into use. A broken one is reported, and what held before goes on. */
 export function followConfig(
-  { config, logger, env }: Pick<Settings, 'config' | 'env'> & { logger: Logger },
+  { config, logger, env, edits }: Pick<Settings, 'config' | 'env'> & { logger: Logger; edits: ConfigEdits },
   change: (config: Config) => Promise<void>,
 ): ConfigWatch {
   return watchConfig({
@@ -19,10 +20,17 @@ export function followConfig(
       logger.info('The config was changed.', { file: next.file });
       const late = lateKeys.filter((key) => !isDeepStrictEqual(next[key], previous[key]));
       if (late.length > 0) logger.warn(`Changes of ${late.map((key) => `"${key}"`).join(', ')} in the config hold after a restart.`);
+      edits.noteUsed(next, previous, late);
       await change(next);
     },
-    onFault: (error) => logger.error(`The changed config is not used; what held before goes on. ${error.message}`),
-    onMended: () => logger.info('The config is good again.'),
+    onFault: (error) => {
+      logger.error(`The changed config is not used; what held before goes on. ${error.message}`);
+      edits.noteRefused(error);
+    },
+    onMended: () => {
+      logger.info('The config is good again.');
+      edits.noteMended();
+    },
   });
 }
 

@@ -1,7 +1,10 @@
 import { readFile } from 'node:fs/promises';
+import { NotebooksElsewhere } from '../broker/ask-host.js';
 import type { HubReport } from '../catalog/describe-servers.js';
+import type { WatchedConfig } from '../core/config-edit.js';
 import { BridgeError, codeOf } from '../core/errors.js';
 import { owner } from '../core/principal.js';
+import type { WatchedNotebooks } from '../core/watched-notebooks.js';
 import { connectPath } from '../doors/connect/connect-door.js';
 import { createConsoleDoor } from '../doors/console/console-door.js';
 import { ConsoleSessions } from '../doors/console/console-sessions.js';
@@ -50,6 +53,10 @@ export interface BehindHttp {
   guard: GuardWithStore;
   /** All servers, for the owner. */
   describe: () => HubReport;
+  /** The notebooks of this process, for the owner; undefined before there are any. */
+  notebooks: () => WatchedNotebooks | undefined;
+  /** What the edits of the config did. */
+  edits: WatchedConfig;
   /** An agent's session has ended: what is held for it alone can go. */
   endSession: (sessionId: string) => void;
 }
@@ -139,7 +146,7 @@ function createApp(
 
 function addDoors(
   app: HttpApp,
-  { settings, hub, servers, guard, describe, endSession, authority, ownerToken, metrics }: AddedDoors,
+  { settings, hub, servers, guard, describe, notebooks, edits, endSession, authority, ownerToken, metrics }: AddedDoors,
 ): McpHttpDoor {
   const { config, logger } = settings;
   const { maxResultBytes, maxInFlight, pollAfterMs } = config.limits;
@@ -170,12 +177,15 @@ function addDoors(
   createOwnerDoor(app, {
     servers,
     describe,
+    agents: hub.agents,
     pending: guard.pending,
     calls: guard.calls,
     log: settings.recentLog,
     redactor: settings.redactor,
     hub: { pid: process.pid, configFile: config.file, isCodeMode: config.codeMode.enabled },
     grants: { store: guard.store, admission: guard.admission },
+    watched: { notebooks, elsewhere: new NotebooksElsewhere(settings.stateDir, ownVersion()) },
+    edits,
     authenticate: watching,
   });
   createMetricsDoor(app, { metrics, authenticate: watching });

@@ -1,10 +1,12 @@
 import type { JsonObject } from '@notebridge/kit/json';
+import { messageOf } from '@notebridge/kit/message-of';
 import { BridgeError, codeOf } from '../core/errors.js';
 import { toPlainValue } from '../core/wire.js';
 import { ownProcessId } from '../processes/own-user.js';
+import { quote } from '../util/quote.js';
 import { type HostPlace, readHostPlaces } from './host-place.js';
 import { dialHost, toOwnError } from './join-link.js';
-import type { ListedNotebook } from './shared-notebook.js';
+import type { EndedNotebook, ListedNotebook } from './shared-notebook.js';
 
 /** A notebook that a process of the user has open, as `notebridge ps` shows it. */
 export interface OpenNotebookState {
@@ -37,6 +39,91 @@ export async function askHost(place: HostPlace, version: string, [method, params
 
 /** A notebook of many megabytes may have to be saved first. */
 const answerTimeoutMs = 30_000;
+
+/** A process of the user, and the notebooks that it holds. */
+export interface HoldingProcess {
+  kind: HostPlace['kind'];
+  pid: number;
+  /** Milliseconds since the epoch. */
+  startedAt: number;
+  version: string;
+  notebooks: OpenNotebookState[];
+  /** Why it cannot be asked. */
+  fault?: string;
+}
+
+/** Never rejects: why a process cannot be asked stands in its report. */
+export async function reportOf(place: HostPlace, version: string): Promise<HoldingProcess> {
+  const { kind, pid, startedAt, version: its } = place;
+  const host = { kind, pid, startedAt, version: its };
+  try {
+    return { ...host, notebooks: await notebooksOf(place, version) };
+  } catch (error) {
+    return { ...host, notebooks: [], fault: messageOf(error) };
+  }
+}
+
+/** Saves and ends a notebook; without an id all that the process holds, and the process. Rejects with `not_saved` where something would be lost, unless it is forced. */
+export async function askToEnd(place: HostPlace, version: string, params: { id?: string; isForced: boolean }): Promise<EndedNotebook[]> {
+  const { losses, ended } = await askHost(place, version, ['host/stop', params]);
+  if (!Array.isArray(losses) || losses.length === 0) return ended as unknown as EndedNotebook[];
+  throw new BridgeError(
+    'not_saved',
+    `Not ended, because something would be lost: ${losses.join('; ')}. Save it in its window, or end it with --force.`,
+  );
+}
+
+/** Ends the hold of whichever agent has the notebook. Resolves with what that one calls itself; null for nobody. */
+export async function askToRelease(place: HostPlace, version: string, id: string): Promise<string | null> {
+  const { holder } = await askHost(place, version, ['host/release', { id }]);
+  return typeof holder === 'string' ? holder : null;
+}
+
+/** What other processes of the user hold, and what its owner does with it from here. */
+export class NotebooksElsewhere {
+  readonly #dir: string;
+  readonly #version: string;
+
+  /** `dir`: the user's state folder. */
+  constructor(dir: string, version: string) {
+    this.#dir = dir;
+    this.#version = version;
+  }
+
+  list(): Promise<HoldingProcess[]> {
+    return hostsElsewhere(this.#dir, this.#version);
+  }
+
+  /** Rejects with `bad_params` where none holds it. */
+  async release(id: string): Promise<string | null> {
+    return askToRelease(await this.#placeOf(id), this.#version, id);
+  }
+
+  /** Rejects with `bad_params` where none holds it, and as `askToEnd`. */
+  async end(id: string, isForced: boolean): Promise<void> {
+    await askToEnd(await this.#placeOf(id), this.#version, { id, isForced });
+  }
+
+  async #placeOf(id: string): Promise<HostPlace> {
+    for (const place of placesElsewhere(this.#dir)) {
+      const held = await notebooksOf(place, this.#version).catch(() => []);
+      if (held.some((notebook) => notebook.id === id)) return place;
+    }
+    throw new BridgeError(
+      'bad_params',
+      `No other process of yours holds a notebook ${quote(id)} (any more). See: GET /api/v1/hub/notebooks/elsewhere`,
+    );
+  }
+}
+
+function placesElsewhere(dir: string): HostPlace[] {
+  return readHostPlaces(dir).filter(({ pid }) => pid !== ownProcessId());
+}
+
+/** What other processes of the user hold. Rejects with `write_failed` where their files are not the user's own alone. */
+async function hostsElsewhere(dir: string, version: string): Promise<HoldingProcess[]> {
+  return Promise.all(placesElsewhere(dir).map((place) => reportOf(place, version)));
+}
 
 export async function notebooksOf(place: HostPlace, version: string): Promise<OpenNotebookState[]> {
   const { notebooks } = await askHost(place, version, ['host/status', {}]);

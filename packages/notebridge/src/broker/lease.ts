@@ -1,5 +1,7 @@
+import { Listeners } from '@notebridge/kit/listeners';
 import type { LeaseState } from '@notebridge/notebook/host';
 import type { Cancellation } from '../core/cancellation.js';
+import type { WatchedLease } from '../core/watched-notebooks.js';
 import { settlesWithin } from '../util/settles-within.js';
 import type { LeaseAgent } from './lease-agent.js';
 import { type Holding, heldError, nobodyError, refusedError, takenAwayError } from './lease-errors.js';
@@ -42,11 +44,14 @@ interface Hold extends Holding {
 
 /** After a no, the same agent asks the person anew only after so long. Milliseconds. */
 const quietMs = 60_000;
+const mostNames = 1000;
 const shortestLookMs = 20;
 const longestLookMs = 15_000;
 
 /** Which of a notebook's agents changes and runs; all others read. The first that writes has it, until it is gone, or silent for long. */
-export class Lease {
+export class Lease implements WatchedLease {
+  /** The state is another one. */
+  readonly changed = new Listeners<void>();
   readonly #options: LeaseOptions;
   readonly #now: () => number;
   readonly #questions: LeaseQuestions;
@@ -54,7 +59,10 @@ export class Lease {
   readonly #barred = new Set<string>();
   readonly #refusedAt = new Map<string, number>();
   readonly #inFlight = new Map<string, number>();
+  /** What each agent calls itself that has called, as long as it is there. */
+  readonly #names = new Map<string, string>();
   #hold: Hold | undefined;
+  #lastCall: { agent: string; at: number } | undefined;
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
@@ -70,8 +78,19 @@ export class Lease {
     return { holder, asking: this.#questions.shown, barred: [...this.#barred] };
   }
 
+  /** The last call of any agent. Milliseconds since the epoch. */
+  get lastCall(): { agent: string; at: number } | undefined {
+    return this.#lastCall;
+  }
+
+  nameOf(agentId: string): string | undefined {
+    return this.#names.get(agentId);
+  }
+
   /** A call of the agent begins, whatever it does. Returns the function that ends it. */
-  begin({ id }: LeaseAgent): () => void {
+  begin({ id, name }: LeaseAgent): () => void {
+    this.#noteName(id, name);
+    this.#lastCall = { agent: name, at: Date.now() };
     const count = (by: number): void => {
       const calls = (this.#inFlight.get(id) ?? 0) + by;
       if (calls > 0) this.#inFlight.set(id, calls);
@@ -157,7 +176,7 @@ export class Lease {
 
   /** Agents that are gone. */
   leave(isGone: (agentId: string) => boolean): void {
-    for (const known of [this.#barred, this.#refusedAt, this.#inFlight])
+    for (const known of [this.#barred, this.#refusedAt, this.#inFlight, this.#names])
       for (const id of [...known.keys()]) if (isGone(id)) known.delete(id);
     this.#questions.settleAll('withdrawn', ({ agent }) => isGone(agent.id));
     if (this.#hold !== undefined && isGone(this.#hold.agent.id)) this.#free();
@@ -177,6 +196,15 @@ export class Lease {
     clearInterval(this.#timer);
     this.#timer = undefined;
     this.#questions.settleAll('withdrawn');
+  }
+
+  /** Code calls as well, and not all of it ever says that it is gone. */
+  #noteName(id: string, name: string): void {
+    this.#names.set(id, name);
+    for (const oldest of this.#names.keys()) {
+      if (this.#names.size <= mostNames) break;
+      this.#names.delete(oldest);
+    }
   }
 
   /** True if the agent has the lease, or gets it now: it is free, or its holder is gone. */
@@ -242,6 +270,8 @@ export class Lease {
   }
 
   #show(): void {
-    if (!this.#isClosed) this.#options.person?.show(this.state);
+    if (this.#isClosed) return;
+    this.#options.person?.show(this.state);
+    this.changed.emit();
   }
 }

@@ -13,6 +13,7 @@ import type { ServerConfig } from '../core/server-config.js';
 import { hasTasksExtension } from '../core/task-servers.js';
 import type { Exposure, NameStyle, ServerState, ToolServer, ToolServerEvent } from '../core/tool-server.js';
 import { listenForTask, listenForUpdates } from './listen-for-changes.js';
+import { programOf } from './program-of.js';
 import { type InstancesOptions, ServerInstances } from './server-instances.js';
 import { unavailable } from './unavailable.js';
 import type { Handshake, UpstreamSession } from './upstream-session.js';
@@ -281,10 +282,4 @@ export class Upstream implements ToolServer {
   #disabled(): BridgeError {
     return unavailable(this.name, `"${this.name}" is disabled in the config.`, 'no');
   }
-}
-
-/** The part of a config that a running program can't change. */
-function programOf(config: ServerConfig): unknown {
-  const { tools: _1, description: _2, expose: _3, timeoutMs: _4, maxInFlight: _5, lazy: _6, names: _7, ...program } = config;
-  return program;
 }

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import ts from 'typescript';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { spellingsOf } from '../../console-page/try-out/same-call.js';
 import { programFile } from '../support/program.js';
@@ -48,11 +49,23 @@ describe('a call as the console gives it to copy', () => {
     expect(stdout).toContain('$HOME `id`');
   });
 
+  it('runs in TypeScript', async () => {
+    const { token } = await hub.grant('--allow', 'notes:echo');
+    const text = texts().get('TypeScript') ?? '';
+    const compilerOptions = { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2022 };
+    const { outputText, diagnostics } = ts.transpileModule(text, { compilerOptions, reportDiagnostics: true });
+    expect(diagnostics).toEqual([]);
+    const { stdout } = await run(process.execPath, ['--input-type=module', '-e', outputText], {
+      env: { ...hub.env, NOTEBRIDGE_TOKEN: token },
+    });
+    expect(stdout).toContain('$HOME `id`');
+  });
+
   it('shows every character, has no token in it, and no name in a shell that cannot be seen whole', () => {
     // biome-ignore lint/suspicious/noControlCharactersInRegex: what must not be there.
     for (const text of texts().values()) expect(text).not.toMatch(/[\u202e\u200b\u0007]|nb[a-z]?_/);
     const odd = spellingsOf({ origin: 'http://127.0.0.1:1', server: 'notes', tool: 'a\u202eb', json: '{}' });
-    expect(odd.map(({ title }) => title)).toEqual(['curl', 'Python']);
+    expect(odd.map(({ title }) => title)).toEqual(['curl', 'Python', 'TypeScript']);
     for (const { text } of odd) expect(text).not.toContain('\u202e');
   });
 });

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { drivesBrowser } from '../../../../scripts/drives-browser.mjs';
 import { findChromium } from '../fixtures/colab-page/chromium.js';
 import { ConsoleTab } from '../support/console-page.js';
+import { openLegacyAgent, openModernAgent } from '../support/http-agent.js';
 import { installedServer, ServedHub } from '../support/served-hub.js';
 
 const executablePath = findChromium();
@@ -20,6 +21,7 @@ const views = [
   ['#/servers', 'everything'],
   ['#/servers/everything', 'Last lines of its log'],
   ['#/try/everything/get-sum', 'The same call from elsewhere'],
+  ['#/notebooks', 'Take over'],
   ['#/grants', 'Live'],
   ['#/connect', 'A notebook page'],
 ] as const;
@@ -57,10 +59,17 @@ describe.skipIf(executablePath === undefined)(`the looks of the console${executa
   let browser: Browser;
   beforeAll(async () => {
     const broken = { command: process.execPath, args: ['-e', 'process.exit(3)'] };
-    hub = await ServedHub.start({ servers: { everything: installedServer('everything'), broken }, args: ['--notebook', 'none'] });
+    hub = await ServedHub.start({
+      servers: { everything: installedServer('everything'), broken },
+      args: ['--notebook', 'local', '--no-browser'],
+    });
     await hub.call('everything', 'echo', { message: 'x'.repeat(500) }, hub.ownerToken);
     await hub.call('everything', 'get-sum', { a: 'a' }, hub.ownerToken);
     await hub.grant('--label', 'nightly', '--allow', 'everything:get-*');
+    const agent = await hub.grant('--label', 'of the notebook', '--agent', '--allow', '*:*');
+    const send = await openLegacyAgent(hub, () => agent.token, 'Writer');
+    await send('tools/call', { name: 'add_text_cell', arguments: { cellIndex: 0, content: 'x' } });
+    await openModernAgent(hub, () => hub.ownerToken)('tools/list');
     browser = await chromium.launch({ executablePath: executablePath ?? '', args: ['--no-sandbox', '--disable-gpu'] });
   });
   afterAll(async () => {

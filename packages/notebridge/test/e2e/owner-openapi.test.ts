@@ -1,9 +1,15 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { untilBrokerEnded } from '../support/broker.js';
+import { openLegacyAgent } from '../support/http-agent.js';
+import { Program } from '../support/program.js';
 import { ServedHub } from '../support/served-hub.js';
 import { fixtureServer } from '../support/upstreams.js';
+import { WindowSocket } from '../support/window-socket.js';
 
 const prefix = '/api/v1/hub';
 
@@ -12,7 +18,7 @@ describe('the description of the owner’s API', () => {
   let document: JsonObject & { paths: Record<string, Record<string, JsonObject>> };
   beforeAll(async () => {
     const shop = { command: process.execPath, args: [fixtureServer('approvals.mjs'), '/dev/null'], approve: 'writes' };
-    hub = await ServedHub.start({ servers: { shop }, args: ['--notebook', 'none'] });
+    hub = await ServedHub.start({ servers: { shop }, args: ['--notebook', 'local', '--no-browser'] });
     document = (await (await hub.request(`${prefix}/openapi.json`)).json()) as typeof document;
   });
   afterAll(() => hub?.[Symbol.asyncDispose]());
@@ -45,16 +51,22 @@ describe('the description of the owner’s API', () => {
       }
   });
 
-  it('says what each route takes and answers', async () => {
+  it('says what each route takes and answers', { timeout: 120_000 }, async () => {
     const ajv = new Ajv2020({ strict: false, formats: { 'date-time': true } });
     ajv.addSchema(document, 'api');
     const seen = new Set<string>();
-    const ask = async (method: string, path: string, names: Record<string, string> = {}, body?: JsonObject): Promise<JsonObject> => {
+    const ask = async (
+      method: string,
+      path: string,
+      names: Record<string, string> = {},
+      body?: JsonObject,
+      of = hub,
+    ): Promise<JsonObject> => {
       const operation = document.paths[`${prefix}${path}`]?.[method] ?? {};
       const schema = (of: unknown): string => String(schemaIn(of).$ref).replace('#', 'api#');
-      if (body !== undefined) expectValid(ajv, schema(operation.requestBody), body);
+      if (body !== undefined && operation.requestBody !== undefined) expectValid(ajv, schema(operation.requestBody), body);
       const at = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(names[name] ?? ''));
-      const response = await hub.request(`${prefix}${at}`, { token: hub.ownerToken, method: method.toUpperCase(), ...(body && { body }) });
+      const response = await of.request(`${prefix}${at}`, { token: of.ownerToken, method: method.toUpperCase(), ...(body && { body }) });
       const answer = (await response.json()) as JsonObject;
       expect([path, response.status, answer]).toEqual([path, 200, answer]);
       expectValid(ajv, schema((operation.responses as JsonObject)['200']), answer);
@@ -81,6 +93,44 @@ describe('the description of the owner’s API', () => {
     await ask('post', '/calls/{id}/cancel', { id: String(last?.id) });
     await cancelled;
     await ask('get', '/logs');
+    const agents = [await openLegacyAgent(hub, () => hub.ownerToken, 'First'), await openLegacyAgent(hub, () => hub.ownerToken, 'Second')];
+    const write = { name: 'add_text_cell', arguments: { cellIndex: 0, content: 'x' } };
+    await agents[0]?.('tools/call', write);
+    const listed = (await ask('get', '/agents')).agents as JsonObject[];
+    const id = async (): Promise<string> => String(((await ask('get', '/notebooks')).notebooks as JsonObject[])[0]?.id);
+    const here = { id: await id() };
+    const leaseNow = async (): Promise<{ holder: { id: string } | null; asking: { question: number }[] }> =>
+      ((await ask('get', '/notebooks')).notebooks as JsonObject[])[0]?.lease as never;
+    const { address } = await ask('post', '/notebooks/{id}/address', here, {});
+    using _window = await WindowSocket.open(String(address));
+    const asked = agents[1]?.('tools/call', { name: 'take_over', arguments: { reason: 'the plot' } });
+    await expect.poll(async () => (await leaseNow()).asking.length).toBe(1);
+    await ask('post', '/notebooks/{id}/answer', here, { question: (await leaseNow()).asking[0]?.question ?? 0, yes: true });
+    await asked;
+    await ask('post', '/notebooks/{id}/lease', here, { agent: (await leaseNow()).holder?.id ?? '', may_hold: false });
+    await ask('get', '/notebooks');
+    await ask('post', '/notebooks/{id}/release', here, {});
+    for (const action of ['stop', 'restart']) await ask('post', `/notebooks/{id}/${action}`, here, {});
+    await ask('delete', '/agents/{id}', { id: String(listed[0]?.id) });
+    hub.writeConfig({});
+    await expect.poll(async () => (await ask('get', '/config')).edit).toMatchObject({ removed: ['shop'] });
+    writeFileSync(hub.configFile, '{"mcpServers": {"x": {"comand": "y"}}}');
+    await expect.poll(async () => (await ask('get', '/config')).refused).toMatchObject({ faults: [{ line: 1 }, expect.anything()] });
+    await using ofPage = await ServedHub.start({ args: ['--no-browser'] });
+    const askOther = (method: string, path: string, names: Record<string, string>, body?: JsonObject): Promise<JsonObject> =>
+      ask(method, path, names, body, ofPage);
+    const [page] = (await askOther('get', '/notebooks', {})).notebooks as JsonObject[];
+    await askOther('post', '/notebooks/{id}/disconnect', { id: String(page?.id) }, {});
+    const file = join(ofPage.home, 'work.ipynb');
+    await using agent = await Program.open({ args: ['--notebook', file], env: ofPage.env, name: 'Of stdio' });
+    await agent.callTool('add_text_cell', { cellIndex: 0, content: 'x' });
+    const [process] = (await askOther('get', '/notebooks/elsewhere', {})).processes as { notebooks: { id: string }[] }[];
+    const there = { id: process?.notebooks[0]?.id ?? '' };
+    expect(await askOther('post', '/notebooks/elsewhere/{id}/release', there, {})).toEqual({ holder: 'Of stdio' });
+    await askOther('post', '/notebooks/elsewhere/{id}/end', there, { force: false });
+    expect(await askOther('get', '/notebooks/elsewhere', {})).toMatchObject({ processes: [{ notebooks: [] }] });
+    await ofPage.run('stop', 'all');
+    await untilBrokerEnded(ofPage.env.XDG_STATE_HOME ?? '');
     await ask('post', '/console/links', {});
     const described = Object.entries(document.paths).flatMap(([path, methods]) =>
       Object.keys(methods).map((method) => `${method} ${path}`),

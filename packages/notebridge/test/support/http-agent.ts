@@ -14,8 +14,8 @@ export interface AgentReply {
 export type SendMessage = (method: string, params?: JsonObject) => Promise<AgentReply>;
 
 /** A legacy agent. `asWhom` is asked for the token of each message, so that one session can be used with another token. */
-export async function openLegacyAgent(hub: ServedHub, asWhom: () => string | undefined): Promise<SendMessage> {
-  const opened = await post(hub, asWhom(), initialize());
+export async function openLegacyAgent(hub: ServedHub, asWhom: () => string | undefined, name = 'raw'): Promise<SendMessage> {
+  const opened = await post(hub, asWhom(), initialize(1, '2025-11-25', {}, name));
   const session = opened.headers.get('mcp-session-id') ?? 'none';
   await opened.text();
   let lastId = 1;

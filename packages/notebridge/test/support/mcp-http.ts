@@ -222,12 +222,12 @@ export function createSignal<Value>(): { tell: (value: Value) => void; told: Pro
   return { tell, told };
 }
 
-export function initialize(id: unknown = 1, protocolVersion = '2025-11-25', capabilities: JsonObject = {}): JsonObject {
+export function initialize(id: unknown = 1, protocolVersion = '2025-11-25', capabilities: JsonObject = {}, name = 'raw'): JsonObject {
   return {
     jsonrpc: '2.0',
     id,
     method: 'initialize',
-    params: { protocolVersion, capabilities, clientInfo: { name: 'raw', version: '1' } },
+    params: { protocolVersion, capabilities, clientInfo: { name, version: '1' } },
   };
 }
 

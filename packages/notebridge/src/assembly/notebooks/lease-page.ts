@@ -21,8 +21,8 @@ export interface LeasePageOptions {
 /** A page for several agents of this process: one of them writes. */
 export interface LeasedPage {
   provider: Provider;
-  /** Who writes just now. */
-  holder(): string | null;
+  /** Who writes just now, and who asks for it. */
+  lease: Lease;
   endSession(sessionId: string): void;
   close(): void;
 }
@@ -52,7 +52,7 @@ export function leasePage({ provider, client, profile, isRunning, env }: LeasePa
   });
   return {
     provider: gate,
-    holder: () => lease.state.holder?.name ?? null,
+    lease,
     endSession: (sessionId) => lease.leave((id) => id === sessionId),
     close: () => {
       lease.close();

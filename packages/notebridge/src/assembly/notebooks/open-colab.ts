@@ -3,6 +3,7 @@ import { describeConnection } from '../../core/connection-state.js';
 import { BridgeError } from '../../core/errors.js';
 import type { Middleware } from '../../core/middleware.js';
 import type { Provider } from '../../core/provider.js';
+import type { WatchedNotebooks } from '../../core/watched-notebooks.js';
 import { ConnectDoor } from '../../doors/connect/connect-door.js';
 import { LayeredProvider } from '../../middleware/layered-provider.js';
 import { UndoMiddleware } from '../../notebooks/changes/undo-middleware.js';
@@ -18,8 +19,9 @@ import { ownUserId } from '../../processes/own-user.js';
 import { ColabSessionProxy } from '../../reference/colab-session-proxy.js';
 import { openToolName } from '../../reference/open-tool.js';
 import { addSelection } from './add-selection.js';
-import { leasePage } from './lease-page.js';
+import { type LeasedPage, leasePage } from './lease-page.js';
 import { browserSwitchedOff, type NotebookSetup, type OpenedNotebook } from './open-notebook.js';
+import { watchPage } from './watch-page.js';
 
 /** A notebook page in the browser, of the profile. Rejects with `port_in_use`. */
 export async function openColab(setup: NotebookSetup, profile: PageProfile): Promise<OpenedNotebook> {
@@ -68,16 +70,34 @@ export async function openColab(setup: NotebookSetup, profile: PageProfile): Pro
     await session.cleanup();
   };
   const laterTools = profile.tools.map(({ name }) => name);
+  let id: Promise<string> | undefined;
+  // The page may show any notebook: its id is of this life of the process.
+  const findId = (): Promise<string> => {
+    id ??= import('../../broker/notebook-ids.js').then(({ idFor }) => idFor(stateDir, { kind: 'page', profile: profile.name }));
+    return id;
+  };
+  const isRunning = runs && (() => runs.isRunning);
+  const toWatched = (lease: LeasedPage['lease'] | undefined): WatchedNotebooks =>
+    watchPage({ session, client, findId, isRunning, lease, connectAddress: (origin) => connect.newAddress(origin) });
   const page: OpenedNotebook = { provider: runs ?? proxyServer, middlewares: [...session.middleware, ...undo, ...fit], laterTools, close };
   const { hold = 'own' } = pages;
-  return hold === 'own' || runs === undefined ? page : besideOthers(setup, page, { profile, client, runs });
+  if (hold === 'own' || runs === undefined) return { ...page, watched: toWatched(undefined) };
+  return besideOthers(setup, page, { profile, client, runs, findId, toWatched });
+}
+
+interface BesideOthers {
+  profile: PageProfile;
+  client: PageClient;
+  runs: PageRuns;
+  findId: () => Promise<string>;
+  toWatched: (lease: LeasedPage['lease'] | undefined) => WatchedNotebooks;
 }
 
 /** The page stays with this process and is as it is alone; the layers around it see nothing of what goes to other notebooks. */
 function besideOthers(
   setup: NotebookSetup,
   page: OpenedNotebook,
-  { profile, client, runs }: { profile: PageProfile; client: PageClient; runs: PageRuns },
+  { profile, client, runs, findId, toWatched }: BesideOthers,
 ): OpenedNotebook {
   const isWhole = setup.pages.outputs === 'whole';
   const layered = new LayeredProvider(page.provider, [...(isWhole ? [withoutMark] : []), ...page.middlewares]);
@@ -95,7 +115,7 @@ function besideOthers(
     const { title, defaultUrl: location } = profile;
     const state = isThere ? (runs.isRunning ? 'busy' : 'idle') : 'waiting';
     const missing = isThere ? {} : { missing: `Its page is not connected. ${openToolName} opens it.` };
-    return { kind: 'colab', title, location, kernel: null, state, holder: leased?.holder() ?? null, ...missing };
+    return { kind: 'colab', title, location, kernel: null, state, holder: leased?.lease.state.holder?.name ?? null, ...missing };
   };
   return addSelection(
     setup,
@@ -103,11 +123,11 @@ function besideOthers(
       provider,
       middlewares: isWhole ? [new WholeOutputsMiddleware()] : [],
       ...(leased === undefined ? {} : { endSession: leased.endSession }),
+      watched: toWatched(leased?.lease),
       close,
     },
     {
-      // The page may show any notebook: its id is of this life of the process.
-      findId: async () => (await import('../../broker/notebook-ids.js')).idFor(setup.stateDir, { kind: 'page', profile: profile.name }),
+      findId,
       describe,
       // A page's own list stays as it is, unless it is a notebook's.
       listedBeside: runToolName,

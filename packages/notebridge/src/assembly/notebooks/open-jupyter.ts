@@ -3,6 +3,7 @@ import type { LabTarget } from '@notebridge/notebook/lab';
 import { BridgeError } from '../../core/errors.js';
 import { JupyterNotebook } from '../../notebooks/jupyter/jupyter-notebook.js';
 import type { NotebookSetup, OpenedNotebook } from './open-notebook.js';
+import { watchJupyter } from './watch-jupyter.js';
 
 /**
  * The notebooks of a Jupyter server. `where`: the address of a server or of a notebook, the path of a notebook's file below the folder
@@ -19,7 +20,8 @@ export async function openJupyter({ env, logger, redactor, pages }: NotebookSetu
     onSecret: (secret) => redactor.add(secret),
     onFault: (error) => logger.error('A tool failed.', { error: error instanceof Error ? (error.stack ?? '') : String(error) }),
   });
-  return { provider: new JupyterNotebook(workspace), middlewares: [], close: () => workspace.close() };
+  const provider = new JupyterNotebook(workspace);
+  return { provider, middlewares: [], watched: watchJupyter(workspace), close: () => workspace.close() };
 }
 
 /** Rejects with `bad_usage` for what is no address of a Jupyter server. */

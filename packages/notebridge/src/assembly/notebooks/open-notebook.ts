@@ -6,6 +6,7 @@ import type { Middleware } from '../../core/middleware.js';
 import type { Provider } from '../../core/provider.js';
 import type { OnRefused } from '../../core/refused-attempt.js';
 import { RequestContext } from '../../core/request-context.js';
+import type { WatchedNotebooks } from '../../core/watched-notebooks.js';
 import { composeMiddleware } from '../../middleware/compose.js';
 import { undoTool } from '../../notebooks/changes/undo-tool.js';
 import type { PagePort } from '../../notebooks/pages/page-listener.js';
@@ -26,6 +27,8 @@ export interface OpenedNotebook {
   asked?: Promise<void>;
   /** For a person, where this process holds the notebook: the address of one more window, and the private file that it can stand in. */
   newWindow?: () => { url: string; writeAddress: () => Promise<string> };
+  /** For the owner of the hub. Left out: there is nothing to see. */
+  watched?: WatchedNotebooks | undefined;
   /** An agent's session has ended: what is held for it alone is given back. Ending one twice, or one that is not known, is harmless. */
   endSession?: (sessionId: string) => void;
   close(): Promise<void>;

@@ -1,4 +1,3 @@
-import { basename } from 'node:path';
 import { messageOf } from '@notebridge/kit/message-of';
 import type { NotebookHost } from '@notebridge/notebook/host';
 import { type HeldNotebooks, HostLink } from '../../broker/host-link.js';
@@ -7,17 +6,19 @@ import { JoinListener } from '../../broker/join-listener.js';
 import { fileOf, type NotebookAddress } from '../../broker/notebook-address.js';
 import { idFor } from '../../broker/notebook-ids.js';
 import type { NotebookTerms } from '../../broker/notebook-terms.js';
-import { type JoinTarget, type NotebookDescription, SharedNotebook } from '../../broker/shared-notebook.js';
+import { type JoinTarget, SharedNotebook } from '../../broker/shared-notebook.js';
 import type { SuppliedTools } from '../../broker/supplied-tools.js';
 import { BridgeError } from '../../core/errors.js';
 import { nameOfAgent } from '../../notebooks/call-notebook-tool.js';
 import type { Environment } from '../../processes/environment.js';
 import { ownVersion } from '../../state/own-files.js';
+import { describeBuiltIn } from './describe-built-in.js';
 import { leaseIdleIn } from './lease-idle.js';
 import { realFileOf } from './notebook-file.js';
 import { type BuiltInNotebook, openBuiltIn, ownAgents } from './open-built-in.js';
 import type { NotebookSetup, OpenedNotebook } from './open-notebook.js';
 import { toTerms } from './page-options.js';
+import { watchBuiltIn } from './watch-built-in.js';
 
 export interface ShareOptions {
   id: string;
@@ -37,7 +38,7 @@ export function toShared(
     provider,
     address: toAddress(file),
     terms,
-    describe: () => describe(host, file),
+    describe: () => describeBuiltIn(host, file),
     window: { newUrl: () => host.url, writeAddress },
     save: () => host.save(),
     showAgents: (source, agents) => roster.show(source, agents),
@@ -54,12 +55,6 @@ export function toShared(
 
 export function toAddress(file: string | undefined): NotebookAddress {
   return { kind: 'built-in', ...(file === undefined ? {} : { file }) };
-}
-
-function describe({ session: { kernel, kernelState } }: NotebookHost, file: string | undefined): NotebookDescription {
-  const { name, version } = kernel.info;
-  const title = file === undefined ? 'Notebook in memory' : basename(file);
-  return { title, location: file ?? null, kernel: `${name} ${version}`.trim(), state: kernelState };
 }
 
 function stateOf({ session, openWindows, fileState, whyUnsaved }: NotebookHost): ReturnType<JoinTarget['state']> {
@@ -107,7 +102,8 @@ export async function openShared(
     notebook.endSession?.(sessionId);
     shared.lease.leave((agentId) => agentId === `${ownAgents}.${sessionId}`);
   };
-  return { ...notebook, id, provider, asked, endSession, close };
+  const watched = watchBuiltIn(notebook, { id, file: path, lease: shared.lease });
+  return { ...notebook, id, provider, asked, watched, endSession, close };
 }
 
 /** Returns what ends it. Rejects with `write_failed`. */

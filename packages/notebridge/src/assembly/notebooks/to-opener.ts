@@ -71,5 +71,7 @@ async function openHeld(setup: NotebookSetup, { file }: { file: string | undefin
     const { addSelection } = await import('./add-selection.js');
     return addSelection(setup, shared, { findId: () => shared.id, file: file && realFileOf(file) });
   }
-  return (await import('./open-built-in.js')).openBuiltIn(setup, { file });
+  const [{ openBuiltIn }, { watchBuiltIn }] = await Promise.all([import('./open-built-in.js'), import('./watch-built-in.js')]);
+  const opened = await openBuiltIn(setup, { file });
+  return { ...opened, watched: watchBuiltIn(opened, { id: 'notebook', file, lease: undefined }) };
 }

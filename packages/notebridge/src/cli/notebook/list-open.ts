@@ -1,30 +1,23 @@
-import { messageOf } from '@notebridge/kit/message-of';
 import { stateDir } from '../../assembly/state-dir.js';
-import { notebooksOf, type OpenNotebookState } from '../../broker/ask-host.js';
-import { type HostPlace, readHostPlaces } from '../../broker/host-place.js';
+import { type HoldingProcess, reportOf } from '../../broker/ask-host.js';
+import { readHostPlaces } from '../../broker/host-place.js';
 import { readHubFile } from '../../identity/hub-file.js';
 import { ownVersion } from '../../state/own-files.js';
 import { paintFor, toDuration, toTable } from '../terminal.js';
 import { onOneLine } from '../terminal-logger.js';
 
 /** A process of the user, and what it holds. */
-interface OpenHost {
-  kind: 'hub' | HostPlace['kind'];
-  pid: number;
-  startedAt: number;
-  version: string;
+interface OpenHost extends Omit<HoldingProcess, 'kind'> {
+  kind: 'hub' | HoldingProcess['kind'];
   /** Of a hub. */
   url?: string;
-  notebooks: OpenNotebookState[];
-  /** Why it cannot be asked. */
-  fault?: string;
 }
 
 /** Prints the hubs and notebooks of this user, each a line. */
 export async function listOpen({ asJson }: { asJson: boolean }): Promise<void> {
   const dir = stateDir();
   const hub = readHubFile(dir);
-  const found = await Promise.all(readHostPlaces(dir).map(ask));
+  const found = await Promise.all(readHostPlaces(dir).map((place) => reportOf(place, ownVersion())));
   const hosts: OpenHost[] = hub === undefined ? found : [{ kind: 'hub', ...hub, notebooks: [] }, ...found];
   const { stdout } = process;
   if (asJson) return void stdout.write(`${JSON.stringify({ hosts })}\n`);
@@ -32,16 +25,6 @@ export async function listOpen({ asJson }: { asJson: boolean }): Promise<void> {
   const paint = paintFor(stdout);
   const headings = ['PID', 'PROCESS', 'ID', 'SINCE', 'KERNEL', 'WINDOWS', 'AGENTS', 'HOLDER', 'NOTEBOOK'];
   stdout.write(toTable(headings, hosts.flatMap(toRows), { paint, width: stdout.isTTY ? stdout.columns : undefined }));
-}
-
-async function ask(place: HostPlace): Promise<OpenHost> {
-  const { kind, pid, startedAt, version } = place;
-  const host = { kind, pid, startedAt, version };
-  try {
-    return { ...host, notebooks: await notebooksOf(place, ownVersion()) };
-  } catch (error) {
-    return { ...host, notebooks: [], fault: messageOf(error) };
-  }
 }
 
 const holders = { hub: 'hub', broker: 'broker', notebook: 'terminal or hub' };

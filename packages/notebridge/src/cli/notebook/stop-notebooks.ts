@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { messageOf } from '@notebridge/kit/message-of';
 import { stateDir } from '../../assembly/state-dir.js';
-import { askHost } from '../../broker/ask-host.js';
+import { askToEnd } from '../../broker/ask-host.js';
 import { type HostPlace, readHostPlaces } from '../../broker/host-place.js';
 import { dialHost } from '../../broker/join-link.js';
 import type { EndedNotebook } from '../../broker/shared-notebook.js';
@@ -30,7 +30,7 @@ export async function stopNotebooks(what: string, { isForced }: { isForced: bool
 
 async function stopOne(named: string, { isForced }: { isForced: boolean }): Promise<void> {
   const { place, notebook } = await findOpen(named);
-  const ended = await ask(place, { id: notebook.id, isForced });
+  const ended = await askToEnd(place, ownVersion(), { id: notebook.id, isForced });
   if (place.kind === 'notebook') await untilEnded(place);
   printEnded(ended);
 }
@@ -38,7 +38,7 @@ async function stopOne(named: string, { isForced }: { isForced: boolean }): Prom
 async function stopHost(place: HostPlace, { isForced }: { isForced: boolean }): Promise<void> {
   let ended: EndedNotebook[] = [];
   try {
-    ended = await ask(place, { isForced });
+    ended = await askToEnd(place, ownVersion(), { isForced });
   } catch (error) {
     // It has proved itself by then, and knows another protocol: the signal is the same in all versions, and it saves.
     if (codeOf(error) !== 'other_version' || !(await isOurs(place))) throw error;
@@ -47,16 +47,6 @@ async function stopHost(place: HostPlace, { isForced }: { isForced: boolean }): 
   await untilEnded(place);
   printEnded(ended);
   if (ended.length === 0) print(`Ended: process ${place.pid}${place.file === undefined ? '' : ` with ${onOneLine(place.file)}`}`);
-}
-
-/** What was ended. Throws if something would be lost. */
-async function ask(place: HostPlace, params: { id?: string; isForced: boolean }): Promise<EndedNotebook[]> {
-  const { losses, ended } = await askHost(place, ownVersion(), ['host/stop', params]);
-  if (!Array.isArray(losses) || losses.length === 0) return ended as unknown as EndedNotebook[];
-  throw new BridgeError(
-    'not_saved',
-    `Not ended, because something would be lost: ${losses.join('; ')}. Save it in its window, or end it with --force.`,
-  );
 }
 
 function printEnded(ended: readonly EndedNotebook[]): void {

@@ -34,6 +34,7 @@ const statusOf: { [Code in ErrorCode]?: number } = {
   bad_grant: 401,
   denied: 403,
   unknown_server: 404,
+  not_saved: 409,
   message_too_large: 413,
   budget_exhausted: 429,
   limit_reached: 503,

@@ -10,6 +10,7 @@ import type { ProviderEvent } from '../../core/provider.js';
 import type { Asker } from '../../core/questions.js';
 import { RequestContext } from '../../core/request-context.js';
 import { taskEvent } from '../../core/task-servers.js';
+import { nameOfClient, type WatchedAgent } from '../../core/watched-agents.js';
 import type { Hub } from '../../hub.js';
 import type { Channel } from '../../rpc/message-stream.js';
 import { type RpcId, type RpcNotification, type RpcRequest, toNotification } from '../../rpc/messages.js';
@@ -42,6 +43,8 @@ export interface AgentSessionOptions {
   isBehind?: (() => boolean) | undefined;
   /** Requests of this agent that may run at once. Default 1024. */
   maxInFlight?: number | undefined;
+  /** Ends the session where the owner of the hub wants that. Left out: it ends with the agent alone. */
+  disconnect?: (() => void) | undefined;
   /** The agent went away, or was disconnected. */
   onClose?: () => void;
 }
@@ -50,7 +53,8 @@ export interface AgentSessionOptions {
  * One connection of one agent. It detects the era of each request (the modern one names its version in each), and
  * translates between them and the hub; the hub itself knows no era.
  */
-export class AgentSession {
+export class AgentSession implements WatchedAgent {
+  readonly since = Date.now();
   readonly #options: AgentSessionOptions;
   readonly #hub: Hub;
   readonly #peer: Peer;
@@ -59,12 +63,15 @@ export class AgentSession {
   readonly #logs = new ModernLogs();
   readonly #unread = new UnreadNotifications();
   readonly #stopListening: () => void;
+  readonly #leave: () => void;
   #legacyCaller: Caller;
   #asker: Asker | undefined;
   #era: Era | undefined;
+  #name: string | undefined;
   #logLevel = 'debug';
   readonly #faults = new Repeats(faultIntervalMs);
   #calls = 0;
+  #lastCallAt: number | undefined;
 
   constructor(options: AgentSessionOptions) {
     this.#options = options;
@@ -84,11 +91,36 @@ export class AgentSession {
       onClose: () => this.#end(),
       ...(options.maxInFlight === undefined ? {} : { maxInFlight: options.maxInFlight }),
     });
+    this.#leave = this.#hub.agents.add(this);
   }
 
   /** Under which callers of the hub know this agent. */
   get sessionId(): string {
     return this.#callPrefix;
+  }
+
+  get door(): Caller['door'] {
+    return this.#options.door;
+  }
+
+  get era(): Era | undefined {
+    return this.#era;
+  }
+
+  get principal(): Principal {
+    return this.#options.principal ?? owner;
+  }
+
+  get names(): readonly string[] {
+    return this.#name === undefined ? [] : [this.#name];
+  }
+
+  get lastCallAt(): number | undefined {
+    return this.#lastCallAt;
+  }
+
+  get disconnect(): (() => void) | undefined {
+    return this.#options.disconnect;
   }
 
   /** Requests of the agent that run just now. */
@@ -117,6 +149,7 @@ export class AgentSession {
   /** Not async: every call comes through here. */
   #answer(request: RpcRequest, call: Cancellation): Promise<JsonObject> {
     const callId = this.#nextCallId();
+    if (request.method !== 'ping') this.#lastCallAt = Date.now();
     try {
       const meta = envelopeOf(request.params);
       const answer = meta === undefined ? this.#answerLegacy(request, call, callId) : this.#answerModern(request, call, callId, meta);
@@ -143,6 +176,7 @@ export class AgentSession {
           .then((result) => {
             // From here on events are sent; before, the agent may not know yet what they mean.
             this.#era = 'legacy';
+            this.#hub.agents.changed.emit();
             return result;
           });
       case 'ping':
@@ -158,6 +192,7 @@ export class AgentSession {
     if (this.#era === 'modern') throw unsupportedVersion(protocolVersion);
     this.#asker = createLegacyAsker(this.#peer, capabilities, this.#options.sendDuring);
     this.#legacyCaller = this.#callerOf('legacy', isJsonObject(clientInfo) ? clientInfo : undefined);
+    this.#name = nameOfClient(this.#legacyCaller.clientInfo);
   }
 
   #answerModern(request: RpcRequest, cancellation: Cancellation, callId: string, meta: JsonObject): Promise<JsonObject> {
@@ -167,7 +202,10 @@ export class AgentSession {
       meta,
       callId,
       cancellation,
-      toCaller: (clientInfo) => this.#callerOf('modern', clientInfo),
+      toCaller: (clientInfo) => {
+        this.#name ??= nameOfClient(clientInfo);
+        return this.#callerOf('modern', clientInfo);
+      },
       notify: (notified, params) => this.#send(notified, params, id),
       notifyListens: (event) => this.#listens.notify(event),
       logs: this.#logs,
@@ -251,6 +289,7 @@ export class AgentSession {
 
   #end(): void {
     this.#stopListening();
+    this.#leave();
     this.#hub.logLevels.delete(this.sessionId);
     // The agent has closed its end; what is still to be written to it leaves now.
     this.#options.channel.outgoing.close();

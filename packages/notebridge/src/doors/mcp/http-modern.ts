@@ -1,4 +1,4 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { messageOf } from '@notebridge/kit/message-of';
 import type { Caller } from '../../core/call-context.js';
@@ -21,6 +21,7 @@ import { fault, type HttpFault, tooMany } from './http-fault.js';
 import { checkModernRequest, checkParams } from './http-modern-headers.js';
 import { createWatch, Listens } from './listens.js';
 import { answerModern, passNotification, toModernNotify, toVisibleError } from './modern-call.js';
+import { ModernIdentity } from './modern-identity.js';
 import { ModernLogs } from './modern-logs.js';
 
 export interface HttpModernOptions {
@@ -33,16 +34,6 @@ export interface HttpModernOptions {
   endSession: (sessionId: string) => void;
 }
 
-/** A principal whose calls share one session id, since the modern era has no sessions. */
-interface Identity {
-  sessionId: string;
-  principal: Principal;
-  lastHeard: number;
-  running: number;
-  /** Of those that run the ones that listen. */
-  listening: number;
-}
-
 /** The part of the places that one principal can take: the others get in, whatever it does. */
 const mostOfAll = 0.75;
 
@@ -51,8 +42,8 @@ const listenMethod = 'subscriptions/listen';
 /** Modern requests over HTTP: each is a connection of its own, so nothing can mix. */
 export class HttpModern {
   readonly #options: HttpModernOptions;
-  readonly #identities = new Map<string, Identity>();
-  readonly #listeners = new Map<Listens, Identity>();
+  readonly #identities = new Map<string, { identity: ModernIdentity; leave: () => void }>();
+  readonly #listeners = new Map<Listens, ModernIdentity>();
   readonly #logs = new ModernLogs();
   readonly #listenCalls = new CallsUnderWay();
   readonly #callPrefix = randomBytes(6).toString('hex');
@@ -129,7 +120,10 @@ export class HttpModern {
       end();
     };
     const fail = (error: unknown): void => send(toErrorAnswer(id, toVisibleError(error, { hub, callId, method })));
-    const toCaller = (clientInfo: JsonObject | undefined): Caller => callerOf(identity, 'modern', clientInfo);
+    const toCaller = (clientInfo: JsonObject | undefined): Caller => {
+      if (identity.noteName(clientInfo)) hub.agents.changed.emit();
+      return callerOf(identity, 'modern', clientInfo);
+    };
     const notifyListens = (event: ProviderEvent): void => this.#notifyListens(identity, event);
     const listen = listens && ((params: JsonObject) => listens.serve(id, params, cancellation));
     try {
@@ -151,7 +145,7 @@ export class HttpModern {
     }
   }
 
-  #createListens(identity: Identity, notify: (method: string, params: JsonObject) => void): Listens {
+  #createListens(identity: ModernIdentity, notify: (method: string, params: JsonObject) => void): Listens {
     const watchResource = createWatch(this.#options.hub, (method, message) =>
       this.#contextOf(identity, { type: 'request', method, message, era: 'legacy', notify: () => {} }),
     );
@@ -159,7 +153,7 @@ export class HttpModern {
   }
 
   #contextOf(
-    identity: Identity,
+    identity: ModernIdentity,
     { era, ...message }: Pick<RequestContextOptions, 'type' | 'method' | 'message' | 'notify'> & { era: Era },
   ): RequestContext {
     const caller = callerOf(identity, era, undefined);
@@ -169,10 +163,11 @@ export class HttpModern {
   /** Releases the session ids that have been idle for too long. */
   sweep(): void {
     const { now, limits, endSession } = this.#options;
-    for (const [key, { sessionId, lastHeard, running }] of this.#identities) {
-      if (running > 0 || now() - lastHeard < limits.sessionIdleMs) continue;
+    for (const [key, { identity, leave }] of this.#identities) {
+      if (identity.running > 0 || now() - identity.lastHeard < limits.sessionIdleMs) continue;
       this.#identities.delete(key);
-      endSession(sessionId);
+      leave();
+      endSession(identity.sessionId);
     }
   }
 
@@ -185,7 +180,10 @@ export class HttpModern {
   close(): void {
     this.endListens();
     this.#stopListening();
-    for (const { sessionId } of this.#identities.values()) this.#options.endSession(sessionId);
+    for (const { identity, leave } of this.#identities.values()) {
+      leave();
+      this.#options.endSession(identity.sessionId);
+    }
     this.#identities.clear();
   }
 
@@ -213,7 +211,7 @@ export class HttpModern {
   }
 
   /** A change that a request caused concerns the other connections of the same caller. */
-  #notifyListens(identity: Identity, event: ProviderEvent): void {
+  #notifyListens(identity: ModernIdentity, event: ProviderEvent): void {
     for (const [listens, listener] of this.#listeners) if (listener === identity) listens.notify(event);
   }
 
@@ -221,11 +219,18 @@ export class HttpModern {
     return `${this.#callPrefix}-${++this.#calls}`;
   }
 
-  #identify(principal: Principal): Identity {
+  #identify(principal: Principal): ModernIdentity {
     const key = principalKey(principal);
-    const identity = this.#identities.get(key) ?? { sessionId: randomUUID(), principal, lastHeard: 0, running: 0, listening: 0 };
-    this.#identities.set(key, identity);
+    const known = this.#identities.get(key)?.identity;
+    const identity = known ?? this.#addIdentity(key, principal);
     identity.lastHeard = this.#options.now();
+    return identity;
+  }
+
+  #addIdentity(key: string, principal: Principal): ModernIdentity {
+    const { hub, now } = this.#options;
+    const identity = new ModernIdentity(principal, now);
+    this.#identities.set(key, { identity, leave: hub.agents.add(identity) });
     return identity;
   }
 }
@@ -248,7 +253,7 @@ function tryToNotify(exchange: HttpExchange, notification: JsonObject, { logger 
   }
 }
 
-function callerOf({ sessionId, principal }: Identity, era: Era, clientInfo: JsonObject | undefined): Caller {
+function callerOf({ sessionId, principal }: ModernIdentity, era: Era, clientInfo: JsonObject | undefined): Caller {
   return { sessionId, door: 'http', era, clientInfo, principal };
 }
 

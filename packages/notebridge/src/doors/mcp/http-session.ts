@@ -22,8 +22,8 @@ export interface HttpSessionOptions {
   limits: McpHttpLimits;
   /** What the sessions keep of their streams. */
   allSent: AllSentEvents;
-  /** Its first request, `initialize`, was refused: no one will come back to it. */
-  onRefused: () => void;
+  /** Ends it: the owner of the hub wants that, or its `initialize` was refused, and no one will come back to it. */
+  end: () => void;
 }
 
 /** An exchange with the requests in it that are not answered yet. */
@@ -55,15 +55,15 @@ export class HttpSession {
   readonly #incoming = new MessageStream<unknown>();
   readonly #pending = new CallTable<Pending>();
   readonly #kept = new KeptNotifications();
-  readonly #onRefused: () => void;
+  readonly #end: () => void;
   readonly #all: SessionStreams;
   /** Those for what belongs to no request, while they are connected; the newest last. */
   #streams: ResumableStream[] = [];
   #version: string | undefined;
 
-  constructor({ hub, principal, limits, allSent, onRefused }: HttpSessionOptions) {
+  constructor({ hub, principal, limits, allSent, end }: HttpSessionOptions) {
     this.principal = principal;
-    this.#onRefused = onRefused;
+    this.#end = end;
     this.#all = new SessionStreams({ limits, allSent, isPrimed: () => this.#version !== undefined && this.#version >= firstPrimed });
     const outgoing = new MessageStream<unknown>();
     outgoing.consume({ onItem: (message) => this.#route(message) });
@@ -74,6 +74,7 @@ export class HttpSession {
       principal,
       maxInFlight: limits.maxInFlight,
       sendDuring: (id, message) => this.#sendDuring(id, message),
+      disconnect: end,
     });
   }
 
@@ -161,7 +162,7 @@ export class HttpSession {
     // The first answer of all is that of `initialize`.
     if (this.#version !== undefined) return;
     if (isJsonObject(first.result)) this.#version = String(first.result.protocolVersion);
-    else this.#onRefused();
+    else this.#end();
   }
 
   /** What belongs to a request goes ahead of its answer, if the agent takes it there. */

@@ -32,8 +32,8 @@ export class HttpSessions {
     const { hub, limits, now } = this.#options;
     if (this.#sessions.size >= limits.maxSessions) this.sweep();
     if (this.#sessions.size >= limits.maxSessions && !this.#makeRoom(principal)) return undefined;
-    const onRefused = (): void => this.end(session);
-    const session: HttpSession = new HttpSession({ hub, principal, limits, allSent: this.#allSent, onRefused });
+    const end = (): void => this.end(session);
+    const session: HttpSession = new HttpSession({ hub, principal, limits, allSent: this.#allSent, end });
     session.lastHeard = now();
     this.#sessions.set(session.key, session);
     return session;

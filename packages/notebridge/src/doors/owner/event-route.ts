@@ -24,14 +24,20 @@ const checkEveryMs = 2000;
 
 export interface Watched {
   calls: RecentCalls;
-  servers: ToolServers;
+  /** By the name of the event: what calls a function when a list is to be asked for anew. Each returns what ends it. */
+  lists: { readonly [event: string]: (listener: () => void) => () => void };
   /** Asked again while a stream is open: a tab may have been signed out, a grant revoked. */
   authenticate: Authenticate;
 }
 
+/** A server has started, stopped, or has other tools. */
+export function watchServers(servers: ToolServers): (listener: () => void) => () => void {
+  return (listener) => servers.subscribe(({ kind }) => kind !== 'notification' && listener());
+}
+
 /**
- * Tells the owner what changes, as server-sent events: `calls` with those that began or ended since the last one, and `servers` when
- * their list is to be asked for anew. A call costs an entry in a map for each reader, and nothing where nobody reads.
+ * Tells the owner what changes, as server-sent events: `calls` with those that began or ended since the last one, and `servers`,
+ * `agents` or `notebooks` when their list is to be asked for anew. A call costs an entry in a map for each reader, and nothing where nobody reads.
  */
 export class OwnerEvents {
   readonly #watched: Watched;
@@ -69,18 +75,18 @@ export class OwnerEvents {
 
   /** Returns what ends it. */
   #tell(stream: EventStream): () => void {
-    const { calls, servers } = this.#watched;
+    const { calls, lists } = this.#watched;
     const changed = new Map<string, SeenCall>();
-    let haveServersChanged = false;
+    const changedLists = new Set<string>();
     let timer: NodeJS.Timeout | undefined;
     const tell = (): void => {
       timer = undefined;
       // What waits is told of in one piece when the reader has caught up.
       if (stream.isFull) return later();
       if (changed.size > 0) stream.send('calls', printMessage(toNews(calls, changed)));
-      if (haveServersChanged) stream.send('servers', '{}');
+      for (const event of changedLists) stream.send(event, '{}');
       changed.clear();
-      haveServersChanged = false;
+      changedLists.clear();
     };
     const later = (): void => {
       timer ??= setTimeout(tell, tellEveryMs);
@@ -93,11 +99,12 @@ export class OwnerEvents {
         if (changed.size > mostCalls) changed.delete(changed.keys().next().value ?? '');
         later();
       }),
-      servers.subscribe(({ kind }) => {
-        if (kind === 'notification') return;
-        haveServersChanged = true;
-        later();
-      }),
+      ...Object.entries(lists).map(([event, watch]) =>
+        watch(() => {
+          changedLists.add(event);
+          later();
+        }),
+      ),
     ];
     return () => {
       clearTimeout(timer);

@@ -86,6 +86,29 @@ const approval: JsonObject = {
   ends_at: time,
 };
 
+const id: JsonObject = { id: text, name: text };
+const lease = object({
+  holder: orNull(object({ ...id, since: time })),
+  asking: list(object({ ...id, question: count, reason: orNull(text) })),
+  barred: list(object({ id: text, name: orNull(text) })),
+});
+const notebook = object({
+  id: text,
+  kind: oneOf('built-in', 'jupyter', 'page'),
+  title: text,
+  location: orNull(text),
+  state: { ...text, description: 'Of the kernel, as in `notebridge ps`; `waiting` for a page that is not connected.' },
+  kernel: orNull(text),
+  isolation: { ...orNull(text), description: 'What its code can do to this machine.' },
+  windows: orNull(count),
+  page: orNull(object({ origin: orNull(text), since: orNull(time), text })),
+  lease: orNull(lease),
+  last_call: orNull(object({ agent: orNull(text), at: time })),
+  can: { ...list(text), description: 'Which of the routes below it this notebook has.' },
+});
+const edit: JsonObject = { at: time, added: list(text), removed: list(text), restarted: list(text), changed: list(text), late: list(text) };
+const fault = object({ line: orNull(count), key: text, found: text, next: text });
+
 /** The schemas of the description of the owner's API. */
 export const schemas: JsonObject = {
   Hub: object({
@@ -144,6 +167,55 @@ export const schemas: JsonObject = {
     tools: list(object({ server: text, tool: text, allowed: truth })),
     servers_not_asked: { ...list(text), description: 'Servers whose tools are not known.' },
   }),
+  Agents: object({
+    agents: list(
+      object({
+        id: text,
+        names: list(text),
+        kind: oneOf('owner', 'grant', 'anonymous'),
+        grant_id: orNull(text),
+        grant_is_live: orNull(truth),
+        label: orNull(text),
+        door: text,
+        era: orNull(oneOf('legacy', 'modern')),
+        since: time,
+        last_call: orNull(time),
+        in_flight: count,
+        can_disconnect: truth,
+        instead: { ...orNull(text), description: 'What to do where it cannot be disconnected.' },
+      }),
+    ),
+  }),
+  Disconnected: object({ disconnected: truth }),
+  Config: object({
+    file: orNull(text),
+    edit: orNull(object(edit)),
+    refused: orNull(object({ at: time, message: text, file: orNull(text), faults: list(fault) })),
+  }),
+  Notebooks: object({ notebooks: list(notebook) }),
+  Address: object({ address: text }),
+  Holder: object({ holder: orNull(text) }),
+  MayHold: object({ agent: text, may_hold: truth }),
+  LeaseAnswer: object({ question: count, yes: truth }),
+  OfLease: object({ lease }),
+  NotebookState: object({ state: text }),
+  Processes: object({
+    processes: list(
+      object(
+        {
+          kind: oneOf('broker', 'notebook'),
+          pid: count,
+          version: text,
+          started_at: time,
+          notebooks: list({ type: 'object', required: ['id', 'file', 'kernel', 'windows', 'agents', 'holder', 'since'] }),
+          fault: text,
+        },
+        ['fault'],
+      ),
+    ),
+  }),
+  End: allOptional({ force: { ...truth, description: 'Whether something may be lost. Default false.' } }),
+  Ended: object({ ended: truth }),
   Revoked: object({ revoked: truth }),
   BindingsInput: object({ tag: text, input: anything, warnings: list(text), failed: count }),
   ConsoleLink: object({ address: text }),

@@ -69,6 +69,34 @@ const operations: { readonly [path: string]: { readonly [method: string]: Operat
     post: { id: 'previewGrant', summary: 'What a grant would open; issues none', body: 'GrantScope', answer: 'GrantPreview' },
   },
   '/grants/{id}': { delete: { id: 'revokeGrant', summary: 'Revoke a grant', answer: 'Revoked' } },
+  '/agents': { get: { id: 'listAgents', summary: 'The agents that are connected, the last first', answer: 'Agents' } },
+  '/agents/{id}': {
+    delete: { id: 'disconnectAgent', summary: 'End the session of a legacy agent over HTTP', answer: 'Disconnected' },
+  },
+  '/config': { get: { id: 'getConfig', summary: 'What the last edit of the config did, and why the file is not used', answer: 'Config' } },
+  '/notebooks': { get: { id: 'listNotebooks', summary: 'The notebooks that this hub holds', answer: 'Notebooks' } },
+  '/notebooks/{id}/address': {
+    post: { id: 'newNotebookAddress', summary: 'An address that opens a window, once', answer: 'Address' },
+  },
+  '/notebooks/{id}/release': { post: { id: 'releaseNotebook', summary: 'End the hold of whichever agent has it', answer: 'Holder' } },
+  '/notebooks/{id}/lease': {
+    post: { id: 'setMayHold', summary: 'Whether an agent may write or only looks', body: 'MayHold', answer: 'OfLease' },
+  },
+  '/notebooks/{id}/answer': {
+    post: { id: 'answerAgent', summary: 'Give the notebook to the agent that asks for it, or not', body: 'LeaseAnswer', answer: 'OfLease' },
+  },
+  '/notebooks/{id}/disconnect': { post: { id: 'disconnectPage', summary: 'Hang up on the page', answer: 'Disconnected' } },
+  '/notebooks/{id}/stop': { post: { id: 'stopRuns', summary: 'End what runs, and forget what waits', answer: 'NotebookState' } },
+  '/notebooks/{id}/restart': { post: { id: 'restartKernel', summary: 'End the kernel and start another', answer: 'NotebookState' } },
+  '/notebooks/elsewhere': {
+    get: { id: 'listElsewhere', summary: 'The notebooks that other processes of the user hold', answer: 'Processes' },
+  },
+  '/notebooks/elsewhere/{id}/release': {
+    post: { id: 'releaseElsewhere', summary: 'End the hold of whichever agent has it', answer: 'Holder' },
+  },
+  '/notebooks/elsewhere/{id}/end': {
+    post: { id: 'endElsewhere', summary: 'Save and end it; 409 where something would be lost', body: 'End', answer: 'Ended' },
+  },
   '/bindings': {
     get: {
       id: 'getBindingsInput',
@@ -135,7 +163,7 @@ function describe(path: string, { id, summary, description, query = {}, body, an
 
 const refused: JsonObject = { $ref: '#/components/responses/Refused' };
 /** What every route may answer. */
-const refusals: JsonObject = { 401: refused, 403: refused, 422: refused, 429: refused, 500: refused };
+const refusals: JsonObject = { 401: refused, 403: refused, 404: refused, 409: refused, 422: refused, 429: refused, 500: refused };
 
 const eventsOperation: JsonObject = {
   operationId: 'followEvents',

@@ -1,6 +1,8 @@
 import type { HubReport } from '../../catalog/describe-servers.js';
+import type { WatchedConfig } from '../../core/config-edit.js';
 import { BridgeError } from '../../core/errors.js';
 import type { ToolServers } from '../../core/tool-server.js';
+import type { WatchedAgents } from '../../core/watched-agents.js';
 import { printMessage } from '../../core/wire.js';
 import type { PendingApprovals } from '../../grants/approvals/pending-approvals.js';
 import type { RecentCalls } from '../../recent/recent-calls.js';
@@ -12,13 +14,16 @@ import { type Authenticate, Authenticator } from '../http/authenticator.js';
 import type { HttpApp } from '../http/http-app.js';
 import type { HttpContext } from '../http/http-context.js';
 import { refuse } from '../http/refusal.js';
+import { AgentRoutes } from './agent-routes.js';
 import { printApproval, receiveDecision } from './approval-routes.js';
 import { answerBindingsInput } from './bindings-input.js';
 import { describeCall, findCalls, printCall } from './call-routes.js';
-import { OwnerEvents } from './event-route.js';
+import { describeConfig } from './config-route.js';
+import { OwnerEvents, watchServers } from './event-route.js';
 import { GrantRoutes, type GrantRoutesOptions } from './grant-routes.js';
 import { type DescribedHub, describeHub } from './hub-status.js';
 import { answerLog } from './log-route.js';
+import { NotebookRoutes, type NotebookRoutesOptions } from './notebook-routes.js';
 import { createOwnerOpenApi } from './openapi.js';
 import { controlServer, serverActions } from './server-routes.js';
 import { unknownServer } from './unknown-server.js';
@@ -27,6 +32,8 @@ export interface OwnerDoorOptions {
   servers: ToolServers;
   /** Describes all servers. Starts and asks nothing. */
   describe: () => HubReport;
+  /** Those that are connected. */
+  agents: WatchedAgents;
   /** The calls that wait for the owner. */
   pending: PendingApprovals;
   /** Those that run, and the last ones. */
@@ -38,6 +45,10 @@ export interface OwnerDoorOptions {
   /** What else the status of the hub says. */
   hub: Pick<DescribedHub, 'configFile' | 'isCodeMode' | 'pid'>;
   grants: Pick<GrantRoutesOptions, 'store' | 'admission'>;
+  /** Those of this hub, and those of other processes of the user. */
+  watched: Pick<NotebookRoutesOptions, 'notebooks' | 'elsewhere'>;
+  /** What the edits of the config did. */
+  edits: WatchedConfig;
   /** The owner, or the holder of a grant that only watches. */
   authenticate: Authenticate;
 }
@@ -48,7 +59,7 @@ export const ownerPrefix = '/api/v1/hub';
 /** Adds what the owner may see, those who watch in part, and what the owner decides: the status of the hub and of each server, calls, the log, calls that wait. Call it before `listenHttp`. */
 export function createOwnerDoor(
   app: HttpApp,
-  { servers, describe, pending, calls, log, redactor, hub, grants, authenticate }: OwnerDoorOptions,
+  { servers, describe, agents, pending, calls, log, redactor, hub, grants, watched, edits, authenticate }: OwnerDoorOptions,
 ): void {
   const authenticator = new Authenticator(authenticate, { onRefused: app.refused });
   const addRoute = (path: string, answer: (context: HttpContext) => unknown, methods: readonly string[]): void => {
@@ -91,11 +102,33 @@ export function createOwnerDoor(
   addByMethod('/grants', { GET: () => grantRoutes.list(), POST: (context) => grantRoutes.issue(context) });
   add('/grants/preview', (context) => grantRoutes.preview(context), ['POST']);
   add('/grants/:id', (context) => grantRoutes.revoke(context), ['DELETE']);
-  const events = new OwnerEvents({ calls, servers, authenticate });
+  addRoute('/config', (context) => context.sendJson(200, redactor.redact(printMessage(describeConfig(edits, hub.configFile)))), ['GET']);
+  const agentRoutes = new AgentRoutes({ agents, store: grants.store });
+  add('/agents', () => agentRoutes.list());
+  add('/agents/:id', (context) => agentRoutes.disconnect(context), ['DELETE']);
+  addNotebookRoutes(add, new NotebookRoutes({ ...watched, maxBodyBytes: app.maxBodyBytes }));
+  const lists = {
+    servers: watchServers(servers),
+    agents: (listener: () => void) => agents.changed.add(listener),
+    config: (listener: () => void) => edits.subscribe(listener),
+    notebooks: (listener: () => void) => watched.notebooks()?.subscribe(listener) ?? (() => {}),
+  };
+  const events = new OwnerEvents({ calls, lists, authenticate });
   addRoute('/events', (context) => events.answer(context), ['GET']);
   add('/calls', ({ query }) => findCalls(calls, query));
   addRoute('/calls/:id', (context) => context.sendJson(200, printCall(callOf(context, calls), redactor)), ['GET', 'HEAD']);
   add('/calls/:id/cancel', (context) => describeCall(calls.cancel(callOf(context, calls).id)), ['POST']);
+}
+
+type AddRoute = (path: string, answer: (context: HttpContext) => unknown, methods?: string[]) => void;
+
+function addNotebookRoutes(add: AddRoute, routes: NotebookRoutes): void {
+  add('/notebooks', () => routes.list());
+  add('/notebooks/elsewhere', () => routes.listElsewhere());
+  add('/notebooks/elsewhere/:id/release', (context) => routes.releaseElsewhere(context), ['POST']);
+  add('/notebooks/elsewhere/:id/end', (context) => routes.endElsewhere(context), ['POST']);
+  for (const [name, action] of Object.entries(routes.actions))
+    add(`/notebooks/:id/${name}`, (context) => routes.perform(action, context), ['POST']);
 }
 
 function callOf({ params: [id = ''] }: HttpContext, calls: RecentCalls): SeenCall {

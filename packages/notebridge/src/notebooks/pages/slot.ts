@@ -44,6 +44,8 @@ export interface TurnedAway {
 
 /** A page that has no pong within this time gives way to the next. Milliseconds. */
 const halfDeadMs = 2000;
+/** The close code by which a page knows that it is not wanted. */
+const refusedCode = 1008;
 const closingReason = 'Notebridge is closing';
 
 /**
@@ -136,6 +138,12 @@ export class Slot {
     this.allowedOrigins = [...new Set([...this.allowedOrigins, ...origins])];
   }
 
+  /** Hangs up on the page that is connected: pages of ours do not dial again by themselves then. False if there is none. */
+  disconnect(reason: string): boolean {
+    this.#connection?.close(refusedCode, reason);
+    return this.#connection !== undefined;
+  }
+
   /**
    * Takes a page in. A second page finds the first alive and is closed with 1013, or half-dead (no pong in 2 s) and takes its place.
    * Pages that dial at once are looked at one after the other; one whose token has ended meanwhile is closed with 1008.
@@ -176,7 +184,7 @@ export class Slot {
 
   #turnAway(socket: WebSocket, { origin }: Visitor, why: TurnedAway['why']): void {
     if (why === 'busy') socket.close(1013, 'Server is busy');
-    else socket.close(1008, 'The access token has ended');
+    else socket.close(refusedCode, 'The access token has ended');
     this.turnedAway.emit({ why, origin });
   }
 

@@ -1,0 +1,11 @@
+import { writeOutHidden } from '../../src/util/hidden-characters.js';
+
+/** True if all of it can be seen as it is. */
+export function isPlain(text: string): boolean {
+  return writeOutHidden(text) === text;
+}
+
+/** As one word of a POSIX shell. */
+export function quoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}

@@ -1,0 +1,42 @@
+import type { NotebookHost } from '@notebridge/notebook/host';
+import type { Lease } from '../../broker/lease.js';
+import type { WatchedNotebook, WatchedNotebooks } from '../../core/watched-notebooks.js';
+import { describeBuiltIn } from './describe-built-in.js';
+import { watchSession } from './watch-session.js';
+
+export interface WatchBuiltInOptions {
+  id: string;
+  /** With links resolved; undefined for one in memory. */
+  file: string | undefined;
+  /** Undefined where its agents are not kept apart. */
+  lease: Lease | undefined;
+}
+
+/** The built-in notebook of this process, for the owner of its hub. */
+export function watchBuiltIn({ host }: { host: NotebookHost }, { id, file, lease }: WatchBuiltInOptions): WatchedNotebooks {
+  const notebook: WatchedNotebook = {
+    id,
+    describe: () => ({
+      kind: 'built-in',
+      ...describeBuiltIn(host, file),
+      isolation: host.kernelChoice?.isolation ?? null,
+      windows: host.openWindows,
+      lastCall: lease?.lastCall,
+    }),
+    lease,
+    newAddress: () => host.url,
+    ...watchSession(host.session),
+  };
+  return {
+    list: async () => [notebook],
+    subscribe: (listener) => {
+      const ends = [host.session.onEvent(({ type }) => seenTypes.has(type) && listener()), lease?.changed.add(listener)];
+      return () => {
+        for (const end of ends) end?.();
+      };
+    },
+  };
+}
+
+/** What changes how the notebook stands; outputs and questions do not. */
+const seenTypes = new Set<string>(['kernel', 'started', 'finished', 'stopped', 'interrupted', 'restarted']);

@@ -1,0 +1,25 @@
+import { messageOf } from '@notebridge/kit/message-of';
+import type { NotebookHost } from '@notebridge/notebook/host';
+import { BridgeError } from '../../core/errors.js';
+import type { WatchedNotebook } from '../../core/watched-notebooks.js';
+
+type Session = Pick<NotebookHost['session'], 'stop' | 'restart'>;
+
+/** As windows and the notebook's journal name the owner of the hub. */
+const by = { kind: 'person', name: 'The owner of the hub' } as const;
+
+/** What the owner does with the kernel of a notebook, as a person at its window does. */
+export function watchSession(session: Session): Required<Pick<WatchedNotebook, 'stopRuns' | 'restartKernel'>> {
+  return {
+    stopRuns: () => session.stop({ by }),
+    restartKernel: async () => {
+      try {
+        await session.restart({ by });
+      } catch (error) {
+        throw new BridgeError('kernel_failed', `The kernel was ended, and another could not be started: ${messageOf(error)}`, {
+          cause: error,
+        });
+      }
+    },
+  };
+}

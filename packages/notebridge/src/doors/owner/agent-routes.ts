@@ -1,0 +1,66 @@
+import type { JsonObject } from '@notebridge/kit/json';
+import { BridgeError } from '../../core/errors.js';
+import type { WatchedAgent, WatchedAgents } from '../../core/watched-agents.js';
+import type { GrantStore } from '../../grants/grant-store.js';
+import { quote } from '../../util/quote.js';
+import type { HttpContext } from '../http/http-context.js';
+
+export interface AgentRoutesOptions {
+  agents: WatchedAgents;
+  store: Pick<GrantStore, 'list'>;
+}
+
+/** The agents that are connected, for the owner of the hub. */
+export class AgentRoutes {
+  readonly #options: AgentRoutesOptions;
+
+  constructor(options: AgentRoutesOptions) {
+    this.#options = options;
+  }
+
+  /** Those that came last stand first. */
+  list(): JsonObject {
+    const { agents, store } = this.#options;
+    const labels = new Map(store.list().map(({ id, label }) => [id, label]));
+    return { agents: agents.all.map((agent) => describeAgent(agent, labels)).reverse() };
+  }
+
+  /** Ends the session of an agent: its next request is answered with 404. Throws `bad_params` where it has none that can be ended here. */
+  disconnect({ params: [id = ''] }: HttpContext): JsonObject {
+    const agent = this.#options.agents.all.find(({ sessionId }) => sessionId === id);
+    if (agent === undefined) throw new BridgeError('bad_params', `There is no agent ${quote(id)} (any more). See: GET /api/v1/hub/agents`);
+    if (agent.disconnect === undefined) throw new BridgeError('bad_params', howElse(agent));
+    agent.disconnect();
+    return { disconnected: true };
+  }
+}
+
+function describeAgent(agent: WatchedAgent, labels: ReadonlyMap<string, string | undefined>): JsonObject {
+  const { sessionId, door, era, principal, names, since, lastCallAt, inFlight, disconnect } = agent;
+  const grantId = principal.kind === 'grant' ? principal.grantId : undefined;
+  return {
+    id: sessionId,
+    names: [...names],
+    kind: principal.kind,
+    grant_id: grantId ?? null,
+    // Of one that was revoked or has expired no more than its id is known.
+    grant_is_live: grantId === undefined ? null : labels.has(grantId),
+    label: (grantId === undefined ? undefined : labels.get(grantId)) ?? null,
+    door,
+    era: era ?? null,
+    since: new Date(since).toISOString(),
+    last_call: lastCallAt === undefined ? null : new Date(lastCallAt).toISOString(),
+    in_flight: inFlight,
+    can_disconnect: disconnect !== undefined,
+    instead: disconnect === undefined ? howElse(agent) : null,
+  };
+}
+
+/** What keeps an agent out that has no session to end. */
+function howElse({ door, principal }: WatchedAgent): string {
+  if (door !== 'http') return 'Its connection is a process or an object of its own: it ends with the program that started it.';
+  const why = 'Each of its requests stands for itself (the modern era has no sessions), so there is nothing to disconnect.';
+  if (principal.kind === 'grant') return `${why} Revoke its grant, and the next one is refused.`;
+  if (principal.kind === 'anonymous') return `${why} It needs no token, since the hub was started with --no-auth: start it without.`;
+  return `${why} It calls with the owner’s own token, which no command revokes: end that program, and give it a grant in place of the token.`;
+}

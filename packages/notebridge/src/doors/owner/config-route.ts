@@ -1,0 +1,19 @@
+import type { JsonObject } from '@notebridge/kit/json';
+import type { WatchedConfig } from '../../core/config-edit.js';
+
+/** What the last edit of the config did, and why the file as it is now is not used, if it is not. */
+export function describeConfig({ edit, refused }: WatchedConfig, file: string | undefined): JsonObject {
+  return {
+    file: file ?? null,
+    edit: edit === undefined ? null : { ...edit, at: new Date(edit.at).toISOString() },
+    refused:
+      refused === undefined
+        ? null
+        : {
+            at: new Date(refused.at).toISOString(),
+            message: refused.message,
+            file: refused.file ?? null,
+            faults: refused.faults.map(({ line, ...fault }) => ({ line: line ?? null, ...fault })),
+          },
+  };
+}
