@@ -27,6 +27,8 @@ export interface Notebridge {
   readonly notebook: OpenedNotebook | undefined;
   /** Address of the HTTP doors; undefined before `start`, and where there are none. */
   readonly url: string | undefined;
+  /** An address that opens the owner's console in a browser, once, within 15 minutes: a secret until then. Undefined without HTTP doors. */
+  newConsoleAddress(): string | undefined;
   /**
    * Opens everything but the stdio door. Rejects with `port_in_use`, `write_failed`, or as the notebook does; whatever was opened by then
    * is closed with `close`.
@@ -128,6 +130,10 @@ class Assembly implements Notebridge {
 
   get url(): string | undefined {
     return this.#doors?.url;
+  }
+
+  newConsoleAddress(): string | undefined {
+    return this.#doors?.newConsoleAddress();
   }
 
   /** The port before the notebook and the servers: of two hubs on one port, the second starts nothing. */

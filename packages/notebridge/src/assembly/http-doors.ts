@@ -6,7 +6,7 @@ import { BridgeError, codeOf } from '../core/errors.js';
 import { owner } from '../core/principal.js';
 import type { WatchedNotebooks } from '../core/watched-notebooks.js';
 import { connectPath } from '../doors/connect/connect-door.js';
-import { createConsoleDoor } from '../doors/console/console-door.js';
+import { createConsoleDoor, newConsoleAddress } from '../doors/console/console-door.js';
 import { ConsoleSessions } from '../doors/console/console-sessions.js';
 import { createExchangeDoor } from '../doors/exchange/exchange-door.js';
 import { createHttpApp, type HttpApp } from '../doors/http/http-app.js';
@@ -41,6 +41,8 @@ export interface HttpDoors {
   toolProxyUrl: string;
   /** Where a notebook's pages dial. */
   pagePort: PagePort;
+  /** An address that opens the console, once, within 15 minutes. A secret until then. */
+  newConsoleAddress(): string;
   /** Publishes the hub's address for the user's other commands. Rejects with `write_failed`. */
   writeAddress(): Promise<WrittenHubFile>;
   close(): Promise<void>;
@@ -79,7 +81,8 @@ export async function openHttpDoors(options: HttpDoorOptions, behind: BehindHttp
   const shared = createSharedPort();
   const metrics = await openMetrics(behind);
   const app = createApp(options, { place, behind, metrics });
-  const agents = addDoors(app, { ...behind, authority, ownerToken, metrics });
+  const consoles = new ConsoleSessions({ addSecret: (secret) => redactor.add(secret) });
+  const agents = addDoors(app, { ...behind, authority, ownerToken, metrics, consoles });
   for (const path of [connectPath, `${connectPath}/:part`])
     app.addRoute({
       methods: ['GET'],
@@ -99,6 +102,7 @@ export async function openHttpDoors(options: HttpDoorOptions, behind: BehindHttp
     url,
     toolProxyUrl: `${url}${proxyPrefix}`,
     pagePort: shared.at(listener.port),
+    newConsoleAddress: () => newConsoleAddress(url, consoles),
     writeAddress: () => writeHubFile(stateDir, { url, pid: process.pid, startedAt: Date.now(), version: ownVersion() }),
     close: async () => {
       await agents.close();
@@ -125,6 +129,7 @@ interface AddedDoors extends BehindHttp {
   authority: Authority;
   ownerToken: string;
   metrics: HubMetrics | undefined;
+  consoles: ConsoleSessions;
 }
 
 function createApp(
@@ -146,14 +151,13 @@ function createApp(
 
 function addDoors(
   app: HttpApp,
-  { settings, hub, servers, guard, describe, notebooks, edits, endSession, authority, ownerToken, metrics }: AddedDoors,
+  { settings, hub, servers, guard, describe, notebooks, edits, endSession, authority, ownerToken, metrics, consoles }: AddedDoors,
 ): McpHttpDoor {
   const { config, logger } = settings;
   const { maxResultBytes, maxInFlight, pollAfterMs } = config.limits;
   const byToken = (authorization: string | undefined) => authority.authenticate(authorization, 'tools');
   const watching = (authorization: string | undefined) =>
     consoles.has(authorization) ? owner : authority.authenticate(authorization, 'watch');
-  const consoles = new ConsoleSessions({ addSecret: (secret) => settings.redactor.add(secret) });
   const authenticate = (authorization: string | undefined) => (consoles.has(authorization) ? owner : byToken(authorization));
   createToolProxy(app, {
     hub,

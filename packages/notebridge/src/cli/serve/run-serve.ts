@@ -43,7 +43,8 @@ export async function runServe(options: ServeOptions): Promise<void> {
   }
 }
 
-async function reportStart({ hub, url = '', servers, notebook }: Notebridge, options: ServeOptions): Promise<void> {
+async function reportStart(bridge: Notebridge, options: ServeOptions): Promise<void> {
+  const { hub, url = '', servers, notebook } = bridge;
   const all = servers?.all() ?? [];
   const { isTTY } = process.stderr;
   const window = notebook?.newWindow?.();
@@ -51,7 +52,9 @@ async function reportStart({ hub, url = '', servers, notebook }: Notebridge, opt
   const path = isTTY ? undefined : await window?.writeAddress();
   const seen = { url, pid: process.pid, servers: all.map(({ name }) => name), ...(path === undefined ? {} : { window_file: path }) };
   hub.logger.info('Serving.', seen);
-  if (isTTY) process.stderr.write(toStartText({ url, options, servers: all, windowUrl: window?.url, paint: paintFor(process.stderr) }));
+  if (!isTTY) return;
+  const addresses = { windowUrl: window?.url, consoleAddress: bridge.newConsoleAddress() };
+  process.stderr.write(toStartText({ url, options, servers: all, ...addresses, paint: paintFor(process.stderr) }));
 }
 
 function createServeLog({ logLevel }: ServeOptions, redactor: Redacting): ClosableLogger {

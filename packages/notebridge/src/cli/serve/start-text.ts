@@ -9,11 +9,13 @@ export interface StartTextOptions {
   servers: readonly ToolServer[];
   /** Where a window of the built-in notebook opens, once. It holds a token: for a terminal only. */
   windowUrl?: string | undefined;
+  /** Opens the console, once. As secret as the window's. */
+  consoleAddress?: string | undefined;
   paint: Paint;
 }
 
-/** What a person reads after starting a hub: where it is, and how to use it. It has no secret in it but the window's address. */
-export function toStartText({ url, options: { auth, notebook }, servers, windowUrl, paint }: StartTextOptions): string {
+/** What a person reads after starting a hub: where it is, and how to use it. It has no secret in it but the addresses of window and console. */
+export function toStartText({ url, options: { auth, notebook }, servers, windowUrl, consoleAddress, paint }: StartTextOptions): string {
   const names = servers.map(({ name }) => name);
   const [first = 'SERVER'] = names;
   const command = ownCommand();
@@ -25,6 +27,9 @@ export function toStartText({ url, options: { auth, notebook }, servers, windowU
     `  Servers       ${names.length === 0 ? 'none yet: name some in the config file' : names.join(', ')}`,
     ...(notebook === 'none' ? [] : [`  Notebook      ${notebook}`]),
     ...(windowUrl === undefined ? [] : [`  Its window    ${windowUrl}`]),
+    ...(consoleAddress === undefined
+      ? []
+      : [`  Its console   ${consoleAddress}`, `                ${paint.dim(`once, within 15 minutes; later: ${command} console`)}`]),
     `  What is there ${paint.dim('$')} ${command} tools`,
     `  Call a tool   ${paint.dim('$')} ${command} call ${first} TOOL key=value`,
     `  From code     POST ${url}/api/v1/mcp/proxy/${first}/tools/TOOL`,

@@ -47,7 +47,7 @@ export function createConsoleDoor(app: HttpApp, { sessions, authenticate }: Cons
     handle: (context) => {
       const { principal, request } = context;
       if (principal.kind !== 'owner') return context.refuse(forOwnerAlone);
-      const address = `http://${request.headers.host}${consolePath}#code=${sessions.newCode()}`;
+      const address = newConsoleAddress(`http://${request.headers.host}`, sessions);
       context.sendJson(200, printMessage({ address }));
     },
   });
@@ -83,6 +83,11 @@ export function createConsoleDoor(app: HttpApp, { sessions, authenticate }: Cons
       sendEmpty(response, 204, headers);
     },
   });
+}
+
+/** An address that opens the console signed in, once, within 15 minutes. A secret until then. */
+export function newConsoleAddress(origin: string, sessions: ConsoleSessions): string {
+  return `${origin}${consolePath}#code=${sessions.newCode()}`;
 }
 
 const nothingHere = refuse(404, 'Nothing is served at this path.');
