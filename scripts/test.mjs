@@ -24,13 +24,14 @@ async function runTests(args, folder) {
   // Whatever a test, or what it started, puts into the folder for temporary files.
   const temporary = join(folder, 'tmp');
   mkdirSync(temporary);
+  const isAskedFor = (name) => args.some((word) => word.includes(name));
   const reporters = ['--reporter=default', '--reporter=./scripts/closing-line-reporter.mjs'];
   const env = {
     NOTEBRIDGE_TEST_COUNTS: countsFile,
     TMPDIR: temporary,
     ...(chromium ? { CHROMIUM_PATH: chromium } : {}),
-    // Who asks for the conformance suite gets each combination of it.
-    ...(args.some((word) => word.includes('conformance')) ? { NOTEBRIDGE_CONFORMANCE: 'whole' } : {}),
+    // Who asks for them gets each combination of the conformance suite, and each round of the questions that cross.
+    ...Object.fromEntries(['conformance', 'questions'].filter(isAskedFor).map((name) => [`NOTEBRIDGE_${name.toUpperCase()}`, 'whole'])),
   };
   const { code } = await runTool('vitest', 'vitest', ['run', ...reporters, ...args], { show: true, env });
   const counts = readCounts(countsFile);
