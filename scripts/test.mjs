@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { closingLine, readCounts } from './closing-line-reporter.mjs';
 import { leftAfterRun, notChecked } from './leftovers/after-run.mjs';
-import { runMain, runTool, StepFailed } from './run.mjs';
+import { root, runMain, runTool, StepFailed } from './run.mjs';
 import { setup } from './setup.mjs';
 
 await runMain(import.meta.url, async (args) => {
@@ -24,13 +24,16 @@ async function runTests(args, folder) {
   // Whatever a test, or what it started, puts into the folder for temporary files.
   const temporary = join(folder, 'tmp');
   mkdirSync(temporary);
+  const isAskedFor = (name) => args.some((word) => word.includes(name));
   const reporters = ['--reporter=default', '--reporter=./scripts/closing-line-reporter.mjs'];
   const env = {
     NOTEBRIDGE_TEST_COUNTS: countsFile,
     TMPDIR: temporary,
+    // Is of these very sources now: each test file with a window would bundle it for itself.
+    NOTEBRIDGE_BUILT_UI: join(root, 'packages/notebook/dist/ui'),
     ...(chromium ? { CHROMIUM_PATH: chromium } : {}),
-    // Who asks for the conformance suite gets each combination of it.
-    ...(args.some((word) => word.includes('conformance')) ? { NOTEBRIDGE_CONFORMANCE: 'whole' } : {}),
+    // Who asks for them gets each combination of the conformance suite, and each round of the questions that cross.
+    ...Object.fromEntries(['conformance', 'questions'].filter(isAskedFor).map((name) => [`NOTEBRIDGE_${name.toUpperCase()}`, 'whole'])),
   };
   const { code } = await runTool('vitest', 'vitest', ['run', ...reporters, ...args], { show: true, env });
   const counts = readCounts(countsFile);

@@ -1,34 +1,35 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { JsonObject } from '@notebridge/kit/json';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type Asked, type AskedAgentOptions, openAtHub } from '../support/asked-agent.js';
 import { ServedHub, type ServersForTest } from '../support/served-hub.js';
-import { fixtureServer } from '../support/upstreams.js';
+import { fixtureServer, linesOf } from '../support/upstreams.js';
 
 const slow = 120_000;
 /** The code has so long, which is enough on a busy machine, and the person takes longer. */
 const seconds = 4;
 const takesMs = 5500;
 
-let folder: string;
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'notebridge-test-'));
-});
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
+/** What each test alone has: they wait beside one another. */
+class Shop implements Disposable {
+  readonly folder = mkdtempSync(join(tmpdir(), 'notebridge-test-'));
+  readonly #calls = join(this.folder, 'calls');
+  readonly servers: ServersForTest = {
+    shop: { command: process.execPath, args: [fixtureServer('approvals.mjs'), this.#calls], approve: 'destructive' },
+    asks: { command: process.execPath, args: [fixtureServer('asks.mjs'), 'legacy'], approve: 'none', questions: 'serial' },
+  };
 
-const servers = (): ServersForTest => ({
-  shop: { command: process.execPath, args: [fixtureServer('approvals.mjs'), join(folder, 'calls')], approve: 'destructive' },
-  asks: { command: process.execPath, args: [fixtureServer('asks.mjs'), 'legacy'], approve: 'none', questions: 'serial' },
-});
-const made = (): unknown[] =>
-  existsSync(join(folder, 'calls'))
-    ? readFileSync(join(folder, 'calls'), 'utf8')
-        .trim()
-        .split('\n')
-        .map((line) => JSON.parse(line))
-    : [];
+  /** The calls that were made. */
+  get made(): unknown[] {
+    return linesOf(this.#calls).map((line) => JSON.parse(line));
+  }
+
+  [Symbol.dispose](): void {
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
 
 async function answerSlowly({ params }: Asked): Promise<JsonObject> {
   await new Promise((resolve) => setTimeout(resolve, takesMs));
@@ -41,8 +42,13 @@ const tooLate = (): Promise<JsonObject> => new Promise((resolve) => setTimeout((
 const never = (_: Asked, signal: AbortSignal): Promise<JsonObject> =>
   new Promise((resolve) => signal.addEventListener('abort', () => resolve({ action: 'cancel' }), { once: true }));
 
-const open = async (era: AskedAgentOptions['era'], answer: AskedAgentOptions['answer'] & object, notebridge: JsonObject = {}) => {
-  const hub = await ServedHub.start({ servers: servers(), notebridge, args: ['--code-mode', '--notebook', 'none'] });
+const open = async (
+  { servers }: Shop,
+  era: AskedAgentOptions['era'],
+  answer: AskedAgentOptions['answer'] & object,
+  notebridge: JsonObject = {},
+) => {
+  const hub = await ServedHub.start({ servers, notebridge, args: ['--code-mode', '--notebook', 'none'] });
   const agent = await openAtHub(hub, { era, answer });
   // What it imports, and a Python that has it, are there before the clock begins.
   const code = 'from generated.mcp.shop import remove\nfrom generated.mcp.asks import form';
@@ -56,13 +62,14 @@ const open = async (era: AskedAgentOptions['era'], answer: AskedAgentOptions['an
   };
 };
 
-describe.each(['legacy', 'modern'] as const)('the clock of code of a %s agent', (era) => {
+describe.concurrent.each(['legacy', 'modern'] as const)('the clock of code of a %s agent', (era) => {
   it(
     'stands while its person is asked whether a call may be made, and by a server',
     async () => {
-      await using opened = await open(era, answerSlowly);
+      using shop = new Shop();
+      await using opened = await open(shop, era, answerSlowly);
       expect(await opened.run('await remove(id=7)\n"removed"')).toContain("'removed'");
-      expect(made()).toEqual([['remove', { id: 7 }]]);
+      expect(shop.made).toEqual([['remove', { id: 7 }]]);
       expect(await opened.run('await form()')).toContain('accept Ada');
       const late = await opened.run('await form()\nwhile True: pass');
       expect(late).toMatch(/interrupted after 4 s, .* \d+ s in which a person was asked are not counted/);
@@ -74,28 +81,31 @@ describe.each(['legacy', 'modern'] as const)('the clock of code of a %s agent', 
     'goes on after what all questions together may take',
     async () => {
       // An agent that is asked by an answer to its call comes back when it likes.
-      await using opened = await open(era, era === 'legacy' ? never : tooLate, { codeMode: { askedSeconds: 2 } });
+      using shop = new Shop();
+      await using opened = await open(shop, era, era === 'legacy' ? never : tooLate, { codeMode: { askedSeconds: 2 } });
       expect(await opened.run(`${refused}\nwhile True: pass`)).toMatch(/interrupted after 4 s, .* [23] s in which a person was asked/);
-      expect(made()).toEqual([]);
+      expect(shop.made).toEqual([]);
     },
     slow,
   );
 });
 
-it(
+it.concurrent(
   'goes on after the time for one question',
   async () => {
-    await using opened = await open('legacy', never, { limits: { answerTimeoutMs: 2000 } });
+    using shop = new Shop();
+    await using opened = await open(shop, 'legacy', never, { limits: { answerTimeoutMs: 2000 } });
     expect(await opened.run(`${refused}\nwhile True: pass`)).toMatch(/^not_approved[^]*interrupted after 4 s, .* [23] s in which/);
-    expect(made()).toEqual([]);
+    expect(shop.made).toEqual([]);
   },
   slow,
 );
 
-it(
+it.concurrent(
   'stands while the owner is asked, whose agent shows no forms',
   async () => {
-    await using hub = await ServedHub.start({ servers: servers(), args: ['--code-mode', '--notebook', 'none'] });
+    using shop = new Shop();
+    await using hub = await ServedHub.start({ servers: shop.servers, args: ['--code-mode', '--notebook', 'none'] });
     const agent = await openAtHub(hub, { era: 'legacy', capabilities: {} });
     try {
       await agent.call('execute_code', { code: 'from generated.mcp.shop import remove' });
@@ -106,7 +116,7 @@ it(
       const { approvals } = JSON.parse((await hub.run('approvals', '--json')).stdout) as { approvals: { id: string }[] };
       await hub.run('approvals', '--approve', String(approvals[0]?.id));
       expect(await answer).toContain("'removed'");
-      expect(made()).toEqual([['remove', { id: 7 }]]);
+      expect(shop.made).toEqual([['remove', { id: 7 }]]);
     } finally {
       await agent.close();
     }

@@ -57,13 +57,29 @@ describe('notebridge demo', () => {
     expect(readdirSync(join(folder, 'home'))).toEqual([]);
   }, 90_000);
 
-  it('says what to type next, and each of it runs from any folder', async () => {
-    const { stdout } = await play(['--keep', join(folder, "kept it's.ipynb")]).ended;
+  it("--keep keeps the notebook, which Python's nbformat finds valid too, and says what to type next, each of which runs from any folder", async () => {
+    const python = await pythonWith(['nbformat']);
+    const file = join(folder, "kept it's.ipynb");
+    const { ending, stdout } = await play(['--keep', file], { PATH: `${dirname(python)}${delimiter}${process.env.PATH}` }).ended;
+    expect(ending).toBe(0);
+    expect(stdout).toMatch(/valid nbformat 4\.5 by Notebridge's own check and by Python's nbformat \d/);
+    expect(stdout).toContain(`The notebook is kept: ${file}`);
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({
+      nbformat: 4,
+      cells: [
+        { cell_type: 'markdown' },
+        { cell_type: 'code', execution_count: 1 },
+        { source: ['f"{width * height:,} points"'] },
+        { outputs: [{ data: { 'image/svg+xml': expect.arrayContaining([expect.stringContaining('colab-demo.mjs')]) } }] },
+      ],
+    });
+    expect(readdirSync(folder).sort()).toEqual(['home', "kept it's.ipynb", 'temporary']);
+    expect(readdirSync(join(folder, 'temporary'))).toEqual([]);
     const [, next = ''] = stdout.split('Next, from any folder:\n');
     const lines = next.split('\n').flatMap((line) => /^ {2}[A-Z].*? {2,}(node .+?)(?: {2,}.*)?$/.exec(line)?.[1] ?? []);
     expect(lines.map((line) => line.split(programFile)[1])).toEqual([
       ' demo --browser',
-      ` notebook '${join(folder, "kept it's.ipynb").replaceAll("'", `'\\''`)}' --kernel auto`,
+      ` notebook '${file.replaceAll("'", `'\\''`)}' --kernel auto`,
       ' setup claude-code',
     ]);
     const env = { ...bareEnvironment(), HOME: join(folder, 'home'), TMPDIR: join(folder, 'temporary'), BROWSER: 'true' };
@@ -75,21 +91,19 @@ describe('notebridge demo', () => {
     }
     // The notebook goes on without its agent.
     await run(process.execPath, [programFile, 'stop', 'all'], { cwd: folder, env, timeout: 60_000 });
-  }, 180_000);
+  }, 400_000);
 
-  it('is not led astray by the settings of its user', async () => {
+  it('--json prints one object, and --browser opens a window that is there, whatever the settings of its user', async () => {
     const config = join(folder, 'broken.json');
     writeFileSync(config, '{');
-    const { ending } = await play(['--json'], { NOTEBRIDGE_CONFIG: config, NOTEBRIDGE_NOTEBOOK: 'colab' }).ended;
-    expect(ending).toBe(0);
-  }, 90_000);
-
-  it('--json prints one object, and --browser opens a window that is there', async () => {
     const browser = join(folder, 'browser.sh');
     const opened = join(folder, 'opened');
     writeFileSync(browser, `#!/bin/sh\nprintf %s "$1" > "${opened}"\n`);
     chmodSync(browser, 0o755);
-    const { ending, stdout } = await play(['--json', '--browser'], { BROWSER: browser }).ended;
+    const { ending, stdout } = await play(['--json', '--browser'], {
+      ...{ NOTEBRIDGE_CONFIG: config, NOTEBRIDGE_NOTEBOOK: 'colab' },
+      BROWSER: browser,
+    }).ended;
     expect(ending).toBe(0);
     const report = JSON.parse(stdout) as Report;
     expect(Object.keys(report)).toEqual(['ok', 'steps']);
@@ -113,26 +127,6 @@ describe('notebridge demo', () => {
     expect(report.steps[1]?.detail).toContain(`Opened in browser.sh.`);
     expect(stdout).not.toContain(new URL(url).hash.slice(7));
   }, 90_000);
-
-  it("--keep keeps the notebook, which Python's nbformat finds valid too", async () => {
-    const python = await pythonWith(['nbformat']);
-    const file = join(folder, 'kept.ipynb');
-    const { ending, stdout } = await play(['--keep', file], { PATH: `${dirname(python)}${delimiter}${process.env.PATH}` }).ended;
-    expect(ending).toBe(0);
-    expect(stdout).toMatch(/valid nbformat 4\.5 by Notebridge's own check and by Python's nbformat \d/);
-    expect(stdout).toContain(`The notebook is kept: ${file}`);
-    expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({
-      nbformat: 4,
-      cells: [
-        { cell_type: 'markdown' },
-        { cell_type: 'code', execution_count: 1 },
-        { source: ['f"{width * height:,} points"'] },
-        { outputs: [{ data: { 'image/svg+xml': expect.arrayContaining([expect.stringContaining('colab-demo.mjs')]) } }] },
-      ],
-    });
-    expect(readdirSync(folder).sort()).toEqual(['home', 'kept.ipynb', 'temporary']);
-    expect(readdirSync(join(folder, 'temporary'))).toEqual([]);
-  }, 400_000);
 
   it.each([
     ['taken.ipynb', /something is there already, and the demo overwrites nothing/],

@@ -25,7 +25,8 @@ describe.each(clients)('$name for Python', ({ packages, environment, file }) => 
   }, timeout);
   afterAll(() => hub[Symbol.asyncDispose]());
 
-  it.each(['HTTP', 'stdio'])('lists, calls, hears progress, cancels and is asked, over %s', { timeout }, async (door) => {
+  // Each has a process and a server of its own, and waits for an operation of seconds.
+  it.concurrent.each(['HTTP', 'stdio'])('lists, calls, hears progress, cancels and is asked, over %s', { timeout }, async (door) => {
     const target =
       door === 'HTTP'
         ? { url: `${hub.url}/mcp`, token: hub.ownerToken }
