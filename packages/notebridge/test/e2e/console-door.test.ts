@@ -1,7 +1,9 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import type { JsonObject } from '@notebridge/kit/json';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createHome, runProgram } from '../support/program.js';
+import { createHome, programFile, runProgram } from '../support/program.js';
 import { rawRequest } from '../support/raw-http.js';
 import { ServedHub } from '../support/served-hub.js';
 import { fixtureServer } from '../support/upstreams.js';
@@ -99,6 +101,31 @@ describe('the console', () => {
     const whole = await (await hub.request(`/api/v1/hub/calls/${String(last?.id)}`, { token })).text();
     for (const text of [stdout, hub.stderr, whole]) for (const secret of [code, token]) expect(text).not.toContain(secret);
     expect(whole).toContain('[redacted]');
+  });
+
+  it('is opened by the address that a terminal shows when the hub starts, and no log has', async ({ skip }) => {
+    skip(process.platform === 'win32', 'Python has no terminals on Windows');
+    expect(hub.stderr).not.toContain('#code=');
+    const { home, env } = createHome();
+    const serve = [process.execPath, programFile, 'serve', '--port', '0', '--notebook', 'none'];
+    // A terminal of its own, which ends with our end of the pipe.
+    const onTerminal = 'import pty, sys; pty.spawn(sys.argv[1:])';
+    const terminal = spawn('python3', ['-c', onTerminal, ...serve], { env, stdio: ['pipe', 'pipe', 'inherit'] });
+    try {
+      let shown = '';
+      terminal.stdout.setEncoding('utf8').on('data', (piece: string) => {
+        shown += piece;
+      });
+      await expect.poll(() => shown).toContain('Described at');
+      const [, origin = '', code = ''] = /(http:[\w.:/]+)\/console#code=([\w-]+)/.exec(shown) ?? [];
+      const entering = () => fetch(`${origin}/console/enter`, { method: 'POST', headers: { authorization: `Bearer ${code}` } });
+      expect([(await entering()).status, (await entering()).status]).toEqual([200, 410]);
+    } finally {
+      // Ctrl-C, as a person ends it.
+      terminal.stdin.end('\x03');
+      await once(terminal, 'close');
+      rmSync(home, { recursive: true, force: true });
+    }
   });
 
   it('says what to do where no hub runs', async () => {
