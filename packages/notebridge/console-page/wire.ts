@@ -139,6 +139,8 @@ export interface Notebook {
   page: { origin: string | null; since: string | null; text: string } | null;
   lease: Lease | null;
   last_call: { agent: string | null; at: string } | null;
+  /** The last change of an agent that is not taken back. */
+  last_change: { change: string; cell_id: string; agent: string | null } | null;
   /** The last words of the routes that it has. */
   can: string[];
 }

@@ -45,7 +45,13 @@ function Facts({ notebook: { id, location, kernel, page, last_call: lastCall } }
   );
 }
 
-function Actions({ notebook: { id, kind, location, can, windows, page, state }, doTo }: { notebook: Notebook; doTo: DoTo }) {
+function Actions({
+  notebook: { id, kind, location, can, windows, page, state, last_change: change },
+  doTo,
+}: {
+  notebook: Notebook;
+  doTo: DoTo;
+}) {
   return (
     <p class="actions">
       {can.includes('address') ? (
@@ -63,6 +69,11 @@ function Actions({ notebook: { id, kind, location, can, windows, page, state }, 
       ) : (
         <span class="soft">What runs is stopped in the page itself.</span>
       )}
+      {can.includes('undo') && change !== null ? (
+        <CertainAction work={doTo('undo')} question={`Take back: ${oneLine(change.change)} of the cell ${oneLine(change.cell_id)}`}>
+          {`Undo the last change${change.agent === null ? '' : ` of ${oneLine(change.agent)}`}`}
+        </CertainAction>
+      ) : null}
       {can.includes('restart') ? (
         <CertainAction work={doTo('restart')} question="Restart it: variables are gone">
           Restart the kernel

@@ -25,7 +25,7 @@ export interface OpenNotebookState {
 }
 
 /** One question to a process that holds notebooks. Rejects as `dialHost` does. */
-export async function askHost(place: HostPlace, version: string, [method, params]: [string, JsonObject]): Promise<JsonObject> {
+async function askHost(place: HostPlace, version: string, [method, params]: [string, JsonObject]): Promise<JsonObject> {
   const refuse = () => Promise.reject(new BridgeError('unknown_method', 'Nothing is answered here.'));
   const peer = await dialHost(place, version, () => ({ request: refuse, notify: () => {}, closed: () => {} }));
   try {

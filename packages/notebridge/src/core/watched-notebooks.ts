@@ -11,8 +11,21 @@ export interface WatchedNotebook {
   readonly disconnectPage?: (() => boolean) | undefined;
   /** Ends what runs, and forgets what waits. */
   readonly stopRuns?: (() => Promise<void>) | undefined;
+  /** The last change of an agent that is not taken back. Left out: none is remembered. */
+  readonly lastChange?: (() => WatchedChange | undefined) | undefined;
+  /** Takes that one back. Rejects with `nothing_to_undo` or `changed_since`, and has changed nothing then. */
+  readonly undo?: (() => Promise<void>) | undefined;
   /** Ends the kernel, with all that is in it, and starts another. Rejects with `kernel_failed`. */
   readonly restartKernel?: (() => Promise<void>) | undefined;
+}
+
+/** What an agent changed. */
+export interface WatchedChange {
+  /** `insert`, `update`, `move`, `delete` … */
+  change: string;
+  cellId: string;
+  /** What that agent calls itself; undefined: not known. */
+  agent?: string | undefined;
 }
 
 export interface NotebookFacts {

@@ -123,6 +123,19 @@ describe.skipIf(executablePath === undefined)(
       },
     );
 
+    it('takes the last change of an agent back', drivesBrowser, async () => {
+      await using tab = await ConsoleTab.open(browser, hub);
+      const { page } = tab;
+      await tab.go('#/notebooks');
+      const agent = await openLegacyAgent(hub, () => hub.ownerToken, 'Undone');
+      // Of the agent of the test before.
+      await page.getByRole('list', { name: 'Who writes' }).getByRole('button', { name: 'Release' }).click();
+      await expect.poll(() => write(agent)).toContain('newCellId');
+      await page.getByRole('button', { name: 'Undo the last change of Undone' }).click();
+      await page.getByRole('button', { name: /^Take back: insert of the cell / }).click();
+      await page.getByRole('button', { name: 'Undo the last change of Undone' }).waitFor({ state: 'detached' });
+    });
+
     it('stops what runs, and restarts the kernel', drivesBrowser, async () => {
       await using tab = await ConsoleTab.open(browser, hub);
       const { page } = tab;

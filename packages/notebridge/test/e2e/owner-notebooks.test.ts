@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { JsonObject } from '@notebridge/kit/json';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createNodeColabPage } from '../fixtures/colab-page/node-page.js';
 import { untilBrokerEnded } from '../support/broker.js';
 import { openLegacyAgent, type SendMessage } from '../support/http-agent.js';
 import { addressIn, Program } from '../support/program.js';
@@ -62,7 +63,7 @@ describe('the built-in notebook of a hub, for its owner', () => {
       kernel: 'pyodide',
       isolation: expect.stringContaining('Python in WebAssembly, without network'),
       lease: { holder: null, asking: [], barred: [] },
-      can: ['address', 'release', 'stop', 'restart'],
+      can: ['address', 'release', 'stop', 'restart', 'undo'],
     });
     expect(await write(first)).toContain('newCellId');
     expect(await owner.notebook()).toMatchObject({ lease: { holder: { name: 'First' } }, last_call: { agent: 'First' } });
@@ -103,6 +104,16 @@ describe('the built-in notebook of a hub, for its owner', () => {
     expect(hub.stderr).not.toContain(hash.slice('#token='.length));
   });
 
+  it('shows the last change of an agent, and takes it back, but not over a person’s', async () => {
+    await owner.act('release');
+    const { newCellId } = JSON.parse(JSON.parse(await write(first)).content[0].text) as { newCellId: string };
+    expect(await owner.notebook()).toMatchObject({ last_change: { change: 'insert', cell_id: newCellId, agent: 'First' } });
+    expect(await owner.act('undo')).toMatchObject({ status: 200, undone: { change: 'insert', cell_id: newCellId } });
+    expect(await call(first, 'get_cells')).not.toContain(newCellId);
+    while ((await owner.notebook()).last_change !== null) await owner.act('undo');
+    expect(await owner.act('undo')).toMatchObject({ status: 409, detail: expect.stringContaining('no change that could be undone') });
+  });
+
   it('stops what runs, and begins with a fresh kernel', { timeout: slow }, async () => {
     await owner.act('release');
     const running = call(first, 'run_code', { code: 'x = 1\nimport time\ntime.sleep(600)' });
@@ -118,7 +129,7 @@ describe('the built-in notebook of a hub, for its owner', () => {
     const { id } = await owner.notebook();
     expect(await owner.ask('/notebooks', undefined, token)).toMatchObject({ status: 403 });
     expect(await owner.ask('/notebooks/elsewhere', undefined, token)).toMatchObject({ status: 403 });
-    for (const action of ['address', 'release', 'lease', 'answer', 'disconnect', 'stop', 'restart'])
+    for (const action of ['address', 'release', 'lease', 'answer', 'undo', 'disconnect', 'stop', 'restart'])
       expect(await owner.ask(`/notebooks/${id}/${action}`, {}, token)).toMatchObject({ status: 403 });
     expect(await owner.ask('/notebooks/none/stop', {})).toMatchObject({
       status: 422,
@@ -142,6 +153,7 @@ describe('the page of a hub, for its owner', () => {
     expect(await owner.notebook()).toMatchObject({ kind: 'page', title: 'Google Colab', state: 'waiting', kernel: null, isolation: null });
     expect(await owner.act('disconnect')).toMatchObject({ disconnected: false });
     expect(await owner.act('restart')).toMatchObject({ status: 422 });
+    expect(await owner.act('undo')).toMatchObject({ status: 409 });
     expect(await owner.act('address')).toMatchObject({ address: expect.stringMatching(/\/connect#code=[\w-]{43}$/) });
     const opened = addressIn(await agent('tools/call', { name: 'open_colab_browser_connection', arguments: { wait_seconds: 0 } }));
     const events = (await hub.request('/api/v1/hub/events', { token: hub.ownerToken })).body
@@ -155,6 +167,27 @@ describe('the page of a hub, for its owner', () => {
     expect(JSON.stringify(there)).not.toContain(opened.token);
     expect(await owner.act('disconnect')).toMatchObject({ disconnected: true });
     expect(await page.closed).toBe(1008);
+    await owner.until(({ state }) => state === 'waiting');
+  });
+
+  it('has the last change of an agent taken back by its owner', async () => {
+    const agent = await openLegacyAgent(hub, () => hub.ownerToken, 'Changer');
+    const address = addressIn(await agent('tools/call', { name: 'open_colab_browser_connection', arguments: { wait_seconds: 0 } }));
+    const page = createNodeColabPage(address);
+    try {
+      await owner.until(({ state }) => state === 'idle');
+      const cellId = page.notebook.addCell(0, { cellType: 'code', text: 'of a person', language: 'python' });
+      await call(agent, 'update_cell', { cellId, content: 'of an agent' });
+      expect(await owner.notebook()).toMatchObject({ last_change: { change: 'update', cell_id: cellId } });
+      expect(await owner.act('undo')).toMatchObject({ status: 200, undone: { change: 'update', cell_id: cellId } });
+      expect(page.notebook.findCell(cellId).source.join('')).toBe('of a person');
+      await call(agent, 'update_cell', { cellId, content: 'of an agent' });
+      page.notebook.findCell(cellId).source = ['of a person again'];
+      expect(await owner.act('undo')).toMatchObject({ status: 409, detail: expect.stringContaining('changed') });
+      expect(page.notebook.findCell(cellId).source.join('')).toBe('of a person again');
+    } finally {
+      page.close();
+    }
     await owner.until(({ state }) => state === 'waiting');
   });
 

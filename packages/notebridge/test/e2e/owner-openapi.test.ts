@@ -110,7 +110,7 @@ describe('the description of the owner’s API', () => {
     await ask('post', '/notebooks/{id}/lease', here, { agent: (await leaseNow()).holder?.id ?? '', may_hold: false });
     await ask('get', '/notebooks');
     await ask('post', '/notebooks/{id}/release', here, {});
-    for (const action of ['stop', 'restart']) await ask('post', `/notebooks/{id}/${action}`, here, {});
+    for (const action of ['undo', 'stop', 'restart']) await ask('post', `/notebooks/{id}/${action}`, here, {});
     await ask('delete', '/agents/{id}', { id: String(listed[0]?.id) });
     hub.writeConfig({});
     await expect.poll(async () => (await ask('get', '/config')).edit).toMatchObject({ removed: ['shop'] });

@@ -61,7 +61,7 @@ export async function openColab(setup: NotebookSetup, profile: PageProfile): Pro
   logger.info('Waiting for a notebook page.', { port: wss.port, list });
   // `dynamic` is exactly the reference's behaviour, which has no undo, and cuts nothing.
   const isJournalled = config.journal && pages.journal !== false && list === 'static';
-  const undo: Middleware[] = isJournalled ? [new UndoMiddleware({ client, profileTools: profile.tools, logger })] : [];
+  const undo = isJournalled ? new UndoMiddleware({ client, profileTools: profile.tools, logger }) : undefined;
   const fit: Middleware[] = pages.outputs !== 'whole' && list === 'static' ? [new FitOutputsMiddleware({ logger })] : [];
   // Nor has it runs that outlive their calls.
   const runs = list === 'static' ? openPageRuns(proxyServer, { client, stateDir, logger }) : undefined;
@@ -78,8 +78,13 @@ export async function openColab(setup: NotebookSetup, profile: PageProfile): Pro
   };
   const isRunning = runs && (() => runs.isRunning);
   const toWatched = (lease: LeasedPage['lease'] | undefined): WatchedNotebooks =>
-    watchPage({ session, client, findId, isRunning, lease, connectAddress: (origin) => connect.newAddress(origin) });
-  const page: OpenedNotebook = { provider: runs ?? proxyServer, middlewares: [...session.middleware, ...undo, ...fit], laterTools, close };
+    watchPage({ session, client, findId, isRunning, lease, undo, connectAddress: (origin) => connect.newAddress(origin) });
+  const page: OpenedNotebook = {
+    provider: runs ?? proxyServer,
+    middlewares: [...session.middleware, ...(undo === undefined ? [] : [undo]), ...fit],
+    laterTools,
+    close,
+  };
   const { hold = 'own' } = pages;
   if (hold === 'own' || runs === undefined) return { ...page, watched: toWatched(undefined) };
   return besideOthers(setup, page, { profile, client, runs, findId, toWatched });

@@ -1,5 +1,6 @@
 import { describeConnection } from '../../core/connection-state.js';
 import type { WatchedNotebook, WatchedNotebooks } from '../../core/watched-notebooks.js';
+import type { UndoMiddleware } from '../../notebooks/changes/undo-middleware.js';
 import type { PageClient } from '../../notebooks/pages/page-client.js';
 import type { ColabSessionProxy } from '../../reference/colab-session-proxy.js';
 import type { LeasedPage } from './lease-page.js';
@@ -12,12 +13,14 @@ export interface WatchPageOptions {
   isRunning: (() => boolean) | undefined;
   /** Undefined where its agents are not kept apart. */
   lease: LeasedPage['lease'] | undefined;
+  /** Undefined where changes are not journalled. */
+  undo: UndoMiddleware | undefined;
   /** An address of the page that shows what keeps the notebook page away, and how it is opened. */
   connectAddress: (origin: string) => string;
 }
 
 /** The place of a notebook page, for the owner of the hub. */
-export function watchPage({ session, client, findId, isRunning, lease, connectAddress }: WatchPageOptions): WatchedNotebooks {
+export function watchPage({ session, client, findId, isRunning, lease, undo, connectAddress }: WatchPageOptions): WatchedNotebooks {
   const toNotebook = (id: string): WatchedNotebook => ({
     id,
     describe: () => {
@@ -43,6 +46,7 @@ export function watchPage({ session, client, findId, isRunning, lease, connectAd
     },
     lease,
     newAddress: connectAddress,
+    ...(undo && { lastChange: () => undo.lastChange, undo: () => undo.undoLast() }),
     disconnectPage: () => session.wss?.slot.disconnect('The owner of the hub disconnected this page') ?? false,
   });
   let notebook: Promise<WatchedNotebook> | undefined;

@@ -3,14 +3,26 @@ import type { NotebookHost } from '@notebridge/notebook/host';
 import { BridgeError } from '../../core/errors.js';
 import type { WatchedNotebook } from '../../core/watched-notebooks.js';
 
-type Session = Pick<NotebookHost['session'], 'stop' | 'restart'>;
+type Session = Pick<NotebookHost['session'], 'stop' | 'restart' | 'journal' | 'undoLast'>;
 
 /** As windows and the notebook's journal name the owner of the hub. */
 const by = { kind: 'person', name: 'The owner of the hub' } as const;
 
-/** What the owner does with the kernel of a notebook, as a person at its window does. */
-export function watchSession(session: Session): Required<Pick<WatchedNotebook, 'stopRuns' | 'restartKernel'>> {
+/** What the owner does with a notebook of ours and its kernel, as a person at its window does. */
+export function watchSession(session: Session): Required<Pick<WatchedNotebook, 'stopRuns' | 'restartKernel' | 'lastChange' | 'undo'>> {
   return {
+    lastChange: () => {
+      const last = session.journal.findLast();
+      return last && { change: last.action, cellId: last.cellId, agent: last.by.name };
+    },
+    undo: async () => {
+      try {
+        session.undoLast({ by });
+      } catch (error) {
+        // Its cell runs, a person has changed it since, or there is none.
+        throw new BridgeError('changed_since', `Not taken back: ${messageOf(error)}`, { cause: error });
+      }
+    },
     stopRuns: () => session.stop({ by }),
     restartKernel: async () => {
       try {

@@ -35,6 +35,8 @@ const statusOf: { [Code in ErrorCode]?: number } = {
   denied: 403,
   unknown_server: 404,
   not_saved: 409,
+  nothing_to_undo: 409,
+  changed_since: 409,
   message_too_large: 413,
   budget_exhausted: 429,
   limit_reached: 503,

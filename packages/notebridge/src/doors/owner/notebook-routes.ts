@@ -1,7 +1,7 @@
 import type { JsonObject } from '@notebridge/kit/json';
 import type { NotebooksElsewhere } from '../../broker/ask-host.js';
 import { BridgeError } from '../../core/errors.js';
-import type { WatchedLease, WatchedNotebook, WatchedNotebooks } from '../../core/watched-notebooks.js';
+import type { WatchedChange, WatchedLease, WatchedNotebook, WatchedNotebooks } from '../../core/watched-notebooks.js';
 import { quote } from '../../util/quote.js';
 import type { HttpContext } from '../http/http-context.js';
 import { readObject } from './read-object.js';
@@ -36,6 +36,12 @@ export class NotebookRoutes {
       disconnect: ({ disconnectPage }) => {
         if (disconnectPage === undefined) throw cannot('is no page');
         return { disconnected: disconnectPage() };
+      },
+      undo: async ({ undo, lastChange }) => {
+        if (undo === undefined) throw cannot('keeps no changes that could be taken back');
+        const change = lastChange?.();
+        await undo();
+        return { undone: describeChange(change) };
       },
       stop: async ({ stopRuns, describe }) => {
         if (stopRuns === undefined) throw cannot('runs its code where this hub cannot stop it: do it in its page');
@@ -109,17 +115,22 @@ export class NotebookRoutes {
 }
 
 function describeNotebook(notebook: WatchedNotebook): JsonObject {
-  const { id, lease, newAddress, disconnectPage, stopRuns, restartKernel } = notebook;
+  const { id, lease, newAddress, disconnectPage, stopRuns, restartKernel, lastChange, undo } = notebook;
   const { lastCall, page, ...facts } = notebook.describe();
-  const can = { address: newAddress, release: lease, disconnect: disconnectPage, stop: stopRuns, restart: restartKernel };
+  const can = { address: newAddress, release: lease, disconnect: disconnectPage, stop: stopRuns, restart: restartKernel, undo };
   return {
     id,
     ...facts,
     page: page === undefined ? null : { ...page, since: toTime(page.since) },
     lease: lease === undefined ? null : describeLease(lease),
+    last_change: describeChange(lastChange?.()),
     last_call: lastCall === undefined ? null : { agent: lastCall.agent ?? null, at: toTime(lastCall.at) },
     can: Object.entries(can).flatMap(([name, does]) => (does === undefined ? [] : [name])),
   };
+}
+
+function describeChange(change: WatchedChange | undefined): JsonObject | null {
+  return change === undefined ? null : { change: change.change, cell_id: change.cellId, agent: change.agent ?? null };
 }
 
 function describeLease(lease: WatchedLease): JsonObject {

@@ -24,7 +24,7 @@ import { GrantRoutes, type GrantRoutesOptions } from './grant-routes.js';
 import { type DescribedHub, describeHub } from './hub-status.js';
 import { answerLog } from './log-route.js';
 import { NotebookRoutes, type NotebookRoutesOptions } from './notebook-routes.js';
-import { createOwnerOpenApi } from './openapi.js';
+import { createOwnerOpenApi } from './owner-openapi.js';
 import { controlServer, serverActions } from './server-routes.js';
 import { unknownServer } from './unknown-server.js';
 

@@ -1,6 +1,7 @@
 import type { JsonObject } from '@notebridge/kit/json';
 import type { Logger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
+import { Cancellation } from '../../core/cancellation.js';
 import { BridgeError, codeOf } from '../../core/errors.js';
 import type { ListToolsResult, Tool, ToolCall, ToolResult } from '../../core/mcp.js';
 import {
@@ -14,7 +15,7 @@ import {
 import { settlesWithin } from '../../util/settles-within.js';
 import type { PageClient } from '../pages/page-client.js';
 import { type ChangeCall, parseChangeCall, reverseTools } from './change-call.js';
-import { ChangeJournal } from './change-journal.js';
+import { type ChangeEntry, ChangeJournal } from './change-journal.js';
 import { JournalledPage } from './journalled-page.js';
 import { emptyOffer, type PageOffer } from './page-offer.js';
 import { toEntry } from './record.js';
@@ -53,6 +54,22 @@ export class UndoMiddleware implements Middleware {
   constructor(options: UndoMiddlewareOptions) {
     this.#options = options;
     this.#client = options.client;
+  }
+
+  /** The last change that is not taken back. */
+  get lastChange(): Pick<ChangeEntry, 'change' | 'cellId'> | undefined {
+    return this.#journal.last;
+  }
+
+  /**
+   * Takes it back for a person. Rejects with `nothing_to_undo` or `changed_since`, also where no page of ours is connected, and with what
+   * ended the conversation with the page.
+   */
+  async undoLast(): Promise<void> {
+    const result = await this.#takeBack(new Cancellation());
+    if (result === undefined) throw new BridgeError('nothing_to_undo', 'No page is connected whose changes are remembered here.');
+    if (result.isError !== true) return;
+    throw new BridgeError('changed_since', `The page did not take it back: ${JSON.stringify(result.content).slice(0, 500)}`);
   }
 
   onAdded(host: MiddlewareHost): () => void {
@@ -152,27 +169,35 @@ export class UndoMiddleware implements Middleware {
   }
 
   async #undo(context: MiddlewareContext<ToolCall>, callNext: CallHook): Promise<Answered<ToolResult>> {
-    const turn = this.#turns.take();
     try {
-      await turn.before;
-      const page = await this.#awaitPage(context);
-      const offer = await page?.getOffer({ timeoutMs: timeoutMs, cancellation: context.cancellation }).catch(() => emptyOffer);
+      const result = await this.#takeBack(context.cancellation, () => assertNoArguments(context.message.arguments));
       // Without a page, a layer further in explains how to get one; and a page with an undo of its own knows more than we do.
-      if (page === undefined || offer?.names.has(undoTool.name) === true) return callNext(context);
-      assertNoArguments(context.message.arguments);
-      await this.#untilAnswered(timeoutMs);
-      const alike = offer?.alike ?? emptyOffer.alike;
-      return answer(await undoLast({ page, alike, journal: this.#journal, cancellation: context.cancellation }));
+      return result === undefined ? callNext(context) : answer(result);
     } catch (error) {
       if (!(error instanceof BridgeError) || error.code === 'cancelled') throw error;
       return answer(toErrorResult(error));
+    }
+  }
+
+  /** Undefined: there is no page, or it has an undo of its own. `check` is called before anything is done. */
+  async #takeBack(cancellation: Cancellation, check: () => void = () => {}): Promise<ToolResult | undefined> {
+    const turn = this.#turns.take();
+    try {
+      await turn.before;
+      const page = await this.#awaitPage(cancellation);
+      const offer = await page?.getOffer({ timeoutMs: timeoutMs, cancellation }).catch(() => emptyOffer);
+      if (page === undefined || offer?.names.has(undoTool.name) === true) return undefined;
+      check();
+      await this.#untilAnswered(timeoutMs);
+      const alike = offer?.alike ?? emptyOffer.alike;
+      return await undoLast({ page, alike, journal: this.#journal, cancellation });
     } finally {
       turn.leave();
     }
   }
 
   /** The page that is there, or comes back in time. */
-  async #awaitPage({ signal }: MiddlewareContext<ToolCall>): Promise<JournalledPage | undefined> {
+  async #awaitPage({ signal }: Cancellation): Promise<JournalledPage | undefined> {
     const expectedForMs = this.#currentPage() === undefined ? this.#client.expectedForMs() : 0;
     if (expectedForMs > 0) await this.#client.waitUntilConnected(expectedForMs, signal);
     return this.#currentPage();

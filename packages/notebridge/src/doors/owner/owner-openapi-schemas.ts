@@ -92,6 +92,10 @@ const lease = object({
   asking: list(object({ ...id, question: count, reason: orNull(text) })),
   barred: list(object({ id: text, name: orNull(text) })),
 });
+const change: JsonObject = {
+  ...orNull(object({ change: text, cell_id: text, agent: orNull(text) })),
+  description: 'The last change of an agent that is not taken back.',
+};
 const notebook = object({
   id: text,
   kind: oneOf('built-in', 'jupyter', 'page'),
@@ -104,13 +108,14 @@ const notebook = object({
   page: orNull(object({ origin: orNull(text), since: orNull(time), text })),
   lease: orNull(lease),
   last_call: orNull(object({ agent: orNull(text), at: time })),
+  last_change: change,
   can: { ...list(text), description: 'Which of the routes below it this notebook has.' },
 });
 const edit: JsonObject = { at: time, added: list(text), removed: list(text), restarted: list(text), changed: list(text), late: list(text) };
 const fault = object({ line: orNull(count), key: text, found: text, next: text });
 
 /** The schemas of the description of the owner's API. */
-export const schemas: JsonObject = {
+export const ownerSchemas: JsonObject = {
   Hub: object({
     role: oneOf('owner', 'watcher'),
     version: text,
@@ -194,6 +199,7 @@ export const schemas: JsonObject = {
   }),
   Notebooks: object({ notebooks: list(notebook) }),
   Address: object({ address: text }),
+  Undone: object({ undone: change }),
   Holder: object({ holder: orNull(text) }),
   MayHold: object({ agent: text, may_hold: truth }),
   LeaseAnswer: object({ question: count, yes: truth }),

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@notebridge/kit/json';
-import { schemas } from './openapi-schemas.js';
+import { ownerSchemas } from './owner-openapi-schemas.js';
 
 /** One route of the owner's API. Paths stand below its prefix. */
 interface Operation {
@@ -86,6 +86,9 @@ const operations: { readonly [path: string]: { readonly [method: string]: Operat
     post: { id: 'answerAgent', summary: 'Give the notebook to the agent that asks for it, or not', body: 'LeaseAnswer', answer: 'OfLease' },
   },
   '/notebooks/{id}/disconnect': { post: { id: 'disconnectPage', summary: 'Hang up on the page', answer: 'Disconnected' } },
+  '/notebooks/{id}/undo': {
+    post: { id: 'undoChange', summary: 'Take the last change of an agent back; 409 where it cannot be', answer: 'Undone' },
+  },
   '/notebooks/{id}/stop': { post: { id: 'stopRuns', summary: 'End what runs, and forget what waits', answer: 'NotebookState' } },
   '/notebooks/{id}/restart': { post: { id: 'restartKernel', summary: 'End the kernel and start another', answer: 'NotebookState' } },
   '/notebooks/elsewhere': {
@@ -136,7 +139,7 @@ export function createOwnerOpenApi({ version, prefix }: { version: string; prefi
       securitySchemes: {
         owner: { type: 'http', scheme: 'bearer', description: 'The token of the owner, or of a grant that only watches.' },
       },
-      schemas,
+      schemas: ownerSchemas,
       responses: { Refused: { description: 'Why it was not done, and what to do next.', content: json(ref('Refusal')) } },
     },
   };
