@@ -42,7 +42,7 @@ it(
         },
         isolation: expect.stringContaining('the files, packages and network'),
         last_call: { agent: null, at: expect.any(String) },
-        can: ['stop', 'restart'],
+        can: ['stop', 'restart', 'undo'],
       });
       expect(JSON.stringify(seen)).not.toContain(lab.token);
       expect(await ask('/jupyter-1/stop', {})).toMatchObject({ status: 200 });
