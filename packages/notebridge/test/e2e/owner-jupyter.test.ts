@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import type { JsonObject } from '@notebridge/kit/json';
 import { expect, it } from 'vitest';
 import { codeCell, installTimeoutMs, TestLab } from '../../../notebook/test/lab/support/jupyter.js';
@@ -29,7 +31,9 @@ it(
       const call = async (name: string, args: JsonObject): Promise<string> =>
         JSON.stringify((await agent('tools/call', { name, arguments: args })).result);
       expect(await call('connect_notebook', { notebook: 'seen.ipynb' })).toContain('connected');
-      const running = call('run_code', { code: 'b = 1\nimport time\ntime.sleep(600)' });
+      const running = call('run_code', { code: 'b = 1\nimport time\nopen("begun", "w").close()\ntime.sleep(600)' });
+      // A kernel is busy before the cell is its turn.
+      await expect.poll(() => existsSync(join(lab.folder, 'begun')), { timeout: 60_000 }).toBe(true);
       const seen = await until('busy');
       expect(seen).toMatchObject({
         ...{
