@@ -42,7 +42,7 @@ function Menu({ hub, route }: { hub: LiveHub; route: Route }) {
       <ul>
         {shown.map(([name, title]) => (
           <li key={name}>
-            <a href={hrefOf(name)} aria-current={route.view === name ? 'page' : undefined}>
+            <a href={hrefOf(name)} aria-current={route.view === name ? 'page' : undefined} ref={route.view === name ? show : null}>
               {title}
               {name === 'overview' && waiting > 0 ? (
                 <span class="badge">
@@ -56,6 +56,11 @@ function Menu({ hub, route }: { hub: LiveHub; route: Route }) {
       </ul>
     </nav>
   );
+}
+
+/** The menu scrolls on a narrow screen. */
+function show(link: HTMLElement | null): void {
+  link?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
 }
 
 const said = { opening: 'opening', live: 'live', lost: 'hub is gone' };

@@ -6,6 +6,8 @@ export interface HubReport {
   pid: number;
   started_at: string;
   config_file: string | null;
+  /** Why the file as it is now is not used; null: it is. */
+  config_fault: string | null;
   code_mode: boolean;
   servers: ServerState[];
   calls: CallTotals;

@@ -28,12 +28,16 @@ export function Connect(_: { hub: LiveHub }) {
           Code in a notebook or script calls tools with a <a href={hrefOf('grants')}>grant</a> in the variable <code>NOTEBRIDGE_TOKEN</code>
           . This writes a Python package with one function for each tool:
         </p>
-        <Copy text="notebridge generate" label="Command that writes the package" />
+        <Copy text="notebridge generate --out generated" label="Command that writes the package" />
+        <p>
+          Code beside that folder then calls a tool as a function. Without the package: <a href={hrefOf('try')}>Try out</a> shows each call
+          in Python, TypeScript and for curl.
+        </p>
       </Section>
       <Section title="A notebook page">
         <p>
-          Where the hub serves a notebook page such as Google Colab, <a href="/connect">the page that shows what keeps it away</a> says what
-          to do next. It is opened by the address that the agent’s open tool gives.
+          Where the hub serves a notebook page such as Google Colab, its card in <a href={hrefOf('notebooks')}>Notebooks and agents</a> says
+          whether one is connected, and opens the page that says what to do next.
         </p>
       </Section>
     </View>

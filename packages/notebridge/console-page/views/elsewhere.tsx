@@ -21,8 +21,8 @@ export function Elsewhere() {
       }
     >
       <p class="soft">
-        The broker holds what agents of stdio opened, or agents of this hub beside its own notebook. Here you end who holds one, or it; all
-        else is done in its window.
+        Notebooks that agents have opened outside this hub. You can take one from the agent that writes in it, and end it; to work in it,
+        open its window.
       </p>
       <Fault text={fault} />
       {value?.processes.length === 0 ? <Nothing>No other process of yours holds a notebook.</Nothing> : null}
@@ -78,7 +78,7 @@ function Held({ notebook: { id, file, kernel, agents, holder }, by, onDone }: He
       <p class="actions">
         {holder === null ? null : (
           <Action key="release" work={act('release')}>
-            {`End the hold of ${oneLine(holder)}`}
+            {`Take it from ${oneLine(holder)}`}
           </Action>
         )}
         {loss === undefined ? (

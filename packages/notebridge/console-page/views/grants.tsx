@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { clock, count, digits, oneLine } from '../format.js';
 import type { LiveHub } from '../live-hub.js';
 import { CertainAction, Fault, Nothing, Section, useAnswer, useHub, View } from '../parts.js';
+import { hrefOf } from '../route.js';
 import { ask, pathOf } from '../session.js';
 import type { Grant } from '../wire.js';
 import { Copy } from './copy.js';
@@ -12,13 +13,20 @@ export interface Issued {
   token: string;
 }
 
+/** Its token is nowhere else: it stays until the person has it, also while another view is open. */
+let notTaken: Issued | undefined;
+
 /** How often it is asked how many calls each has made. */
 const usesEveryMs = 3000;
 
 /** Who else may call tools, and what: issue, look at, revoke. */
 export function Grants({ hub }: { hub: LiveHub }) {
   useHub(hub);
-  const [issued, setIssued] = useState<Issued>();
+  const [issued, setShown] = useState<Issued | undefined>(notTaken);
+  const setIssued = (made: Issued | undefined): void => {
+    notTaken = made;
+    setShown(made);
+  };
   const { value, fault, again } = useAnswer(
     () => ask<{ grants: Grant[] }>('/grants'),
     [hub.told.report?.grants, Math.floor(Date.now() / usesEveryMs)],
@@ -55,9 +63,17 @@ function NewGrant({ grant: { id, door, label }, token, onDone }: Issued & { onDo
       </h2>
       <p>This is its token, shown this once: the hub itself keeps only a digest. {whereItGoes(door)}</p>
       <Copy text={token} label="Token of the new grant" />
+      {door === 'tools' ? (
+        <>
+          <p>
+            In a notebook, before a call that <a href={hrefOf('try')}>Try out</a> shows in Python:
+          </p>
+          <Copy text={`import os\nos.environ["NOTEBRIDGE_TOKEN"] = "${token}"`} label="For a notebook" />
+        </>
+      ) : null}
       <p class="actions">
         <button type="button" onClick={onDone}>
-          I have it
+          I have copied it
         </button>
       </p>
     </section>
@@ -65,7 +81,7 @@ function NewGrant({ grant: { id, door, label }, token, onDone }: Issued & { onDo
 }
 
 function whereItGoes(door: string) {
-  if (door === 'watch') return 'A screen is signed in with it on this page, at the same address without anything behind it.';
+  if (door === 'watch') return 'A screen is signed in with it on this page, at this hub’s address with /console behind it.';
   return (
     <>
       {door === 'agent' ? 'An agent’s host' : 'Code'} reads it from the variable{' '}

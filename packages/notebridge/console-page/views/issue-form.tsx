@@ -27,6 +27,12 @@ export function IssueForm({ hub, onIssued }: { hub: LiveHub; onIssued: (issued: 
   const [fault, setFault] = useState<string>();
   const [isBusy, setBusy] = useState(false);
   const watches = door === 'watch';
+  useEffect(() => setFault(undefined), [allow, door, seconds, calls, readOnly]);
+  const chooseDoor = (chosen: string): void => {
+    setDoor(chosen);
+    // A screen hangs there for longer than code runs.
+    if (chosen === 'watch') setSeconds('2592000');
+  };
   const issue = async (): Promise<void> => {
     if (isBusy) return;
     if (!watches && allow.length === 0) return setFault('Choose at least one tool.');
@@ -54,7 +60,7 @@ export function IssueForm({ hub, onIssued }: { hub: LiveHub; onIssued: (issued: 
       <p class="choice">
         <label>
           For{' '}
-          <select value={door} onChange={(event) => setDoor(event.currentTarget.value)}>
+          <select value={door} onChange={(event) => chooseDoor(event.currentTarget.value)}>
             <option value="tools">code</option>
             <option value="agent">an agent</option>
             <option value="watch">a screen that only watches</option>

@@ -46,12 +46,10 @@ export function Picture({ hub, report }: { hub: LiveHub; report: HubReport }) {
               <a href={`${hrefOf('calls')}?outcome=failed`}>Calls failed</a>
             </dt>
             <dd>{digits(report.calls.failed)}</dd>
-            <dt>
-              <a href={hrefOf('grants')}>Live grants</a>
-            </dt>
+            <dt>{hub.isOwner ? <a href={hrefOf('grants')}>Live grants</a> : 'Live grants'}</dt>
             <dd>{digits(report.grants)}</dd>
           </dl>
-          <p class="soft">{report.code_mode ? 'Agents call tools by code.' : 'Agents call tools by name.'}</p>
+          <p class="soft">{report.code_mode ? 'Code mode: agents write code that calls tools.' : 'Agents call tools one by one.'}</p>
         </div>
         <div>
           <h3>

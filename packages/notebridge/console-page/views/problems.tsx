@@ -16,7 +16,8 @@ const mostTools = 4;
 export function Problems({ hub }: { hub: LiveHub }) {
   const broken = hub.told.servers.filter(({ status }) => status === 'failed' || status === 'restarting');
   const failing = failingTools(hub.calls.newestFirst);
-  if (broken.length + failing.length === 0)
+  const configFault = hub.told.report?.config_fault ?? null;
+  if (broken.length + failing.length === 0 && configFault === null)
     return (
       <p class="well">
         <State name="ok" /> <span class="soft">No server is down, and no tool keeps failing.</span>
@@ -25,6 +26,7 @@ export function Problems({ hub }: { hub: LiveHub }) {
   return (
     <Section title="Not as it should be">
       <ul class="cards">
+        {configFault === null ? null : <BrokenConfig text={configFault} />}
         {broken.map((server) => (
           <Broken key={server.name} server={server} hub={hub} />
         ))}
@@ -33,6 +35,23 @@ export function Problems({ hub }: { hub: LiveHub }) {
         ))}
       </ul>
     </Section>
+  );
+}
+
+function BrokenConfig({ text }: { text: string }) {
+  return (
+    <li class="card" data-tone="bad">
+      <h3>
+        The config file <State name="not used" />
+      </h3>
+      <Box text={lines(text)} label="Why the config is not used" />
+      <p class="soft">What held before the edit goes on. Mend the file: it is read again at once.</p>
+      <p class="actions">
+        <a class="button" href={hrefOf('servers')}>
+          Each fault with its line
+        </a>
+      </p>
+    </li>
   );
 }
 
@@ -49,7 +68,7 @@ function Broken({ server: { name, status, reason, restarts }, hub }: { server: S
       {reason === null ? null : <Box text={lines(reason)} label={`Why ${oneLine(name)} is down`} />}
       <p class="soft">
         {restarts === 0 ? '' : `Started again ${count(restarts, 'time')} by itself. `}
-        Look at what it said last; when the cause is gone, restart it.
+        {hub.isOwner ? 'Look at what it said last; when the cause is gone, restart it.' : ''}
       </p>
       <p class="actions">
         {hub.isOwner ? (
@@ -58,7 +77,7 @@ function Broken({ server: { name, status, reason, restarts }, hub }: { server: S
           </Action>
         ) : null}
         <a class="button" href={hrefOf('servers', name)}>
-          {hub.isOwner ? 'What it said' : 'How it is'}
+          {hub.isOwner ? 'What it said' : 'Open it'}
         </a>
       </p>
     </li>

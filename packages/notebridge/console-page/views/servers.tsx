@@ -61,7 +61,7 @@ export function Servers({ hub }: { hub: LiveHub }) {
           </tbody>
         </table>
       )}
-      <LastEdit hub={hub} />
+      {hub.isOwner ? <LastEdit hub={hub} /> : null}
     </View>
   );
 }

@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 import { duration, lines, oneLine, pretty } from '../format.js';
 import { Box, Fault, messageOf, Section } from '../parts.js';
 import { callTool, type Said, type ToolAnswer } from '../try-out/call-tool.js';
@@ -54,7 +54,8 @@ export function ToolForm({ server, tool, onArguments }: ToolFormProps) {
           onSubmit={(event) => {
             event.preventDefault();
             setTried(true);
-            if (json !== undefined) void call.run(json);
+            if (json === undefined) call.clear();
+            else void call.run(json);
           }}
         >
           {text === undefined ? (
@@ -126,12 +127,8 @@ function useCall({ server, tool }: { server: string; tool: string }) {
   const [running, setRunning] = useState<AbortController>();
   const [said, setSaid] = useState<readonly Said[]>([]);
   const [outcome, setOutcome] = useState<CallOutcome>();
-  const latest = useRef<AbortController>(undefined);
-  // Nobody would see the answer of a call whose view was left.
-  useEffect(() => () => latest.current?.abort(), []);
   const run = async (json: string): Promise<void> => {
     const controller = new AbortController();
-    latest.current = controller;
     const beganMs = performance.now();
     setRunning(controller);
     setSaid([]);
@@ -145,7 +142,7 @@ function useCall({ server, tool }: { server: string; tool: string }) {
     setOutcome({ ...ended, tookMs: performance.now() - beganMs });
     setRunning(undefined);
   };
-  return { run, said, outcome, isRunning: running !== undefined, cancel: () => running?.abort() };
+  return { run, said, outcome, isRunning: running !== undefined, cancel: () => running?.abort(), clear: () => setOutcome(undefined) };
 }
 
 function progressOf(said: readonly Said[]): string {
@@ -163,7 +160,7 @@ function Answer({ outcome, said }: { outcome: CallOutcome | undefined; said: rea
   return (
     <Section
       title="Answer"
-      beside={outcome === undefined ? null : <span class="soft">{duration(outcome.answer?.duration_ms ?? outcome.tookMs)}</span>}
+      beside={outcome?.answer === undefined ? null : <span class="soft">{duration(outcome.answer.duration_ms ?? outcome.tookMs)}</span>}
     >
       {logged.length === 0 ? null : (
         <details>

@@ -65,8 +65,8 @@ describe.skipIf(executablePath === undefined)(
       await using tab = await ConsoleTab.open(browser, own);
       await tab.go('#/notebooks');
       const card = tab.page.getByRole('listitem').filter({ hasText: 'elsewhere.ipynb' });
-      await card.getByRole('button', { name: 'End the hold of Of stdio' }).click();
-      await card.getByRole('button', { name: 'End the hold of Of stdio' }).waitFor({ state: 'detached' });
+      await card.getByRole('button', { name: 'Take it from Of stdio' }).click();
+      await card.getByRole('button', { name: 'Take it from Of stdio' }).waitFor({ state: 'detached' });
       await card.getByRole('button', { name: 'End it' }).click();
       await card.getByRole('button', { name: 'Save and end it now' }).click();
       await card.waitFor({ state: 'detached' });

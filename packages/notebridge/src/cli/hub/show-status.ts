@@ -40,9 +40,25 @@ interface Screen {
 }
 
 function toScreen({ url, status, failed }: Screen, paint: Paint, width: number | undefined): string {
-  const { version, pid, started_at: startedAt, config_file: file, code_mode: isCodeMode, servers, calls, approvals, grants } = status;
+  const {
+    version,
+    pid,
+    started_at: startedAt,
+    config_file: file,
+    config_fault: fault,
+    code_mode: isCodeMode,
+    servers,
+    calls,
+    approvals,
+    grants,
+  } = status;
   const age = toDuration(Date.now() - Date.parse(startedAt));
   const wrong = [
+    ...(fault === null
+      ? []
+      : [
+          `${paint.red('config')}  the file is not used, and what held before goes on: ${withoutControls(fault).replaceAll('\n', '\n        ')}`,
+        ]),
     ...servers.filter(({ status: state }) => state === 'failed' || state === 'restarting').map((server) => toTrouble(server, paint)),
     ...(approvals === 0 ? [] : [`${paint.yellow('waiting')}  for your approval: ${approvals}. See: ${asTyped('notebridge approvals')}`]),
   ];

@@ -52,6 +52,14 @@ export function createConsoleDoor(app: HttpApp, { sessions, authenticate }: Cons
     },
   });
   app.addRoute({ methods: ['GET', 'HEAD'], path: consolePath, handle: (context) => sendFile(context, 'index.html') });
+  // Where a person lands who opens the address of the hub.
+  for (const path of ['/', `${consolePath}/`])
+    app.addRoute({
+      methods: ['GET', 'HEAD'],
+      path,
+      isHidden: true,
+      handle: ({ response, headers }) => sendEmpty(response, 303, [...headers, 'location', consolePath]),
+    });
   app.addRoute({
     methods: ['GET', 'HEAD'],
     path: `${consolePath}/:file`,

@@ -32,7 +32,8 @@ export async function answerBindingsInput(
   const changed = new AsyncEvent();
   const unsubscribe = onToolsChanged(servers, () => changed.set());
   const left = new AbortController();
-  socket.once('close', () => left.abort());
+  const leave = (): void => left.abort();
+  socket.once('close', leave);
   try {
     const answer = await gather(servers);
     if (answer.tag !== after) return answer;
@@ -40,6 +41,8 @@ export async function answerBindingsInput(
     return await gather(servers);
   } finally {
     unsubscribe();
+    // The connection is kept for further requests.
+    socket.removeListener('close', leave);
   }
 }
 

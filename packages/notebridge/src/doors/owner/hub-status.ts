@@ -1,4 +1,5 @@
 import type { HubReport, ServerReport } from '../../catalog/describe-servers.js';
+import type { WatchedConfig } from '../../core/config-edit.js';
 import type { PendingApprovals } from '../../grants/approvals/pending-approvals.js';
 import type { RecentCalls } from '../../recent/recent-calls.js';
 import { ownVersion } from '../../state/own-files.js';
@@ -13,6 +14,8 @@ export interface HubStatus {
   started_at: string;
   /** The config that it was started with; null: none. */
   config_file: string | null;
+  /** Why the file as it is now is not used, in one line; null: it is. What held before goes on. */
+  config_fault: string | null;
   /** True if agents call tools by code. */
   code_mode: boolean;
   servers: Omit<ServerReport, 'tools'>[];
@@ -29,6 +32,7 @@ export interface DescribedHub {
   calls: RecentCalls;
   countGrants: () => number;
   configFile: string | undefined;
+  edits: Pick<WatchedConfig, 'refused'>;
   isCodeMode: boolean;
   pid: number;
 }
@@ -36,7 +40,7 @@ export interface DescribedHub {
 const startedAt = new Date(Date.now() - performance.now()).toISOString();
 
 export function describeHub(
-  { describe, pending, calls, countGrants, configFile, isCodeMode, pid }: DescribedHub,
+  { describe, pending, calls, countGrants, configFile, edits, isCodeMode, pid }: DescribedHub,
   role: HubStatus['role'],
 ): HubStatus {
   return {
@@ -45,6 +49,8 @@ export function describeHub(
     pid,
     started_at: startedAt,
     config_file: configFile ?? null,
+    // It quotes the file.
+    config_fault: role === 'owner' ? (edits.refused?.message ?? null) : null,
     code_mode: isCodeMode,
     servers: describe().servers.map(({ tools: _, ...report }) => report),
     calls: { ...calls.totals },

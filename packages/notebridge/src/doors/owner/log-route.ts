@@ -24,7 +24,8 @@ export async function answerLog(log: RecentLog, { request, query }: HttpContext,
   const added = new AsyncEvent();
   const unsubscribe = log.added.add(() => added.set());
   const left = new AbortController();
-  request.socket.once('close', () => left.abort());
+  const leave = (): void => left.abort();
+  request.socket.once('close', leave);
   try {
     const found = (): LogLine[] => log.list(filter, { ...(after === undefined ? {} : { after }), limit });
     let lines = found();
@@ -35,6 +36,8 @@ export async function answerLog(log: RecentLog, { request, query }: HttpContext,
     return redactor.redact(printMessage({ lines: lines.map(describeLine), last: log.lastId }));
   } finally {
     unsubscribe();
+    // The connection is kept for further requests.
+    request.socket.removeListener('close', leave);
   }
 }
 

@@ -80,7 +80,7 @@ export function createOwnerDoor(
   app.addRoute({ methods: ['GET', 'HEAD'], path: `${ownerPrefix}/openapi.json`, handle: (context) => context.sendJson(200, description) });
   pending.isWatched = true;
   calls.isOn = true;
-  const status = { describe, pending, calls, countGrants: () => grants.store.list().length, ...hub };
+  const status = { describe, pending, calls, countGrants: () => grants.store.list().length, edits, ...hub };
   add('', ({ principal }) => describeHub(status, principal.kind === 'owner' ? 'owner' : 'watcher'));
   addRoute('/logs', async (context) => context.sendJson(200, await answerLog(log, context, redactor)), ['GET']);
   add('/approvals', () => ({ approvals: pending.list().map(printApproval) }));

@@ -122,6 +122,7 @@ export const ownerSchemas: JsonObject = {
     pid: count,
     started_at: time,
     config_file: orNull(text),
+    config_fault: { ...orNull(text), description: 'Why the file as it is now is not used; null: it is.' },
     code_mode: truth,
     servers: list(object(serverState)),
     calls: totals,
