@@ -12,6 +12,7 @@ import { refuse } from '../doors/http/refusal.js';
 import { createMcpHttpDoor, type McpHttpDoor } from '../doors/mcp/http.js';
 import { createMetricsDoor } from '../doors/metrics/metrics-door.js';
 import { createOwnerDoor } from '../doors/owner/owner-door.js';
+import { TimeShare } from '../doors/owner/time-share.js';
 import { addResourceMetadata } from '../doors/resource/resource-metadata.js';
 import { createToolProxy, proxyPrefix } from '../doors/tool-proxy/tool-proxy.js';
 import { AccessTokens } from '../grants/access-tokens.js';
@@ -167,6 +168,7 @@ function addDoors(
     endSession,
     limits: { pollAfterMs },
   });
+  const share = new TimeShare({ share: 0.2, burstMs: 1000 });
   createOwnerDoor(app, {
     servers,
     describe,
@@ -177,8 +179,9 @@ function addDoors(
     hub: { pid: process.pid, configFile: config.file, isCodeMode: config.codeMode.enabled },
     grants: { store: guard.store, admission: guard.admission },
     authenticate: watching,
+    share,
   });
-  createMetricsDoor(app, { metrics, authenticate: watching });
+  createMetricsDoor(app, { metrics, authenticate: watching, share });
   createConsoleDoor(app, { sessions: consoles, authenticate: byToken });
   createExchangeDoor(
     app,
