@@ -26,7 +26,9 @@ export function spellingsOf(call: CallOfTool): Spelling[] {
 }
 
 function commandOf({ server, tool, json }: CallOfTool): string {
-  return `notebridge call ${quoted(server)} ${quoted(tool)} ${quoted(compact(json))}`;
+  // A name like `-o.profile` would be an option: of which file is written.
+  const end = [server, tool].some((name) => name.startsWith('-')) ? '-- ' : '';
+  return `notebridge call ${end}${quoted(server)} ${quoted(tool)} ${quoted(compact(json))}`;
 }
 
 function curlOf({ origin, server, tool, json }: CallOfTool): string {
@@ -51,8 +53,13 @@ with urllib.request.urlopen(request) as answer:
 }
 
 function grantLine(server: string, tool: string): string {
-  const pattern = isPlain(server) && isPlain(tool) ? `${server}:${tool}` : '*:*';
+  const pattern = isWord(server) ? `${server}:${isWord(tool) ? tool : '*'}` : '*:*';
   return `export NOTEBRIDGE_TOKEN=$(notebridge grant --allow ${quoted(pattern)})`;
+}
+
+/** Whether a name may stand in a pattern, and means itself there. */
+function isWord(name: string): boolean {
+  return isPlain(name) && /^[^\s,*]{1,200}$/.test(name);
 }
 
 /** JSON on one line; a character that cannot be seen is written by its number. */
