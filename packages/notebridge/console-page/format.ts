@@ -1,22 +1,43 @@
 import { printJson } from '@notebridge/kit/exact-json';
 import { writeOutHidden } from '../src/util/hidden-characters.js';
 
+/** Of a text in a box, and of a line. A browser that works through megabytes stands still. Characters. */
+const longestShown = 200_000;
+const longestLine = 2000;
+/** Steps by which JSON is indented at most. */
+const deepest = 40;
+
 /** A text of somebody else's on one line: what cannot be seen, or would move other text, is written out. */
 export function oneLine(text: string): string {
-  return writeOutHidden(text);
+  return text.length > longestLine ? `${writeOutHidden(text.slice(0, longestLine))}…` : writeOutHidden(text);
 }
 
 /** The same, over several lines. */
 export function lines(text: string): string {
-  return text
+  return `${text
+    .slice(0, longestShown)
     .split(/\r?\n/)
     .map((line) => line.split('\t').map(writeOutHidden).join('\t'))
-    .join('\n');
+    .join('\n')}${restOf(text)}`;
+}
+
+function restOf({ length }: string): string {
+  return length > longestShown ? `\n… ${count(length - longestShown, 'more character')}` : '';
 }
 
 /** JSON for people: indented, every number with its digits. */
 export function pretty(value: unknown): string {
-  return lines(indent(printJson(value) ?? 'null'));
+  const text = toJson(value);
+  return `${lines(indent(text.slice(0, longestShown)).slice(0, longestShown))}${restOf(text)}`;
+}
+
+function toJson(value: unknown): string {
+  try {
+    return printJson(value) ?? 'null';
+  } catch (error) {
+    if (error instanceof RangeError) return '"It is nested too deeply to be shown."';
+    throw error;
+  }
 }
 
 /** "0.4 ms", "38 ms", "1.2 s", "4 min", "3 h". */
@@ -48,11 +69,11 @@ export function size(bytes: number): string {
   return bytes < 1_000_000 ? `${(bytes / 1000).toFixed(1)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
 }
 
-/** Indents JSON text without reading its numbers. */
+/** Indents JSON text without reading its numbers. It may be cut off, within a string too. */
 function indent(text: string): string {
   let depth = 0;
-  const newLine = (): string => `\n${'  '.repeat(depth)}`;
-  return text.replaceAll(/"[^"\\]*(?:\\.[^"\\]*)*"|\{\}|\[\]|[{}[\],:]/g, (part) => {
+  const newLine = (): string => `\n${'  '.repeat(Math.min(depth, deepest))}`;
+  return text.replaceAll(/"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?$)|\{\}|\[\]|[{}[\],:]/g, (part) => {
     if (part === '{' || part === '[') depth++;
     if (part === '}' || part === ']') depth--;
     if (part === '{' || part === '[' || part === ',') return `${part}${newLine()}`;

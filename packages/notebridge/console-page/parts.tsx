@@ -120,8 +120,8 @@ export function Fact({ name, children }: { name: string; children: ComponentChil
   );
 }
 
-/** Of a text in a box. A browser that lays out megabytes stands still. Characters. */
-const longestShown = 200_000;
+/** Of what a text has become when all in it is written out that cannot be seen. Characters. */
+const longestShown = 400_000;
 
 /** A text of somebody else's that scrolls in a box of its own; reached by the keyboard, since a box that scrolls must be. */
 export function Box({ text, label }: { text: string; label: string }) {

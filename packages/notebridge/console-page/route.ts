@@ -30,7 +30,12 @@ export function parseRoute(hash: string): Route {
 }
 
 export function hrefOf(view: ViewName, ...names: string[]): string {
-  return `#/${[view, ...names].map(encodeURIComponent).join('/')}`;
+  return `#/${[view, ...names].map(encodeName).join('/')}`;
+}
+
+/** A name that others chose, as a part of an address. Half of a surrogate pair has no place in one: what has it is found nowhere. */
+export function encodeName(name: string): string {
+  return encodeURIComponent(name.replaceAll(/\p{Surrogate}/gu, '\ufffd'));
 }
 
 function decode(part: string): string {

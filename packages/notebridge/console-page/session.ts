@@ -1,4 +1,5 @@
 import { parseJson } from '@notebridge/kit/exact-json';
+import { encodeName } from './route.js';
 
 /** Who this tab is to the hub: it was signed in by a code in its address, and keeps a token for as long as it is open. */
 
@@ -78,7 +79,7 @@ export async function send(path: string, { headers, ...init }: RequestInit & { h
 
 /** A path below the owner's routes, of names that others chose. */
 export function pathOf(...parts: string[]): string {
-  return parts.map((part) => `/${encodeURIComponent(part)}`).join('');
+  return parts.map((part) => `/${encodeName(part)}`).join('');
 }
 
 function readStored(): string | undefined {

@@ -12,12 +12,17 @@ export interface Field {
   initial: string;
 }
 
+/** A form of more fields, or a choice of more values, would be drawn for minutes: they are typed as JSON. */
+const mostFields = 500;
+const mostChoices = 1000;
+
 export type Values = { readonly [name: string]: string };
 
-/** The fields of a tool's schema, those that are required first. References and what is nested are JSON: a schema may contain itself. */
+/** The fields of a tool's schema, those that are required first; none of a schema that has too many. References and what is nested are JSON: a schema may contain itself. */
 export function fieldsOf(schema: unknown): Field[] {
   const { properties, required } = isJsonObject(schema) ? schema : {};
   const names = new Set(Array.isArray(required) ? required : []);
+  if (isJsonObject(properties) && Object.keys(properties).length > mostFields) return [];
   const fields = Object.entries(isJsonObject(properties) ? properties : {}).map(([name, property]) =>
     toField(name, isJsonObject(property) ? property : {}, names.has(name)),
   );
@@ -43,7 +48,7 @@ function toField(name: string, schema: { [key: string]: unknown }, isRequired: b
 
 function choicesOf({ enum: values, const: only }: { [key: string]: unknown }): string[] {
   if (only !== undefined) return [printJson(only)];
-  return Array.isArray(values) ? values.map((value) => printJson(value)) : [];
+  return Array.isArray(values) && values.length <= mostChoices ? values.map((value) => printJson(value)) : [];
 }
 
 function kindOf({ type, anyOf }: { [key: string]: unknown }): Field['kind'] {

@@ -27,7 +27,9 @@ export function spellingsOf(call: CallOfTool): Spelling[] {
 }
 
 function commandOf({ server, tool, json }: CallOfTool): string {
-  return `notebridge call ${quoted(server)} ${quoted(tool)} ${quoted(compact(json))}`;
+  // A name like `-o.profile` would be an option: of which file is written.
+  const end = [server, tool].some((name) => name.startsWith('-')) ? '-- ' : '';
+  return `notebridge call ${end}${quoted(server)} ${quoted(tool)} ${quoted(compact(json))}`;
 }
 
 function curlOf({ origin, server, tool, json }: CallOfTool): string {
@@ -47,8 +49,11 @@ request = urllib.request.Request(
     data=${JSON.stringify(`{"arguments":${compact(json)}}`)}.encode(),
     headers={"Authorization": "Bearer " + os.environ["NOTEBRIDGE_TOKEN"], "Content-Type": "application/json"},
 )
-with urllib.request.urlopen(request) as answer:
-    print(json.load(answer)["result"])`;
+with urllib.request.urlopen(request) as response:
+    answer = json.load(response)
+if not answer["success"]:
+    raise RuntimeError(answer["error"])
+print(answer["result"])`;
 }
 
 /** The body is a text: as a value, numbers would lose digits. */
@@ -59,12 +64,18 @@ function typeScriptOf({ origin, server, tool, json }: CallOfTool): string {
   body: ${JSON.stringify(`{"arguments":${compact(json)}}`)},
 });
 const answer = (await response.json()) as { success: boolean; result?: unknown; error?: string };
-console.log(response.ok && answer.success ? answer.result : answer);`;
+if (!answer.success) throw new Error(answer.error ?? JSON.stringify(answer));
+console.log(answer.result);`;
 }
 
 function grantLine(server: string, tool: string): string {
-  const pattern = isPlain(server) && isPlain(tool) ? `${server}:${tool}` : '*:*';
+  const pattern = isWord(server) ? `${server}:${isWord(tool) ? tool : '*'}` : '*:*';
   return `export NOTEBRIDGE_TOKEN=$(notebridge grant --allow ${quoted(pattern)})`;
+}
+
+/** Whether a name may stand in a pattern, and means itself there. */
+function isWord(name: string): boolean {
+  return isPlain(name) && /^[^\s,*]{1,200}$/.test(name);
 }
 
 /** JSON on one line; a character that cannot be seen is written by its number. */

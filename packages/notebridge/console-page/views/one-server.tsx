@@ -10,6 +10,8 @@ import { seenAs } from './servers.js';
 
 /** With more tools than this there is a field to find one. */
 const mostUnsearched = 12;
+/** Tools that are drawn; more are found by their names. */
+const mostDrawn = 300;
 
 /** One server: how it is, what it has, and what it said last. */
 export function OneServer({ hub, name }: { hub: LiveHub; name: string }) {
@@ -109,10 +111,11 @@ function Tools({ hub, server: { name, tools } }: { hub: LiveHub; server: Server 
         </search>
       ) : null}
       <div class="tools">
-        {found.map((tool) => (
+        {found.slice(0, mostDrawn).map((tool) => (
           <OneTool key={tool.name} server={name} tool={tool} mayTry={hub.isOwner} />
         ))}
       </div>
+      {found.length > mostDrawn ? <Nothing>{`${count(found.length - mostDrawn, 'more tool')}: find them by their names.`}</Nothing> : null}
     </Section>
   );
 }

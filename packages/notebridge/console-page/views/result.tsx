@@ -1,9 +1,12 @@
 import { useId, useState } from 'preact/hooks';
-import { lines, oneLine } from '../format.js';
+import { count, lines, oneLine } from '../format.js';
 import { Box, Json, Nothing } from '../parts.js';
 
 /** Pictures that a browser draws without running anything; SVG is none. */
 const pictureTypes = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
+
+/** Blocks that are drawn one by one. */
+const mostBlocks = 100;
 
 type Block = { [member: string]: unknown };
 
@@ -26,9 +29,10 @@ export function Result({ result, raw = result }: { result: unknown; raw?: unknow
         <Json value={raw} label="Result as it came" />
       ) : (
         <>
-          {blocks.map((block, at) => (
+          {blocks.slice(0, mostBlocks).map((block, at) => (
             <OneBlock key={at} block={block} />
           ))}
+          {blocks.length > mostBlocks ? <Nothing>{`${count(blocks.length - mostBlocks, 'more block')}: see “As it came”.`}</Nothing> : null}
           {ofCode === undefined ? null : (
             <details>
               <summary>Structured content</summary>

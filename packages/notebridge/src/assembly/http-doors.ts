@@ -15,6 +15,7 @@ import { refuse } from '../doors/http/refusal.js';
 import { createMcpHttpDoor, type McpHttpDoor } from '../doors/mcp/http.js';
 import { createMetricsDoor } from '../doors/metrics/metrics-door.js';
 import { createOwnerDoor } from '../doors/owner/owner-door.js';
+import { TimeShare } from '../doors/owner/time-share.js';
 import { addResourceMetadata } from '../doors/resource/resource-metadata.js';
 import { createToolProxy, proxyPrefix } from '../doors/tool-proxy/tool-proxy.js';
 import { AccessTokens } from '../grants/access-tokens.js';
@@ -178,6 +179,7 @@ function addDoors(
     endSession,
     limits: { pollAfterMs },
   });
+  const share = new TimeShare({ share: 0.2, burstMs: 1000 });
   createOwnerDoor(app, {
     servers,
     describe,
@@ -191,8 +193,9 @@ function addDoors(
     watched: { notebooks, elsewhere: new NotebooksElsewhere(settings.stateDir, ownVersion()) },
     edits,
     authenticate: watching,
+    share,
   });
-  createMetricsDoor(app, { metrics, authenticate: watching });
+  createMetricsDoor(app, { metrics, authenticate: watching, share });
   createConsoleDoor(app, { sessions: consoles, authenticate: byToken });
   createExchangeDoor(
     app,

@@ -79,7 +79,7 @@ export class RecentCalls implements CallObserver {
   cancel(id: string): SeenCall {
     const call = this.#running.get(id);
     if (call === undefined) throw new BridgeError('bad_params', `No call ${JSON.stringify(id)} runs (any more).`);
-    call.begun.context.cancellation.cancel('The owner of the hub cancelled it.', { callerWaits: true });
+    call.cancel('The owner of the hub cancelled it.');
     return call;
   }
 

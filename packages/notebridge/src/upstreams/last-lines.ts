@@ -1,3 +1,5 @@
+import { withLastLines } from '../util/with-last-lines.js';
+
 const keptLines = 20;
 
 /** The last lines of a server's stderr: what a person needs to see when it does not start. */
@@ -15,6 +17,6 @@ export class LastLines {
 
   /** `what`, followed by the lines if there are any. */
   appendTo(what: string): string {
-    return this.#lines.length === 0 ? what : `${what}. The end of its stderr:\n${this.#lines.join('\n')}`;
+    return withLastLines(what, this.#lines);
   }
 }

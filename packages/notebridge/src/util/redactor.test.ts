@@ -35,6 +35,39 @@ describe('Redactor', () => {
     expect(redactor.redact(inJson)).toBe(inJson);
   });
 
+  it.each<[string, (secret: string) => string]>([
+    ['characters by their numbers', byNumber],
+    ['those inside JSON', (secret) => JSON.stringify(`{"a":"${byNumber(secret).toUpperCase().replaceAll('U', 'u')}"}`)],
+    ['slashes that are escaped', (secret) => JSON.stringify(secret).replaceAll('/', '\\/')],
+    ['JSON four times', (secret) => [1, 2, 3, 4].reduce((text) => JSON.stringify(text), secret)],
+    ['a URL in small letters', (secret) => encodeURIComponent(secret).replaceAll(/%../g, (byte) => byte.toLowerCase())],
+    ['a URL in a URL', (secret) => encodeURIComponent(encodeURIComponent(secret))],
+    ['a form', (secret) => new URLSearchParams({ key: secret }).toString()],
+  ])('hides a secret that is spelled as %s', (_, spell) => {
+    const redactor = new Redactor();
+    const secret = 'sk/Ab+cd=é"9%x z\\/😀 long enough';
+    redactor.add(secret);
+    expect(redactor.redact(spell(secret))).toMatch(/^[\\":{}a=]*(key=)?\[redacted\][\\":{}]*$/);
+  });
+
+  it('is not held up by texts that begin like odd spellings everywhere', () => {
+    const redactor = new Redactor();
+    for (let index = 0; index < 20; index++) redactor.add(`secret ${index} of many`);
+    const startedAt = performance.now();
+    for (const part of ['\\', '%25', '\\u0073', 'secret \\u']) redactor.redact(part.repeat(200_000));
+    expect(performance.now() - startedAt).toBeLessThan(5000);
+  });
+
+  it('leaves what is no secret as it was, and JSON readable', () => {
+    const redactor = new Redactor();
+    redactor.add('C:\\new\\table "x"\\');
+    const text = JSON.stringify({ a: 'C:\\\\new\\table "x"\\', b: '100% \ud83d\ude00 \\u00', c: 'a+b%41' }).replace('table', 't\\u0061ble');
+    const read = JSON.parse(redactor.redact(text)) as { a: string; b: string; c: string };
+    expect(read.a).toContain('[redacted]');
+    expect(read.a).not.toContain('able');
+    expect([read.b, read.c]).toEqual(['100% \ud83d\ude00 \\u00', 'a+b%41']);
+  });
+
   it('releases a secret that has ended, and no other', () => {
     const redactor = new Redactor();
     for (const secret of ['token-1234', 'token-5678']) redactor.add(secret);
@@ -49,3 +82,8 @@ describe('Redactor', () => {
     expect(redactor.redact('a 1234567')).toBe('a 1234567');
   });
 });
+
+function byNumber(text: string): string {
+  const units = Array.from({ length: text.length }, (_, at) => text.charCodeAt(at));
+  return units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('');
+}

@@ -1,3 +1,5 @@
+import { hideMeanings, mayHoldOddSpellings, meaningsOf } from './odd-spellings.js';
+
 /** What takes secrets out of a text. */
 export type Redacting = Pick<Redactor, 'redact'>;
 
@@ -9,6 +11,8 @@ export class Redactor {
   readonly #secrets = new Set<string>();
   /** All spellings. Longest first: one that holds another would otherwise leave its tail behind. */
   #spellings: string[] = [];
+  /** Of each secret. Made when a text first needs them. */
+  #meanings: readonly Buffer[] | undefined;
 
   /** Hides this text from now on. Short texts are not secrets, and hiding them would garble everything. */
   add(secret: string): void {
@@ -25,10 +29,17 @@ export class Redactor {
   redact(text: string): string {
     let redacted = text;
     for (const spelling of this.#spellings) redacted = redacted.replaceAll(spelling, redactedMark);
-    return redacted;
+    // Spelled otherwise than by the printers of JSON and URLs that are usual.
+    return mayHoldOddSpellings(redacted) ? hideMeanings(redacted, this.#allMeanings(), redactedMark) : redacted;
+  }
+
+  #allMeanings(): readonly Buffer[] {
+    this.#meanings ??= [...this.#secrets].flatMap((secret) => meaningsOf(secret));
+    return this.#meanings;
   }
 
   #update(): void {
+    this.#meanings = undefined;
     this.#spellings = [...new Set([...this.#secrets].flatMap(spellingsOf))].sort((a, b) => b.length - a.length);
   }
 }

@@ -1,4 +1,6 @@
 import { execFile } from 'node:child_process';
+import { mkdtempSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import ts from 'typescript';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -19,7 +21,10 @@ describe('a call as the console gives it to copy', () => {
   let hub: ServedHub;
   beforeAll(async () => {
     hub = await ServedHub.start({
-      servers: { notes: { command: process.execPath, args: [fixtureServer('calls.mjs'), '/dev/null'] } },
+      servers: {
+        notes: { command: process.execPath, args: [fixtureServer('calls.mjs'), '/dev/null'] },
+        evil: { command: process.execPath, args: [fixtureServer('against-console.mjs')] },
+      },
       args: ['--notebook', 'none'],
     });
   });
@@ -59,6 +64,18 @@ describe('a call as the console gives it to copy', () => {
       env: { ...hub.env, NOTEBRIDGE_TOKEN: token },
     });
     expect(stdout).toContain('$HOME `id`');
+  });
+
+  it('takes no name of a tool for an option of the command, nor for a pattern of a grant', async () => {
+    const folder = mkdtempSync(join(hub.home, 'shell-'));
+    const ofTool = (server: string, tool: string): Map<string, string> =>
+      new Map(spellingsOf({ origin: hub.url, server, tool, json: '{}' }).map(({ title, text }) => [title, text]));
+    const command = ofTool('evil', `-o${folder}/profile`).get('notebridge call') ?? '';
+    const script = `notebridge() { ${process.execPath} ${programFile} "$@"; }\n${command}`;
+    await expect(run('sh', ['-c', script], { env: hub.env })).rejects.toThrow(/profile/);
+    expect(readdirSync(folder)).toEqual([]);
+    for (const [tool, pattern] of Object.entries({ 'a,*:*': 'evil:*', 'a\u202eb': 'evil:*', plain: 'evil:plain' }))
+      expect(ofTool('evil', tool).get('curl')).toContain(`--allow '${pattern}')`);
   });
 
   it('shows every character, has no token in it, and no name in a shell that cannot be seen whole', () => {

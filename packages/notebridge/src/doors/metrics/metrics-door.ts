@@ -1,7 +1,9 @@
+import { principalKey } from '../../core/principal.js';
 import { type Authenticate, Authenticator } from '../http/authenticator.js';
 import type { HttpApp } from '../http/http-app.js';
 import { sendBody } from '../http/raw-answer.js';
 import { refuse } from '../http/refusal.js';
+import type { TimeShare } from '../owner/time-share.js';
 
 /** What is counted, as text. */
 export interface ScrapedMetrics {
@@ -14,13 +16,15 @@ export interface MetricsDoorOptions {
   metrics: ScrapedMetrics | undefined;
   /** The owner, or the holder of a grant that only watches. */
   authenticate: Authenticate;
+  /** How much of the hub's time those may use who only watch. */
+  share: TimeShare;
 }
 
 /** Where Prometheus, and what reads as it does, looks for them. */
 const metricsPath = '/metrics';
 
 /** Adds what monitoring systems read. Call it before `listenHttp`. */
-export function createMetricsDoor(app: HttpApp, { metrics, authenticate }: MetricsDoorOptions): void {
+export function createMetricsDoor(app: HttpApp, { metrics, authenticate, share }: MetricsDoorOptions): void {
   const authenticator = new Authenticator(authenticate, { onRefused: app.refused });
   app.addRoute({
     methods: ['GET', 'HEAD'],
@@ -29,11 +33,15 @@ export function createMetricsDoor(app: HttpApp, { metrics, authenticate }: Metri
     handle: async (context) => {
       if (context.principal.kind === 'anonymous') return context.refuse(forWatchers);
       if (metrics === undefined) return context.refuse(off);
-      const { response, headers } = context;
-      sendBody(response, 200, await metrics.scrape(), [...headers, 'cache-control', 'no-store', 'content-type', metrics.contentType]);
+      const { response, headers, principal } = context;
+      const scrape = (): Promise<string> => metrics.scrape();
+      const text = principal.kind === 'owner' ? await scrape() : await share.spend(principalKey(principal), scrape);
+      if (text === 'refused') return context.refuse(tooOften);
+      sendBody(response, 200, text, [...headers, 'cache-control', 'no-store', 'content-type', metrics.contentType]);
     },
   });
 }
 
 const forWatchers = refuse(403, 'Metrics are for the owner of the hub, and for a grant that watches: `notebridge grant --door watch`.');
+const tooOften = refuse(429, 'This grant reads metrics more often than a hub has time for. Scrape less often.', ['retry-after', '2']);
 const off = refuse(404, 'No metrics are kept. Set "notebridge": {"telemetry": {"metrics": true}} in the config, and start the hub anew.');

@@ -12,7 +12,7 @@ const mostLimit = 1000;
 export function describeCall(call: SeenCall): JsonObject {
   const { context, address, label } = call.begun;
   const { caller, parent } = context;
-  const { principal, clientInfo } = caller;
+  const { principal, client } = caller;
   return {
     id: call.id,
     call_id: context.callId,
@@ -22,10 +22,10 @@ export function describeCall(call: SeenCall): JsonObject {
     server: address?.server ?? null,
     tool: address?.tool ?? null,
     caller: {
-      kind: principal?.kind ?? 'owner',
-      grant_id: principal?.kind === 'grant' ? principal.grantId : null,
+      kind: principal.kind,
+      grant_id: principal.kind === 'grant' ? principal.grantId : null,
       label: label ?? null,
-      client: typeof clientInfo?.name === 'string' ? clientInfo.name : null,
+      client,
       session: caller.sessionId,
     },
     door: caller.door,

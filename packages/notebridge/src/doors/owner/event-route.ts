@@ -4,11 +4,13 @@ import type { ToolServers } from '../../core/tool-server.js';
 import { printMessage } from '../../core/wire.js';
 import type { RecentCalls } from '../../recent/recent-calls.js';
 import type { SeenCall } from '../../recent/seen-call.js';
+import type { Redacting } from '../../util/redactor.js';
 import type { Authenticate } from '../http/authenticator.js';
 import { EventStream } from '../http/event-stream.js';
 import type { HttpContext } from '../http/http-context.js';
 import { refuse } from '../http/refusal.js';
 import { describeCall } from './call-routes.js';
+import { StreamPlaces } from './stream-places.js';
 
 const heartbeatMs = 15_000;
 /** A reader who is slower than this is told less often. Bytes. */
@@ -17,7 +19,7 @@ const maxUnsentBytes = 1024 * 1024;
 const tellEveryMs = 250;
 /** Of more calls in that time only the newest are told of; how many there were stands beside them. */
 const mostCalls = 200;
-/** Streams at once, of the owner; those who watch have as many of their own. */
+/** Streams at once, of the owner; those who watch have as many of their own, and share them. */
 const mostStreams = 32;
 /** So often it is looked whether the reader still may. Milliseconds. */
 const checkEveryMs = 2000;
@@ -28,6 +30,8 @@ export interface Watched {
   lists: { readonly [event: string]: (listener: () => void) => () => void };
   /** Asked again while a stream is open: a tab may have been signed out, a grant revoked. */
   authenticate: Authenticate;
+  /** Takes the secrets out of names that callers and servers chose. */
+  redactor: Redacting;
 }
 
 /** A server has started, stopped, or has other tools. */
@@ -41,22 +45,22 @@ export function watchServers(servers: ToolServers): (listener: () => void) => ()
  */
 export class OwnerEvents {
   readonly #watched: Watched;
-  readonly #open = { owner: 0, watchers: 0 };
+  readonly #open = { owner: new StreamPlaces(mostStreams), watchers: new StreamPlaces(mostStreams) };
 
   constructor(watched: Watched) {
     this.#watched = watched;
   }
 
   answer(context: HttpContext): void {
-    const kind = context.principal.kind === 'owner' ? 'owner' : 'watchers';
-    if (this.#open[kind] >= mostStreams) return context.refuse(tooMany);
-    this.#open[kind]++;
-    const { response, headers } = context;
+    const { response, headers, principal } = context;
+    const places = this.#open[principal.kind === 'owner' ? 'owner' : 'watchers'];
+    const giveBack = places.take(principalKey(principal), () => response.destroy());
+    if (giveBack === undefined) return context.refuse(tooMany);
     const stream = new EventStream(response, { headers, heartbeatMs, maxUnsentBytes });
     const stop = this.#tell(stream);
     const check = setInterval(() => void this.#endIfOver(context), checkEveryMs);
     response.once('close', () => {
-      this.#open[kind]--;
+      giveBack();
       clearInterval(check);
       stop();
     });
@@ -70,12 +74,14 @@ export class OwnerEvents {
     } catch {
       // It opens nothing any more.
     }
-    response.end();
+    // One who does not read would keep the place, and what waits for him.
+    if (response.writableLength > 0 || response.writableEnded) response.destroy();
+    else response.end();
   }
 
   /** Returns what ends it. */
   #tell(stream: EventStream): () => void {
-    const { calls, lists } = this.#watched;
+    const { calls, lists, redactor } = this.#watched;
     const changed = new Map<string, SeenCall>();
     const changedLists = new Set<string>();
     let timer: NodeJS.Timeout | undefined;
@@ -83,7 +89,7 @@ export class OwnerEvents {
       timer = undefined;
       // What waits is told of in one piece when the reader has caught up.
       if (stream.isFull) return later();
-      if (changed.size > 0) stream.send('calls', printMessage(toNews(calls, changed)));
+      if (changed.size > 0) stream.send('calls', redactor.redact(printMessage(toNews(calls, changed))));
       for (const event of changedLists) stream.send(event, '{}');
       changed.clear();
       changedLists.clear();

@@ -1,6 +1,7 @@
 import type { HubReport } from '../../catalog/describe-servers.js';
 import type { WatchedConfig } from '../../core/config-edit.js';
 import { BridgeError } from '../../core/errors.js';
+import { principalKey } from '../../core/principal.js';
 import type { ToolServers } from '../../core/tool-server.js';
 import type { WatchedAgents } from '../../core/watched-agents.js';
 import { printMessage } from '../../core/wire.js';
@@ -26,7 +27,9 @@ import { answerLog } from './log-route.js';
 import { NotebookRoutes, type NotebookRoutesOptions } from './notebook-routes.js';
 import { createOwnerOpenApi } from './owner-openapi.js';
 import { controlServer, serverActions } from './server-routes.js';
+import type { TimeShare } from './time-share.js';
 import { unknownServer } from './unknown-server.js';
+import { reportFor } from './watched-report.js';
 
 export interface OwnerDoorOptions {
   servers: ToolServers;
@@ -51,6 +54,8 @@ export interface OwnerDoorOptions {
   edits: WatchedConfig;
   /** The owner, or the holder of a grant that only watches. */
   authenticate: Authenticate;
+  /** How much of the hub's time those may use who only watch. */
+  share: TimeShare;
 }
 
 /** The path under which the owner's own commands ask for the hub's status. */
@@ -59,36 +64,43 @@ export const ownerPrefix = '/api/v1/hub';
 /** Adds what the owner may see, those who watch in part, and what the owner decides: the status of the hub and of each server, calls, the log, calls that wait. Call it before `listenHttp`. */
 export function createOwnerDoor(
   app: HttpApp,
-  { servers, describe, agents, pending, calls, log, redactor, hub, grants, watched, edits, authenticate }: OwnerDoorOptions,
+  { servers, describe, agents, pending, calls, log, redactor, hub, grants, watched, edits, authenticate, share }: OwnerDoorOptions,
 ): void {
   const authenticator = new Authenticator(authenticate, { onRefused: app.refused });
   const addRoute = (path: string, answer: (context: HttpContext) => unknown, methods: readonly string[]): void => {
     const handle = async (context: HttpContext): Promise<void> => {
       const { principal, request } = context;
-      if (principal.kind === 'owner' || (principal.kind === 'grant' && forWatchers.has(path))) return void (await answer(context));
+      if (principal.kind === 'owner') return void (await answer(context));
+      if (principal.kind === 'grant' && forWatchers.has(path)) {
+        const done = await share.spend(principalKey(principal), () => answer(context));
+        return done === 'refused' ? context.refuse(asksTooMuch) : undefined;
+      }
       app.refused(request, { reason: 'wrong_door', grantId: principal.kind === 'grant' ? principal.grantId : undefined });
       context.refuse(principal.kind === 'grant' ? notForWatchers : forOwnerAlone);
     };
     app.addRoute({ methods, path: `${ownerPrefix}${path}`, authenticator, handle });
   };
-  const add = (path: string, answer: (context: HttpContext) => unknown, methods = ['GET', 'HEAD']): void =>
+  const addExact = (path: string, answer: (context: HttpContext) => unknown, methods = ['GET', 'HEAD']): void =>
     addRoute(path, async (context) => context.sendJson(200, printMessage(await answer(context))), methods);
+  /** What callers and servers say of themselves may hold a secret, too. */
+  const add = (path: string, answer: (context: HttpContext) => unknown, methods = ['GET', 'HEAD']): void =>
+    addRoute(path, async (context) => context.sendJson(200, redactor.redact(printMessage(await answer(context)))), methods);
   const addByMethod = (path: string, answers: { readonly [method: string]: (context: HttpContext) => unknown }): void =>
-    add(path, (context) => answers[context.request.method ?? '']?.(context), Object.keys(answers));
+    addExact(path, (context) => answers[context.request.method ?? '']?.(context), Object.keys(answers));
   const description = printMessage(createOwnerOpenApi({ version: ownVersion(), prefix: ownerPrefix }));
   // It tells nobody anything of this hub.
   app.addRoute({ methods: ['GET', 'HEAD'], path: `${ownerPrefix}/openapi.json`, handle: (context) => context.sendJson(200, description) });
   pending.isWatched = true;
   calls.isOn = true;
   const status = { describe, pending, calls, countGrants: () => grants.store.list().length, edits, ...hub };
-  add('', ({ principal }) => describeHub(status, principal.kind === 'owner' ? 'owner' : 'watcher'));
+  add('', ({ principal }) => reportFor(principal, describeHub(status, principal.kind === 'owner' ? 'owner' : 'watcher')));
   addRoute('/logs', async (context) => context.sendJson(200, await answerLog(log, context, redactor)), ['GET']);
   add('/approvals', () => ({ approvals: pending.list().map(printApproval) }));
   const decide = async (context: HttpContext) =>
     printApproval(pending.decide(context.params[0] ?? '', await receiveDecision(context, app.maxBodyBytes)));
   add('/approvals/:id', decide, ['POST']);
-  add('/servers', describe);
-  add('/bindings', ({ request, query }) => answerBindingsInput(servers, { socket: request.socket, after: query.get('after') }));
+  add('/servers', ({ principal }) => reportFor(principal, describe()));
+  addExact('/bindings', ({ request, query }) => answerBindingsInput(servers, { socket: request.socket, after: query.get('after') }));
   /** One server with its tools: it is started if they are not known yet. */
   add('/servers/:name', async ({ params: [name = ''] }) => {
     const server = servers.get(name);
@@ -113,7 +125,7 @@ export function createOwnerDoor(
     config: (listener: () => void) => edits.subscribe(listener),
     notebooks: (listener: () => void) => watched.notebooks()?.subscribe(listener) ?? (() => {}),
   };
-  const events = new OwnerEvents({ calls, lists, authenticate });
+  const events = new OwnerEvents({ calls, lists, authenticate, redactor });
   addRoute('/events', (context) => events.answer(context), ['GET']);
   add('/calls', ({ query }) => findCalls(calls, query));
   addRoute('/calls/:id', (context) => context.sendJson(200, printCall(callOf(context, calls), redactor)), ['GET', 'HEAD']);
@@ -141,4 +153,5 @@ function callOf({ params: [id = ''] }: HttpContext, calls: RecentCalls): SeenCal
 const forWatchers: ReadonlySet<string> = new Set(['', '/servers', '/calls', '/events']);
 
 const notForWatchers = refuse(403, 'A grant that only watches does not open this. It is for the owner of the hub alone.');
+const asksTooMuch = refuse(429, 'This grant asks for more than a hub has time for. Ask less often.', ['retry-after', '2']);
 const forOwnerAlone = refuse(403, 'This is for the owner of the hub alone.');

@@ -1,0 +1,71 @@
+import { type Browser, chromium } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { drivesBrowser } from '../../../../scripts/drives-browser.mjs';
+import { findChromium } from '../fixtures/colab-page/chromium.js';
+import { ConsoleTab } from '../support/console-page.js';
+import { ServedHub } from '../support/served-hub.js';
+import { fixtureServer } from '../support/upstreams.js';
+
+const executablePath = findChromium();
+/** How long the page may stand still, with a machine that does other things. Milliseconds. */
+const patienceMs = 8000;
+
+describe.skipIf(executablePath === undefined)(`the console's page${executablePath === undefined ? ': no Chromium here' : ''}`, () => {
+  let hub: ServedHub;
+  let browser: Browser;
+  beforeAll(async () => {
+    const evil = { command: process.execPath, args: [fixtureServer('against-console.mjs')] };
+    hub = await ServedHub.start({ servers: { evil }, args: ['--notebook', 'none'] });
+    browser = await chromium.launch({ executablePath: executablePath ?? '', args: ['--no-sandbox', '--disable-gpu'] });
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await hub?.[Symbol.asyncDispose]();
+  });
+
+  it('is not ended by a name that has no place in an address', drivesBrowser, async () => {
+    await using tab = await ConsoleTab.open(browser, hub);
+    const { page } = tab;
+    await tab.go('#/try/evil');
+    await page.getByLabel('Tool').selectOption('\ud800x');
+    await page.getByText('It has no tool of this name').waitFor();
+    await tab.go('#/servers/evil');
+    await page.getByText('\\u{d800}x').first().click();
+    await page.getByRole('link', { name: 'Try it out' }).first().waitFor();
+  });
+
+  it.each([
+    ['escapes', 800_000],
+    ['hidden', 2_500_000],
+    ['structured', 1_900_000],
+    ['blocks', 50_000],
+    ['deep', 2000],
+    ['image', 6_000_000],
+    ['text', 6_000_000],
+  ])('does not stand still over a result with %s', drivesBrowser, async (kind, n) => {
+    await using tab = await ConsoleTab.open(browser, hub);
+    const { page } = tab;
+    await hub.call('evil', 'big', { kind, n }, hub.ownerToken);
+    const startedAt = performance.now();
+    await tab.go('#/calls');
+    await page.getByRole('link', { name: 'evil · big' }).first().click();
+    const result = page.getByRole('region', { name: 'Result' });
+    await result.waitFor();
+    if (kind !== 'blocks' && kind !== 'image') await result.getByLabel('As it came').check();
+    await page.getByRole('link', { name: 'Overview', exact: true }).click();
+    await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
+    expect(performance.now() - startedAt).toBeLessThan(patienceMs);
+  });
+
+  it('has arguments typed as JSON where a form would have thousands of fields, or odd names', drivesBrowser, async () => {
+    await using tab = await ConsoleTab.open(browser, hub);
+    const { page } = tab;
+    const startedAt = performance.now();
+    await tab.go('#/try/evil/many');
+    await page.getByLabel('Arguments, as JSON').waitFor();
+    expect(performance.now() - startedAt).toBeLessThan(patienceMs);
+    await tab.go('#/try/evil/proto');
+    await page.getByRole('textbox', { name: '__proto__ text' }).fill('x');
+    await page.getByText('{"__proto__":"x"}').first().waitFor();
+  });
+});
