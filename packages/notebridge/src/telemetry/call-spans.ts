@@ -14,7 +14,7 @@ import type { BegunCall } from '../core/call-observer.js';
 import type { OutgoingCall } from '../core/telemetry.js';
 import { codeModeServer } from '../core/tool-address.js';
 import type { BoundedNames } from './bounded-names.js';
-import { type CallSubject, doorAttributes, isGood, outcomeAttributes, subjectAttributes, wayAttributes } from './conventions.js';
+import { type CallSubject, clientAttributes, isGood, serverAttributes } from './conventions.js';
 import { type CarriedTrace, parseTraceContext, withTraceContext } from './trace-context.js';
 
 /** Code may run on, and call, after the call that asked for it was answered: so many of these are remembered. */
@@ -47,14 +47,12 @@ export class CallSpans {
     const carried = carriedIn(message);
     const ofHeaders = headers && parseTraceContext(headers);
     const above = (parent && this.#contextOf(parent.callId)) ?? (carried && parseTraceContext(carried)) ?? ofHeaders;
-    const attributes = doorAttributes(begun);
-    const links = toLinks(ofHeaders, above);
-    const span = this.#start(subject, { kind: SpanKind.SERVER, attributes, links }, above);
+    const span = this.#start(subject, { kind: SpanKind.SERVER, links: toLinks(ofHeaders, above) }, above);
     this.#running.set(callId, span);
     return (outcome) => {
       if (this.#running.get(callId) === span) this.#running.delete(callId);
       if (address?.server === codeModeServer) this.#remember(callId, span.spanContext());
-      this.#end(span, subject, { outcome });
+      this.#end(span, subject, outcome, () => serverAttributes(begun, subject, outcome));
     };
   }
 
@@ -62,13 +60,9 @@ export class CallSpans {
   beginOutgoing(call: OutgoingCall, subject: CallSubject): { params: JsonObject; end: EndSpan } | undefined {
     const above = this.#running.get(call.callId)?.spanContext();
     if (above === undefined) return undefined;
-    const attributes = wayAttributes(call);
-    const span = this.#start(subject, { kind: SpanKind.CLIENT, attributes }, above);
-    const end: EndSpan = (outcome, statusCode) => {
-      // By the conventions the code is the type of the error, where there is one.
-      const refused = statusCode === undefined ? {} : { 'rpc.response.status_code': statusCode, 'error.type': statusCode };
-      this.#end(span, subject, { outcome, more: refused });
-    };
+    const span = this.#start(subject, { kind: SpanKind.CLIENT }, above);
+    const end: EndSpan = (outcome, statusCode) =>
+      this.#end(span, subject, outcome, () => clientAttributes(call, subject, { outcome, statusCode }));
     return { params: withTraceContext(call.params, span.spanContext()), end };
   }
 
@@ -77,11 +71,12 @@ export class CallSpans {
     return this.#tracer.startSpan(method, options, parent);
   }
 
-  /** Named at its end: by then it is known whether there is such a tool. */
-  #end(span: Span, subject: CallSubject, { outcome, more }: { outcome: string; more?: Attributes }): void {
+  /** Named at its end: by then it is known whether there is such a tool. So are its attributes; one that is not recorded needs none. */
+  #end(span: Span, subject: CallSubject, outcome: string, toAttributes: () => Attributes): void {
+    if (!span.isRecording()) return;
     const { method, tool } = this.#names.bound(subject, outcome);
     if (tool !== undefined) span.updateName(`${method} ${tool}`);
-    span.setAttributes({ ...subjectAttributes(subject), ...outcomeAttributes(outcome), ...more });
+    span.setAttributes(toAttributes());
     if (!isGood(outcome)) span.setStatus({ code: SpanStatusCode.ERROR });
     span.end();
   }
