@@ -16,6 +16,7 @@ const servers = { meta: { command: process.execPath, args: [fixture('tells-meta'
 const trace = { id: '4bf92f3577b34da6a3ce929d0e0e4736', span: '00f067aa0ba902b7' };
 const other = { id: 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa', span: 'bbbbbbbbbbbbbbbb' };
 const traceparent = ({ id, span }: typeof trace, flags = '01'): string => `00-${id}-${span}-${flags}`;
+const ofLegacy = { id: 'cccccccccccccccccccccccccccccccc', span: 'dddddddddddddddd' };
 
 /** The packages of OpenTelemetry need one newer than the oldest that Notebridge runs on. */
 const isNewEnough = Number(process.versions.node.split('.')[0]) >= 23;
@@ -90,6 +91,10 @@ describe('a trace', () => {
       await call('fails');
       await call('refuses');
       const agent = openModernAgent(hub, () => token);
+      const legacy = await openLegacyAgent(hub, () => token, { traceparent: traceparent(ofLegacy) });
+      expect(metaOf(await legacy('tools/call', { name: 'meta__meta' })).traceparent).toMatch(`00-${ofLegacy.id}-`);
+      const both = await legacy('tools/call', { name: 'meta__meta', _meta: { traceparent: traceparent(other) } });
+      expect(metaOf(both).traceparent).toMatch(`00-${other.id}-`);
       const { result } = await agent('tools/call', { name: 'meta__meta', _meta: { traceparent: traceparent(trace), kept: 'as it came' } });
       expect(result?.structuredContent).toMatchObject({ kept: 'as it came' });
       const unsampled = await agent('tools/call', { name: 'meta__meta', _meta: { traceparent: traceparent(trace, '00') } });
@@ -108,6 +113,9 @@ describe('a trace', () => {
         ['server', 'remote_error', undefined],
       ]);
       const ofTrace = collector.spans.filter(({ traceId }) => traceId === trace.id);
+      const linked = collector.spans.filter(({ links }) => links.length > 0);
+      expect(linked.map(({ traceId, links }) => [traceId, links])).toEqual([[other.id, [ofLegacy.id]]]);
+      expect(collector.spans.find(({ parentId }) => parentId === ofLegacy.span)).toMatchObject({ traceId: ofLegacy.id, kind: 'server' });
       expect(ofTrace.map(({ kind, parentId }) => [kind, parentId === trace.span]).sort()).toEqual([
         ['client', false],
         ['server', true],

@@ -74,6 +74,7 @@ export class HttpSession {
       principal,
       maxInFlight: limits.maxInFlight,
       sendDuring: (id, message) => this.#sendDuring(id, message),
+      traceOf: (id) => this.#pending.get(idKey(id))?.exchange.trace,
     });
   }
 
