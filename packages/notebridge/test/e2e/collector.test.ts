@@ -18,6 +18,7 @@ describe('a real OpenTelemetry collector', () => {
   it('gets one trace, from the agent through code mode to the server', { timeout: 300_000 }, async ({ skip }) => {
     if (program === undefined) return skip(why);
     const node = await newerNode();
+    const beganMs = Date.now();
     await using collector = await OtelCollector.start(program);
     await (async () => {
       await using hub = await ServedHub.start({
@@ -46,6 +47,10 @@ describe('a real OpenTelemetry collector', () => {
     expect(sent).toMatchObject({ traceId: trace.id, parentId: called?.spanId });
     expect(execute?.attributes).toMatchObject({ 'gen_ai.tool.name': 'execute_code', 'notebridge.outcome': 'ok' });
     expect(sent?.attributes).toMatchObject({ 'notebridge.server': 'meta', 'network.transport': 'pipe' });
+    const times = [beganMs, execute, called, sent].map((each) => (typeof each === 'object' ? each.startMs : Number(each)));
+    times.push(...[sent, called, execute].map((each) => Number(each?.endMs)), Date.now());
+    // A beginning is a whole millisecond of the clock, an end is reckoned from it.
+    for (const [index, ms] of times.entries()) expect(ms, String(times)).toBeGreaterThanOrEqual((times[index - 1] ?? 0) - 2);
     expect(collector.text).toMatch(/service\.name: Str\(notebridge\)/);
     expect(collector.text).not.toMatch(/in the arguments|generated|structuredContent/);
   });

@@ -13,6 +13,8 @@ export interface WrittenSpan {
   traceState: string;
   name: string;
   kind: string;
+  startMs: number;
+  endMs: number;
   attributes: Record<string, string>;
 }
 
@@ -84,6 +86,7 @@ function spansIn(text: string): WrittenSpan[] {
   const [, ...spans] = text.split(/^Span #\d+$/m);
   return spans.map((span) => {
     const field = (name: string): string => new RegExp(`^ +${name} *: (.*)$`, 'm').exec(span)?.[1]?.trim() ?? '';
+    const time = (name: string): number => Date.parse(field(name).replace(/^(\S+) (\S+) .*/, '$1T$2Z'));
     const attributes = Array.from(span.matchAll(/^ +-> (\S+): \w+\((.*)\)$/gm), ([, name = '', value = '']) => [name, value]);
     return {
       traceId: field('Trace ID'),
@@ -92,6 +95,8 @@ function spansIn(text: string): WrittenSpan[] {
       traceState: field('TraceState'),
       name: field('Name'),
       kind: field('Kind'),
+      startMs: time('Start time'),
+      endMs: time('End time'),
       attributes: Object.fromEntries(attributes),
     };
   });
