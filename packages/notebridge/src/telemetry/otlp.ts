@@ -3,20 +3,13 @@ import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-proto';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import { MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
-import {
-  BatchSpanProcessor,
-  ParentBasedSampler,
-  type Sampler,
-  SamplingDecision,
-  type SpanProcessor,
-  TraceIdRatioBasedSampler,
-  TracerProvider,
-} from '@opentelemetry/sdk-trace';
+import { BatchSpanProcessor, RandomIdGenerator, type Sampler, SamplingDecision, TraceIdRatioBasedSampler } from '@opentelemetry/sdk-trace';
 import type { OtlpSettings } from '../core/otlp-settings.js';
 import type { Telemetry } from '../core/telemetry.js';
 import { settlesWithin } from '../util/settles-within.js';
 import { BoundedNames } from './bounded-names.js';
 import { CallDurations } from './call-durations.js';
+import type { SpanMaking } from './call-span.js';
 import { CallSpans } from './call-spans.js';
 import { CallTelemetry } from './call-telemetry.js';
 import { SpanRoom } from './span-room.js';
@@ -75,10 +68,22 @@ export function createOtlp({ settings, logger, version }: CreateOtlpOptions): Te
       scheduledDelayMillis: settings.intervalMs,
       exportTimeoutMillis: exportMs + 1000,
     });
-    const sampler = new ParentBasedSampler({ root: whileRoom(room, new TraceIdRatioBasedSampler(settings.sampleRatio)) });
-    const provider = new TracerProvider({ resource, sampler, spanProcessors: [intoRoom(room, batches)] });
-    providers.push(provider);
-    return new CallSpans(provider.getTracer('notebridge', version), new BoundedNames());
+    providers.push({
+      shutdown: () => {
+        room.close();
+        return batches.shutdown();
+      },
+    });
+    const making: SpanMaking = {
+      ids: new RandomIdGenerator(),
+      sampler: whileRoom(room, new TraceIdRatioBasedSampler(settings.sampleRatio)),
+      resource,
+      instrumentationScope: { name: 'notebridge', version },
+      onEnd: (span) => {
+        if (room.take()) batches.onEnd(span);
+      },
+    };
+    return new CallSpans(making, new BoundedNames());
   };
 
   const startMetrics = (): CallDurations => {
@@ -115,20 +120,6 @@ function whileRoom(room: SpanRoom, sampler: Sampler): Sampler {
       return { decision: SamplingDecision.NOT_RECORD };
     },
     toString: () => sampler.toString(),
-  };
-}
-
-function intoRoom(room: SpanRoom, batches: SpanProcessor): SpanProcessor {
-  return {
-    onStart: () => {},
-    onEnd: (span) => {
-      if (room.take()) batches.onEnd(span);
-    },
-    forceFlush: () => batches.forceFlush(),
-    shutdown: () => {
-      room.close();
-      return batches.shutdown();
-    },
   };
 }
 
