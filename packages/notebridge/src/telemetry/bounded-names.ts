@@ -17,16 +17,21 @@ export class BoundedNames {
   bound(subject: CallSubject, outcome: string, of = ''): CallSubject {
     const { method, server, tool } = subject;
     if (server === undefined && tool === undefined) return subject;
-    const name = JSON.stringify([method, server, tool]);
-    const isReal = this.#known.has(name) || hasAnswered(outcome);
-    const key = name + of;
-    const isKnown = this.#known.has(key);
-    if (isKnown || (isReal && this.#known.size < this.#most)) {
-      if (!isKnown) this.#known.add(name).add(key);
+    const name = keyOf(subject, '');
+    const key = of === '' ? name : keyOf(subject, of);
+    if (this.#known.has(key)) return subject;
+    const isReal = hasAnswered(outcome) || this.#known.has(name);
+    if (isReal && this.#known.size < this.#most) {
+      this.#known.add(name).add(key);
       return subject;
     }
     return { method, server: server && otherLabel, tool: tool && otherLabel };
   }
+}
+
+/** No two subjects have the same: where the name of the server ends is told by its length. */
+function keyOf({ method, server, tool }: CallSubject, of: string): string {
+  return `${of}\n${method}\n${server?.length}\n${server}${tool === undefined ? '' : `\n${tool}`}`;
 }
 
 /** What was refused, or went wrong on its way, may be about a tool that does not exist. */

@@ -1,6 +1,6 @@
 import type { Attributes, Histogram, Meter } from '@opentelemetry/api';
 import { BoundedNames } from './bounded-names.js';
-import { type CallSubject, durationBoundaries, outcomeAttributes, subjectAttributes } from './conventions.js';
+import { type CallSubject, durationAttributes, durationBoundaries } from './conventions.js';
 
 /** How long calls took, as histograms with few labels. */
 export class CallDurations {
@@ -36,5 +36,5 @@ function record(
   { outcome, durationMs }: { outcome: string; durationMs: number },
 ): void {
   const bound = names.bound(subject, outcome, outcome);
-  histogram.record(durationMs / 1000, { ...subjectAttributes(bound), ...outcomeAttributes(outcome) });
+  histogram.record(durationMs / 1000, durationAttributes(bound, outcome));
 }

@@ -1,24 +1,17 @@
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
-import {
-  type Attributes,
-  type Link,
-  ROOT_CONTEXT,
-  type Span,
-  type SpanContext,
-  SpanKind,
-  SpanStatusCode,
-  type Tracer,
-  trace,
-} from '@opentelemetry/api';
+import { type Attributes, type Link, type SpanContext, SpanKind } from '@opentelemetry/api';
 import type { BegunCall } from '../core/call-observer.js';
 import type { OutgoingCall } from '../core/telemetry.js';
 import { codeModeServer } from '../core/tool-address.js';
 import type { BoundedNames } from './bounded-names.js';
-import { type CallSubject, doorAttributes, isGood, outcomeAttributes, subjectAttributes, wayAttributes } from './conventions.js';
+import { CallSpan, type SpanMaking } from './call-span.js';
+import { type CallSubject, clientAttributes, isGood, serverAttributes } from './conventions.js';
 import { type CarriedTrace, parseTraceContext, withTraceContext } from './trace-context.js';
 
 /** Code may run on, and call, after the call that asked for it was answered: so many of these are remembered. */
 const maxEnded = 1000;
+
+const noLinks: readonly Link[] = [];
 
 /** Ends a span. */
 export type EndSpan = (outcome: string, statusCode?: string) => void;
@@ -28,15 +21,15 @@ export type EndSpan = (outcome: string, statusCode?: string) => void;
  * no span.
  */
 export class CallSpans {
-  readonly #tracer: Tracer;
+  readonly #making: SpanMaking;
   readonly #names: BoundedNames;
   /** By the id of the call. */
-  readonly #running = new Map<string, Span>();
+  readonly #running = new Map<string, CallSpan>();
   /** Of executions of code, the oldest first. */
   readonly #ended = new Map<string, SpanContext>();
 
-  constructor(tracer: Tracer, names: BoundedNames) {
-    this.#tracer = tracer;
+  constructor(making: SpanMaking, names: BoundedNames) {
+    this.#making = making;
     this.#names = names;
   }
 
@@ -47,47 +40,35 @@ export class CallSpans {
     const carried = carriedIn(message);
     const ofHeaders = headers && parseTraceContext(headers);
     const above = (parent && this.#contextOf(parent.callId)) ?? (carried && parseTraceContext(carried)) ?? ofHeaders;
-    const attributes = doorAttributes(begun);
-    const links = toLinks(ofHeaders, above);
-    const span = this.#start(subject, { kind: SpanKind.SERVER, attributes, links }, above);
+    const span = new CallSpan(this.#making, { name: subject.method, kind: SpanKind.SERVER, above, links: toLinks(ofHeaders, above) });
     this.#running.set(callId, span);
     return (outcome) => {
       if (this.#running.get(callId) === span) this.#running.delete(callId);
-      if (address?.server === codeModeServer) this.#remember(callId, span.spanContext());
-      this.#end(span, subject, { outcome });
+      if (address?.server === codeModeServer) this.#remember(callId, span.context);
+      this.#end(span, subject, outcome, () => serverAttributes(begun, subject, outcome));
     };
   }
 
   /** Undefined: the call that it belongs to has no span. */
   beginOutgoing(call: OutgoingCall, subject: CallSubject): { params: JsonObject; end: EndSpan } | undefined {
-    const above = this.#running.get(call.callId)?.spanContext();
+    const above = this.#running.get(call.callId)?.context;
     if (above === undefined) return undefined;
-    const attributes = wayAttributes(call);
-    const span = this.#start(subject, { kind: SpanKind.CLIENT, attributes }, above);
-    const end: EndSpan = (outcome, statusCode) => {
-      // By the conventions the code is the type of the error, where there is one.
-      const refused = statusCode === undefined ? {} : { 'rpc.response.status_code': statusCode, 'error.type': statusCode };
-      this.#end(span, subject, { outcome, more: refused });
-    };
-    return { params: withTraceContext(call.params, span.spanContext()), end };
+    const span = new CallSpan(this.#making, { name: subject.method, kind: SpanKind.CLIENT, above, links: noLinks });
+    const end: EndSpan = (outcome, statusCode) =>
+      this.#end(span, subject, outcome, () => clientAttributes(call, subject, { outcome, statusCode }));
+    return { params: withTraceContext(call.params, span.context), end };
   }
 
-  #start({ method }: CallSubject, options: Parameters<Tracer['startSpan']>[1], above: SpanContext | undefined): Span {
-    const parent = above === undefined ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, above);
-    return this.#tracer.startSpan(method, options, parent);
-  }
-
-  /** Named at its end: by then it is known whether there is such a tool. */
-  #end(span: Span, subject: CallSubject, { outcome, more }: { outcome: string; more?: Attributes }): void {
+  /** Named at its end: by then it is known whether there is such a tool. So are its attributes; one that is not recorded needs none. */
+  #end(span: CallSpan, subject: CallSubject, outcome: string, toAttributes: () => Attributes): void {
+    if (!span.isRecorded || span.ended) return;
     const { method, tool } = this.#names.bound(subject, outcome);
-    if (tool !== undefined) span.updateName(`${method} ${tool}`);
-    span.setAttributes({ ...subjectAttributes(subject), ...outcomeAttributes(outcome), ...more });
-    if (!isGood(outcome)) span.setStatus({ code: SpanStatusCode.ERROR });
-    span.end();
+    const name = tool === undefined ? method : `${method} ${tool}`;
+    span.end({ name, attributes: toAttributes(), isGood: isGood(outcome) });
   }
 
   #contextOf(callId: string): SpanContext | undefined {
-    return this.#running.get(callId)?.spanContext() ?? this.#ended.get(callId);
+    return this.#running.get(callId)?.context ?? this.#ended.get(callId);
   }
 
   #remember(callId: string, context: SpanContext): void {
@@ -103,6 +84,6 @@ function carriedIn({ _meta }: JsonObject): CarriedTrace | undefined {
 }
 
 /** The trace of the connection, where the call itself belongs to another. */
-function toLinks(ofHeaders: SpanContext | undefined, above: SpanContext | undefined): Link[] {
-  return ofHeaders === undefined || ofHeaders === above ? [] : [{ context: ofHeaders }];
+function toLinks(ofHeaders: SpanContext | undefined, above: SpanContext | undefined): readonly Link[] {
+  return ofHeaders === undefined || ofHeaders === above ? noLinks : [{ context: ofHeaders }];
 }

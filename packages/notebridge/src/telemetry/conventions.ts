@@ -41,19 +41,45 @@ export function subjectOfOutgoing({ method, params, server }: OutgoingCall): Cal
   return { method: toMethod(method), server: toLabel(server), tool };
 }
 
-/** Attributes of the span and of the duration of a call alike. */
-export function subjectAttributes({ method, server, tool }: CallSubject): Attributes {
-  return {
-    'mcp.method.name': method,
-    ...(method === 'tools/call' && { 'gen_ai.operation.name': 'execute_tool' }),
-    ...(tool !== undefined && { 'gen_ai.tool.name': tool }),
-    ...(server !== undefined && { 'notebridge.server': server }),
-  };
+/** Of a duration. Written without copies, as those of spans are: they are made for each call. */
+export function durationAttributes(subject: CallSubject, outcome: string): Attributes {
+  return addOutcome(addSubject({}, subject), outcome);
+}
+
+/** Of the span of a call that came in by a door. */
+export function serverAttributes({ context: { caller, callId } }: BegunCall, subject: CallSubject, outcome: string): Attributes {
+  const { door, sessionId } = caller;
+  const attributes: Attributes = { 'mcp.session.id': sessionId, 'notebridge.door': door, 'notebridge.call_id': toLabel(callId) };
+  return addOutcome(addSubject(addTransport(attributes, transportOf[door]), subject), outcome);
+}
+
+/** Of the span of a request to a server: the way there, and in which version of the protocol. `statusCode`: by which the server refused. */
+export function clientAttributes(
+  { url, protocolVersion }: OutgoingCall,
+  subject: CallSubject,
+  { outcome, statusCode }: { outcome: string; statusCode: string | undefined },
+): Attributes {
+  const attributes = addTransport({ 'mcp.protocol.version': protocolVersion }, url === undefined ? 'pipe' : 'tcp');
+  if (url !== undefined) addPlace(attributes, url);
+  addOutcome(addSubject(attributes, subject), outcome);
+  // By the conventions the code is the type of the error, where there is one.
+  if (statusCode !== undefined) attributes['rpc.response.status_code'] = attributes['error.type'] = statusCode;
+  return attributes;
+}
+
+function addSubject(attributes: Attributes, { method, server, tool }: CallSubject): Attributes {
+  attributes['mcp.method.name'] = method;
+  if (method === 'tools/call') attributes['gen_ai.operation.name'] = 'execute_tool';
+  if (tool !== undefined) attributes['gen_ai.tool.name'] = tool;
+  if (server !== undefined) attributes['notebridge.server'] = server;
+  return attributes;
 }
 
 /** How it ended. A call that waits for a person has not failed. */
-export function outcomeAttributes(outcome: string): Attributes {
-  return { 'notebridge.outcome': outcome, ...(!isGood(outcome) && { 'error.type': outcome }) };
+function addOutcome(attributes: Attributes, outcome: string): Attributes {
+  attributes['notebridge.outcome'] = outcome;
+  if (!isGood(outcome)) attributes['error.type'] = outcome;
+  return attributes;
 }
 
 export function isGood(outcome: string): boolean {
@@ -68,23 +94,7 @@ export function toKnownOutcome(outcome: string): string {
 
 type Transport = 'pipe' | 'tcp' | undefined;
 
-/** By which door it came. A call of the program itself has no transport. */
-export function doorAttributes({ context: { caller, callId } }: BegunCall): Attributes {
-  const { door, sessionId } = caller;
-  const transport = transportOf[door];
-  return {
-    'mcp.session.id': sessionId,
-    'notebridge.door': door,
-    'notebridge.call_id': toLabel(callId),
-    ...transportAttributes(transport),
-  };
-}
-
-/** By which way it goes to a server, and in which version of the protocol. */
-export function wayAttributes({ url, protocolVersion }: OutgoingCall): Attributes {
-  return { 'mcp.protocol.version': protocolVersion, ...placeOf(url), ...transportAttributes(url === undefined ? 'pipe' : 'tcp') };
-}
-
+/** Of a door. A call of the program itself has none. */
 const transportOf: Record<BegunCall['context']['caller']['door'], Transport> = {
   stdio: 'pipe',
   http: 'tcp',
@@ -93,15 +103,17 @@ const transportOf: Record<BegunCall['context']['caller']['door'], Transport> = {
   library: undefined,
 };
 
-function transportAttributes(transport: Transport): Attributes {
-  if (transport === undefined) return {};
-  return { 'network.transport': transport, ...(transport === 'tcp' && { 'network.protocol.name': 'http' }) };
+function addTransport(attributes: Attributes, transport: Transport): Attributes {
+  if (transport !== undefined) attributes['network.transport'] = transport;
+  if (transport === 'tcp') attributes['network.protocol.name'] = 'http';
+  return attributes;
 }
 
-function placeOf(url: string | undefined): Attributes {
-  if (url === undefined || !URL.canParse(url)) return {};
+function addPlace(attributes: Attributes, url: string): void {
+  if (!URL.canParse(url)) return;
   const { hostname, port, protocol } = new URL(url);
-  return { 'server.address': hostname, 'server.port': Number(port) || (protocol === 'https:' ? 443 : 80) };
+  attributes['server.address'] = hostname;
+  attributes['server.port'] = Number(port) || (protocol === 'https:' ? 443 : 80);
 }
 
 function toMethod(method: string): string {

@@ -3,14 +3,16 @@ import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-proto';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import { MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
-import { BatchSpanProcessor, ParentBasedSampler, TraceIdRatioBasedSampler, TracerProvider } from '@opentelemetry/sdk-trace';
+import { BatchSpanProcessor, RandomIdGenerator, type Sampler, SamplingDecision, TraceIdRatioBasedSampler } from '@opentelemetry/sdk-trace';
 import type { OtlpSettings } from '../core/otlp-settings.js';
 import type { Telemetry } from '../core/telemetry.js';
 import { settlesWithin } from '../util/settles-within.js';
 import { BoundedNames } from './bounded-names.js';
 import { CallDurations } from './call-durations.js';
+import type { SpanMaking } from './call-span.js';
 import { CallSpans } from './call-spans.js';
 import { CallTelemetry } from './call-telemetry.js';
+import { SpanRoom } from './span-room.js';
 import { CollectorWatch, watchExporter } from './watched-exporter.js';
 
 /** How long one batch may take, with its retries. Milliseconds. */
@@ -19,6 +21,8 @@ const exportMs = 3000;
 const lastExportMs = 3000;
 /** Spans that wait to be sent; further ones are dropped. */
 const maxQueued = 2048;
+/** Batches under way at once: at the end all that waits goes out together, beside one that may be on its way. */
+const concurrencyLimit = 8;
 /** More than the label sets that are made; what the SDK would do beyond is never needed. */
 const cardinality = 4000;
 
@@ -42,7 +46,7 @@ export function createOtlp({ settings, logger, version }: CreateOtlpOptions): Te
     url: toUrl(endpoint, path),
     headers: settings.headers,
     timeoutMillis: exportMs,
-    concurrencyLimit: 4,
+    concurrencyLimit,
   });
   const watchOf = (what: string) => ({
     watch: new CollectorWatch(logger, `${what} to ${new URL(endpoint).origin}`),
@@ -50,17 +54,36 @@ export function createOtlp({ settings, logger, version }: CreateOtlpOptions): Te
   });
 
   const startTraces = (): CallSpans => {
+    const room = new SpanRoom({ most: maxQueued, logger, origin: new URL(endpoint).origin });
     const exporter = watchExporter(new OTLPTraceExporter(optionsFor('v1/traces')), watchOf('Traces'));
-    const processor = new BatchSpanProcessor({
-      exporter,
+    const batches = new BatchSpanProcessor({
+      exporter: {
+        export: (spans, onResult) => {
+          room.free(spans.length);
+          exporter.export(spans, onResult);
+        },
+        shutdown: () => exporter.shutdown(),
+      },
       maxQueueSize: maxQueued,
       scheduledDelayMillis: settings.intervalMs,
       exportTimeoutMillis: exportMs + 1000,
     });
-    const sampler = new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(settings.sampleRatio) });
-    const provider = new TracerProvider({ resource, sampler, spanProcessors: [processor] });
-    providers.push(provider);
-    return new CallSpans(provider.getTracer('notebridge', version), new BoundedNames());
+    providers.push({
+      shutdown: () => {
+        room.close();
+        return batches.shutdown();
+      },
+    });
+    const making: SpanMaking = {
+      ids: new RandomIdGenerator(),
+      sampler: whileRoom(room, new TraceIdRatioBasedSampler(settings.sampleRatio)),
+      resource,
+      instrumentationScope: { name: 'notebridge', version },
+      onEnd: (span) => {
+        if (room.take()) batches.onEnd(span);
+      },
+    };
+    return new CallSpans(making, new BoundedNames());
   };
 
   const startMetrics = (): CallDurations => {
@@ -85,6 +108,18 @@ export function createOtlp({ settings, logger, version }: CreateOtlpOptions): Te
       closing ??= settlesWithin(Promise.allSettled(providers.map((provider) => provider.shutdown())), lastExportMs);
       await closing;
     },
+  };
+}
+
+/** Begins no trace that there is no room for. Those that callers record are not ours to refuse. */
+function whileRoom(room: SpanRoom, sampler: Sampler): Sampler {
+  return {
+    shouldSample: (...asked) => {
+      const result = sampler.shouldSample(...asked);
+      if (result.decision === SamplingDecision.NOT_RECORD || room.admits()) return result;
+      return { decision: SamplingDecision.NOT_RECORD };
+    },
+    toString: () => sampler.toString(),
   };
 }
 

@@ -1,4 +1,5 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -15,6 +16,7 @@ const fixture = (name: string): string => fileURLToPath(new URL(`../fixtures/ser
 const servers = { meta: { command: process.execPath, args: [fixture('tells-meta')] } };
 const trace = { id: '4bf92f3577b34da6a3ce929d0e0e4736', span: '00f067aa0ba902b7' };
 const other = { id: 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa', span: 'bbbbbbbbbbbbbbbb' };
+const ofLegacy = { id: 'cccccccccccccccccccccccccccccccc', span: 'dddddddddddddddd' };
 const traceparent = ({ id, span }: typeof trace, flags = '01'): string => `00-${id}-${span}-${flags}`;
 
 /** The packages of OpenTelemetry need one newer than the oldest that Notebridge runs on. */
@@ -89,6 +91,10 @@ describe('a trace', () => {
         (await hub.request(`/api/v1/mcp/proxy/meta/tools/${tool}`, { token, headers, body: { arguments: {} } })).json();
       await call('fails');
       await call('refuses');
+      const legacy = await openLegacyAgent(hub, () => token, 'raw', { traceparent: traceparent(ofLegacy) });
+      expect(metaOf(await legacy('tools/call', { name: 'meta__meta' })).traceparent).toMatch(`00-${ofLegacy.id}-`);
+      const both = await legacy('tools/call', { name: 'meta__meta', _meta: { traceparent: traceparent(other) } });
+      expect(metaOf(both).traceparent).toMatch(`00-${other.id}-`);
       const agent = openModernAgent(hub, () => token);
       const { result } = await agent('tools/call', { name: 'meta__meta', _meta: { traceparent: traceparent(trace), kept: 'as it came' } });
       expect(result?.structuredContent).toMatchObject({ kept: 'as it came' });
@@ -107,6 +113,9 @@ describe('a trace', () => {
         ['client', '-32099', '-32099'],
         ['server', 'remote_error', undefined],
       ]);
+      const linked = collector.spans.filter(({ links }) => links.length > 0);
+      expect(linked.map(({ traceId, links }) => [traceId, links])).toEqual([[other.id, [ofLegacy.id]]]);
+      expect(collector.spans.find(({ parentId }) => parentId === ofLegacy.span)).toMatchObject({ traceId: ofLegacy.id, kind: 'server' });
       const ofTrace = collector.spans.filter(({ traceId }) => traceId === trace.id);
       expect(ofTrace.map(({ kind, parentId }) => [kind, parentId === trace.span]).sort()).toEqual([
         ['client', false],
@@ -232,6 +241,39 @@ describe('a collector', () => {
       await hub.logged('sent again');
       expect(collector.span('server', 'tools/call fails').isError).toBe(true);
       expect(hub.log().filter(({ msg }) => /^Traces/.test(String(msg)))).toHaveLength(2);
+    },
+    slow,
+  );
+});
+
+describe('more traces than a collector takes', () => {
+  it(
+    'are left out whole, and that is told once, and at the end with their number',
+    async () => {
+      const held: ServerResponse[] = [];
+      let isHeld = true;
+      await using collector = await OtlpReceiver.start((response) => (isHeld ? held.push(response) : response.end()));
+      await using hub = await startHub(collector.endpoint, { intervalMs: 100, metrics: false });
+      const agent = openModernAgent(hub, () => hub.ownerToken);
+      /** Calls until one of them is recorded, or is not. */
+      const callUntil = async (flags: string): Promise<void> => {
+        for (let round = 0; round < 300; round++) {
+          const replies = await Promise.all(Array.from({ length: 32 }, () => agent('tools/call', { name: 'meta__meta' })));
+          if (replies.some((reply) => String(metaOf(reply).traceparent).endsWith(`-${flags}`))) return;
+        }
+        throw new Error(`No call had the flags ${flags}.`);
+      };
+      await callUntil('00');
+      // A caller that records its own trace has decided: the flag stays, though nothing of it may arrive.
+      const recorded = await agent('tools/call', { name: 'meta__meta', _meta: { traceparent: traceparent(trace) } });
+      expect(metaOf(recorded).traceparent).toMatch(new RegExp(`^00-${trace.id}-[0-9a-f]{16}-01$`));
+      isHeld = false;
+      for (const response of held) response.end();
+      await callUntil('01');
+      expect(await hub.stop()).toBe(0);
+      const told = hub.log().flatMap(({ msg }) => /More traces than|left out: they did not fit/.exec(String(msg))?.[0] ?? []);
+      expect(told).toEqual(['More traces than', 'left out: they did not fit']);
+      expect(collector.spans.length).toBeGreaterThan(2048);
     },
     slow,
   );

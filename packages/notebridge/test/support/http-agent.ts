@@ -13,15 +13,20 @@ export interface AgentReply {
 /** Sends one message to the agents' door of a hub. A method that begins with `notifications/` is sent without an id. */
 export type SendMessage = (method: string, params?: JsonObject) => Promise<AgentReply>;
 
-/** A legacy agent. `asWhom` is asked for the token of each message, so that one session can be used with another token. */
-export async function openLegacyAgent(hub: ServedHub, asWhom: () => string | undefined, name = 'raw'): Promise<SendMessage> {
+/** A legacy agent. `asWhom` is asked for the token of each message, so that one session can be used with another token. `more`: headers. */
+export async function openLegacyAgent(
+  hub: ServedHub,
+  asWhom: () => string | undefined,
+  name = 'raw',
+  more: Record<string, string> = {},
+): Promise<SendMessage> {
   const opened = await post(hub, asWhom(), initialize(1, '2025-11-25', {}, name));
   const session = opened.headers.get('mcp-session-id') ?? 'none';
   await opened.text();
   let lastId = 1;
   return async (method, params = {}) => {
     const id = method.startsWith('notifications/') ? {} : { id: ++lastId };
-    const headers = { 'mcp-session-id': session, 'mcp-protocol-version': '2025-11-25' };
+    const headers = { 'mcp-session-id': session, 'mcp-protocol-version': '2025-11-25', ...more };
     return toReply(await post(hub, asWhom(), { jsonrpc: '2.0', ...id, method, params }, headers));
   };
 }

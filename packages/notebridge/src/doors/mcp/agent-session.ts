@@ -10,6 +10,7 @@ import type { ProviderEvent } from '../../core/provider.js';
 import type { Asker } from '../../core/questions.js';
 import { RequestContext } from '../../core/request-context.js';
 import { taskEvent } from '../../core/task-servers.js';
+import type { TraceHeaders } from '../../core/trace-headers.js';
 import { nameOfClient, type WatchedAgent } from '../../core/watched-agents.js';
 import type { Hub } from '../../hub.js';
 import type { Channel } from '../../rpc/message-stream.js';
@@ -39,6 +40,8 @@ export interface AgentSessionOptions {
    * like any other. Throws if it is a request that can't be sent. Left out: there is one way for all.
    */
   sendDuring?: ((request: RpcId, message: JsonObject) => boolean) | undefined;
+  /** The trace that the HTTP request belongs to with which this request came. Left out: the agent comes by another way. */
+  traceOf?: ((request: RpcId) => TraceHeaders | undefined) | undefined;
   /** True while the agent does not read: notifications are dropped then, and `catchUp` tells of them. Default: it reads. */
   isBehind?: (() => boolean) | undefined;
   /** Requests of this agent that may run at once. Default 1024. */
@@ -261,7 +264,8 @@ export class AgentSession implements WatchedAgent {
         ? toModernNotify({ notify: (...said) => this.#send(...said), notifyListens: (event) => this.#listens.notify(event), logLevel })
         : (notified: string, params?: JsonObject) => this.#notify(notified, params, logLevel, id);
     const asker = caller.era === 'modern' ? undefined : this.#asker;
-    return new RequestContext({ type, method, message, callId, cancellation, caller, notify, asker, requestId: id });
+    const trace = id === undefined ? undefined : this.#options.traceOf?.(id);
+    return new RequestContext({ type, method, message, callId, cancellation, caller, notify, asker, requestId: id, trace });
   }
 
   #nextCallId(): string {

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { Cancellation } from '../../core/cancellation.js';
+import { type TraceHeaders, toTraceHeaders } from '../../core/trace-headers.js';
 import { CallTimeouts } from '../../rpc/call-timeouts.js';
 import { printFrameInPieces } from '../../rpc/frames.js';
 import type { CallsUnderWay } from '../http/calls-under-way.js';
@@ -47,6 +48,11 @@ export class HttpExchange {
       if (!call.response.writableFinished) this.#underWay.cancel('The agent closed the connection.');
       this.#release();
     });
+  }
+
+  /** The trace that its request belongs to. */
+  get trace(): TraceHeaders | undefined {
+    return toTraceHeaders(this.#options.call.request.headers);
   }
 
   /** False once it was answered, or the agent hung up and has not come back. */

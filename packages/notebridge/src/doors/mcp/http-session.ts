@@ -75,6 +75,7 @@ export class HttpSession {
       maxInFlight: limits.maxInFlight,
       sendDuring: (id, message) => this.#sendDuring(id, message),
       disconnect: end,
+      traceOf: (id) => this.#pending.get(idKey(id))?.exchange.trace,
     });
   }
 
