@@ -75,6 +75,8 @@ export interface WholeCall extends Call {
   arguments_left_out?: boolean;
   result: unknown;
   result_left_out?: boolean;
+  /** What its caller was told, where it failed. */
+  error: string | null;
 }
 
 export interface Approval {

@@ -38,7 +38,8 @@ export function OneCall({ hub, id }: { hub: LiveHub; id: string }) {
           </Section>
           {value.state === 'running' ? null : (
             <Section title="Result" beside={<span class="soft">{size(value.bytes_out)}</span>}>
-              {value.result_left_out ? <NotKept /> : <Result result={value.result} />}
+              {value.error === null ? null : <Fault text={value.error} />}
+              {value.result_left_out ? <NotKept /> : value.error === null ? <Result result={value.result} /> : null}
             </Section>
           )}
         </>

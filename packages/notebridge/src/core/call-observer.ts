@@ -11,8 +11,8 @@ export interface BegunCall {
   label: string | undefined;
 }
 
-/** To be called once. `outcome`: as in the audit. `result`: undefined if the call failed. */
-export type EndCall = (outcome: string, result: unknown) => void;
+/** To be called once. `outcome`: as in the audit. `result`: undefined if the call failed. `error`: what its caller was told then. */
+export type EndCall = (outcome: string, result: unknown, error?: string) => void;
 
 /** Learns of each call while it runs, beside the audit, which learns of its end. */
 export interface CallObserver {

@@ -20,9 +20,9 @@ export class CallObservers implements CallObserver {
   begin(call: BegunCall): EndCall {
     const [first, ...others] = this.#all.filter(({ isOn }) => isOn).map((observer) => observer.begin(call));
     if (first !== undefined && others.length === 0) return first;
-    return (outcome, result) => {
-      first?.(outcome, result);
-      for (const end of others) end(outcome, result);
+    return (outcome, result, error) => {
+      first?.(outcome, result, error);
+      for (const end of others) end(outcome, result, error);
     };
   }
 }

@@ -180,7 +180,7 @@ function refuse(context: MiddlewareContext, error: unknown, { admission, audit, 
   const { method, message, caller } = context;
   const outcome = codeOf(error) ?? 'internal';
   const label = caller.principal?.kind === 'grant' ? admission.labelOf(caller.principal.grantId) : undefined;
-  if (observer?.isOn === true) observer.begin({ context, address: undefined, args: message, label })(outcome, undefined);
+  if (observer?.isOn === true) observer.begin({ context, address: undefined, args: message, label })(outcome, undefined, toldOf(error));
   audit?.add({
     context,
     method,
@@ -257,8 +257,8 @@ function run(
   let approvedBy: ApprovedBy | undefined;
   let isAsked = false;
   const endObserved = isObserved ? observer.begin({ context, address, args, label }) : undefined;
-  const end = (outcome: string, result: unknown): void => {
-    endObserved?.(outcome, result);
+  const end = (outcome: string, result: unknown, error?: string): void => {
+    endObserved?.(outcome, result, error);
     const durationMs = performance.now() - startedAt;
     audit?.add({ context, method: context.method, address, args, result, outcome, durationMs, endedAt: Date.now(), label, approvedBy });
     ticket?.release();
@@ -268,7 +268,7 @@ function run(
     return result;
   };
   const fail = (error: unknown): never => {
-    end(codeOf(error) ?? (error instanceof RemoteError ? 'remote_error' : 'internal'), undefined);
+    end(codeOf(error) ?? (error instanceof RemoteError ? 'remote_error' : 'internal'), undefined, toldOf(error));
     throw error;
   };
   const callApproved = async (asked: Promise<Approved | StillAsked | undefined>): Promise<Answered<JsonObject>> => {
@@ -301,6 +301,11 @@ function run(
   } catch (error) {
     return new Promise(() => fail(error));
   }
+}
+
+/** What the caller is told; of a fault of ours nothing. */
+function toldOf(error: unknown): string | undefined {
+  return error instanceof BridgeError || error instanceof RemoteError ? error.message : undefined;
 }
 
 function outcomeOf(result: JsonObject): string {

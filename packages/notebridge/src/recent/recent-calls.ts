@@ -61,7 +61,7 @@ export class RecentCalls implements CallObserver {
     const call = new SeenCall(String(++this.#lastId), begun, { keeps: this.#keeps });
     this.#running.set(call.id, call);
     this.changed.emit(call);
-    return (outcome, result) => this.#end(call, outcome, result);
+    return (outcome, result, error) => this.#end(call, outcome, result, error);
   }
 
   find(id: string): SeenCall | undefined {
@@ -83,9 +83,9 @@ export class RecentCalls implements CallObserver {
     return call;
   }
 
-  #end(call: SeenCall, outcome: string, result: unknown): void {
+  #end(call: SeenCall, outcome: string, result: unknown, error: string | undefined): void {
     if (!this.#running.delete(call.id)) return;
-    call.end(outcome, result, { keeps: this.#keeps });
+    call.end(outcome, result, { keeps: this.#keeps, error });
     if (outcome !== 'ok') this.#failed++;
     this.#ended.set(call.id, call);
     this.#kept.add(call);

@@ -39,6 +39,8 @@ export class SeenCall {
   /** Undefined while it runs. */
   outcome: string | undefined;
   durationMs: number | undefined;
+  /** What its caller was told, where it failed. */
+  error: string | undefined;
   #cancellation: BegunCall['context']['cancellation'] | undefined;
 
   constructor(id: string, begun: BegunCall, { keeps }: { keeps: boolean }) {
@@ -63,17 +65,20 @@ export class SeenCall {
     this.#cancellation?.cancel(reason, { callerWaits: true });
   }
 
-  end(outcome: string, result: unknown, { keeps }: { keeps: boolean }): void {
+  end(outcome: string, result: unknown, { keeps, error }: { keeps: boolean; error: string | undefined }): void {
     this.outcome = clip(outcome);
     this.#cancellation = undefined;
     this.durationMs = performance.now() - this.#startedAt;
     this.result = keep(result, keeps);
+    // It may quote what was sent.
+    this.error = keeps && error !== undefined ? clip(error) : undefined;
   }
 
   /** Gives up what was sent and answered; that there was a call stays. */
   forget(): void {
     this.args = gone(this.args);
     this.result = gone(this.result);
+    this.error = undefined;
   }
 }
 

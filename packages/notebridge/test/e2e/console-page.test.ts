@@ -177,7 +177,7 @@ describe.skipIf(executablePath === undefined)(`the console's page${executablePat
     await page.getByRole('button', { name: 'Issue' }).click();
     const token = (await page.getByRole('group', { name: 'Token of the new grant' }).textContent()) ?? '';
     expect((await hub.call('shop', 'read', {}, token)).answer).toMatchObject({ success: true });
-    await page.getByRole('button', { name: 'I have it' }).click();
+    await page.getByRole('button', { name: 'I have copied it' }).click();
     const row = page.getByRole('row').filter({ hasText: 'for the page' });
     await row.getByRole('button', { name: 'Revoke' }).click();
     await row.getByRole('button', { name: 'Revoke it now' }).click();

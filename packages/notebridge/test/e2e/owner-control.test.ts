@@ -77,6 +77,25 @@ describe('the owner’s API', () => {
     expect((await ask(`/grants/${String(grant.id)}`, { method: 'DELETE' })).status).toBe(422);
   });
 
+  it('says of a call that failed what its caller was told', async () => {
+    const { token, id } = await hub.grant('--allow', 'notes:*');
+    const { answer } = await hub.call('shop', 'read', {}, token);
+    const [last] = (await ask('/calls?limit=1')).answer.calls as JsonObject[];
+    const { error } = (await ask(`/calls/${String(last?.id)}`)).answer;
+    expect(error).toMatch(/^Denied: /);
+    expect(answer.error).toBe(error);
+    await ask(`/grants/${id}`, { method: 'DELETE' });
+  });
+
+  it('leaves nothing on a connection that is kept for further requests', async () => {
+    for (let times = 0; times < 15; times++) {
+      await ask('/logs');
+      await ask('/bindings');
+    }
+    // Node warns of the eleventh listener.
+    expect(hub.stderr).not.toContain('MaxListenersExceededWarning');
+  });
+
   it('keeps nothing of what was sent and answered where the config says so', async () => {
     const servers = { shop: { command: process.execPath, args: [fixtureServer('approvals.mjs'), '${HOME}/calls'] } };
     await using own = await ServedHub.start({ servers, notebridge: { keepCalls: false }, args: ['--notebook', 'none'] });

@@ -128,7 +128,9 @@ describe('the description of the owner’s API', () => {
     const there = { id: process?.notebooks[0]?.id ?? '' };
     expect(await askOther('post', '/notebooks/elsewhere/{id}/release', there, {})).toEqual({ holder: 'Of stdio' });
     await askOther('post', '/notebooks/elsewhere/{id}/end', there, { force: false });
-    expect(await askOther('get', '/notebooks/elsewhere', {})).toMatchObject({ processes: [{ notebooks: [] }] });
+    // The broker may have ended with it.
+    const { processes } = await askOther('get', '/notebooks/elsewhere', {});
+    expect((processes as { notebooks: unknown[] }[]).flatMap(({ notebooks }) => notebooks)).toEqual([]);
     await ofPage.run('stop', 'all');
     await untilBrokerEnded(ofPage.env.XDG_STATE_HOME ?? '');
     await ask('post', '/console/links', {});

@@ -25,11 +25,6 @@ export class NotebookRoutes {
   constructor(options: NotebookRoutesOptions) {
     this.#options = options;
     this.actions = {
-      address: ({ newAddress }, { request }) => {
-        if (newAddress === undefined) throw cannot('has no window of ours: open it by its own address');
-        // A page that is reached under another name is another site to the browser.
-        return { address: newAddress(`http://${request.headers.host}`) };
-      },
       release: (notebook) => ({ holder: leaseOf(notebook).release() ?? null }),
       lease: (notebook, context) => this.#setMayHold(notebook, context),
       answer: (notebook, context) => this.#answer(notebook, context),
@@ -54,6 +49,15 @@ export class NotebookRoutes {
         return { state: describe().state };
       },
     };
+  }
+
+  /** An address that opens a window, once. Rejects as `perform`. */
+  newAddress(context: HttpContext): Promise<unknown> {
+    return this.perform(({ newAddress }, { request }) => {
+      if (newAddress === undefined) throw cannot('has no window of ours: open it by its own address');
+      // A page that is reached under another name is another site to the browser.
+      return { address: newAddress(`http://${request.headers.host}`) };
+    }, context);
   }
 
   async list(): Promise<JsonObject> {

@@ -118,7 +118,10 @@ export function createOwnerDoor(
   const agentRoutes = new AgentRoutes({ agents, store: grants.store });
   add('/agents', () => agentRoutes.list());
   add('/agents/:id', (context) => agentRoutes.disconnect(context), ['DELETE']);
-  addNotebookRoutes(add, new NotebookRoutes({ ...watched, maxBodyBytes: app.maxBodyBytes }));
+  const notebookRoutes = new NotebookRoutes({ ...watched, maxBodyBytes: app.maxBodyBytes });
+  addNotebookRoutes(add, notebookRoutes);
+  // A secret that is meant to be read.
+  addExact('/notebooks/:id/address', (context) => notebookRoutes.newAddress(context), ['POST']);
   const lists = {
     servers: watchServers(servers),
     agents: (listener: () => void) => agents.changed.add(listener),

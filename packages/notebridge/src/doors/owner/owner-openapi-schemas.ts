@@ -144,10 +144,17 @@ export const ownerSchemas: JsonObject = {
     policy: object({ code_mode: orNull(text), approvals: truth, owner_can_approve: truth }),
   }),
   Call: object(call),
-  WholeCall: object({ ...call, arguments: anything, arguments_left_out: truth, result: anything, result_left_out: truth }, [
-    'arguments_left_out',
-    'result_left_out',
-  ]),
+  WholeCall: object(
+    {
+      ...call,
+      arguments: anything,
+      arguments_left_out: truth,
+      result: anything,
+      result_left_out: truth,
+      error: { ...orNull(text), description: 'What its caller was told, where it failed.' },
+    },
+    ['arguments_left_out', 'result_left_out'],
+  ),
   Calls: object({ calls: list(ref('Call')), totals }),
   Log: object({
     lines: list(object({ id: count, time, level: text, msg: text, fields: { type: 'object' } })),
