@@ -93,9 +93,9 @@ describe('a folder above the notebook that becomes a link while it is open', () 
     expect(await readFile(join(outside, 'x.ipynb'), 'utf8')).toBe(secret);
     expect(store.document.cells).toMatchObject([{ source: 'mine 299' }]);
     const error = await store.close().catch((thrown: unknown) => thrown);
-    // Closed while a link stood there: what was not saved is in a folder for temporary files.
+    // Closed while a link stood there: what was not saved is in a folder for temporary files, or beside the notebook if that is a folder again.
     const { rescuedTo } = (error as { data: { rescuedTo: string } } | undefined)?.data ?? {};
-    if (rescuedTo !== undefined) await rm(join(rescuedTo, '..'), { recursive: true });
+    if (rescuedTo !== undefined && !rescuedTo.startsWith(base)) await rm(join(rescuedTo, '..'), { recursive: true });
   });
 });
 
