@@ -119,7 +119,11 @@ function Opened({ hub, route: { view, names, query } }: { hub: LiveHub; route: R
       return first === undefined ? <Servers hub={hub} /> : <OneServer key={first} hub={hub} name={first} />;
     case 'try':
       return (
-        <Later key={view} load={async () => (await import('./views/try-out.js')).TryOut} props={{ hub, server: first, tool: second }} />
+        <Later
+          key={view}
+          load={async () => (await import('./views/try-out.js')).TryOut}
+          props={{ hub, server: first, tool: second, call: query.get('call') ?? undefined }}
+        />
       );
     case 'notebooks':
       return <Later key={view} load={async () => (await import('./views/notebooks-and-agents.js')).NotebooksAndAgents} props={{ hub }} />;

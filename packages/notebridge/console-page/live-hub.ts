@@ -175,7 +175,9 @@ export class LiveHub {
   #noteFault(error: unknown): void {
     if (!(error instanceof HubFault) || error.status !== 401) return;
     forget();
-    const why = this.isOwner ? 'the hub was started anew, or its twelve hours are over' : 'its grant has ended';
+    const why = this.isOwner
+      ? 'you signed out in another tab that shares it, the hub was started anew, or its twelve hours are over'
+      : 'its grant has ended';
     this.#set({ signedOut: `This tab is signed out: ${why}.` });
   }
 

@@ -105,9 +105,16 @@ export function Fault({ text }: { text: string | undefined }) {
   if (text === undefined) return null;
   return (
     <p class="fault" role="alert">
-      {lines(text)}
+      <Words text={lines(text)} />
     </p>
   );
+}
+
+/** A sentence of the hub: what stands between backticks is to be typed. */
+export function Words({ text }: { text: string }) {
+  const parts = text.split('`');
+  if (parts.length % 2 === 0) return <>{text}</>;
+  return <>{parts.map((part, index) => (index % 2 === 0 ? part : <code key={`${index} ${part}`}>{part}</code>))}</>;
 }
 
 /** One line of a `<dl class="facts">`. */

@@ -4,6 +4,7 @@ import { encodeName } from './route.js';
 /** Who this tab is to the hub: it was signed in by a code in its address, and keeps a token for as long as it is open. */
 
 const storageKey = 'notebridge-console';
+const leftState = 'signed-out';
 let token = readStored();
 
 /** What the hub answered in place of what was asked for. */
@@ -19,7 +20,10 @@ export class HubFault extends Error {
 /** Takes the code out of the address and signs in with it. Resolves with why this tab is not signed in, or undefined. */
 export async function enter(): Promise<string | undefined> {
   const code = new URLSearchParams(location.hash.slice(1)).get('code');
-  if (code === null) return token === undefined ? 'This page is opened by an address of its own.' : undefined;
+  if (code === null) {
+    if (token !== undefined) return undefined;
+    return history.state === leftState ? 'You have signed out.' : 'This page is opened by an address of its own.';
+  }
   // What stays in the browser's history opens nothing.
   history.replaceState(null, '', location.pathname);
   try {
@@ -51,6 +55,8 @@ export async function watch(grant: string): Promise<void> {
 export async function leave(): Promise<void> {
   const ended = send('/console/leave', { method: 'POST' });
   forget();
+  // Of this tab, also when it is loaded anew.
+  history.replaceState(leftState, '');
   // A hub that does not answer has forgotten the tab by itself.
   await ended.catch(() => {});
 }

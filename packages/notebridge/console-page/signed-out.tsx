@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { Fault, messageOf, Section, View } from './parts.js';
+import { Fault, messageOf, Section, View, Words } from './parts.js';
 import { watch } from './session.js';
 
 /** In place of the console, in a tab that may not see it. */
@@ -13,7 +13,9 @@ export function SignedOut({ why }: { why: string }) {
       </header>
       <main class="alone">
         <View title="Not signed in">
-          <p role="alert">{why}</p>
+          <p role="alert">
+            <Words text={why} />
+          </p>
           <p>
             In a terminal on the hub’s machine, run <code>notebridge console</code>. It opens this page signed in; each address it gives
             opens the console once, within 15 minutes.

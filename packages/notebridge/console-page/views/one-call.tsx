@@ -55,7 +55,7 @@ function Actions({ call: { id, state, server, tool } }: { call: Call }) {
     <p class="actions">
       {state === 'running' ? <Action work={() => ask(`/calls${pathOf(id, 'cancel')}`, { method: 'POST' })}>Cancel this call</Action> : null}
       {server === null || tool === null ? null : (
-        <a class="button" href={hrefOf('try', server, tool)}>
+        <a class="button" href={`${hrefOf('try', server, tool)}?${new URLSearchParams({ call: id })}`}>
           Try this tool out
         </a>
       )}

@@ -46,11 +46,11 @@ function Back() {
   );
 }
 
-function Facts({ server: { since, pid, restarts, in_flight: inFlight, expose, name } }: { server: Server }) {
+function Facts({ server: { since, pid, restarts, in_flight: inFlight, expose, name, status } }: { server: Server }) {
   return (
     <dl class="facts">
       <Fact name="Since">{clock(since)}</Fact>
-      <Fact name="Process">{pid ?? 'none of this machine'}</Fact>
+      <Fact name="Process">{pid ?? (status === 'running' ? 'none of this machine' : 'not running')}</Fact>
       <Fact name="Restarts">{digits(restarts)}</Fact>
       <Fact name="Under way">
         <a href={`${hrefOf('calls')}?${new URLSearchParams({ server: name })}`}>{count(inFlight, 'call')}</a>
@@ -80,7 +80,7 @@ function Control({ hub, server: { name, status, is_config: isConfig } }: { hub: 
           Restart
         </Action>
       )}
-      {status === 'stopped' ? null : (
+      {isDown ? null : (
         <Action key="stop" work={control('stop')}>
           Stop
         </Action>

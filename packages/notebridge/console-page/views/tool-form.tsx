@@ -1,3 +1,4 @@
+import { isJsonObject } from '@notebridge/kit/json';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { duration, lines, oneLine, pretty } from '../format.js';
 import { Box, Fault, messageOf, Section } from '../parts.js';
@@ -10,16 +11,22 @@ import { Result } from './result.js';
 interface ToolFormProps {
   server: string;
   tool: Tool;
+  /** An object as JSON, to begin with. */
+  given?: string | undefined;
   /** Told of each set of arguments that could be sent. */
   onArguments: (json: string) => void;
 }
 
 /** The arguments of one tool as a form or as JSON, the call, and its answer. */
-export function ToolForm({ server, tool, onArguments }: ToolFormProps) {
+export function ToolForm({ server, tool, given, onArguments }: ToolFormProps) {
   const fields = useMemo(() => fieldsOf(tool.input_schema), [tool]);
-  const [values, setValues] = useState<Values>(() => Object.fromEntries(fields.map(({ name, initial }) => [name, initial])));
+  const begun = useMemo(() => (given === undefined ? undefined : toValues(fields, given)), []);
+  const [values, setValues] = useState<Values>(() =>
+    begun !== undefined && 'values' in begun ? begun.values : Object.fromEntries(fields.map(({ name, initial }) => [name, initial])),
+  );
   // Text: what is typed as JSON, in place of the form.
-  const [text, setText] = useState<string | undefined>(fields.length === 0 ? '{}' : undefined);
+  const isTyped = fields.length === 0 || (begun !== undefined && 'without' in begun);
+  const [text, setText] = useState<string | undefined>(isTyped ? (given ?? '{}') : undefined);
   const [note, setNote] = useState<string>();
   const [isTried, setTried] = useState(false);
   const args = useMemo(() => (text === undefined ? toArguments(fields, values) : toTyped(text)), [fields, values, text]);
@@ -84,6 +91,7 @@ export function ToolForm({ server, tool, onArguments }: ToolFormProps) {
               {faults.json === undefined ? null : <span class="fault">{faults.json}</span>}
             </label>
           )}
+          {takesNothing(tool.input_schema) ? <p class="soft">It names no arguments.</p> : null}
           <Fault text={note} />
           <p class="actions">
             {call.isRunning ? (
@@ -105,6 +113,11 @@ export function ToolForm({ server, tool, onArguments }: ToolFormProps) {
       <Answer outcome={call.outcome} said={call.said} />
     </>
   );
+}
+
+function takesNothing(schema: unknown): boolean {
+  const { properties } = isJsonObject(schema) ? schema : {};
+  return properties === undefined || (isJsonObject(properties) && Object.keys(properties).length === 0);
 }
 
 function toTyped(text: string): { json: string } | { faults: Values } {

@@ -1,11 +1,13 @@
+import { printJson } from '@notebridge/kit/exact-json';
+import { isJsonObject } from '@notebridge/kit/json';
 import { useEffect, useState } from 'preact/hooks';
 import { lines, oneLine } from '../format.js';
 import type { LiveHub } from '../live-hub.js';
-import { Box, Fault, Json, messageOf, Nothing, Section, useHub, View } from '../parts.js';
+import { Box, Fault, Json, messageOf, Nothing, Section, useAnswer, useHub, View } from '../parts.js';
 import { hrefOf } from '../route.js';
 import { ask, pathOf } from '../session.js';
 import { spellingsOf } from '../try-out/same-call.js';
-import type { Server, Tool } from '../wire.js';
+import type { Server, Tool, WholeCall } from '../wire.js';
 import { Copy } from './copy.js';
 import { ToolForm } from './tool-form.js';
 
@@ -14,10 +16,13 @@ export function TryOut({
   hub,
   server: serverName,
   tool: toolName,
+  call,
 }: {
   hub: LiveHub;
   server: string | undefined;
   tool: string | undefined;
+  /** Whose arguments the form begins with. */
+  call: string | undefined;
 }) {
   useHub(hub);
   const { servers } = hub.told;
@@ -38,7 +43,7 @@ export function TryOut({
       <Fault text={fault} />
       <Hint server={server} serverName={serverName} tool={tool} toolName={toolName} />
       {server === undefined || tool === undefined ? null : (
-        <OneTool key={`${server.name}\0${tool.name}`} server={server.name} tool={tool} />
+        <OneTool key={`${server.name}\0${tool.name}\0${call ?? ''}`} server={server.name} tool={tool} call={call} />
       )}
     </View>
   );
@@ -104,8 +109,11 @@ function Hint({
   return tool === undefined ? <Nothing>It has no tool of this name (any more).</Nothing> : null;
 }
 
-function OneTool({ server, tool }: { server: string; tool: Tool }) {
+function OneTool({ server, tool, call }: { server: string; tool: Tool; call: string | undefined }) {
   const [json, setJson] = useState('{}');
+  const { value, fault } = useAnswer(async () => (call === undefined ? undefined : ask<WholeCall>(`/calls${pathOf(call)}`)), [call]);
+  const isAsking = call !== undefined && value === undefined && fault === undefined;
+  const given = isJsonObject(value?.arguments) ? printJson(value.arguments) : undefined;
   return (
     <>
       <Section
@@ -118,7 +126,8 @@ function OneTool({ server, tool }: { server: string; tool: Tool }) {
           <Json value={tool.input_schema} label="Schema of its arguments" />
         </details>
       </Section>
-      <ToolForm server={server} tool={tool} onArguments={setJson} />
+      <Fault text={fault} />
+      {isAsking ? null : <ToolForm server={server} tool={tool} given={given} onArguments={setJson} />}
       <Section title="The same call from elsewhere">
         {spellingsOf({ origin: location.origin, server, tool: tool.name, json }).map(({ title, text }) => (
           <div key={title}>

@@ -39,6 +39,7 @@ describe.skipIf(executablePath === undefined)(`the console's page${executablePat
     expect(await page.evaluate('document.cookie + JSON.stringify({ ...localStorage })')).toBe('{}');
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByRole('heading', { name: 'Not signed in' }).waitFor();
+    await page.getByText('You have signed out.').waitFor();
     await page.getByText('notebridge console').waitFor();
   });
 
@@ -102,6 +103,19 @@ describe.skipIf(executablePath === undefined)(`the console's page${executablePat
     expect(page.url()).toContain('outcome=ok');
     await page.getByLabel('Find').fill('no such call');
     await page.getByText('No call fits').waitFor();
+  });
+
+  it('tries a call again with what was sent', drivesBrowser, async () => {
+    await hub.call('everything', 'get-sum', { a: 2, b: 40 }, hub.ownerToken);
+    await using tab = await ConsoleTab.open(browser, hub);
+    const { page } = tab;
+    await page.getByRole('link', { name: 'Calls', exact: true }).click();
+    // Anywhere in the row.
+    await page.getByRole('row').filter({ hasText: 'get-sum' }).first().click();
+    await page.getByRole('link', { name: 'Try this tool out' }).click();
+    await expect.poll(() => page.getByLabel('a number', { exact: false }).first().inputValue()).toBe('2');
+    await page.getByRole('button', { name: 'Call', exact: true }).click();
+    await page.getByText('The sum of 2 and 40 is 42').waitFor();
   });
 
   it('stops a server, and starts it', drivesBrowser, async () => {

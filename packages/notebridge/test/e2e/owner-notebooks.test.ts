@@ -111,7 +111,7 @@ describe('the built-in notebook of a hub, for its owner', () => {
     expect(await owner.act('undo')).toMatchObject({ status: 200, undone: { change: 'insert', cell_id: newCellId } });
     expect(await call(first, 'get_cells')).not.toContain(newCellId);
     while ((await owner.notebook()).last_change !== null) await owner.act('undo');
-    expect(await owner.act('undo')).toMatchObject({ status: 409, detail: expect.stringContaining('no change that could be undone') });
+    expect(await owner.act('undo')).toMatchObject({ status: 409, detail: expect.stringContaining('no change of an agent') });
   });
 
   it('stops what runs, and begins with a fresh kernel', { timeout: slow }, async () => {

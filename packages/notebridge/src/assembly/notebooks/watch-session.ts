@@ -16,10 +16,12 @@ export function watchSession(session: Session): Required<Pick<WatchedNotebook, '
       return last && { change: last.action, cellId: last.cellId, agent: last.by.name };
     },
     undo: async () => {
+      if (session.journal.findLast() === undefined)
+        throw new BridgeError('nothing_to_undo', 'There is no change of an agent that could be taken back.');
       try {
         session.undoLast({ by });
       } catch (error) {
-        // Its cell runs, a person has changed it since, or there is none.
+        // Its cell runs, or a person has changed it since.
         throw new BridgeError('changed_since', `Not taken back: ${messageOf(error)}`, { cause: error });
       }
     },
