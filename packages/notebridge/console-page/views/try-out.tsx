@@ -11,6 +11,9 @@ import type { Server, Tool, WholeCall } from '../wire.js';
 import { Copy } from './copy.js';
 import { ToolForm } from './tool-form.js';
 
+/** What was chosen last: a person comes back to it. */
+let lastChoice: readonly string[] = [];
+
 /** Calls any tool, as the owner. */
 export function TryOut({
   hub,
@@ -26,6 +29,13 @@ export function TryOut({
 }) {
   useHub(hub);
   const { servers } = hub.told;
+  const only = servers.length === 1 ? servers[0]?.name : undefined;
+  useEffect(() => {
+    if (serverName !== undefined) lastChoice = toolName === undefined ? [serverName] : [serverName, toolName];
+    const choice = lastChoice.length > 0 ? lastChoice : only === undefined ? [] : [only];
+    // No step of its own for the browser's way back.
+    if (serverName === undefined && choice.length > 0) location.replace(hrefOf('try', ...choice));
+  }, [serverName, toolName, only]);
   const server = servers.find(({ name }) => name === serverName);
   const fault = useTools(hub, server);
   const tool = server?.tools?.find(({ name }) => name === toolName);
@@ -129,6 +139,10 @@ function OneTool({ server, tool, call }: { server: string; tool: Tool; call: str
       <Fault text={fault} />
       {isAsking ? null : <ToolForm server={server} tool={tool} given={given} onArguments={setJson} />}
       <Section title="The same call from elsewhere">
+        <p class="soft">
+          Code needs a token in <code>NOTEBRIDGE_TOKEN</code>: <a href={hrefOf('grants')}>issue a grant</a>, which gives the lines for a
+          notebook.
+        </p>
         {spellingsOf({ origin: location.origin, server, tool: tool.name, json }).map(({ title, text }) => (
           <div key={title}>
             <h3>{title}</h3>

@@ -116,6 +116,11 @@ describe.skipIf(executablePath === undefined)(`the console's page${executablePat
     await expect.poll(() => page.getByLabel('a number', { exact: false }).first().inputValue()).toBe('2');
     await page.getByRole('button', { name: 'Call', exact: true }).click();
     await page.getByText('The sum of 2 and 40 is 42').waitFor();
+    await page.getByRole('link', { name: 'issue a grant' }).click();
+    await page.getByRole('heading', { name: 'Grants', level: 1 }).waitFor();
+    // And back to where it was.
+    await page.getByRole('link', { name: 'Try out', exact: true }).click();
+    await page.getByRole('heading', { name: 'get-sum' }).waitFor();
   });
 
   it('stops a server, and starts it', drivesBrowser, async () => {
