@@ -7,7 +7,7 @@ import { asTyped } from '../own-command.js';
 export function grantCommand(): Command {
   const { json } = sharedOptions;
   const command = new Command('grant')
-    .description('issue a token for code in a kernel or for an agent; list and revoke them')
+    .description('issue a token for code in a kernel, an agent, or who only watches; list and revoke them')
     .addHelpText('after', () =>
       asTyped("\nFor example: export NOTEBRIDGE_TOKEN=$(notebridge grant --allow 'github:*' --ttl 8h --read-only)"),
     )
