@@ -9,6 +9,7 @@ const layers = [
     'bindings',
     'broker',
     'catalog',
+    'cluster',
     'code-mode',
     'config',
     'grants',

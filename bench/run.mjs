@@ -1,4 +1,4 @@
-// npm run bench [-- crossing|stdio|notebook|jupyter|jupyterlab|gateways|bindings|outputs|pages|questions|code-mode|watching] [--quick] [--rounds N] [the options of that bench]
+// npm run bench [-- crossing|stdio|notebook|jupyter|jupyterlab|gateways|bindings|outputs|pages|questions|code-mode|watching|cluster] [--quick] [--rounds N] [the options of that bench]
 // Without a name all of them run, one after the other, each in a process of its own.
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -16,6 +16,7 @@ const benches = [
   'questions',
   'code-mode',
   'watching',
+  'cluster',
 ];
 
 const [first = '', ...others] = process.argv.slice(2);

@@ -1,7 +1,7 @@
-// A vitest reporter: counts the results for the closing line of `npm test`, and lists every skipped test with its reason and every test
-// that passed only when it was tried again, with its first failure.
+// A vitest reporter: counts the results for the closing line of `npm test`, and lists what was skipped with its reason, every test that
+// passed only when it was tried again, with its first failure, and last, where a log that is cut still has it, everything that failed.
 // Give the reason where the test skips: `test(name, ({ skip }) => { skip(!hasPython, 'needs Python 3'); ... })`, or in a `beforeEach`
-// for a whole suite. A skip without a reason fails the run; that is how tests are forgotten.
+// for a whole suite; or, where its hooks could not run either, in the name of a suite that is skipped, behind a colon. A skip without a reason fails the run; that is how tests are forgotten.
 import { existsSync, writeFileSync } from 'node:fs';
 import { readJson } from './run.mjs';
 
@@ -17,18 +17,19 @@ export default class ClosingLineReporter {
     const having = (state) => tests.filter((test) => test.result().state === state);
     const suites = modules.flatMap((module) => [module, ...module.children.allSuites()]);
     // A file that can't be loaded, a hook that throws and a rejection that nobody handles have no test to count.
-    const failedElsewhere = suites.filter((suite) => suite.errors().length > 0).length + unhandledErrors.length;
+    const failedSuites = suites.filter((suite) => suite.errors().length > 0);
     // A test that never ended: the run was stopped, or its process died.
-    const unfinished = having('pending').length;
+    const unfinished = having('pending');
     const unexplained = this.#filtered ? [] : having('skipped').filter((test) => !reasonOf(test));
     if (!this.#filtered) listSkips(having('skipped'));
     listRetries(tests);
     if (unexplained.length > 0) {
       process.stdout.write(`${unexplained.length} skipped without a reason, which counts as failed: say why with skip('reason').\n`);
     }
+    listFailures([...failedSuites, ...having('failed')], unfinished, unhandledErrors);
     const counts = {
       passed: having('passed').length,
-      failed: having('failed').length + failedElsewhere + unfinished + unexplained.length,
+      failed: having('failed').length + failedSuites.length + unhandledErrors.length + unfinished.length + unexplained.length,
       skipped: having('skipped').length - unexplained.length,
     };
     if (process.env.NOTEBRIDGE_TEST_COUNTS) writeFileSync(process.env.NOTEBRIDGE_TEST_COUNTS, JSON.stringify(counts));
@@ -44,10 +45,35 @@ export function closingLine({ passed, failed, skipped }) {
   return `tests: ${passed} passed, ${failed} failed, ${skipped} skipped`;
 }
 
+/** One line for the tests of a file that are skipped for one reason. */
 function listSkips(tests) {
+  const alike = new Map();
   for (const test of tests) {
-    process.stdout.write(`skipped: ${test.module.relativeModuleId} > ${test.fullName}: ${reasonOf(test) ?? 'no reason given'}\n`);
+    const key = JSON.stringify([test.module.relativeModuleId, reasonOf(test) ?? 'no reason given']);
+    alike.set(key, [...(alike.get(key) ?? []), test]);
   }
+  for (const [key, same] of alike) {
+    const [file, reason] = JSON.parse(key);
+    const which = same.length === 1 ? ` > ${same[0].fullName}` : `, ${same.length} tests`;
+    process.stdout.write(`skipped: ${file}${which}: ${reason}\n`);
+  }
+}
+
+function listFailures(failed, unfinished, unhandledErrors) {
+  for (const each of failed) {
+    const errors = each.type === 'test' ? each.result().errors : each.errors();
+    process.stdout.write(`failed: ${whereOf(each)}: ${briefly(errors?.[0])}\n`);
+  }
+  for (const test of unfinished) process.stdout.write(`failed: ${whereOf(test)}: never ended\n`);
+  for (const error of unhandledErrors) process.stdout.write(`failed: nobody handled: ${briefly(error)}\n`);
+}
+
+function whereOf(each) {
+  return each.type === 'module' ? each.relativeModuleId : `${each.module.relativeModuleId} > ${each.fullName}`;
+}
+
+function briefly(error) {
+  return (error?.message ?? 'without a message').replaceAll(/\s+/g, ' ').slice(0, 1000);
 }
 
 function listRetries(tests) {
@@ -55,14 +81,16 @@ function listRetries(tests) {
     const { retryCount = 0 } = test.diagnostic() ?? {};
     if (retryCount === 0) continue;
     const [first] = test.result().errors ?? [];
-    const message = (first?.message ?? 'without a message').replaceAll(/\s+/g, ' ').slice(0, 300);
-    process.stdout.write(`tried again: ${test.module.relativeModuleId} > ${test.fullName}, ${retryCount}×; first it failed: ${message}\n`);
+    process.stdout.write(`tried again: ${whereOf(test)}, ${retryCount}×; first it failed: ${briefly(first)}\n`);
   }
 }
 
 function reasonOf(test) {
   for (let suite = test.parent; suite; suite = suite.parent) {
     if (suite.errors().length > 0) return 'its suite failed';
+    // A suite that is skipped as a whole says why in its name, behind a colon.
+    const why = suite.options?.mode === 'skip' ? /^.*?: (.+)$/.exec(suite.name)?.[1] : undefined;
+    if (why !== undefined) return why;
   }
   return test.result().note ?? (test.options.mode === 'todo' ? 'still to be written' : undefined);
 }

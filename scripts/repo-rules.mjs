@@ -4,6 +4,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { readJson, root, run, runMain, StepFailed } from './run.mjs';
+import { findPastRuntime } from './runtime-seam.mjs';
 import { findSameNames } from './same-names.mjs';
 
 const maxLines = 350;
@@ -12,7 +13,7 @@ const namesFile = 'scripts/export-names.json';
 const library = 'packages/notebridge/dist';
 
 /** Each rule answers with its complaints: what is wrong, and what to do. */
-const rules = { fileSizes, exportNames, sameNames, lockfile, machinePaths };
+const rules = { fileSizes, exportNames, sameNames, runtimeSeam, lockfile, machinePaths };
 
 await runMain(import.meta.url, async (args) => {
   const unknown = args.find((arg) => arg !== '--update');
@@ -82,6 +83,10 @@ function changeOf(kind, before, after) {
 
 function sameNames(files) {
   return findSameNames(files, readJson(join(root, 'scripts/same-names.json')));
+}
+
+function runtimeSeam(files) {
+  return findPastRuntime(files);
 }
 
 /** A lockfile that names hosts installs only where those answer, and `npm ci` refuses one without an entry for every platform. */

@@ -5,6 +5,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { dirname, join, relative, sep } from 'node:path';
 import { chromiumAdvice, findChromium } from './chromium.mjs';
 import { canInstall, installPackages, missingPackages } from './debian-packages.mjs';
+import { natsServer } from './nats-server.mjs';
 import { packageFolders, readJson, root, run, runMain, StepFailed, secondsSince } from './run.mjs';
 
 const oldestNode = [20, 19];
@@ -17,6 +18,7 @@ export async function setup({ chromium = false } = {}) {
   await step('program', buildReason(), 'npm run build', build);
   if (!chromium) return {};
   await systemPackages();
+  await nats();
   return { chromium: await browser() };
 }
 
@@ -30,6 +32,20 @@ async function systemPackages() {
   say(`system packages: apt-get install -y ${names.join(' ')} ... `);
   const { code } = await installPackages(names);
   process.stdout.write(code === 0 ? 'done\n' : `failed; the tests that need them are skipped. ${advice}\n`);
+}
+
+/** Here, once: test files that run side by side would each build it. The tests of clusters print why they are skipped where there is no Go. */
+async function nats() {
+  try {
+    const path = await natsServer();
+    say(
+      path
+        ? `nats-server: ${path}\n`
+        : 'nats-server: none, and the tests of clusters are skipped: there is no Go (https://go.dev/dl) to build it with\n',
+    );
+  } catch (error) {
+    throw new StepFailed(`nats-server could not be built: ${error instanceof Error ? error.message : error}`);
+  }
 }
 
 async function browser() {

@@ -34,8 +34,8 @@ async function runTests(args, folder) {
     ...(chromium ? { CHROMIUM_PATH: chromium } : {}),
     // Who asks for them gets each combination of the conformance suite, and each round of the questions that cross.
     ...Object.fromEntries(['conformance', 'questions'].filter(isAskedFor).map((name) => [`NOTEBRIDGE_${name.toUpperCase()}`, 'whole'])),
-    // A real collector takes minutes to build: whoever asks for it by name gets it.
-    ...(isAskedFor('collector') ? { NOTEBRIDGE_COLLECTOR: 'build' } : {}),
+    // A real collector, and Helm, take minutes to build: whoever asks for them by name gets them.
+    ...Object.fromEntries(['collector', 'chart'].filter(isAskedFor).map((name) => [`NOTEBRIDGE_${name.toUpperCase()}`, 'build'])),
   };
   const { code } = await runTool('vitest', 'vitest', ['run', ...reporters, ...args], { show: true, env });
   const counts = readCounts(countsFile);

@@ -32,12 +32,12 @@ export function streamableHttp({ path = '/mcp', headers = '', toName = (tool) =>
 }
 
 /** MCP over Streamable HTTP, as of 2026-07-28: no session; each request says whose it is, and its headers say what it is. */
-export function statelessHttp({ path = '/mcp', toName = (tool) => tool } = {}) {
+export function statelessHttp({ path = '/mcp', headers = '', toName = (tool) => tool } = {}) {
   const version = '2026-07-28';
   const key = (name) => `io.modelcontextprotocol/${name}`;
   const _meta = { [key('protocolVersion')]: version, [key('clientInfo')]: clientInfo, [key('clientCapabilities')]: {} };
   const method = 'tools/call';
-  const own = `${jsonOrEvents}mcp-protocol-version: ${version}\r\nmcp-method: ${method}\r\n`;
+  const own = `${jsonOrEvents}mcp-protocol-version: ${version}\r\nmcp-method: ${method}\r\n${headers}`;
   let lastId = 0;
   return async () => ({
     toRequest: (tool, args) => ({

@@ -154,7 +154,8 @@ function notebridge(name, { isGuarded, door, config = isGuarded ? {} : { notebri
   };
 }
 
-function toolProxy(token) {
+/** Calls of the tool proxy by the holder of a token; undefined: of nobody. */
+export function toolProxy(token) {
   return rest({
     toPath: (tool) => `/api/v1/mcp/proxy/echo/tools/${tool}`,
     headers: token === undefined ? '' : `authorization: Bearer ${token}\r\n`,

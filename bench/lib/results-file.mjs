@@ -19,6 +19,7 @@ const parts = [
   'code-mode-execute',
   'code-mode-check',
   'watching',
+  'cluster',
 ];
 
 /** Writes one part of results.md, and its rows among the aims; the others stay as they are. Each begins with a comment that names it. */

@@ -1,6 +1,12 @@
 import type { Server } from 'node:http';
 import { errnoOf } from './errno.js';
 
+/**
+ * Connections that wait until a busy process takes them; the system may allow fewer. With Node's 511, of thousands of pages that dial at once
+ * Linux resets some after seconds, though they saw themselves connected.
+ */
+export const listenBacklog = 4096;
+
 export interface BoundServers {
   port: number;
   servers: Server[];
@@ -42,7 +48,7 @@ async function listenOnIpv6(server: Server, port: number): Promise<Server | unde
 function listen(server: Server, port: number, host: string): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
-    server.listen({ port, host, exclusive: true }, () => {
+    server.listen({ port, host, exclusive: true, backlog: listenBacklog }, () => {
       server.off('error', reject);
       const address = server.address();
       resolve(typeof address === 'object' && address !== null ? address.port : port);

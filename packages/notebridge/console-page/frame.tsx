@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import { oneLine } from './format.js';
 import { Later } from './later.js';
 import type { LiveHub } from './live-hub.js';
 import { State, useHub } from './parts.js';
@@ -21,6 +22,7 @@ export function Frame({ hub, route }: { hub: LiveHub; route: Route }) {
         <p class="brand">
           <img src="/console/icon.svg" alt="" width="22" height="22" /> Notebridge
         </p>
+        <Which hub={hub} />
         <Menu hub={hub} route={route} />
         <Connection hub={hub} />
       </header>
@@ -32,11 +34,19 @@ export function Frame({ hub, route }: { hub: LiveHub; route: Route }) {
   );
 }
 
+/** Of several hubs, whose page this is. */
+function Which({ hub }: { hub: LiveHub }) {
+  useHub(hub);
+  const name = hub.told.report?.cluster?.hubs.find(({ is_this: isThis }) => isThis)?.name;
+  return name === undefined ? null : <p class="which soft">Hub {oneLine(name)}</p>;
+}
+
 function Menu({ hub, route }: { hub: LiveHub; route: Route }) {
   useHub(hub);
   const { isOwner, told } = hub;
   const waiting = isOwner ? told.approvals.length : (told.report?.approvals ?? 0);
-  const shown = views.filter(([name]) => isOwner || viewsOfWatchers.includes(name));
+  const cluster = told.report?.cluster;
+  const shown = views.filter(([name]) => (isOwner || viewsOfWatchers.includes(name)) && (name !== 'hubs' || cluster !== undefined));
   return (
     <nav aria-label="Views">
       <ul>
@@ -48,6 +58,11 @@ function Menu({ hub, route }: { hub: LiveHub; route: Route }) {
                 <span class="badge">
                   {waiting}
                   <span class="unseen"> waiting for {isOwner ? 'your' : 'the owner’s'} approval</span>
+                </span>
+              ) : null}
+              {name === 'hubs' && cluster !== undefined && cluster.text !== null ? (
+                <span class="badge">
+                  !<span class="unseen"> something is wrong with the cluster</span>
                 </span>
               ) : null}
             </a>
@@ -109,7 +124,8 @@ function Lost({ hub }: { hub: LiveHub }) {
 function Opened({ hub, route: { view, names, query } }: { hub: LiveHub; route: Route }) {
   useHub(hub);
   const [first, second] = names;
-  if (!hub.isOwner && !viewsOfWatchers.includes(view)) return <Overview hub={hub} />;
+  const isAlone = hub.told.report !== undefined && hub.told.report.cluster === undefined;
+  if ((!hub.isOwner && !viewsOfWatchers.includes(view)) || (view === 'hubs' && isAlone)) return <Overview hub={hub} />;
   switch (view) {
     case 'overview':
       return <Overview hub={hub} />;
@@ -127,6 +143,8 @@ function Opened({ hub, route: { view, names, query } }: { hub: LiveHub; route: R
       );
     case 'notebooks':
       return <Later key={view} load={async () => (await import('./views/notebooks-and-agents.js')).NotebooksAndAgents} props={{ hub }} />;
+    case 'hubs':
+      return <Later key={view} load={async () => (await import('./views/hubs.js')).Hubs} props={{ hub }} />;
     case 'grants':
       return <Later key={view} load={async () => (await import('./views/grants.js')).Grants} props={{ hub }} />;
     case 'connect':

@@ -125,9 +125,7 @@ export class LiveHub {
       await delay(lookEveryMs);
       if (this.told.connection !== 'live' || document.visibilityState === 'hidden') continue;
       try {
-        const report = await ask<HubReport>('');
-        const states = new Map(report.servers.map((state) => [state.name, state]));
-        this.#set({ report, servers: this.told.servers.map((server) => ({ ...server, ...states.get(server.name) })) });
+        const report = await this.#lookAtHub();
         if (report.approvals > 0 || this.told.approvals.length > 0) await this.refreshApprovals();
       } catch (error) {
         this.#noteFault(error);
@@ -135,8 +133,16 @@ export class LiveHub {
     }
   }
 
+  async #lookAtHub(): Promise<HubReport> {
+    const report = await ask<HubReport>('');
+    const states = new Map(report.servers.map((state) => [state.name, state]));
+    this.#set({ report, servers: this.told.servers.map((server) => ({ ...server, ...states.get(server.name) })) });
+    return report;
+  }
+
   #take(event: string, data: string): void {
     if (event === 'servers') return void this.refresh().catch((error: unknown) => this.#noteFault(error));
+    if (event === 'cluster') return void this.#lookAtHub().catch((error: unknown) => this.#noteFault(error));
     const { news } = this.told;
     if (event === 'agents' || event === 'notebooks' || event === 'config')
       return this.#set({ news: { ...news, [event]: news[event] + 1 } });

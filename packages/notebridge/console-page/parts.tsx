@@ -91,9 +91,9 @@ export function State({ name }: { name: string }) {
 }
 
 function toneOf(state: string): 'good' | 'busy' | 'bad' | 'calm' {
-  if (['ok', 'running', 'live', 'idle'].includes(state)) return 'good';
-  if (['starting', 'restarting', 'under way', 'waiting', 'opening', 'busy'].includes(state)) return 'busy';
-  return ['stopped', 'disabled', 'cancelled', 'ended', 'not started', 'not connected'].includes(state) ? 'calm' : 'bad';
+  if (['ok', 'running', 'serving', 'live', 'idle'].includes(state)) return 'good';
+  if (['starting', 'restarting', 'under way', 'waiting', 'opening', 'busy', 'draining', 'not joined yet'].includes(state)) return 'busy';
+  return ['stopped', 'disabled', 'cancelled', 'ended', 'not started', 'not connected', 'not known'].includes(state) ? 'calm' : 'bad';
 }
 
 /** In place of a list that has nothing. */

@@ -4,13 +4,14 @@ export const views = [
   ['calls', 'Calls'],
   ['servers', 'Servers'],
   ['notebooks', 'Notebooks and agents'],
+  ['hubs', 'Hubs'],
   ['try', 'Try out'],
   ['grants', 'Grants'],
   ['connect', 'Connect'],
 ] as const;
 
 /** Those of who only watches. */
-export const viewsOfWatchers: readonly string[] = ['overview', 'calls', 'servers'] satisfies ViewName[];
+export const viewsOfWatchers: readonly string[] = ['overview', 'calls', 'servers', 'hubs'] satisfies ViewName[];
 
 export type ViewName = (typeof views)[number][0];
 

@@ -13,6 +13,33 @@ export interface HubReport {
   calls: CallTotals;
   approvals: number;
   grants: number;
+  /** Left out: the hub is alone. */
+  cluster?: ClusterReport;
+}
+
+/** The cluster as the hub knows it. */
+export interface ClusterReport {
+  name: string;
+  state: string;
+  since: string;
+  /** What is wrong, and what that means; null: all is well. */
+  text: string | null;
+  nats: { connected: boolean; since: string };
+  grants_refused: boolean;
+  hubs: HubInCluster[];
+}
+
+export interface HubInCluster {
+  id: string;
+  name: string;
+  is_this: boolean;
+  version: string;
+  started_at: string;
+  address: string | null;
+  calls: number;
+  draining: boolean;
+  servers: { count: number; first: { name: string; status: string }[] };
+  pages: { count: number; first: { id: string; title: string }[] };
 }
 
 export interface CallTotals {

@@ -209,7 +209,7 @@ describe('a dial that comes to nothing', () => {
       });
       const session = createPage({ reconnect: false });
       const connected = session.connectManually(hub.entry);
-      await vi.waitUntil(() => closed !== undefined && vi.getTimerCount() > 0);
+      await vi.waitUntil(() => closed !== undefined && vi.getTimerCount() > 0, 20_000);
       await vi.advanceTimersByTimeAsync(10_000);
       expect(await closed).toBe(1000);
       expect(await connected).toMatchObject({ status: 'disconnected', reason: 'lost' });

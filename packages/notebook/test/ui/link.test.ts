@@ -22,7 +22,7 @@ describe('the connection', () => {
     host.document.update('cell-0', 'a = 9\nb = 2', { by: claude });
     host.document.insert(2, { type: 'code', source: 'new' }, { by: claude });
     host.isRefusing = false;
-    await expect.poll(() => host.document.get('cell-0').cell.source, { timeout: 8000 }).toBe('a = 9\nb = 25');
+    await expect.poll(() => host.document.get('cell-0').cell.source).toBe('a = 9\nb = 25');
     await expect.poll(() => page.locator('.cell').count()).toBe(3);
     await expect.poll(() => page.getByRole('alert').count()).toBe(0);
     await page.keyboard.type('!');

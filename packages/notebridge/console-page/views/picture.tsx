@@ -4,7 +4,7 @@ import { count, digits, oneLine } from '../format.js';
 import type { LiveHub } from '../live-hub.js';
 import { Section, State } from '../parts.js';
 import { hrefOf } from '../route.js';
-import type { Call, HubReport } from '../wire.js';
+import type { Call, ClusterReport, HubReport } from '../wire.js';
 
 const mostShown = 8;
 
@@ -32,7 +32,9 @@ export function Picture({ hub, report }: { hub: LiveHub; report: HubReport }) {
           <Rest number={callers.length - mostShown} href={hrefOf('calls')} />
         </div>
         <div class="hub">
-          <h3>Hub</h3>
+          <h3>
+            Hub <NameOf cluster={report.cluster} />
+          </h3>
           <dl>
             <dt>
               <a href={`${hrefOf('calls')}?outcome=running`}>Calls under way</a>
@@ -49,6 +51,7 @@ export function Picture({ hub, report }: { hub: LiveHub; report: HubReport }) {
             <dt>{hub.isOwner ? <a href={hrefOf('grants')}>Live grants</a> : 'Live grants'}</dt>
             <dd>{digits(report.grants)}</dd>
           </dl>
+          <OfCluster cluster={report.cluster} />
           <p class="soft">{report.code_mode ? 'Code mode: agents write code that calls tools.' : 'Agents call tools one by one.'}</p>
         </div>
         <div>
@@ -79,6 +82,21 @@ export function Picture({ hub, report }: { hub: LiveHub; report: HubReport }) {
         </div>
       </div>
     </Section>
+  );
+}
+
+function NameOf({ cluster }: { cluster: ClusterReport | undefined }) {
+  const name = cluster?.hubs.find(({ is_this: isThis }) => isThis)?.name;
+  return name === undefined ? null : <span class="soft">{oneLine(name)}</span>;
+}
+
+function OfCluster({ cluster }: { cluster: ClusterReport | undefined }) {
+  if (cluster === undefined) return null;
+  const { name, hubs } = cluster;
+  return (
+    <p class="soft">
+      One of <a href={hrefOf('hubs')}>{count(hubs.length, 'hub')}</a> in the cluster {oneLine(name)}.
+    </p>
   );
 }
 

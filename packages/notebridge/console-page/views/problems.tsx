@@ -5,6 +5,7 @@ import { Action, Box, Section, State } from '../parts.js';
 import { hrefOf } from '../route.js';
 import { ask, pathOf } from '../session.js';
 import type { Call, ServerState } from '../wire.js';
+import { ClusterTrouble } from './cluster-trouble.js';
 
 /** So far back a tool that fails counts as a problem of now. Milliseconds. */
 const recentMs = 10 * 60_000;
@@ -17,7 +18,8 @@ export function Problems({ hub }: { hub: LiveHub }) {
   const broken = hub.told.servers.filter(({ status }) => status === 'failed' || status === 'restarting');
   const failing = failingTools(hub.calls.newestFirst);
   const configFault = hub.told.report?.config_fault ?? null;
-  if (broken.length + failing.length === 0 && configFault === null)
+  const cluster = hub.told.report?.cluster;
+  if (broken.length + failing.length === 0 && configFault === null && (cluster?.text ?? null) === null)
     return (
       <p class="well">
         <State name="ok" /> <span class="soft">No server is down, and no tool keeps failing.</span>
@@ -27,6 +29,7 @@ export function Problems({ hub }: { hub: LiveHub }) {
     <Section title="Not as it should be">
       <ul class="cards">
         {configFault === null ? null : <BrokenConfig text={configFault} />}
+        <ClusterTrouble cluster={cluster} href={hrefOf('hubs')} />
         {broken.map((server) => (
           <Broken key={server.name} server={server} hub={hub} />
         ))}

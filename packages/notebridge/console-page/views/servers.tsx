@@ -2,6 +2,7 @@ import { count, duration, oneLine } from '../format.js';
 import type { LiveHub } from '../live-hub.js';
 import { Nothing, State, useHub, View } from '../parts.js';
 import { hrefOf } from '../route.js';
+import type { HubReport } from '../wire.js';
 import { LastEdit } from './last-edit.js';
 
 /** How agents see the tools of a server, by the word of its config. */
@@ -47,6 +48,7 @@ export function Servers({ hub }: { hub: LiveHub }) {
                 <th scope="row">
                   <a href={hrefOf('servers', name)}>{oneLine(name)}</a>
                   {isConfig ? null : <span class="soft"> built in</span>}
+                  <AtHub server={name} report={report} />
                 </th>
                 <td>
                   <State name={status} />
@@ -63,5 +65,16 @@ export function Servers({ hub }: { hub: LiveHub }) {
       )}
       {hub.isOwner ? <LastEdit hub={hub} /> : null}
     </View>
+  );
+}
+
+/** Of a server of which the cluster has one: at which other hub it is. */
+function AtHub({ server, report }: { server: string; report: HubReport | undefined }) {
+  const at = report?.cluster?.hubs.find((hub) => !hub.is_this && hub.servers.first.some(({ name }) => name === server));
+  return at === undefined ? null : (
+    <>
+      {' '}
+      <span class="soft">at {oneLine(at.name)}</span>
+    </>
   );
 }

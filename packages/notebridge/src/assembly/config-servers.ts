@@ -36,9 +36,14 @@ export interface OpenServersOptions {
   sharedDir?: string | undefined;
   /** The skills are there for code in any case. Default false. */
   isCodeMode?: boolean | undefined;
+  /** In a cluster: the servers as all its hubs have them. Default: each runs here. */
+  place?: ((servers: PlaceableServers) => PlaceableServers & { close(): Promise<void> }) | undefined;
   /** Servers of the program itself. One of the same name in the config is not reached. */
   own?: readonly ToolServer[] | undefined;
 }
+
+/** Servers of which agents' sessions may have something of their own. */
+export type PlaceableServers = ToolServers & { endSession(sessionId: string): Promise<void> };
 
 /** Longer than any hub lives; a timer can wait no longer. */
 const neverMs = 2 ** 31 - 1;
@@ -52,6 +57,7 @@ export class ConfigServers implements ToolServers {
   readonly #options: OpenServersOptions;
   readonly #own: MemoryToolServers;
   readonly #upstreams: Upstreams;
+  readonly #placed: PlaceableServers & { close(): Promise<void> };
   readonly #skills: SkillsServer;
   readonly #events = new Listeners<ToolServerEvent>();
   takenNames: ReadonlySet<string> | undefined;
@@ -74,12 +80,15 @@ export class ConfigServers implements ToolServers {
       logLevels: this.logLevels,
       env,
       follow: telemetry?.follow,
+      // The cluster decides where its one server runs.
+      ...(options.place !== undefined && { mayStart: ({ placement }) => placement !== 'one' }),
       ...(recorder && { openLink: recordedBy(recorder) }),
       logins: new Logins({ stateDir, redactor, clientName: 'Notebridge', commandOptions: configOptions(options) }),
     });
     this.#own = new MemoryToolServers(options.own);
     this.#own.subscribe((event) => this.#events.emit(event));
-    this.#upstreams.subscribe((event) => {
+    this.#placed = options.place?.(this.#upstreams) ?? this.#upstreams;
+    this.#placed.subscribe((event) => {
       if (this.#own.get(event.server) === undefined) this.#events.emit(event);
     });
     const folders = this.#foldersOf(config);
@@ -91,12 +100,12 @@ export class ConfigServers implements ToolServers {
 
   all(): readonly ToolServer[] {
     const skills = this.#currentSkills;
-    const upstreams = this.#upstreams.all().filter(({ name }) => this.#own.get(name) === undefined);
+    const upstreams = this.#placed.all().filter(({ name }) => this.#own.get(name) === undefined);
     return [...this.#own.all(), ...upstreams, ...(skills === undefined ? [] : [skills])];
   }
 
   get(name: string): ToolServer | undefined {
-    const upstream = this.#own.get(name) ?? this.#upstreams.get(name);
+    const upstream = this.#own.get(name) ?? this.#placed.get(name);
     if (upstream !== undefined) return upstream;
     const skills = this.#currentSkills;
     return skills?.name === name ? skills : undefined;
@@ -128,12 +137,13 @@ export class ConfigServers implements ToolServers {
 
   /** An agent's session has ended, and with it what was started for it alone. */
   endSession(sessionId: string): Promise<void> {
-    return this.#upstreams.endSession(sessionId);
+    return this.#placed.endSession(sessionId);
   }
 
   /** Ends all of them with their whole trees. Closing twice is harmless. */
   async close(): Promise<void> {
-    await Promise.all([this.#upstreams.close(), this.#skills.close()]);
+    // What is placed ends first, and is released when its program has ended; all the others end meanwhile.
+    await Promise.all([this.#placed.close(), this.#upstreams.close(), this.#skills.close()]);
   }
 
   get #currentSkills(): ToolServer | undefined {

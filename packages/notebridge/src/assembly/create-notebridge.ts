@@ -6,6 +6,8 @@ import type { ToolServers } from '../core/tool-server.js';
 import { type StdioDoor, type StdioOptions, serveStdio } from '../doors/mcp/stdio.js';
 import { McpHost } from '../reference/mcp-host.js';
 import { Closers } from './closers.js';
+import type { ClusterOfHub } from './cluster/cluster-of-hub.js';
+import type { ClusterView } from './cluster/open-cluster.js';
 import type { OpenCodeMode } from './code-mode/code-mode.js';
 import { ConfigEdits } from './config-edits.js';
 import type { ConfigServers } from './config-servers.js';
@@ -27,6 +29,10 @@ export interface Notebridge {
   readonly notebook: OpenedNotebook | undefined;
   /** Address of the HTTP doors; undefined before `start`, and where there are none. */
   readonly url: string | undefined;
+  /** The cluster of this hub, and the names of its hubs as far as they are known, this one first. Undefined: this hub is alone. */
+  readonly cluster: ClusterView | undefined;
+  /** How long `close` lets calls end first, milliseconds: of a hub of a cluster, whose work others take over. Else 0. */
+  readonly drainMs: number;
   /** An address that opens the owner's console in a browser, once, within 15 minutes: a secret until then. Undefined without HTTP doors. */
   newConsoleAddress(): string | undefined;
   /**
@@ -51,8 +57,9 @@ export async function createNotebridge(options: NotebridgeOptions = {}): Promise
   const config = withCodeMode(read.config, options.codeMode);
   const codeModeTools = config.codeMode.enabled ? await loadCodeModeTools(config) : undefined;
   const settings = codeModeTools === undefined ? read : { ...read, config: withCodeExposure(config) };
-  const servers = await createServers(settings, options, codeModeTools !== undefined);
-  return new Assembly({ options, settings, written: read.config, openNotebook, servers, codeModeTools });
+  const cluster = await createCluster(settings, options);
+  const servers = await createServers(settings, options, { isCodeMode: codeModeTools !== undefined, cluster });
+  return new Assembly({ options, settings, written: read.config, openNotebook, servers, codeModeTools, cluster });
 }
 
 /** The command line, or a library user, says it before the config. */
@@ -84,6 +91,8 @@ interface Parts {
   servers: ConfigServers | undefined;
   /** Undefined: agents call tools one by one. */
   codeModeTools: readonly Tool[] | undefined;
+  /** Undefined: this hub is alone. */
+  cluster: ClusterOfHub | undefined;
 }
 
 class Assembly implements Notebridge {
@@ -98,9 +107,9 @@ class Assembly implements Notebridge {
   #codeMode: OpenCodeMode | undefined;
 
   constructor(parts: Parts) {
-    const { settings, servers, codeModeTools } = parts;
+    const { settings, servers, codeModeTools, cluster } = parts;
     const { serverInfo, logger, middlewares, recorder, telemetry } = settings;
-    const guard = createLazyGuard(settings, { servers, place: this.#place, codeModeTools });
+    const guard = createLazyGuard(settings, { servers, place: this.#place, codeModeTools, cluster: cluster?.cluster });
     this.#parts = parts;
     this.#guard = guard;
     this.servers = servers ?? noServers;
@@ -110,6 +119,7 @@ class Assembly implements Notebridge {
       logLevels: servers?.logLevels,
       mayHear: (principal, event) => guard.mayHear(principal, event),
     });
+    cluster?.routeStates(this.hub);
     // The guard sees what really came; the user's own layers see every message as the agent does.
     this.hub.addMiddleware(guard.middleware);
     if (servers !== undefined) this.hub.addMiddleware(createToolNaming(servers.provider));
@@ -117,6 +127,7 @@ class Assembly implements Notebridge {
     this.#closers.add(() => logger.close?.());
     // The calls that end with the hub are in it.
     this.#closers.add(() => telemetry?.close());
+    this.#closers.add(() => cluster?.close());
     this.#closers.add(() => guard.close());
     // What the servers and the agent say at their end is in it.
     this.#closers.add(() => recorder?.close());
@@ -132,12 +143,21 @@ class Assembly implements Notebridge {
     return this.#doors?.url;
   }
 
+  get cluster(): ClusterView | undefined {
+    return this.#parts.cluster?.cluster.view;
+  }
+
+  get drainMs(): number {
+    return this.#parts.cluster?.cluster.drainMs ?? 0;
+  }
+
   newConsoleAddress(): string | undefined {
     return this.#doors?.newConsoleAddress();
   }
 
-  /** The port before the notebook and the servers: of two hubs on one port, the second starts nothing. */
+  /** The port before notebook and servers: of two hubs on one port the second starts nothing, but what a cluster lets it take: it gives that back. */
   async start(): Promise<void> {
+    await this.#parts.cluster?.start(() => this.#doors);
     await this.#openDoors();
     await this.#openCodeMode();
     await this.#attachNotebook();
@@ -169,8 +189,11 @@ class Assembly implements Notebridge {
     };
   }
 
-  close(): Promise<void> {
-    return this.#closers.close();
+  async close(): Promise<void> {
+    // Others take over: what runs may end, and nothing new begins.
+    const { cluster } = this.#parts;
+    if (cluster !== undefined) await Promise.all([cluster.drain(), this.#doors?.drain()]);
+    await this.#closers.close();
   }
 
   async #openDoors(): Promise<void> {
@@ -184,7 +207,15 @@ class Assembly implements Notebridge {
       this.#codeMode?.endSession(sessionId);
     };
     const doors = await openHttpDoors(options.http, {
-      ...{ settings, hub: this.hub, servers, guard, endSession },
+      ...{
+        settings,
+        hub: this.hub,
+        servers,
+        guard,
+        endSession,
+        adoptSession: (id: string) => this.notebook?.adoptSession?.(id),
+        cluster: this.#parts.cluster,
+      },
       describe: () => this.describe(),
       notebooks: () => this.notebook?.watched,
       edits: this.#edits,
@@ -223,6 +254,8 @@ class Assembly implements Notebridge {
       pagePort: this.#doors?.pagePort,
       onRefused: this.#guard.onRefused,
       openTools: servers && (() => this.#openTools(servers)),
+      clusterPages: this.#parts.cluster?.pages,
+      shareNotebooks: this.#parts.cluster && ((own) => this.#parts.cluster?.shareNotebooks(own) ?? own.directory),
     });
     // Code in the notebook gives its grant back before the servers and the grants are closed.
     this.#closers.add(() => notebook.close());
@@ -244,10 +277,7 @@ class Assembly implements Notebridge {
     const { CodeTools } = await import('./code-tools/code-tools.js');
     const { maxResultBytes } = this.#parts.settings.config.limits;
     const openStore = async () => (await this.#guard.open()).store;
-    const { createRunnerWatch } = await import('./code-tools/runner-rights.js');
-    const tools = new CodeTools({ hub: this.hub, servers, openStore, delegate: this.#guard.delegate, maxResultBytes });
-    this.hub.addMiddleware(createRunnerWatch((runner) => tools.holdTo(runner)));
-    return tools;
+    return new CodeTools({ hub: this.hub, servers, openStore, delegate: this.#guard.delegate, maxResultBytes });
   }
 
   /** A server whose names have no prefix leaves the notebook and code mode their own. Asked for only then: else a start would pay for it. */
@@ -290,6 +320,7 @@ class Assembly implements Notebridge {
       const shared = openSharedFolder({ dir: options.sharedDir, servers: this.servers, hubUrl, logger: settings.logger });
       this.#closers.add(() => shared.close());
     }
+    this.#parts.cluster?.cluster.membership.setUrl(this.#doors.url);
     const file = await this.#doors.writeAddress();
     this.#closers.add(() => file.remove());
   }
@@ -299,11 +330,17 @@ class Assembly implements Notebridge {
 async function createServers(
   settings: Settings,
   { http, sharedDir, servers: own = [], notebook = 'none' }: NotebridgeOptions,
-  isCodeMode: boolean,
+  { isCodeMode, cluster }: { isCodeMode: boolean; cluster: ClusterOfHub | undefined },
 ): Promise<ConfigServers | undefined> {
   const { servers, skills } = settings.config;
   const isWanted = servers.length > 0 || own.length > 0 || skills.length > 0 || http !== undefined || notebook === 'none' || isCodeMode;
   if (!isWanted) return undefined;
   const { ConfigServers } = await import('./config-servers.js');
-  return new ConfigServers({ ...settings, sharedDir, own, isCodeMode });
+  return new ConfigServers({ ...settings, sharedDir, own, isCodeMode, place: cluster && ((placed) => cluster.place(placed)) });
+}
+
+/** Loaded only for a hub of a cluster. Rejects with `bad_config` or `write_failed` if its key cannot be had. */
+async function createCluster(settings: Settings, { http }: NotebridgeOptions): Promise<ClusterOfHub | undefined> {
+  if (settings.config.cluster === undefined || http === undefined) return undefined;
+  return (await import('./cluster/cluster-of-hub.js')).createClusterOfHub(settings);
 }

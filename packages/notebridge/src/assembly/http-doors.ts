@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import type { Logger } from '@notebridge/kit/logger';
 import { NotebooksElsewhere } from '../broker/ask-host.js';
 import type { HubReport } from '../catalog/describe-servers.js';
 import type { WatchedConfig } from '../core/config-edit.js';
@@ -17,6 +18,8 @@ import { createMetricsDoor } from '../doors/metrics/metrics-door.js';
 import { createOwnerDoor } from '../doors/owner/owner-door.js';
 import { TimeShare } from '../doors/owner/time-share.js';
 import { addResourceMetadata } from '../doors/resource/resource-metadata.js';
+import { SharedAnswers } from '../doors/tool-proxy/shared-answers.js';
+import { StoredAnswers } from '../doors/tool-proxy/stored-answers.js';
 import { createToolProxy, proxyPrefix } from '../doors/tool-proxy/tool-proxy.js';
 import { AccessTokens } from '../grants/access-tokens.js';
 import { type Authority, createAuthority } from '../grants/authority.js';
@@ -28,6 +31,10 @@ import type { PagePort } from '../notebooks/pages/page-listener.js';
 import { describePortOwner } from '../processes/port-owner.js';
 import { ownVersion } from '../state/own-files.js';
 import type { HubMetrics } from '../telemetry/hub-metrics.js';
+import { settlesWithin } from '../util/settles-within.js';
+import type { ClusterOfHub } from './cluster/cluster-of-hub.js';
+import type { Cluster } from './cluster/open-cluster.js';
+import { createSessionRelay } from './cluster/relay-sessions.js';
 import type { ConfigServers } from './config-servers.js';
 import type { GuardWithStore } from './lazy-guard.js';
 import { type ListeningPlace, toListeningPlace } from './listening-place.js';
@@ -44,8 +51,12 @@ export interface HttpDoors {
   pagePort: PagePort;
   /** An address that opens the console, once, within 15 minutes. A secret until then. */
   newConsoleAddress(): string;
+  /** Calls that run for their callers just now. */
+  readonly running: number;
   /** Publishes the hub's address for the user's other commands. Rejects with `write_failed`. */
   writeAddress(): Promise<WrittenHubFile>;
+  /** Takes no more requests, hands sessions over, and lets what runs end, for a while. Before `close`, where others take over. */
+  drain(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -62,9 +73,15 @@ export interface BehindHttp {
   edits: WatchedConfig;
   /** An agent's session has ended: what is held for it alone can go. */
   endSession: (sessionId: string) => void;
+  /** A session that began at another hub goes on here. */
+  adoptSession: (sessionId: string) => void;
+  /** Undefined: this hub is alone. */
+  cluster?: ClusterOfHub | undefined;
 }
 
 const usualPort = 8765;
+/** How long the last answers may take to the store that other hubs read. Milliseconds. */
+const lastAnswersMs = 2000;
 
 /** Binds the port. Rejects with `port_in_use`, `bad_usage` or `write_failed`, leaving nothing open. */
 export async function openHttpDoors(options: HttpDoorOptions, behind: BehindHttp): Promise<HttpDoors> {
@@ -83,7 +100,8 @@ export async function openHttpDoors(options: HttpDoorOptions, behind: BehindHttp
   const metrics = await openMetrics(behind);
   const app = createApp(options, { place, behind, metrics });
   const consoles = new ConsoleSessions({ addSecret: (secret) => redactor.add(secret) });
-  const agents = addDoors(app, { ...behind, authority, ownerToken, metrics, consoles });
+  const answers = behind.cluster && sharedAnswersOf(behind.cluster.cluster, logger);
+  const agents = addDoors(app, { ...behind, authority, ownerToken, metrics, consoles, answers });
   for (const path of [connectPath, `${connectPath}/:part`])
     app.addRoute({
       methods: ['GET'],
@@ -102,9 +120,17 @@ export async function openHttpDoors(options: HttpDoorOptions, behind: BehindHttp
   return {
     url,
     toolProxyUrl: `${url}${proxyPrefix}`,
-    pagePort: shared.at(listener.port),
+    pagePort: shared.at(listener.port, place.hosts),
     newConsoleAddress: () => newConsoleAddress(url, consoles),
+    get running() {
+      return app.calls.size;
+    },
     writeAddress: () => writeHubFile(stateDir, { url, pid: process.pid, startedAt: Date.now(), version: ownVersion() }),
+    drain: async () => {
+      app.drain();
+      await agents.close();
+      if (answers !== undefined) await settlesWithin(answers.settled(), lastAnswersMs);
+    },
     close: async () => {
       await agents.close();
       await listener.close();
@@ -113,14 +139,21 @@ export async function openHttpDoors(options: HttpDoorOptions, behind: BehindHttp
 }
 
 /** Undefined where the config has none: then nothing of them is loaded. */
-async function openMetrics({ settings: { config }, servers, guard }: BehindHttp): Promise<HubMetrics | undefined> {
+async function openMetrics({ settings: { config }, servers, guard, cluster: ofHub }: BehindHttp): Promise<HubMetrics | undefined> {
   if (!config.telemetry.metrics) return undefined;
   const { HubMetrics } = await import('../telemetry/hub-metrics.js');
+  const cluster = ofHub?.cluster;
   const metrics = new HubMetrics({
     servers,
     countApprovals: () => guard.pending.list().length,
     countGrants: () => guard.store.list().length,
     version: ownVersion(),
+    cluster: cluster && {
+      hubs: () => cluster.membership.hubs().length,
+      isJoined: () => cluster.membership.isHeld(),
+      served: () => cluster.calls.servedCount,
+      dropped: () => ({ ...cluster.calls.counts.dropped }),
+    },
   });
   guard.observers.add(metrics);
   return metrics;
@@ -131,6 +164,8 @@ interface AddedDoors extends BehindHttp {
   ownerToken: string;
   metrics: HubMetrics | undefined;
   consoles: ConsoleSessions;
+  /** Undefined: this hub is alone, and keeps its own. */
+  answers: SharedAnswers | undefined;
 }
 
 function createApp(
@@ -152,9 +187,26 @@ function createApp(
 
 function addDoors(
   app: HttpApp,
-  { settings, hub, servers, guard, describe, notebooks, edits, endSession, authority, ownerToken, metrics, consoles }: AddedDoors,
+  {
+    settings,
+    hub,
+    servers,
+    guard,
+    describe,
+    notebooks,
+    edits,
+    endSession,
+    adoptSession,
+    cluster: ofHub,
+    answers,
+    authority,
+    ownerToken,
+    metrics,
+    consoles,
+  }: AddedDoors,
 ): McpHttpDoor {
   const { config, logger } = settings;
+  const cluster = ofHub?.cluster;
   const { maxResultBytes, maxInFlight, pollAfterMs } = config.limits;
   const byToken = (authorization: string | undefined) => authority.authenticate(authorization, 'tools');
   const watching = (authorization: string | undefined) =>
@@ -168,6 +220,7 @@ function addDoors(
     mayListWhole: (principal, server) => guard.admission.mayListWhole(principal, server),
     prove: (nonce, port) => proveOwner(ownerToken, { nonce, port }),
     limits: { maxResultBytes, maxInFlight },
+    ...(cluster !== undefined && { answers, isDraining: () => cluster.membership.self.isDraining }),
     version: ownVersion(),
   });
   const tokens = config.auth && new AccessTokens({ auth: config.auth, store: guard.store, logger });
@@ -177,7 +230,13 @@ function addDoors(
       tokens?.isMeant(authorization) === true ? tokens.authenticate(authorization) : authority.authenticate(authorization, 'agent'),
     challenge: config.auth && addResourceMetadata(app, config.auth),
     endSession,
-    limits: { pollAfterMs },
+    adopted: adoptSession,
+    ...(cluster !== undefined && {
+      shelf: cluster.sessions,
+      relay: createSessionRelay(cluster),
+      identify: (principal) => cluster.sessionIdOf(principal),
+    }),
+    limits: { pollAfterMs, ...(cluster !== undefined && { lastAnswersMs: cluster.drainMs }) },
   });
   const share = new TimeShare({ share: 0.2, burstMs: 1000 });
   createOwnerDoor(app, {
@@ -192,6 +251,7 @@ function addDoors(
     grants: { store: guard.store, admission: guard.admission },
     watched: { notebooks, elsewhere: new NotebooksElsewhere(settings.stateDir, ownVersion()) },
     edits,
+    cluster: ofHub?.watch,
     authenticate: watching,
     share,
   });
@@ -202,6 +262,23 @@ function addDoors(
     new GrantExchange({ store: guard.store, rules: config.exchange, readKeys: (path) => readFile(path, 'utf8'), logger }),
   );
   return agents;
+}
+
+/** Ten minutes, and in this process what is too large for the store: as a hub that is alone keeps them. */
+function sharedAnswersOf(cluster: Cluster, logger: Logger): SharedAnswers {
+  const { bareStore, runtime, key } = cluster;
+  const keepMs = 10 * 60_000;
+  const large = new StoredAnswers({ maxAnswers: 1000, maxBytes: 64 * 1024 * 1024, keepMs, now: runtime.steady });
+  return new SharedAnswers({
+    store: bareStore,
+    runtime,
+    clusterKey: key,
+    hubId: () => cluster.processMark,
+    isHubAlive: (mark) => cluster.hubOfProcess(mark) !== undefined,
+    large,
+    keepMs,
+    logger,
+  });
 }
 
 /** Adds to the error if it is the user's own hub that has the port. */

@@ -138,7 +138,16 @@ type GrantsOfProcess = Omit<GrantsOfGuard, 'store'>;
 
 async function openWithStore(settings: Settings, parts: GuardedParts, grants: GrantsOfProcess): Promise<GuardWithStore> {
   const [{ GrantStore }, { openGuard }] = await Promise.all([import('../grants/grant-store.js'), import('./open-guard.js')]);
-  const store = await GrantStore.open({ dir: settings.stateDir, logger: settings.logger });
+  const { cluster } = parts;
+  const store =
+    cluster === undefined
+      ? await GrantStore.open({ dir: settings.stateDir, logger: settings.logger })
+      : await GrantStore.openShared({
+          store: cluster.bareStore,
+          runtime: cluster.runtime,
+          logger: settings.logger,
+          clusterKey: cluster.key,
+        });
   return { ...openGuard(settings, parts, { ...grants, store }), store };
 }
 

@@ -14,6 +14,7 @@ import { createGuard, type Guard } from '../grants/guard.js';
 import { notebookServer } from '../grants/guarded-methods.js';
 import { Refusals } from '../grants/refusals.js';
 import { RecentCalls } from '../recent/recent-calls.js';
+import type { Cluster } from './cluster/open-cluster.js';
 import type { ConfigServers } from './config-servers.js';
 import type { NotebookPlace } from './notebooks/open-notebook.js';
 import type { Settings } from './settings.js';
@@ -25,6 +26,8 @@ export interface GuardedParts {
   place: NotebookPlace;
   /** Undefined: there is no code mode. */
   codeModeTools?: readonly Tool[] | undefined;
+  /** Undefined: this hub is alone. */
+  cluster?: Cluster | undefined;
 }
 
 /** What callers are held to: the grants of the user, and those of code that runs on behalf of callers. */
@@ -59,7 +62,7 @@ export function openGuard(settings: Settings, parts: GuardedParts, grants: Grant
     codeModeTools.some((tool) => tool.name === name) ? { server: codeModeServer, tool: name } : undefined;
   const { store, delegations, policy } = grants;
   const admission = new Admission({ store, delegations, isTrusted: (server) => policy().isTrusted(server) });
-  const audit = openAudit(settings);
+  const audit = openAudit(settings, parts.cluster);
   const calls = new RecentCalls({ keeps: settings.config.keepCalls });
   const observers = new CallObservers(calls);
   if (settings.telemetry !== undefined) observers.add(settings.telemetry.observer);
@@ -88,8 +91,16 @@ export function openGuard(settings: Settings, parts: GuardedParts, grants: Grant
 }
 
 /** Of this user, unless the config names another file. */
-function openAudit({ config: { audit }, stateDir, redactor, logger }: Settings): AuditLog | undefined {
-  return audit === false ? undefined : new AuditLog({ ...audit, path: audit.file ?? join(stateDir, 'audit.jsonl'), redactor, logger });
+function openAudit({ config: { audit }, stateDir, redactor, logger }: Settings, cluster: Cluster | undefined): AuditLog | undefined {
+  return audit === false
+    ? undefined
+    : new AuditLog({
+        ...audit,
+        path: audit.file ?? join(stateDir, 'audit.jsonl'),
+        redactor,
+        logger,
+        onLine: cluster && ((line) => cluster.audit(line)),
+      });
 }
 
 async function findTool(

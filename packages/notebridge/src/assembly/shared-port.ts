@@ -10,7 +10,7 @@ export interface SharedPort {
   /** A request for a page of the notebook's own. False if there is no such page. */
   onRequest: (request: IncomingMessage, response: ServerResponse) => boolean;
   /** The port once it is bound. */
-  at(port: number): PagePort;
+  at(port: number, hosts: readonly string[]): PagePort;
 }
 
 /** Hands connections to the notebook that is attached; without one, nothing can be upgraded here. */
@@ -23,8 +23,9 @@ export function createSharedPort(): SharedPort {
       socket.end('HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 0\r\n\r\n', () => socket.destroy());
     },
     onRequest: (request, response) => door?.request(request, response) === true,
-    at: (port) => ({
+    at: (port, hosts) => ({
       port,
+      hosts,
       attach: (attached) => {
         door = attached;
         return () => {

@@ -222,6 +222,16 @@ describe('Catalog: a provider that fails', () => {
     expect(await request('tools/call', { name: 'z' })).toEqual(toTextResult('b'));
   });
 
+  it('is not said to lack a tool that it may have: an agent would give up the tool', async () => {
+    const { request } = open(failing(new BridgeError('not_connected', 'No page is there.')), providing('b', ['x']));
+    await expect(request('tools/call', { name: 'z' })).rejects.toMatchObject({
+      code: 'not_connected',
+      message: expect.stringMatching(
+        /^Whether there is a tool "z" is not known: those of "broken" could not be listed\. No page is there\./,
+      ),
+    });
+  });
+
   it('at once, without a promise, is no worse', async () => {
     const throwing = answering('broken', () => {
       throw new Error('down');

@@ -9,6 +9,7 @@ import type { Provider } from '../core/provider.js';
 import { quote } from '../util/quote.js';
 import { ListPages, unknownCursor } from './list-pages.js';
 import { isListMethod, type ListMethod, type MergedList, mergeableLists, mergeLists } from './merged-lists.js';
+import { notListed } from './not-listed.js';
 
 /** In which list a request that names something finds its owner, and by which name. Undefined: in none. */
 const namedRequests: Record<string, (params: JsonObject) => { list: ListMethod; name: unknown } | undefined> = {
@@ -93,10 +94,21 @@ export class Catalog {
     if (keeper !== undefined) return requestOf(keeper, context);
     const known = this.#owners.get(named.list)?.get(name);
     // What another agent has listed last may not be what this one is offered.
-    const { provider: owner } = known ?? (await this.#list(named.list, context)).offered.get(name) ?? {};
+    if (known !== undefined) return requestOf(known.provider, context);
+    const { offered, failed } = await this.#list(named.list, context);
+    const owner = offered.get(name)?.provider;
     if (owner !== undefined) return requestOf(owner, context);
-    if (method === 'tools/call') throw unknownTool(params);
+    if (method === 'tools/call') throw this.#whyUnknown(params, failed);
     return this.#requestInTurn(context);
+  }
+
+  #whyUnknown(params: JsonObject, [failure]: MergedList['failed']): Error {
+    const { name } = params;
+    for (const provider of typeof name === 'string' ? this.#providers : []) {
+      const why = provider.whyUnknown?.(name as string);
+      if (why !== undefined) return why;
+    }
+    return failure === undefined ? unknownTool(params) : notListed(name, failure.provider.name, failure.error);
   }
 
   /** What no provider lists (a resource of a template, a completion) may be known all the same: the first that answers has it. */

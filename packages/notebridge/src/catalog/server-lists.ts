@@ -4,9 +4,11 @@ import { messageOf } from '@notebridge/kit/message-of';
 import { type CacheHints, mergeCacheHints } from '../core/cache-hints.js';
 import type { CallContext } from '../core/call-context.js';
 import { BridgeError, codeOf } from '../core/errors.js';
+import type { Tool } from '../core/mcp.js';
 import type { ToolServer } from '../core/tool-server.js';
 import { quote } from '../util/quote.js';
 import { type ListMethod, mergeableLists, mergeLists } from './merged-lists.js';
+import { notListed } from './not-listed.js';
 
 export interface ServerListsOptions {
   /** Those whose things agents see. */
@@ -21,9 +23,17 @@ interface ListedByAll {
   cache: CacheHints | undefined;
 }
 
-/** What servers list besides tools, and which of them has what. */
+export interface ToolsOfServer {
+  server: string;
+  tools: readonly Tool[];
+  cache: CacheHints | undefined;
+}
+
+/** What servers list, and which of them has what. */
 export class ServerLists {
   readonly #options: ServerListsOptions;
+  /** Why the tools of a server were not listed last. */
+  readonly #failures = new WeakMap<ToolServer, unknown>();
   /** Which server listed what last, by list and key, so that reading a resource does not list all of them anew. */
   readonly #owners = new Map<ListMethod, Map<unknown, string>>();
 
@@ -41,7 +51,27 @@ export class ServerLists {
     this.#owners.clear();
   }
 
-  /** What the servers list, in their order. One that fails or takes too long is left out. */
+  /** The tools of one server, or what is known of them if it fails or takes too long: one server must not hide the others. */
+  async toolsOf(server: ToolServer, context: CallContext): Promise<ToolsOfServer> {
+    try {
+      const tools = await this.inTime(server, server.listTools(context));
+      this.#failures.delete(server);
+      return { server: server.name, tools, cache: server.toolsCache };
+    } catch (error) {
+      if (context.cancellation.reason !== undefined) throw error;
+      this.#failures.set(server, error);
+      this.#options.logger.warn(`The tools of "${server.name}" are not listed.`, { error: messageOf(error) });
+      return { server: server.name, tools: server.knownTools ?? [], cache: undefined };
+    }
+  }
+
+  /** Says that whether a server has a tool is not known; undefined: its tools were listed. */
+  whyToolUnknown(server: ToolServer, tool: string): BridgeError | undefined {
+    const error = this.#failures.get(server);
+    return error === undefined || server.knownTools !== undefined ? undefined : notListed(tool, server.name, error);
+  }
+
+  /** What the servers list besides tools, in their order. One that fails or takes too long is left out. */
   async listAll(method: ListMethod, context: CallContext): Promise<ListedByAll> {
     const lists = await Promise.all(
       this.#awake.map(async (server) => {

@@ -182,6 +182,27 @@ describe('ServerTools: tools', () => {
     expect(warnings).toEqual(['The tools of "broken" are not listed.']);
   });
 
+  it('of a server that could not be listed are not said not to exist', async () => {
+    const away = odd('away');
+    Object.defineProperty(away, 'knownTools', { value: undefined });
+    away.lists = () => Promise.reject(new BridgeError('cluster_unavailable', 'No hub has it just now.'));
+    const { call, provider } = open([away, serving('good', ['x'])]);
+    const said = {
+      code: 'cluster_unavailable',
+      message: expect.stringMatching(
+        /"away__x" is not known: those of "away" could not be listed\. No hub has it just now\..*Nothing was called/,
+      ),
+    };
+    await expect(call('away__x')).rejects.toMatchObject(said);
+    expect(provider.whyUnknown('away__x')).toMatchObject(said);
+    await expect(call('good__y')).rejects.toMatchObject({ code: 'unknown_tool' });
+    away.lists = undefined;
+    await expect(call('away__x')).rejects.toMatchObject({ code: 'unknown_tool' });
+    expect(provider.whyUnknown('away__x')).toBeUndefined();
+    // It is of a server whose tools are known, whatever else could not be listed.
+    expect(provider.whyUnknown('good__y')).toMatchObject({ code: 'unknown_tool' });
+  });
+
   it('are not waited for longer than the timeout of a list', async () => {
     const slow = odd('slow', ['x']);
     slow.lists = () => never;

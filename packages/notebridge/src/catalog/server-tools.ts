@@ -1,7 +1,6 @@
 import { didYouMean } from '@notebridge/kit/did-you-mean';
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import type { Logger } from '@notebridge/kit/logger';
-import { messageOf } from '@notebridge/kit/message-of';
 import { type CacheHints, mergeCacheHints } from '../core/cache-hints.js';
 import type { CallContext } from '../core/call-context.js';
 import { BridgeError } from '../core/errors.js';
@@ -30,12 +29,6 @@ export interface ServerToolsOptions {
   listWaitMs?: number | undefined;
   /** For messages: where the servers are written. Default: nowhere. */
   configFile?: string | undefined;
-}
-
-interface ToolsOfServer {
-  server: string;
-  tools: readonly Tool[];
-  cache: CacheHints | undefined;
 }
 
 /** How long an agent that takes tasks waits to learn whether a server that starts has some. Milliseconds. */
@@ -73,6 +66,12 @@ export class ServerTools implements Provider, TaskServers {
     return typeof name === 'string' && this.#names.direct.has(name);
   }
 
+  whyUnknown(name: string): BridgeError | undefined {
+    const server = this.#ownerOfUnknown(name);
+    // By its prefix it is of this server alone: that others could not be listed is no reason, and may be none of the caller's business.
+    return server && (this.#lists.whyToolUnknown(server, name) ?? (server.knownTools === undefined ? undefined : unknownTool(name)));
+  }
+
   /** The name of a tool, for agents and middlewares: see `ToolNames`. */
   nameOf(address: ToolAddress): string {
     return this.#names.nameOf(address);
@@ -98,7 +97,7 @@ export class ServerTools implements Provider, TaskServers {
   learnToolsOf(name: string, context: CallContext): Promise<void> | undefined {
     const server = this.#options.servers.get(name);
     if (server === undefined || server.knownTools !== undefined) return undefined;
-    return this.#toolsOf(server, context).then(
+    return this.#lists.toolsOf(server, context).then(
       () => {},
       () => {},
     );
@@ -226,7 +225,7 @@ export class ServerTools implements Provider, TaskServers {
   }
 
   async #listTools(context: CallContext): Promise<ListToolsResult> {
-    const lists = await Promise.all(this.#direct.map((server) => this.#toolsOf(server, context)));
+    const lists = await Promise.all(this.#direct.map((server) => this.#lists.toolsOf(server, context)));
     const tools = new Map(
       lists.flatMap(({ server, tools: own }) => own.map((tool) => [keyOf({ server, tool: tool.name }), tool] as const)),
     );
@@ -254,18 +253,6 @@ export class ServerTools implements Provider, TaskServers {
     );
   }
 
-  /** The tools of one server, or what is known of them if it fails or takes too long: one server must not hide the others. */
-  async #toolsOf(server: ToolServer, context: CallContext): Promise<ToolsOfServer> {
-    try {
-      const tools = await this.#lists.inTime(server, server.listTools(context));
-      return { server: server.name, tools, cache: server.toolsCache };
-    } catch (error) {
-      if (context.cancellation.reason !== undefined) throw error;
-      this.#options.logger.warn(`The tools of "${server.name}" are not listed.`, { error: messageOf(error) });
-      return { server: server.name, tools: server.knownTools ?? [], cache: undefined };
-    }
-  }
-
   async #callTool(params: JsonObject, context: CallContext): Promise<JsonObject> {
     const name = params.name;
     if (typeof name !== 'string') throw new BridgeError('bad_params', `A tool call needs a "name", found ${quote(name)}.`);
@@ -274,16 +261,19 @@ export class ServerTools implements Provider, TaskServers {
     const address = context.target ?? this.resolve(name);
     // Without a target nothing said, when the guard decided, that the name is one of the server's.
     const isJudged = context.target !== undefined || context.caller.principal?.kind !== 'grant';
-    if (!isJudged && address?.server === this.#names.plain.server?.name) throw this.#unknownTool(name);
+    if (!isJudged && address?.server === this.#names.plain.server?.name) throw unknownTool(name);
     const server = address === undefined ? undefined : this.#options.servers.get(address.server);
     // A name of before an edit of the config must not reach what that has hidden.
-    if (address === undefined || server?.expose !== 'direct') throw this.#unknownTool(name);
+    if (address === undefined || server?.expose !== 'direct') throw this.#whyNot(name, context);
     return server.request('tools/call', { ...params, name: address.tool }, context);
   }
 
-  #unknownTool(name: string): BridgeError {
+  #whyNot(name: string, { caller }: CallContext): BridgeError {
+    const why = this.whyUnknown(name) ?? unknownTool(name);
+    // A grant may not know of the others.
+    if (why.code !== 'unknown_tool' || caller.principal?.kind === 'grant') return why;
     const meant = didYouMean(name, [...this.#names.direct.keys()]);
-    return new BridgeError('unknown_tool', `Unknown tool: ${quote(name)}.${meant === undefined ? '' : ` Did you mean "${meant}"?`}`);
+    return meant === undefined ? why : unknownTool(name, ` Did you mean "${meant}"?`);
   }
 
   async #list(method: ListMethod, context: CallContext): Promise<JsonObject> {
@@ -336,6 +326,10 @@ function keyOf({ server, tool }: ToolAddress): string {
 
 function entryOf<Value>(name: string, value: Value | undefined): [string, Value][] {
   return value === undefined ? [] : [[name, value]];
+}
+
+function unknownTool(name: string, more = ''): BridgeError {
+  return new BridgeError('unknown_tool', `Unknown tool: ${quote(name)}.${more}`);
 }
 
 function unknownMethod(method: string): BridgeError {

@@ -1,3 +1,4 @@
+import type { ClusterSettings } from '../core/cluster-settings.js';
 import { type CodeModeLimits, type CodeModeStyle, defaultCodeModeLimits, type TypeCheckMode } from '../core/code-mode-limits.js';
 import type { DoorAuth } from '../core/door-auth.js';
 import type { ExchangeRule } from '../core/exchange-rule.js';
@@ -85,6 +86,8 @@ export interface Config {
   approve: ApprovalMode;
   /** What is counted and told to those who watch, and what is measured of calls and sent. Default: nothing. */
   telemetry: { metrics: boolean; otlp?: OtlpSettings | undefined };
+  /** The hubs that share the work with this one. Default: none. */
+  cluster?: ClusterSettings | undefined;
   limits: Limits;
 }
 

@@ -106,9 +106,16 @@ function toValue(node: Node, path: KeyPath, badKeys: Placed[]): unknown {
 
 function offsetOf(root: Node, problem: Problem): number {
   const value = findNodeAtLocation(root, [...problem.path]);
-  if (value === undefined) return root.offset;
+  if (value === undefined) return offsetOfParent(root, problem.path);
   const property = value.parent?.type === 'property' ? value.parent : value;
   return problem.at === 'key' ? property.offset : value.offset;
+}
+
+/** Where what is missing would stand: at the end of the object around it, behind what is wrong there, such as the same key misspelt. */
+function offsetOfParent(root: Node, path: KeyPath): number {
+  if (path.length < 2) return root.offset;
+  const parent = findNodeAtLocation(root, path.slice(0, -1));
+  return parent === undefined ? offsetOfParent(root, path.slice(0, -1)) : parent.offset + Math.max(0, parent.length - 1);
 }
 
 /** Turns problems of one text into faults, in its order. */

@@ -92,6 +92,7 @@ describe('loadConfig: what a config gives', () => {
       expose: undefined,
       names: 'prefixed',
       instances: 'shared',
+      placement: 'each',
       era: 'auto',
       maxInFlight: 256,
       questions: 'auto',
@@ -173,6 +174,8 @@ describe('loadConfig: faults', () => {
     ['{ "mcpServer": {} }', 'F:1:3: "mcpServer" is not a known key. Did you mean "mcpServers"?'],
     ['{ "zzz": 1 }', 'F:1:3: "zzz" is not a known key. Known here: $schema, inputs, mcpServers, servers, notebridge.'],
     ['{ "notebridge": { "limit": {} } }', 'F:1:19: "notebridge.limit" is not a known key. Did you mean "limits"?'],
+    ['{ "notebridge": { "cluster": { "urls": [] } } }', 'F:1:32: "notebridge.cluster.urls" is not a known key. Did you mean "url"?'],
+    ['{ "notebridge": { "cluster": {} } }', 'F:1:31: "notebridge.cluster.url" is missing: it must be an address like "nats://host:4222"'],
     ['{ "notebridge": { "limits": { "gracems": 1 } } }', 'F:1:31: "notebridge.limits.gracems" is not a known key. Did you mean "graceMs"?'],
     [
       '{ "notebridge": { "limits": {\n "graceMs": "soon" } } }',
@@ -290,6 +293,19 @@ describe('loadConfig: faults', () => {
       { line: 4, column: 11, key: 'extra' },
     ]);
   });
+
+  it.each(['me:1#hunter2@host:4222', 'me:hunter2?1@host', 'me:50%hunter2@host', 'me:hun/hunter2@host'])(
+    'takes no address of NATS whose password would be read as something else, and does not show it: %s',
+    async (place) => {
+      for (const url of [place, `nats://${place}`]) {
+        const said = await messageFor(JSON.stringify({ notebridge: { cluster: { url } } }));
+        expect(said).toContain('"notebridge.cluster.url" is a text, but must be an address of NATS');
+        expect(said).not.toContain('hunter2');
+      }
+      const url = 'nats://me:1%23%25hunter2@[::1]:4222';
+      await expect(load(JSON.stringify({ notebridge: { cluster: { url } } }))).resolves.toMatchObject({ cluster: { urls: [url] } });
+    },
+  );
 
   it('never shows what may be a secret', async () => {
     const text = `{ "mcpServers": {

@@ -2,6 +2,7 @@ import { dirname, resolve } from 'node:path';
 import { didYouMean } from '@notebridge/kit/did-you-mean';
 import { isJsonObject } from '@notebridge/kit/json';
 import type { z } from 'zod';
+import type { ClusterSettings } from '../core/cluster-settings.js';
 import type { ServerConfig } from '../core/server-config.js';
 import type { Environment } from '../processes/environment.js';
 import type { Config } from './config.js';
@@ -66,6 +67,7 @@ function unknownKey(path: KeyPath, key: string): Problem {
 /** Quotes the value as it was written, before variables were expanded: what they hold may be secret. */
 function wrongValue(path: KeyPath, wanted: string, written: unknown): Problem {
   const value = valueAt(written, path);
+  if (value === undefined) return { path, at: 'value', found: `is missing: it must be ${wanted}`, next: 'Add it, then start again.' };
   const found = mayBeSecret(path) ? kindOfValue(value) : quoteValue(value);
   const meant = typeof value === 'string' ? didYouMean(value, choicesIn(wanted)) : undefined;
   const next = meant === undefined ? 'Fix this value, then start again.' : `Did you mean "${meant}"?`;
@@ -107,7 +109,19 @@ function toConfig(file: string, { mcpServers, servers, notebridge }: CheckedConf
     codeMode: notebridge.codeMode,
     approve: notebridge.approve,
     telemetry: notebridge.telemetry,
+    cluster: notebridge.cluster && toCluster(notebridge.cluster, baseDir),
     limits: notebridge.limits,
+  };
+}
+
+function toCluster({ url, tls, ...rest }: NonNullable<CheckedConfig['notebridge']['cluster']>, baseDir: string): ClusterSettings {
+  const place = (file: string | undefined): string | undefined => (file === undefined ? undefined : resolve(baseDir, file));
+  return {
+    ...rest,
+    urls: typeof url === 'string' ? [url] : url,
+    credentials: place(rest.credentials),
+    key: place(rest.key),
+    tls: tls && { ca: place(tls.ca), cert: place(tls.cert), key: place(tls.key) },
   };
 }
 

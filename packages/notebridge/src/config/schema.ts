@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { defaultClusterAudit, defaultClusterName, defaultDrainMs, isNatsUrl } from '../core/cluster-settings.js';
 import { codeModeStyles, defaultCodeModeLimits, typeCheckModes } from '../core/code-mode-limits.js';
 import { defaultAudit, defaultExchangedTtlMs, defaultLimits, defaultOtlpIntervalMs, defaultScriptTimeoutMs } from './config.js';
 
@@ -62,6 +63,7 @@ const server = z.strictObject(
     lazy: flag.default(false),
     description: text.optional(),
     instances: oneOf('shared', 'per-agent').default('shared'),
+    placement: oneOf('each', 'any', 'one').default('each'),
     era: oneOf('auto', 'legacy', 'modern').default('auto'),
     maxInFlight: whole('calls', 1, 1_000_000).default(256),
     questions: oneOf('auto', 'serial', 'none').default('auto'),
@@ -191,6 +193,39 @@ const otlp = z.strictObject(
 
 const telemetry = z.strictObject({ metrics: flag.default(false), otlp: otlp.optional() }, { error: 'an object with "metrics" and "otlp"' });
 
+const pemFiles = z.strictObject(
+  { ca: filled.optional(), cert: filled.optional(), key: filled.optional() },
+  { error: 'an object with "ca", "cert" and "key"' },
+);
+
+const clusterAudit = z.strictObject(
+  {
+    maxDays: whole('days', 1, 36_500).default(defaultClusterAudit.maxDays),
+    maxBytes: whole('bytes', 1_048_576, Number.MAX_SAFE_INTEGER).default(defaultClusterAudit.maxBytes),
+  },
+  { error: 'false, or an object with "maxDays" and "maxBytes"' },
+);
+
+const cluster = z.strictObject(
+  {
+    url: z.union([natsUrl(), z.array(natsUrl(), { error: 'a list of addresses' }).min(1, { error: 'a list of at least one address' })], {
+      error: 'an address like "nats://host:4222", or a list of them',
+    }),
+    name: z
+      .string({ error: clusterNameError() })
+      .regex(/^[A-Za-z0-9_-]{1,64}$/, { error: clusterNameError() })
+      .default(defaultClusterName),
+    credentials: filled.optional(),
+    tls: pemFiles.optional(),
+    key: filled.optional(),
+    hubName: filled.optional(),
+    replicas: whole('servers', 1, 5).optional(),
+    drainMs: whole('milliseconds', 0, 3_600_000).default(defaultDrainMs),
+    audit: z.union([z.literal(false), clusterAudit], { error: 'false, or an object with "maxDays" and "maxBytes"' }).prefault({}),
+  },
+  { error: 'an object with "url"' },
+);
+
 const notebridge = z.strictObject(
   {
     middleware: z.array(filled, { error: 'a list of module paths' }).default([]),
@@ -205,6 +240,7 @@ const notebridge = z.strictObject(
       .default({ ...defaultCodeModeLimits, enabled: false, tools: 'own', allowDirectCalls: false, typeCheck: 'auto' }),
     approve: approve.default('none'),
     telemetry: telemetry.prefault({}),
+    cluster: cluster.optional(),
     limits: limits.prefault({}),
   },
   { error: 'an object' },
@@ -230,7 +266,8 @@ export function knownKeysAt(path: readonly PropertyKey[]): string[] {
   const [first, second] = path;
   if (first === undefined) return Object.keys(configSchema.shape);
   if (first === 'notebridge') {
-    const part = (path.length > 2 ? innerParts : notebridgeParts)[String(second)] ?? notebridgeParts[String(second)];
+    const inner = path.length > 2 ? (innerParts[`${String(second)}.${String(path[2])}`] ?? innerParts[String(second)]) : undefined;
+    const part = inner ?? notebridgeParts[String(second)];
     return Object.keys((part ?? notebridge).shape);
   }
   if (path.length === 2) return Object.keys(server.shape);
@@ -245,10 +282,16 @@ const notebridgeParts: Record<string, z.ZodObject> = {
   auth: doorAuth,
   codeMode,
   telemetry,
+  cluster,
 };
 
 /** What stands within those. */
-const innerParts: Record<string, z.ZodObject> = { auth: doorScope, telemetry: otlp };
+const innerParts: Record<string, z.ZodObject> = {
+  auth: doorScope,
+  telemetry: otlp,
+  'cluster.tls': pemFiles,
+  'cluster.audit': clusterAudit,
+};
 
 function oneOf<const Names extends readonly [string, ...string[]]>(...names: Names): z.ZodEnum<{ [Name in Names[number]]: Name }> {
   return z.enum(names, { error: `one of ${names.map((name) => `"${name}"`).join(', ')}` });
@@ -283,6 +326,16 @@ function secureUrl(): z.ZodString {
 function trustedUrl(): z.ZodString {
   const error = 'a URL that begins with "https://"; "http://" is accepted for 127.0.0.1 and localhost';
   return z.string({ error }).refine((value) => isHttpUrl(value) && /^https:|^http:\/\/(127\.0\.0\.1|localhost)[:/]/.test(value), { error });
+}
+
+function natsUrl(): z.ZodString {
+  const error =
+    'an address of NATS like "nats://host:4222", "tls://host:4222" or "host:4222" (in a password, "%", "#", "?" and "/" as "%25", "%23", "%3F" and "%2F")';
+  return z.string({ error }).refine(isNatsUrl, { error });
+}
+
+function clusterNameError(): string {
+  return 'a name of letters, digits, "-" and "_"';
 }
 
 function isHttpUrl(value: string): boolean {

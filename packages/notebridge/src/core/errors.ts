@@ -163,6 +163,18 @@ export const errorTable = {
     meaning: 'An MCP server could not be started or reached, or ended while the call ran.',
     next: 'Run `notebridge servers`: it says why. Whether a call that ran had an effect is unknown; it was not repeated.',
   },
+  cluster_unavailable: {
+    rpcCode: -32007,
+    meaning:
+      'This hub cannot reach the NATS servers of its cluster, or has lost its place there. What only the cluster can decide was not done.',
+    next: 'Wait: it connects again by itself. If it stays so, run `notebridge doctor`.',
+  },
+  hub_gone: {
+    rpcCode: -32017,
+    meaning:
+      'Another hub of the cluster was to run the call, and ended or fell silent in the middle. Whether the call had an effect is unknown; it was not repeated.',
+    next: 'Look at what the call was to do, then decide whether to call again. `notebridge ps --cluster` says which hubs are there.',
+  },
   login_required: {
     rpcCode: -32017,
     meaning: 'A remote MCP server asks for a login by OAuth, or for more rights than the login has. The call was not run.',

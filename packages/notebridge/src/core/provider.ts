@@ -41,6 +41,8 @@ export interface Provider {
    * decided by the name. Left out: it has none of these.
    */
   hasTool?(name: unknown): boolean;
+  /** Why it cannot be known whether a tool that was not listed is one of its tools. Left out, or undefined: it is none. */
+  whyUnknown?(name: string): Error | undefined;
   /** Listens to events from now on. Returns the unsubscribe function. */
   subscribe(listener: (event: ProviderEvent) => void): () => void;
 }

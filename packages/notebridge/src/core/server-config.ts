@@ -1,5 +1,5 @@
 import type { Era } from './protocol-versions.js';
-import type { Exposure, NameStyle } from './tool-server.js';
+import type { Exposure, NameStyle, Placement } from './tool-server.js';
 
 /** Which calls a person is asked about: none; of tools that the entry names; of those that may destroy something; of all that may write. */
 export type ApprovalMode = 'none' | 'listed' | 'destructive' | 'writes';
@@ -26,6 +26,8 @@ export interface UpstreamSettings {
   lazy: boolean;
   description?: string | undefined;
   instances: 'shared' | 'per-agent';
+  /** In a cluster. */
+  placement: Placement;
   era: 'auto' | Era;
   maxInFlight: number;
   /** What ties a question of a server of the legacy era to a call: its stream (over HTTP), or that there is one call at a time. */

@@ -32,6 +32,13 @@ export interface ServerState {
 /** How the tools of a server reach an agent: each by itself, only from code, or not at all. Code in kernels reaches all but none. */
 export type Exposure = 'direct' | 'code' | 'none';
 
+/**
+ * Where a server of the config runs in a cluster. `each`: every hub has one of its own, and calls it. `any`: every hub may have one; a call of a
+ * tool goes to a hub with little to do, of an agent with an instance of its own always to the same. `one`: the cluster has one, taken over
+ * when its hub ends. Without a cluster they are the same.
+ */
+export type Placement = 'each' | 'any' | 'one';
+
 /** What agents call the tools and prompts of a server: `server__name`, or `name` as the server has it. */
 export type NameStyle = 'prefixed' | 'plain';
 
@@ -55,6 +62,10 @@ export interface ToolServer extends Provider {
   readonly tasksEra?: Era | undefined;
   /** Has it tell of a task of the modern era, by its own id, until the returned function is called. Left out: it has none. */
   watchTask?(taskId: string, context: CallContext): () => void;
+  /** Default `each`. */
+  readonly placement?: Placement | undefined;
+  /** True if it is started by its first call alone. Default false. */
+  readonly isLazy?: boolean;
   /** True if each agent's session has a program of its own: what one of them knows, no other does. Default false. */
   readonly isPerAgent?: boolean;
   /** Its tools, all pages of the list, as far as the config allows them. Starts the server if need be. Rejects with `upstream_unavailable`. */

@@ -8,7 +8,7 @@ import { BridgeError } from '../core/errors.js';
 import type { Principal } from '../core/principal.js';
 import { Throttle } from '../util/throttle.js';
 import { createGrant } from './grant.js';
-import type { GrantStore } from './grant-store.js';
+import { type GrantStore, unverified } from './grant-store.js';
 import { IdentityGrants, type IdentityTerms } from './identity-grants.js';
 import { IssuerKeys } from './issuer-keys.js';
 
@@ -86,7 +86,9 @@ export class AccessTokens {
       throw refusal('expired', 'The access token has expired. Get another one from the authorization server.');
     }
     // A person may have revoked what was given for it.
-    if (typeof this.#store.get(known.grantId) === 'string') throw refusal('revoked', 'What this access token allowed was revoked.');
+    const grant = this.#store.get(known.grantId);
+    if (grant === 'unverified') throw unverified(known.grantId);
+    if (typeof grant === 'string') throw refusal('revoked', 'What this access token allowed was revoked.');
     return { kind: 'grant', grantId: known.grantId };
   }
 

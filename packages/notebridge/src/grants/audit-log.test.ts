@@ -42,6 +42,30 @@ afterEach(async () => {
 });
 
 describe('AuditLog', () => {
+  it('hands on each line in the order of the file, secrets taken out, whatever becomes of it there and in the file', async () => {
+    const redactor = new Redactor();
+    redactor.add('very-secret-label');
+    const errors: string[] = [];
+    const ignore = (): void => {};
+    const logger = { debug: ignore, info: ignore, warn: ignore, error: (message: string) => errors.push(message) };
+    const handedOn: string[] = [];
+    const audit = open({
+      redactor,
+      logger,
+      onLine: (line) => {
+        handedOn.push(line);
+        if (handedOn.length > 1) throw new Error('no stream');
+      },
+    });
+    for (const outcome of ['a', 'b', 'c']) audit.add(entry({ outcome, label: 'very-secret-label' }));
+    audit.addRefused({ door: 'tools', reason: 'unknown', grantId: undefined, remote: 'public', times: 1, since: 0, endedAt: 0 });
+    audit.close();
+    expect(handedOn).toEqual(await linesOf());
+    expect(handedOn).toHaveLength(4);
+    expect(handedOn.join()).not.toContain('very-secret-label');
+    expect(errors).toEqual(['Lines of the audit cannot be handed on: no stream. Calls go on.']);
+  });
+
   it('writes who called what through which door, and what became of it, into a private file', async () => {
     const audit = open();
     const principal = { kind: 'grant', grantId: 'g_0123456789ab' } as const;

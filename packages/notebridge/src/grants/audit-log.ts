@@ -19,6 +19,11 @@ export interface AuditLogOptions {
   maxBytes?: number;
   /** Full files that are kept. Default 5. */
   keep?: number;
+  /**
+   * Gets each line too, without its line break and in the order of the file, also where the file cannot be written. It must return at once;
+   * what it throws is reported once, and keeps nothing else. Default: nobody.
+   */
+  onLine?: ((line: string) => void) | undefined;
 }
 
 /** Calls are written before there are more of them than this, so that a stuck loop fills no memory. */
@@ -43,6 +48,7 @@ export class AuditLog {
   #isScheduled = false;
   #isClosed = false;
   #isFailing = false;
+  #isHandingOnFailing = false;
   #writtenAt = Number.NEGATIVE_INFINITY;
   readonly #flushLater = (): void => this.flush();
 
@@ -89,6 +95,7 @@ export class AuditLog {
       this.#reportRecovery();
     });
     if (!isWritten) this.#lost += lines;
+    this.#handOn(batch);
   }
 
   /** Writes what waits and closes the file. Closing twice is harmless. */
@@ -98,6 +105,19 @@ export class AuditLog {
     this.#isClosed = true;
     if (this.#lost > 0) this.#logger.error(`Up to ${this.#lost} lines are missing at the end of the audit "${this.#options.path}".`);
     this.#file?.close();
+  }
+
+  #handOn(batch: string): void {
+    const { onLine } = this.#options;
+    if (onLine === undefined) return;
+    for (const line of batch.split('\n')) {
+      try {
+        if (line !== '') onLine(line);
+      } catch (error) {
+        if (!this.#isHandingOnFailing) this.#logger.error(`Lines of the audit cannot be handed on: ${messageOf(error)}. Calls go on.`);
+        this.#isHandingOnFailing = true;
+      }
+    }
   }
 
   #takeBatch(): string {

@@ -27,7 +27,7 @@ afterEach(async () => {
 
 function refusal(authorization: string | undefined, door: GrantDoor = 'tools'): BridgeError {
   try {
-    authority.authenticate(authorization, door);
+    void authority.authenticate(authorization, door);
   } catch (error) {
     if (error instanceof BridgeError && error.code === 'bad_grant') return error;
     throw error;

@@ -1,8 +1,8 @@
 import { BridgeError } from '../core/errors.js';
 import { owner, type Principal } from '../core/principal.js';
 import { hashSecret, isSecret } from '../identity/secret.js';
-import type { GrantDoor } from './grant.js';
-import type { GrantStore } from './grant-store.js';
+import type { GrantDoor, LiveGrant } from './grant.js';
+import { type EndOfGrant, type GrantStore, unverified } from './grant-store.js';
 
 export interface AuthorityOptions {
   store: GrantStore;
@@ -19,10 +19,11 @@ export interface Authority {
   /**
    * On whose behalf the holder of this `Authorization` header calls.
    *
-   * @throws BridgeError `bad_grant` with `data.reason`, and `data.grant_id` where the token is or was of a grant. The token is in
-   *   neither message nor data.
+   * @throws BridgeError `bad_grant` with `data.reason`, and `data.grant_id` where the token is or was of a grant; `cluster_unavailable` if nobody
+   *   can tell now. The token is in neither message nor data. A promise, which rejects so, only where another hub may have issued a token in
+   *   this moment.
    */
-  authenticate(authorization: string | undefined, door: GrantDoor): Principal;
+  authenticate(authorization: string | undefined, door: GrantDoor): Principal | Promise<Principal>;
 }
 
 const anonymous: Principal = { kind: 'anonymous' };
@@ -41,24 +42,31 @@ const messages: Record<Refused, string> = {
 /** Identifies callers by their token. A grant opens the door that it was issued for; the owner's token opens all. */
 export function createAuthority({ store, ownerToken, noAuth = false }: AuthorityOptions): Authority {
   const ownerHash = ownerToken === undefined ? undefined : hashSecret(ownerToken);
+  const toPrincipal = (grant: LiveGrant | EndOfGrant, door: GrantDoor): Principal | Refused => {
+    if (grant === 'unverified') throw unverified();
+    if (typeof grant === 'string') return grant;
+    return grant.door === door ? { kind: 'grant', grantId: grant.id } : 'wrong_door';
+  };
   const look = (token: string | undefined, door: GrantDoor): Principal | Refused => {
     if (token === undefined) return 'malformed';
     // Digests may be compared in any way: where two of them differ reveals nothing of a token.
     if (ownerHash !== undefined && isSecret(token, 'nbo_') && hashSecret(token) === ownerHash) return owner;
-    const grant = store.find(token);
-    if (typeof grant === 'string') return grant;
-    return grant.door === door ? { kind: 'grant', grantId: grant.id } : 'wrong_door';
+    return toPrincipal(store.find(token), door);
+  };
+  const admit = (found: Principal | Refused, token: string | undefined): Principal => {
+    if (typeof found !== 'string') return found;
+    if (noAuth) return anonymous;
+    const grantId = token === undefined ? undefined : store.idOf(token);
+    const data = { reason: found, ...(grantId === undefined ? {} : { grant_id: grantId }) };
+    throw new BridgeError('bad_grant', messages[found], { data });
   };
   return {
     authenticate: (authorization, door) => {
       const isMissing = authorization === undefined || authorization === '';
       const token = isMissing ? undefined : bearer.exec(authorization)?.[1];
       const found = isMissing ? 'missing' : look(token, door);
-      if (typeof found !== 'string') return found;
-      if (noAuth) return anonymous;
-      const grantId = token === undefined ? undefined : store.idOf(token);
-      const data = { reason: found, ...(grantId === undefined ? {} : { grant_id: grantId }) };
-      throw new BridgeError('bad_grant', messages[found], { data });
+      const later = found === 'unknown' && token !== undefined ? store.findLater(token) : undefined;
+      return later === undefined ? admit(found, token) : later.then((grant) => admit(toPrincipal(grant, door), token));
     },
   };
 }

@@ -6,7 +6,7 @@ import { type Delegation, type Delegations, isDelegated } from './delegations.js
 import type { LiveGrant } from './grant.js';
 import { ended, type GrantStore } from './grant-store.js';
 
-/** What admission asks of the grants of the file. */
+/** What admission asks of the grants that are kept. */
 export type GrantSource = Pick<GrantStore, 'get' | 'takeCall' | 'putBackCall'>;
 
 /** One grant that a call is held to, and what this process knows of it besides its terms. */
@@ -63,7 +63,7 @@ export class Bounds {
     return [...all.values()];
   }
 
-  /** Counts one call in the budget of a bound; false if that is used up. A promise only where the file has to be asked. */
+  /** Counts one call in the budget of a bound; false if that is used up. A promise only where the records have to be asked. */
   takeCall({ grant, delegation }: Bound): boolean | Promise<boolean> {
     if (grant !== undefined) return this.#store.takeCall(grant);
     if (delegation === undefined || (delegation.calls !== undefined && delegation.used >= delegation.calls)) return false;
@@ -89,7 +89,8 @@ export class Bounds {
     }
     const grant = this.#store.get(id);
     if (typeof grant === 'string') {
-      this.#known.delete(id);
+      // What runs under it is still counted, should it turn out that it holds.
+      if (grant !== 'unverified') this.#known.delete(id);
       return ended(id, grant);
     }
     const bound = known ?? this.#keep(toBound(grant, this.#now()));
@@ -105,8 +106,8 @@ export class Bounds {
 
   #forgetEnded(): void {
     for (const id of this.#known.keys()) {
-      const isLive = isDelegated(id) ? this.#delegations?.get(id) !== undefined : typeof this.#store.get(id) !== 'string';
-      if (!isLive) this.#known.delete(id);
+      const grant = isDelegated(id) ? (this.#delegations?.get(id) ?? 'unknown') : this.#store.get(id);
+      if (typeof grant === 'string' && grant !== 'unverified') this.#known.delete(id);
     }
   }
 }

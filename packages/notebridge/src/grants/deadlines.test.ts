@@ -43,9 +43,9 @@ describe('Deadlines', () => {
     time.now -= 1000;
     pass(100);
     expect([deadlines.isOver('a', start + 100), deadlines.isOver('a', start + 101)]).toEqual([true, false]);
-    deadlines.keepOnly([['a', start + 100]]);
+    deadlines.forget('a', start + 101);
     expect(deadlines.isOver('a', start + 100)).toBe(true);
-    deadlines.keepOnly([]);
+    deadlines.forget('a', start + 100);
     expect(deadlines.isOver('a', start + 100)).toBe(false);
   });
 });

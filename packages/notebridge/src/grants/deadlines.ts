@@ -1,18 +1,15 @@
-/** The two clocks of a process, in milliseconds. */
-export interface Clocks {
-  /** Since the epoch. People and other machines may set it, forwards and backwards. */
-  now: () => number;
-  /** Since some fixed moment, never set. It may stand still while the machine sleeps. */
-  steady: () => number;
-}
+import type { Runtime } from '../util/runtime.js';
+
+/** The two clocks of a process: one that people and other machines may set, and one that may stand still while the machine sleeps. */
+export type Clocks = Pick<Runtime, 'now' | 'steady'>;
 
 /**
  * Whether moments of the clock have come. The clock may be set back, which must not extend any deadline: a moment has also come when as
- * much time has passed as was left when it was first asked for here. What was asked for is remembered until `keepOnly`.
+ * much time has passed as was left when it was first asked for here. What was asked for is remembered until `forget`.
  */
 export class Deadlines {
   readonly #clocks: Clocks;
-  #ends = new Map<string, number>();
+  readonly #ends = new Map<string, number>();
 
   constructor(clocks: Clocks) {
     this.#clocks = clocks;
@@ -29,14 +26,8 @@ export class Deadlines {
     return false;
   }
 
-  /** Forgets all others. */
-  keepOnly(deadlines: Iterable<readonly [name: string, at: number]>): void {
-    const kept = new Map<string, number>();
-    for (const [name, at] of deadlines) {
-      const end = this.#ends.get(keyOf(name, at));
-      if (end !== undefined) kept.set(keyOf(name, at), end);
-    }
-    this.#ends = kept;
+  forget(name: string, at: number): void {
+    this.#ends.delete(keyOf(name, at));
   }
 }
 

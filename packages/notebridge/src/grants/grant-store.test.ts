@@ -98,6 +98,16 @@ describe('GrantStore', () => {
     await expect(store.renew(first.id)).rejects.toMatchObject({ code: 'bad_grant', data: { reason: 'revoked' } });
   });
 
+  it('renews nothing that was revoked after it had expired', async () => {
+    const store = await open();
+    const { id, token } = await store.issue({ ttlMs: 1000 });
+    clock += 2000;
+    expect(store.find(token)).toBe('expired');
+    expect(await store.revoke(id)).toBe(true);
+    await expect(store.renew(id)).rejects.toMatchObject({ code: 'bad_grant', data: { reason: 'revoked' } });
+    expect(await store.revoke(id)).toBe(false);
+  });
+
   it('takes exactly the budget, over parallel calls and several processes, and again after they were closed', async () => {
     const [one, two] = [await open(), await open()];
     const { token, id } = await one.issue({ calls: 100 });

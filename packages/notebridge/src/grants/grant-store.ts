@@ -3,10 +3,13 @@ import { BridgeError } from '../core/errors.js';
 import { createSecret, hashSecret, isSecret } from '../identity/secret.js';
 import { ownUserId } from '../processes/own-user.js';
 import { quote } from '../util/quote.js';
+import { type Runtime, systemRuntime } from '../util/runtime.js';
 import { CallLeases } from './call-leases.js';
-import { Deadlines } from './deadlines.js';
-import { createGrant, type Grant, type GrantTerms, type GrantView, type LiveGrant, parseTtl, toLive, viewOf } from './grant.js';
+import { createGrant, type Grant, type GrantTerms, type GrantView, type LiveGrant, parseTtl, viewOf } from './grant.js';
+import { GrantIndex } from './grant-index.js';
+import type { GrantListener, GrantRecords } from './grant-records.js';
 import { GrantsFile } from './grants-file.js';
+import type { SharedGrants, SharedGrantsOptions } from './shared-grants.js';
 
 export interface GrantStoreOptions {
   /** Where `grants.json` stands. Made with mode 0700 if absent. */
@@ -21,10 +24,9 @@ export interface GrantStoreOptions {
 /** A grant that was just issued. The token is returned once and stored nowhere. */
 export type IssuedGrant = GrantView & { token: string };
 
-/** Why a token opens nothing. */
-export type EndOfGrant = 'unknown' | 'expired' | 'revoked';
+/** Why a token opens nothing. `unverified`: nobody can tell now whether it does. */
+export type EndOfGrant = 'unknown' | 'expired' | 'revoked' | 'unverified';
 
-const maxLive = 1000;
 /** Tokens whose digest is kept at hand, in memory only. */
 const maxHashes = 1000;
 /** How long the token before still opens after a renewal, milliseconds. */
@@ -32,46 +34,66 @@ const overlapMs = 60_000;
 
 /**
  * The grants of this user. They are kept in one file that several processes share: what one issues opens at once in the others, and
- * what one revokes ends there within a quarter of a second, with the next call.
+ * what one revokes ends there within a quarter of a second, with the next call. Or in the store of a cluster, where all that goes from hub to
+ * hub, within a second.
  */
 export class GrantStore {
-  readonly #file: GrantsFile;
+  readonly #index: GrantIndex;
+  readonly #records: GrantRecords;
   readonly #leases: CallLeases;
-  readonly #now: () => number;
-  /** When the clock is set back, no token lives longer for it. */
-  readonly #deadlines: Deadlines;
-  #byHash = new Map<string, LiveGrant>();
-  #byId = new Map<string, LiveGrant>();
-  #indexed: readonly Grant[] = [];
+  readonly #runtime: Runtime;
   readonly #hashes = new Map<string, string>();
   #isClosed = false;
 
-  private constructor({ dir, logger = silentLogger, now = Date.now, steady = () => performance.now() }: GrantStoreOptions) {
-    this.#now = now;
-    this.#deadlines = new Deadlines({ now, steady });
-    this.#file = new GrantsFile({ dir, logger, uid: ownUserId() });
-    this.#leases = new CallLeases({ change: (change) => this.#file.change(now(), change), logger });
-    this.#index();
+  private constructor(open: (listener: GrantListener) => GrantRecords, { runtime, logger }: { runtime: Runtime; logger: Logger }) {
+    this.#runtime = runtime;
+    this.#index = new GrantIndex(runtime);
+    this.#records = open(this.#index);
+    this.#leases = new CallLeases({ records: this.#records, runtime, logger });
   }
 
   /** Rejects with `write_failed` if the folder or file is not private, or the file is broken. */
-  static async open(options: GrantStoreOptions): Promise<GrantStore> {
-    return new GrantStore(options);
+  static async open({ dir, logger = silentLogger, ...clocks }: GrantStoreOptions): Promise<GrantStore> {
+    const { now = systemRuntime.now, steady = systemRuntime.steady } = clocks;
+    const runtime = { ...systemRuntime, now, steady };
+    return new GrantStore((index) => new GrantsFile({ dir, logger, uid: ownUserId(), now }, index), { runtime, logger });
   }
 
-  /** Rejects with `bad_usage` naming the term that is wrong, `limit_reached` above 1000 live grants, or `write_failed`. */
+  /** The grants of a cluster. Without its store it opens as well, and accepts no grant until that is there. */
+  static async openShared(options: SharedGrantsOptions): Promise<GrantStore> {
+    const { SharedGrants: Records } = await import('./shared-grants.js');
+    let records: SharedGrants | undefined;
+    const store = GrantStore.over((index) => {
+      records = new Records(options, index);
+      return records;
+    }, options);
+    await records?.start();
+    return store;
+  }
+
+  /** Grants that are kept where the caller says. */
+  static over(open: (listener: GrantListener) => GrantRecords, options: { runtime: Runtime; logger: Logger }): GrantStore {
+    return new GrantStore(open, options);
+  }
+
+  /** Rejects with `bad_usage` naming the term that is wrong, `limit_reached` above 1000 live grants (10,000 in a cluster), or `write_failed`. */
   async issue(terms: GrantTerms = {}): Promise<IssuedGrant> {
+    const issued = await this.#add(terms, this.#newId());
+    if (issued === undefined) throw new BridgeError('internal', 'Two grants have got the same id.');
+    return issued;
+  }
+
+  /** As `issue`, under an id that was made of who holds it. Undefined if there is a grant of that id: another hub was faster. */
+  issueAs(id: string, terms: GrantTerms): Promise<IssuedGrant | undefined> {
+    return this.#add(terms, id);
+  }
+
+  async #add(terms: GrantTerms, id: string): Promise<IssuedGrant | undefined> {
     this.#assertOpen();
     const token = createSecret('nbg_');
-    const grant = createGrant(terms, { hash: hashSecret(token), now: this.#now() });
-    await this.#file.change(this.#now(), (grants) => {
-      if (grants.filter((other) => this.#endOf(other) === undefined).length >= maxLive) {
-        throw new BridgeError('limit_reached', `There are ${maxLive} live grants already. Revoke some, or wait until they expire.`);
-      }
-      grants.push(grant);
-    });
-    this.#index();
-    return { token, ...viewOf(grant) };
+    const grant = { ...createGrant(terms, { hash: hashSecret(token), now: this.#now() }), id };
+    const isAdded = await this.#records.add(grant, () => this.#assertRoom());
+    return isAdded ? { token, ...viewOf(grant) } : undefined;
   }
 
   /**
@@ -83,8 +105,7 @@ export class GrantStore {
     this.#assertOpen();
     const lifeMs = parseTtl(ttlMs);
     const token = createSecret('nbg_');
-    const renewed = await this.#file.change(this.#now(), (grants) => {
-      const grant = grants.find((candidate) => candidate.id === id);
+    const renewed = await this.#records.change(id, (grant) => {
       const now = this.#now();
       if (grant === undefined || grant.revokedAt !== undefined) throw ended(id, grant === undefined ? 'unknown' : 'revoked');
       grant.previous = { hash: grant.hash, expiresAt: Math.min(grant.expiresAt, now + overlapMs) };
@@ -92,55 +113,76 @@ export class GrantStore {
       grant.expiresAt = now + lifeMs;
       return viewOf(grant);
     });
-    this.#index();
     return { token, ...renewed };
+  }
+
+  /** True if all hubs of a cluster have these grants. */
+  get isShared(): boolean {
+    return this.#records.isShared;
+  }
+
+  /** False: what the cluster told last is so old that no grant opens anything. */
+  get isCurrent(): boolean {
+    return this.#records.isCurrent();
   }
 
   /** The live grants, oldest first. */
   list(): GrantView[] {
-    this.#refresh('now');
-    const live = [...this.#byId.values()].filter((grant) => this.#endOf(grant) === undefined);
+    this.#records.refresh('now');
+    const live = this.#known().filter((grant) => this.#endOf(grant) === undefined);
     return live.map(({ allowList: _, ...grant }) => ({ ...viewOf(grant), used: this.#leases.usedOf(grant) }));
   }
 
-  /** The grants that one holder was given, also those that have ended, as long as they are known: a month. */
+  /** The grants that one holder was given, oldest first, also those that have ended, as long as they are known: a month. */
   ofHolder(holder: string): Grant[] {
-    this.#refresh('now');
-    return [...this.#byId.values()].filter((grant) => grant.holder === holder);
+    this.#records.refresh('now');
+    return this.#known().filter((grant) => grant.holder === holder);
   }
 
-  /** Ends a grant at once. False if there is no live one of that id. `isReplaced`: its holder has another one, and is not kept out. */
+  /**
+   * Ends a grant at once, and for good: one that has expired could be renewed, by who keeps its token in a file. False if there is none of that
+   * id that could be. `isReplaced`: its holder has another one, and is not kept out.
+   */
   async revoke(id: string, { isReplaced = false } = {}): Promise<boolean> {
     this.#assertOpen();
-    const now = this.#now();
-    const isRevoked = await this.#file.change(now, (grants) => {
-      const grant = grants.find((candidate) => candidate.id === id && this.#endOf(candidate) === undefined);
-      if (grant !== undefined) grant.revokedAt = now;
-      if (grant !== undefined && isReplaced) grant.holder = undefined;
-      return grant !== undefined;
+    return this.#records.change(id, (grant) => {
+      if (grant === undefined || grant.revokedAt !== undefined) return false;
+      if (isReplaced && this.#endOf(grant) !== undefined) return false;
+      grant.revokedAt = this.#now();
+      if (isReplaced) grant.holder = undefined;
+      return true;
     });
-    this.#index();
-    return isRevoked;
   }
 
   /** The grant that a token opens, or why it opens none. Looked up by its digest, so timing reveals nothing of any token. */
   find(token: string): LiveGrant | EndOfGrant {
     if (!isSecret(token, 'nbg_')) return 'unknown';
-    this.#refresh();
+    this.#records.refresh('soon');
     const hash = this.#hashOf(token);
-    let grant = this.#byHash.get(hash);
+    let grant = this.#index.ofHash(hash);
     // It may have been issued in this moment.
-    if (grant === undefined && this.#refresh('now')) grant = this.#byHash.get(hash);
-    if (grant === undefined) return 'unknown';
-    const end = this.#endOf(grant);
-    if (end !== undefined) return end;
-    const isOutlived = grant.hash !== hash && this.#deadlines.isOver(`${grant.id} previous`, grant.previous?.expiresAt ?? 0);
-    return isOutlived ? 'expired' : grant;
+    if (grant === undefined && this.#records.refresh('now')) grant = this.#index.ofHash(hash);
+    if (grant === undefined) return this.#records.isCurrent() ? 'unknown' : 'unverified';
+    const end = this.#endOf(grant) ?? (this.#index.isOutlived(grant, hash) ? 'expired' : undefined);
+    return end ?? (this.#records.isCurrent() ? grant : 'unverified');
+  }
+
+  /** As `find`, for a token that was found to be unknown: another hub may have issued it in this moment. Undefined: none may have. */
+  findLater(token: string): Promise<LiveGrant | EndOfGrant> | undefined {
+    if (!isSecret(token, 'nbg_')) return undefined;
+    const hash = hashSecret(token);
+    return this.#records
+      .untilTold(() => this.#index.ofHash(hash) !== undefined)
+      ?.then((isTold) => {
+        const found = this.find(token);
+        // It may have been issued, and this hub does not hear of it in time.
+        return found === 'unknown' && !isTold ? 'unverified' : found;
+      });
   }
 
   /** The grant that a token is or was of; undefined for a token that is none, or ended long ago. */
   idOf(token: string): string | undefined {
-    return isSecret(token, 'nbg_') ? this.#byHash.get(hashSecret(token))?.id : undefined;
+    return isSecret(token, 'nbg_') ? this.#index.ofHash(hashSecret(token))?.id : undefined;
   }
 
   /** Hashing costs more than all else that is asked of a token, and the same few come with every call. */
@@ -149,21 +191,23 @@ export class GrantStore {
     if (known !== undefined) return known;
     const hash = hashSecret(token);
     if (this.#hashes.size >= maxHashes) this.#hashes.clear();
-    if (this.#byHash.has(hash)) this.#hashes.set(token, hash);
+    if (this.#index.ofHash(hash) !== undefined) this.#hashes.set(token, hash);
     return hash;
   }
 
   /** The grant of that id while it lives, else why it does not. */
   get(id: string): LiveGrant | EndOfGrant {
-    this.#refresh();
-    const grant = this.#byId.get(id);
-    return grant === undefined ? 'unknown' : (this.#endOf(grant) ?? grant);
+    this.#records.refresh('soon');
+    const grant = this.#index.ofId(id);
+    const end = grant === undefined ? 'unknown' : this.#endOf(grant);
+    if (end !== undefined && end !== 'unknown') return end;
+    if (!this.#records.isCurrent()) return 'unverified';
+    return grant ?? 'unknown';
   }
 
-  /** Counts one call of a grant; false if its budget is used up. A promise only where the file has to be asked. */
+  /** Counts one call of a grant; false if its budget is used up. A promise only where the records have to be asked. */
   takeCall(grant: Grant): boolean | Promise<boolean> {
-    const taken = this.#leases.take(grant);
-    return typeof taken === 'boolean' ? taken : this.#indexAfter(taken);
+    return this.#leases.take(grant);
   }
 
   /** For a call that was counted and is not made. */
@@ -175,42 +219,38 @@ export class GrantStore {
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    await this.#leases.close();
-  }
-
-  async #indexAfter(taken: Promise<boolean>): Promise<boolean> {
-    const isTaken = await taken;
-    this.#index();
-    return isTaken;
-  }
-
-  #refresh(when: 'soon' | 'now' = 'soon'): boolean {
-    const isChanged = this.#file.refresh(when);
-    this.#index();
-    return isChanged;
-  }
-
-  /** Makes the maps anew if the file has changed since. */
-  #index(): void {
-    const { grants } = this.#file;
-    if (grants === this.#indexed) return;
-    this.#indexed = grants;
-    this.#byHash = new Map();
-    this.#byId = new Map();
-    for (const grant of grants) {
-      const live = toLive(grant);
-      this.#byId.set(grant.id, live);
-      this.#byHash.set(grant.hash, live);
-      if (grant.previous !== undefined) this.#byHash.set(grant.previous.hash, live);
+    try {
+      await this.#leases.close();
+    } finally {
+      this.#records.close();
     }
-    this.#deadlines.keepOnly(grants.flatMap(deadlinesOf));
-    // Each is looked at once, so that its time begins to run.
-    for (const deadline of grants.flatMap(deadlinesOf)) this.#deadlines.isOver(...deadline);
   }
 
-  #endOf({ id, revokedAt, expiresAt }: Grant): EndOfGrant | undefined {
-    if (revokedAt !== undefined) return 'revoked';
-    return this.#deadlines.isOver(id, expiresAt) ? 'expired' : undefined;
+  /** Oldest first, whatever order they came in. */
+  #known(): LiveGrant[] {
+    return [...this.#index.all()].sort((a, b) => a.createdAt - b.createdAt);
+  }
+
+  #endOf(grant: Grant): 'expired' | 'revoked' | undefined {
+    if (grant.revokedAt !== undefined) return 'revoked';
+    return this.#index.isExpired(grant) ? 'expired' : undefined;
+  }
+
+  #assertRoom(): void {
+    const { maxLive } = this.#records;
+    let live = 0;
+    for (const grant of this.#index.all()) if (this.#endOf(grant) === undefined) live++;
+    if (live < maxLive) return;
+    throw new BridgeError('limit_reached', `There are ${maxLive} live grants already. Revoke some, or wait until they expire.`);
+  }
+
+  /** A fraction would be no moment that a grant may have. */
+  #now(): number {
+    return Math.floor(this.#runtime.now());
+  }
+
+  #newId(): string {
+    return `g_${this.#runtime.bytes(6).toString('hex')}`;
   }
 
   #assertOpen(): void {
@@ -218,15 +258,20 @@ export class GrantStore {
   }
 }
 
-function deadlinesOf({ id, expiresAt, previous }: Grant): [name: string, at: number][] {
-  const own: [string, number] = [id, expiresAt];
-  return previous === undefined ? [own] : [own, [`${id} previous`, previous.expiresAt]];
-}
-
-/** The error of a grant that opens nothing any more. */
+/** The error of a grant that opens nothing any more, or of which nobody can tell. */
 export function ended(id: string, reason: EndOfGrant): BridgeError {
+  if (reason === 'unverified') return unverified(id);
   const what = reason === 'unknown' ? 'does not exist' : reason === 'expired' ? 'has expired' : 'was revoked';
   return new BridgeError('bad_grant', `The grant ${quote(id)} ${what}. Issue a new one with \`notebridge grant\`.`, {
     data: { reason, grant_id: id },
+  });
+}
+
+/** The error where nobody can tell whether a grant still holds. */
+export function unverified(id?: string): BridgeError {
+  const which = id === undefined ? 'this token' : `the grant ${quote(id)}`;
+  const message = `This hub has no contact with the store of its cluster, so it cannot tell whether ${which} still opens anything. Nothing was called. Try again soon, or at another hub.`;
+  return new BridgeError('cluster_unavailable', message, {
+    data: { reason: 'unverified', retry_after_s: 5, ...(id === undefined ? {} : { grant_id: id }) },
   });
 }

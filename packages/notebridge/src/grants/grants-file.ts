@@ -7,18 +7,19 @@ import { writeFileAtomic } from '../state/atomic-file.js';
 import { withFileLock } from '../state/file-lock.js';
 import { ensurePrivateDir, fileStamp, type PrivacyRules, readPrivateFile } from '../state/private-file.js';
 import { tryJson } from '../util/try-json.js';
-import { type Grant, maxTtlMs, parseGrant } from './grant.js';
+import { withoutOld } from './ended-grants.js';
+import { type Grant, parseGrant } from './grant.js';
+import type { GrantListener, GrantRecords, NotCounted } from './grant-records.js';
 
 export interface GrantsFileOptions extends PrivacyRules {
   /** Made with mode 0700 if absent. */
   dir: string;
   logger: Logger;
+  /** Milliseconds since the epoch. */
+  now: () => number;
 }
 
-/** Ended grants stay in the file this long, so that their holders learn why they are refused. */
-const tellEndForMs = 60 * 60_000;
-/** Those of holders stay as long as any may live: a token that was given before must not open them anew. */
-const rememberHoldersMs = maxTtlMs;
+const maxLive = 1000;
 /** Of each kind. */
 const maxEnded = 1000;
 /** Whether another process has changed the file is asked at most this often, milliseconds. */
@@ -28,59 +29,96 @@ const lookEveryMs = 250;
  * The one file of grants, shared by all processes of the user. It is read again when it has changed, and changed only under its
  * lock and on what it holds in that moment, so no process loses what another wrote.
  */
-export class GrantsFile {
+export class GrantsFile implements GrantRecords {
+  readonly isShared = false;
+  readonly maxLive = maxLive;
   readonly #path: string;
   readonly #options: GrantsFileOptions;
-  #grants: readonly Grant[] = [];
+  readonly #listener: GrantListener;
   #stamp = '';
   #lookedAt = Number.NEGATIVE_INFINITY;
   #lastFault = '';
   #queue: Promise<unknown> = Promise.resolve();
 
   /** Throws `write_failed` if the folder or file is not the user's own, or no file of grants. */
-  constructor(options: GrantsFileOptions) {
+  constructor(options: GrantsFileOptions, listener: GrantListener) {
     this.#options = options;
+    this.#listener = listener;
     this.#path = join(options.dir, 'grants.json');
     ensurePrivateDir(options.dir, options);
     this.#stamp = fileStamp(this.#path);
-    this.#grants = this.#read();
+    listener.replaceAll(this.#read());
     this.#lookedAt = performance.now();
   }
 
-  get grants(): readonly Grant[] {
-    return this.#grants;
+  /** The file is at hand, and what cannot be read opens nothing. */
+  isCurrent(): boolean {
+    return true;
   }
 
-  /** Reads the file again if it has changed. True if so. `now` looks even if it was looked at just before. */
-  refresh(when: 'soon' | 'now' = 'soon'): boolean {
+  untilTold(): undefined {
+    return undefined;
+  }
+
+  /** Reads the file again if it has changed. */
+  refresh(when: 'soon' | 'now'): boolean {
     if (when === 'soon' && performance.now() - this.#lookedAt < lookEveryMs) return false;
     this.#lookedAt = performance.now();
     try {
       const stamp = fileStamp(this.#path);
       if (stamp === this.#stamp) return false;
-      this.#grants = this.#read();
+      this.#listener.replaceAll(this.#read());
       this.#stamp = stamp;
       this.#lastFault = '';
     } catch (error) {
       // It is unknown now who may do what. The next look tries again.
-      this.#grants = [];
+      this.#listener.replaceAll([]);
       this.#stamp = '';
       this.#report(error);
     }
     return true;
   }
 
-  /** Changes the grants, one change after the other. Rejects with `write_failed`, or what `change` throws; then nothing was changed. */
-  change<Result>(now: number, change: (grants: Grant[]) => Result): Promise<Result> {
-    const changed = this.#queue.then(() => withFileLock(`${this.#path}.lock`, (lock) => this.#change(now, change, lock.isHeld)));
+  add(grant: Grant, assertRoom: () => void): Promise<boolean> {
+    return this.#changeAll((grants) => {
+      if (grants.some(({ id }) => id === grant.id)) return false;
+      // It asks for what others have just issued as well.
+      this.#listener.replaceAll(grants);
+      assertRoom();
+      grants.push(grant);
+      return true;
+    });
+  }
+
+  change<Result>(id: string, change: (grant: Grant | undefined) => Result): Promise<Result> {
+    return this.#changeAll((grants) => change(grants.find((grant) => grant.id === id)));
+  }
+
+  /** One write for all. */
+  async addUsed(changes: ReadonlyMap<string, number>): Promise<NotCounted | undefined> {
+    try {
+      await this.#changeAll((grants) => {
+        for (const grant of grants) grant.used = Math.max(0, grant.used + (changes.get(grant.id) ?? 0));
+      });
+      return undefined;
+    } catch (error) {
+      return { ids: new Set(changes.keys()), error };
+    }
+  }
+
+  close(): void {}
+
+  /** One change after the other. Rejects with `write_failed`, or what `change` throws; then nothing was changed. */
+  #changeAll<Result>(change: (grants: Grant[]) => Result): Promise<Result> {
+    const changed = this.#queue.then(() => withFileLock(`${this.#path}.lock`, (lock) => this.#change(change, lock.isHeld)));
     this.#queue = changed.catch(() => {});
     return changed;
   }
 
-  async #change<Result>(now: number, change: (grants: Grant[]) => Result, isHeld: () => boolean): Promise<Result> {
+  async #change<Result>(change: (grants: Grant[]) => Result, isHeld: () => boolean): Promise<Result> {
     // Copies: what this process goes by changes only when the file has.
     const grants = this.#read().map((grant) => ({ ...grant }));
-    const kept = withoutOld(grants, now);
+    const kept = withoutOld(grants, this.#options.now(), maxEnded);
     const result = change(kept);
     if (!isHeld()) {
       throw new BridgeError('write_failed', `Another process has changed "${this.#path}" while this one was stopped. Try again.`, {
@@ -89,7 +127,7 @@ export class GrantsFile {
     }
     await writeFileAtomic(this.#path, `${JSON.stringify({ version: 1, grants: kept }, null, 1)}\n`, { mode: 0o600, anew: true });
     this.#stamp = fileStamp(this.#path);
-    this.#grants = kept;
+    this.#listener.replaceAll(kept);
     return result;
   }
 
@@ -116,13 +154,4 @@ function parseFile(text: string): Grant[] | undefined {
   if (!isJsonObject(file) || file.version !== 1 || !Array.isArray(file.grants)) return undefined;
   const grants = file.grants.map(parseGrant);
   return grants.every((grant) => grant !== undefined) ? grants : undefined;
-}
-
-function withoutOld(grants: Grant[], now: number): Grant[] {
-  const endOf = ({ revokedAt, expiresAt }: Grant): number => Math.min(revokedAt ?? expiresAt, expiresAt);
-  const ended = grants.filter((grant) => endOf(grant) <= now).sort((a, b) => endOf(b) - endOf(a));
-  const newest = (few: Grant[], forMs: number): Grant[] => few.slice(0, maxEnded).filter((grant) => now - endOf(grant) < forMs);
-  const ofHolders = ended.filter(({ holder }) => holder !== undefined);
-  const told = new Set([...newest(ended, tellEndForMs), ...newest(ofHolders, rememberHoldersMs)]);
-  return grants.filter((grant) => endOf(grant) > now || told.has(grant));
 }

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { BridgeError } from '../core/errors.js';
 import type { Grant, GrantTerms } from './grant.js';
 import type { GrantStore, IssuedGrant } from './grant-store.js';
@@ -34,8 +35,19 @@ export class IdentityGrants {
     const same = held.findLast((grant) => isOf(grant, terms));
     // The rule was changed since: what it allowed before has ended.
     for (const old of held) if (old !== same) await this.#store.revoke(old.id, { isReplaced: true });
-    return same === undefined ? this.#store.issue(terms) : this.#store.renew(same.id, terms.ttlMs);
+    if (same !== undefined) return this.#store.renew(same.id, terms.ttlMs);
+    const id = idOf(terms, known.at(-1));
+    return (await this.#store.issueAs(id, terms)) ?? this.#store.renew(id, terms.ttlMs);
   }
+}
+
+/**
+ * Made of the holder, what it is given, and what it had last: hubs that are asked at the same moment come to the same id, and only one of them
+ * issues it.
+ */
+function idOf({ holder, allow, readOnly, calls, perMinute, concurrent, door }: IdentityTerms, last: Grant | undefined): string {
+  const named = [holder, allow, readOnly, calls, perMinute, concurrent, door, last?.id].map((part) => part ?? null);
+  return `g_${hash('sha256', JSON.stringify(named), 'hex').slice(0, 12)}`;
 }
 
 function isOf(grant: Grant, { allow, readOnly, calls, perMinute, concurrent, door }: GrantTerms): boolean {

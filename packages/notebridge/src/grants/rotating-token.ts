@@ -8,7 +8,7 @@ import { type GrantTerms, parseTtl } from './grant.js';
 import type { GrantStore } from './grant-store.js';
 
 export interface RotatingTokenOptions {
-  store: GrantStore;
+  store: Pick<GrantStore, 'issue' | 'renew' | 'revoke'>;
   /** The file that the holder reads, again whenever it is refused. Its folder must exist. A link there is replaced, not followed. */
   path: string;
   terms?: GrantTerms;

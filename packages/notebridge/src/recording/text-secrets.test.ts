@@ -63,7 +63,7 @@ describe('redactForms of a hostile text', () => {
     const began = performance.now();
     redactForms(text);
     // Tens of milliseconds; in square time it would be minutes.
-    expect(performance.now() - began).toBeLessThan(5000);
+    expect(performance.now() - began).toBeLessThan(20_000);
   });
 });
 

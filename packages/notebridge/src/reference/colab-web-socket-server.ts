@@ -5,6 +5,7 @@ import type { OnRefused } from '../core/refused-attempt.js';
 import { type AnswerPlain, PageListener, type PagePort, type RefusedPage } from '../notebooks/pages/page-listener.js';
 import type { Secrets } from '../notebooks/pages/page-tokens.js';
 import { Slot } from '../notebooks/pages/slot.js';
+import type { SlotFinder } from '../notebooks/pages/slot-finder.js';
 import { colabProfile } from '../notebooks/profiles/colab.js';
 import type { PageProfile } from '../notebooks/profiles/profile.js';
 import { describePortOwner } from '../processes/port-owner.js';
@@ -30,6 +31,10 @@ export interface ColabWebSocketServerOptions {
   secrets?: Secrets | undefined;
   /** Told of each connection that was refused for its Host, its Origin or its token. Default: nobody is. */
   onRefused?: OnRefused | undefined;
+  /** Keeps the slot's tokens and tools after a change; resolves to whether it could. Default: they end with the process. */
+  save?: (() => Promise<boolean>) | undefined;
+  /** Has slots of other hubs come here with their pages. Default: there are no others. */
+  finder?: SlotFinder | undefined;
   /** Answers requests to the port that are no page's. Default: each is told that there is nothing to see. */
   answerPlain?: AnswerPlain | undefined;
 }
@@ -46,16 +51,16 @@ export class ColabWebSocketServer {
 
   constructor(options: ColabWebSocketServerOptions = {}) {
     this.#options = { ...options, logger: options.logger ?? silentLogger, maxMessageBytes: options.maxMessageBytes ?? 64 * 1024 * 1024 };
-    const { profile = colabProfile, pingMs = 20_000, allowOrigins, logger, maxMessageBytes, secrets } = this.#options;
-    this.slot = new Slot({ profile, pingMs, allowOrigins, logger, maxMessageBytes, secrets });
+    const { profile = colabProfile, pingMs = 20_000, allowOrigins, logger, maxMessageBytes, secrets, save } = this.#options;
+    this.slot = new Slot({ profile, pingMs, allowOrigins, logger, maxMessageBytes, secrets, save });
   }
 
   /** Binds the port. Starting twice is harmless. Rejects with `port_in_use`, or `closed` after `close`. */
   async start(): Promise<this> {
     if (this.#closing !== undefined) throw new BridgeError('closed', 'This socket server was closed; make a new one.');
-    const { port = 0, at, allowHosts, logger, maxMessageBytes, onRefused, answerPlain } = this.#options;
+    const { port = 0, at, allowHosts, logger, maxMessageBytes, onRefused, answerPlain, finder } = this.#options;
     const own = { slots: [this.slot], describePortOwner, onRefusedPage: (page: RefusedPage) => this.refused.emit(page) };
-    this.#starting ??= PageListener.open({ ...own, port, at, allowHosts, logger, maxMessageBytes, onRefused, answerPlain });
+    this.#starting ??= PageListener.open({ ...own, port, at, allowHosts, logger, maxMessageBytes, onRefused, answerPlain, finder });
     try {
       this.#listener = await this.#starting;
     } catch (error) {

@@ -10,6 +10,20 @@ export interface HubMetricsOptions {
   countApprovals: () => number;
   countGrants: () => number;
   version: string;
+  /** Undefined: the hub is alone. */
+  cluster?: ClusterCounts | undefined;
+}
+
+/** What is counted of a cluster. Asked with each scrape. */
+export interface ClusterCounts {
+  /** Hubs that are there, this one among them, as far as it was told. */
+  hubs(): number;
+  /** True while this hub has its place there. */
+  isJoined(): boolean;
+  /** Calls of other hubs that run here. */
+  served(): number;
+  /** Packets of other hubs, or of strangers, that were dropped, by the reason. */
+  dropped(): Record<string, number>;
 }
 
 /** Upper bounds of the times that calls take. Seconds. */
@@ -55,6 +69,7 @@ export class HubMetrics implements CallObserver {
     });
     this.#addServers();
     this.#addHub();
+    if (options.cluster !== undefined) this.#addCluster(options.cluster);
     collectDefaultMetrics({ register: this.#registry });
   }
 
@@ -129,18 +144,35 @@ export class HubMetrics implements CallObserver {
   #addHub(): void {
     const { countApprovals, countGrants, version } = this.#options;
     const registers = [this.#registry];
-    const count = (name: string, help: string, work: () => number): void => {
-      new Gauge({
-        name,
-        help,
-        registers,
-        collect(): void {
-          this.set(work());
-        },
-      });
-    };
-    count('notebridge_approvals_waiting', 'Calls that wait for the owner.', countApprovals);
-    count('notebridge_grants', 'Grants that are live.', countGrants);
+    this.#count('notebridge_approvals_waiting', 'Calls that wait for the owner.', countApprovals);
+    this.#count('notebridge_grants', 'Grants that are live.', countGrants);
     new Gauge({ name: 'notebridge_build_info', help: 'The version that runs.', labelNames: ['version'], registers }).set({ version }, 1);
+  }
+
+  #addCluster({ hubs, isJoined, served, dropped }: ClusterCounts): void {
+    this.#count('notebridge_cluster_hubs', 'Hubs of the cluster that are there, this one among them.', hubs);
+    this.#count('notebridge_cluster_joined', '1 while this hub has its place in the cluster.', () => (isJoined() ? 1 : 0));
+    this.#count('notebridge_cluster_calls_running', 'Calls of other hubs under way here.', served);
+    new Counter({
+      name: 'notebridge_cluster_packets_dropped_total',
+      help: 'Packets between hubs that were dropped: of a stranger, with a wrong signature, of an unknown version, not readable.',
+      labelNames: ['reason'],
+      registers: [this.#registry],
+      collect(): void {
+        this.reset();
+        for (const [reason, times] of Object.entries(dropped())) this.inc({ reason }, times);
+      },
+    });
+  }
+
+  #count(name: string, help: string, work: () => number): void {
+    new Gauge({
+      name,
+      help,
+      registers: [this.#registry],
+      collect(): void {
+        this.set(work());
+      },
+    });
   }
 }

@@ -11,7 +11,7 @@ import type { Era } from '../core/protocol-versions.js';
 import type { ProviderEvent } from '../core/provider.js';
 import type { ServerConfig } from '../core/server-config.js';
 import { hasTasksExtension } from '../core/task-servers.js';
-import type { Exposure, NameStyle, ServerState, ToolServer, ToolServerEvent } from '../core/tool-server.js';
+import type { Exposure, NameStyle, Placement, ServerState, ToolServer, ToolServerEvent } from '../core/tool-server.js';
 import { listenForTask, listenForUpdates } from './listen-for-changes.js';
 import { programOf } from './program-of.js';
 import { type InstancesOptions, ServerInstances } from './server-instances.js';
@@ -129,6 +129,14 @@ export class Upstream implements ToolServer {
       .instance.ready(cancellation)
       .then(listenTo, () => {});
     return () => cancellation.cancel('nobody listens to the task any more');
+  }
+
+  get placement(): Placement {
+    return this.#config.placement;
+  }
+
+  get isLazy(): boolean {
+    return this.#config.lazy;
   }
 
   get isPerAgent(): boolean {

@@ -35,6 +35,8 @@ export interface UpstreamsOptions {
   env?: Environment | undefined;
   /** Follows each request to a server. Default: nobody does. */
   follow?: FollowCall | undefined;
+  /** Whether a server is started without a call. Default: each may be that is not lazy. */
+  mayStart?: ((config: ServerConfig) => boolean) | undefined;
   /** How servers are reached. Default: as their config says. */
   openLink?: OpenLink;
 }
@@ -84,7 +86,9 @@ export class Upstreams implements ToolServers {
 
   /** Starts all that are not lazy, in parallel. Resolves when each runs or was given up; one that fails harms no other. Never rejects. */
   async start(): Promise<void> {
-    await Promise.all([...this.#configs.values()].filter(({ lazy }) => !lazy).map(({ name }) => this.get(name)?.start()));
+    await Promise.all(
+      [...this.#configs.values()].filter((config) => this.#startsItself(config)).map(({ name }) => this.get(name)?.start()),
+    );
   }
 
   /**
@@ -126,7 +130,7 @@ export class Upstreams implements ToolServers {
   }
 
   async #change(config: ServerConfig): Promise<void> {
-    const { name, lazy } = config;
+    const { name } = config;
     const server = this.get(name);
     const isSame = isDeepStrictEqual(config, this.#configs.get(name));
     if (isSame && server?.state.status !== 'failed') return;
@@ -135,7 +139,11 @@ export class Upstreams implements ToolServers {
     else if (isSame || server.update(config)) this.#configs.set(name, config);
     else this.#add(config, server.close('its config was changed'));
     this.#notify({ server: name, kind: server === undefined ? 'added' : 'state' });
-    if (!lazy || this.get(name)?.state.status === 'failed') await this.get(name)?.start();
+    if (this.#startsItself(config) || this.get(name)?.state.status === 'failed') await this.get(name)?.start();
+  }
+
+  #startsItself(config: ServerConfig): boolean {
+    return !config.lazy && (this.#options.mayStart?.(config) ?? true);
   }
 
   async #remove(name: string, server: Upstream): Promise<void> {

@@ -8,7 +8,7 @@ import { fixtureServer } from '../support/upstreams.js';
 
 const executablePath = findChromium();
 /** How long the page may stand still, with a machine that does other things. Milliseconds. */
-const patienceMs = 8000;
+const patienceMs = 20_000;
 
 describe.skipIf(executablePath === undefined)(`the console's page${executablePath === undefined ? ': no Chromium here' : ''}`, () => {
   let hub: ServedHub;

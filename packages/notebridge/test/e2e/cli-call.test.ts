@@ -185,7 +185,7 @@ describe('servers and tools, where no hub runs', () => {
   it('say what to do where the config names no server', async () => {
     expect((await runProgram(['servers'])).stdout).toContain('names no servers. Add them under "mcpServers"');
     expect((await runProgram(['call', 'a', 'b'])).stderr).toBe(
-      'notebridge: There is no server "a": the config names none. Add it under "mcpServers".\n',
+      'notebridge: There is no server "a": no hub of yours runs, and there is no config. Add it under "mcpServers".\n',
     );
   });
 });

@@ -92,7 +92,9 @@ describe('grant, with no hub running', () => {
     expect(await grant('revoke', id)).toEqual({ ending: 0, stdout: `Revoked ${id}.\n`, stderr: '' });
     const again = await grant('revoke', id);
     expect(again.ending).toBe(1);
-    expect(again.stderr).toBe(`notebridge: There is no live grant "${id}". See the live ones with: node ${programFile} grant list\n`);
+    expect(again.stderr).toBe(
+      `notebridge: There is no grant "${id}" that could be revoked. See the live ones with: node ${programFile} grant list\n`,
+    );
   });
 
   it.each([

@@ -79,6 +79,7 @@ describe('the description of the owner’s API', () => {
     const { grant } = await ask('post', '/grants', {}, { allow: ['shop:*'], label: 'x', ttl_seconds: 60, calls: 3 });
     await ask('post', '/grants/preview', {}, { allow: ['shop:re*'], read_only: true });
     await ask('get', '/grants');
+    await ask('post', '/grants/{id}/renew', { id: String((grant as JsonObject).id) }, { ttl_seconds: 60 });
     await ask('delete', '/grants/{id}', { id: String((grant as JsonObject).id) });
     const waiting = hub.call('shop', 'add', {}, hub.ownerToken);
     await expect.poll(async () => ((await ask('get', '/approvals')).approvals as unknown[]).length).toBe(1);

@@ -79,7 +79,7 @@ describe('a call without a page', () => {
     const start = performance.now();
     expect(await bridge.agent.callTool('get_cells')).toMatchObject(notConnected);
     expect(performance.now() - start).toBeGreaterThan(100);
-    expect(performance.now() - start).toBeLessThan(1000);
+    expect(performance.now() - start).toBeLessThan(soonerThanNeverMs);
     expect(await bridge.agent.callTool('get_cells')).toMatchObject(notConnected);
   });
 

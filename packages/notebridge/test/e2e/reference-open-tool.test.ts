@@ -163,7 +163,7 @@ describe('waiting', () => {
     const steps = await progressOf(bridge, { wait_seconds: 0.2 }, 3);
     expect(steps).toEqual([notThere, waiting(0.2), progress(3, 'Timeout while waiting for the user to connect.')]);
     expect(performance.now() - start).toBeGreaterThan(190);
-    expect(performance.now() - start).toBeLessThan(1000);
+    expect(performance.now() - start).toBeLessThan(soonerThanNeverMs);
   });
 
   it.each([

@@ -154,7 +154,7 @@ describe('a hub with three servers of others', () => {
     await hub.call('count', 'echo', { text: 'not-for-the-audit' }, hub.ownerToken);
     const read = (): string => readFileSync(join(hub.stateDir, 'audit.jsonl'), 'utf8');
     // Lines are written at the end of the turn, so that no answer waits for them.
-    await vi.waitUntil(() => /"principal":"owner","door":"tool-proxy".*"server":"count"/.test(read()), { timeout: 5000 });
+    await vi.waitUntil(() => /"principal":"owner","door":"tool-proxy".*"server":"count"/.test(read()), { timeout: 20_000 });
     const audit = read();
     const lines = audit
       .trim()

@@ -223,6 +223,16 @@ describe('health', () => {
     expect((await open.get('/readyz', { authorization: 'Bearer wrong' })).status).toBe(401);
   });
 
+  it('is asked for without a token by whoever probes, which is no refusal', async () => {
+    const refused: string[] = [];
+    await using probed = await openToolProxy({ http: { onRefused: ({ reason }) => refused.push(reason) } });
+    for (const path of ['/readyz', '/healthz']) expect((await fetch(`${probed.origin}${path}`)).status).toBe(200);
+    expect(refused).toEqual([]);
+    await probed.get('/readyz', { authorization: 'Bearer wrong' });
+    await fetch(`${probed.url}/servers`);
+    expect(refused).toEqual(['unknown', 'missing']);
+  });
+
   it('is not there yet while a server starts, and less while one is down', async () => {
     open.servers.add({ ...fixedServer('slow'), status: 'starting', state: { status: 'starting', since: 0, restarts: 0, inFlight: 0 } });
     const response = await open.get('/readyz');
@@ -230,6 +240,13 @@ describe('health', () => {
     open.servers.add({ ...fixedServer('slow'), status: 'failed', state: { status: 'failed', since: 0, restarts: 0, inFlight: 0 } });
     expect(await jsonOf(open.get('/readyz'))).toEqual({ status: 'degraded' });
   });
+});
+
+it('a hub that drains is alive, and not ready', async () => {
+  await using draining = await openToolProxy({ isDraining: () => true });
+  const response = await draining.get('/readyz');
+  expect([response.status, await response.json()]).toEqual([503, { status: 'draining' }]);
+  expect((await draining.get('/healthz')).status).toBe(200);
 });
 
 describe('the functions of the proxy, without HTTP', () => {

@@ -92,7 +92,9 @@ describe('a server over HTTP with a certificate of its own', () => {
     const doubting = openUpstreams([httpConfig(url)], { limits: { coolDownMs: 0 } });
     await expect(doubting.call('echo')).rejects.toMatchObject({ code: 'upstream_unavailable' });
     const wrong = openUpstreams([httpConfig(url, { ca: join(folder, 'none.pem') })]);
-    await expect(wrong.call('echo')).rejects.toMatchObject({ message: expect.stringContaining('none.pem", the "ca" of the config') });
+    await expect(wrong.call('echo')).rejects.toMatchObject({
+      message: expect.stringMatching(/"ca" of the config is the path of a file, and there is none at ".*none\.pem"/),
+    });
   });
 });
 

@@ -59,6 +59,9 @@ describe('deploy/', { timeout: 60_000 }, () => {
     for (const spec of specs) {
       expect(spec).toMatchObject({ automountServiceAccountToken: false, securityContext: { runAsNonRoot: true, runAsUser: 1000 } });
       expect(spec).not.toMatchObject({ shareProcessNamespace: true });
+      // What it does to a volume of the hub: chart.test.ts.
+      if (containersOf(spec).some(({ image }) => image === 'notebridge-hub'))
+        expect(spec).toMatchObject({ securityContext: { fsGroupChangePolicy: 'OnRootMismatch' } });
       for (const container of containersOf(spec)) {
         const { securityContext } = container;
         expect(securityContext, container.name).toEqual({

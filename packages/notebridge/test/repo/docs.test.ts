@@ -6,12 +6,14 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { snippetsOf } from '../../../../scripts/docs-snippets.mjs';
 import { pythonWith } from '../../../../scripts/python-env.mjs';
+import { natsPackages } from '../../src/cluster/nats/connect-nats.js';
 import { type Config, defaultConfig } from '../../src/config/config.js';
 import { loadConfig } from '../../src/config/load-config.js';
 import { knownKeysAt } from '../../src/config/schema.js';
 import { createSkillsServer } from '../../src/skills/skills-server.js';
 import { bareEnvironment } from '../support/bare-environment.js';
 import { BindingsGuide } from '../support/bindings-guide.js';
+import { clusterRuns } from '../support/cluster-guide.js';
 import { codeModeRuns } from '../support/code-mode-guide.js';
 import { createContext } from '../support/create-context.js';
 import { elsewhereRuns } from '../support/elsewhere-guide.js';
@@ -40,12 +42,14 @@ const run = (file: string, args: string[], options: ExecFileOptions = {}) =>
 
 let folder = '';
 let guide: BindingsGuide;
+let cluster: ReturnType<typeof clusterRuns>;
 beforeAll(() => {
   // Inside the checkout, so that a snippet finds the package by its name.
   const cache = join(root, 'node_modules/.cache/notebridge');
   mkdirSync(cache, { recursive: true });
   folder = mkdtempSync(join(cache, 'docs-'));
   guide = new BindingsGuide(folder);
+  cluster = clusterRuns(folder);
 });
 afterAll(async () => {
   await guide[Symbol.asyncDispose]();
@@ -146,6 +150,13 @@ const runs: Record<string, (code: string) => Promise<void>> = {
     const { telemetry } = await configOf(code, { OTLP_KEY: 'k' });
     expect(telemetry.otlp).toMatchObject({ headers: { Authorization: 'Bearer k' }, traces: true, sampleRatio: 0.1, intervalMs: 10_000 });
     for (const key of knownKeysAt(['notebridge', 'telemetry', 'otlp'])) expect(code).toContain(`"${key}":`);
+  },
+  async 'config-cluster'(code) {
+    const { cluster } = await configOf(code);
+    expect(cluster).toMatchObject({ credentials: join(folder, 'hub.creds'), tls: { ca: join(folder, 'ca.pem') }, audit: { maxDays: 30 } });
+    expect(readFileSync(join(root, 'docs/config.md'), 'utf8')).toContain(`\`npm install ${natsPackages.join(' ')}\``);
+    const keys = [['cluster'], ['cluster', 'tls'], ['cluster', 'audit']].flatMap((path) => knownKeysAt(['notebridge', ...path]));
+    for (const key of keys) expect(code).toContain(`"${key}":`);
   },
   async 'config-defaults'(code) {
     const { file: _, ...config } = await configOf(code);
@@ -299,7 +310,15 @@ const answerKeys = ['success', 'result', 'error', 'is_error', 'content', 'meta',
 describe('every snippet of the documentation', () => {
   // A snippet may be a whole demo, and has no less time than a person would give it.
   it.each(snippets)('$page:$line ($lang) runs', { timeout: 120_000 }, async ({ runs: name, code }) => {
-    const known = { ...runs, ...guide.runs, ...codeModeRuns, ...operatingRuns(shell), ...recordingRuns(folder), ...elsewhereRuns(folder) };
+    const known = {
+      ...runs,
+      ...guide.runs,
+      ...cluster,
+      ...codeModeRuns,
+      ...operatingRuns(shell),
+      ...recordingRuns(folder),
+      ...elsewhereRuns(folder),
+    };
     expect(Object.keys(known)).toContain(name);
     await known[name ?? '']?.(code);
   });

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { JsonObject } from '@notebridge/kit/json';
@@ -38,14 +38,14 @@ export async function validate(program: string, ...args: string[]): Promise<{ co
 /** The documents of a YAML file, as a cluster reads them. */
 export async function documentsOf(file: string): Promise<JsonObject[]> {
   const program = 'import json, sys, yaml; print(json.dumps(list(yaml.safe_load_all(open(sys.argv[1], encoding="utf-8")))))';
-  return JSON.parse(await runPython(await prepareValidators(), ['-c', program, join(deployFolder, file)])) as JsonObject[];
+  return JSON.parse(await runPython(await prepareValidators(), ['-c', program, resolve(deployFolder, file)])) as JsonObject[];
 }
 
 /** The pods of the documents, whatever makes them. */
 export function podsOf(documents: readonly JsonObject[]): PodSpec[] {
   const specs = documents.map(({ kind, spec }) => {
     if (kind === 'Pod') return spec;
-    return kind === 'Deployment' ? ((spec as JsonObject).template as JsonObject).spec : undefined;
+    return kind === 'Deployment' || kind === 'StatefulSet' ? ((spec as JsonObject).template as JsonObject).spec : undefined;
   });
   return specs.filter((spec) => spec !== undefined) as unknown as PodSpec[];
 }

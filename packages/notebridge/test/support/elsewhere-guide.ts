@@ -19,7 +19,8 @@ export function elsewhereRuns(folder: string): Record<string, (code: string) => 
     /** Whether the files that it names are there; test/repo/deploy.test.ts looks into them. */
     async 'needs-a-container-engine'(code) {
       const files = [...code.matchAll(/^docker (?:compose|build) --file (\S+)/gm)].map(([, file = '']) => join(root, file));
-      expect(files).toHaveLength(code.split('\n').length);
+      const others = code.split('\n').filter((line) => !/^docker push registry\.example\/\S+$/.test(line));
+      expect(files).toHaveLength(others.length);
       for (const file of files) expect(readFileSync(file, 'utf8')).toMatch(/^\s+jupyter:$|--tag notebridge-/m);
     },
     /** Whether what it names stands in the manifests; commands of ours in it are run. */

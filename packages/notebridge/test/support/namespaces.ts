@@ -30,14 +30,14 @@ const addresses = { hub: '10.77.0.1', jupyter: '10.77.0.2' };
  * on Linux; elsewhere both sides are loopback, and `why` says what was missing.
  */
 export async function openTwoSides(): Promise<TwoSides> {
-  const why = await whyNot();
+  const why = await whyNoNamespaces();
   const loopback: Side = { address: '127.0.0.1', launch: [] };
   if (why !== undefined) return { hub: loopback, jupyter: loopback, isolated: false, why, [Symbol.asyncDispose]: async () => {} };
   await removeLeftovers();
   const names = { hub: `nb-hub-${process.pid}`, jupyter: `nb-jupyter-${process.pid}` };
   const close = async (): Promise<void> => {
     // The wire goes with them.
-    for (const name of Object.values(names)) await remove(name);
+    for (const name of Object.values(names)) await removeNamespace(name);
   };
   try {
     for (const name of Object.values(names)) await ip('netns', 'add', name);
@@ -58,7 +58,7 @@ export async function openTwoSides(): Promise<TwoSides> {
 }
 
 /** Undefined if namespaces can be had here; tried, since a container may forbid them to root. */
-async function whyNot(): Promise<string | undefined> {
+export async function whyNoNamespaces(): Promise<string | undefined> {
   if (process.platform !== 'linux') return 'network namespaces are Linux only';
   if (process.getuid?.() !== 0) return 'network namespaces need root';
   if (!(await hasTools()) && existsSync('/etc/debian_version')) {
@@ -75,7 +75,7 @@ async function whyNot(): Promise<string | undefined> {
   } catch (error) {
     return `this machine does not allow namespaces (${String((error as { stderr?: string }).stderr ?? error).trim()})`;
   } finally {
-    await remove(name);
+    await removeNamespace(name);
   }
 }
 
@@ -93,13 +93,13 @@ async function furnish(name: string, address: string): Promise<void> {
 }
 
 /** Those of test processes that were killed, with what still runs in them. */
-async function removeLeftovers(): Promise<void> {
+export async function removeLeftovers(): Promise<void> {
   const { stdout } = await ip('netns', 'list');
-  for (const [name, pid] of stdout.matchAll(/^nb-(?:hub|jupyter|try)-(\d+)/gm)) if (!existsSync(`/proc/${pid}`)) await remove(name);
+  for (const [name, pid] of stdout.matchAll(/^nb-[a-z0-9]+-(\d+)/gm)) if (!existsSync(`/proc/${pid}`)) await removeNamespace(name);
 }
 
-/** Nobody but this file puts anything into a namespace of that name. */
-async function remove(name: string): Promise<void> {
+/** With what runs in it: nobody but tests puts anything into a namespace of that name. */
+export async function removeNamespace(name: string): Promise<void> {
   const { stdout } = await ip('netns', 'pids', name).catch(() => ({ stdout: '' }));
   for (const pid of stdout.split('\n').filter(Boolean)) {
     try {
@@ -111,6 +111,6 @@ async function remove(name: string): Promise<void> {
   await ip('netns', 'delete', name).catch(() => {});
 }
 
-function ip(...args: string[]): Promise<{ stdout: string }> {
+export function ip(...args: string[]): Promise<{ stdout: string }> {
   return run('ip', args, { timeout: 20_000 });
 }

@@ -41,6 +41,11 @@ export class RawPage implements AsyncDisposable {
     this.closed = new Promise((resolve) => this.socket.once('close', resolve));
   }
 
+  /** Dials, and waits for nothing. */
+  static dial(options: RawPageOptions): RawPage {
+    return new RawPage(options);
+  }
+
   /** Dials and waits for the open socket. */
   static async connect(options: RawPageOptions): Promise<RawPage> {
     const page = new RawPage(options);

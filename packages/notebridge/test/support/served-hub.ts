@@ -81,7 +81,12 @@ export class ServedHub implements AsyncDisposable {
   /** Starts it and waits until it serves. `user`: a hub of the same user, whose home it shares. */
   static async start(options: ServedHubOptions = {}, user?: ServedHub): Promise<ServedHub> {
     const hub = new ServedHub(options, user);
-    await hub.logged('Serving.');
+    try {
+      await hub.logged('Serving.');
+    } catch (error) {
+      await hub[Symbol.asyncDispose]();
+      throw error;
+    }
     hub.url = String(hub.log().find(({ msg }) => msg === 'Serving.')?.url);
     return hub;
   }
@@ -130,7 +135,7 @@ export class ServedHub implements AsyncDisposable {
       const fail = (): void => finish(() => reject(new Error(`Not so: ${condition}. The hub said: ${this.stderr}`)));
       const watch = (): void => {
         if (condition()) finish(resolve);
-        else if (this.child.exitCode !== null) fail();
+        else if (this.child.exitCode !== null || this.child.signalCode !== null) fail();
       };
       const timer = setTimeout(fail, timeoutMs);
       this.#watchers.add(watch);
@@ -143,7 +148,7 @@ export class ServedHub implements AsyncDisposable {
   }
 
   /** A request to the hub, as code in a kernel makes it. */
-  request(path: string, { token, body, headers = {}, method }: HubRequestOptions = {}): Promise<Response> {
+  request(path: string, { token, body, headers = {}, method, signal }: HubRequestOptions = {}): Promise<Response> {
     return fetch(new URL(path, this.url), {
       method: method ?? (body === undefined ? 'GET' : 'POST'),
       headers: {
@@ -152,6 +157,7 @@ export class ServedHub implements AsyncDisposable {
         ...headers,
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(signal === undefined ? {} : { signal }),
     });
   }
 
@@ -195,6 +201,7 @@ export interface HubRequestOptions {
   body?: unknown;
   headers?: Record<string, string>;
   method?: string;
+  signal?: AbortSignal | undefined;
 }
 
 /** True while a process runs; one that has ended and is not yet collected does not. */

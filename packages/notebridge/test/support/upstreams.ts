@@ -22,6 +22,7 @@ const defaults = {
   lazy: false,
   description: undefined,
   instances: 'shared',
+  placement: 'each',
   era: 'auto',
   maxInFlight: 256,
   questions: 'auto',

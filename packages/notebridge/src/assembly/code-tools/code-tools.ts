@@ -14,7 +14,7 @@ import type { ToolProxyHub } from '../../doors/tool-proxy/tool-proxy-context.js'
 import type { GrantStore } from '../../grants/grant-store.js';
 import type { ConfigServers } from '../config-servers.js';
 import { OwnGrant } from './own-grant.js';
-import { RunnerRights } from './runner-rights.js';
+import { createRunnerWatch, RunnerRights } from './runner-rights.js';
 
 export interface CodeToolsOptions {
   hub: ToolProxyHub;
@@ -48,6 +48,8 @@ export class CodeTools implements NotebookTools {
   #access: ToolAccess | null = null;
   #unsubscribe: (() => void) | undefined;
   readonly #runnerRights: RunnerRights;
+  /** An agent has code run: from now on all code here is held to its grant too, until a person takes the right away and gives it anew. */
+  readonly middlewares = [createRunnerWatch((runner) => this.#runnerRights.holdTo(runner))];
   #grant: OwnGrant | undefined;
 
   constructor(options: CodeToolsOptions) {
@@ -95,11 +97,6 @@ export class CodeTools implements NotebookTools {
     this.#showAccess();
     // The guard has refused and recorded it; only we can say what a person has to do.
     return isAllowed ? answer : refusal('denied', takenAway(grant.id));
-  }
-
-  /** An agent has code run: from now on all code here is held to its grant too, until a person takes the right away and gives it anew. */
-  holdTo(runner: Principal): void {
-    this.#runnerRights.holdTo(runner);
   }
 
   async setAllowed(isAllowed: boolean): Promise<void> {

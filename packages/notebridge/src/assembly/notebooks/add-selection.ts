@@ -30,7 +30,10 @@ export function addSelection(
     return createDirectory(asAgent, { file, readOnly: false, how: toHow(asAgent) });
   };
   const isListed = setup.pages.list !== 'dynamic';
-  const selection = new NotebookSelection({ first, directory: createLazyDirectory(first, load), isListed, mayChoose, ...listed });
+  const own = createLazyDirectory(first, load);
+  const { middlewares, endSession: endOwn = () => {} } = notebook;
+  const directory = setup.shareNotebooks?.({ first, directory: own, mayChoose, middlewares, endSession: endOwn }) ?? own;
+  const selection = new NotebookSelection({ first, directory, isListed, mayChoose, ...listed });
   const endSession = (sessionId: string): void => {
     void selection.endSession(sessionId);
     notebook.endSession?.(sessionId);
@@ -39,7 +42,8 @@ export function addSelection(
     await selection.close();
     await notebook.close();
   };
-  return { ...notebook, provider: selection, endSession, close };
+  const adoptSession = (sessionId: string): void => selection.beginWithNone(sessionId);
+  return { ...notebook, provider: selection, endSession, adoptSession, close };
 }
 
 function mayChoose({ caller: { door, principal } }: CallContext): boolean {

@@ -103,7 +103,8 @@ export async function openBuiltIn(
   const watch = new AgentWatchMiddleware((agents) => roster.show(ownAgents, agents));
   const newWindow = () => ({ url: host.url, writeAddress });
   const endSession = (sessionId: string): void => watch.endSession(sessionId);
-  return { host, roster, writeAddress, newWindow, provider, middlewares: [watch], ended, endSession, close };
+  const middlewares = [...(tools?.middlewares ?? []), watch];
+  return { host, roster, writeAddress, newWindow, provider, middlewares, ended, endSession, close };
 }
 
 /** The agents of this process itself, beside those of processes that join. */

@@ -15,9 +15,12 @@ import { PageRuns } from '../../notebooks/runs/page-runs.js';
 import { RunLedger } from '../../notebooks/runs/run-ledger.js';
 import { runToolName } from '../../notebooks/runs/run-tools.js';
 import type { NotebookEntry } from '../../notebooks/selection/notebook-directory.js';
+import { type BrowserResult, openBrowser } from '../../processes/browser.js';
 import { ownUserId } from '../../processes/own-user.js';
 import { ColabSessionProxy } from '../../reference/colab-session-proxy.js';
 import { openToolName } from '../../reference/open-tool.js';
+import type { PageOfHub } from '../cluster/held-page.js';
+import type { SharedPage } from '../cluster/share-page.js';
 import { addSelection } from './add-selection.js';
 import { type LeasedPage, leasePage } from './lease-page.js';
 import { browserSwitchedOff, type NotebookSetup, type OpenedNotebook } from './open-notebook.js';
@@ -38,6 +41,8 @@ export async function openColab(setup: NotebookSetup, profile: PageProfile): Pro
     addSecret: (secret) => redactor.add(secret),
     onRefused,
   });
+  const { clusterPages } = setup;
+  let shared: SharedPage | undefined;
   const session: ColabSessionProxy = new ColabSessionProxy({
     ...limits,
     profile,
@@ -51,6 +56,7 @@ export async function openColab(setup: NotebookSetup, profile: PageProfile): Pro
     list,
     allowHosts: pages.allowHosts,
     allowOrigins: pages.allowOrigins,
+    ...(clusterPages && { finder: clusterPages, save: async () => shared?.save() ?? false }),
     answerPlain: (request, response) => connect.answer(request, response),
     connectAddress: () => connect.newAddress(`http://localhost:${session.wss?.port}`),
     ...(pages.openBrowser !== false ? {} : { openBrowser: async () => browserSwitchedOff }),
@@ -87,7 +93,19 @@ export async function openColab(setup: NotebookSetup, profile: PageProfile): Pro
   };
   const { hold = 'own' } = pages;
   if (hold === 'own' || runs === undefined) return { ...page, watched: toWatched(undefined) };
-  return besideOthers(setup, page, { profile, client, runs, findId, toWatched });
+  const connectAddress = (): string => connect.newAddress(`http://localhost:${wss.port}`);
+  const share =
+    clusterPages &&
+    (async (own: Omit<PageOfHub, 'slot'>) => {
+      const { sharePage } = await import('../cluster/share-page.js');
+      shared = sharePage(
+        clusterPages,
+        { ...own, slot: wss.slot },
+        { ...toClusterPage(setup), listener: wss, isJournalled, connectAddress },
+      );
+      return shared;
+    });
+  return besideOthers(setup, page, { profile, client, runs, findId, toWatched, share });
 }
 
 interface BesideOthers {
@@ -96,14 +114,16 @@ interface BesideOthers {
   runs: PageRuns;
   findId: () => Promise<string>;
   toWatched: (lease: LeasedPage['lease'] | undefined) => WatchedNotebooks;
+  /** In a cluster: has all hubs know of the page. */
+  share: ((own: Omit<PageOfHub, 'slot'>) => Promise<SharedPage>) | undefined;
 }
 
 /** The page stays with this process and is as it is alone; the layers around it see nothing of what goes to other notebooks. */
-function besideOthers(
+async function besideOthers(
   setup: NotebookSetup,
   page: OpenedNotebook,
-  { profile, client, runs, findId, toWatched }: BesideOthers,
-): OpenedNotebook {
+  { profile, client, runs, findId, toWatched, share }: BesideOthers,
+): Promise<OpenedNotebook> {
   const isWhole = setup.pages.outputs === 'whole';
   const layered = new LayeredProvider(page.provider, [...(isWhole ? [withoutMark] : []), ...page.middlewares]);
   // Where this process is a hub there may be several agents.
@@ -111,6 +131,8 @@ function besideOthers(
   const leased = isShared ? leasePage({ provider: layered, client, profile, isRunning: () => runs.isRunning, env: setup.env }) : undefined;
   const provider = leased?.provider ?? layered;
   const close = async (): Promise<void> => {
+    // First, while other hubs are still told of it.
+    await shared?.close();
     leased?.close();
     layered.close();
     await page.close();
@@ -122,23 +144,41 @@ function besideOthers(
     const missing = isThere ? {} : { missing: `Its page is not connected. ${openToolName} opens it.` };
     return { kind: 'colab', title, location, kernel: null, state, holder: leased?.lease.state.holder?.name ?? null, ...missing };
   };
+  const endOwn = leased?.endSession;
+  const shared = await share?.({
+    url: profile.defaultUrl,
+    provider,
+    describe,
+    endSession: (sessionId) => endOwn?.(sessionId),
+    close: () => client.close(),
+  });
+  const endSession = shared?.endSession ?? endOwn;
   return addSelection(
     setup,
     {
-      provider,
+      provider: shared?.provider ?? provider,
       middlewares: isWhole ? [new WholeOutputsMiddleware()] : [],
-      ...(leased === undefined ? {} : { endSession: leased.endSession }),
+      ...(endSession === undefined ? {} : { endSession }),
       watched: toWatched(leased?.lease),
       close,
     },
     {
-      findId,
-      describe,
+      findId: shared === undefined ? findId : () => shared.id,
+      describe: shared?.describe ?? describe,
       // A page's own list stays as it is, unless it is a notebook's.
       listedBeside: runToolName,
       lastingTools: new Set([openToolName]),
     },
   );
+}
+
+/** How pages that come from other hubs are opened: as the broker does. */
+function toClusterPage({ config, serverInfo, redactor, env, pages, stateDir, logger }: NotebookSetup) {
+  const { maxInFlight: _, ...limits } = config.limits;
+  const open = (url: string, timeoutMs: number): Promise<BrowserResult> => openBrowser(url, { env, timeoutMs });
+  const ledger = new RunLedger({ dir: join(stateDir, 'page-runs'), uid: ownUserId(), logger });
+  const openPage = pages.openBrowser === false ? async () => browserSwitchedOff : open;
+  return { ...limits, clientInfo: serverInfo, secrets: redactor, env, ledger, openBrowser: openPage, logger };
 }
 
 /** A page knows nothing of the mark of `WholeOutputsMiddleware`: nothing of ours cuts what it answers. */

@@ -52,7 +52,7 @@ export async function openJoined(
     await opened.close();
     await tools?.close();
   };
-  return { ...opened, joined, ended, close };
+  return { ...opened, middlewares: [...(tools?.middlewares ?? []), ...opened.middlewares], joined, ended, close };
 }
 
 function isFinal(error: unknown, waitsForKernel: boolean): boolean {

@@ -10,7 +10,10 @@ import type { WatchedNotebooks } from '../../core/watched-notebooks.js';
 import { composeMiddleware } from '../../middleware/compose.js';
 import { undoTool } from '../../notebooks/changes/undo-tool.js';
 import type { PagePort } from '../../notebooks/pages/page-listener.js';
+import type { NotebookDirectory } from '../../notebooks/selection/notebook-directory.js';
 import type { BrowserResult } from '../../processes/browser.js';
+import type { ClusterPages } from '../cluster/cluster-pages.js';
+import type { NotebooksOfHub } from '../cluster/notebook-desk.js';
 import type { Settings } from '../settings.js';
 import type { PageOptions } from './page-options.js';
 
@@ -31,6 +34,8 @@ export interface OpenedNotebook {
   watched?: WatchedNotebooks | undefined;
   /** An agent's session has ended: what is held for it alone is given back. Ending one twice, or one that is not known, is harmless. */
   endSession?: (sessionId: string) => void;
+  /** An agent's session goes on here that began at another hub: it says which notebook it means. Left out: there is one alone. */
+  adoptSession?: (sessionId: string) => void;
   close(): Promise<void>;
 }
 
@@ -44,8 +49,18 @@ export interface NotebookSetup extends Settings {
   pagePort: PagePort | undefined;
   /** Receives attempts that the notebook's own doors refused. */
   onRefused: OnRefused;
+  /** In a cluster: has agents of other hubs use the notebooks of this one, and answers with those of all. Left out: there are no other hubs. */
+  shareNotebooks?: ((own: NotebooksOfHub) => NotebookDirectory) | undefined;
+  /** In a cluster: pages of other hubs may come here, and those of this one may go. */
+  clusterPages?: ClusterPages | undefined;
   /** What code in the notebook may call, where there are servers. Its opener closes it. */
-  openTools: (() => Promise<NotebookTools & { close(): Promise<void> }>) | undefined;
+  openTools: (() => Promise<OpenedTools>) | undefined;
+}
+
+export interface OpenedTools extends NotebookTools {
+  /** See who has code run: in front of the notebook for all whose calls come to it, also from other hubs. Left out: others see that. */
+  middlewares?: readonly Middleware[];
+  close(): Promise<void>;
 }
 
 /** The place of the one notebook: callers that ask for its tools hold the place, before a notebook is there. */

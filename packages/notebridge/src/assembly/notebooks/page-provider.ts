@@ -21,7 +21,8 @@ import { PageOpener } from '../../reference/page-opener.js';
 
 export interface PageProviderOptions {
   page: PageNotebook;
-  server: PageServer;
+  /** The port that its pages dial, and why pages cannot come back, if they cannot. */
+  server: Pick<PageServer, 'port' | 'problem'>;
   /** Opens a URL for the person. */
   openBrowser: (url: string, timeoutMs: number) => Promise<BrowserResult>;
   /** A fresh address of the page that shows a person what keeps the page away. */

@@ -9,6 +9,8 @@ export interface HubRequest {
   token: string;
   /** Sent as JSON; left out: a GET. */
   body?: JsonObject;
+  /** Default: POST with a body, GET without. */
+  method?: 'DELETE';
   accept?: string;
   /** Names and values that are sent besides. */
   headers?: Readonly<Record<string, string>>;
@@ -53,9 +55,10 @@ export async function streamFromHub(url: string, options: HubRequest & { onLine:
 
 async function send(
   url: string,
-  { path, token, body, accept = 'application/json', headers: more, signal, timeoutMs }: HubRequest,
+  { path, token, body, method: asked, accept = 'application/json', headers: more, signal, timeoutMs }: HubRequest,
 ): Promise<IncomingMessage> {
   const text = body === undefined ? undefined : printMessage(body);
+  const method = asked ?? (text === undefined ? 'GET' : 'POST');
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
     const headers = {
       ...more,
@@ -64,7 +67,7 @@ async function send(
       ...(text === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }),
     };
     const sent = httpRequest(new URL(path, url), {
-      method: text === undefined ? 'GET' : 'POST',
+      method,
       headers,
       ...(signal === undefined ? {} : { signal }),
       ...(timeoutMs === undefined ? {} : { timeout: timeoutMs }),

@@ -17,11 +17,12 @@ export interface SourceOptions {
 
 /** The running hub, or else the servers of the config in this process. Rejects with `bad_config`. */
 async function openSource({ config, standalone = false }: SourceOptions): Promise<ToolSource> {
-  const found = config === undefined && !standalone ? await findHub() : undefined;
+  const asksHub = config === undefined && !standalone;
+  const found = asksHub ? await findHub() : undefined;
   if (found !== undefined) return createHubSource(found);
   // Loaded only now: a command that talks to a hub needs none of it.
   const { createOwnSource } = await import('./own-source.js');
-  return createOwnSource({ config, createLogger });
+  return createOwnSource({ config, isInPlaceOfHub: asksHub, createLogger });
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { Logger } from '@notebridge/kit/logger';
 import { createNotebridge } from '../../assembly/create-notebridge.js';
 import type { ServerReport } from '../../catalog/describe-servers.js';
+import { loadConfig } from '../../config/load-config.js';
 import { Cancellation } from '../../core/cancellation.js';
 import { BridgeError } from '../../core/errors.js';
 import type { ToolAddress } from '../../core/tool-address.js';
@@ -10,16 +11,25 @@ import { callTarget, proxyToolCall, type ToolCallResponse } from '../../doors/to
 import { createProxyContext } from '../../doors/tool-proxy/tool-proxy-context.js';
 import { quote } from '../../util/quote.js';
 import type { Redacting } from '../../util/redactor.js';
+import { leaveToCluster } from './left-to-cluster.js';
 import type { ToolSource } from './tool-source.js';
 
 export interface OwnSourceOptions {
   config: string | undefined;
+  /** No hub of the user was found to ask. */
+  isInPlaceOfHub: boolean;
   createLogger: (redactor: Redacting) => Logger;
 }
 
 /** The servers of the config in this process: each is started when it is asked for, and all end with `close`. Rejects with `bad_config`. */
-export async function createOwnSource({ config, createLogger }: OwnSourceOptions): Promise<ToolSource> {
-  const bridge = await createNotebridge({ config, startServers: false, followConfig: false, createLogger });
+export async function createOwnSource({ config, isInPlaceOfHub, createLogger }: OwnSourceOptions): Promise<ToolSource> {
+  const read = await loadConfig({ file: config, env: process.env });
+  // Who asks may mean a hub that has ended, or one with another state folder.
+  const noHub = isInPlaceOfHub ? 'no hub of yours runs, and ' : '';
+  const noServers = `${noHub}${read.file === undefined ? 'there is no config' : `the config ${quote(read.file)} names none`}`;
+  const unknown = (name: string): BridgeError => unknownServer(name, servers, noServers);
+  const left = leaveToCluster(read);
+  const bridge = await createNotebridge({ config: left.config, startServers: false, followConfig: false, createLogger });
   await bridge.start();
   const { hub, servers } = bridge;
   const proxy = createProxyContext({ hub, servers }, callTarget);
@@ -35,17 +45,19 @@ export async function createOwnSource({ config, createLogger }: OwnSourceOptions
           .filter(isRunning)
           .map((server) => server.listTools()),
       );
-      return bridge.describe().servers;
+      return bridge.describe().servers.map(left.describe);
     },
     policy: async () => bridge.describe().policy,
     server: async (name) => {
+      left.assertNotOne(name);
       const server = servers.get(name);
-      if (server === undefined) throw unknownServer(name, servers);
+      if (server === undefined) throw unknown(name);
       await server.listTools();
-      return described(name) ?? Promise.reject(unknownServer(name, servers));
+      return described(name) ?? Promise.reject(unknown(name));
     },
     call: async (address, args, { signal, isTyped, onEvent }) => {
-      if (servers.get(address.server) === undefined) throw unknownServer(address.server, servers);
+      left.assertNotOne(address.server);
+      if (servers.get(address.server) === undefined) throw unknown(address.server);
       const cancellation = new Cancellation();
       const cancel = (): void => cancellation.cancel('The caller cancelled the call.');
       if (signal.aborted) cancel();

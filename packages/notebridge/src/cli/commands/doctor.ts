@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { Command, Option } from 'commander';
+import { clusterOption } from '../cluster/cluster-option.js';
 import { addOptions, parsePort, sharedOptions } from '../command-options.js';
 import type { DoctorOptions } from '../doctor/run-doctor.js';
 
@@ -12,6 +13,7 @@ export function doctorCommand(): Command {
     config(),
     new Option('--port <number>', 'the port of "notebridge serve"').default(8765).argParser(parsePort),
     new Option('--shared-dir <dir>', 'the folder shared with kernels, if there is one').argParser((dir) => resolve(dir)),
+    clusterOption('--cluster <urls>', 'the NATS of the cluster (default: that of the config)'),
     logDir(),
     sandbox(),
     new Option('--no-kernel', 'do not start the built-in Python, which takes some seconds'),

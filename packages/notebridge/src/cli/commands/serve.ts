@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { Command, Option } from 'commander';
+import { clusterOption } from '../cluster/cluster-option.js';
 import { addOptions, collect, parsePort, sharedOptions } from '../command-options.js';
 import type { ServeOptions } from '../serve/run-serve.js';
 
@@ -34,6 +35,10 @@ export function serveCommand(): Command {
       '--record <file>',
       'write what is said with servers and pages to a new file, without secrets; "notebridge replay" serves it',
     ).argParser((file) => resolve(file)),
+    clusterOption(
+      '--cluster <urls>',
+      'share the work with other hubs over this NATS, such as nats://host:4222; more of it is in the config',
+    ),
     logLevel(),
   ]).action(async (options: ServeOptions) => {
     const { runServe } = await import('../serve/run-serve.js');

@@ -36,14 +36,14 @@ export async function checkHub(): Promise<Check> {
   }
 }
 
-/** Whether the user's hub serves. Nothing that is at fault does. */
-export async function isHubServing(): Promise<boolean> {
+/** The user's hub that serves. Undefined: none does, or something of it is at fault. Never rejects. */
+export async function findOwnHub(): Promise<{ url: string; token: string } | undefined> {
   const dir = stateDir();
   try {
     const [hub, token] = [readHubFile(dir), readOwnerToken(dir)];
-    return hub !== undefined && token !== undefined && (await isOwnHub(hub.url, token));
+    return hub !== undefined && token !== undefined && (await isOwnHub(hub.url, token)) ? { url: hub.url, token } : undefined;
   } catch {
-    return false;
+    return undefined;
   }
 }
 

@@ -11,12 +11,20 @@ import type { ServerConfig } from '../../core/server-config.js';
 import { ApprovalPolicy } from '../../grants/approvals/approval-policy.js';
 import type { Redactor } from '../../util/redactor.js';
 import { type Check, failedCheck, note, ok } from './check.js';
+import { type CheckOneServer, type ClusterSeen, findCheckOfOne } from './check-one-server.js';
 
 /** Of a `per-agent` server: what counts as one agent. */
 const whoIsOne = 'runs once for each agent, which over HTTP in 2026-07-28 means each token and client name: one grant per agent';
 
-/** Starts each server, all at once, and asks for its tools; then all are ended. */
-export async function checkServers(config: Config, redactor: Redactor): Promise<Check[]> {
+interface CheckServersOptions {
+  redactor: Redactor;
+  cluster: ClusterSeen;
+}
+
+/** Starts each server, all at once, and asks for its tools; then all are ended. One that a cluster has once is not started. */
+export async function checkServers(config: Config, { redactor, cluster }: CheckServersOptions): Promise<Check[]> {
+  const hasOne = config.servers.some(({ placement, disabled }) => placement === 'one' && !disabled);
+  const checkOne = hasOne ? await findCheckOfOne(cluster) : undefined;
   const servers = new ConfigServers({
     config,
     logger: silentLogger,
@@ -27,17 +35,24 @@ export async function checkServers(config: Config, redactor: Redactor): Promise<
   });
   try {
     const policy = new ApprovalPolicy(config, []);
-    return await Promise.all(config.servers.map((server) => checkServer(server, { servers, policy })));
+    return await Promise.all(config.servers.map((server) => checkServer(server, { servers, policy, checkOne })));
   } finally {
     await servers.close();
   }
 }
 
-async function checkServer(config: ServerConfig, { servers, policy }: { servers: ConfigServers; policy: ApprovalPolicy }): Promise<Check> {
+interface CheckServerParts {
+  servers: ConfigServers;
+  policy: ApprovalPolicy;
+  checkOne: CheckOneServer | undefined;
+}
+
+async function checkServer(config: ServerConfig, { servers, policy, checkOne }: CheckServerParts): Promise<Check> {
   const name = `server ${config.name}`;
   if (config.disabled) return note(name, 'disabled in the config');
   const missing = config.transport === 'stdio' ? missingCommand(config) : undefined;
   if (missing !== undefined) return failedCheck(name, missing, `Install it, or fix "command" of "${config.name}" in the config.`);
+  if (config.placement === 'one' && checkOne !== undefined) return checkOne(config);
   const startedAt = performance.now();
   try {
     const tools = (await servers.get(config.name)?.listTools()) ?? [];

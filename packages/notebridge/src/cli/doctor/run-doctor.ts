@@ -1,14 +1,17 @@
 import type { SandboxMode } from '@notebridge/notebook/host';
+import { withClusterUrls } from '../../core/cluster-settings.js';
 import { Redactor } from '../../util/redactor.js';
 import { asTyped } from '../own-command.js';
 import { createProgressLine, type Paint, paintFor } from '../terminal.js';
 import { withoutControls } from '../terminal-logger.js';
 import type { Check } from './check.js';
 import { checkBroker } from './check-broker.js';
+import { checkCluster } from './check-cluster.js';
 import { checkConfig } from './check-config.js';
-import { checkHub, checkPort, isHubServing } from './check-hub.js';
+import { checkHub, checkPort, findOwnHub } from './check-hub.js';
 import { checkOwnPython } from './check-kernels.js';
 import { checkBrowser, checkKernel, checkNode, checkSandbox } from './check-machine.js';
+import type { ClusterSeen } from './check-one-server.js';
 import { checkFolder, checkStateDir } from './check-places.js';
 import { checkPolicy } from './check-policy.js';
 import { checkServers } from './check-servers.js';
@@ -17,6 +20,7 @@ import { checkTabs } from './check-tabs.js';
 export interface DoctorOptions {
   config?: string;
   port: number;
+  cluster?: string[];
   sharedDir?: string;
   logDir: string;
   /** False: the built-in Python is not started. */
@@ -50,7 +54,15 @@ export async function runDoctor({ sandbox = 'auto', ...options }: DoctorOptions)
   if (options.sharedDir !== undefined)
     await look('the shared folder', () => [checkFolder('shared folder', options.sharedDir ?? '', '--shared-dir')]);
   await look('running hubs', async () => [await checkHub()]);
-  if (config !== undefined) await look('approvals and code mode', async () => checkPolicy(config, await isHubServing()));
+  if (config !== undefined) await look('approvals and code mode', async () => checkPolicy(config, (await findOwnHub()) !== undefined));
+  const cluster = withClusterUrls(config?.cluster, options.cluster);
+  let hubs: ClusterSeen['hubs'];
+  if (cluster !== undefined)
+    await look('the cluster', async () => {
+      const seen = await checkCluster(cluster, redactor);
+      hubs = seen.hubs;
+      return seen.checks;
+    });
   await look('open notebooks', () => checkBroker());
   await look('notebook pages', () => checkTabs(config));
   await look(`port ${options.port}`, async () => [await checkPort(options.port)]);
@@ -59,7 +71,8 @@ export async function runDoctor({ sandbox = 'auto', ...options }: DoctorOptions)
   if (options.kernel) await look('the built-in notebook', () => checkKernel(sandbox));
   await look('the kernels', async () => [await checkOwnPython()]);
   const count = config?.servers.length ?? 0;
-  if (config !== undefined && count > 0) await look(`${count} servers`, () => checkServers(config, redactor));
+  if (config !== undefined && count > 0)
+    await look(`${count} servers`, () => checkServers(config, { redactor, cluster: { isNamed: cluster !== undefined, hubs } }));
   finish(checks, options.json === true);
 }
 

@@ -1,11 +1,10 @@
-import { stateDir } from '../../assembly/state-dir.js';
 import { BridgeError } from '../../core/errors.js';
 import { describeGrant } from '../../grants/describe-grant.js';
 import type { GrantDoor, GrantTerms, GrantView } from '../../grants/grant.js';
-import { GrantStore } from '../../grants/grant-store.js';
 import { writeFileAtomic } from '../../state/atomic-file.js';
 import { asTyped } from '../own-command.js';
 import { type Paint, paintFor, toDuration, toTable } from '../terminal.js';
+import { withGrantDesk } from './grant-desk.js';
 import { parseCount, parseRate, parseTime } from './parse-terms.js';
 
 export interface IssueOptions {
@@ -37,14 +36,14 @@ export async function issueGrant(options: IssueOptions): Promise<void> {
   };
   const { file } = options;
   if (options.keep === true) return keep(terms, options);
-  const { token, ...grant } = await withStore(async (store) => {
-    const issued = await store.issue(terms);
+  const { token, ...grant } = await withGrantDesk(async (desk) => {
+    const issued = await desk.issue(terms);
     if (file === undefined) return issued;
     try {
       await writeFileAtomic(file, `${issued.token}\n`, { mode: 0o600, anew: true });
     } catch (error) {
       // A token that was never handed out must open nothing.
-      await store.revoke(issued.id);
+      await desk.revoke(issued.id);
       throw error;
     }
     return issued;
@@ -77,7 +76,7 @@ async function keep(terms: GrantTerms, { file, json }: IssueOptions): Promise<vo
 
 /** Prints the live grants; never a token, which is kept nowhere. */
 export async function listGrants({ json = false }: { json?: boolean }): Promise<void> {
-  const grants = await withStore(async (store) => store.list());
+  const grants = await withGrantDesk((desk) => desk.list());
   const { stdout } = process;
   if (json) return void stdout.write(`${JSON.stringify({ grants: grants.map(describeGrant) })}\n`);
   if (grants.length === 0) return void stdout.write(asTyped('No grant is live. Issue one with: notebridge grant\n'));
@@ -91,11 +90,11 @@ export async function listGrants({ json = false }: { json?: boolean }): Promise<
   );
 }
 
-/** Ends grants. Rejects with `bad_grant` for an id that no live grant has; the others are revoked all the same. */
+/** Ends grants. Rejects with `bad_grant` for an id that no grant has which could be revoked; the others are revoked all the same. */
 export async function revokeGrants(ids: readonly string[], { json = false }: { json?: boolean }): Promise<void> {
-  const unknown = await withStore(async (store) => {
+  const unknown = await withGrantDesk(async (desk) => {
     const missing: string[] = [];
-    for (const id of ids) if (!(await store.revoke(id))) missing.push(id);
+    for (const id of ids) if (!(await desk.revoke(id))) missing.push(id);
     return missing;
   });
   const revoked = ids.filter((id) => !unknown.includes(id));
@@ -103,16 +102,7 @@ export async function revokeGrants(ids: readonly string[], { json = false }: { j
   else for (const id of revoked) process.stdout.write(`Revoked ${id}.\n`);
   if (unknown.length === 0) return;
   const which = unknown.map((id) => `"${id}"`).join(', ');
-  throw new BridgeError('bad_grant', `There is no live grant ${which}. See the live ones with: notebridge grant list`);
-}
-
-async function withStore<Result>(work: (store: GrantStore) => Promise<Result>): Promise<Result> {
-  const store = await GrantStore.open({ dir: stateDir() });
-  try {
-    return await work(store);
-  } finally {
-    await store.close();
-  }
+  throw new BridgeError('bad_grant', `There is no grant ${which} that could be revoked. See the live ones with: notebridge grant list`);
 }
 
 function describe({ allow, readOnly, door, expiresAt, calls, perMinute, concurrent }: GrantView): string {

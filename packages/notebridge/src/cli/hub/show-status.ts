@@ -6,6 +6,7 @@ import { askHub } from '../client/hub-request.js';
 import { asTyped } from '../own-command.js';
 import { type Paint, paintFor, toDuration, toTable } from '../terminal.js';
 import { onOneLine, withoutControls } from '../terminal-logger.js';
+import { toClusterRows, toClusterTrouble } from './cluster-lines.js';
 import { ownHub } from './own-hub.js';
 
 const askMs = 10_000;
@@ -51,6 +52,7 @@ function toScreen({ url, status, failed }: Screen, paint: Paint, width: number |
     calls,
     approvals,
     grants,
+    cluster,
   } = status;
   const age = toDuration(Date.now() - Date.parse(startedAt));
   const wrong = [
@@ -59,6 +61,7 @@ function toScreen({ url, status, failed }: Screen, paint: Paint, width: number |
       : [
           `${paint.red('config')}  the file is not used, and what held before goes on: ${withoutControls(fault).replaceAll('\n', '\n        ')}`,
         ]),
+    ...(cluster === undefined ? [] : toClusterTrouble(cluster, paint)),
     ...servers.filter(({ status: state }) => state === 'failed' || state === 'restarting').map((server) => toTrouble(server, paint)),
     ...(approvals === 0 ? [] : [`${paint.yellow('waiting')}  for your approval: ${approvals}. See: ${asTyped('notebridge approvals')}`]),
   ];
@@ -72,6 +75,7 @@ function toScreen({ url, status, failed }: Screen, paint: Paint, width: number |
     ],
     ['Calls', `${calls.made} made, ${calls.running} under way, ${calls.failed} failed`],
     ['Grants', `${grants} live`],
+    ...(cluster === undefined ? [] : toClusterRows(cluster)),
   ];
   const rows = failed.map((call) => toRow(call, paint));
   return [

@@ -1,6 +1,7 @@
 import type { Notebridge } from '../../assembly/create-notebridge.js';
 import type { ClosableLogger } from '../../core/logger.js';
 import type { Redacting } from '../../util/redactor.js';
+import { loadClusterConfig } from '../cluster/load-cluster-config.js';
 import type { HubCommandOptions } from '../command-options.js';
 import { createOwnNotebridge } from '../own-notebridge.js';
 import { untilSignal } from '../process-life.js';
@@ -16,9 +17,11 @@ export interface ServeOptions extends HubCommandOptions {
   sharedDir?: string;
   /** A file that does not exist yet. Absolute. */
   record?: string;
+  /** Servers of NATS, in place of those of the config. */
+  cluster?: string[];
 }
 
-/** From a signal to the end, whatever does not close. Milliseconds. */
+/** From a signal to the end, whatever does not close; behind the time for calls to end. Milliseconds. */
 const endMs = 3000;
 
 /** Serves until a signal comes. Rejects with `bad_usage`, `bad_config`, `port_in_use` or `write_failed`, leaving nothing open. */
@@ -26,18 +29,22 @@ export async function runServe(options: ServeOptions): Promise<void> {
   const { port, host, auth, allowHost: allowHosts, allowOrigin: allowOrigins, sharedDir, record } = options;
   const bridge = await createOwnNotebridge(options, {
     command: 'serve',
+    config: options.cluster && (await loadClusterConfig(options.config, options.cluster)),
     hold: 'shared',
     http: { port, host, auth, allowHosts, allowOrigins },
     sharedDir,
     createLogger: (redactor) => createServeLog(options, redactor),
     ...(record === undefined ? {} : { createRecorder: openRecorder({ file: record, maxBytes: defaultRecordingBytes }) }),
   });
-  const ended = untilSignal(endMs);
+  const ended = untilSignal(bridge.drainMs + endMs);
   try {
     await bridge.start();
     await reportStart(bridge, options);
     await Promise.race([ended, ...(bridge.notebook?.asked === undefined ? [] : [bridge.notebook.asked])]);
-    bridge.hub.logger.info('Ending.');
+    const seconds = bridge.drainMs / 1000;
+    bridge.hub.logger.info(
+      seconds > 0 ? `Ending: calls that run here may still end, for ${seconds} s; other hubs take over what this one has.` : 'Ending.',
+    );
   } finally {
     await bridge.close();
   }
@@ -53,7 +60,7 @@ async function reportStart(bridge: Notebridge, options: ServeOptions): Promise<v
   const seen = { url, pid: process.pid, servers: all.map(({ name }) => name), ...(path === undefined ? {} : { window_file: path }) };
   hub.logger.info('Serving.', seen);
   if (!isTTY) return;
-  const addresses = { windowUrl: window?.url, consoleAddress: bridge.newConsoleAddress() };
+  const addresses = { windowUrl: window?.url, consoleAddress: bridge.newConsoleAddress(), cluster: bridge.cluster };
   process.stderr.write(toStartText({ url, options, servers: all, ...addresses, paint: paintFor(process.stderr) }));
 }
 

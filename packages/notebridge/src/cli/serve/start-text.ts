@@ -9,13 +9,23 @@ export interface StartTextOptions {
   servers: readonly ToolServer[];
   /** Where a window of the built-in notebook opens, once. It holds a token: for a terminal only. */
   windowUrl?: string | undefined;
+  /** The name of the cluster, and of its hubs, this one first. Undefined: this hub is alone. */
+  cluster?: { name: string; hubs: readonly string[]; isJoined: boolean } | undefined;
   /** Opens the console, once. As secret as the window's. */
   consoleAddress?: string | undefined;
   paint: Paint;
 }
 
 /** What a person reads after starting a hub: where it is, and how to use it. It has no secret in it but the addresses of window and console. */
-export function toStartText({ url, options: { auth, notebook }, servers, windowUrl, consoleAddress, paint }: StartTextOptions): string {
+export function toStartText({
+  url,
+  options: { auth, notebook },
+  servers,
+  windowUrl,
+  consoleAddress,
+  cluster,
+  paint,
+}: StartTextOptions): string {
   const names = servers.map(({ name }) => name);
   const [first = 'SERVER'] = names;
   const command = ownCommand();
@@ -25,6 +35,7 @@ export function toStartText({ url, options: { auth, notebook }, servers, windowU
     `${paint.bold(`Notebridge ${ownVersion()}`)} serves at ${paint.bold(url)}. Ctrl-C ends it.`,
     '',
     `  Servers       ${names.length === 0 ? 'none yet: name some in the config file' : names.join(', ')}`,
+    ...(cluster === undefined ? [] : [`  Cluster       ${toClusterText(cluster)}`]),
     ...(notebook === 'none' ? [] : [`  Notebook      ${notebook}`]),
     ...(windowUrl === undefined ? [] : [`  Its window    ${windowUrl}`]),
     ...(consoleAddress === undefined
@@ -40,4 +51,9 @@ export function toStartText({ url, options: { auth, notebook }, servers, windowU
     '',
   ];
   return `${lines.join('\n')}\n`;
+}
+
+function toClusterText({ name, hubs: [self = '', ...others], isJoined }: NonNullable<StartTextOptions['cluster']>): string {
+  if (!isJoined) return `${name}: not joined yet, as NATS was not reached; it goes on trying`;
+  return `${name}: ${self} (this hub)${others.length === 0 ? ', alone so far' : `, ${others.join(', ')}`}`;
 }

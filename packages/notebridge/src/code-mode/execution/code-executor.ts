@@ -240,6 +240,7 @@ const refusals: ReadonlySet<string> = new Set([
   'budget_exhausted',
   'limit_reached',
   'not_approved',
+  'cluster_unavailable',
 ]);
 
 /** What an agent reads in place of a result; everything else is an error of the protocol. */
@@ -253,6 +254,7 @@ const readable: ReadonlySet<string> = new Set([
   'limit_reached',
   'denied',
   'bad_grant',
+  'cluster_unavailable',
 ]);
 
 function running({ runId, session, calls }: CodeExecution): ToolResult {

@@ -148,7 +148,14 @@ export function endedAnswer(): string {
   return refusal('denied', 'The execution that this code belongs to has ended, and its right to call tools with it.');
 }
 
-const refusals: ReadonlySet<string> = new Set(['not_approved', 'denied', 'bad_grant', 'budget_exhausted', 'limit_reached']);
+const refusals: ReadonlySet<string> = new Set([
+  'not_approved',
+  'denied',
+  'bad_grant',
+  'budget_exhausted',
+  'limit_reached',
+  'cluster_unavailable',
+]);
 
 /** Longer answers are read only at their beginning. */
 const longest = 100_000;

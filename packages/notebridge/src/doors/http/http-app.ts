@@ -32,6 +32,8 @@ export interface HttpApp {
   readonly calls: CallsUnderWay;
   /** Doors add their routes here, before `listenHttp`. */
   addRoute(route: HttpRoute): void;
+  /** From now on requests are refused, with the advice to come again: another hub takes them. What runs goes on. */
+  drain(): void;
   /** Answers one request: what a `node:http` server hands its requests to. Never throws. */
   handle(request: IncomingMessage, response: ServerResponse): void;
   /** @deprecated The app holds nothing that has to be closed; close the listener. */
@@ -45,6 +47,7 @@ export function createHttpApp(options: HttpAppOptions = {}): HttpApp {
   const { logger = silentLogger, maxBodyBytes = defaultMaxBodyBytes, allowOrigins = [], onRefused = () => {} } = options;
   const rules = createRequestRules(options);
   const routes = new RouteTable();
+  let isDraining = false;
   const refused: HttpApp['refused'] = (request, why) =>
     onRefused({ ...why, door: doorOf(request), remoteAddress: request.socket.remoteAddress });
 
@@ -57,6 +60,7 @@ export function createHttpApp(options: HttpAppOptions = {}): HttpApp {
       refused(request, { reason: refusal.reason ?? 'malformed' });
       return context.refuse(refusal);
     }
+    if (isDraining && match?.route.isAnsweredToTheEnd !== true) return context.refuse(draining);
     if (match === undefined) return context.refuse(isEncoded(pathOf(request)) ? routes.refuse() : badPath);
     const { route, params } = match;
     if (params === undefined) return context.refuse(badPath);
@@ -81,6 +85,9 @@ export function createHttpApp(options: HttpAppOptions = {}): HttpApp {
     refused,
     calls: new CallsUnderWay(),
     addRoute: (route) => routes.add(route),
+    drain: () => {
+      isDraining = true;
+    },
     handle: (request, response) => {
       const match = routes.match(pathOf(request));
       const { nextId, printRefusal, exposedHeaders } = match?.route ?? {};
@@ -96,6 +103,7 @@ export function createHttpApp(options: HttpAppOptions = {}): HttpApp {
   };
 }
 
+const draining = refuse(503, 'This hub is ending, and another takes over. Call again.', ['retry-after', '1', 'connection', 'close']);
 const badPath = refuse(400, 'The path is not percent-encoded correctly.');
 
 function isEncoded(path: string): boolean {

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, STATUS_CODES } from 'n
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { errnoOf } from '@notebridge/kit/errno';
+import { listenBacklog } from '@notebridge/kit/loopback';
 import { messageOf } from '@notebridge/kit/message-of';
 import { BridgeError } from '../../core/errors.js';
 import { listenOnLoopback } from '../../net/bind.js';
@@ -125,7 +126,7 @@ async function bindHost(server: Server, options: ListenOptions & { host: string 
   try {
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject);
-      server.listen({ port, host, exclusive: true }, resolve);
+      server.listen({ port, host, exclusive: true, backlog: listenBacklog }, resolve);
     });
   } catch (error) {
     const owner = errnoOf(error) === 'EADDRINUSE' ? await describePortOwner?.(port) : undefined;

@@ -42,6 +42,7 @@ const statusOf: { [Code in ErrorCode]?: number } = {
   limit_reached: 503,
   closed: 503,
   upstream_unavailable: 503,
+  cluster_unavailable: 503,
 };
 
 /** The border to HTTP: what a caller may see of an error, or undefined if it may see nothing of it. */

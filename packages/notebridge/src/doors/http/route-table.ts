@@ -19,6 +19,8 @@ export interface HttpRoute {
   /** Headers that an allowed page may send, and that it may read besides the usual ones. */
   requestHeaders?: string | undefined;
   exposedHeaders?: string | undefined;
+  /** Says how the hub is: answered also while it ends. */
+  isAnsweredToTheEnd?: boolean | undefined;
   /** A part of a page that is not worth naming. */
   isHidden?: boolean | undefined;
 }

@@ -28,6 +28,8 @@ export interface McpHttpLimits {
   retryMs: number;
   /** A stream of an agent of 2025-11-25 is closed after so long, to be resumed. Milliseconds; 0, the default, for never. */
   pollAfterMs: number;
+  /** How long running calls may still end by themselves when the door is closed, milliseconds. Default 1.2 s. */
+  lastAnswersMs: number;
 }
 
 export const defaultHttpLimits: Readonly<McpHttpLimits> = {
@@ -43,6 +45,7 @@ export const defaultHttpLimits: Readonly<McpHttpLimits> = {
   maxAllSentBytes: 64 * 1024 * 1024,
   retryMs: 1000,
   pollAfterMs: 0,
+  lastAnswersMs: 1200,
 };
 
 /** One HTTP request of an agent whose right to call has been proved. */

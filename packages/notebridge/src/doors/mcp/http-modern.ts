@@ -30,6 +30,8 @@ export interface HttpModernOptions {
   /** All calls that run for HTTP callers. */
   calls: CallsUnderWay;
   now: () => number;
+  /** The session id of a principal. Default: another one at each start. */
+  identify?: ((principal: Principal) => string) | undefined;
   /** No call has come under this session id for a while. */
   endSession: (sessionId: string) => void;
 }
@@ -229,7 +231,7 @@ export class HttpModern {
 
   #addIdentity(key: string, principal: Principal): ModernIdentity {
     const { hub, now } = this.#options;
-    const identity = new ModernIdentity(principal, now);
+    const identity = new ModernIdentity(principal, now, this.#options.identify?.(principal));
     this.#identities.set(key, { identity, leave: hub.agents.add(identity) });
     return identity;
   }

@@ -3,6 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
 import { BridgeError } from '../../core/errors.js';
 import type { Principal } from '../../core/principal.js';
+import type { LeftSession } from '../../core/session-shelf.js';
 import type { Hub } from '../../hub.js';
 import { CallTable } from '../../rpc/call-table.js';
 import { MessageStream } from '../../rpc/message-stream.js';
@@ -13,6 +14,7 @@ import type { AnswerStream, HttpEventStreamOptions } from './http-event-stream.j
 import type { HttpExchange } from './http-exchange.js';
 import { KeptNotifications } from './kept-notifications.js';
 import type { ResumableStream } from './resumable-stream.js';
+import { SaidOnce } from './said-once.js';
 import type { AllSentEvents } from './sent-events.js';
 import { SessionStreams } from './session-streams.js';
 
@@ -20,6 +22,10 @@ export interface HttpSessionOptions {
   hub: Hub;
   principal: Principal;
   limits: McpHttpLimits;
+  /** Ends its id. Default: nothing does. */
+  mark?: string | undefined;
+  /** Of one that another hub has left: its id, and what its agent has said. Default: a new one. */
+  left?: ({ key: string } & LeftSession) | undefined;
   /** What the sessions keep of their streams. */
   allSent: AllSentEvents;
   /** Ends it: the owner of the hub wants that, or its `initialize` was refused, and no one will come back to it. */
@@ -44,7 +50,7 @@ const cancelledMethod = 'notifications/cancelled';
 /** One legacy agent over HTTP: its session of the protocol, and which of its connections takes which message. */
 export class HttpSession {
   /** The `Mcp-Session-Id`: a secret, so it is not the id that logs and providers see. */
-  readonly key = randomBytes(24).toString('base64url');
+  readonly key: string;
   readonly principal: Principal;
   /** When the agent was last active, by the clock of the door. */
   lastHeard = 0;
@@ -54,6 +60,7 @@ export class HttpSession {
   readonly #agent: AgentSession;
   readonly #incoming = new MessageStream<unknown>();
   readonly #pending = new CallTable<Pending>();
+  readonly #said = new SaidOnce();
   readonly #kept = new KeptNotifications();
   readonly #end: () => void;
   readonly #all: SessionStreams;
@@ -61,7 +68,8 @@ export class HttpSession {
   #streams: ResumableStream[] = [];
   #version: string | undefined;
 
-  constructor({ hub, principal, limits, allSent, end }: HttpSessionOptions) {
+  constructor({ hub, principal, limits, allSent, end, left, mark }: HttpSessionOptions) {
+    this.key = left?.key ?? `${randomBytes(24).toString('base64url')}${mark === undefined ? '' : `.${mark}`}`;
     this.principal = principal;
     this.#end = end;
     this.#all = new SessionStreams({ limits, allSent, isPrimed: () => this.#version !== undefined && this.#version >= firstPrimed });
@@ -77,6 +85,15 @@ export class HttpSession {
       disconnect: end,
       traceOf: (id) => this.#pending.get(idKey(id))?.exchange.trace,
     });
+    if (left === undefined) return;
+    this.#version = left.version;
+    // Nobody waits for what is answered: its agent had these answers.
+    for (const message of left.said) this.receive(message, [], undefined);
+  }
+
+  /** What another hub needs to go on with it; undefined for one that has not begun. */
+  get left(): LeftSession | undefined {
+    return this.#version === undefined ? undefined : { principal: this.principal, version: this.#version, said: this.#said.all };
   }
 
   /** The version that was agreed on; undefined until `initialize` is answered. */
@@ -94,6 +111,11 @@ export class HttpSession {
     return this.#pending.size > 0 || this.#agent.inFlight > 0 || this.#streams.some(({ isOpen }) => isOpen);
   }
 
+  /** True while a request of the agent is not answered yet. */
+  get isCalling(): boolean {
+    return this.#pending.size > 0 || this.#agent.inFlight > 0;
+  }
+
   /** True if a request of that id waits for its answer. */
   isWaiting(id: RpcId): boolean {
     return this.#pending.get(idKey(id)) !== undefined;
@@ -106,7 +128,10 @@ export class HttpSession {
       for (const key of pending.ids.keys()) this.#pending.add(key, pending);
     }
     this.#incoming.send(posted);
-    for (const message of Array.isArray(posted) ? posted : [posted]) this.#forgetCancelled(message as JsonObject);
+    for (const message of Array.isArray(posted) ? posted : [posted]) {
+      this.#said.note(message as JsonObject);
+      this.#forgetCancelled(message as JsonObject);
+    }
   }
 
   /** Opens a stream for what belongs to no request, and sends what was kept for it. */

@@ -1,22 +1,36 @@
+import { BridgeError } from '../../core/errors.js';
 import { owner, type Principal, principalKey } from '../../core/principal.js';
+import type { SessionShelf } from '../../core/session-shelf.js';
 import type { Hub } from '../../hub.js';
+import { settlesWithin } from '../../util/settles-within.js';
 import type { McpHttpLimits } from './http-call.js';
-import { HttpSession } from './http-session.js';
+import { HttpSession, type HttpSessionOptions } from './http-session.js';
 import { AllSentEvents } from './sent-events.js';
 
 export interface HttpSessionsOptions {
   hub: Hub;
   limits: McpHttpLimits;
   now: () => number;
+  /** Ends the ids of sessions. Default: nothing does. */
+  mark?: string | undefined;
+  /** Where sessions are left at the end. Default: they end with this hub. */
+  shelf?: SessionShelf | undefined;
+  /** A session that began at another hub goes on here: what its agent used there may be gone. */
+  adopted?: ((sessionId: string) => void) | undefined;
   /** A session has ended: what was held for it alone can go. */
   endSession: (sessionId: string) => void;
 }
+
+/** How long the store may take for a session: a hub ends in time, with or without it. Milliseconds. */
+const leaveMs = 1500;
 
 /** The legacy agents by their `Mcp-Session-Id`. */
 export class HttpSessions {
   readonly #options: HttpSessionsOptions;
   readonly #sessions = new Map<string, HttpSession>();
   readonly #allSent: AllSentEvents;
+  /** Requests of one session that come at once wait for the same. */
+  readonly #adopting = new Map<string, Promise<string | undefined>>();
 
   constructor(options: HttpSessionsOptions) {
     this.#options = options;
@@ -29,11 +43,65 @@ export class HttpSessions {
 
   /** A new session; undefined if the limit is reached, and no other principal has more than this one. */
   open(principal: Principal): HttpSession | undefined {
-    const { hub, limits, now } = this.#options;
+    return this.#add(principal);
+  }
+
+  /** True if a session of that id is here. */
+  has(key: string): boolean {
+    return this.#sessions.has(key);
+  }
+
+  /**
+   * Goes on with a session that another hub has left. Resolves to the mark of the hub that has it, if that is another; undefined: it is here, or
+   * nowhere. Rejects with `cluster_unavailable` if that is not known.
+   */
+  adopt(key: string, principal: Principal): Promise<string | undefined> {
+    const name = `${principalKey(principal)} ${key}`;
+    const adopting = this.#adopting.get(name) ?? this.#adopt(key, principal).finally(() => this.#adopting.delete(name));
+    this.#adopting.set(name, adopting);
+    return adopting;
+  }
+
+  async #adopt(key: string, principal: Principal): Promise<string | undefined> {
+    const left = await this.#options.shelf?.take(key, principal);
+    if (left === undefined || this.#sessions.has(key)) return undefined;
+    if ('at' in left) return left.at === this.#options.mark ? undefined : left.at;
+    const session = this.#add(left.principal, { ...left, key });
+    if (session !== undefined) this.#options.adopted?.(session.sessionId);
+    return undefined;
+  }
+
+  /** Leaves those that nothing runs in for another hub. Each is left once, and ends here. */
+  leaveIdle(): Promise<void> {
+    return this.#leave(({ isCalling }) => !isCalling);
+  }
+
+  /** Leaves all. What still runs is answered with an error: it was given its time. */
+  leaveAll(): Promise<void> {
+    return this.#leave(() => true);
+  }
+
+  async #leave(isMeant: (session: HttpSession) => boolean): Promise<void> {
+    const { shelf } = this.#options;
+    if (shelf === undefined) return;
+    const leave = async (session: HttpSession): Promise<void> => {
+      const { key, left } = session;
+      if (left === undefined || !isMeant(session) || !this.#sessions.delete(key)) return;
+      // Left before its agent hears that it is: that one may come back at once.
+      const leaving = shelf.leave(key, left);
+      const isLeft = (await settlesWithin(leaving, leaveMs)) && (await leaving);
+      session.close(isLeft ? goesOn() : undefined);
+      this.#options.endSession(session.sessionId);
+    };
+    await Promise.all([...this.#sessions.values()].map(leave));
+  }
+
+  #add(principal: Principal, left?: HttpSessionOptions['left']): HttpSession | undefined {
+    const { hub, limits, now, mark } = this.#options;
     if (this.#sessions.size >= limits.maxSessions) this.sweep();
     if (this.#sessions.size >= limits.maxSessions && !this.#makeRoom(principal)) return undefined;
     const end = (): void => this.end(session);
-    const session: HttpSession = new HttpSession({ hub, principal, limits, allSent: this.#allSent, end });
+    const session: HttpSession = new HttpSession({ hub, principal, limits, allSent: this.#allSent, end, left, mark });
     session.lastHeard = now();
     this.#sessions.set(session.key, session);
     return session;
@@ -98,4 +166,11 @@ export class HttpSessions {
   #isOver(session: HttpSession): boolean {
     return !session.isBusy && this.#options.now() - session.lastHeard >= this.#options.limits.sessionIdleMs;
   }
+}
+
+/** Of calls that still ran in it. */
+function goesOn(): BridgeError {
+  const message =
+    'This hub has ended, and another goes on with the session. Whether the call had an effect is unknown; it was not repeated.';
+  return new BridgeError('closed', message);
 }

@@ -1,6 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { codeOf } from '../../core/errors.js';
+import { BridgeError, codeOf } from '../../core/errors.js';
+import type { Principal } from '../../core/principal.js';
 import { isModernVersion } from '../../core/protocol-versions.js';
+import type { SessionRelay } from '../../core/session-relay.js';
+import type { SessionShelf } from '../../core/session-shelf.js';
 import { parseMessage } from '../../core/wire.js';
 import type { Hub } from '../../hub.js';
 import { type Classified, classifyMessage, type RpcRequest } from '../../rpc/messages.js';
@@ -16,6 +19,7 @@ import { fault, faultOf, fromRefusal, type HttpFault, headerMismatch, printFault
 import { HttpLegacy } from './http-legacy.js';
 import { HttpModern } from './http-modern.js';
 import { HttpSessions } from './http-sessions.js';
+import { markOf, relayRequest, serveRelayed } from './session-relaying.js';
 
 /** Where the door stands. */
 const mcpPath = '/mcp';
@@ -28,6 +32,14 @@ export interface McpHttpDoorOptions {
   challenge?: AuthChallenge | undefined;
   /** A session has ended: what was held for it alone (its own instances of servers) can go. */
   endSession?: ((sessionId: string) => void) | undefined;
+  /** Where sessions are left at the end, and found. Default: they end with this hub. */
+  shelf?: SessionShelf | undefined;
+  /** A session that began at another hub goes on here. */
+  adopted?: ((sessionId: string) => void) | undefined;
+  /** How a request reaches the hub that has its session. Default: it does not. */
+  relay?: SessionRelay | undefined;
+  /** The session id of a modern agent's principal. Default: another at each start. */
+  identify?: ((principal: Principal) => string) | undefined;
   limits?: Partial<McpHttpLimits> | undefined;
   /** Milliseconds since some fixed moment. Default `performance.now`. */
   clock?: (() => number) | undefined;
@@ -37,8 +49,9 @@ export interface McpHttpDoor {
   /** Legacy agents that have a session. */
   readonly sessions: number;
   /**
-   * Takes no more requests, ends all streams, lets running calls end for a moment, then ends the sessions. Ready within 1.5 s; closing
-   * twice is harmless. To be called before the listener is closed, which would cut what still runs.
+   * Takes no more requests, ends all streams, lets running calls end for a moment (a hub of a cluster: for its `drainMs`), then leaves the
+   * sessions to another hub, or ends them: within 1.5 s more. Closing twice is harmless. To be called before the listener is closed, which
+   * would cut what still runs.
    */
   close(): Promise<void>;
 }
@@ -47,8 +60,6 @@ export interface McpHttpDoor {
 const mostInBatch = 1024;
 const requestHeaders =
   'authorization, content-type, accept, last-event-id, mcp-method, mcp-name, mcp-protocol-version, mcp-session-id, x-request-id';
-/** How long running calls may still end by themselves. Milliseconds. */
-const lastAnswersMs = 1200;
 
 /** Adds the MCP door over Streamable HTTP to an app: agents of both eras, on one path. Call it before `listenHttp`. */
 export function createMcpHttpDoor(app: HttpApp, options: McpHttpDoorOptions): McpHttpDoor {
@@ -73,14 +84,25 @@ class McpHttp implements McpHttpDoor {
   readonly #legacy: HttpLegacy;
   readonly #modern: HttpModern;
   readonly #sweeper: NodeJS.Timeout;
+  readonly #lastAnswersMs: number;
+  readonly #shelf: SessionShelf | undefined;
+  readonly #relay: SessionRelay | undefined;
+  readonly #endRelay: (() => void) | undefined;
   #closing: Promise<void> | undefined;
 
-  constructor(app: HttpApp, { hub, endSession = () => {}, clock: now = () => performance.now(), ...more }: McpHttpDoorOptions) {
+  constructor(
+    app: HttpApp,
+    { hub, endSession = () => {}, clock: now = () => performance.now(), shelf, relay, identify, adopted, ...more }: McpHttpDoorOptions,
+  ) {
     const limits = { ...defaultHttpLimits, ...more.limits };
     this.#app = app;
-    this.#sessions = new HttpSessions({ hub, limits, now, endSession });
+    this.#lastAnswersMs = limits.lastAnswersMs;
+    this.#shelf = shelf;
+    this.#relay = relay;
+    this.#endRelay = relay && serveRelayed(relay, { app, answer: (context) => this.#answerRelayed(context) });
+    this.#sessions = new HttpSessions({ hub, limits, now, endSession, adopted, shelf, mark: relay?.mark });
     this.#legacy = new HttpLegacy({ sessions: this.#sessions, limits, calls: app.calls });
-    this.#modern = new HttpModern({ hub, limits, calls: app.calls, now, endSession });
+    this.#modern = new HttpModern({ hub, limits, calls: app.calls, now, endSession, identify });
     this.#sweeper = setInterval(() => this.#sweep(), Math.max(10, Math.min(30_000, limits.sessionIdleMs / 4)));
     this.#sweeper.unref();
   }
@@ -91,8 +113,42 @@ class McpHttp implements McpHttpDoor {
 
   /** Answers a request. Nothing on its way is async, as in the door of calls. */
   answer(context: HttpContext): void {
-    const refusal = this.#serve(context);
-    if (refusal !== undefined) context.refuse(refusal);
+    const key = this.#shelf === undefined ? undefined : headerOf(context.request, 'mcp-session-id');
+    if (key === undefined || this.#closing !== undefined || this.#sessions.has(key)) return this.#answer(context);
+    const mark = markOf(key);
+    const where = this.#relay?.look(mark) ?? 'gone';
+    if (this.#relay !== undefined && where === 'other') return relayRequest(context, this.#relay, { app: this.#app, mark });
+    this.#answerLeft(context, { key, where });
+  }
+
+  /** A session that its hub may have left: another may go on with it, or this one. */
+  #answerLeft(context: HttpContext, { key, where }: { key: string; where: ReturnType<SessionRelay['look']> }): void {
+    const relay = this.#relay;
+    this.#sessions.adopt(key, context.principal).then(
+      (mark) => {
+        const now = mark === undefined ? where : (relay?.look(mark) ?? 'gone');
+        if (mark !== undefined && relay !== undefined && now === 'other') relayRequest(context, relay, { app: this.#app, mark });
+        else if (now === 'draining' && !this.#sessions.has(key)) context.refuse({ ...handingOver, headers: retrySoon });
+        else this.#answer(context);
+      },
+      (error: unknown) => context.refuse({ ...faultOf(503, toBridgeError(error)), headers: retrySoon }),
+    );
+  }
+
+  /** Of another hub, which took this one for the hub of the session: it may have ended since, and come back without it. */
+  #answerRelayed(context: HttpContext): void {
+    const key = headerOf(context.request, 'mcp-session-id');
+    if (key === undefined || this.#closing !== undefined || this.#sessions.has(key)) return this.#answer(context);
+    this.#answerLeft(context, { key, where: 'self' });
+  }
+
+  #answer(context: HttpContext): void {
+    try {
+      const refusal = this.#serve(context);
+      if (refusal !== undefined) context.refuse(refusal);
+    } catch (error) {
+      context.fail(error);
+    }
   }
 
   close(): Promise<void> {
@@ -104,11 +160,14 @@ class McpHttp implements McpHttpDoor {
     clearInterval(this.#sweeper);
     this.#sessions.endStreams();
     this.#modern.endListens();
+    await this.#sessions.leaveIdle();
     const waiting = new AbortController();
-    await Promise.race([this.#app.calls.none(), delay(lastAnswersMs, undefined, { signal: waiting.signal }).catch(() => undefined)]);
+    await Promise.race([this.#app.calls.none(), delay(this.#lastAnswersMs, undefined, { signal: waiting.signal }).catch(() => undefined)]);
     waiting.abort();
+    await this.#sessions.leaveAll();
     this.#sessions.close();
     this.#modern.close();
+    this.#endRelay?.();
   }
 
   #sweep(): void {
@@ -201,4 +260,11 @@ function withoutEnvelope({ id, method }: RpcRequest): HttpFault {
 
 function notAllowed(message: string, allowed: string): HttpFault {
   return { ...fault(405, 'bad_message', message), headers: ['allow', allowed] };
+}
+
+const retrySoon = ['retry-after', '1'];
+const handingOver = fault(503, 'closed', 'The hub of this session is ending, and hands it over. Try again.');
+
+function toBridgeError(error: unknown): BridgeError {
+  return error instanceof BridgeError ? error : new BridgeError('internal', 'The session could not be looked up.', { cause: error });
 }

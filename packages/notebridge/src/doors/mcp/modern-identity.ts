@@ -8,7 +8,7 @@ const mostNames = 8;
 
 /** A principal whose calls share one session id, since the modern era has no sessions. */
 export class ModernIdentity implements WatchedAgent {
-  readonly sessionId = randomUUID();
+  readonly sessionId: string;
   readonly door = 'http';
   readonly era = 'modern';
   readonly principal: Principal;
@@ -21,8 +21,9 @@ export class ModernIdentity implements WatchedAgent {
   readonly #now: () => number;
   readonly #names = new Set<string>();
 
-  constructor(principal: Principal, now: () => number) {
+  constructor(principal: Principal, now: () => number, sessionId: string = randomUUID()) {
     this.principal = principal;
+    this.sessionId = sessionId;
     this.#now = now;
   }
 

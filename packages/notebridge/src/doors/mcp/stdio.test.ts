@@ -9,7 +9,7 @@ const call = '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"wo
 it('answers what runs when the input ends, and then closes', async () => {
   const { input, output, door, finish } = open();
   input.end(call);
-  await vi.waitUntil(() => finish.length === 1);
+  await vi.waitUntil(() => finish.length === 1, 20_000);
   finish[0]?.();
   await door.closed;
   expect(String(output.read())).toBe('{"jsonrpc":"2.0","id":1,"result":{"content":[]}}\n');
@@ -26,7 +26,7 @@ it('waits for no call for ever: one that does not end is cancelled', async () =>
 it('closes at once when its input breaks', async () => {
   const { input, door, cancelled } = open();
   input.write(call);
-  await vi.waitUntil(() => input.readableLength === 0);
+  await vi.waitUntil(() => input.readableLength === 0, 20_000);
   input.destroy(new Error('EIO'));
   await door.closed;
   expect(cancelled).toEqual(['the connection was closed']);
@@ -46,7 +46,7 @@ it('closing it twice is harmless, and nothing is written after', async () => {
 it('answers too long a message with what is wrong, and goes on', async () => {
   const { input, output } = open();
   input.write(`"${'x'.repeat(2000)}"\n{"jsonrpc":"2.0","id":3,"method":"ping"}\n`);
-  await vi.waitUntil(() => output.readableLength > 0);
+  await vi.waitUntil(() => output.readableLength > 0, 20_000);
   const [fault, pong] = String(output.read()).trim().split('\n');
   expect(JSON.parse(fault ?? '')).toMatchObject({ id: null, error: { code: -32001, data: { code: 'message_too_large' } } });
   expect(JSON.parse(pong ?? '')).toEqual({ jsonrpc: '2.0', id: 3, result: {} });

@@ -43,7 +43,7 @@ describe('createTransportChannel', () => {
     const onClose = vi.fn();
     incoming.consume({ onItem: () => {}, onClose });
     outgoing.send({});
-    await vi.waitUntil(() => incoming.closed);
+    await vi.waitUntil(() => incoming.closed, 20_000);
     expect(onClose).toHaveBeenCalledExactlyOnceWith(broken);
   });
 });

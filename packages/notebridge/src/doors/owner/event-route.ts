@@ -41,7 +41,7 @@ export function watchServers(servers: ToolServers): (listener: () => void) => ()
 
 /**
  * Tells the owner what changes, as server-sent events: `calls` with those that began or ended since the last one, and the name
- * of a list (`servers`, `agents`, `notebooks`, `config`) when that is to be asked for anew. A call costs an entry in a map for each reader, and nothing where nobody reads.
+ * of a list (`servers`, `agents`, `notebooks`, `config`, `cluster`) when that is to be asked for anew. A call costs an entry in a map for each reader, and nothing where nobody reads.
  */
 export class OwnerEvents {
   readonly #watched: Watched;

@@ -29,7 +29,8 @@ export class GrantRoutes {
   }
 
   list(): JsonObject {
-    return { grants: this.#options.store.list().map(describeGrant) };
+    const { store } = this.#options;
+    return { grants: store.list().map(describeGrant), ...(store.isShared ? { in_cluster: true } : {}) };
   }
 
   /** Issues one. Its token is in this answer, and nowhere else. Rejects with `bad_params`, `limit_reached` or `write_failed`. */
@@ -55,17 +56,40 @@ export class GrantRoutes {
     return { tools, servers_not_asked: unknown.map(({ name }) => name) };
   }
 
+  /** A new token, which is in this answer and nowhere else; the one before opens for a minute more. Rejects with `bad_params` if there is no such grant. */
+  async renew(context: HttpContext): Promise<JsonObject> {
+    const { store, maxBodyBytes } = this.#options;
+    const { ttl_seconds: seconds } = await readObject(context, maxBodyBytes, ['ttl_seconds']);
+    const [id = ''] = context.params;
+    try {
+      const { token, ...grant } = await asParams(() => store.renew(id, toTtlMs(seconds)));
+      return { grant: describeGrant(grant), token };
+    } catch (error) {
+      // Not the caller's own token, of which the code would speak.
+      if (codeOf(error) === 'bad_grant') throw unknownGrant(id);
+      throw error;
+    }
+  }
+
   /** Rejects with `bad_params` if there is no such grant. */
   async revoke({ params: [id = ''] }: HttpContext): Promise<JsonObject> {
     if (await this.#options.store.revoke(id)) return { revoked: true };
-    throw new BridgeError('bad_params', `There is no live grant ${JSON.stringify(id)}.`);
+    throw unknownGrant(id);
   }
 }
 
+function unknownGrant(id: string): BridgeError {
+  return new BridgeError('bad_params', `There is no live grant ${JSON.stringify(id)}.`);
+}
+
 function toTerms({ ttl_seconds: seconds, read_only: readOnly, per_minute: perMinute, ...others }: JsonObject): GrantTerms {
-  const ttlMs = typeof seconds === 'number' ? seconds * 1000 : seconds;
   // Each is checked when it is issued.
-  return { ...others, ttlMs, readOnly, perMinute } as GrantTerms;
+  return { ...others, ttlMs: toTtlMs(seconds), readOnly, perMinute } as GrantTerms;
+}
+
+/** As it was sent: it is checked where it is used. */
+function toTtlMs(seconds: unknown): GrantTerms['ttlMs'] {
+  return (typeof seconds === 'number' ? seconds * 1000 : seconds) as GrantTerms['ttlMs'];
 }
 
 /** A term that is wrong is one of the request. */

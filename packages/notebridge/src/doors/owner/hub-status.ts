@@ -3,6 +3,7 @@ import type { WatchedConfig } from '../../core/config-edit.js';
 import type { PendingApprovals } from '../../grants/approvals/pending-approvals.js';
 import type { RecentCalls } from '../../recent/recent-calls.js';
 import { ownVersion } from '../../state/own-files.js';
+import { type ClusterStatus, type DescribedCluster, describeCluster } from './cluster-status.js';
 
 /** The hub on one screen. Printed as it is by `notebridge status --json`. */
 export interface HubStatus {
@@ -24,6 +25,8 @@ export interface HubStatus {
   approvals: number;
   /** Grants that are live. */
   grants: number;
+  /** Left out: this hub is alone. */
+  cluster?: ClusterStatus;
 }
 
 export interface DescribedHub {
@@ -33,6 +36,7 @@ export interface DescribedHub {
   countGrants: () => number;
   configFile: string | undefined;
   edits: Pick<WatchedConfig, 'refused'>;
+  cluster: DescribedCluster | undefined;
   isCodeMode: boolean;
   pid: number;
 }
@@ -40,7 +44,7 @@ export interface DescribedHub {
 const startedAt = new Date(Date.now() - performance.now()).toISOString();
 
 export function describeHub(
-  { describe, pending, calls, countGrants, configFile, edits, isCodeMode, pid }: DescribedHub,
+  { describe, pending, calls, countGrants, configFile, edits, cluster, isCodeMode, pid }: DescribedHub,
   role: HubStatus['role'],
 ): HubStatus {
   return {
@@ -56,5 +60,6 @@ export function describeHub(
     calls: { ...calls.totals },
     approvals: pending.list().length,
     grants: countGrants(),
+    ...(cluster !== undefined && { cluster: describeCluster(cluster, role === 'owner') }),
   };
 }

@@ -4,6 +4,7 @@ import { BridgeError } from '../../core/errors.js';
 import { principalKey } from '../../core/principal.js';
 import type { ToolServers } from '../../core/tool-server.js';
 import type { WatchedAgents } from '../../core/watched-agents.js';
+import type { WatchedCluster } from '../../core/watched-cluster.js';
 import { printMessage } from '../../core/wire.js';
 import type { PendingApprovals } from '../../grants/approvals/pending-approvals.js';
 import type { RecentCalls } from '../../recent/recent-calls.js';
@@ -19,6 +20,7 @@ import { AgentRoutes } from './agent-routes.js';
 import { printApproval, receiveDecision } from './approval-routes.js';
 import { answerBindingsInput } from './bindings-input.js';
 import { describeCall, findCalls, printCall } from './call-routes.js';
+import { toDescribed } from './cluster-status.js';
 import { describeConfig } from './config-route.js';
 import { OwnerEvents, watchServers } from './event-route.js';
 import { GrantRoutes, type GrantRoutesOptions } from './grant-routes.js';
@@ -52,6 +54,8 @@ export interface OwnerDoorOptions {
   watched: Pick<NotebookRoutesOptions, 'notebooks' | 'elsewhere'>;
   /** What the edits of the config did. */
   edits: WatchedConfig;
+  /** Undefined: this hub is alone. */
+  cluster: WatchedCluster | undefined;
   /** The owner, or the holder of a grant that only watches. */
   authenticate: Authenticate;
   /** How much of the hub's time those may use who only watch. */
@@ -64,7 +68,7 @@ export const ownerPrefix = '/api/v1/hub';
 /** Adds what the owner may see, those who watch in part, and what the owner decides: the status of the hub and of each server, calls, the log, calls that wait. Call it before `listenHttp`. */
 export function createOwnerDoor(
   app: HttpApp,
-  { servers, describe, agents, pending, calls, log, redactor, hub, grants, watched, edits, authenticate, share }: OwnerDoorOptions,
+  { servers, describe, agents, pending, calls, log, redactor, hub, grants, watched, edits, cluster, authenticate, share }: OwnerDoorOptions,
 ): void {
   const authenticator = new Authenticator(authenticate, { onRefused: app.refused });
   const addRoute = (path: string, answer: (context: HttpContext) => unknown, methods: readonly string[]): void => {
@@ -78,7 +82,9 @@ export function createOwnerDoor(
       app.refused(request, { reason: 'wrong_door', grantId: principal.kind === 'grant' ? principal.grantId : undefined });
       context.refuse(principal.kind === 'grant' ? notForWatchers : forOwnerAlone);
     };
-    app.addRoute({ methods, path: `${ownerPrefix}${path}`, authenticator, handle });
+    // Who looks at a hub that ends is told so; these start nothing.
+    const isAnsweredToTheEnd = forWatchers.has(path);
+    app.addRoute({ methods, path: `${ownerPrefix}${path}`, authenticator, handle, isAnsweredToTheEnd });
   };
   const addExact = (path: string, answer: (context: HttpContext) => unknown, methods = ['GET', 'HEAD']): void =>
     addRoute(path, async (context) => context.sendJson(200, printMessage(await answer(context))), methods);
@@ -92,7 +98,15 @@ export function createOwnerDoor(
   app.addRoute({ methods: ['GET', 'HEAD'], path: `${ownerPrefix}/openapi.json`, handle: (context) => context.sendJson(200, description) });
   pending.isWatched = true;
   calls.isOn = true;
-  const status = { describe, pending, calls, countGrants: () => grants.store.list().length, edits, ...hub };
+  const status = {
+    describe,
+    pending,
+    calls,
+    countGrants: () => grants.store.list().length,
+    edits,
+    cluster: toDescribed(cluster, grants.store),
+    ...hub,
+  };
   add('', ({ principal }) => reportFor(principal, describeHub(status, principal.kind === 'owner' ? 'owner' : 'watcher')));
   addRoute('/logs', async (context) => context.sendJson(200, await answerLog(log, context, redactor)), ['GET']);
   add('/approvals', () => ({ approvals: pending.list().map(printApproval) }));
@@ -113,6 +127,7 @@ export function createOwnerDoor(
   const grantRoutes = new GrantRoutes({ ...grants, servers, maxBodyBytes: app.maxBodyBytes });
   addByMethod('/grants', { GET: () => grantRoutes.list(), POST: (context) => grantRoutes.issue(context) });
   add('/grants/preview', (context) => grantRoutes.preview(context), ['POST']);
+  addExact('/grants/:id/renew', (context) => grantRoutes.renew(context), ['POST']);
   add('/grants/:id', (context) => grantRoutes.revoke(context), ['DELETE']);
   addRoute('/config', (context) => context.sendJson(200, redactor.redact(printMessage(describeConfig(edits, hub.configFile)))), ['GET']);
   const agentRoutes = new AgentRoutes({ agents, store: grants.store });
@@ -127,6 +142,7 @@ export function createOwnerDoor(
     agents: (listener: () => void) => agents.changed.add(listener),
     config: (listener: () => void) => edits.subscribe(listener),
     notebooks: (listener: () => void) => watched.notebooks()?.subscribe(listener) ?? (() => {}),
+    ...(cluster !== undefined && { cluster: (listener: () => void) => cluster.subscribe(listener) }),
   };
   const events = new OwnerEvents({ calls, lists, authenticate, redactor });
   addRoute('/events', (context) => events.answer(context), ['GET']);

@@ -18,6 +18,9 @@ const object = (properties: JsonObject, optional: readonly string[] = []): JsonO
 });
 const allOptional = (properties: JsonObject): JsonObject => object(properties, Object.keys(properties));
 
+/** Of many, the first. */
+const firstOf = (item: JsonObject): JsonObject => object({ count, first: list(object(item)) });
+
 const totals = object({ made: count, failed: count, running: count });
 
 const serverState: JsonObject = {
@@ -71,6 +74,8 @@ const grant: JsonObject = {
   used: count,
 };
 
+const ttlSeconds: JsonObject = { type: 'number', exclusiveMinimum: 0, maximum: 2_592_000, description: 'Default 3,600.' };
+
 const scope: JsonObject = {
   allow: { ...list(text), description: 'Patterns `server:tool`. Default `*:*`.' },
   read_only: { ...truth, description: 'Only tools that say that they change nothing. Default false.' },
@@ -116,18 +121,49 @@ const fault = object({ line: orNull(count), key: text, found: text, next: text }
 
 /** The schemas of the description of the owner's API. */
 export const ownerSchemas: JsonObject = {
-  Hub: object({
-    role: oneOf('owner', 'watcher'),
+  Hub: object(
+    {
+      role: oneOf('owner', 'watcher'),
+      version: text,
+      pid: count,
+      started_at: time,
+      config_file: orNull(text),
+      config_fault: { ...orNull(text), description: 'Why the file as it is now is not used; null: it is.' },
+      code_mode: truth,
+      servers: list(object(serverState)),
+      calls: totals,
+      approvals: count,
+      grants: count,
+      cluster: ref('Cluster'),
+    },
+    ['cluster'],
+  ),
+  Cluster: {
+    ...object({
+      name: text,
+      state: {
+        ...oneOf('joining', 'joined', 'cut_off', 'lost', 'refused', 'draining'),
+        description: 'Of this hub: `cut_off` is without NATS, and has its place still; `lost` has none any more.',
+      },
+      since: time,
+      text: { ...orNull(text), description: 'What this means for callers; null: all is well.' },
+      nats: object({ connected: truth, since: time }),
+      grants_refused: truth,
+      hubs: { ...list(ref('HubOfCluster')), description: 'This one first.' },
+    }),
+    description: 'The cluster as this hub knows it, without asking; left out of a hub that is alone.',
+  },
+  HubOfCluster: object({
+    id: text,
+    name: text,
+    is_this: truth,
     version: text,
-    pid: count,
-    started_at: time,
-    config_file: orNull(text),
-    config_fault: { ...orNull(text), description: 'Why the file as it is now is not used; null: it is.' },
-    code_mode: truth,
-    servers: list(object(serverState)),
-    calls: totals,
-    approvals: count,
-    grants: count,
+    started_at: { ...time, description: 'By its own clock.' },
+    address: { ...orNull(text), description: 'As it says: it may mean its own machine alone.' },
+    calls: { ...count, description: 'That run there.' },
+    draining: truth,
+    servers: { ...firstOf({ name: text, status: text }), description: 'Those of which the cluster has one.' },
+    pages: { ...firstOf({ id: text, title: text }), description: 'Those that a page has come to; only the owner is told which.' },
   }),
   Server: object({ ...serverState, tools: { ...orNull(list(ref('Tool'))), description: 'Null: not asked for yet.' } }),
   Tool: object({
@@ -164,17 +200,24 @@ export const ownerSchemas: JsonObject = {
   Approvals: object({ approvals: list(ref('Approval')) }),
   Decision: object({ decision: oneOf('once', 'session', 'deny') }),
   Grant: object(grant),
-  Grants: object({ grants: list(ref('Grant')) }),
+  Grants: object(
+    {
+      grants: list(ref('Grant')),
+      in_cluster: { type: 'boolean', description: 'True if all hubs of a cluster have these grants; else left out.' },
+    },
+    ['in_cluster'],
+  ),
   GrantScope: allOptional(scope),
   GrantTerms: allOptional({
     ...scope,
     label: text,
     door: { ...oneOf('tools', 'agent', 'watch'), description: 'Default `tools`. With `watch` it has no scope and no bounds of calls.' },
-    ttl_seconds: { type: 'number', exclusiveMinimum: 0, maximum: 2_592_000, description: 'Default 3,600.' },
+    ttl_seconds: ttlSeconds,
     calls: count,
     per_minute: count,
     concurrent: count,
   }),
+  Renewal: allOptional({ ttl_seconds: ttlSeconds }),
   IssuedGrant: object({ grant: ref('Grant'), token: text }),
   GrantPreview: object({
     tools: list(object({ server: text, tool: text, allowed: truth })),

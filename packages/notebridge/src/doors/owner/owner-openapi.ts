@@ -68,6 +68,9 @@ const operations: { readonly [path: string]: { readonly [method: string]: Operat
   '/grants/preview': {
     post: { id: 'previewGrant', summary: 'What a grant would open; issues none', body: 'GrantScope', answer: 'GrantPreview' },
   },
+  '/grants/{id}/renew': {
+    post: { id: 'renewGrant', summary: 'A new token for a grant; the answer alone has it', body: 'Renewal', answer: 'IssuedGrant' },
+  },
   '/grants/{id}': { delete: { id: 'revokeGrant', summary: 'Revoke a grant', answer: 'Revoked' } },
   '/agents': { get: { id: 'listAgents', summary: 'The agents that are connected, the last first', answer: 'Agents' } },
   '/agents/{id}': {

@@ -15,7 +15,7 @@ import { fits, idempotencyKeySchema } from './input-schemas.js';
 import { parseCallBody } from './parse-call-body.js';
 import { printAnswer } from './print-answer.js';
 import { lateFailure, proxyToolCall, type ToolCallOptions, type ToolCallRequest, type ToolCallResponse } from './proxy-tool-call.js';
-import { type Outcome, StoredAnswers } from './stored-answers.js';
+import type { Outcome } from './stored-answers.js';
 import type { ToolProxy } from './tool-proxy-context.js';
 
 interface ParsedCall {
@@ -34,19 +34,17 @@ const hasNotRun: ReadonlySet<string | null> = new Set([
   'not_approved',
   'budget_exhausted',
   'limit_reached',
+  'cluster_unavailable',
 ]);
 
 /** Makes the calls, once the router has found out who asks for which tool. */
 export class CallDoor {
   readonly #app: HttpApp;
   readonly #proxy: ToolProxy;
-  readonly #stored: StoredAnswers;
 
   constructor(app: HttpApp, proxy: ToolProxy) {
     this.#app = app;
     this.#proxy = proxy;
-    const { storedAnswers, storedBytes, storedMs } = proxy.limits;
-    this.#stored = new StoredAnswers({ maxAnswers: storedAnswers, maxBytes: storedBytes, keepMs: storedMs, now: proxy.now });
   }
 
   /** Answers a call. Nothing on its way is async that need not be: each promise of our own would cost more than the check behind it. */
@@ -124,7 +122,7 @@ export class CallDoor {
       .update(JSON.stringify([address.server, address.tool]))
       .update(text)
       .digest('base64');
-    return this.#stored.run(`${principalKey(principal)} ${key}`, fingerprint, perform);
+    return this.#proxy.answers.run(`${principalKey(principal)} ${key}`, fingerprint, perform);
   }
 
   /** Never rejects. */

@@ -85,7 +85,7 @@ export const schemas: JsonObject = {
   Health: object({ status: { const: 'ok' }, proof: text }, ['proof']),
   Readiness: object(
     {
-      status: { enum: ['ok', 'degraded', 'starting'] },
+      status: { enum: ['ok', 'degraded', 'starting', 'draining'] },
       servers: list(object({ name: text, status: text, since: { type: 'number' }, restarts: count, in_flight: count, reason: textOrNull })),
     },
     ['servers'],

@@ -158,6 +158,6 @@ const readyOperation: JsonObject = {
   responses: {
     ...guarded,
     200: answer('The servers have been started.', 'Readiness'),
-    503: answer('A server is starting.', 'Readiness'),
+    503: answer('A server is starting, or the hub is draining.', 'Readiness'),
   },
 };

@@ -7,8 +7,8 @@ export async function proxyHealth(): Promise<{ status: string }> {
 }
 
 export interface Readiness {
-  /** `starting` while a server starts for the first time, `degraded` when one is down, else `ok`. */
-  status: 'ok' | 'degraded' | 'starting';
+  /** `draining` once the hub hands over, `starting` while a server starts for the first time, `degraded` when one is down, else `ok`. */
+  status: 'ok' | 'degraded' | 'starting' | 'draining';
   servers: { name: string; status: ServerStatus; since: number; restarts: number; in_flight: number; reason: string | null }[];
 }
 
@@ -23,5 +23,6 @@ export function proxyReadiness(proxy: ToolProxy): Readiness {
     reason: state.reason ?? null,
   }));
   const has = (...wanted: ServerStatus[]): boolean => servers.some(({ status }) => wanted.includes(status));
+  if (proxy.isDraining()) return { status: 'draining', servers };
   return { status: has('starting') ? 'starting' : has('failed', 'restarting') ? 'degraded' : 'ok', servers };
 }

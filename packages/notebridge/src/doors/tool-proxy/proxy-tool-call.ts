@@ -50,7 +50,7 @@ export interface ToolCallOptions {
 /**
  * Calls a tool of a server, through the hub's chain. Resolves with whatever the tool or the chain answers, failures included.
  *
- * @throws BridgeError `unknown_server`, `bad_grant`, and `budget_exhausted` or `limit_reached` where waiting helps
+ * @throws BridgeError `unknown_server`, `bad_grant`, and `budget_exhausted`, `limit_reached` or `cluster_unavailable` where waiting helps
  *   (`data.retry_after_s`); what was not expected is thrown as it is.
  */
 export function proxyToolCall(
@@ -163,13 +163,15 @@ function toCaller(caller: Caller, parent: ParentCall | undefined): Caller {
 /** The codes that this door spells as its reference does. */
 const spelled: { [code: string]: string } = { unknown_tool: 'tool_not_found', bad_params: 'invalid_arguments' };
 
+/** With a time in their data, that is. */
+const helpsToWait: ReadonlySet<string> = new Set(['budget_exhausted', 'limit_reached', 'cluster_unavailable']);
+
 /** What becomes an answer; everything else is thrown on, for the border to HTTP. */
 function toFailure(error: unknown, server: ToolServer, tool: string): CallAnswer {
   if (error instanceof RemoteError) return toRemoteFailure(error, server, tool);
   if (!(error instanceof BridgeError)) throw error;
   const { code, data } = error;
-  const isForBorder =
-    code === 'bad_grant' || code === 'internal' || ((code === 'budget_exhausted' || code === 'limit_reached') && 'retry_after_s' in data);
+  const isForBorder = code === 'bad_grant' || code === 'internal' || (helpsToWait.has(code) && 'retry_after_s' in data);
   if (isForBorder) throw error;
   return failedAnswer(spelled[code] ?? code, error.message);
 }

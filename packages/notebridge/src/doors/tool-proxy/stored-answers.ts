@@ -11,6 +11,15 @@ export interface Outcome {
   hasRun: boolean;
 }
 
+/** Answers by `Idempotency-Key`. */
+export interface AnswerStore {
+  /**
+   * Makes the call, or resolves to the answer of the same call under this key. `call` must not reject. `fingerprint` shows whether it is the
+   * same call.
+   */
+  run(key: string, fingerprint: string, call: () => Promise<Outcome>): Promise<Outcome | Refusal>;
+}
+
 export interface StoredAnswersOptions {
   maxAnswers: number;
   /** Of all answers together: bytes, or UTF-16 units of those that are text. */
@@ -27,10 +36,10 @@ interface Entry {
 }
 
 /**
- * Answers by `Idempotency-Key`: the same call under the same key gets the answer of the first, and waits for it if need be.
+ * The answers of this process: the same call under the same key gets the answer of the first, and waits for it if need be.
  * The oldest answers go first when there are too many; calls that run are never forgotten.
  */
-export class StoredAnswers {
+export class StoredAnswers implements AnswerStore {
   readonly #options: StoredAnswersOptions;
   /** In the order of storing. */
   readonly #entries = new Map<string, Entry>();
@@ -40,7 +49,6 @@ export class StoredAnswers {
     this.#options = options;
   }
 
-  /** `call` must not reject. `fingerprint` shows whether it is the same call. */
   async run(key: string, fingerprint: string, call: () => Promise<Outcome>): Promise<Outcome | Refusal> {
     this.#forgetOld();
     const entry = this.#entries.get(key);
@@ -49,7 +57,7 @@ export class StoredAnswers {
     const outcome = await entry.outcome;
     // The first was turned away before its tool could run: this one has its own try.
     if (!outcome.hasRun) return this.run(key, fingerprint, call);
-    return { ...outcome, headers: [...outcome.headers, 'idempotency-replayed', 'true'] };
+    return replayed(outcome);
   }
 
   async #runFirst(key: string, fingerprint: string, call: () => Promise<Outcome>): Promise<Outcome> {
@@ -81,7 +89,12 @@ export class StoredAnswers {
   }
 }
 
-function keyReused(): Refusal {
+/** The answer as a repetition gets it. */
+export function replayed(outcome: Outcome): Outcome {
+  return { ...outcome, headers: [...outcome.headers, 'idempotency-replayed', 'true'] };
+}
+
+export function keyReused(): Refusal {
   const msg = 'This key came with another call before. Use a new key for each call, and the same one only to repeat it.';
   return refuse(422, [{ type: 'idempotency_key_reused', loc: ['header', 'idempotency-key'], msg }]);
 }

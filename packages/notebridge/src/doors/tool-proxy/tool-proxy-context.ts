@@ -9,6 +9,7 @@ import { type Principal, principalKey } from '../../core/principal.js';
 import type { ToolAddress } from '../../core/tool-address.js';
 import type { ToolServers } from '../../core/tool-server.js';
 import { withSkillsCaller } from '../../skills/proxy-caller.js';
+import { type AnswerStore, StoredAnswers } from './stored-answers.js';
 
 /** Bounds of the tool proxy. */
 const defaultLimits = {
@@ -40,6 +41,10 @@ export interface ToolProxyOptions {
   /** Whether a list may show a server whose tools are not known yet. Default: yes. */
   mayListWhole?: ((principal: Principal, server: string) => boolean) | undefined;
   limits?: Partial<ToolProxyLimits> | undefined;
+  /** Where answers are kept for repeated `Idempotency-Key`s. Default: in this process, within the limits. */
+  answers?: AnswerStore | undefined;
+  /** True once the hub takes no more and hands over what it has. Default: never. */
+  isDraining?: (() => boolean) | undefined;
   /** Milliseconds since some fixed moment. Default `performance.now`. */
   clock?: (() => number) | undefined;
 }
@@ -49,8 +54,10 @@ export interface ToolProxy {
   readonly hub: ToolProxyHub;
   readonly servers: ToolServers;
   readonly limits: Readonly<ToolProxyLimits>;
+  readonly answers: AnswerStore;
   mayList(principal: Principal, address: ToolAddress, tool: Tool): boolean;
   mayListWhole(principal: Principal, server: string): boolean;
+  isDraining(): boolean;
   now(): number;
   /** A new id of a call, for the log and the caller. */
   nextCallId(): string;
@@ -70,19 +77,27 @@ export function createProxyContext(
   const prefix = randomBytes(6).toString('hex');
   const servers = withSkillsCaller(options.servers);
   const names = new ToolNames(servers);
+  const limits = { ...defaultLimits, ...options.limits };
+  const now = options.clock ?? (() => performance.now());
   let calls = 0;
   return {
     hub: options.hub,
     servers,
-    limits: { ...defaultLimits, ...options.limits },
+    limits,
+    answers: options.answers ?? toStoredAnswers(limits, now),
     mayList: options.mayList ?? (() => true),
     mayListWhole: options.mayListWhole ?? (() => true),
-    now: options.clock ?? (() => performance.now()),
+    now,
+    isDraining: options.isDraining ?? (() => false),
     nextCallId: () => `${prefix}-${++calls}`,
     names,
     terminal: terminalOf(servers, names),
     callerOf: createCallers(prefix),
   };
+}
+
+function toStoredAnswers({ storedAnswers, storedBytes, storedMs }: ToolProxyLimits, now: () => number): StoredAnswers {
+  return new StoredAnswers({ maxAnswers: storedAnswers, maxBytes: storedBytes, keepMs: storedMs, now });
 }
 
 const maxCallers = 1000;

@@ -1,12 +1,11 @@
 import { createHash } from 'node:crypto';
 import { type BindingLanguage, bindingLanguages } from '@notebridge/bindings';
 import type { JsonObject } from '@notebridge/kit/json';
-import type { Principal } from '../../core/principal.js';
 import { printMessage } from '../../core/wire.js';
 import { type Authenticate, Authenticator } from '../http/authenticator.js';
 import type { HttpApp } from '../http/http-app.js';
 import type { HttpContext } from '../http/http-context.js';
-import { isRefusal, type Refusal, refuse } from '../http/refusal.js';
+import { isRefusal, refuse } from '../http/refusal.js';
 import type { HttpRoute } from '../http/route-table.js';
 import type { BindingsDoor } from './bindings-door.js';
 import { CallDoor } from './call-door.js';
@@ -67,7 +66,7 @@ function addHealthRoutes(app: HttpApp, prove: ToolProxyDoorOptions['prove']): vo
     }
     context.sendJson(200, printMessage(health));
   };
-  for (const path of [`${proxyPrefix}/health`, '/healthz']) app.addRoute({ methods: readMethods, path, handle });
+  for (const path of [`${proxyPrefix}/health`, '/healthz']) app.addRoute({ methods: readMethods, path, handle, isAnsweredToTheEnd: true });
 }
 
 const badChallenge = refuse(400, 'A challenge is 16 to 256 letters, digits, "-" or "_".');
@@ -79,19 +78,14 @@ function addListRoutes(app: HttpApp, proxy: ToolProxy, authenticator: Authentica
 
   const ready = async (context: HttpContext): Promise<void> => {
     const readiness = proxyReadiness(proxy);
-    const principal = await operatorOf(context, authenticator);
+    // Without a token a caller is no operator, unless the hub asks for none; a token that is sent must be right.
+    const principal = await authenticator.checkIfSent(context.request);
     if (principal !== undefined && isRefusal(principal)) return context.refuse(principal);
     const isOperator = principal !== undefined && principal.kind !== 'grant';
     const answer = isOperator ? readiness : { status: readiness.status };
-    context.sendJson(readiness.status === 'starting' ? 503 : 200, printMessage(answer));
+    context.sendJson(['starting', 'draining'].includes(readiness.status) ? 503 : 200, printMessage(answer));
   };
-  app.addRoute({ methods: readMethods, path: '/readyz', handle: ready });
-}
-
-/** Without a token a caller is no operator, unless the hub asks for none; a token that is sent must be right. */
-async function operatorOf({ request }: HttpContext, authenticator: Authenticator): Promise<Principal | Refusal | undefined> {
-  const principal = await authenticator.check(request);
-  return isRefusal(principal) && request.headers.authorization === undefined ? undefined : principal;
+  app.addRoute({ methods: readMethods, path: '/readyz', handle: ready, isAnsweredToTheEnd: true });
 }
 
 /** What makes bindings is loaded with the first request for them. */

@@ -2,23 +2,26 @@ import type { IncomingMessage } from 'node:http';
 import { findHeadFault, type HeadFault, pathOf } from '@notebridge/kit/request-head';
 import { digestOf } from '@notebridge/kit/token';
 import type { Slot } from './slot.js';
+import type { FoundSlot, SlotFinder, SlotQuery } from './slot-finder.js';
 
 /** Why a connection was not let in. `failedToken` marks tries at guessing, which are slowed down. */
 export interface PageRefusal {
-  status: 400 | 401 | 403 | 404 | 405;
+  status: 400 | 401 | 403 | 404 | 405 | 503;
   reason: string;
   /** The reason for the audit, one of our own words; left out for what is no attempt to get in. */
   why?: 'wrong_host' | 'wrong_origin' | 'missing' | 'malformed' | 'unknown';
   failedToken: boolean;
 }
 
-/** The slot that a page may have, and what it showed for it. */
-export type PageAdmission = { slot: Slot; token: string; origin: string } | { refusal: PageRefusal };
+/** The slot that a page may have, and what it showed for it; or what a slot is to be found by, elsewhere. */
+export type PageAdmission = { slot: Slot; token: string; origin: string } | { query: SlotQuery; token: string } | { refusal: PageRefusal };
 
 export interface PageAdmissionRules {
   slots: Iterable<Slot>;
   /** Values of `Host` that name this listener, lower case, port included. */
   hosts: ReadonlySet<string>;
+  /** Where a token belongs that opens none of them. Left out: nowhere. */
+  finder?: SlotFinder | undefined;
 }
 
 /** The subprotocol of the page; it drops the connection when it is not echoed. */
@@ -31,7 +34,7 @@ export const pageSubprotocol = 'mcp';
 export function admit(request: IncomingMessage, rules: PageAdmissionRules): PageAdmission {
   const slots = [...rules.slots];
   const { origin = '' } = request.headers;
-  const allowsOrigin = (): boolean => slots.some((slot) => slot.allowsOrigin(origin));
+  const allowsOrigin = (): boolean => slots.some((slot) => slot.allowsOrigin(origin)) || rules.finder?.allowsOrigin(origin) === true;
 
   if (request.method !== 'GET') return refuse(405, 'Only GET is answered here.');
   if (pathOf(request) !== '/') return refuse(404, 'Nothing is served at this path.');
@@ -43,8 +46,15 @@ export function admit(request: IncomingMessage, rules: PageAdmissionRules): Page
   if (typeof token !== 'string') return { refusal: token };
   const digest = digestOf(token);
   const slot = slots.filter((candidate) => candidate.admitsDigest(digest)).at(0);
-  if (slot === undefined) return refuse(403, 'The access token is wrong or has ended.', 'unknown', true);
+  if (slot === undefined) return rules.finder === undefined ? refuseFound('unknown') : { query: { digest, origin }, token };
   return slot.allowsOrigin(origin) ? { slot, token, origin } : headRefusals.wrong_origin;
+}
+
+/** What a page is told that came by a token of no slot. */
+export function refuseFound(found: Extract<FoundSlot, 'unknown' | 'away' | 'wrong_origin'>): { refusal: PageRefusal } {
+  if (found === 'wrong_origin') return headRefusals.wrong_origin;
+  if (found === 'away') return refuse(503, 'Whose token this is cannot be known just now.', 'unknown', true);
+  return refuse(403, 'The access token is wrong or has ended.', 'unknown', true);
 }
 
 const repeatedHeader = refuse(400, 'The header Host or Authorization was sent twice.');

@@ -12,12 +12,15 @@ import { type BindOptions, listenOnLoopback } from '../../net/bind.js';
 import { ownConnections } from '../../net/connections.js';
 import { FaultLog } from '../../net/fault-log.js';
 import { PendingConnections, silenceMs } from '../../net/pending-connections.js';
-import { admit, type PageRefusal, pageSubprotocol } from './page-admission.js';
-import type { Slot } from './slot.js';
+import { admit, type PageRefusal, pageSubprotocol, refuseFound } from './page-admission.js';
+import { busyCode, busyReason, type Slot, type Visitor } from './slot.js';
+import type { SlotFinder, SlotQuery } from './slot-finder.js';
 
 /** A port of another server at which pages may dial as well. */
 export interface PagePort {
   readonly port: number;
+  /** Values of `Host` that it answers to besides the loopback ones. */
+  readonly hosts: readonly string[];
   /** Handles connections and upgrade requests from now on. Returns the unsubscribe function. */
   attach(door: PageDoor): () => void;
 }
@@ -34,6 +37,8 @@ export interface PageListenerOptions extends BindOptions {
   /** Left out: a port of its own is bound. */
   at?: PagePort | undefined;
   slots: Iterable<Slot>;
+  /** Asked for slots that are elsewhere. Default: there are none. */
+  finder?: SlotFinder | undefined;
   logger: Logger;
   /** Values of `Host`, besides the loopback ones, that a page may send; with or without the port. */
   allowHosts?: readonly string[] | undefined;
@@ -54,6 +59,8 @@ export interface RefusedPage {
   origin: string | undefined;
 }
 
+/** The close code by which a page knows that it is to dial again: "service restart". */
+const laterCode = 1012;
 /** How long a page may take to agree to a close. Milliseconds. */
 const closeTimeoutMs = 1000;
 
@@ -109,7 +116,7 @@ export class PageListener {
 
   #attach(at: PagePort): this {
     this.#port = at.port;
-    this.#hosts = hostsOf(at.port, this.#options.allowHosts);
+    this.#hosts = hostsOf(at.port, [...at.hosts, ...(this.#options.allowHosts ?? [])]);
     this.#detach = at.attach({
       connected: (socket) => this.#pendingConnections.watch(socket),
       upgrade: (request, stream, head) => this.#upgrade(request, stream, head),
@@ -135,17 +142,44 @@ export class PageListener {
   }
 
   #upgrade(request: IncomingMessage, stream: Duplex, head: Buffer): void {
-    const { slots, logger } = this.#options;
+    const { slots, logger, finder } = this.#options;
     stream.on('error', (error) => logger.debug('A connection failed.', { error: error.message }));
-    const admission = admit(request, { slots, hosts: this.#hosts });
+    const admission = admit(request, { slots, hosts: this.#hosts, finder });
     if ('refusal' in admission) return this.#refuse(stream, admission.refusal, request);
-    this.#pendingConnections.release(request.socket);
-    ownConnections.trust(request.socket);
-    const { slot, token, origin } = admission;
-    slot.accept({ token, origin, stream, open: () => this.#open(request, stream, head) }).catch((error: unknown) => {
+    const open = (): Promise<WebSocket> => this.#open(request, stream, head);
+    const taken =
+      'slot' in admission
+        ? this.#accept(request, { ...admission, stream, open })
+        : this.#acceptFound(request, { ...admission, stream, open });
+    taken.catch((error: unknown) => {
       logger.warn('A page could not be taken in.', { error: messageOf(error) });
       stream.destroy();
     });
+  }
+
+  #accept(request: IncomingMessage, { slot, ...visitor }: Visitor & { slot: Slot }): Promise<void> {
+    this.#trust(request.socket);
+    return slot.accept(visitor);
+  }
+
+  /** The slot comes from another hub, if it may. */
+  async #acceptFound(request: IncomingMessage, { query, ...visitor }: Omit<Visitor, 'origin'> & { query: SlotQuery }): Promise<void> {
+    const { finder } = this.#options;
+    // Whoever holds a good token may wait, as long as it takes.
+    if (finder?.knows(query.digest) === true) this.#trust(request.socket);
+    const found = (await finder?.find(query)) ?? 'unknown';
+    if (typeof found === 'object') return this.#accept(request, { ...visitor, origin: query.origin, slot: found.slot });
+    if (found !== 'busy' && found !== 'later') return this.#refuse(visitor.stream, refuseFound(found).refusal, request);
+    const socket = await visitor.open();
+    socket.on('error', () => {});
+    // Pages dial again after the one code, and not after the other.
+    if (found === 'busy') socket.close(busyCode, busyReason);
+    else socket.close(laterCode, 'Try again');
+  }
+
+  #trust(socket: Socket): void {
+    this.#pendingConnections.release(socket);
+    ownConnections.trust(socket);
   }
 
   /** Completes the handshake. Rejects if the page has left, or does not speak WebSocket after all and was answered so. */

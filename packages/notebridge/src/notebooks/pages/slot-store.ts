@@ -90,7 +90,7 @@ export function readKeptPages(dir: string, path: string): KeptPages | undefined 
   const lists = Array.isArray(found.lists) ? found.lists : [];
   const slots = new Map<string, KeptSlot>();
   for (const entry of found.slots.slice(-maxSlots)) {
-    const slot = parseSlot(entry, lists);
+    const slot = parseKeptSlot(entry, lists);
     if (slot !== undefined) slots.set(slot.key, slot);
   }
   return { port: Number(found.port), slots: [...slots.values()] };
@@ -112,7 +112,8 @@ function printPages({ port, slots }: KeptPages): string {
   return `{"format":${format},"port":${port},"lists":[${lists.join()}],"slots":[\n${printed.join(',\n')}]}\n`;
 }
 
-function parseSlot(entry: unknown, lists: readonly unknown[]): KeptSlot | undefined {
+/** A slot as it was kept, whose `list` is the place of its tools among the lists. Undefined: it is none. */
+export function parseKeptSlot(entry: unknown, lists: readonly unknown[]): KeptSlot | undefined {
   if (!isJsonObject(entry)) return undefined;
   const { key, profile, url, allowOrigins, tokens, list } = entry;
   if (!isText(key) || !isText(profile) || !isText(url) || !isWebUrl(url)) return undefined;

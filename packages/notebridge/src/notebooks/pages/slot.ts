@@ -44,6 +44,9 @@ export interface TurnedAway {
 
 /** A page that has no pong within this time gives way to the next. Milliseconds. */
 const halfDeadMs = 2000;
+/** The close code by which a page knows that another is connected, with its words. */
+export const busyCode = 1013;
+export const busyReason = 'Server is busy';
 /** The close code by which a page knows that it is not wanted. */
 const refusedCode = 1008;
 const closingReason = 'Notebridge is closing';
@@ -164,6 +167,18 @@ export class Slot {
     return turn;
   }
 
+  /** Closes the slot so that its page may have it elsewhere. Resolves to false, and changes nothing, if a page is in it that is alive. */
+  yield(): Promise<boolean> {
+    const turn = this.#turn.then(async () => {
+      if ((await this.#connection?.isAlive(halfDeadMs)) === true) return false;
+      this.#connection?.terminate();
+      await this.close();
+      return true;
+    });
+    this.#turn = turn.catch(() => {});
+    return turn;
+  }
+
   /** Hangs up and lets no page in any more. Resolves when the page is gone and the streams have ended. */
   close(): Promise<void> {
     this.#closed = true;
@@ -183,7 +198,7 @@ export class Slot {
   }
 
   #turnAway(socket: WebSocket, { origin }: Visitor, why: TurnedAway['why']): void {
-    if (why === 'busy') socket.close(1013, 'Server is busy');
+    if (why === 'busy') socket.close(busyCode, busyReason);
     else socket.close(refusedCode, 'The access token has ended');
     this.turnedAway.emit({ why, origin });
   }

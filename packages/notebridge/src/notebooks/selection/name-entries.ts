@@ -4,7 +4,9 @@ import type { NotebookEntry, NotebookList } from './notebook-directory.js';
 
 /** `text`: what was named and is none of them. */
 export function toNotOpen(text: unknown, list: NotebookList): BridgeError {
-  return new BridgeError('bad_notebook', `No notebook ${quote(text)} is open. There is ${nameList(list)}. connect_notebook opens others.`);
+  const fault =
+    typeof text === 'string' ? `No notebook ${quote(text)} is open.` : '"notebook" names none: it is an id, as in list_notebooks.';
+  return new BridgeError('bad_notebook', `${fault} There is ${nameList(list)}. connect_notebook opens others.`);
 }
 
 /** With what is not known of. */

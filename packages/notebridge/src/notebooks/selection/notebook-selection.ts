@@ -76,7 +76,7 @@ export class NotebookSelection implements Provider {
   request(method: string, params: JsonObject, context: CallContext): Promise<JsonObject> {
     const { first, mayChoose } = this.#options;
     if (mayChoose?.(context) === false) return first.request(method, params, context);
-    const agent = this.#agentOf(context);
+    const agent = this.#agentOf(context.caller.sessionId);
     if (method === 'tools/list') return this.#listTools(agent, params, context);
     if (method !== 'tools/call') return this.#requestOfCurrent(agent, method, params, context);
     const link = this.#certain(agent, params);
@@ -103,6 +103,21 @@ export class NotebookSelection implements Provider {
     return this.#events.add(listener);
   }
 
+  /** What the agent of this session used is with another hub, or gone: it says which notebook it means before anything is called. */
+  beginWithNone(sessionId: string): void {
+    this.#agents.set(sessionId, new AgentNotebooks(undefined));
+  }
+
+  /** As its first call would. */
+  begin(sessionId: string): void {
+    this.#agentOf(sessionId);
+  }
+
+  /** Whether the session has begun here, and was not forgotten since. */
+  knows(sessionId: string): boolean {
+    return this.#agents.has(sessionId);
+  }
+
   /** An agent has gone: what it alone used is left. */
   async endSession(sessionId: string): Promise<void> {
     const agent = this.#agents.get(sessionId);
@@ -116,7 +131,7 @@ export class NotebookSelection implements Provider {
     await Promise.all([...this.#agents.keys()].map((sessionId) => this.endSession(sessionId)));
   }
 
-  #agentOf({ caller: { sessionId } }: CallContext): AgentNotebooks {
+  #agentOf(sessionId: string): AgentNotebooks {
     const known = this.#agents.get(sessionId);
     if (known !== undefined) return known;
     const [oldest] = this.#agents.keys();
@@ -152,7 +167,11 @@ export class NotebookSelection implements Provider {
   async #lastingTools(others: readonly Tool[], context: CallContext): Promise<Tool[]> {
     const { first, lastingTools } = this.#options;
     if (lastingTools === undefined) return [];
-    const { tools } = await first.request('tools/list', {}, context);
+    // The first may be away, at a hub that has ended: that must not hide the selected one's.
+    const { tools } = await first.request('tools/list', {}, context).catch((error: unknown): JsonObject => {
+      if (context.cancellation.reason !== undefined) throw error;
+      return {};
+    });
     const isLasting = ({ name }: Tool): boolean => lastingTools.has(name) && !others.some((other) => other.name === name);
     return ((Array.isArray(tools) ? tools : []) as Tool[]).filter(isLasting);
   }

@@ -8,8 +8,8 @@ export interface OwnLinkOptions {
   provider: Provider;
   /** Asked once, when an agent first asks for its notebooks. */
   findId: () => string | Promise<string>;
-  /** What agents are told of it. Left out: the directory lists it. */
-  describe?: (() => Omit<NotebookEntry, 'id'>) | undefined;
+  /** What agents are told of it; undefined: it is not here any more. Left out: the directory lists it. */
+  describe?: (() => Omit<NotebookEntry, 'id'> | undefined) | undefined;
 }
 
 /** A notebook that this process holds itself, as its agents choose from it and others. Whoever opened it closes it. */
@@ -42,10 +42,10 @@ export class OwnLink implements NotebookLink {
 
   /** For those who list it beside others. */
   async entries(): Promise<NotebookEntry[]> {
-    const { describe } = this.#options;
-    if (describe === undefined) return [];
+    const described = this.#options.describe?.();
+    if (described === undefined) return [];
     await this.join();
-    return [{ id: this.#id ?? '', ...describe() }];
+    return [{ id: this.#id ?? '', ...described }];
   }
 
   request(method: string, params: JsonObject, context: CallContext): Promise<JsonObject> {

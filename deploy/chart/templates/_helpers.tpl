@@ -1,0 +1,67 @@
+{{- /* The name of everything here: the release's, with the chart's unless that is in it. */ -}}
+{{- define "notebridge.name" -}}
+{{- $name := ternary .Release.Name (printf "%s-notebridge" .Release.Name) (contains "notebridge" .Release.Name) -}}
+{{- $name | trunc 52 | trimSuffix "-" -}}
+{{- end -}}
+
+{{- define "notebridge.selector" -}}
+app.kubernetes.io/name: notebridge
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end -}}
+
+{{- define "notebridge.labels" -}}
+{{ include "notebridge.selector" . }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
+{{- end -}}
+
+{{- define "notebridge.image" -}}
+{{- $image := .Values.image -}}
+{{- if $image.digest -}}{{ $image.repository }}@{{ $image.digest }}{{- else -}}{{ $image.repository }}:{{ $image.tag }}{{- end -}}
+{{- end -}}
+
+{{- /* The names by which callers name the hubs. */ -}}
+{{- define "notebridge.hosts" -}}
+{{- $name := include "notebridge.name" . -}}
+{{- $inNamespace := printf "%s.%s" $name .Release.Namespace -}}
+{{- $own := list $name $inNamespace (printf "%s.svc" $inNamespace) (printf "%s.svc.%s" $inNamespace .Values.clusterDomain) -}}
+{{- $ingress := ternary .Values.ingress.hosts list .Values.ingress.enabled -}}
+{{- concat $own $ingress .Values.allowHosts | uniq | toJson -}}
+{{- end -}}
+
+{{- /* mcp.json. HUB_NAME is the name of the pod. */ -}}
+{{- define "notebridge.config" -}}
+{{- $notebridge := deepCopy .Values.notebridge -}}
+{{- with .Values.cluster -}}
+{{- if .urls -}}
+{{- $cluster := dict "url" .urls "name" .name "hubName" "${HUB_NAME}" "key" "/etc/notebridge-cluster/key" "drainMs" (mul $.Values.drain.seconds 1000) "audit" false -}}
+{{- if .audit.enabled }}{{- $_ := set $cluster "audit" (dict "maxDays" (int64 .audit.maxDays) "maxBytes" (int64 .audit.maxBytes)) -}}{{- end -}}
+{{- if .replicas }}{{- $_ := set $cluster "replicas" (int64 .replicas) -}}{{- end -}}
+{{- if .credentials.secret }}{{- $_ := set $cluster "credentials" "/etc/notebridge-cluster/nats.creds" -}}{{- end -}}
+{{- if .tls.secret -}}
+{{- $tls := dict "ca" "/etc/notebridge-cluster/ca.crt" -}}
+{{- if .tls.clientCertificate }}{{- $_ := merge $tls (dict "cert" "/etc/notebridge-cluster/tls.crt" "key" "/etc/notebridge-cluster/tls.key") -}}{{- end -}}
+{{- $_ := set $cluster "tls" $tls -}}
+{{- end -}}
+{{- $_ := set $notebridge "cluster" $cluster -}}
+{{- end -}}
+{{- end -}}
+{{- dict "mcpServers" .Values.mcpServers "notebridge" $notebridge | toPrettyJson -}}
+{{- end -}}
+
+{{- /* What the schema of the values cannot say in words. */ -}}
+{{- define "notebridge.check" -}}
+{{- $cluster := .Values.cluster -}}
+{{- if and (or (gt (int .Values.hubs) 1) .Values.scaledByOthers) (not $cluster.urls) -}}
+{{- fail (printf "hubs: %d of them need a cluster. Set cluster.urls to the addresses of NATS, or hubs to 1 and scaledByOthers to false." (int .Values.hubs)) -}}
+{{- end -}}
+{{- if and $cluster.urls (not $cluster.key.secret) -}}
+{{- fail "cluster.key.secret: name the Secret with the key of the cluster, 32 characters or more. values.yaml has the command that makes one." -}}
+{{- end -}}
+{{- if hasKey .Values.notebridge "cluster" -}}
+{{- fail "notebridge.cluster is written by the chart. Set the values below cluster instead." -}}
+{{- end -}}
+{{- if and .Values.ingress.enabled (not .Values.ingress.hosts) -}}
+{{- fail "ingress.hosts: name at least one host. Hubs answer only to names that they were told." -}}
+{{- end -}}
+{{- end -}}

@@ -1,0 +1,139 @@
+import type { Logger } from '@notebridge/kit/logger';
+import { InventoryDesk } from '../../cluster/inventory-desk.js';
+import type { WhereState } from '../../cluster/placement/placed-server.js';
+import { PlacedServers } from '../../cluster/placement/placed-servers.js';
+import { BridgeError } from '../../core/errors.js';
+import type { Hub } from '../../hub.js';
+import { colabProfile } from '../../notebooks/profiles/colab.js';
+import { ownPageProfile } from '../../notebooks/profiles/own-page.js';
+import type { NotebookDirectory } from '../../notebooks/selection/notebook-directory.js';
+import { hubOfState, signStatesAsHub } from '../../questions/request-state.js';
+import { ownVersion } from '../../state/own-files.js';
+import { holdProcess } from '../../util/hold-process.js';
+import { settlesWithin } from '../../util/settles-within.js';
+import type { PlaceableServers } from '../config-servers.js';
+import type { Settings } from '../settings.js';
+import { ClusterDirectory } from './cluster-directory.js';
+import { readClusterKey } from './cluster-key.js';
+import { ClusterPages } from './cluster-pages.js';
+import { ClusterWatch } from './cluster-watch.js';
+import { collectInventory } from './collect-inventory.js';
+import { NotebookDesk, type NotebooksOfHub } from './notebook-desk.js';
+import { Cluster, type OpenClusterOptions } from './open-cluster.js';
+import { PagesDirectory } from './pages-directory.js';
+import { createStateRouter } from './state-router.js';
+
+/** Rejects with `bad_config` or `write_failed` if the key of the cluster cannot be had. */
+export async function createClusterOfHub({ config, stateDir, logger, redactor }: Settings): Promise<ClusterOfHub> {
+  const settings = config.cluster;
+  if (settings === undefined) throw new BridgeError('internal', 'There is no cluster in the config.');
+  const key = readClusterKey(settings, { stateDir, logger });
+  return new ClusterOfHub({ settings, key, version: ownVersion(), logger, redactor });
+}
+
+/** What the parts of one hub have of their cluster. */
+export class ClusterOfHub {
+  readonly cluster: Cluster;
+  readonly pages: ClusterPages;
+  /** For the owner. */
+  readonly watch: ClusterWatch;
+  readonly #logger: Logger;
+  /** Calls that run at the doors. */
+  #load: () => number = () => 0;
+  #desk: NotebookDesk | undefined;
+  #closeRouter: (() => void) | undefined;
+  #letProcessEnd: (() => void) | undefined;
+  readonly #inventory: InventoryDesk;
+  #servers: PlaceableServers | undefined;
+  #notebooks: NotebooksOfHub | undefined;
+
+  constructor(options: Omit<OpenClusterOptions, 'load'>) {
+    this.cluster = new Cluster({ ...options, load: () => this.#load() });
+    this.#logger = options.logger;
+    signStatesAsHub({ clusterKey: options.key, hubId: () => this.cluster.processMark });
+    const { claims, calls, membership, store, runtime } = this.cluster;
+    const profiles = [colabProfile, ownPageProfile];
+    this.pages = new ClusterPages({ claims, calls, membership, store, runtime, profiles, logger: options.logger });
+    this.#inventory = new InventoryDesk({
+      ...{ bus: this.cluster.bus, membership, runtime: this.cluster.runtime, logger: options.logger },
+      ...{ cluster: options.settings.name, key: options.key },
+      collect: () => collectInventory({ servers: this.#servers, directory: this.#notebooks?.directory }),
+    });
+    this.watch = new ClusterWatch(this);
+  }
+
+  /**
+   * Joins, as far as NATS lets it; see `Cluster.start`. From now on until `close` the process lives: between two tries to reach NATS it may
+   * have nothing that keeps it, no port yet, and would end in the middle of its start.
+   */
+  start(doors: () => { readonly running: number } | undefined): Promise<void> {
+    this.#letProcessEnd ??= holdProcess();
+    this.#load = () => doors()?.running ?? 0;
+    return this.cluster.start();
+  }
+
+  /** The servers of the config, where their `placement` says. */
+  place(servers: PlaceableServers): PlacedServers {
+    this.#servers = servers;
+    const { calls, claims, membership, runtime } = this.cluster;
+    return new PlacedServers({
+      servers,
+      calls,
+      claims,
+      membership,
+      runtime,
+      logger: this.#logger,
+      whereIs: (...state) => this.#whereIs(...state),
+    });
+  }
+
+  /** Agents of other hubs use the notebooks of this one; its own agents use those of all. */
+  shareNotebooks(own: NotebooksOfHub): NotebookDirectory {
+    const { calls, membership, runtime } = this.cluster;
+    const { pages } = this;
+    this.#notebooks = own;
+    const local = new PagesDirectory({ local: own.directory, pages });
+    const endSession = (sessionId: string): void => {
+      own.endSession(sessionId);
+      pages.endSession(sessionId);
+    };
+    this.#desk = new NotebookDesk({ ...own, directory: local, endSession }, { calls, membership });
+    return new ClusterDirectory({ local, pages, calls, membership, runtime });
+  }
+
+  /** Outermost: what was begun at another hub goes on there. */
+  routeStates(hub: Hub): void {
+    const { calls } = this.cluster;
+    const { middleware, close } = createStateRouter({
+      calls,
+      whereIs: (...state) => this.#whereIs(...state),
+      request: (context) => hub.request(context),
+    });
+    hub.addMiddleware(middleware);
+    this.#closeRouter = close;
+  }
+
+  #whereIs(...state: Parameters<typeof hubOfState>): WhereState | undefined {
+    const mark = hubOfState(...state);
+    if (mark === undefined) return undefined;
+    return mark === this.cluster.processMark ? 'here' : (this.cluster.hubOfProcess(mark) ?? 'gone');
+  }
+
+  /** Takes nothing more from others, and waits for what runs for them. Never rejects. */
+  async drain(): Promise<void> {
+    await Promise.all([this.cluster.drain(), settlesWithin(this.pages.drain(), this.cluster.drainMs)]);
+  }
+
+  /** Closing twice is harmless. */
+  async close(): Promise<void> {
+    this.watch.close();
+    this.#closeRouter?.();
+    this.#inventory.close();
+    try {
+      await this.#desk?.close();
+      await this.cluster.close();
+    } finally {
+      this.#letProcessEnd?.();
+    }
+  }
+}

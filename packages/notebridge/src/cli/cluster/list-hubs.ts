@@ -1,0 +1,86 @@
+import { silentLogger } from '@notebridge/kit/logger';
+import { clusterKeyFile, findClusterKey } from '../../assembly/cluster/cluster-key.js';
+import { type AskedHub, askHubs, lookAtCluster } from '../../assembly/cluster/look-at-cluster.js';
+import { stateDir } from '../../assembly/state-dir.js';
+import { sharedHubNames } from '../../cluster/lease-entries.js';
+import { connectNats } from '../../cluster/nats/connect-nats.js';
+import { BridgeError } from '../../core/errors.js';
+import { quote } from '../../util/quote.js';
+import { paintFor, toDuration, toTable } from '../terminal.js';
+import { onOneLine } from '../terminal-logger.js';
+import { loadClusterConfig } from './load-cluster-config.js';
+import { toHasText } from './to-has-text.js';
+
+/** Hubs answer within milliseconds, but for one with a process of notebooks that does not. */
+const askMs = 3000;
+const whatIsNotSaid = 'what it has for itself (servers of its own, notebooks): it is busy or cut off, or of an older version.';
+
+export interface ListHubsOptions {
+  config: string | undefined;
+  /** Undefined: those of the config. */
+  urls: readonly string[] | undefined;
+  asJson: boolean;
+}
+
+/** Prints the hubs of the cluster and what each has. Rejects with `bad_config` or `cluster_unavailable`. */
+export async function listHubs({ config: file, urls, asJson }: ListHubsOptions): Promise<void> {
+  const { cluster: settings, file: read } = await loadClusterConfig(file, urls);
+  if (settings === undefined) {
+    const where = read === undefined ? 'no config was found' : `there is no "notebridge.cluster" in ${quote(read)}`;
+    const next = 'Name the config of a hub, by "--config", or the NATS: notebridge ps --cluster nats://HOST:4222';
+    throw new BridgeError('bad_config', `No cluster is configured: ${where}. ${next}`);
+  }
+  const key = findClusterKey(settings, { stateDir: stateDir() });
+  if (key === undefined) {
+    const file = clusterKeyFile(settings, stateDir());
+    throw new BridgeError(
+      'bad_config',
+      `The key of the cluster is not here: there is no "${file}". Copy it from a hub, or name it in "notebridge.cluster.key".`,
+    );
+  }
+  const nats = await connectNats({ settings, logger: silentLogger, waitMs: 3000, purpose: 'look' });
+  try {
+    const { hubs: seen, foreign } = await lookAtCluster(nats.store, { key, name: settings.name });
+    const hubs = await askHubs(seen, { bus: nats.bus, key, name: settings.name, timeoutMs: askMs });
+    const { stdout } = process;
+    if (asJson) {
+      const ofNats = { server: nats.server, version: nats.serverVersion };
+      stdout.write(`${JSON.stringify({ cluster: settings.name, nats: ofNats, hubs, foreign })}\n`);
+      return;
+    }
+    if (hubs.length > 0) stdout.write(toHubTable(hubs));
+    else stdout.write(`No hub is in the cluster "${settings.name}".${foreign > 0 ? '' : ' Start one: notebridge serve'}\n`);
+    for (const name of sharedHubNames(hubs)) {
+      stdout.write(
+        `Several hubs are called ${onOneLine(quote(name))}: give each a "hubName" of its own. One that was killed is listed for 10 s more.\n`,
+      );
+    }
+    for (const { name, answers, silent } of hubs) {
+      const hub = onOneLine(quote(name));
+      if (!answers) stdout.write(`The hub ${hub} did not say within ${askMs / 1000} s ${whatIsNotSaid}\n`);
+      for (const why of silent) stdout.write(`At the hub ${hub}: ${onOneLine(why)}\n`);
+    }
+    if (foreign > 0)
+      stdout.write(
+        `${foreign} more ${foreign === 1 ? 'has' : 'have'} another key than this one: copy the file of the key from one to the others.\n`,
+      );
+  } finally {
+    await nats.close();
+  }
+}
+
+function toHubTable(hubs: readonly AskedHub[]): string {
+  const { stdout } = process;
+  const headings = ['HUB', 'ID', 'VERSION', 'SINCE', 'CALLS', 'STATE', 'ADDRESS', 'HAS'];
+  const rows = hubs.map((hub) => [
+    onOneLine(hub.name),
+    onOneLine(hub.id),
+    onOneLine(hub.version),
+    toDuration(Date.now() - hub.startedAt),
+    String(hub.load),
+    hub.isDraining ? 'draining' : 'serving',
+    onOneLine(hub.url ?? ''),
+    onOneLine(toHasText(hub)),
+  ]);
+  return toTable(headings, rows, { paint: paintFor(stdout), width: stdout.isTTY ? stdout.columns : undefined });
+}

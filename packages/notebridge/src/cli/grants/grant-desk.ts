@@ -1,0 +1,111 @@
+import { isJsonObject, type JsonObject } from '@notebridge/kit/json';
+import { stateDir } from '../../assembly/state-dir.js';
+import { BridgeError, codeOf } from '../../core/errors.js';
+import { ownerPrefix } from '../../doors/owner/owner-door.js';
+import type { GrantTerms, GrantView } from '../../grants/grant.js';
+import { GrantStore, type IssuedGrant } from '../../grants/grant-store.js';
+import { readHubFile } from '../../identity/hub-file.js';
+import { askHub } from '../client/hub-request.js';
+
+/** Where the owner issues and revokes grants: the user's file, or a cluster, by the hub that runs here. */
+export interface GrantDesk {
+  issue(terms: GrantTerms): Promise<IssuedGrant>;
+  /** A new token for a grant, which lives so long from now; see `GrantStore.renew`. Rejects with `bad_grant` if there is no such grant. */
+  renew(id: string, ttlMs?: number): Promise<IssuedGrant>;
+  list(): Promise<GrantView[]>;
+  /** False if there is no grant of that id that could be revoked. One that has expired can be: it is not renewed then. */
+  revoke(id: string): Promise<boolean>;
+}
+
+const askMs = 15_000;
+
+/**
+ * Uses the desk of this user. If the hub that runs is one of a cluster, all is done there: its grants are in no file. Rejects with `closed` if the
+ * config names a cluster, and no hub runs.
+ */
+export async function withGrantDesk<Result>(work: (desk: GrantDesk) => Promise<Result>): Promise<Result> {
+  const desk = await findClusterDesk();
+  if (desk !== undefined) return work(desk);
+  const store = await GrantStore.open({ dir: stateDir() });
+  try {
+    return await work({
+      issue: (terms) => store.issue(terms),
+      renew: (id, ttlMs) => store.renew(id, ttlMs),
+      list: async () => store.list(),
+      revoke: (id) => store.revoke(id),
+    });
+  } finally {
+    await store.close();
+  }
+}
+
+/** Undefined: the grants of this user are in its file. */
+export async function findClusterDesk(): Promise<GrantDesk | undefined> {
+  // Nothing is loaded for it where no hub has ever run.
+  const hub = readHubFile(stateDir()) === undefined ? undefined : await (await import('../client/open-source.js')).findHub();
+  if (hub !== undefined) return (await isInCluster(hub)) ? createHubDesk(hub) : undefined;
+  const { loadConfig } = await import('../../config/load-config.js');
+  const { cluster } = await loadConfig({ env: process.env }).catch(() => ({ cluster: undefined }));
+  if (cluster === undefined) return undefined;
+  throw new BridgeError(
+    'closed',
+    `The grants of this machine are those of the cluster "${cluster.name}", and no hub of yours runs that could reach it. Start one: notebridge serve`,
+  );
+}
+
+type OwnHub = { url: string; token: string };
+
+/** Whether this hub is one of a cluster. */
+export async function isInCluster(hub: OwnHub): Promise<boolean> {
+  return (await askGrants(hub)).in_cluster === true;
+}
+
+async function askGrants({ url, token }: OwnHub): Promise<JsonObject> {
+  const answer = await askHub(url, { path: `${ownerPrefix}/grants`, token, timeoutMs: askMs });
+  return isJsonObject(answer) ? answer : {};
+}
+
+function createHubDesk(hub: OwnHub): GrantDesk {
+  const { url, token } = hub;
+  const path = `${ownerPrefix}/grants`;
+  return {
+    issue: async (terms) => toIssued(await askHub(url, { path, token, body: toBody(terms), timeoutMs: askMs })),
+    renew: async (id, ttlMs) => {
+      try {
+        const body = toBody({ ttlMs });
+        return toIssued(await askHub(url, { path: `${path}/${encodeURIComponent(id)}/renew`, token, body, timeoutMs: askMs }));
+      } catch (error) {
+        if (codeOf(error) !== 'bad_params' || !(error instanceof Error)) throw error;
+        throw new BridgeError('bad_grant', error.message, { cause: error });
+      }
+    },
+    list: async () => ((await askGrants(hub)).grants as JsonObject[]).map(toView),
+    revoke: async (id) => {
+      try {
+        await askHub(url, { path: `${path}/${encodeURIComponent(id)}`, token, method: 'DELETE', timeoutMs: askMs });
+        return true;
+      } catch (error) {
+        if (codeOf(error) === 'bad_params') return false;
+        throw error;
+      }
+    },
+  };
+}
+
+function toBody({ ttlMs, readOnly, perMinute, holder: _, ...terms }: GrantTerms): JsonObject {
+  const body = { ...terms, read_only: readOnly, per_minute: perMinute, ttl_seconds: ttlMs === undefined ? undefined : ttlMs / 1000 };
+  return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined));
+}
+
+function toIssued(answer: unknown): IssuedGrant {
+  const { grant, token } = answer as { grant: JsonObject; token: string };
+  return { ...toView(grant), token };
+}
+
+/** As `describeGrant` has made it. */
+function toView({ read_only, created_at, expires_at, per_minute, ...grant }: JsonObject): GrantView {
+  const plain = { ...grant, perMinute: per_minute };
+  const given = Object.fromEntries(Object.entries(plain).map(([name, value]) => [name, value ?? undefined]));
+  const times = { createdAt: Date.parse(String(created_at)), expiresAt: Date.parse(String(expires_at)) };
+  return { ...given, readOnly: read_only === true, ...times } as unknown as GrantView;
+}

@@ -1,0 +1,291 @@
+import { randomUUID } from 'node:crypto';
+import { createInbox, type Msg, type Subscription } from '@nats-io/transport-node';
+import type { Logger } from '@notebridge/kit/logger';
+import { messageOf } from '@notebridge/kit/message-of';
+import { type StoreChange, type StoredEntry, StoreUnavailable, type StoreWatch } from '../../core/shared-store.js';
+import { JetStreamFault, type NatsLink } from './nats-link.js';
+import { toFault } from './nats-streams.js';
+
+/** The server says so often that a watch is alive, if it has nothing else to say. */
+const heartbeatMs = 1000;
+/** So long without a word: what feeds the watch is gone. */
+const silenceMs = 3000;
+const firstRetryMs = 250;
+const longestRetryMs = 4000;
+/** How long it may take until all that there is was told, from one entry to the next. */
+const openMs = 5000;
+const noStream = 10_059;
+/** The server waits for a sign that we keep up, and sends nothing before. */
+const stalledHeader = 'Nats-Consumer-Stalled';
+
+/** What a watch knows of its store. */
+export interface WatchedStore {
+  stream(): string;
+  subjectOf(prefix: string): string;
+  keyOf(subject: string): string;
+  /** At the leader. */
+  read(key: string): Promise<StoredEntry | undefined>;
+  lastRevision(): Promise<number>;
+  missing(): StoreUnavailable;
+  saw(revision: number): void;
+}
+
+export interface NatsWatchOptions {
+  link: NatsLink;
+  store: WatchedStore;
+  prefix: string;
+  listener: (change: StoreChange) => void;
+  logger: Logger;
+}
+
+/** One life of what feeds the watch: the last entry of each key, then each write, numbered. */
+interface Feed {
+  subscription: Subscription;
+  /** Of the last message. */
+  number: number;
+  /** Keys that it has told of, until it has told all that there was. */
+  seen: Set<string> | undefined;
+}
+
+/**
+ * Tells a prefix of a bucket. What feeds it is made anew when it falls silent, skips a number, or the connection was lost; it then begins with
+ * all that there is. Messages come in the order of their revisions: so what is not above the highest that was told has been told, or what
+ * came after it, also when a server that lags behind says it.
+ */
+export class NatsWatch implements StoreWatch {
+  readonly #options: NatsWatchOptions;
+  /** The revision of each key that is there, as was told. */
+  readonly #there = new Map<string, number>();
+  readonly #closers: (() => void)[] = [];
+  #told = 0;
+  #feed: Feed | undefined;
+  #heardMs = performance.now();
+  #retryMs = firstRetryMs;
+  #retry: NodeJS.Timeout | undefined;
+  #isClosed = false;
+  /** Settles the promise of `open`. */
+  #opened: ((error?: Error) => void) | undefined;
+
+  constructor(options: NatsWatchOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves when all that there is was told. Rejects, and is closed, if that fails. */
+  async open(): Promise<void> {
+    const opened = new Promise<void>((resolve, reject) => {
+      this.#opened = (error) => (error === undefined ? resolve() : reject(error));
+    });
+    const watchdog = setInterval(() => this.#check(), heartbeatMs / 2).unref();
+    this.#closers.push(() => clearInterval(watchdog));
+    this.#closers.push(this.#options.link.onConnection((isConnected) => isConnected && this.#opened === undefined && this.#renew()));
+    void this.#start();
+    try {
+      await opened;
+    } catch (error) {
+      this.close();
+      throw error;
+    }
+  }
+
+  onClosed(listener: () => void): void {
+    this.#closers.push(listener);
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    clearTimeout(this.#retry);
+    this.#feed?.subscription.unsubscribe();
+    this.#feed = undefined;
+    for (const close of this.#closers.splice(0)) close();
+    this.#settle(new StoreUnavailable('The watch was closed.'));
+  }
+
+  #check(): void {
+    const silentMs = performance.now() - this.#heardMs;
+    if (this.#opened !== undefined) {
+      // Also without a connection: whoever waits is told in time.
+      if (silentMs <= openMs) return;
+      this.#settle(new StoreUnavailable(`NATS did not say within ${openMs / 1000} s what there is below "${this.#options.prefix}".`));
+    } else if (this.#feed !== undefined && this.#options.link.isConnected && silentMs > silenceMs) {
+      this.#renew();
+    }
+  }
+
+  #renew(): void {
+    clearTimeout(this.#retry);
+    void this.#start();
+  }
+
+  async #start(): Promise<void> {
+    const { link, store, prefix, logger } = this.#options;
+    this.#feed?.subscription.unsubscribe();
+    this.#feed = undefined;
+    this.#heardMs = performance.now();
+    let feed: Feed | undefined;
+    try {
+      const inbox = createInbox();
+      const made: Feed = { subscription: link.listen(inbox, (message) => this.#hear(made, message)), number: 0, seen: new Set() };
+      feed = this.#feed = made;
+      if (this.#told > 0) await this.#noticeOtherStore();
+      const pending = await this.#createConsumer(store.subjectOf(prefix), inbox);
+      if (this.#feed === made && pending === 0) this.#endOfFirst(made);
+    } catch (error) {
+      if (this.#feed !== feed) return;
+      if (this.#opened !== undefined) return this.#settle(toUnavailable(error));
+      logger.debug('cluster: a watch could not be renewed', { prefix, error: messageOf(error) });
+      this.#retryLater(feed);
+    }
+  }
+
+  #retryLater(feed?: Feed): void {
+    feed?.subscription.unsubscribe();
+    this.#feed = undefined;
+    this.#retry = setTimeout(() => void this.#start(), this.#retryMs).unref();
+    this.#retryMs = Math.min(longestRetryMs, this.#retryMs * 2);
+  }
+
+  /** A store that was put back from a copy begins again below what was told: then all of it is news. */
+  async #noticeOtherStore(): Promise<void> {
+    const last = await this.#options.store.lastRevision();
+    if (last >= this.#told) return;
+    this.#options.logger.warn('cluster: what NATS has stored is older than what it said before', { last, told: this.#told });
+    this.#told = 0;
+  }
+
+  /** Resolves to how many messages come at first. */
+  async #createConsumer(subject: string, inbox: string): Promise<number> {
+    const stream = this.#options.store.stream();
+    const name = `notebridge-${randomUUID()}`;
+    const config = {
+      name,
+      deliver_subject: inbox,
+      deliver_policy: 'last_per_subject',
+      ack_policy: 'none',
+      replay_policy: 'instant',
+      filter_subject: subject,
+      max_deliver: 1,
+      mem_storage: true,
+      num_replicas: 1,
+      flow_control: true,
+      idle_heartbeat: heartbeatMs * 1e6,
+      inactive_threshold: 5e9,
+    };
+    try {
+      const question = { stream_name: stream, config, action: 'create' };
+      return (await this.#options.link.ask<{ num_pending: number }>(`$JS.API.CONSUMER.CREATE.${stream}.${name}.${subject}`, question))
+        .num_pending;
+    } catch (error) {
+      if (error instanceof JetStreamFault && error.errCode === noStream) throw this.#options.store.missing();
+      throw error instanceof JetStreamFault ? new StoreUnavailable(messageOf(toFault(`watch "${subject}"`, error)), error) : error;
+    }
+  }
+
+  #hear(feed: Feed, message: Msg): void {
+    if (feed !== this.#feed) return;
+    const code = message.headers?.code ?? 0;
+    // One that waits for us, and does not hear us, is as good as silent.
+    if (message.headers?.has(stalledHeader) !== true) this.#heardMs = performance.now();
+    if (code !== 0) return this.#hearStatus(feed, message);
+    const place = placeOf(message.reply ?? '');
+    if (place === undefined) return;
+    if (place.number !== feed.number + 1) return this.#renew();
+    feed.number = place.number;
+    this.#tell(feed, message, place.revision);
+    if (place.pending === 0 && feed === this.#feed) this.#endOfFirst(feed);
+  }
+
+  #hearStatus(feed: Feed, message: Msg): void {
+    // The consumer is gone, or its server.
+    if (message.headers?.code !== 100) return this.#renew();
+    const stalled = message.headers.get(stalledHeader);
+    const asks = message.reply !== undefined && message.reply !== '' ? message.reply : stalled;
+    if (asks !== '') this.#options.link.send(asks);
+    const last = message.headers.get('Nats-Last-Consumer');
+    if (last === '') return;
+    if (Number(last) !== feed.number) return this.#renew();
+    // It has nothing more to say, or may not yet.
+    if (stalled === '') this.#endOfFirst(feed);
+  }
+
+  #tell(feed: Feed, message: Msg, revision: number): void {
+    const { store } = this.#options;
+    const key = store.keyOf(message.subject);
+    feed.seen?.add(key);
+    if (revision <= this.#told) return;
+    this.#told = revision;
+    store.saw(revision);
+    if (!isGone(headersOf(message))) {
+      this.#there.set(key, revision);
+      this.#say({ key, entry: { key, value: Buffer.from(message.data).toString(), revision }, revision });
+    } else if (this.#there.delete(key)) {
+      this.#say({ key, entry: undefined, revision });
+    }
+  }
+
+  /** All that there is was told. What was there before, and is not among it, may be gone so long that nothing says so any more. */
+  #endOfFirst(feed: Feed): void {
+    const { seen } = feed;
+    if (seen === undefined) return;
+    feed.seen = undefined;
+    this.#retryMs = firstRetryMs;
+    this.#settle();
+    const missing = [...this.#there].filter(([key]) => !seen.has(key));
+    if (missing.length > 0) void this.#askFor(feed, missing);
+  }
+
+  async #askFor(feed: Feed, missing: [string, number][]): Promise<void> {
+    const { store } = this.#options;
+    try {
+      for (const [key, revision] of missing) {
+        const entry = await store.read(key);
+        if (feed !== this.#feed) return;
+        if (entry !== undefined || this.#there.get(key) !== revision) continue;
+        this.#there.delete(key);
+        // Below that of any later entry of the key.
+        this.#say({ key, entry: undefined, revision: revision + 1 });
+      }
+    } catch {
+      if (feed === this.#feed) this.#retryLater(feed);
+    }
+  }
+
+  #say(change: StoreChange): void {
+    try {
+      this.#options.listener(change);
+    } catch (error) {
+      this.#options.logger.error('cluster: what watches the store has thrown', { key: change.key, error: messageOf(error) });
+    }
+  }
+
+  #settle(error?: Error): void {
+    const settle = this.#opened;
+    this.#opened = undefined;
+    settle?.(error);
+  }
+}
+
+/** True if the headers say that the message is a mark in the place of an entry that was removed, or whose time has run out. */
+export function isGone(headers: string): boolean {
+  return /^KV-Operation: *(DEL|PURGE)\r?$|^Nats-Marker-Reason:/m.test(headers);
+}
+
+function toUnavailable(error: unknown): StoreUnavailable {
+  return error instanceof StoreUnavailable ? error : new StoreUnavailable(`NATS: ${messageOf(error)}.`, error);
+}
+
+function headersOf({ headers }: Msg): string {
+  if (headers === undefined) return '';
+  return headers
+    .keys()
+    .map((key) => `${key}: ${headers.get(key)}`)
+    .join('\n');
+}
+
+/** `$JS.ACK.STREAM.CONSUMER.DELIVERED.SEQUENCE.NUMBER.TIME.PENDING`, of newer servers with domain and account behind `ACK`. */
+function placeOf(reply: string): { revision: number; number: number; pending: number } | undefined {
+  const tokens = reply.split('.');
+  if (tokens[0] !== '$JS' || tokens[1] !== 'ACK') return undefined;
+  const [, revision, number, , pending] = tokens.slice(tokens.length === 9 ? 4 : 6);
+  return { revision: Number(revision), number: Number(number), pending: Number(pending) };
+}

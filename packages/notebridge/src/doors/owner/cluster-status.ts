@@ -1,0 +1,136 @@
+import type { ClusterFacts, HubFacts, WatchedCluster } from '../../core/watched-cluster.js';
+
+export type ClusterState = 'joining' | 'joined' | 'cut_off' | 'lost' | 'refused' | 'draining';
+
+/** The cluster as this hub knows it: some seconds old, or older while it is cut off. */
+export interface ClusterStatus {
+  name: string;
+  /** Of this hub. */
+  state: ClusterState;
+  /** ISO 8601, as all times here. */
+  since: string;
+  /** What this means for callers, and what to do; null: all is well. */
+  text: string | null;
+  nats: { connected: boolean; since: string };
+  grants_refused: boolean;
+  /** This one first. */
+  hubs: HubOfStatus[];
+}
+
+export interface HubOfStatus {
+  id: string;
+  name: string;
+  is_this: boolean;
+  version: string;
+  /** By its own clock. */
+  started_at: string;
+  /** As it says: it may mean its own machine alone. */
+  address: string | null;
+  /** Calls that run there. */
+  calls: number;
+  draining: boolean;
+  /** Those of which the cluster has one. */
+  servers: HubFacts['servers'];
+  /** Those that a page has come to. Who only watches is given no title. */
+  pages: HubFacts['pages'];
+}
+
+/** What the status of a hub is made of. */
+export interface DescribedCluster {
+  facts: () => ClusterFacts;
+  areGrantsRefused: () => boolean;
+}
+
+export function toDescribed(cluster: WatchedCluster | undefined, store: { readonly isCurrent: boolean }): DescribedCluster | undefined {
+  return cluster && { facts: () => cluster.describe(), areGrantsRefused: () => !store.isCurrent };
+}
+
+/** What others say of themselves is cut to this. Characters. */
+const longestText = 200;
+
+export function describeCluster({ facts, areGrantsRefused }: DescribedCluster, isOwner: boolean): ClusterStatus {
+  const known = facts();
+  const { name, nats, hubs } = known;
+  const state = stateOf(known);
+  const refused = areGrantsRefused();
+  const since = known.drainingSince ?? (state === 'cut_off' ? nats.since : known.lease.since);
+  return {
+    name,
+    state,
+    since: toTime(since),
+    text: textOf(known, state, refused),
+    nats: { connected: nats.isConnected, since: toTime(nats.since) },
+    grants_refused: refused,
+    hubs: hubs.map((hub) => toHub(hub, isOwner)),
+  };
+}
+
+function stateOf({ refusal, hasJoined, nats, lease, drainingSince }: ClusterFacts): ClusterState {
+  if (drainingSince !== undefined) return 'draining';
+  if (refusal !== undefined) return 'refused';
+  if (!lease.isHeld) return hasJoined ? 'lost' : 'joining';
+  return nats.isConnected ? 'joined' : 'cut_off';
+}
+
+const refusedGrants = 'Grants are refused; the owner’s token still opens.';
+const stopped = 'Calls to other hubs fail, and servers with `placement: one` have stopped here.';
+const goesOn = 'Its other servers, its notebooks and the pages that are connected here go on for its own callers.';
+const byItself = 'It joins again by itself when NATS answers.';
+
+function textOf({ nats, refusal = '' }: ClusterFacts, state: ClusterState, areGrantsRefused: boolean): string | null {
+  switch (state) {
+    case 'joined':
+      return areGrantsRefused ? 'Grants are refused just now: what NATS has told last is more than five seconds old.' : null;
+    case 'cut_off':
+      return `This hub has lost the connection to NATS and tries to get it back. ${
+        areGrantsRefused ? refusedGrants : 'If that takes more than five seconds, grants are refused.'
+      } Some seconds later it loses its place in the cluster, and what other hubs can take over stops here.`;
+    case 'lost':
+      return `${
+        nats.isConnected
+          ? 'NATS answers, and does not keep this hub’s place in the cluster: it may have too few servers to decide, or a full disk.'
+          : 'This hub has lost NATS, and its place in the cluster.'
+      } ${areGrantsRefused ? `${refusedGrants} ` : ''}${stopped} ${goesOn} ${byItself}`;
+    case 'joining':
+      return `${
+        nats.isConnected ? 'This hub has no place in the cluster yet.' : 'This hub has not reached NATS yet.'
+      } It serves its own callers, and goes on trying. ${areGrantsRefused ? refusedGrants : ''}`.trimEnd();
+    case 'refused':
+      return `This hub does not join its cluster until it is started again: ${refusal} It serves its own callers. ${
+        areGrantsRefused ? refusedGrants : ''
+      }`.trimEnd();
+    case 'draining':
+      return 'This hub ends: it takes nothing more, and other hubs take over what it has.';
+  }
+}
+
+function toHub({ id, name, isSelf, version, startedAt, url, load, isDraining, servers, pages }: HubFacts, isOwner: boolean): HubOfStatus {
+  return {
+    id,
+    name: toShort(name),
+    is_this: isSelf,
+    version: toShort(version),
+    started_at: toTime(startedAt),
+    address: url === undefined ? null : toShort(url),
+    calls: load,
+    draining: isDraining,
+    servers: {
+      count: servers.count,
+      first: servers.first.map((server) => ({ name: toShort(server.name), status: toShort(server.status) })),
+    },
+    pages: {
+      count: pages.count,
+      first: isOwner ? pages.first.map((page) => ({ id: toShort(page.id), title: toShort(page.title) })) : [],
+    },
+  };
+}
+
+/** Another hub's clock may say anything. */
+function toTime(ms: number): string {
+  const time = new Date(ms);
+  return Number.isNaN(time.getTime()) ? new Date(0).toISOString() : time.toISOString();
+}
+
+function toShort(text: string): string {
+  return text.length > longestText ? `${text.slice(0, longestText - 1)}…` : text;
+}

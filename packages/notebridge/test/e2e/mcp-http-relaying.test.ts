@@ -1,0 +1,110 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { JsonObject } from '@notebridge/kit/json';
+import { describe, expect, it } from 'vitest';
+import { BridgeError } from '../../src/core/errors.js';
+import type { SessionRelay } from '../../src/core/session-relay.js';
+import type { LeftSession, SessionShelf } from '../../src/core/session-shelf.js';
+import { type McpHttpOptions, openMcpHttp } from '../support/mcp-http.js';
+
+/** A hub whose requests of sessions "….there" another one answers, as the test says. */
+function relayingTo(send: SessionRelay['send']): McpHttpOptions {
+  return {
+    shelf: { leave: async () => true, take: async () => undefined },
+    relay: { mark: 'here', look: (mark) => (mark === 'here' ? 'self' : 'other'), send, serve: () => () => {} },
+  };
+}
+
+function createGate(): { opened: Promise<void>; open: () => void } {
+  let open = (): void => {};
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { opened, open };
+}
+
+const there = { 'mcp-session-id': 'session.there' };
+const request = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
+
+describe('a hub that relays the requests of sessions', () => {
+  it('waits at its end for the calls that it relays', async () => {
+    const [reached, released] = [createGate(), createGate()];
+    const { post, door } = await openMcpHttp(
+      relayingTo(async (_mark, _request, answer) => {
+        reached.open();
+        await released.opened;
+        answer.head(200, { 'content-type': 'application/json' });
+        answer.data(Buffer.from('"answered"'));
+      }),
+    );
+    const answered = post(request, there);
+    await reached.opened;
+    const order: string[] = [];
+    const closed = door.close().then(() => order.push('closed'));
+    await nextTurn();
+    order.push('released');
+    released.open();
+    expect(await (await answered).json()).toBe('answered');
+    await closed;
+    expect(order).toEqual(['released', 'closed']);
+  });
+
+  it.each([
+    ['cluster_unavailable', 503, '1', 'cluster_unavailable'],
+    ['limit_reached', 503, '1', 'limit_reached'],
+    ['message_too_large', 413, null, 'message_too_large'],
+    ['hub_gone', 409, null, 'hub_gone'],
+    ['cancelled', 409, null, 'closed'],
+  ] as const)('has a request sent again only if it was certainly not begun: %s', async (code, ...answered) => {
+    const send = (): Promise<void> => Promise.reject(new BridgeError(code, 'So it was.'));
+    const { post } = await openMcpHttp(relayingTo(send));
+    const response = await post(request, there);
+    const { error } = (await response.json()) as { error: { data: JsonObject } };
+    expect([response.status, response.headers.get('retry-after'), error.data.code]).toEqual(answered);
+  });
+
+  it('waits for no stream that it relays', async () => {
+    const ended = createGate();
+    const { url, door } = await openMcpHttp({
+      ...relayingTo((_mark, _request, answer) => {
+        answer.head(200, { 'content-type': 'text/event-stream' });
+        return ended.opened;
+      }),
+      limits: { lastAnswersMs: 2 ** 30 },
+    });
+    const stream = await fetch(url, { headers: { ...there, accept: 'text/event-stream', authorization: 'Bearer good' } });
+    expect(stream.status).toBe(200);
+    await door.close();
+    ended.open();
+    await stream.text();
+  });
+});
+
+describe('a hub that ends with calls under way', () => {
+  const endWithCall = async (leave: SessionShelf['leave']) => {
+    const shelf: SessionShelf = { leave, take: async () => undefined };
+    const { open, door, test } = await openMcpHttp({ shelf, limits: { lastAnswersMs: 10 } });
+    const session = await open();
+    const answered = session.call('wait');
+    await test.waiting();
+    await door.close();
+    const { error } = (await (await answered).json()) as { error: { message: string; data: JsonObject } };
+    expect(error.data.code).toBe('closed');
+    return { session, message: error.message };
+  };
+
+  it('hands their sessions over, too, once their time is up', async () => {
+    const left: string[] = [];
+    const leave = async (key: string, { version }: LeftSession): Promise<boolean> => left.push(`${key} ${version}`) > 0;
+    const { session, message } = await endWithCall(leave);
+    expect(left).toEqual([`${session.id} 2025-11-25`]);
+    expect(message).toContain('another goes on with the session');
+    expect(message).toContain('unknown');
+  });
+
+  it.each<[string, SessionShelf['leave']]>([
+    ['is not taken', async () => false],
+    ['is not answered', () => new Promise(() => {})],
+  ])('says that a session is over whose hand-over %s', async (_why, leave) => {
+    expect((await endWithCall(leave)).message).toContain('Start a new one');
+  });
+});

@@ -1,0 +1,51 @@
+import { type Logger, silentLogger } from '@notebridge/kit/logger';
+import { onTestFinished, vi } from 'vitest';
+import { connectNats } from '../../src/cluster/nats/connect-nats.js';
+import type { NatsCluster } from '../../src/cluster/nats/nats-cluster.js';
+import type { ClusterSettings } from '../../src/core/cluster-settings.js';
+import { StoreUnavailable } from '../../src/core/shared-store.js';
+import { Nats, type StartNatsOptions } from './nats.js';
+import { natsSettings } from './nats-settings.js';
+
+/** Ends with the test. */
+export async function startNats(options: StartNatsOptions = {}): Promise<Nats> {
+  const nats = await Nats.start(options);
+  onTestFinished(() => nats[Symbol.asyncDispose]());
+  return nats;
+}
+
+/** As a hub joins; it leaves with the test. */
+export async function joinNats(nats: Nats, more: Partial<ClusterSettings> = {}, logger: Logger = silentLogger): Promise<NatsCluster> {
+  const cluster = await connectNats({ settings: natsSettings(nats.urls, more), logger, waitMs: 30_000 });
+  onTestFinished(() => cluster.close());
+  return cluster;
+}
+
+export function waitForNats(check: () => Promise<void> | void): Promise<void> {
+  return vi.waitFor(check, { timeout: 30_000, interval: 50 });
+}
+
+/** Tries until it is available. */
+export async function soon<T>(work: () => Promise<T>): Promise<T> {
+  const untilMs = performance.now() + 30_000;
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable) || performance.now() > untilMs) throw error;
+      // A turn of the event loop: what is away says so at once.
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+}
+
+/** As a person does with the tools of NATS. */
+export async function askJetStream(nats: Nats, what: string, question: object = {}): Promise<unknown> {
+  const { connect } = await import('@nats-io/transport-node');
+  const connection = await connect({ servers: nats.urls });
+  try {
+    return (await connection.request(`$JS.API.${what}`, JSON.stringify(question), { timeout: 5000 })).json();
+  } finally {
+    await connection.close();
+  }
+}

@@ -1,0 +1,6 @@
+import { type ClusterSettings, defaultClusterName } from '../../src/core/cluster-settings.js';
+
+/** As the config gives them to a hub, without the audit. */
+export function natsSettings(urls: readonly string[], more: Partial<ClusterSettings> = {}): ClusterSettings {
+  return { urls, name: defaultClusterName, drainMs: 1000, audit: false, ...more };
+}
