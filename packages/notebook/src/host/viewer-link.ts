@@ -1,3 +1,4 @@
+import { createLateness } from '@notebridge/kit/late-beat';
 import type { Logger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
 import type { RawData, WebSocket } from 'ws';
@@ -38,6 +39,7 @@ export class ViewerLink {
   readonly #options: ViewerLinkOptions;
   readonly #limits: LinkLimits;
   readonly #ping: NodeJS.Timeout;
+  readonly #isLate: () => boolean;
   #isAlive = true;
   #isClosing = false;
   #inFlight = 0;
@@ -52,6 +54,7 @@ export class ViewerLink {
     this.#options = options;
     this.#limits = { ...defaults, ...options.limits };
     this.#budget = 2 * this.#limits.requestsPerSecond;
+    this.#isLate = createLateness(this.#limits.pingMs);
     this.#ping = setInterval(() => this.#checkAlive(), this.#limits.pingMs).unref();
     socket.on('message', (data, isBinary) => this.#receive(data, isBinary));
     socket.on('pong', () => {
@@ -146,9 +149,10 @@ export class ViewerLink {
   }
 
   #checkAlive(): void {
+    const isLate = this.#isLate();
     // What is held back here cannot answer.
     if (this.#pause) return;
-    if (!this.#isAlive) return this.#socket.terminate();
+    if (!this.#isAlive && !isLate) return this.#socket.terminate();
     this.#isAlive = false;
     if (this.#socket.readyState === this.#socket.OPEN) this.#socket.ping();
   }

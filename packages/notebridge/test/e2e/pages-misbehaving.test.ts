@@ -261,7 +261,7 @@ describe('floods', () => {
 
 describe('the heartbeat', () => {
   it('cuts a page that does not answer pings, and calls fail at once', async () => {
-    await using bridge = await Bridge.open({ pingMs: 100 });
+    await using bridge = await Bridge.open({ pingMs: 300 });
     await using page = await RawPage.serve(bridge.address);
     const call = bridge.agent.callTool('run_code_cell');
     await page.message('tools/call');
@@ -270,7 +270,7 @@ describe('the heartbeat', () => {
   });
 
   it('leaves a page that answers them, however idle or busy it is', async () => {
-    await using bridge = await Bridge.open({ pingMs: 250 });
+    await using bridge = await Bridge.open({ pingMs: 500 });
     await using page = await RawPage.serve({ ...bridge.address, answer: echo });
     for (let pings = 0; pings < 3; pings++) await Promise.race([once(page.socket, 'ping'), page.closed]);
     // So many that the brake holds the socket over several beats.
@@ -282,11 +282,22 @@ describe('the heartbeat', () => {
     expect(await bridge.agent.callTool('get_cells')).toEqual(text('get_cells'));
     expect(bridge.warnings.filter(({ message }) => !message.includes('floods'))).toEqual([]);
   });
+
+  it('leaves a page whose answer could not be read, since this process stood still', async () => {
+    await using bridge = await Bridge.open({ pingMs: 300 });
+    await using page = await RawPage.serve({ ...bridge.address, answer: echo });
+    await once(page.socket, 'ping');
+    const endMs = performance.now() + 900;
+    while (performance.now() < endMs);
+    await Promise.race([once(page.socket, 'ping'), page.closed]);
+    expect(await bridge.agent.callTool('get_cells')).toEqual(text('get_cells'));
+    expect(bridge.warnings).toEqual([]);
+  });
 });
 
 describe('a page that does not read', () => {
   it('fails calls that no longer fit, without a crash, and is found out by its missing pong', async () => {
-    await using bridge = await Bridge.open({ maxMessageBytes: 500_000, pingMs: 300, graceMs: 0 });
+    await using bridge = await Bridge.open({ maxMessageBytes: 500_000, pingMs: 500, graceMs: 0 });
     await using page = await RawPage.serve(bridge.address);
     await bridge.agent.toolNames();
     page.socket.pause();

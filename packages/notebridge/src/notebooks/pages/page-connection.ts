@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream';
 import { isJsonObject } from '@notebridge/kit/json';
+import { createLateness } from '@notebridge/kit/late-beat';
 import type { Logger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
 import type { WebSocket } from 'ws';
@@ -33,6 +34,7 @@ export class PageConnection {
   readonly #faults: FaultLog;
   readonly #budget = new FrameBudget();
   readonly #heartbeat: NodeJS.Timeout;
+  readonly #isLate: () => boolean;
   readonly #frames: TextFrames;
   #answered = true;
   #ended = false;
@@ -52,6 +54,7 @@ export class PageConnection {
     socket.on('error', (error) => this.#end(reasonOf(error)));
     socket.on('close', (code, reason) => this.#end({ code, reason: reason.toString() }));
     channel.outgoing.consume({ onItem: (message) => this.#send(message), onClose: () => this.close(1000, '') });
+    this.#isLate = createLateness(pingMs);
     this.#heartbeat = setInterval(() => this.#beat(), pingMs);
   }
 
@@ -124,9 +127,10 @@ export class PageConnection {
 
   #beat(): void {
     const { socket, logger, pingMs } = this.#options;
+    const isLate = this.#isLate();
     // A paused socket cannot show us its pong; a page that floods is alive.
     if (socket.isPaused) return;
-    if (!this.#answered) {
+    if (!this.#answered && !isLate) {
       logger.warn('The page did not answer a ping in time; its connection is cut.', { pingMs });
       return socket.terminate();
     }
