@@ -183,7 +183,7 @@ describe('fetching', () => {
   });
 
   test('has room again after an answer that nobody reads', async () => {
-    const { service, ask, send } = open({ maxRequests: 1, timeoutMs: 500 });
+    const { service, ask, send } = open({ maxRequests: 1, timeoutMs: 3000 });
     const { handle } = await send('/large');
     expect((await send('/large')).status).toBe(200);
     await expect(ask({ op: 'read', handle })).rejects.toThrow(/not there any more/);

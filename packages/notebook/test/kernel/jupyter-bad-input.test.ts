@@ -173,8 +173,8 @@ describe('a kernel of Jupyter that is not as it should be', { timeout: 2 * start
         'handlers["kernel_info_request"] = late',
       ].join('\n'),
     );
-    const longer = 'try:\n    time.sleep(100)\nexcept KeyboardInterrupt:\n    time.sleep(0.2)';
-    expect(await harness.measure(longer, { interruptAfterMs: 200 })).toMatchObject({ status: 'ok' });
+    const longer = 'try:\n    print("on", flush=True)\n    time.sleep(100)\nexcept KeyboardInterrupt:\n    time.sleep(0.2)';
+    expect(await harness.measure(longer, { interruptAfterCharacters: 1 })).toMatchObject({ status: 'ok' });
     expect(await runCell(harness, '1 + 1')).toMatchObject({ status: 'ok', result: '2' });
     await harness.close();
   });

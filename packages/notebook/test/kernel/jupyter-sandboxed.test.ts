@@ -11,11 +11,11 @@ import { type JupyterHarness, openJupyterHarness } from './support/jupyter-harne
 
 const missing = await whyNoSandbox();
 
-describe.skipIf(missing !== undefined)('a kernel of Jupyter in the sandbox: ipykernel', () => {
+describe.skipIf(missing !== undefined)('a kernel of Jupyter in the sandbox: ipykernel', { timeout: 180_000 }, () => {
   describeKernel(() => openJupyterHarness({ sandbox: 'require', files: 'rw' }));
 });
 
-describe.skipIf(missing !== undefined)('in the sandbox', () => {
+describe.skipIf(missing !== undefined)('in the sandbox', { timeout: 180_000 }, () => {
   let harness: JupyterHarness;
   beforeAll(async () => {
     harness = await openJupyterHarness({ sandbox: 'require' });

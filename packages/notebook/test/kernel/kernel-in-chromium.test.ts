@@ -8,7 +8,7 @@ import { runCell } from './support/run-cell.js';
 
 // Skipped only where there is no Chromium; npm test names it in CHROMIUM_PATH.
 // The tests of every kernel: here each of them drives a browser.
-describe('the kernel in a Worker of Chromium', drivesBrowser, () => {
+describe('the kernel in a Worker of Chromium', { ...drivesBrowser, timeout: 180_000 }, () => {
   beforeEach(({ skip }) => skip(!findChromium(), 'no Chromium on this machine, and NOTEBRIDGE_SKIP_BROWSER is set'));
   describeKernel(openBrowserHarness, (get) => {
     describePyodide(get);
@@ -35,13 +35,13 @@ describe('the kernel in a Worker of Chromium', drivesBrowser, () => {
   });
 });
 
-describe('the kernel in a page that is not cross-origin isolated', () => {
+describe('the kernel in a page that is not cross-origin isolated', { timeout: 180_000 }, () => {
   beforeEach(({ skip }) => skip(!findChromium(), 'no Chromium on this machine, and NOTEBRIDGE_SKIP_BROWSER is set'));
   let harness: BrowserHarness;
   beforeAll(async () => {
     harness = await openBrowserHarness({ isolated: false });
     await harness.kernel.start();
-  });
+  }, 180_000);
   afterAll(() => harness?.close());
 
   test('runs cells, ends those that wait, and restarts for those that compute', drivesBrowser, async () => {
@@ -51,7 +51,7 @@ describe('the kernel in a page that is not cross-origin isolated', () => {
     });
     const waiting = await runCell(harness, 'await asyncio.sleep(100)', AbortSignal.timeout(100));
     expect(waiting).toMatchObject({ status: 'interrupted', error: { ename: 'KeyboardInterrupt' } });
-    const computing = await runCell(harness, 'while True: pass', AbortSignal.timeout(100));
+    const computing = await runCell(harness, 'while True: pass', AbortSignal.timeout(1000));
     expect(computing).toMatchObject({ status: 'interrupted', error: { ename: 'KernelRestarted' } });
     expect(await runCell(harness, '1')).toMatchObject({ executionCount: 1, result: '1' });
   });

@@ -3,7 +3,7 @@ import { describeKernel } from './kernel-behaviour.js';
 import { describePyodide } from './pyodide-behaviour.js';
 import { openNodeHarness } from './support/node-harness.js';
 
-describe('the kernel in a process of Node', () => {
+describe('the kernel in a process of Node', { timeout: 180_000 }, () => {
   describeKernel(openNodeHarness, (get) => {
     describePyodide(get);
 

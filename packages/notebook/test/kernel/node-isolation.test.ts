@@ -183,9 +183,9 @@ async function processesIn(path: string): Promise<string[]> {
 }
 
 async function waitFor(isTrue: () => Promise<boolean>): Promise<void> {
-  const endMs = performance.now() + 10_000;
+  const endMs = performance.now() + 45_000;
   while (!(await isTrue())) {
-    if (performance.now() > endMs) throw new Error('Waited 10 s');
+    if (performance.now() > endMs) throw new Error('Waited 45 s');
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }

@@ -6,7 +6,7 @@ import { createQuickJsKernel } from '../../src/kernel/quickjs-kernel.js';
 import type { WorkerKernel } from '../../src/kernel/worker-kernel.js';
 import { type BuiltKernel, buildKernel } from './support/built-kernel.js';
 import { interruptGraceMs, measure } from './support/kernel-harness.js';
-import { type Ran, runCell } from './support/run-cell.js';
+import { interruptWhen, type Ran, runCell } from './support/run-cell.js';
 
 const slow = 90_000;
 
@@ -189,10 +189,14 @@ const all = await Promise.all(["1", "2"].map((body) => $notebridge.call("s", "t"
     });
 
     test('cancels the calls that the code waits for, and nothing of it goes on', { timeout: slow }, async () => {
-      tools.answer = until;
       const source = `globalThis.went = [];
 for (;;) { try { await ${call('{}')} } catch {} went.push(1); }`;
-      expect((await run(source, soon())).status).toBe('interrupted');
+      const called = new AbortController();
+      tools.answer = (call) => {
+        called.abort();
+        return until(call);
+      };
+      expect((await run(source, called.signal)).status).toBe('interrupted');
       expect(tools.calls).toHaveLength(1);
       expect(tools.calls[0]?.signal.aborted).toBe(true);
       tools.answer = async () => 'x';
@@ -201,8 +205,9 @@ for (;;) { try { await ${call('{}')} } catch {} went.push(1); }`;
     });
 
     test('that code survives restarts it, and says so', { timeout: slow }, async () => {
-      const source = 'async function inner() { for (;;); }\nfor (;;) { try { await inner() } catch {} }';
-      const { status, error } = await run(source, soon());
+      const inner = 'let said = false;\nasync function inner() { if (!said) { said = true; console.log("on"); } for (;;); }';
+      const source = `${inner}\nfor (;;) { try { await inner() } catch {} }`;
+      const { status, error } = await interruptWhen({ kernel }, source, ({ length }) => length > 0);
       expect([status, error?.ename]).toEqual(['interrupted', 'KernelRestarted']);
       expect((await run('1 + 1')).result).toBe('2');
     });
@@ -217,7 +222,7 @@ for (;;) { try { await ${call('{}')} } catch {} went.push(1); }`;
     const measured = await measure(kernel, 'for (let i = 0; i < 1000; i++) console.log("x".repeat(100_000))');
     expect(measured).toMatchObject({ status: 'ok', characters: 100_001_000 });
     expect(measured.longest).toBeLessThan(200_000);
-    const endless = await measure(kernel, 'for (;;) console.log("x".repeat(1000))', 300);
+    const endless = await measure(kernel, 'for (;;) console.log("x".repeat(1000))', { interruptAfterMs: 300 });
     expect(endless.status).toBe('interrupted');
   });
 

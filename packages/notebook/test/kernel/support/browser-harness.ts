@@ -3,7 +3,7 @@ import { type Browser, chromium, type Page } from 'playwright-core';
 import { findChromium } from '../../../../notebridge/test/fixtures/colab-page/chromium.js';
 import type { Completions, ExecuteOptions, Execution, KernelInfo, KernelState, Output } from '../../../src/kernel/kernel.js';
 import { buildKernel } from './built-kernel.js';
-import { interruptGraceMs, type KernelHarness, type Measured } from './kernel-harness.js';
+import { interruptGraceMs, type KernelHarness, type Measured, type MeasureOptions } from './kernel-harness.js';
 import { servePage } from './page-server.js';
 
 type Event = ({ output: Output; displayId?: string } & ({ type: 'output' } | { type: 'update' })) | { type: 'clear'; wait: boolean };
@@ -32,11 +32,8 @@ export async function openBrowserHarness({ isolated = true } = {}): Promise<Brow
     origins,
     pageErrors,
     kernel,
-    measure: (source, { interruptAfterMs } = {}) =>
-      page.evaluate(([code, ms]) => (globalThis as unknown as PageScope).measureCell(code, ms ?? undefined), [
-        source,
-        interruptAfterMs ?? null,
-      ] as const),
+    measure: (source, options = {}) =>
+      page.evaluate(([code, given]) => (globalThis as unknown as PageScope).measureCell(code, given), [source, options] as const),
     async close() {
       await browser.close();
       await server.close();
@@ -68,7 +65,7 @@ interface PageScope {
   openKernel(graceMs: number): Promise<void>;
   runCell(id: number, source: string): Promise<Ended>;
   abortCell(id: number): void;
-  measureCell(source: string, interruptAfterMs?: number): Promise<Measured>;
+  measureCell(source: string, options: MeasureOptions): Promise<Measured>;
 }
 
 async function openPageKernel(page: Page, url: string): Promise<KernelHarness['kernel']> {

@@ -24,7 +24,7 @@ export async function openJupyterHarness(options: Partial<JupyterKernelOptions> 
   return {
     kernel,
     folder,
-    measure: (source, { interruptAfterMs } = {}) => measure(kernel, source, interruptAfterMs),
+    measure: (source, options) => measure(kernel, source, options),
     async close() {
       await kernel.close();
       rmSync(folder, { recursive: true, force: true });

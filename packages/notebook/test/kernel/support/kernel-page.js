@@ -55,6 +55,6 @@ page.abortCell = (id) => running.get(id)?.abort();
 
 /**
  * @param {string} source
- * @param {number} [interruptAfterMs]
+ * @param {import('./kernel-harness.js').MeasureOptions} options
  */
-page.measureCell = async (source, interruptAfterMs) => (await import(measureUrl)).measure(kernel, source, interruptAfterMs);
+page.measureCell = async (source, options) => (await import(measureUrl)).measure(kernel, source, options);

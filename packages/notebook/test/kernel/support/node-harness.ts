@@ -7,7 +7,7 @@ export async function openNodeHarness({ files, ...options }: NodeKernelOptions =
   const kernel = createNodeKernel({ interruptGraceMs, ...options, files: { ...built.files, ...files } });
   return {
     kernel,
-    measure: (source, { interruptAfterMs } = {}) => measure(kernel, source, interruptAfterMs),
+    measure: (source, options) => measure(kernel, source, options),
     async close() {
       await kernel.close();
       built.dispose();

@@ -4,9 +4,6 @@ import type { KernelHarness } from './kernel-harness.js';
 
 export interface Ran extends Execution {
   outputs: Output[];
-  /** Since the start of the cell, for each output. */
-  atMs: number[];
-  elapsedMs: number;
   /** All of stdout, and all of stderr. */
   stdout: string;
   stderr: string;
@@ -17,17 +14,36 @@ export interface Ran extends Execution {
   cleared: boolean[];
 }
 
+type Runs = Pick<KernelHarness, 'kernel'>;
+
 /** Runs a cell to its end and looks at every output as nbformat does. */
-export async function runCell({ kernel }: Pick<KernelHarness, 'kernel'>, source: string, signal?: AbortSignal): Promise<Ran> {
+export function runCell(harness: Runs, source: string, signal?: AbortSignal): Promise<Ran> {
+  return watchCell(harness, source, { signal });
+}
+
+/** Runs a cell, and interrupts it once it has shown so much: however busy the machine is, it has begun by then, and has not ended. */
+export function interruptWhen(harness: Runs, source: string, isShown: (outputs: Output[]) => boolean): Promise<Ran> {
+  const controller = new AbortController();
+  const onShown = (outputs: Output[]): void => {
+    if (isShown(outputs)) controller.abort();
+  };
+  return watchCell(harness, source, { signal: controller.signal, onShown });
+}
+
+interface Watched {
+  signal?: AbortSignal | undefined;
+  /** Called with all outputs so far, after each. */
+  onShown?: (outputs: Output[]) => void;
+}
+
+async function watchCell({ kernel }: Runs, source: string, { signal, onShown }: Watched): Promise<Ran> {
   const outputs: Output[] = [];
-  const atMs: number[] = [];
   const updates: Ran['updates'] = [];
   const cleared: boolean[] = [];
-  const startMs = performance.now();
   const execution = await kernel.execute(source, {
     onOutput(output) {
       outputs.push(output);
-      atMs.push(performance.now() - startMs);
+      onShown?.(outputs);
     },
     onUpdate: (displayId, output) => updates.push({ displayId, output }),
     onClear: (wait) => cleared.push(wait),
@@ -40,8 +56,6 @@ export async function runCell({ kernel }: Pick<KernelHarness, 'kernel'>, source:
   return {
     ...execution,
     outputs,
-    atMs,
-    elapsedMs: performance.now() - startMs,
     stdout: text('stdout'),
     stderr: text('stderr'),
     result: result?.output_type === 'execute_result' ? (result.data['text/plain'] as string) : undefined,
