@@ -3,14 +3,43 @@ import type { ClusterBus } from '../../src/cluster/cluster-bus.js';
 import { type SharedStore, type StoreChange, StoreConflict, type StoredEntry, StoreUnavailable } from '../../src/core/shared-store.js';
 import type { Runtime } from '../../src/util/runtime.js';
 
-/** Real time that passes so many times faster: a lease of ten seconds is over in one. */
+const tickMs = 10;
+/** So much passes between two ticks at most, however long this process stood still. Milliseconds. */
+const mostPerTickMs = 50;
+
+/**
+ * Real time that passes so many times faster: a lease of ten seconds is over in one. While this process stands still, it does so, too: no
+ * lease runs out because nobody could renew it.
+ */
 export function createFastRuntime(speed: number): Runtime {
+  let passedMs = 0;
+  let seenAt = performance.now();
+  let ticking: NodeJS.Timeout | undefined;
+  const due = new Map<() => void, number>();
+  const pass = (): number => {
+    const sinceMs = performance.now() - seenAt;
+    seenAt += sinceMs;
+    passedMs += Math.min(sinceMs, mostPerTickMs) * speed;
+    return passedMs;
+  };
+  const tick = (): void => {
+    const nowMs = pass();
+    const over = [...due].filter(([, atMs]) => atMs <= nowMs).sort(([, one], [, other]) => one - other);
+    for (const [call] of over) if (due.delete(call)) call();
+    ticking = due.size > 0 ? setTimeout(tick, tickMs).unref() : undefined;
+  };
   return {
-    steady: () => performance.now() * speed,
+    steady: pass,
     now: () => Date.now(),
     after: (ms, call) => {
-      const timer = setTimeout(call, ms / speed).unref();
-      return () => clearTimeout(timer);
+      const once = (): void => call();
+      due.set(once, pass() + ms);
+      ticking ??= setTimeout(tick, tickMs).unref();
+      return () => {
+        if (!due.delete(once) || due.size > 0) return;
+        clearTimeout(ticking);
+        ticking = undefined;
+      };
     },
     bytes: (count) => randomBytes(count),
   };

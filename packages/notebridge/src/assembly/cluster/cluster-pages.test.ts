@@ -279,7 +279,7 @@ describe('a notebook of another hub', () => {
 
 describe('2,000 pages of a cluster', () => {
   it('that lose their hub at once come to another, for four writes each, and no more than 2 KB in the store', {
-    timeout: 300_000,
+    timeout: 600_000,
   }, async () => {
     await using cluster = new PageHubs(1);
     const [a, b] = [await cluster.add('a'), await cluster.add('b')];
