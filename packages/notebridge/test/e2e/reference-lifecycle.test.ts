@@ -5,13 +5,15 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { ColabProxyMiddleware, ColabSessionProxy, ColabWebSocketServer, McpHost, ToolInjectionMiddleware } from '../../src/index.js';
 import { Bridge } from '../support/bridge.js';
+import { ownPort } from '../support/own-port.js';
 import { shakeHands } from '../support/raw-handshake.js';
 import { RawPage } from '../support/raw-page.js';
+import { hangsAfterMs } from '../support/hangs-after.js';
 import { soonerThanNeverMs } from '../support/sooner-than-never.js';
 
 /** What keeps this process from ending, sockets and timers above all, once all that is closing has closed. */
 async function leftovers(): Promise<string[]> {
-  const deadline = performance.now() + 3000;
+  const deadline = performance.now() + hangsAfterMs;
   for (;;) {
     const left = process.getActiveResourcesInfo().filter((name) => /^(TCP|Timeout|FSReq|Process)/.test(name));
     if (left.length === 0 || performance.now() > deadline) return left;
@@ -66,10 +68,7 @@ describe('ColabSessionProxy', () => {
   });
 
   it('starts anew after cleanup, in whatever order it is told', async () => {
-    const probe = createServer();
-    await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve));
-    const { port } = probe.address() as AddressInfo;
-    await new Promise((resolve) => probe.close(resolve));
+    const port = await ownPort();
     const session = new ColabSessionProxy({ port });
     await session.startProxyServer();
     const first = session.wss;
@@ -162,7 +161,7 @@ describe('cleanup', () => {
     const child = spawn(process.execPath, ['--experimental-websocket', '--input-type=module', '-e', script], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
-    const timer = setTimeout(() => child.kill('SIGKILL'), 15_000);
+    const timer = setTimeout(() => child.kill('SIGKILL'), hangsAfterMs);
     const [chunk] = await once(child.stdout, 'data');
     const said = performance.now();
     const [code, signal] = await once(child, 'exit');

@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { JsonObject } from '@notebridge/kit/json';
@@ -13,6 +12,7 @@ import { defaultClusterAudit } from '../../src/core/cluster-settings.js';
 import { bareEnvironment } from './bare-environment.js';
 import { chartFolder, helm, renderChart } from './chart.js';
 import { documentsOf } from './deployment.js';
+import { ownPort } from './own-port.js';
 import { withCommand } from './installed-command.js';
 import { installedServer } from './served-hub.js';
 
@@ -44,7 +44,7 @@ export function clusterRuns(folder: string): Record<string, (code: string) => Pr
       const nats = await natsServer();
       if (nats === undefined)
         return void process.stderr.write('tests: the guide to clusters is not run, since there is no Go to build nats-server\n');
-      const ports = await freePorts(3);
+      const ports = await Promise.all(Array.from({ length: 3 }, ownPort));
       const elsewhere = (text: string): string =>
         ['4222', '8771', '8772'].reduce((all, port, at) => all.replaceAll(port, String(ports[at])), text);
       const place = mkdtempSync(join(folder, 'cluster-'));
@@ -123,12 +123,4 @@ function signal(group: number | undefined, name: NodeJS.Signals): void {
   } catch {
     // All of it has ended.
   }
-}
-
-async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
-  await Promise.all(servers.map((server) => once(server, 'listening')));
-  const ports = servers.map((server) => (server.address() as { port: number }).port);
-  await Promise.all(servers.map((server) => once(server.close(), 'close')));
-  return ports;
 }

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type NodeIncomingMessageLike, NodeStreamableHTTPServerTransport, toNodeHandler } from '@modelcontextprotocol/node';
 import { McpServer as OldMcpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
@@ -9,6 +8,7 @@ import { SSEServerTransport } from '@modelcontextprotocol/sdk/server/sse.js';
 import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
 import { onTestFinished } from 'vitest';
 import { z } from 'zod';
+import { ownPort } from './own-port.js';
 
 export type HttpKind = 'sessions' | 'sse' | 'modern';
 
@@ -61,10 +61,10 @@ export class HttpUpstream {
 
   /** Listens, on the same port as before. */
   async start(): Promise<void> {
+    if (this.#port === 0) this.#port = await ownPort();
     const server = createServer((request, response) => void this.#serve(request, response));
     server.listen(this.#port, '127.0.0.1');
     await once(server, 'listening');
-    this.#port = (server.address() as AddressInfo).port;
     this.#server = server;
   }
 

@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { pythonWith } from '../../../../../scripts/python-env.mjs';
+import { ownPort } from '../../../../notebridge/test/support/own-port.js';
 import { JupyterServer } from '../../../src/lab/jupyter-server.js';
 import { findLocalServers } from '../../../src/lab/local-servers.js';
 import { until } from '../../host/support/until.js';
@@ -55,7 +55,7 @@ export class TestLab {
   static async start(settings: LabOptions = {}): Promise<TestLab> {
     const base = await mkdtemp(join(tmpdir(), 'notebridge-lab-'));
     const python = await preparePython(settings.kind ?? 'collaboration');
-    const lab = new TestLab(base, python, await freePort(), settings);
+    const lab = new TestLab(base, python, await ownPort(), settings);
     await mkdir(lab.folder);
     await mkdir(lab.home);
     await settings.prepare?.(lab);
@@ -149,7 +149,7 @@ export class TestLab {
     if (!child || child.exitCode !== null || child.signalCode !== null) return;
     const exited = new Promise((resolve) => child.once('exit', resolve));
     child.kill(signal);
-    const timer = setTimeout(() => child.kill('SIGKILL'), 10_000);
+    const timer = setTimeout(() => child.kill('SIGKILL'), 45_000);
     await exited;
     clearTimeout(timer);
   }
@@ -175,14 +175,3 @@ export const codeCell = (id: string, source: string) => ({
   ...{ cell_type: 'code', id, source, metadata: {}, outputs: [], execution_count: null },
 });
 export const textCell = (id: string, source: string) => ({ cell_type: 'markdown', id, source, metadata: {} });
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => resolve(port));
-    });
-  });
-}
