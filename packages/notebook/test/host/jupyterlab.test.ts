@@ -32,7 +32,7 @@ afterAll(async () => {
   await built?.dispose();
 });
 
-it('JupyterLab opens our file, and its save changes the edited cell alone', { ...drivesBrowser, timeout: 2 * timeoutMs }, async ({
+it('JupyterLab opens our file, and its save changes the edited cell alone', { ...drivesBrowser, timeout: 5 * timeoutMs }, async ({
   skip,
 }) => {
   skip(browser === undefined, 'no Chromium on this machine, and NOTEBRIDGE_SKIP_BROWSER is set');

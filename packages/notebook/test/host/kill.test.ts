@@ -9,7 +9,7 @@ import { openStore } from './support/stores.js';
 
 const times = 100;
 
-it(`leaves a whole notebook when it is killed while it saves, ${times} times`, { timeout: 180_000 }, async () => {
+it(`leaves a whole notebook when it is killed while it saves, ${times} times`, { timeout: 600_000 }, async () => {
   const folder = await temporaryFolder();
   const path = join(folder, 'a.ipynb');
   const program = await bundle('./edit-and-save.ts');

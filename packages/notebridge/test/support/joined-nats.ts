@@ -22,12 +22,12 @@ export async function joinNats(nats: Nats, more: Partial<ClusterSettings> = {}, 
 }
 
 export function waitForNats(check: () => Promise<void> | void): Promise<void> {
-  return vi.waitFor(check, { timeout: 30_000, interval: 50 });
+  return vi.waitFor(check, { timeout: 60_000, interval: 50 });
 }
 
 /** Tries until it is available. */
 export async function soon<T>(work: () => Promise<T>): Promise<T> {
-  const untilMs = performance.now() + 30_000;
+  const untilMs = performance.now() + 60_000;
   for (;;) {
     try {
       return await work();
@@ -44,7 +44,7 @@ export async function askJetStream(nats: Nats, what: string, question: object = 
   const { connect } = await import('@nats-io/transport-node');
   const connection = await connect({ servers: nats.urls });
   try {
-    return (await connection.request(`$JS.API.${what}`, JSON.stringify(question), { timeout: 5000 })).json();
+    return (await connection.request(`$JS.API.${what}`, JSON.stringify(question), { timeout: 10_000 })).json();
   } finally {
     await connection.close();
   }

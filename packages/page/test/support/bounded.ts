@@ -1,7 +1,7 @@
 import type { PageSession, PageState } from '../../src/index.js';
 
-/** Waits for a promise, and no longer. */
-export async function within<Value>(what: string, promise: Promise<Value>, timeoutMs = 10_000): Promise<Value> {
+/** Waits for a promise, and no longer: below the limit of a test, and far above what a busy machine takes. */
+export async function within<Value>(what: string, promise: Promise<Value>, timeoutMs = 45_000): Promise<Value> {
   let timer: NodeJS.Timeout | undefined;
   const tooLate = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => reject(new Error(`Not within ${timeoutMs} ms: ${what}`)), timeoutMs);

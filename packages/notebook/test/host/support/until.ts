@@ -1,7 +1,10 @@
 const stepMs = 10;
 
-/** Waits for what no event tells: the disk, another process. Rejects with the last fault when it takes too long. */
-export async function until<T>(check: () => T | Promise<T>, timeoutMs = 10_000): Promise<NonNullable<Exclude<T, false>>> {
+/**
+ * Waits for what no event tells: the disk, another process. Rejects with the last fault when it takes too long: below the limit of a test,
+ * and far above what a machine takes that is busy, or stands still for some seconds.
+ */
+export async function until<T>(check: () => T | Promise<T>, timeoutMs = 45_000): Promise<NonNullable<Exclude<T, false>>> {
   const deadline = Date.now() + timeoutMs;
   for (;;) {
     const value = await check();
