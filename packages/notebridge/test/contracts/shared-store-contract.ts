@@ -153,15 +153,16 @@ export function describeSharedStoreContract(name: string, createStore: () => Pro
         const [a, b] = stores();
         const seen = createSeen();
         const watch = await a.watch(at, seen.listener);
-        let renewed = await a.create(`${at}renewed`, '0', { ttlMs: 3000 });
-        const kept = await a.update(`${at}kept`, '1', await a.create(`${at}kept`, '0', { ttlMs: 1000 }));
-        for (const round of ['1', '2', '3']) {
-          // So long as this takes.
+        // Each round may take a busy machine so long; all of them do.
+        const ttlMs = 6000;
+        let renewed = await a.create(`${at}renewed`, '0', { ttlMs });
+        const kept = await a.update(`${at}kept`, '1', await a.create(`${at}kept`, '0', { ttlMs }));
+        for (const round of ['1', '2', '3', '4', '5', '6']) {
           await a.create(`${at}clock${round}`, '', { ttlMs: 1000 });
           await waitFor(() => expect(seen.last(`${at}clock${round}`)).toMatchObject({ entry: undefined }));
-          renewed = await a.update(`${at}renewed`, round, renewed, { ttlMs: 3000 });
+          renewed = await a.update(`${at}renewed`, round, renewed, { ttlMs });
         }
-        await waitFor(async () => expect(await b.get(`${at}renewed`)).toMatchObject({ value: '3' }));
+        await waitFor(async () => expect(await b.get(`${at}renewed`)).toMatchObject({ value: '6' }));
         await waitFor(async () => expect(await b.get(`${at}kept`)).toMatchObject({ value: '1', revision: kept }));
         watch.close();
       });

@@ -90,7 +90,8 @@ describe('the calls of a hub, for its owner', () => {
     while (!news().some((each) => Number(totalsOf(each).made) >= 600 && totalsOf(each).running === 0))
       text += (await reader?.read())?.value ?? '';
     for (const { calls } of news()) expect((calls as unknown[]).length).toBeLessThanOrEqual(200);
-    expect(news().length).toBeLessThan(100);
+    // Each began and ended: one piece for each would be 1,200.
+    expect(news().length).toBeLessThan(300);
     await reader?.cancel();
   });
 

@@ -42,7 +42,7 @@ describe.skipIf(programs === undefined)(`deploy/monitoring with a real Prometheu
     expect(await runToEnd(promtool, ['check', 'rules', file])).toMatchObject({ code: 0 });
   });
 
-  it('scrapes a hub, has every metric of rules and dashboard, and fires when a server is killed', { timeout: 90_000 }, async () => {
+  it('scrapes a hub, has every metric of rules and dashboard, and fires when a server is killed', { timeout: 300_000 }, async () => {
     const works = join(folder, 'works');
     writeFileSync(works, '');
     await using hub = await ServedHub.start({
@@ -58,7 +58,7 @@ describe.skipIf(programs === undefined)(`deploy/monitoring with a real Prometheu
     const config = read('prometheus.yml')
       .replaceAll('/etc/prometheus/notebridge.token', tokenFile)
       .replace('localhost:8765', new URL(hub.url).host)
-      .replace('scrape_interval: 15s', 'scrape_interval: 500ms');
+      .replace('scrape_interval: 15s', 'scrape_interval: 1s');
     writeFileSync(join(folder, 'prometheus.yml'), `global: { evaluation_interval: 500ms }\n${config}`);
     const args = ['--config.file', join(folder, 'prometheus.yml'), '--storage.tsdb.path', join(folder, 'data')];
     const child = spawn(prometheus, [...args, '--web.listen-address=127.0.0.1:0'], {
@@ -74,7 +74,7 @@ describe.skipIf(programs === undefined)(`deploy/monitoring with a real Prometheu
       };
       const query = async (expr: string): Promise<{ metric: JsonObject; value: [number, string] }[]> =>
         ((await ask(`/query?query=${encodeURIComponent(expr)}`)).result as never) ?? [];
-      await expect.poll(async () => (await query('up{job="notebridge"} == 1')).length).toBe(1);
+      await expect.poll(async () => (await query('up{job="notebridge"} == 1')).length, { timeout: 60_000 }).toBe(1);
       expect(await query('notebridge_calls_total{server="notes"}')).toMatchObject([
         { metric: { tool: 'echo', door: 'tool-proxy', outcome: 'ok', job: 'notebridge' }, value: [expect.anything(), '1'] },
       ]);
@@ -88,13 +88,14 @@ describe.skipIf(programs === undefined)(`deploy/monitoring with a real Prometheu
         const alerts = ((await ask('/alerts')).alerts ?? []) as { state: string; labels: JsonObject }[];
         return alerts.filter(({ state }) => state === 'firing').map(({ labels: { alertname, server } }) => [alertname, server]);
       };
-      expect(await firing()).toEqual([]);
+      // A busy hub may have missed a scrape or two.
+      await expect.poll(firing, { timeout: 60_000 }).toEqual([]);
       unlinkSync(works);
       const state = (await (await hub.request('/api/v1/hub/servers', { token: hub.ownerToken })).json()) as { servers: { pid: number }[] };
       process.kill(state.servers[0]?.pid ?? 0, 'SIGKILL');
-      await expect.poll(firing, { timeout: 30_000 }).toContainEqual(['NotebridgeServerDown', 'notes']);
+      await expect.poll(firing, { timeout: 60_000 }).toContainEqual(['NotebridgeServerDown', 'notes']);
       await hub.stop();
-      await expect.poll(firing, { timeout: 30_000 }).toContainEqual(['NotebridgeDown', undefined]);
+      await expect.poll(firing, { timeout: 60_000 }).toContainEqual(['NotebridgeDown', undefined]);
     } finally {
       child.kill('SIGKILL');
       await ended;

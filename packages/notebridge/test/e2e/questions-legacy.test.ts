@@ -99,11 +99,12 @@ describe('a call of a modern agent to a server of the legacy era', () => {
   });
 
   it('cancels what was not answered, and is given up when nobody answers', async () => {
-    const { call, log, until } = openAsking({}, { args: ['rude'], answerTimeoutMs: 300 });
-    const { requestState } = await call('ask', {}, modernCall({ asks: [form] }));
-    expect(await call('ask', {}, modernCall({ asks: [form] }, { requestState }))).toMatchObject({
+    const patient = openAsking();
+    const { requestState } = await patient.call('ask', {}, modernCall({ asks: [form] }));
+    expect(await patient.call('ask', {}, modernCall({ asks: [form] }, { requestState }))).toMatchObject({
       structuredContent: { answers: [{ action: 'cancel' }] },
     });
+    const { call, log, until } = openAsking({}, { args: ['rude'], answerTimeoutMs: 300 });
     const parked = await call('ask', {}, modernCall({ asks: [sample] }));
     // The next call gets its turn when the server has answered the one that nobody takes up.
     await until(() => log.some((line) => line.includes('No call waits')));
@@ -153,8 +154,10 @@ describe('a server of the legacy era', () => {
   });
 
   it('waits for an answer longer than for a server that works: of that nothing counts for the time-out of the call', async () => {
-    const { call } = openAsking({ timeoutMs: 200 });
-    const asked = legacyCaller(() => new Promise((resolve) => setTimeout(resolve, 700, { action: 'accept' })));
+    // Long enough for a busy machine to pass on a question and its answer.
+    const { call, upstreams } = openAsking({ timeoutMs: 2000 });
+    await upstreams.start();
+    const asked = legacyCaller(() => new Promise((resolve) => setTimeout(resolve, 2500, { action: 'accept' })));
     expect(await call('ask', {}, createCall('ask', { asks: [form], last: form }, asked))).toMatchObject({
       structuredContent: { answers: [{ action: 'accept' }, { action: 'accept' }] },
     });
@@ -195,7 +198,7 @@ describe('a server of the legacy era', () => {
     expect(structuredContent).toMatchObject({ heard: expect.arrayContaining([JSON.stringify({ action: 'cancel' })]) });
   });
 
-  it('that does not answer a cancelled call is started anew before the next', { timeout: 20_000 }, async () => {
+  it('that does not answer a cancelled call is started anew before the next', async () => {
     const { call, log } = openAsking();
     const pid = async () => ((await call('look')).structuredContent as JsonObject).pid;
     const before = await pid();
@@ -212,9 +215,10 @@ describe('a server of the legacy era', () => {
   });
 
   it('that one agent stalls by cancelling in a loop serves the others in turn, and refuses that one for a while', {
-    timeout: 30_000,
+    timeout: 120_000,
   }, async () => {
-    const cancelledCallMs = 300;
+    // For twice as long it is refused, longer than the server takes to start anew on a busy machine.
+    const cancelledCallMs = 3000;
     const { call, server, upstreams } = openUpstreams([fixtureConfig('asks-legacy.mjs', [], { questions: 'serial' })], {
       limits: { cancelledCallMs },
     });
@@ -244,10 +248,10 @@ describe('a server of the legacy era', () => {
     await Promise.all([look('other'), look('third'), look('other')]);
     expect(await attacks).toEqual([...Array(2).fill('cancelled'), ...Array(18).fill('limit_reached')]);
     expect(stalls()).toBe(2);
-    await expect(look('attacker')).rejects.toMatchObject({ code: 'limit_reached', data: { retry_after_s: 1 } });
+    await expect(look('attacker')).rejects.toMatchObject({ code: 'limit_reached', data: { retry_after_s: expect.any(Number) } });
     await look('other');
     // It is served again when it has waited.
-    await expect.poll(() => look('attacker').catch(codeOf), { timeout: 10_000 }).toMatchObject({ content: [{ text: 'look' }] });
+    await expect.poll(() => look('attacker').catch(codeOf), { timeout: 60_000 }).toMatchObject({ content: [{ text: 'look' }] });
   });
 
   it('that serves one agent alone is promised what that one can, and told of its roots', async () => {

@@ -258,14 +258,15 @@ describe('a legacy agent over HTTP', () => {
   });
 
   it('that cancels its call is told that the question is void; one that never answers is given up', async () => {
-    const { open } = await openDoor({}, [], { answerTimeoutMs: 300 });
+    const { open } = await openDoor();
     const session = await open({}, capabilities);
     const reader = new EventReader(await session.call('it__ask', { asks: { a: form } }, {}, 7));
     const id = (await reader.next())?.id;
     await session.post({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 7, reason: 'enough' } });
     expect(await reader.next()).toMatchObject({ method: 'notifications/cancelled', params: { requestId: id, reason: 'enough' } });
     expect(await reader.next()).toBeUndefined();
-    const silent = await messagesOf(await session.call('it__ask', { asks: { a: form } }));
+    const hasty = await openDoor({}, [], { answerTimeoutMs: 300 });
+    const silent = await messagesOf(await (await hasty.open({}, capabilities)).call('it__ask', { asks: { a: form } }));
     expect(silent).toMatchObject([
       { method: 'elicitation/create' },
       { method: 'notifications/cancelled' },

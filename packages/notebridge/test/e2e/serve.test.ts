@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { addressIn, runProgram } from '../support/program.js';
 import { RawPage } from '../support/raw-page.js';
 import { installedServer, ServedHub } from '../support/served-hub.js';
+import { hangsAfterMs } from '../support/hangs-after.js';
 import { soonerThanNeverMs } from '../support/sooner-than-never.js';
 import { fixtureServer, linesOf } from '../support/upstreams.js';
 
@@ -128,9 +129,9 @@ describe('a hub with three servers of others', () => {
     const { token, id } = await hub.grant();
     expect((await hub.call('count', 'echo', {}, token)).status).toBe(200);
     expect(await hub.run('grant', 'revoke', id)).toMatchObject({ ending: 0, stdout: `Revoked ${id}.\n` });
-    const revokedAt = Date.now();
+    const revokedAt = performance.now();
     let status = 200;
-    while (status === 200 && Date.now() < revokedAt + 1000) ({ status } = await hub.call('count', 'echo', {}, token));
+    while (status === 200 && performance.now() < revokedAt + soonerThanNeverMs) ({ status } = await hub.call('count', 'echo', {}, token));
     expect(status).toBe(401);
   });
 
@@ -154,7 +155,7 @@ describe('a hub with three servers of others', () => {
     await hub.call('count', 'echo', { text: 'not-for-the-audit' }, hub.ownerToken);
     const read = (): string => readFileSync(join(hub.stateDir, 'audit.jsonl'), 'utf8');
     // Lines are written at the end of the turn, so that no answer waits for them.
-    await vi.waitUntil(() => /"principal":"owner","door":"tool-proxy".*"server":"count"/.test(read()), { timeout: 20_000 });
+    await vi.waitUntil(() => /"principal":"owner","door":"tool-proxy".*"server":"count"/.test(read()), { timeout: hangsAfterMs });
     const audit = read();
     const lines = audit
       .trim()

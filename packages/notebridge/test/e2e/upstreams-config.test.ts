@@ -93,8 +93,11 @@ describe('a server that is started on first use', () => {
   });
 
   it('is not stopped while a call runs', async () => {
-    const { server, call, until } = openUpstreams([named('it', { lazy: true, timeoutMs: 600 })], { limits: { lazyIdleMs: 50 } });
+    const config = named('it', { lazy: true });
+    const { upstreams, server, call, until } = openUpstreams([config], { limits: { lazyIdleMs: 50 } });
     await call('echo');
+    // Only for the call that it does not answer.
+    await upstreams.reconcile([{ ...config, timeoutMs: 600 }]);
     await expect(call('wait', { key: 'a' })).rejects.toMatchObject({ code: 'timeout' });
     await until(() => server().state.status === 'stopped');
   });

@@ -6,7 +6,9 @@ import { HttpUpstream } from '../support/http-upstream.js';
 import { soonerThanNeverMs } from '../support/sooner-than-never.js';
 import { httpConfig, openUpstreams } from '../support/upstreams.js';
 
-/** Short, so that no test has to wait for long. */
+/** Who answers is not asked another way, however busy the machine is. */
+const patient = { eraSilenceMs: 60_000 };
+/** For who is silent: no test has to wait for long. */
 const limits = { eraSilenceMs: 300 };
 const modern = '2026-07-28';
 const legacy = '2025-11-25';
@@ -33,7 +35,7 @@ describe('a server over HTTP whose era nobody has told', () => {
       http.close();
     });
     const { port } = http.address() as AddressInfo;
-    const opened = openUpstreams([httpConfig(`http://127.0.0.1:${port}/mcp`)], { limits });
+    const opened = openUpstreams([httpConfig(`http://127.0.0.1:${port}/mcp`)], { limits: patient });
     await opened.upstreams.start();
     return { ...opened, methods };
   }
@@ -125,7 +127,7 @@ describe('a server over HTTP whose era nobody has told', () => {
   it.each(['sessions', 'sse', 'modern'] as const)('and is one of the official SDK (%s) is reached', async (kind) => {
     const upstream = await HttpUpstream.open(kind);
     const config = httpConfig(upstream.url, { transport: kind === 'sse' ? 'sse' : 'http' });
-    const { upstreams, server } = openUpstreams([config], { limits: { eraSilenceMs: 60_000 } });
+    const { upstreams, server } = openUpstreams([config], { limits: patient });
     const startedAt = performance.now();
     await upstreams.start();
     expect(server().state).toMatchObject({ status: 'running', protocolVersion: kind === 'modern' ? modern : legacy });

@@ -79,7 +79,7 @@ describe('a server whose era nobody has told', () => {
   });
 
   it('that refuses both says why in its own words', async () => {
-    const { server } = await startWays([], { limits: { ...limits, startTimeoutMs: 5000 } });
+    const { server } = await startWays([], { limits: { ...limits, startTimeoutMs: 20_000 } });
     expect(server().state.reason).toContain('Unsupported protocol version');
   });
 
@@ -124,7 +124,7 @@ describe('a server whose era nobody has told', () => {
   });
 
   it('is reached in the modern era when it answers late but first, and its answer to the other question is no fault', async () => {
-    const { server, call, notes, log } = await startWays(['modern', 'legacy', 'after=700']);
+    const { server, call, notes, log } = await startWays(['modern', 'legacy', 'after=2500']);
     expect(server().state).toMatchObject({ protocolVersion: modern, restarts: 0 });
     expect(await call('echo')).toEqual(saidInSession);
     expect(notes()).toEqual(expect.arrayContaining(['server/discover', 'initialize']));
@@ -133,7 +133,7 @@ describe('a server whose era nobody has told', () => {
   });
 
   it('is reached in the legacy era when it answers that first, and its late answer to the other question is no fault', async () => {
-    const { server, call, log } = await startWays(['legacy', 'discover-late', 'after=700']);
+    const { server, call, log } = await startWays(['legacy', 'discover-late', 'after=2500']);
     expect(server().state).toMatchObject({ protocolVersion: legacy, restarts: 0 });
     // The late answer comes before that of the call.
     expect(await call('echo')).toEqual(saidInSession);
@@ -172,7 +172,7 @@ describe('a server of both eras by the official SDK', () => {
   });
 
   it('works when it was so slow that it was asked for both, and is known as modern the next time', async () => {
-    const config = fixtureConfig('both-eras.mjs', ['900']);
+    const config = fixtureConfig('both-eras.mjs', ['2500']);
     const opened = openUpstreams([config], { limits });
     await opened.upstreams.start();
     // It keeps to the era of `initialize` once that was sent.

@@ -171,8 +171,8 @@ describe('a server that does not start', () => {
     const { call, server, upstreams, until } = openUpstreams([fixtureConfig('hangs.mjs')], { limits: { startTimeoutMs: 3000 } });
     const error: unknown = await call('echo').catch((rejected: unknown) => rejected);
     expect(error).toMatchObject({ code: 'upstream_unavailable', message: expect.stringContaining('within 3000 ms') });
-    await until(() => server().state.reason?.includes('did not answer "initialize"') === true);
-    expect(server().state.reason).toContain('thinking about it');
+    // Of one of its starts: a busy machine may have had it say nothing in the first.
+    await until(() => /did not answer "initialize"[^]*thinking about it/.test(server().state.reason ?? ''));
     const waiting = call('echo').catch((rejected: unknown) => rejected);
     await upstreams.close();
     expect(codeOf(await waiting)).toBe('upstream_unavailable');
