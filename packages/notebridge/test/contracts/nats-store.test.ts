@@ -17,7 +17,7 @@ async function createUnderTest(options: StartNatsOptions): Promise<StoreUnderTes
   const [one, two] = [await connect(nats.url), await connect(nats.urls.at(-1) as string)];
   return {
     stores: [one.store, two.store],
-    waitFor: (check) => vi.waitFor(check, { timeout: 20_000, interval: 50 }),
+    waitFor: (check) => vi.waitFor(check, { timeout: 45_000, interval: 50 }),
     close: async () => {
       await Promise.all([one.close(), two.close()]);
       await nats[Symbol.asyncDispose]();

@@ -18,7 +18,7 @@ describe.skipIf(natsProgram === undefined)(`signed entries${whyNoNats}`, () => {
     const [one, two] = [await connect(), await connect()];
     return {
       stores: [sign(one.store), sign(two.store)],
-      waitFor: (check) => vi.waitFor(check, { timeout: 20_000, interval: 50 }),
+      waitFor: (check) => vi.waitFor(check, { timeout: 45_000, interval: 50 }),
       close: async () => {
         await Promise.all([one.close(), two.close()]);
         await nats[Symbol.asyncDispose]();
@@ -39,7 +39,7 @@ describe.skipIf(natsProgram === undefined)(`signed entries${whyNoNats}`, () => {
       await store.create('grant.bare', '{"allow":["*:*"]}');
       await sign(store, randomBytes(32)).create('grant.forged', 'for eve');
       await ours.create('last', 'one');
-      await vi.waitFor(() => expect(told.get('last')).toBe('one'), 20_000);
+      await vi.waitFor(() => expect(told.get('last')).toBe('one'), 45_000);
       watch.close();
       expect(told.get('grant.good')).toBe('for ann');
       expect((await ours.list('grant.')).map(({ key: at }) => at)).toEqual(['grant.good']);

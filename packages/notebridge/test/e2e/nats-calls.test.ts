@@ -3,6 +3,7 @@ import { toKeyPart } from '../../src/cluster/cluster-parts.js';
 import { createContext } from '../support/create-context.js';
 import { Nats, natsProgram, whyNoNats } from '../support/nats.js';
 import { type NatsHub, openNatsHub } from '../support/nats-hub.js';
+import { hangsAfterMs } from '../support/hangs-after.js';
 
 describe.skipIf(natsProgram === undefined)(`Calls between hubs over NATS${whyNoNats}`, () => {
   let nats: Nats;
@@ -25,7 +26,7 @@ describe.skipIf(natsProgram === undefined)(`Calls between hubs over NATS${whyNoN
       const owned = a.claims.ownerOf(resource);
       if (owned === undefined) throw new Error(`Nobody has "${resource}".`);
       return owned;
-    }, 20_000);
+    }, hangsAfterMs);
 
   it('bring 10 MB to the owner and back', async () => {
     await b.serve('server.echo', async ({ context }) => ({ echoed: context.message.text }));
@@ -86,7 +87,7 @@ describe.skipIf(natsProgram === undefined)(`Calls between hubs over NATS${whyNoN
       await begun;
       await go(c);
       expect(await outcome).toMatchObject({ code: 'hub_gone', data: { hub: owned.hub } });
-      await vi.waitFor(() => expect(a.lease.hubs().map(({ id }) => id)).not.toContain(owned.hub), { timeout: 15_000 });
+      await vi.waitFor(() => expect(a.lease.hubs().map(({ id }) => id)).not.toContain(owned.hub), { timeout: hangsAfterMs });
       await expect(a.calls.call(owned, 'tools/call', {}, createContext('tools/call'))).rejects.toMatchObject({ reason: 'unreachable' });
     } finally {
       await c.close();

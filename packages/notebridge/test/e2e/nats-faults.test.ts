@@ -1,5 +1,6 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { connect } from '@nats-io/transport-node';
 import { silentLogger, toLogger } from '@notebridge/kit/logger';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -22,7 +23,8 @@ describe.skipIf(natsProgram === undefined)(`NATS with faults${whyNoNats}`, { tim
     await b.store.watch('k.', (change) => void changes.push(change));
     const kept = await a.store.create('k.kept', '1');
     const ended = await a.store.create('k.ended', '1', { ttlMs: 2000 });
-    await waitForNats(() => expect(changes).toHaveLength(2));
+    // Or three: on a busy machine one of them has ended by now.
+    await waitForNats(() => expect(changes.length).toBeGreaterThanOrEqual(2));
     const connections: boolean[] = [];
     a.bus.onConnection((isConnected) => void connections.push(isConnected));
     await nats.nodes[0]?.kill();
@@ -143,12 +145,15 @@ describe.skipIf(natsProgram === undefined)(`NATS with faults${whyNoNats}`, { tim
     const a = await joinNats(nats);
     const revision = await a.store.create('there', '1');
     const fill = async (): Promise<void> => {
-      for (let index = 0; index < 20; index += 1) await a.store.create(`k.${index}`, 'x'.repeat(200_000), { ttlMs: 1000 });
+      for (let index = 0; index < 20; index += 1) await a.store.create(`k.${index}`, 'x'.repeat(200_000), { ttlMs: 5000 });
     };
+    // It is full before the first of them ends, on a busy machine too, and is looked at after that.
+    const isOver = pause(6000);
     await expect(fill()).rejects.toThrow(/NATS refused to write "k\.\d+": .*full disk/);
     await expect(a.store.update('there', '2', revision)).rejects.toThrow(StoreUnavailable);
     await expect(a.store.remove('there', revision)).rejects.toThrow(StoreUnavailable);
     expect(await a.store.get('there')).toMatchObject({ value: '1', revision });
+    await isOver;
     // The server would have to write a mark for what runs out, and can't.
     expect(await a.store.get('k.0')).toBeDefined();
     await askJetStream(nats, 'STREAM.PURGE.KV_notebridge-notebridge', { filter: '$KV.notebridge-notebridge.k.>' });
