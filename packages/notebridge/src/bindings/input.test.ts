@@ -39,13 +39,13 @@ describe('gatherInput', () => {
       fixtureConfig('hangs.mjs', [], { name: 'silent' }),
       fixtureConfig('values.mjs', [], { name: 'off', disabled: true }),
     ]);
-    const { input, warnings, failed } = await gatherInput(upstreams, { ...options, timeoutMs: 3000 });
+    const { input, warnings, failed } = await gatherInput(upstreams, { ...options, timeoutMs: 10_000 });
     expect(input.servers.map(({ name }) => name)).toEqual(['good']);
     // A name that is listed twice is bound as it was listed first.
     expect(input.servers[0]?.tools.filter(({ name }) => name === 'twin')).toMatchObject([{ description: 'first' }]);
     expect(failed).toBe(2);
     expect(warnings[0]).toMatch(/^The server "ends" is left out: /);
-    expect(warnings[1]).toBe('The server "silent" is left out: it did not list its tools within 3 s.');
+    expect(warnings[1]).toBe('The server "silent" is left out: it did not list its tools within 10 s.');
     expect(server('good').state.status).toBe('running');
   });
 

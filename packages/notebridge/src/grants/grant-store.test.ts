@@ -42,7 +42,7 @@ describe('GrantStore', () => {
     const issued = await command.issue();
     expect(hub.find(issued.token)).toMatchObject({ id: issued.id });
     expect(await command.revoke(issued.id)).toBe(true);
-    await expect.poll(() => hub.find(issued.token), { timeout: 5000 }).toBe('revoked');
+    await expect.poll(() => hub.find(issued.token)).toBe('revoked');
     expect(hub.get(issued.id)).toBe('revoked');
     expect(await command.revoke(issued.id)).toBe(false);
     expect(await command.revoke('g_000000000000')).toBe(false);
@@ -199,7 +199,7 @@ describe('a file of grants that was tampered with', () => {
     const { token, id } = await store.issue();
     const whole = await readFile(grantsFile(), 'utf8');
     await writeFile(grantsFile(), whole.slice(0, -20));
-    await expect.poll(() => store.find(token), { timeout: 5000 }).toBe('unknown');
+    await expect.poll(() => store.find(token)).toBe('unknown');
     store.list();
     expect(errors).toEqual([expect.stringContaining('is no file of grants any more')]);
     await expect(store.issue()).rejects.toMatchObject({ code: 'write_failed' });
@@ -226,7 +226,7 @@ describe('a file of grants that was tampered with', () => {
     const store = await open();
     const { token } = await store.issue();
     await rm(grantsFile());
-    await expect.poll(() => store.find(token), { timeout: 5000 }).toBe('unknown');
+    await expect.poll(() => store.find(token)).toBe('unknown');
     expect(store.list()).toEqual([]);
   });
 
@@ -235,7 +235,7 @@ describe('a file of grants that was tampered with', () => {
     const { token } = await store.issue();
     await chmod(grantsFile(), 0o622);
     await expect(GrantStore.open({ dir })).rejects.toMatchObject({ message: expect.stringContaining(`chmod 600 "${grantsFile()}"`) });
-    await expect.poll(() => store.find(token), { timeout: 5000 }).toBe('unknown');
+    await expect.poll(() => store.find(token)).toBe('unknown');
     await chmod(grantsFile(), 0o600);
     await chmod(dir, 0o755);
     await expect(GrantStore.open({ dir })).rejects.toMatchObject({ message: expect.stringContaining('is open to other users (mode 755)') });

@@ -23,11 +23,11 @@ describe('RotatingToken', () => {
   it('delivers a token, renews it by itself, and ends with its file', async () => {
     const known = new Set<string>();
     const secrets = { add: (token: string) => void known.add(token), delete: (token: string) => void known.delete(token) };
-    const rotating = await RotatingToken.open({ store, path: path(), terms: { ttlMs: 3000, calls: 3 }, secrets });
+    const rotating = await RotatingToken.open({ store, path: path(), terms: { ttlMs: 9000, calls: 3 }, secrets });
     const first = await tokenInFile();
     expect((await stat(path())).mode & 0o777).toBe(0o600);
     expect(store.find(first)).toMatchObject({ id: rotating.grantId });
-    await expect.poll(tokenInFile, { timeout: 10_000 }).not.toBe(first);
+    await expect.poll(tokenInFile, { timeout: 45_000 }).not.toBe(first);
     const second = await tokenInFile();
     expect(store.list()).toMatchObject([{ id: rotating.grantId, calls: 3 }]);
     expect(known.has(second)).toBe(true);

@@ -10,6 +10,8 @@ import type { Surroundings } from './environment.js';
 const url = 'https://example.com/a?b=c#token=secret&port=1';
 const screen: Surroundings = { ssh: false, wsl: false, container: false, display: true };
 const noScreen: Surroundings = { ...screen, display: false };
+/** A busy machine may take seconds to start what ends at once. Milliseconds. */
+const slowestMs = 45_000;
 const startNode = (code: string) => async () => spawn(process.execPath, ['-e', code], { stdio: 'ignore', detached: true });
 
 let folder: string;
@@ -36,6 +38,7 @@ describe('openBrowser: BROWSER', () => {
       env: { BROWSER: `${browser} --tab %s`, PATH: process.env.PATH },
       platform: 'linux',
       surroundings: noScreen,
+      timeoutMs: slowestMs,
     });
     expect(result).toEqual({ opened: true, by: 'mine' });
     expect(await readFile(join(folder, 'mine.args'), 'utf8')).toBe(`--tab\n${url}\n`);
@@ -43,13 +46,13 @@ describe('openBrowser: BROWSER', () => {
 
   it('goes on to the next command when one fails', async () => {
     const [broken, good] = [await fakeBrowser('broken', 1), await fakeBrowser('good', 0)];
-    const result = await openBrowser(url, { env: { BROWSER: `/no/such:${broken}:${good}`, PATH: process.env.PATH } });
+    const result = await openBrowser(url, { env: { BROWSER: `/no/such:${broken}:${good}`, PATH: process.env.PATH }, timeoutMs: slowestMs });
     expect(result).toEqual({ opened: true, by: 'good' });
   });
 
   it('says which commands failed and how, without the URL', async () => {
     const broken = await fakeBrowser('broken', 3);
-    const result = await openBrowser(url, { env: { BROWSER: `nosuchbrowser:${broken}`, PATH: '/usr/bin:/bin' } });
+    const result = await openBrowser(url, { env: { BROWSER: `nosuchbrowser:${broken}`, PATH: '/usr/bin:/bin' }, timeoutMs: slowestMs });
     if (result.opened) throw new Error('should not have opened');
     expect(result.reason).toBe('command_failed');
     expect(result.hint).toMatch(
@@ -81,13 +84,23 @@ describe('openBrowser: the system', () => {
   });
 
   it('does not pretend: a launcher that fails is reported', async () => {
-    const result = await openBrowser(url, { env, surroundings: screen, openWithSystem: startNode('process.exit(3)') });
+    const result = await openBrowser(url, {
+      env,
+      surroundings: screen,
+      timeoutMs: slowestMs,
+      openWithSystem: startNode('process.exit(3)'),
+    });
     expect(result).toMatchObject({
       opened: false,
       reason: 'command_failed',
       hint: expect.stringContaining('found no browser (it ended with exit code 3).'),
     });
-    const wsl = await openBrowser(url, { env, surroundings: { ...screen, wsl: true }, openWithSystem: startNode('process.exit(1)') });
+    const wsl = await openBrowser(url, {
+      env,
+      surroundings: { ...screen, wsl: true },
+      timeoutMs: slowestMs,
+      openWithSystem: startNode('process.exit(1)'),
+    });
     expect(wsl).toMatchObject({ opened: false, reason: 'wsl', hint: expect.stringContaining('browser on Windows') });
   });
 

@@ -155,7 +155,7 @@ describe('parseFrontmatter', () => {
       for (const value of fields.values()) expect(JSON.stringify(value).length).toBeLessThan(100_000);
       expect(body).toBeTypeOf('string');
     }
-    expect(performance.now() - start).toBeLessThan(10_000);
+    expect(performance.now() - start).toBeLessThan(20_000);
   });
 
   it('writes a deep nest once, and not each level into the one above', () => {

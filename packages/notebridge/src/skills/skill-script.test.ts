@@ -156,7 +156,7 @@ describe('run_skill_script', () => {
     await expect(running).rejects.toMatchObject({ code: 'cancelled' });
     expect(server.state.inFlight).toBe(0);
     // Before the server is closed, which would end it too.
-    await expect.poll(() => isAlive(id), { timeout: 10_000 }).toBe(false);
+    await expect.poll(() => isAlive(id), { timeout: 45_000 }).toBe(false);
     await server.close();
   });
 

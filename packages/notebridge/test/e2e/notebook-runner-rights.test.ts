@@ -44,7 +44,7 @@ describe('code in the notebook of a hub, once an agent with a grant has had code
     const { token: narrow } = await grantOf('notebook:*');
     for (const token of [narrow, owner, wide]) expect(await run(token, 'await echo(a=1)')).toContain('Denied: grant');
     const expected = ['ok', 'ok', 'ok', 'denied', 'denied', 'denied'];
-    await vi.waitUntil(() => outcomes().length >= expected.length, { timeout: 20_000 });
+    await vi.waitUntil(() => outcomes().length >= expected.length, { timeout: 45_000 });
     expect(outcomes()).toEqual(expected);
   });
 });

@@ -13,7 +13,7 @@ import { fixtureServer, linesOf } from '../support/upstreams.js';
 import { windowUrlIn } from '../support/window-url.js';
 
 const node = (file: string, ...args: string[]) => ({ command: process.execPath, args: [fixtureServer(file), ...args] });
-const startMs = 90_000;
+const startMs = 240_000;
 
 interface Ran {
   status: string;
@@ -184,10 +184,10 @@ describe('code in the built-in notebook', () => {
     async (code) => {
       const key = code.includes('sync') ? 'blocked' : 'awaited';
       const running = notebook.run('import generated', code.replace('KEY', key));
-      await vi.waitUntil(() => linesOf(notebook.calls).includes(`wait ${key}`), { timeout: 20_000 });
+      await vi.waitUntil(() => linesOf(notebook.calls).includes(`wait ${key}`), { timeout: 45_000 });
       await notebook.program.callTool('interrupt_execution');
       expect(await running).toMatchObject({ status: 'interrupted', error: expect.stringContaining('KeyboardInterrupt') });
-      await vi.waitUntil(() => linesOf(notebook.calls).includes(`cancelled ${key}`), { timeout: 20_000 });
+      await vi.waitUntil(() => linesOf(notebook.calls).includes(`cancelled ${key}`), { timeout: 45_000 });
       expect((await notebook.run('1 + 1')).text).toBe('2');
     },
   );
@@ -197,7 +197,7 @@ describe('code in the built-in notebook', () => {
     expect(before.text).toBe('True');
     await notebook.run('await generated.mcp.changing.become(version="2")');
     await vi.waitUntil(async () => (await notebook.run('"only_2" in dir(importlib.reload(generated).mcp.changing)')).text === 'True', {
-      timeout: 20_000,
+      timeout: 45_000,
       interval: 100,
     });
     expect((await notebook.run('await generated.mcp.changing.only_2()')).text).toBe("'2'");
@@ -207,7 +207,7 @@ describe('code in the built-in notebook', () => {
     const [grant, ...others] = await notebook.grants();
     expect(others).toEqual([]);
     expect(grant?.label).toBe('the built-in notebook');
-    await vi.waitUntil(() => notebook.audit().some(({ tool }) => tool === 'only_2'), { timeout: 20_000 });
+    await vi.waitUntil(() => notebook.audit().some(({ tool }) => tool === 'only_2'), { timeout: 45_000 });
     const lines = notebook.audit().filter(({ server }) => server !== 'notebook');
     expect(new Set(lines.map(({ principal, grant_id }) => `${principal} ${grant_id}`))).toEqual(new Set([`grant ${grant?.id}`]));
     expect(lines).toContainEqual(expect.objectContaining({ server: 'filesystem', tool: 'list_directory', outcome: 'ok' }));
@@ -243,10 +243,10 @@ describe('code in the built-in notebook', () => {
     const [grant] = await notebook.grants();
     await notebook.command('grant', 'revoke', grant?.id ?? '');
     await vi.waitUntil(async () => (await notebook.run('await generated.mcp.calls.echo(a=1)')).error.includes('was taken away'), {
-      timeout: 20_000,
+      timeout: 45_000,
     });
     await vi.waitUntil(() => notebook.audit().some(({ grant_id, outcome }) => grant_id === grant?.id && outcome === 'bad_grant'), {
-      timeout: 20_000,
+      timeout: 45_000,
     });
   });
 });
@@ -267,7 +267,7 @@ describe('the grant of the built-in notebook', () => {
     const [grant] = await notebook.grants();
     await notebook.command('grant', 'revoke', grant?.id ?? '');
     await vi.waitUntil(async () => (await notebook.run('await generated.mcp.calls.echo(a=1)')).error.includes('was taken away'), {
-      timeout: 20_000,
+      timeout: 45_000,
     });
   });
 

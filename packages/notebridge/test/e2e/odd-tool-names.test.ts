@@ -3,7 +3,7 @@ import { openLegacyAgent, openModernAgent } from '../support/http-agent.js';
 import { ServedHub } from '../support/served-hub.js';
 import { fixtureServer, linesOf } from '../support/upstreams.js';
 
-const startMs = 60_000;
+const startMs = 240_000;
 const internal = -32603;
 const calls = { command: process.execPath, args: [fixtureServer('calls.mjs'), '${HOME}/count'] };
 /** Each looks like the name of a tool once something prints it, or cannot be printed at all. */

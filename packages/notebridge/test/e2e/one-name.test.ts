@@ -9,7 +9,7 @@ import { Program } from '../support/program.js';
 import { ServedHub } from '../support/served-hub.js';
 import { fixtureServer, linesOf } from '../support/upstreams.js';
 
-const startMs = 120_000;
+const startMs = 240_000;
 const long = 'x'.repeat(120);
 /** Names that hosts refuse, that differ only in what they refuse, that meet in the middle, that are too long. */
 const toolsOf: Record<string, string[]> = {

@@ -6,12 +6,14 @@ import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { bareEnvironment } from '../support/bare-environment.js';
 
 const run = promisify(execFile);
 const packages = fileURLToPath(new URL('../../..', import.meta.url));
 let folder = '';
+// Compilers and demos, on a busy machine.
+vi.setConfig({ testTimeout: 300_000 });
 
 const initialize = {
   id: 1,
@@ -25,7 +27,7 @@ beforeAll(async () => {
   const tarballs = await Promise.all(['notebridge', 'notebook', 'bindings'].map((name) => pack(name)));
   writeFileSync(join(folder, 'package.json'), '{"private":true}');
   await run('npm', ['install', '--no-audit', '--no-fund', '--prefer-offline', ...tarballs], { cwd: folder });
-}, 120_000);
+}, 600_000);
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -83,7 +85,7 @@ it('the packed program plays its demo to the end', async () => {
   const env = { ...bareEnvironment(), HOME: folder };
   const { stdout } = await run(join(folder, 'node_modules', '.bin', 'notebridge'), ['demo', '--json'], { cwd: folder, env });
   expect(JSON.parse(stdout)).toMatchObject({ ok: true });
-}, 90_000);
+});
 
 // The last one: it breaks what is installed.
 it('doctor says that the built-in Python is broken, and how to mend it', async () => {

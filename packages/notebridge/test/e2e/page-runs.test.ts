@@ -130,7 +130,7 @@ describe('what a page offers itself', () => {
     }
   });
 
-  it('a page that does not stop when it is asked to says so, with the next step', { timeout: 30_000 }, async () => {
+  it('a page that does not stop when it is asked to says so, with the next step', async () => {
     await using program = await Program.open();
     const cell = { cell_type: 'code', id: 'a', source: ['x'], outputs: [] };
     const answer = ({ method, params }: JsonObject) => {

@@ -28,7 +28,7 @@ describe('floods of a page', () => {
     expect(await call).toMatchObject({ result: text('done') });
     expect(program.countOf('notifications/progress')).toBe(100);
     const isCount = ({ params: said }: JsonObject): boolean => (said as JsonObject)?.logger === 'notebridge';
-    await program.until(() => program.notifications.some(isCount), 20_000);
+    await program.until(() => program.notifications.some(isCount));
     const [told] = program.notifications.filter(isCount);
     const dropped = Number(/Dropped (\d+) notifications of the notebook page/.exec(JSON.stringify(told))?.[1]);
     expect(dropped + program.countOf('notifications/message') - 1).toBe(100_000);

@@ -8,7 +8,7 @@ import { RawPage } from '../support/raw-page.js';
 import { ServedHub, type ServersForTest } from '../support/served-hub.js';
 import { fixtureServer, temporaryPath } from '../support/upstreams.js';
 
-const startMs = 90_000;
+const startMs = 240_000;
 const named = (tools: string[], more: JsonObject = {}): JsonObject => ({
   command: process.execPath,
   args: [fixtureServer('named.mjs'), JSON.stringify(tools)],

@@ -37,7 +37,7 @@ it('schemathesis finds no answer that the OpenAPI document does not promise', { 
       ...['--exclude-checks', 'positive_data_acceptance'],
       ...['--max-examples', '30', '--request-timeout', '20', '--continue-on-failure', '--generation-deterministic'],
     ],
-    { cwd: hub.home, timeout: 240_000, maxBuffer: 1 << 26 },
+    { cwd: hub.home, timeout: 500_000, maxBuffer: 1 << 26 },
   );
   const { stdout } = await run.catch((error: { stdout?: string; message: string }) => {
     throw new Error(`schemathesis has found something:\n${error.stdout?.slice(-6000) ?? error.message}`);

@@ -43,7 +43,7 @@ async function workAs({ name, open }: (typeof agentKinds)[number], args: string[
 
 describe.each(kinds)('a session of an agent ($name) with server-everything', (kind) => {
   it('is recorded through the hub, and is the same again: what the agent saw, and the server behind a hub', {
-    timeout: 60_000,
+    timeout: 180_000,
   }, async () => {
     const folder = recordingFolder();
     const file = join(folder, 'bug.jsonl');
@@ -132,7 +132,7 @@ describe('a server that asks in the middle of a call', () => {
 
   it.each(pairings)(
     'of the $upstream era, is recorded and replayed with its questions to a $era agent',
-    { timeout: 60_000 },
+    { timeout: 180_000 },
     async ({ upstream, era }) => {
       const file = join(recordingFolder(), 'bug.jsonl');
       const more = { questions: 'serial' };

@@ -179,7 +179,7 @@ describe('replay of a file that is no recording', () => {
     ['a line that is too long', header + 'x'.repeat(81 * 1024 * 1024), 'line 2: the line is longer than 83886080 characters.'],
     ['a name that moves the cursor', header + line.replace('agent', '\\u009b2J'), 'line 2: the line needs "t" and "session"'],
     ['no connection', header, 'holds no message'],
-  ])('(%s) says which line, in one line, with exit code 2', { timeout: 60_000 }, async (_, content, message) => {
+  ])('(%s) says which line, in one line, with exit code 2', { timeout: 180_000 }, async (_, content, message) => {
     writeFileSync(file, content);
     const { ending, stdout, stderr } = await runProgram(['replay', file]);
     expect(stderr).toContain(message);

@@ -5,6 +5,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { ColabProxyClient, ColabTransport, ColabWebSocketServer, UI_CONNECTION_TIMEOUT } from '../../src/index.js';
 import { Bridge } from '../support/bridge.js';
 import { RawPage } from '../support/raw-page.js';
+import { hangsAfterMs } from '../support/hangs-after.js';
 import { soonerThanNeverMs } from '../support/sooner-than-never.js';
 
 const openTool = 'open_colab_browser_connection';
@@ -96,7 +97,7 @@ describe('ColabWebSocketServer', () => {
       streams.add(wss.readStream).add(wss.writeStream);
       expect(wss.connectionLive.isSet()).toBe(false);
       const page = await RawPage.connect({ port: wss.port, token: wss.token });
-      await wss.connectionLive.wait(5000);
+      await wss.connectionLive.wait();
       page.send({ jsonrpc: '2.0', method: `hello ${load}` });
       const { readStream } = wss;
       const [first] = [await readStream[Symbol.asyncIterator]().next()];
@@ -105,7 +106,7 @@ describe('ColabWebSocketServer', () => {
       await page.until((messages) => messages.length === 1);
       expect(page.messages).toEqual([{ to: 'the page' }]);
       page.socket.terminate();
-      await vi.waitUntil(() => !wss.connectionLive.isSet());
+      await vi.waitUntil(() => !wss.connectionLive.isSet(), { timeout: hangsAfterMs });
       expect(readStream.closed).toBe(true);
     }
     expect(streams.size).toBe(6);
@@ -138,10 +139,10 @@ describe('ColabWebSocketServer', () => {
     for (const leaves of [false, true]) {
       const wss = await openServer();
       const page = await RawPage.connect({ port: wss.port, token: wss.token, first: ['{"method":"hello"}'] });
-      await wss.connectionLive.wait(5000);
+      await wss.connectionLive.wait();
       const heard = drain(wss.readStream);
       if (leaves) await page.close();
-      if (leaves) await vi.waitUntil(() => !wss.connectionLive.isSet());
+      if (leaves) await vi.waitUntil(() => !wss.connectionLive.isSet(), { timeout: hangsAfterMs });
       await wss.close();
       expect(await heard).toEqual([{ method: 'hello' }]);
       await expectEnded(wss);
@@ -196,7 +197,7 @@ describe('ColabProxyClient', () => {
     expect(client.isConnected()).toBe(true);
     expect(client.clientFactory()).toBe(client.proxyMcpClient);
     await page.close();
-    await vi.waitUntil(() => !client.isConnected());
+    await vi.waitUntil(() => !client.isConnected(), { timeout: hangsAfterMs });
     await expectStub();
   });
 
@@ -204,7 +205,7 @@ describe('ColabProxyClient', () => {
     await using wss = await openServer();
     const early = '{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}';
     await using page = await RawPage.connect({ port: wss.port, token: wss.token, first: [early] });
-    await wss.connectionLive.wait(5000);
+    await wss.connectionLive.wait();
     // When this is refused, the frame before it has been read.
     await RawPage.connect({ port: wss.port, token: wss.token }).then(({ closed }) => closed);
     await using client = new ColabProxyClient(wss).start();
@@ -260,7 +261,7 @@ describe('ColabProxyClient', () => {
     await using wss = await openServer();
     const refused = new ColabProxyClient(wss, { connectSession: () => Promise.reject(new Error('not today')) }).start();
     await using page = await RawPage.connect({ port: wss.port, token: wss.token });
-    await wss.connectionLive.wait(5000);
+    await wss.connectionLive.wait();
     // A second reader of the same streams is a mistake, not a crash.
     const second = new ColabProxyClient(wss).start();
     const third = new ColabProxyClient(wss).start();

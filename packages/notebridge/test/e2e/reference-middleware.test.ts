@@ -17,6 +17,7 @@ import {
 } from '../../src/index.js';
 import { Bridge } from '../support/bridge.js';
 import { RawPage } from '../support/raw-page.js';
+import { hangsAfterMs } from '../support/hangs-after.js';
 
 const openTool = 'open_colab_browser_connection';
 
@@ -70,7 +71,7 @@ describe('ColabProxyMiddleware', () => {
     await send();
     expect([middleware.lastMessageConnected, notify.mock.calls]).toEqual([true, [['notifications/tools/list_changed']]]);
     await page.close();
-    await vi.waitUntil(() => !client.isConnected());
+    await vi.waitUntil(() => !client.isConnected(), { timeout: hangsAfterMs });
     await send();
     await send();
     expect([middleware.lastMessageConnected, notify.mock.calls.length]).toEqual([false, 2]);
@@ -90,7 +91,7 @@ describe('ColabProxyMiddleware', () => {
     await send();
     expect([notify.mock.calls, sendToolListChanged.mock.calls]).toEqual([[], []]);
     await page.close();
-    await vi.waitUntil(() => !client.isConnected());
+    await vi.waitUntil(() => !client.isConnected(), { timeout: hangsAfterMs });
     expect([middleware.lastMessageConnected, sendToolListChanged.mock.calls.length]).toEqual([false, 1]);
   });
 

@@ -95,7 +95,7 @@ describe('a remote server behind an authorization server', () => {
     expect(answered).toMatchObject({ error: 'invalid_grant' });
     const audit = readFileSync(join(hub.stateDir, 'audit.jsonl'), 'utf8');
     for (const secret of [first, second, String(refresh)]) expect(hub.stderr + hub.stdout + stderr + audit).not.toContain(secret);
-  }, 60_000);
+  }, 180_000);
 
   it('that wants more for a call ends it with the scopes; the command asks for both together', async () => {
     await using opened = await open({ toolScopes: { echo: ['write'] } });
@@ -106,7 +106,7 @@ describe('a remote server behind an authorization server', () => {
     expect(refused.error).toContain(`notebridge login remote --scope 'read write' --config ${hub.configFile}`);
     expect((await logIn(hub, '--scope', 'write')).stderr).toContain('for "read offline_access write"');
     expect(await call()).toMatchObject({ success: true, result: 'hi' });
-  }, 60_000);
+  }, 180_000);
 
   it('whose tokens are not renewed any more needs another login, and says so', async () => {
     await using opened = await open();
@@ -122,7 +122,7 @@ describe('a remote server behind an authorization server', () => {
     expect(ended).toMatchObject({ error_code: 'login_required', error: expect.stringContaining('does not renew it') });
     await logIn(hub);
     expect(await call()).toMatchObject({ success: true });
-  }, 60_000);
+  }, 180_000);
 
   it('that names another authorization server by now needs another login; what the first has issued is not sent to the second', async () => {
     await using second = await AuthorizationServer.open();
@@ -140,7 +140,7 @@ describe('a remote server behind an authorization server', () => {
     expect((await logIn(hub)).stderr).toContain(`by "${second.issuer}"`);
     expect(await call()).toMatchObject({ success: true });
     expect(server.claims.at(-1)).toMatchObject({ iss: second.issuer });
-  }, 90_000);
+  }, 180_000);
 
   it('lets a machine in by its own secret, which is sent to the token endpoint alone', async () => {
     const auth = { grant: 'client_credentials', clientId: 'a-machine', clientSecret: 'the secret of a machine', scope: 'read' };
@@ -151,7 +151,7 @@ describe('a remote server behind an authorization server', () => {
     server.refused.add(server.tokens.at(-1) ?? '');
     expect(await call()).toMatchObject({ success: true });
     expect(hub.stderr).not.toContain('the secret of a machine');
-  }, 60_000);
+  }, 180_000);
 });
 
 async function refreshBy(token: string, text: string): Promise<unknown> {

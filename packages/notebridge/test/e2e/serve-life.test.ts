@@ -4,6 +4,7 @@ import type { JsonObject } from '@notebridge/kit/json';
 import { describe, expect, it, vi } from 'vitest';
 import { Program } from '../support/program.js';
 import { isAlive, ServedHub } from '../support/served-hub.js';
+import { hangsAfterMs } from '../support/hangs-after.js';
 import { fixtureServer, linesOf } from '../support/upstreams.js';
 
 const calls = (more: JsonObject = {}): JsonObject => ({
@@ -34,12 +35,12 @@ describe('a hub that is killed', () => {
   it('leaves no server behind, nor what the server had started', async ({ skip }) => {
     skip(process.platform !== 'linux', 'processes are looked up in /proc');
     await using hub = await ServedHub.start({ servers: { family }, args: ['--notebook', 'none'] });
-    await vi.waitUntil(() => isRunning(hub, 'family'), { timeout: 20_000 });
+    await vi.waitUntil(() => isRunning(hub, 'family'), { timeout: hangsAfterMs });
     const pids = linesOf(join(hub.home, 'family')).map(Number);
     expect(pids).toHaveLength(3);
     expect(pids.filter(isAlive)).toEqual(pids);
     await hub.stop('SIGKILL');
-    await vi.waitUntil(() => pids.filter(isAlive).length === 0, { timeout: 10_000 });
+    await vi.waitUntil(() => pids.filter(isAlive).length === 0, { timeout: hangsAfterMs });
   });
 });
 
@@ -51,11 +52,11 @@ function livesOf(all: Awaited<ReturnType<typeof servers>>): unknown {
 describe('an edit of the config of a running hub', () => {
   it('starts and ends only what changed; a broken one is reported, and changes nothing', async () => {
     await using hub = await ServedHub.start({ servers: { stays: calls(), goes: calls() }, args: ['--notebook', 'none'] });
-    await vi.waitUntil(() => isRunning(hub, 'stays', 'goes'), { timeout: 20_000 });
+    await vi.waitUntil(() => isRunning(hub, 'stays', 'goes'), { timeout: hangsAfterMs });
     const before = await servers(hub);
 
     hub.writeConfig({ stays: calls(), comes: calls() });
-    await vi.waitUntil(() => isRunning(hub, 'stays', 'comes'), { timeout: 20_000 });
+    await vi.waitUntil(() => isRunning(hub, 'stays', 'comes'), { timeout: hangsAfterMs });
     const after = await servers(hub);
     expect(Object.keys(after)).toEqual(['stays', 'comes']);
     expect(after.stays?.pid).toBe(before.stays?.pid);
@@ -68,7 +69,7 @@ describe('an edit of the config of a running hub', () => {
 
     hub.writeConfig({ stays: calls({ env: { NEW: 'value-of-new' } }), comes: calls() });
     await vi.waitUntil(async () => (await servers(hub)).stays?.pid !== before.stays?.pid && (await isRunning(hub, 'stays')), {
-      timeout: 20_000,
+      timeout: hangsAfterMs,
     });
     expect((await servers(hub)).comes?.pid).toBe(after.comes?.pid);
   });
@@ -95,7 +96,9 @@ describe('the keys of servers', () => {
       env,
     });
     const token = hub.ownerToken;
-    await vi.waitUntil(async () => (await isRunning(hub, 'keyed')) && (await servers(hub)).dies?.status === 'failed', { timeout: 30_000 });
+    await vi.waitUntil(async () => (await isRunning(hub, 'keyed')) && (await servers(hub)).dies?.status === 'failed', {
+      timeout: hangsAfterMs,
+    });
     const said: string[] = [];
     // The server prints its own key, is handed it, and fails over it.
     await hub.call('keyed', 'say', { line: `the key is ${secret}` }, token);
@@ -150,7 +153,7 @@ describe('an agent on stdio whose config has servers', () => {
       return result.tools.some(({ name }) => name === 'two__echo');
     };
     await program.notification('notifications/tools/list_changed');
-    await vi.waitUntil(hasTwo, { timeout: 20_000 });
+    await vi.waitUntil(hasTwo, { timeout: hangsAfterMs });
   });
 });
 

@@ -3,6 +3,7 @@ import { rmSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createHome, programFile, runProgram } from '../support/program.js';
 import { ServedHub } from '../support/served-hub.js';
+import { hangsAfterMs } from '../support/hangs-after.js';
 import { fixtureServer } from '../support/upstreams.js';
 
 describe('the hub on one screen, and its log', () => {
@@ -74,7 +75,7 @@ describe('the hub on one screen, and its log', () => {
         await hub.call('broken', 'anything', {}, hub.ownerToken);
         return text.includes('no key: [redacted]', before);
       },
-      { timeout: 30_000, interval: 500 },
+      { timeout: hangsAfterMs, interval: 500 },
     );
     child.kill('SIGINT');
     expect(await new Promise((resolve) => child.once('close', resolve))).toBe(0);

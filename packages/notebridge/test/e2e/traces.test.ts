@@ -12,7 +12,7 @@ import { runProgram } from '../support/program.js';
 import { ServedHub, type ServedHubOptions } from '../support/served-hub.js';
 import { soonerThanNeverMs } from '../support/sooner-than-never.js';
 
-const slow = 60_000;
+const slow = 180_000;
 const fixture = (name: string): string => fileURLToPath(new URL(`../fixtures/servers/${name}.mjs`, import.meta.url));
 const servers = { meta: { command: process.execPath, args: [fixture('tells-meta')] } };
 const trace = { id: '4bf92f3577b34da6a3ce929d0e0e4736', span: '00f067aa0ba902b7' };

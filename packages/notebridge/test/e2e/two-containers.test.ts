@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { deployFolder } from '../support/deployment.js';
+import { hangsAfterMs } from '../support/hangs-after.js';
 import { issuer, openTimeoutMs, serverKey, TwoContainers } from '../support/two-containers.js';
 import { linesOf } from '../support/upstreams.js';
 
@@ -12,7 +13,7 @@ let both: TwoContainers;
 const print = (...lines: string[]): Promise<string> => both.jupyter.print(lines.join('\n'));
 const json = async (...lines: string[]): Promise<unknown> => JSON.parse(await print('import json', ...lines));
 
-describe('the hub in one container, a real Jupyter in another', { timeout: 90_000 }, () => {
+describe('the hub in one container, a real Jupyter in another', { timeout: 240_000 }, () => {
   beforeAll(async () => {
     both = await TwoContainers.open();
     const { isolated, why } = both.sides;
@@ -104,11 +105,11 @@ describe('the hub in one container, a real Jupyter in another', { timeout: 90_00
   ])('interrupting the kernel cancels a call that is %s at its server, and the kernel goes on', async (way, call) => {
     const key = `${way} ${randomUUID()}`;
     const cell = both.jupyter.begin(`from generated.mcp.learns import wait\nkept = 7\n${call}(key=${JSON.stringify(key)})`);
-    await vi.waitFor(() => expect(linesOf(both.notes)).toContain(`waits ${key}`), 20_000);
+    await vi.waitFor(() => expect(linesOf(both.notes)).toContain(`waits ${key}`), hangsAfterMs);
     both.jupyter.interrupt();
     const { error } = await cell.ended;
     expect(error).toMatch(/^(KeyboardInterrupt|CancelledError)/);
-    await vi.waitFor(() => expect(linesOf(both.notes)).toContain(`cancelled ${key}`), 20_000);
+    await vi.waitFor(() => expect(linesOf(both.notes)).toContain(`cancelled ${key}`), hangsAfterMs);
     expect(await print('from generated.mcp.everything import echo', 'print(kept, await echo(message="still here"))')).toBe(
       '7 Echo: still here',
     );

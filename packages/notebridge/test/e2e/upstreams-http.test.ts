@@ -3,6 +3,7 @@ import { codeOf } from '../../src/core/errors.js';
 import type { ToolResult } from '../../src/core/mcp.js';
 import { Redactor } from '../../src/util/redactor.js';
 import { type HttpKind, HttpUpstream } from '../support/http-upstream.js';
+import { hangsAfterMs } from '../support/hangs-after.js';
 import { soonerThanNeverMs } from '../support/sooner-than-never.js';
 import { createCall, httpConfig, openUpstreams } from '../support/upstreams.js';
 
@@ -13,7 +14,7 @@ async function open(kind: HttpKind, more: Parameters<typeof httpConfig>[1] = {},
 }
 
 const echoed = (text: string) => ({ content: [{ type: 'text', text }] });
-const untilNoted = (upstream: HttpUpstream, note: string) => vi.waitUntil(() => upstream.notes.includes(note), { timeout: 10_000 });
+const untilNoted = (upstream: HttpUpstream, note: string) => vi.waitUntil(() => upstream.notes.includes(note), { timeout: hangsAfterMs });
 
 describe.each(['sessions', 'sse', 'modern'] as const)('a server over HTTP (%s)', (kind) => {
   it('is called like any other, with the headers of its config', async () => {
@@ -68,7 +69,7 @@ describe.each(['sessions', 'sse', 'modern'] as const)('a server over HTTP (%s)',
   });
 
   it('says which status a call was refused with', async () => {
-    const { upstream, server, call } = await open(kind, { timeoutMs: 5000 });
+    const { upstream, server, call } = await open(kind, { timeoutMs: 30_000 });
     await server().listTools();
     upstream.status = 503;
     const error: unknown = await call('echo', { text: 'hi' }).catch((rejected: unknown) => rejected);
@@ -149,7 +150,7 @@ describe('a server with sessions', () => {
     await upstreams.start();
     await server().listTools();
     // Its stream for such news is open when it was asked for.
-    await vi.waitUntil(() => upstream.headers.some(({ accept }) => accept === 'text/event-stream'), { timeout: 10_000 });
+    await vi.waitUntil(() => upstream.headers.some(({ accept }) => accept === 'text/event-stream'), { timeout: hangsAfterMs });
     events.length = 0;
     upstream.changeTools();
     await until(() => events.some(({ kind }) => kind === 'tools'));

@@ -7,6 +7,7 @@ import { envelope } from '../support/agents.js';
 import { Bridge, LibraryAgent } from '../support/bridge.js';
 import { type EventReader, messagesOf, openMcpHttp } from '../support/mcp-http.js';
 import { type PageAnswer, RawPage } from '../support/raw-page.js';
+import { hangsAfterMs } from '../support/hangs-after.js';
 import { createCall, fixtureConfig, linesOf, openUpstreams, temporaryPath } from '../support/upstreams.js';
 
 /** A server that logs, behind the HTTP door. */
@@ -19,7 +20,8 @@ async function open(era: 'legacy' | 'modern', more: Parameters<typeof fixtureCon
   await opened.server().listTools();
   hub.addProvider(new ServerTools({ servers: opened.upstreams, logger: silentLogger }));
   const levels = (): string[] => linesOf(file);
-  return { ...door, ...opened, levels, untilLevels: (wanted: string[]) => vi.waitUntil(() => String(levels()) === String(wanted)) };
+  const untilLevels = (wanted: string[]) => vi.waitUntil(() => String(levels()) === String(wanted), { timeout: hangsAfterMs });
+  return { ...door, ...opened, levels, untilLevels };
 }
 
 const levelsOf = (messages: JsonObject[]): unknown[] =>

@@ -4,6 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { ServerConfig } from '../../src/core/server-config.js';
 import type { ServerState } from '../../src/core/tool-server.js';
+import { hangsAfterMs } from '../support/hangs-after.js';
 import { fixtureConfig, fixtureServer, linesOf, temporaryPath } from '../support/upstreams.js';
 
 beforeEach(({ skip }) => skip(process.platform !== 'linux', 'processes are looked up in /proc'));
@@ -77,8 +78,8 @@ describe('the processes of a server', () => {
     const { hub, pids } = await startHub(createConfig);
     const guard = guardOf(hub);
     hub.kill('SIGKILL');
-    await vi.waitUntil(() => !pids.some(isAlive), { timeout: 10_000, interval: 20 });
-    await vi.waitUntil(() => !isAlive(guard), { timeout: 10_000, interval: 20 });
+    await vi.waitUntil(() => !pids.some(isAlive), { timeout: hangsAfterMs, interval: 20 });
+    await vi.waitUntil(() => !isAlive(guard), { timeout: hangsAfterMs, interval: 20 });
   });
 
   it.each(ways)('end with a hub that closes, started %s', async (_, createConfig) => {
@@ -88,7 +89,7 @@ describe('the processes of a server', () => {
     hub.stdin?.write('close\n');
     expect(String((await answers)[0])).toBe('closed\n');
     expect(pids.filter(isAlive)).toEqual([]);
-    await vi.waitUntil(() => !isAlive(guard), { timeout: 10_000, interval: 20 });
+    await vi.waitUntil(() => !isAlive(guard), { timeout: hangsAfterMs, interval: 20 });
   });
 
   it('end when the program that we started ends at once, and leaves its child behind in a session of its own', async () => {
@@ -101,7 +102,7 @@ describe('the processes of a server', () => {
     const [state] = JSON.parse(String((await once(hub.stdout, 'data'))[0])) as ServerState[];
     expect(state).toMatchObject({ status: 'failed', reason: expect.stringContaining('exit code 0') });
     // A server is given up in the moment its last start fails; what that start left is ended just after.
-    await vi.waitUntil(() => programsThatName(idsFile).length === 0, { timeout: 10_000, interval: 20 });
+    await vi.waitUntil(() => programsThatName(idsFile).length === 0, { timeout: hangsAfterMs, interval: 20 });
   });
 
   it('are guarded only where there are any', async () => {
@@ -117,7 +118,7 @@ describe('the processes of a server', () => {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT']) process.kill(guard, signal);
     expect(isAlive(guard)).toBe(true);
     hub.kill('SIGKILL');
-    await vi.waitUntil(() => !pids.some(isAlive), { timeout: 10_000, interval: 20 });
+    await vi.waitUntil(() => !pids.some(isAlive), { timeout: hangsAfterMs, interval: 20 });
   });
 
   it('are guarded again when the guard was killed', async () => {
@@ -132,9 +133,9 @@ describe('the processes of a server', () => {
           return false;
         }
       },
-      { timeout: 10_000, interval: 20 },
+      { timeout: hangsAfterMs, interval: 20 },
     );
     hub.kill('SIGKILL');
-    await vi.waitUntil(() => !pids.some(isAlive), { timeout: 10_000, interval: 20 });
+    await vi.waitUntil(() => !pids.some(isAlive), { timeout: hangsAfterMs, interval: 20 });
   });
 });

@@ -68,7 +68,7 @@ const rendered = async (values: JsonObject): Promise<JsonObject[]> => documentsO
 const ofKind = (documents: readonly JsonObject[], kind: string): JsonObject[] => documents.filter((document) => document.kind === kind);
 const specOf = (documents: readonly JsonObject[], kind: string): JsonObject => (ofKind(documents, kind)[0]?.spec ?? {}) as JsonObject;
 
-describe.skipIf(helm.program === undefined)(`the Helm chart${helm.why === undefined ? '' : `: ${helm.why}`}`, { timeout: 60_000 }, () => {
+describe.skipIf(helm.program === undefined)(`the Helm chart${helm.why === undefined ? '' : `: ${helm.why}`}`, { timeout: 180_000 }, () => {
   beforeAll(async () => {
     await prepareValidators();
     folder = mkdtempSync(join(tmpdir(), 'notebridge-chart-'));

@@ -26,7 +26,7 @@ beforeAll(async () => {
 }, installTimeoutMs);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-describe('deploy/', { timeout: 60_000 }, () => {
+describe('deploy/', { timeout: 180_000 }, () => {
   it.each(readdirSync(deployFolder).filter((file) => file.endsWith('.Dockerfile')))('%s is a container file without a fault', (file) => {
     const text = readFileSync(join(deployFolder, file), 'utf8');
     expect(validateDockerfile(text)).toEqual([]);
@@ -111,7 +111,7 @@ describe('deploy/', { timeout: 60_000 }, () => {
     expect(configs[2]?.exchange).toMatchObject([{ audience: 'notebridge', subject: 'system:serviceaccount:notebridge:jupyter' }]);
   });
 
-  it('every command of ours in manifests and container files runs as it is written', { timeout: 120_000 }, async () => {
+  it('every command of ours in manifests and container files runs as it is written', { timeout: 300_000 }, async () => {
     const compose = (await documentsOf('compose.yaml'))[0]?.services as Record<string, { image: string; command?: string[] }>;
     const inImage = JSON.parse(/^CMD (.+)$/m.exec(readFileSync(join(deployFolder, 'hub.Dockerfile'), 'utf8'))?.[1] ?? '') as string[];
     const inPods = (await Promise.all(pods.map(documentsOf))).flatMap(podsOf).flatMap(containersOf);

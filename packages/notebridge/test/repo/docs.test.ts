@@ -251,7 +251,7 @@ const runs: Record<string, (code: string) => Promise<void>> = {
   async 'notebook-command'(code) {
     const [, ...args] = code.split(' ');
     await using program = await Program.open({ args: [...args.slice(0, -1), join(folder, 'own.ipynb')] });
-    await program.until(() => windowFileIn(program.stderr) !== undefined, 60_000);
+    await program.until(() => windowFileIn(program.stderr) !== undefined, 90_000);
     expect(windowUrlIn(program.stderr)).toContain('http://localhost:');
   },
   async 'kernels-list'(code) {
@@ -309,7 +309,7 @@ const answerKeys = ['success', 'result', 'error', 'is_error', 'content', 'meta',
 
 describe('every snippet of the documentation', () => {
   // A snippet may be a whole demo, and has no less time than a person would give it.
-  it.each(snippets)('$page:$line ($lang) runs', { timeout: 120_000 }, async ({ runs: name, code }) => {
+  it.each(snippets)('$page:$line ($lang) runs', { timeout: 240_000 }, async ({ runs: name, code }) => {
     const known = {
       ...runs,
       ...guide.runs,

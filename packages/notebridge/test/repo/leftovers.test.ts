@@ -32,7 +32,7 @@ describe('a test file', () => {
     results = JSON.parse(readFileSync(report, 'utf8')).testResults;
     livingAfter = seesAllProcesses ? processesFrom(inner, new Set()).map(({ command }) => command) : [];
     leftAtTheEnd = leftAfterRun(inner);
-  }, 120_000);
+  }, 300_000);
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   const resultOf = (name: string): FileResult => {

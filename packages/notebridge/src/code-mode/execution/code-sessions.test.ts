@@ -40,7 +40,7 @@ describe('CodeSessions', () => {
     const without = of({ sessionId: 'c', door: 'http', era: 'modern' });
     const one = sessions.find(undefined, without);
     for (const session of [own, one]) session.kernels.set('python', await pool.take('python', { holder: 'owner' }));
-    await vi.waitUntil(() => own.kernels.size + one.kernels.size === 0, { timeout: 10_000 });
+    await vi.waitUntil(() => own.kernels.size + one.kernels.size === 0, { timeout: 45_000 });
     expect(sessions.find(undefined, of({ sessionId: 'a', door: 'stdio' }))).toMatchObject({
       handle: own.handle,
       lost: new Set(['python']),
