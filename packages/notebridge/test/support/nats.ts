@@ -1,12 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { JsonObject } from '@notebridge/kit/json';
 import { natsServer } from '../../../../scripts/nats-server.mjs';
 import { bareEnvironment } from './bare-environment.js';
+import { ownPort } from './own-port.js';
 
 /** Where the program is; undefined where there is no Go to build it with. */
 export const natsProgram = await natsServer();
@@ -82,7 +82,7 @@ export class NatsNode {
   }
 }
 
-/** One real nats-server or a cluster of three, at free ports of the loopback address, with a store in a temporary folder. */
+/** One real nats-server or a cluster of three, at ports of their own of the loopback address, with a store in a temporary folder. */
 export class Nats implements AsyncDisposable {
   readonly nodes: readonly NatsNode[];
   readonly folder: string;
@@ -95,7 +95,7 @@ export class Nats implements AsyncDisposable {
   static async start(options: StartNatsOptions = {}): Promise<Nats> {
     const count = options.cluster ?? 1;
     const folder = mkdtempSync(join(tmpdir(), 'nats-'));
-    const ports = await freePorts(count * 2);
+    const ports = await Promise.all(Array.from({ length: count * 2 }, ownPort));
     const routes = ports.slice(count).map((port) => `nats://127.0.0.1:${port}`);
     const nodes = Array.from({ length: count }, (_, index) => {
       const name = `n${index + 1}`;
@@ -133,13 +133,4 @@ export class Nats implements AsyncDisposable {
     await Promise.all(this.nodes.map((node) => node.kill()));
     rmSync(this.folder, { recursive: true, force: true });
   }
-}
-
-/** Ports that are free now. All are held until all are found, so that none comes twice. */
-async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
-  await Promise.all(servers.map((server) => once(server, 'listening')));
-  const ports = servers.map((server) => (server.address() as { port: number }).port);
-  await Promise.all(servers.map((server) => once(server.close(), 'close')));
-  return ports;
 }
