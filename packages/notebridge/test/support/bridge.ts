@@ -51,7 +51,7 @@ export class LibraryAgent {
   }
 
   /** Waits until the condition holds; looked at after each message. */
-  until(condition: () => boolean, timeoutMs = 10_000): Promise<void> {
+  until(condition: () => boolean, timeoutMs = 45_000): Promise<void> {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => reject(new Error(`Not within ${timeoutMs} ms: ${condition}`)), timeoutMs);
       const watch = (): void => {

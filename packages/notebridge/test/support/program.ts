@@ -24,6 +24,9 @@ export interface ProgramOptions {
   onLine?: (line: string) => void;
 }
 
+/** What hangs is ended after this; a machine with twenty times as much to do as it can is not what a test is about. Milliseconds. */
+const hangsMs = 45_000;
+
 /** What became of a process: its exit code, or the signal that ended it. */
 export type Ending = number | NodeJS.Signals;
 
@@ -117,7 +120,7 @@ export class Program implements AsyncDisposable {
   }
 
   /** Waits until the condition holds; looked at whenever something came from the program. */
-  async until(condition: () => boolean, timeoutMs = 10_000): Promise<void> {
+  async until(condition: () => boolean, timeoutMs = 45_000): Promise<void> {
     if (condition()) return;
     await new Promise<void>((resolve, reject) => {
       const finish = (end: () => void): void => {
@@ -159,7 +162,7 @@ export class Program implements AsyncDisposable {
   /** Closes stdin, as a host does, and waits for the end. */
   async close(): Promise<Ending> {
     this.child.stdin.end();
-    const timer = setTimeout(() => this.child.kill('SIGKILL'), 5000);
+    const timer = setTimeout(() => this.child.kill('SIGKILL'), hangsMs);
     const ending = await this.ended;
     clearTimeout(timer);
     await this.#untilBrokerEnded();
@@ -235,8 +238,7 @@ export async function runProgram(
 ): Promise<{ ending: Ending; stdout: string; stderr: string }> {
   const { home, env: clean } = createHome();
   const child = spawn(node, [programFile, ...args], { env: { ...clean, ...env }, stdio: 'pipe' });
-  // What hangs is ended; a machine with twenty times as much to do as it can is not what a test is about.
-  const timer = setTimeout(() => child.kill('SIGKILL'), 60_000);
+  const timer = setTimeout(() => child.kill('SIGKILL'), 2 * hangsMs);
   child.stdin.on('error', () => {});
   child.stdin.end(input);
   let stdout = '';

@@ -66,7 +66,7 @@ export class RawPage implements AsyncDisposable {
   }
 
   /** Waits until the messages received satisfy the condition. */
-  until(condition: (messages: JsonObject[]) => boolean, timeoutMs = 10_000): Promise<void> {
+  until(condition: (messages: JsonObject[]) => boolean, timeoutMs = 45_000): Promise<void> {
     return new Promise((resolve, reject) => {
       const finish = (end: () => void): void => {
         clearTimeout(timer);

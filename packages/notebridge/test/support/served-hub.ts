@@ -124,7 +124,7 @@ export class ServedHub implements AsyncDisposable {
   }
 
   /** Waits until the condition holds; looked at whenever something came from it. */
-  async until(condition: () => boolean, timeoutMs = 20_000): Promise<void> {
+  async until(condition: () => boolean, timeoutMs = 45_000): Promise<void> {
     if (condition()) return;
     await new Promise<void>((resolve, reject) => {
       const finish = (end: () => void): void => {
@@ -180,7 +180,7 @@ export class ServedHub implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    const timer = setTimeout(() => this.child.kill('SIGKILL'), 8000);
+    const timer = setTimeout(() => this.child.kill('SIGKILL'), 45_000);
     await this.stop();
     clearTimeout(timer);
     await rm(this.home, { recursive: true, force: true });

@@ -36,7 +36,7 @@ export class Watching implements AsyncDisposable {
   }
 
   /** Waits until it is so; looked at whenever something came, and when it has ended. */
-  async until(isSo: () => boolean, timeoutMs = 20_000): Promise<void> {
+  async until(isSo: () => boolean, timeoutMs = 45_000): Promise<void> {
     if (isSo()) return;
     await new Promise<void>((resolve, reject) => {
       const finish = (end: () => void): void => {
@@ -60,7 +60,7 @@ export class Watching implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    const timer = setTimeout(() => this.child.kill('SIGKILL'), 8000);
+    const timer = setTimeout(() => this.child.kill('SIGKILL'), 45_000);
     await this.stop();
     clearTimeout(timer);
   }
