@@ -199,8 +199,8 @@ export class Broker implements HeldNotebooks {
   }
 }
 
-/** From its start to the first agent, at least: one that has just started it may be slow. Milliseconds. */
-const firstAgentMs = 10_000;
+/** From its start to the first agent, at least: one that has just started it may be slow, and waits for it as long. Milliseconds. */
+const firstAgentMs = 30_000;
 
 /** True if a broker of the user runs and proves itself, of whatever version, or is stopped. */
 async function hasBroker({ dir, version }: BrokerOptions): Promise<boolean> {

@@ -24,8 +24,8 @@ export interface WrittenHubFile {
 }
 
 const fileOf = (dir: string): string => join(dir, 'hub.json');
-/** How long a listener may take to prove that it is ours, milliseconds. */
-const proofTimeoutMs = 2000;
+/** How long a listener may take to prove that it is ours: a busy machine takes seconds for anything. Milliseconds. */
+const proofTimeoutMs = 10_000;
 const maxProofBytes = 64 * 1024;
 
 /** Publishes the hub's address for this user's commands and bindings. Rejects with `write_failed`. */
@@ -54,7 +54,7 @@ export function readHubFile(dir: string): HubFile | undefined {
 
 /**
  * True if what listens at the address knows the owner's token. It is asked `GET /healthz?challenge=<nonce>` without the token, and
- * answers JSON with `proof`. False for whatever else it answers, for silence of two seconds, and for redirects.
+ * answers JSON with `proof`. False for whatever else it answers, for silence of ten seconds, and for redirects.
  */
 export async function isOwnHub(url: string, token: string): Promise<boolean> {
   const nonce = randomBytes(24).toString('base64url');

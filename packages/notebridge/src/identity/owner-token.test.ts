@@ -71,6 +71,12 @@ describe('isOwnHub', () => {
     expect(seen.join()).not.toContain(token.slice(4));
   });
 
+  it('is the own hub also where a machine that is busy has it answer late', async () => {
+    const token = ensureOwnerToken(dir);
+    const late: RequestListener = (request, response) => void setTimeout(() => hub(token)(request, response), 3000);
+    expect(await isOwnHub(await listen(late), token)).toBe(true);
+  });
+
   it.each<[string, RequestListener]>([
     ['another user knows another token', hub(`nbo_${'a'.repeat(43)}`)],
     ['it says yes to everything', (_, response) => response.end('{"proof":true,"status":"ok"}')],

@@ -96,7 +96,7 @@ describe('no call passes without its approval', () => {
       answer: async () => {
         await hub.call('shop', 'plain', {}, hub.ownerToken);
         const listed = async (): Promise<boolean> => (await agent.tools()).includes('shop__gone');
-        await expect.poll(listed, { timeout: 20_000 }).toBe(true);
+        await expect.poll(listed).toBe(true);
         return { action: 'accept', content: { decision: 'once' } };
       },
     });

@@ -36,7 +36,7 @@ const auditOf = (hub: ServedHub): JsonObject[] =>
     .map((line) => JSON.parse(line) as JsonObject);
 
 /** A line is written soon after its call has ended. */
-const untilAudited = (hub: ServedHub, count: number) => vi.waitFor(() => expect(auditOf(hub)).toHaveLength(count), { timeout: 20_000 });
+const untilAudited = (hub: ServedHub, count: number) => vi.waitFor(() => expect(auditOf(hub)).toHaveLength(count), { timeout: 45_000 });
 
 interface Waiting extends JsonObject {
   id: string;

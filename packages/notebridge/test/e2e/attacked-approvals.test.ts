@@ -6,7 +6,7 @@ import { openAtHub } from '../support/asked-agent.js';
 import { ServedHub } from '../support/served-hub.js';
 import { fixtureServer, linesOf } from '../support/upstreams.js';
 
-const slow = 60_000;
+const slow = 240_000;
 
 it.each(['legacy', 'modern'] as const)(
   'a yes for the session, at an agent of the %s era, ends when the config has another program under that name',

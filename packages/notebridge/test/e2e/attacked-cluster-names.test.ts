@@ -29,7 +29,7 @@ describe.skipIf(natsProgram === undefined)(`hubs and servers with names that ste
           ? {}
           : { plain: { ...command, placement: 'one' }, [evil('one')]: { ...command, placement: 'one' }, [evil('own')]: command },
     });
-  }, 60_000);
+  });
   afterAll(async () => {
     await cluster?.[Symbol.asyncDispose]();
     rmSync(folder, { recursive: true, force: true });
@@ -54,5 +54,5 @@ describe.skipIf(natsProgram === undefined)(`hubs and servers with names that ste
       expect(said.stdout + said.stderr).not.toMatch(/^ *FAKE/m);
       expect(said.stdout + said.stderr).not.toMatch(steering);
     }
-  }, 60_000);
+  });
 });

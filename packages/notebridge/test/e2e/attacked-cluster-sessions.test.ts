@@ -26,7 +26,7 @@ describe.skipIf(natsProgram === undefined)(`sessions at hubs that share the work
       cluster: { drainMs: 2000 },
       servers: () => ({ calls: { command: process.execPath, args: [callsServer, countFile] } }),
     });
-  }, 60_000);
+  });
   afterAll(async () => {
     await cluster?.[Symbol.asyncDispose]();
     rmSync(folder, { recursive: true, force: true });
@@ -64,7 +64,7 @@ describe.skipIf(natsProgram === undefined)(`sessions at hubs that share the work
     await a.run('grant', 'revoke', one.id);
     await expect.poll(async () => (await post(b, { token: one.token, session, n: 'revoked' })).status).toBe(401);
     expect(noted()).not.toContain('count other');
-  }, 60_000);
+  });
 
   it('that were handed over are reached through every hub', async () => {
     const [a, b, c] = [cluster.hub('a'), cluster.hub('b'), cluster.hub('c')];
@@ -86,7 +86,7 @@ describe.skipIf(natsProgram === undefined)(`sessions at hubs that share the work
       expect([name, (await post(cluster.hub(name), { token, session, n: `after ${at + 7}` })).status]).toEqual([name, 200]);
     expect(noted().filter((line) => line.startsWith('count after'))).toHaveLength(9);
     expect(noted()).not.toContain('count stolen');
-  }, 60_000);
+  });
 
   it('are reached at the one of two hubs with one name that has them', async () => {
     const [c, other] = [cluster.hub('c'), await cluster.add('c')];
@@ -96,5 +96,5 @@ describe.skipIf(natsProgram === undefined)(`sessions at hubs that share the work
     for (const session of sessions)
       for (const hub of [c, other, cluster.hub('a')])
         await expect.poll(async () => (await post(hub, { token, session, n: 'same name' })).status).toBe(200);
-  }, 60_000);
+  });
 });

@@ -9,6 +9,8 @@ import { natsProgram, whyNoNats } from '../support/nats.js';
 
 const callsServer = fileURLToPath(new URL('../fixtures/servers/calls.mjs', import.meta.url));
 const bucket = 'notebridge-notebridge';
+/** The client's own second is over on a busy machine before a server has had its turn. Milliseconds. */
+const timeout = 30_000;
 
 /** Has every right at NATS, and not the key of the cluster. */
 class Stranger implements AsyncDisposable {
@@ -19,19 +21,19 @@ class Stranger implements AsyncDisposable {
   }
 
   put(key: string, value: Uint8Array | string, kind?: 'DEL'): Promise<unknown> {
-    const options = { timeout: 5000, headers: headers() };
+    const options = { timeout, headers: headers() };
     if (kind !== undefined) options.headers.set('KV-Operation', kind);
     return this.connection.request(`$KV.${bucket}.${key}`, value, options);
   }
 
   async get(key: string): Promise<Buffer> {
     const question = JSON.stringify({ last_by_subj: `$KV.${bucket}.${key}` });
-    const answer = (await this.connection.request(`$JS.API.STREAM.MSG.GET.KV_${bucket}`, question)).json<{ message?: { data?: string } }>();
-    return Buffer.from(answer.message?.data ?? '', 'base64');
+    const answer = await this.connection.request(`$JS.API.STREAM.MSG.GET.KV_${bucket}`, question, { timeout });
+    return Buffer.from(answer.json<{ message?: { data?: string } }>().message?.data ?? '', 'base64');
   }
 
   async keys(): Promise<string[]> {
-    const answer = await this.connection.request(`$JS.API.STREAM.INFO.KV_${bucket}`, '{"subjects_filter":">"}');
+    const answer = await this.connection.request(`$JS.API.STREAM.INFO.KV_${bucket}`, '{"subjects_filter":">"}', { timeout });
     const subjects = Object.keys(answer.json<{ state: { subjects?: object } }>().state.subjects ?? {});
     return subjects.map((subject) => subject.slice(`$KV.${bucket}.`.length));
   }
@@ -56,7 +58,7 @@ describe.skipIf(natsProgram === undefined)(`hubs, with a stranger at their NATS$
       servers: (name) => ({ one: { command: process.execPath, args: [callsServer, countFile], env: { HUB: name }, placement: 'one' } }),
     });
     stranger = new Stranger(await connect({ servers: cluster.nats.url }));
-  }, 60_000);
+  });
   afterAll(async () => {
     await stranger?.[Symbol.asyncDispose]();
     await cluster?.[Symbol.asyncDispose]();
@@ -71,17 +73,21 @@ describe.skipIf(natsProgram === undefined)(`hubs, with a stranger at their NATS$
       }),
     );
 
+  /** Two hubs that have both failed answer the same, too. */
+  const haveOne = () => expect.poll(async () => [...new Set(await owners())].join(), { interval: 250 }).toMatch(/^[ab]$/);
+
   it('have one server of those placed so, also when the entry of its claim is removed, written over or put back', async () => {
-    const [owner] = await owners();
+    await haveOne();
     const key = (await stranger.keys()).find((each) => each.startsWith('claim.server.')) ?? '';
     await expect.poll(async () => (await stranger.get(key)).toString()).toContain('running');
     const entry = await stranger.get(key);
     for (const harm of [() => stranger.put(key, '', 'DEL'), () => stranger.put(key, 'garbage'), () => stranger.put(key, entry)]) {
       await harm();
-      await expect.poll(async () => (await stranger.get(key)).toString()).toBe(entry.toString());
-      await expect.poll(owners, { timeout: 15_000 }).toEqual([owner, owner]);
+      // By the hub that has it, or by the other one where that is faster.
+      await expect.poll(async () => (await stranger.get(key)).toString()).toContain('running');
+      await haveOne();
     }
-  }, 60_000);
+  });
 
   it('make no call of what was recorded, changed, cut or made up, and go on with all others', async () => {
     const { connection } = stranger;
@@ -108,18 +114,17 @@ describe.skipIf(natsProgram === undefined)(`hubs, with a stranger at their NATS$
     expect(await call('after')).toEqual([200, 200]);
     const counted = readFileSync(countFile, 'utf8').split('\n').slice(0, -1);
     expect(counted.sort()).toEqual(['count after', 'count after', 'count once', 'count once']);
-  }, 60_000);
+  });
 
   it('come back by themselves when every entry was written over, removed and put back', async () => {
     const before = new Map(await Promise.all((await stranger.keys()).map(async (key) => [key, await stranger.get(key)] as const)));
     for (const key of before.keys()) await stranger.put(key, '{"ended":true}');
     for (const key of before.keys()) await stranger.put(key, '', 'DEL');
     for (const [key, value] of before) await stranger.put(key, value);
-    await expect.poll(async () => new Set(await owners()).size, { timeout: 30_000, interval: 500 }).toBe(1);
-    expect(['a', 'b']).toContain((await owners())[0]);
+    await haveOne();
     const { token } = await cluster.hub('a').grant('--allow', 'one:echo', '--calls', '2');
     const outcomes: unknown[] = [];
     for (const name of ['a', 'b', 'a', 'b']) outcomes.push((await cluster.hub(name).call('one', 'echo', {}, token)).answer.error_code);
     expect(outcomes).toEqual([null, null, 'budget_exhausted', 'budget_exhausted']);
-  }, 90_000);
+  });
 });

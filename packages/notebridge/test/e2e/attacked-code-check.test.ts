@@ -58,9 +58,14 @@ describe('the type checker, attacked by code', () => {
     'knows of the tools of whose code it is, and of no others',
     async () => {
       const code = 'from generated.mcp.memory import read_graph\nawait read_graph()';
-      const { status, texts } = await attacker.execute({ code });
-      expect(status).toBe('error');
-      expect(texts[0]).toContain('line 1: generated.mcp has no "memory". search_tools finds what there is.');
+      const checked = async () => {
+        const { status, texts } = await attacker.execute({ code });
+        return [status, texts[0]];
+      };
+      // A check that comes too late, since the machine has other work, is none: the code runs, and finds it missing in its own way.
+      await expect
+        .poll(checked, { timeout: slow / 2 })
+        .toEqual(['error', expect.stringContaining('line 1: generated.mcp has no "memory". search_tools finds what there is.')]);
       expect(await other.execute({ code })).toMatchObject({ status: 'ok', calls: 1 });
     },
     slow,

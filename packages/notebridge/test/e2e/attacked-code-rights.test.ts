@@ -9,12 +9,12 @@ import { openLegacyAgent, openModernAgent } from '../support/http-agent.js';
 import { ServedHub } from '../support/served-hub.js';
 import { fixtureServer, linesOf } from '../support/upstreams.js';
 
-const slow = 60_000;
+const slow = 240_000;
 describe('execute_code, attacked for rights', () => {
   let folder: string;
   let hub: ServedHub;
   const lines = (name = 'count') => linesOf(join(folder, name));
-  const has = (line: string) => vi.waitUntil(() => lines().includes(line), { timeout: 20_000 });
+  const has = (line: string) => vi.waitUntil(() => lines().includes(line), { timeout: 45_000 });
   const audit = (): JsonObject[] => linesOf(join(hub.stateDir, 'audit.jsonl')).map((line) => JSON.parse(line) as JsonObject);
   const grantOf = (...terms: string[]) => hub.grant('--door', 'agent', '--allow', 'code-mode:*', ...terms);
   const legacyOf = async (token: string) => toHttpCodeAgent(await openLegacyAgent(hub, () => token));
@@ -95,7 +95,8 @@ task = asyncio.ensure_future(go_on())
       // Others may call it, and do, while the task goes on.
       const allowed = 'from generated.mcp.calls import count\nawait count(n="allowed")';
       expect(await wide.execute({ code: allowed })).toMatchObject({ status: 'ok' });
-      const look = 'await asyncio.sleep(0.3)\ntask.cancel()\nany(\'"success":true\' in one for one in seen), len(seen) > 3';
+      const look =
+        'while len(seen) < 4: await asyncio.sleep(0.02)\ntask.cancel()\nany(\'"success":true\' in one for one in seen), len(seen) > 3';
       expect((await agent.execute({ code: look })).result).toBe('(False, True)');
       assertWhole();
       expect(lines()).toContain('count allowed');
@@ -113,8 +114,8 @@ task = asyncio.ensure_future(go_on())
 import asyncio
 from generated.mcp.calls import count
 await count(n="revoked-before")
-for n in range(200):
-    await asyncio.sleep(0.05)
+for n in range(150):
+    await asyncio.sleep(0.5)
     if not (await raw("calls", "echo"))["success"]:
         break
 await raw("calls", "count")`;
@@ -126,7 +127,7 @@ await raw("calls", "count")`;
       for (const args of [{ run_id: running.runId }, { code: '1', session }, { code: '1', execution_id: 'queued' }])
         await expect(one.execute(args)).rejects.toThrow(/not valid|revoked|token|authoriz|Unexpected|undefined/i);
       const isRefused = ({ tool, outcome, parent }: JsonObject) => tool === 'count' && parent !== undefined && outcome === 'bad_grant';
-      await vi.waitUntil(() => audit().some(isRefused), { timeout: 20_000 });
+      await vi.waitUntil(() => audit().some(isRefused), { timeout: 45_000 });
       assertWhole();
     },
     slow,
@@ -142,7 +143,8 @@ got = await asyncio.gather(*(count(n="NAME") for _ in range(12)), return_excepti
 sum(isinstance(one, str) for one in got)`;
       const cases: [string, string[], number][] = [
         ['budget', ['--calls', '5'], 4],
-        ['rate', ['--rate', '5/m'], 4],
+        // One more in half a minute: a Python that starts slowly meanwhile gets none.
+        ['rate', ['--rate', '2/m'], 1],
         ['parallel', ['--concurrent', '3'], 12],
       ];
       for (const [name, terms, most] of cases) {
@@ -191,8 +193,9 @@ for server, tool in (("calls", "nothing"), ("nowhere", "x"), ("code-mode", "exec
 for n in range(210):
     await raw("calls", "echo")
 async def late():
-    await asyncio.sleep(0.2)
-    await raw("calls", "count")
+    # Its turn may come before this code has ended.
+    while (await raw("calls", "count")).get("error_code") in ("budget_exhausted", "limit_reached"):
+        await asyncio.sleep(0.2)
 task = asyncio.ensure_future(late())
 "left"`;
       expect(await owner.execute({ code })).toMatchObject({ status: 'ok', calls: 200 });
@@ -201,11 +204,11 @@ task = asyncio.ensure_future(late())
         const nested = audit().filter(({ parent }) => executed !== undefined && parent === executed.call_id);
         return nested.map(({ server, tool, outcome }) => `${String(server)}.${String(tool)} ${String(outcome)}`);
       };
-      await vi.waitUntil(() => mine().length > 0);
+      await vi.waitUntil(() => mine().length > 0, { timeout: 45_000 });
       expect(mine().filter((line) => line === 'calls.echo ok').length).toBeGreaterThan(190);
       for (const line of ['nowhere.x unknown_server', 'code-mode.execute_code unknown_server', 'calls.echo budget_exhausted'])
         expect(mine()).toContain(line);
-      await vi.waitUntil(() => mine().includes('calls.count bad_grant'), { timeout: 10_000 });
+      await vi.waitUntil(() => mine().includes('calls.count bad_grant'), { timeout: 45_000 });
       const text = linesOf(join(hub.stateDir, 'audit.jsonl')).join('\n');
       for (const part of ['hunter2', agentToken, hub.ownerToken]) expect(text).not.toContain(part);
       assertWhole();

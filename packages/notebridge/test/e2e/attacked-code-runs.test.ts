@@ -11,7 +11,7 @@ import { Program } from '../support/program.js';
 import { ServedHub } from '../support/served-hub.js';
 import { fixtureServer, linesOf } from '../support/upstreams.js';
 
-const slow = 60_000;
+const slow = 240_000;
 const callsServer = (folder: string) => ({ command: process.execPath, args: [fixtureServer('calls.mjs'), join(folder, 'count')] });
 
 describe('an execution_id, attacked', () => {
@@ -20,7 +20,7 @@ describe('an execution_id, attacked', () => {
   let lastId = 0;
   const lines = () => linesOf(join(folder, 'count'));
   const times = (line: string) => lines().filter((one) => one === line).length;
-  const has = (line: string) => vi.waitUntil(() => lines().includes(line), { timeout: 30_000 });
+  const has = (line: string) => vi.waitUntil(() => lines().includes(line), { timeout: 45_000 });
   const start = (args: JsonObject) => {
     const id = `run-${++lastId}`;
     const answer = program.request('tools/call', { name: 'execute_code', arguments: args }, id);

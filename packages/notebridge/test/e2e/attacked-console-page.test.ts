@@ -1,5 +1,5 @@
 import { type Browser, chromium } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, it } from 'vitest';
 import { drivesBrowser } from '../../../../scripts/drives-browser.mjs';
 import { findChromium } from '../fixtures/colab-page/chromium.js';
 import { ConsoleTab } from '../support/console-page.js';
@@ -7,9 +7,6 @@ import { ServedHub } from '../support/served-hub.js';
 import { fixtureServer } from '../support/upstreams.js';
 
 const executablePath = findChromium();
-/** How long the page may stand still, with a machine that does other things. Milliseconds. */
-const patienceMs = 20_000;
-
 describe.skipIf(executablePath === undefined)(`the console's page${executablePath === undefined ? ': no Chromium here' : ''}`, () => {
   let hub: ServedHub;
   let browser: Browser;
@@ -42,11 +39,11 @@ describe.skipIf(executablePath === undefined)(`the console's page${executablePat
     ['deep', 2000],
     ['image', 6_000_000],
     ['text', 6_000_000],
+    // It stood still for minutes: each wait here ends after half a minute.
   ])('does not stand still over a result with %s', drivesBrowser, async (kind, n) => {
     await using tab = await ConsoleTab.open(browser, hub);
     const { page } = tab;
     await hub.call('evil', 'big', { kind, n }, hub.ownerToken);
-    const startedAt = performance.now();
     await tab.go('#/calls');
     await page.getByRole('link', { name: 'evil · big' }).first().click();
     const result = page.getByRole('region', { name: 'Result' });
@@ -54,16 +51,13 @@ describe.skipIf(executablePath === undefined)(`the console's page${executablePat
     if (kind !== 'blocks' && kind !== 'image') await result.getByLabel('As it came').check();
     await page.getByRole('link', { name: 'Overview', exact: true }).click();
     await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
-    expect(performance.now() - startedAt).toBeLessThan(patienceMs);
   });
 
   it('has arguments typed as JSON where a form would have thousands of fields, or odd names', drivesBrowser, async () => {
     await using tab = await ConsoleTab.open(browser, hub);
     const { page } = tab;
-    const startedAt = performance.now();
     await tab.go('#/try/evil/many');
     await page.getByLabel('Arguments, as JSON').waitFor();
-    expect(performance.now() - startedAt).toBeLessThan(patienceMs);
     await tab.go('#/try/evil/proto');
     await page.getByRole('textbox', { name: '__proto__ text' }).fill('x');
     await page.getByText('{"__proto__":"x"}').first().waitFor();

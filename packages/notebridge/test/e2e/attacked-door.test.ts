@@ -1,11 +1,10 @@
 import { createHmac, createPublicKey, sign } from 'node:crypto';
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { createGzip } from 'node:zlib';
 import type { JsonObject } from '@notebridge/kit/json';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Answer, startAnswering } from '../support/lying-server.js';
+import { ownPort } from '../support/own-port.js';
 import { ServedHub } from '../support/served-hub.js';
 import { createTokenIssuer, encodePart } from '../support/token-issuer.js';
 import { fixtureServer } from '../support/upstreams.js';
@@ -13,15 +12,6 @@ import { fixtureServer } from '../support/upstreams.js';
 const scopes = [{ scope: 'tools:all', allow: ['calls:*'], calls: 3 }];
 const servers = { calls: { command: process.execPath, args: [fixtureServer('calls.mjs'), '${HOME}/count'] } };
 const keys = createTokenIssuer();
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port } = probe.address() as AddressInfo;
-  probe.close();
-  await once(probe, 'close');
-  return port;
-}
 
 /** An issuer that answers for its keys as it likes, and a hub that trusts it. */
 async function open({
@@ -36,7 +26,7 @@ async function open({
       typeof metadata === 'function' ? metadata : { issuer: own, jwks_uri: `${own}/jwks`, ...metadata },
     '/jwks': jwks,
   }));
-  const port = await freePort();
+  const port = await ownPort();
   const auth = { issuer: issuer.origin, audience: `http://127.0.0.1:${port}/mcp`, scopes };
   const start = (user?: ServedHub) => ServedHub.start({ servers, notebridge: { auth }, args: ['--notebook', 'none'], port }, user);
   const hub = await start();
@@ -103,7 +93,7 @@ describe('a holder whose grant a person revoked', () => {
     expect(await knock(again, token({ iat: undefined }))).toBe(401);
     expect(await knock(again, token({ sub: 'somebody else' }))).toBe(200);
     await again.stop();
-  }, 60_000);
+  });
 });
 
 describe('a budget', () => {
@@ -121,9 +111,9 @@ describe('a budget', () => {
     };
     const short = token({ exp: Math.floor(Date.now() / 1000) + 2 });
     for (let n = 0; n < 3; n++) expect(await call(short)).toMatchObject({ result: { content: expect.anything() } });
-    await expect.poll(() => knock(hub, short), { timeout: 40_000, interval: 500 }).toBe(401);
+    await expect.poll(() => knock(hub, short), { timeout: 90_000, interval: 500 }).toBe(401);
     expect(await call(token({ jti: 'next' }))).toMatchObject({ error: { data: { code: 'budget_exhausted' } } });
-  }, 60_000);
+  });
 });
 
 describe('keys that', () => {
@@ -266,7 +256,7 @@ describe('a token that is odd', () => {
     // Of these two the meaning is plain, and ours.
     expect(await knock(hub, token({ aud: ['https://other.test', aud] }))).toBe(200);
     expect(await knock(hub, token({ exp: nowS + 600, nbf: nowS + 20 }))).toBe(200);
-  }, 60_000);
+  });
 
   it('opens no other door', async () => {
     const { hub, token } = opened;
@@ -295,5 +285,5 @@ describe('a token that is odd', () => {
     );
     expect([401, 431]).toContain(huge);
     expect(await knock(hub, hub.ownerToken)).toBe(200);
-  }, 60_000);
+  });
 });

@@ -8,7 +8,7 @@ import { openLegacyAgent } from '../support/http-agent.js';
 import { ServedHub } from '../support/served-hub.js';
 import { fixtureServer, linesOf } from '../support/upstreams.js';
 
-const slow = 90_000;
+const slow = 240_000;
 type Agent = Omit<CodeAgent, typeof Symbol.asyncDispose>;
 const textOf = ({ texts }: CodeAnswer): string => texts.join('\n');
 const base = { name: 'total', description: 'Adds the prices of an order.', code: 'sum(prices)' };

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { JsonObject } from '@notebridge/kit/json';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { bareEnvironment } from '../support/bare-environment.js';
+import { ownPort } from '../support/own-port.js';
 import { createHome, runProgram } from '../support/program.js';
 import { installedServer, isAlive, ServedHub, type ServersForTest } from '../support/served-hub.js';
 import { fixtureServer } from '../support/upstreams.js';
@@ -135,7 +136,7 @@ describe('generate, where no hub runs', () => {
     await watch.until(() => watch.lines().at(-1)?.includes('"servers":[{"name":"more","tools":4}]') === true);
     const pid = Number(readFileSync(pidFile, 'utf8'));
     // The bindings follow at once; the server that left may take a moment to end.
-    await vi.waitUntil(() => !isAlive(pid), { timeout: 10_000 });
+    await vi.waitUntil(() => !isAlive(pid), { timeout: 45_000 });
     expect(await watch.stop('SIGINT')).toBe(0);
   });
 });
@@ -151,7 +152,7 @@ describe('generate, with a hub', () => {
       hidden: { ...changing, expose: 'none' },
       off: { ...changing, disabled: true },
     };
-    hub = await ServedHub.start({ servers, args: ['--notebook', 'none'] });
+    hub = await ServedHub.start({ servers, args: ['--notebook', 'none'], port: await ownPort() });
   });
   afterAll(() => hub[Symbol.asyncDispose]());
 

@@ -70,10 +70,11 @@ describe('serve --shared-dir', () => {
     await hub.until(() => existsSync(join(shared, 'generated', 'mcp', 'another', 'only_1.py')) || writtenIn(hub) > 20);
     expect(python('import generated.mcp.another.only_1; print(1)')).toBe('1');
 
-    const before = writtenIn(hub);
+    // The line about the last writing may come after this.
+    const all = () => readdirSync(join(shared, 'generated', 'mcp')).filter((name) => !name.startsWith('_'));
     hub.writeConfig({ another: changing });
-    await hub.until(() => writtenIn(hub) > before);
-    expect(readdirSync(join(shared, 'generated', 'mcp')).filter((name) => !name.startsWith('_'))).toEqual(['another']);
+    await hub.until(() => all().length === 1);
+    expect(all()).toEqual(['another']);
   });
 
   it('writes what it can while a server is silent, and the rest when it has answered', async () => {
@@ -120,7 +121,7 @@ describe('serve --shared-dir', () => {
     expect([await ended, said]).toEqual([0, expect.stringMatching(/imported \d+ times, \d+ versions\n$/)]);
     // Of all the old folders a few are left.
     expect(readdirSync(shared).filter((name) => name.startsWith('.generated-')).length).toBeLessThanOrEqual(33);
-  }, 180_000);
+  }, 240_000);
 
   it('lets a kernel that imported the old package go on with it, and have the new one by a reload', async () => {
     await using hub = await serve();
@@ -158,7 +159,7 @@ print(only_2.__name__)
     const whole = realpathSync(join(shared, 'generated'));
     const state = (): string => readdirSync(shared).join(' ');
     let halves = 0;
-    for (let kill = 0; kill < 5 && halves < 3; kill++) {
+    for (let kill = 0; kill < 12 && halves < 3; kill++) {
       const doomed = await ServedHub.start({ servers: { changing, many }, args: ['--notebook', 'none', '--shared-dir', shared] }, user);
       // The folder that is being written shows itself by its name.
       await new Promise<void>((resolve) => {
@@ -180,7 +181,7 @@ print(only_2.__name__)
     await last.until(() => last.stderr.includes('Bindings written.'));
     await last.stop();
     expect(state()).not.toMatch(/\.generated-(new|old|link)-/);
-  }, 120_000);
+  });
 
   it('ends at once also while it waits for a server, and leaves the bindings as they were', async () => {
     const silent = { command: process.execPath, args: [fixtureServer('hangs.mjs')] };

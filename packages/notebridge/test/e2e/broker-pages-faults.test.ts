@@ -10,7 +10,7 @@ import { RawPage } from '../support/raw-page.js';
 import { settableClock, whyNoClock } from '../support/set-clock.js';
 import { findSmallDisk } from '../support/small-disk.js';
 
-const slow = 120_000;
+const slow = 240_000;
 const smallDisk = findSmallDisk();
 const asColab = ({ method }: JsonObject): JsonObject | undefined =>
   method === 'tools/call' ? { result: { content: [{ type: 'text', text: 'cells of the page' }] } } : undefined;

@@ -9,7 +9,7 @@ import { Program, programFile, runProgram } from '../support/program.js';
 import { statusOf } from '../support/raw-handshake.js';
 import { findSmallDisk } from '../support/small-disk.js';
 
-const slow = 120_000;
+const slow = 240_000;
 const smallDisk = findSmallDisk();
 
 interface Report {

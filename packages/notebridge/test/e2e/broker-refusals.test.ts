@@ -9,7 +9,7 @@ import { ownVersion } from '../../src/state/own-files.js';
 import { type BrokerFile, brokerFileIn, isAlive, SharedHome, until } from '../support/broker.js';
 import { Program } from '../support/program.js';
 
-const slow = 90_000;
+const slow = 240_000;
 const isRoot = process.getuid?.() === 0;
 const nobody = { request: () => Promise.reject(new Error('nothing')), notify: () => {}, closed: () => {} };
 

@@ -74,13 +74,13 @@ describe('a server hears under the right id that a call was cancelled', () => {
     const file = join(hub.home, 'count');
     const [stays, goes] = [await call(hub, `${name} stays`), await call(hub, `${name} goes`)];
     const has = (line: string): boolean => linesOf(file).includes(line);
-    await vi.waitUntil(() => has(`wait ${name} stays`) && has(`wait ${name} goes`), { timeout: 20_000 });
+    await vi.waitUntil(() => has(`wait ${name} stays`) && has(`wait ${name} goes`), { timeout: 45_000 });
     await goes.cancel();
-    await vi.waitUntil(() => has(`cancelled ${name} goes`), { timeout: 10_000 });
+    await vi.waitUntil(() => has(`cancelled ${name} goes`), { timeout: 45_000 });
     expect(linesOf(file).filter((line) => line.startsWith('cancelled'))).not.toContain(`cancelled ${name} stays`);
     expect(linesOf(file)).not.toContain('cancelled undefined');
     await stays.cancel();
-    await vi.waitUntil(() => has(`cancelled ${name} stays`), { timeout: 10_000 });
+    await vi.waitUntil(() => has(`cancelled ${name} stays`), { timeout: 45_000 });
     await Promise.all([stays.close(), goes.close()]);
   });
 });
@@ -92,7 +92,7 @@ describe('a server that is killed while 100 callers wait for it over HTTP', () =
     expect((await hub.call('calls', 'echo', {}, hub.ownerToken)).status).toBe(200);
     const keys = Array.from({ length: 100 }, (_, n) => `key ${n}`);
     const answers = keys.map((key) => hub.call('calls', 'wait', { key }, hub.ownerToken));
-    await vi.waitUntil(() => linesOf(file).length === 100, { timeout: 20_000 });
+    await vi.waitUntil(() => linesOf(file).length === 100, { timeout: 45_000 });
     const response = await hub.request('/api/v1/hub/servers', { token: hub.ownerToken });
     const { servers: list } = (await response.json()) as { servers: [{ pid: number }] };
     process.kill(list[0].pid, 'SIGKILL');

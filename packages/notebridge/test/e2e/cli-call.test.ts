@@ -140,7 +140,7 @@ describe('call, where no hub runs', () => {
     let stderr = '';
     child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
     const ended = once(child, 'close');
-    await vi.waitUntil(() => linesOf(countFile).includes('wait stop'), { timeout: 20_000 });
+    await vi.waitUntil(() => linesOf(countFile).includes('wait stop'), { timeout: 45_000 });
     child.kill('SIGINT');
     expect((await ended)[0]).toBe(1);
     expect(linesOf(countFile)).toContain('cancelled stop');

@@ -31,11 +31,11 @@ describe('when the clock of a running hub is set', () => {
 
   it('back, a grant ends no later for it', async () => {
     await using hub = await serve();
-    const { token } = await hub.grant('--ttl', '4s');
+    const { token } = await hub.grant('--ttl', '20s');
     expect(await statusOf(hub, token)).toBe(200);
     clock.set('-1d');
     expect(await statusOf(hub, token)).toBe(200);
-    await expect.poll(() => statusOf(hub, token), { timeout: 15_000 }).toBe(401);
+    await expect.poll(() => statusOf(hub, token)).toBe(401);
     const { answer } = await hub.call('changing', 'first', {}, token);
     expect(JSON.stringify(answer)).toContain('expired');
   });
@@ -51,6 +51,8 @@ describe('when the clock of a running hub is set', () => {
 
   it('either way, a rate stays what it is', async () => {
     await using hub = await serve();
+    // Its server is there: the calls are no half minute apart.
+    expect(await statusOf(hub, hub.ownerToken)).toBe(200);
     const { token } = await hub.grant('--ttl', '30d', '--rate', '2/m');
     const statuses = [await statusOf(hub, token), await statusOf(hub, token)];
     for (const offset of ['+1d', '-1d', '+0']) {
@@ -73,7 +75,7 @@ describe('when the clock of a running hub is set', () => {
       await hub.call('changing', 'become', { version }, ownerToken);
       // A list is good for a second.
       const answer = async () => JSON.stringify((await hub.call('changing', `only_${version}`, {}, ownerToken)).answer);
-      await expect.poll(answer, { timeout: 10_000 }).toContain('"success":true');
+      await expect.poll(answer).toContain('"success":true');
     }
     await hub.stop();
     const lines = readFileSync(join(hub.stateDir, 'audit.jsonl'), 'utf8')
@@ -100,7 +102,7 @@ describe('when the clock of a kept grant is set forward, as after the machine sl
     await keeper.until(() => keeper.stderr.includes('is renewed there'));
     const first = readFileSync(file, 'utf8');
     clock.set(offset);
-    await expect.poll(() => readFileSync(file, 'utf8'), { timeout: 20_000 }).not.toBe(first);
+    await expect.poll(() => readFileSync(file, 'utf8')).not.toBe(first);
     keeper.child.kill('SIGTERM');
     expect(await keeper.ended).toBe(0);
   });

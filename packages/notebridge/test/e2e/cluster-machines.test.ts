@@ -20,7 +20,7 @@ let folder: string;
 let machines: Machines;
 let nats: SpreadNats;
 
-describe.skipIf(why !== undefined)('a cluster of NATS on three machines', { timeout: 120_000 }, () => {
+describe.skipIf(why !== undefined)('a cluster of NATS on three machines', { timeout: 240_000 }, () => {
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'notebridge-machines-'));
     machines = await Machines.open(...names, 'agents');
@@ -67,7 +67,7 @@ describe.skipIf(why !== undefined)('a cluster of NATS on three machines', { time
   it('has two machines lose sight of each other while a third sees both', async () => {
     const reaches = async (from: string, to: string): Promise<boolean> => {
       const { address } = machines.get(to);
-      const script = `require('node:net').connect({host:'${address}',port:4222,timeout:2000}).once('connect',()=>process.exit(0)).once('timeout',()=>process.exit(1)).once('error',()=>process.exit(1))`;
+      const script = `require('node:net').connect({host:'${address}',port:4222,timeout:10000}).once('connect',()=>process.exit(0)).once('timeout',()=>process.exit(1)).once('error',()=>process.exit(1))`;
       const child = machines.spawn(from, [process.execPath, '-e', script], { stdio: 'ignore' });
       return new Promise((resolve) => child.once('close', (code) => resolve(code === 0)));
     };

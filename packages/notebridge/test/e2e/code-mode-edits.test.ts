@@ -12,6 +12,7 @@ it('code mode that the command line asks for is no edit of the config, and holds
     const { servers } = (await response.json()) as { servers: { name: string; is_config: boolean; expose: string }[] };
     return servers.filter((server) => server.is_config).map(({ name, expose }) => [name, expose]);
   };
+  await hub.logged('The config was changed.');
   await expect.poll(exposed).toEqual([
     ['notes', 'code'],
     ['more', 'code'],

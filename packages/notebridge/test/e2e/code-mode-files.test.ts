@@ -5,7 +5,7 @@ import type { JsonObject } from '@notebridge/kit/json';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type CodeAgent, type CodeDoor, codeDoors } from '../support/code-mode.js';
 
-const slow = 90_000;
+const slow = 240_000;
 const dot = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
 interface Answered {

@@ -10,7 +10,7 @@ import { openLegacyAgent } from '../support/http-agent.js';
 import { installedServer, ServedHub } from '../support/served-hub.js';
 import { fixtureServer, linesOf } from '../support/upstreams.js';
 
-const slow = 90_000;
+const slow = 240_000;
 const language = 'javascript';
 
 describe.each(codeDoors)('JavaScript in code mode over $name', ({ open, hasSession }) => {

@@ -15,7 +15,7 @@ import { bareEnvironment } from '../support/bare-environment.js';
 import { toCodeAnswer } from '../support/code-mode.js';
 import { installedServer } from '../support/served-hub.js';
 
-const timeout = 60_000;
+const timeout = 240_000;
 const example = fileURLToPath(new URL('../../../../examples/code-mode-agent.mjs', import.meta.url));
 
 it('the example of an agent with the AI SDK does what it says', { timeout }, async () => {
@@ -92,14 +92,18 @@ await get_sum(a=kept, b=1)`;
     const told: JsonObject[] = [];
     const code = 'from generated.mcp.own import double\nawait double(n=1)';
     await execute({ code }, { onProgress: (progress: JsonObject) => told.push(progress) });
-    expect(told).toEqual([expect.objectContaining({ progress: 1, message: expect.stringContaining('own.double: ok') })]);
+    // Besides it is told that the code still runs, where that takes ten seconds.
+    const ofCalls = told.filter(({ message }) => String(message).includes('own.double'));
+    expect(ofCalls).toEqual([
+      expect.objectContaining({ progress: expect.any(Number), message: expect.stringContaining('own.double: ok') }),
+    ]);
     const controller = new AbortController();
     const answer = execute({ code: 'from generated.mcp.own import wait\nawait wait()' }, { signal: controller.signal });
     const rejected = expect(answer).rejects.toMatchObject({ code: 'cancelled' });
-    await vi.waitUntil(() => waits.includes('begun'), { timeout: 20_000 });
+    await vi.waitUntil(() => waits.includes('begun'), { timeout: 45_000 });
     controller.abort();
     await rejected;
-    await vi.waitUntil(() => waits.includes('aborted'), { timeout: 20_000 });
+    await vi.waitUntil(() => waits.includes('aborted'), { timeout: 45_000 });
     await expect(execute({ code: '1' }, { signal: controller.signal })).rejects.toMatchObject({ code: 'cancelled' });
     expect(await execute({ code: 'kept' })).toMatchObject({ result: '42' });
   });

@@ -5,7 +5,7 @@ import { openLegacyAgent } from '../support/http-agent.js';
 import { ServedHub } from '../support/served-hub.js';
 import { fixtureServer } from '../support/upstreams.js';
 
-const startMs = 90_000;
+const startMs = 240_000;
 const named = (tools: string[], more: JsonObject = {}): JsonObject => ({
   command: process.execPath,
   args: [fixtureServer('named.mjs'), JSON.stringify(tools)],

@@ -10,7 +10,7 @@ import { Program } from '../support/program.js';
 import { ServedHub } from '../support/served-hub.js';
 import { fixtureServer, linesOf } from '../support/upstreams.js';
 
-const slow = 90_000;
+const slow = 240_000;
 const callsServer = (folder: string) => ({ command: process.execPath, args: [fixtureServer('calls.mjs'), join(folder, 'count')] });
 const waitFor = (key: string) => `from generated.mcp.calls import wait\nawait wait(key="${key}")`;
 
@@ -99,7 +99,7 @@ async def go_on():
             seen.append(str(error))
         await asyncio.sleep(0.02)
 task = asyncio.ensure_future(go_on())
-await asyncio.sleep(0.1)`;
+while not seen: await asyncio.sleep(0.02)`;
     expect(await run({ code })).toMatchObject({ status: 'ok' });
     const after = lines().filter((line) => line.includes('background')).length;
     const { result } = await run({ code: 'import time\nlen(seen)' });
@@ -218,14 +218,15 @@ except Exception as error:
       expect(result).toMatch(/'a': 1[^]*denied[^]*\['echo'\]/i);
       expect(lines()).not.toContain('count forbidden');
       expect(JSON.stringify(await agent.callTool('search_tools', {}))).not.toContain('count');
-      const audit = linesOf(join(hub.stateDir, 'audit.jsonl')).map((line) => JSON.parse(line) as JsonObject);
-      const nested = audit.filter(({ server, tool, parent }) => server === 'calls' && parent !== undefined && tool !== 'wait');
-      expect(nested.map(({ tool, outcome }) => [tool, outcome])).toEqual([
+      const audit = () => linesOf(join(hub.stateDir, 'audit.jsonl')).map((line) => JSON.parse(line) as JsonObject);
+      const nested = () => audit().filter(({ server, tool, parent }) => server === 'calls' && parent !== undefined && tool !== 'wait');
+      // The line of a call is written soon after its answer, that of the code after those of its calls.
+      const executed = () => audit().flatMap(({ tool, call_id }) => (tool === 'execute_code' ? [call_id] : []));
+      await expect.poll(() => executed().includes(nested()[0]?.parent)).toBe(true);
+      expect(nested().map(({ tool, outcome }) => [tool, outcome])).toEqual([
         ['echo', 'ok'],
         ['count', 'denied'],
       ]);
-      const executed = audit.filter(({ tool }) => tool === 'execute_code').map(({ call_id }) => call_id);
-      expect(executed).toContain(nested[0]?.parent);
       const without = await hub.grant('--door', 'agent', '--allow', 'calls:*');
       const other = toHttpCodeAgent(await openLegacyAgent(hub, () => without.token));
       expect(await other.names()).toEqual([]);

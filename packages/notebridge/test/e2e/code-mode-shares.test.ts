@@ -7,7 +7,7 @@ import { openModernAgent } from '../support/http-agent.js';
 import { ServedHub } from '../support/served-hub.js';
 import { fixtureServer, linesOf } from '../support/upstreams.js';
 
-const slow = 120_000;
+const slow = 240_000;
 const language = 'javascript';
 
 type HttpAgent = Pick<CodeAgent, 'execute'>;

@@ -8,7 +8,7 @@ import { openLegacyAgent } from '../support/http-agent.js';
 import { ServedHub } from '../support/served-hub.js';
 import { fixtureServer } from '../support/upstreams.js';
 
-const slow = 90_000;
+const slow = 240_000;
 
 /** Code that saves a skill, with whatever it is called with. */
 function saving(args: JsonObject): string {

@@ -13,7 +13,7 @@ import { codeDoors, toHttpCodeAgent } from '../support/code-mode.js';
 import { openLegacyAgent, openModernAgent } from '../support/http-agent.js';
 import { installedServer, ServedHub, type ServersForTest } from '../support/served-hub.js';
 
-const timeout = 90_000;
+const timeout = 240_000;
 const inNotebook = { where: { notebook: 'selected' } };
 
 /** What the tasks work on, with the servers that do: of one agent alone. */

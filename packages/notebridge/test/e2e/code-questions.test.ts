@@ -15,7 +15,7 @@ import { fixtureServer } from '../support/upstreams.js';
 import { windowUrlIn } from '../support/window-url.js';
 
 const eras: Era[] = ['legacy', 'modern'];
-const startMs = 90_000;
+const startMs = 240_000;
 const program = (era: Era) => ({ command: process.execPath, args: [fixtureServer('asks.mjs'), era] });
 const servers: ServersForTest = { modern: program('modern'), legacy: { ...program('legacy'), questions: 'serial' }, legacy_http: {} };
 let upstream: HttpUpstream;
@@ -132,13 +132,13 @@ describe('a question in the middle of a cell', () => {
           new Promise((resolve) => {
             answer = () => resolve({ action: 'accept', content: { name: 'Ada' } });
             // Longer than the call is to wait.
-            setTimeout(answer, 1500);
+            setTimeout(answer, 6000);
           }),
       },
       ['--standalone', '--notebook', 'local'],
     );
     await agent.call('run_code', { code: 'from generated.mcp.modern import form' });
-    const text = await agent.call('run_code', { code: 'print(await form())', wait_seconds: 1 });
+    const text = await agent.call('run_code', { code: 'print(await form())', wait_seconds: 5 });
     expect(text).toContain('accept Ada');
     expect(text).not.toContain('"running"');
     await agent.close();

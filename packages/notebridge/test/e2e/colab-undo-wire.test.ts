@@ -131,7 +131,7 @@ describe("the agent's own calls", () => {
     const cellId = scene.addCell('a');
     expect(await scene.program.callTool('delete_cell', { cellId })).toMatchObject({ result: { content: [{ text: '{}' }] } });
     expect(scene.notebook.cells).toEqual([]);
-    expect(scene.program.stderr).toContain('A change cannot be undone');
+    await scene.program.until(() => scene.program.stderr.includes('A change cannot be undone'));
   });
 
   it('are not sent at all when they are cancelled while their cell is read', async () => {
@@ -236,6 +236,7 @@ describe('a page is left alone', () => {
     const cellId = scene.addCell('a');
     for (const content of ['b', 'c']) await scene.program.callTool('update_cell', { cellId, content });
     expect(scene.callNames).toEqual(['update_cell', 'update_cell']);
+    await scene.program.until(() => scene.program.stderr.includes('A change cannot be undone'));
     expect(scene.program.stderr.match(/A change cannot be undone/g)).toHaveLength(1);
     expect(await scene.program.callTool(undoTool)).toMatchObject({ result: { _meta: { 'notebridge/error_code': 'nothing_to_undo' } } });
   });

@@ -215,6 +215,7 @@ it("a user's own middleware sees the tool like any other", async () => {
   const { newCellId: cellId } = await callTool(program, 'add_text_cell', { cellIndex: 0, content: 'x' });
   await callTool(program, 'update_cell', { cellId, content: 'y' });
   await callTool(program, undoTool);
+  await program.until(() => program.stderr.includes(`saw ${undoTool}\n`));
   const seen = program.stderr.split('\n').filter((line) => line.startsWith('saw '));
   expect(seen).toEqual(['saw open_colab_browser_connection', 'saw add_text_cell', 'saw update_cell', `saw ${undoTool}`]);
   page.close();

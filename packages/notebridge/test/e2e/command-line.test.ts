@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import WebSocket from 'ws';
+import { ownPort } from '../support/own-port.js';
 import { Program, runProgram } from '../support/program.js';
 import { RawPage } from '../support/raw-page.js';
 
@@ -85,10 +86,7 @@ describe('what is asked on the command line', () => {
   });
 
   it('--port that is free is the one that pages dial', async () => {
-    const server = createServer().listen({ port: 0, host: '127.0.0.1' });
-    await once(server, 'listening');
-    const { port } = server.address() as AddressInfo;
-    await new Promise((resolve) => server.close(resolve));
+    const port = await ownPort();
     await using program = await Program.open({ args: ['--port', String(port)] });
     expect((await program.address()).port).toBe(port);
   });

@@ -9,7 +9,7 @@ import { conformanceSuite } from '../../../../scripts/conformance-suite.mjs';
 import { fetchTimeoutMs } from '../support/authorization-server.js';
 import { bareEnvironment } from '../support/bare-environment.js';
 
-const timeout = 180_000;
+const timeout = 400_000;
 const client = fileURLToPath(new URL('../fixtures/conformance/auth-client.mjs', import.meta.url));
 
 let folder: string;
@@ -22,7 +22,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 /** The official suite, with our hub as the client. */
 async function suite(...args: string[]): Promise<string> {
   const { node, program } = await conformanceSuite();
-  const words = [program, 'client', '--command', `${process.execPath} ${client}`, '--timeout', '60000', ...args];
+  const words = [program, 'client', '--command', `${process.execPath} ${client}`, '--timeout', '120000', ...args];
   const run = promisify(execFile)(node, words, { cwd: folder, env: bareEnvironment(), maxBuffer: 64 * 1024 * 1024 });
   // Of one scenario it reports on stderr.
   const { stdout, stderr } = await run.catch((failed: { stdout: string; stderr: string }) => ({

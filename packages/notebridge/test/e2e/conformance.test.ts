@@ -10,10 +10,11 @@ import { ExamplePage, hasChromium } from '../../../page/test/support/browser.js'
 import { bareEnvironment } from '../support/bare-environment.js';
 import { type Revision, revisions, testClient, testServer, type Verdict } from '../support/conformance.js';
 import { openModernAgent } from '../support/http-agent.js';
+import { ownPort } from '../support/own-port.js';
 import { ServedHub, type ServersForTest } from '../support/served-hub.js';
 import { fixtureServer } from '../support/upstreams.js';
 
-const timeout = 180_000;
+const timeout = 400_000;
 const program = fixtureServer('conformance.mjs');
 type OnFinished = Pick<TestContext, 'onTestFinished'>;
 interface Exception {
@@ -55,11 +56,14 @@ function expectOnly({ failed }: Verdict, path: string, revision: Revision): void
   expect({ path, revision, passing }, 'Take out of the exceptions what passes.').toEqual({ path, revision, passing: [] });
 }
 
-const serve = (servers: ServersForTest, port = 0): Promise<ServedHub> =>
+const serve = (servers: ServersForTest, port: number): Promise<ServedHub> =>
   ServedHub.start({ servers, port, args: ['--notebook', 'none', '--no-auth'] });
 
 /** The server under test over HTTP, in a process of its own. */
-async function startUpstream({ onTestFinished: onFinished }: OnFinished, port = 0): Promise<{ url: string; kill: () => Promise<void> }> {
+async function startUpstream(
+  { onTestFinished: onFinished }: OnFinished,
+  port: number,
+): Promise<{ url: string; kill: () => Promise<void> }> {
   const child: ChildProcess = spawn(process.execPath, [program, String(port)], {
     env: bareEnvironment(),
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -95,7 +99,7 @@ const openUpstream: Record<'stdio' | 'HTTP', (test: OnFinished) => Promise<Upstr
     return { entry: { command: process.execPath, args: [program] }, kill };
   },
   async HTTP(test) {
-    const upstream = await startUpstream(test);
+    const upstream = await startUpstream(test, await ownPort());
     const kill = async (): Promise<void> => {
       await upstream.kill();
       await startUpstream(test, Number(new URL(upstream.url).port));
@@ -118,7 +122,7 @@ const ways = (['stdio', 'HTTP'] as const).flatMap((transport) =>
 // One after the other: the suite waits half a second for some answers, on a busy machine too.
 describe.sequential('what the official conformance suite requires', () => {
   it('passes at the server under test alone', { timeout }, async (test) => {
-    const { url } = await startUpstream(test);
+    const { url } = await startUpstream(test, await ownPort());
     await check(url, 'alone');
   });
 
@@ -130,7 +134,7 @@ describe.sequential('what the official conformance suite requires', () => {
     async ({ transport, era, isServerKilled, isHubKilled }, test) => {
       const upstream = await openUpstream[transport](test);
       const servers = { it: { ...upstream.entry, era, names: 'plain' } };
-      const hub = await serve(servers);
+      const hub = await serve(servers, await ownPort());
       test.onTestFinished(() => hub[Symbol.asyncDispose]());
       const path = `${transport}, ${era}`;
       await check(hub.url, path);

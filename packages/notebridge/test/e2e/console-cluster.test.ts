@@ -16,7 +16,7 @@ const executablePath = findChromium();
 const callsServer = fileURLToPath(new URL('../fixtures/servers/calls.mjs', import.meta.url));
 const markup = '<img src=x onerror="document.title=1">\u202eb';
 const looks = [360, 1024, 1600].flatMap((width) => (['light', 'dark'] as const).map((scheme) => ({ width, scheme })));
-const slow = { ...drivesBrowser, timeout: 60_000 };
+const slow = { ...drivesBrowser, timeout: 240_000 };
 const why = whyNoNats || (executablePath === undefined ? ': no Chromium here' : '');
 
 describe.skipIf(why !== '')(`the console of a hub of a cluster${why}`, () => {
@@ -29,7 +29,7 @@ describe.skipIf(why !== '')(`the console of a hub of a cluster${why}`, () => {
     const one = { command: process.execPath, args: [callsServer, join(folder, 'count')], placement: 'one' };
     cluster = await HubCluster.start({ names: ['a', 'b'], servers: () => ({ one }) });
     browser = await chromium.launch({ executablePath: executablePath ?? '', args: ['--no-sandbox', '--disable-gpu'] });
-  }, 60_000);
+  });
   afterAll(async () => {
     await browser?.close();
     await cluster?.[Symbol.asyncDispose]();

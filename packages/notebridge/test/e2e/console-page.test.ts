@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { drivesBrowser } from '../../../../scripts/drives-browser.mjs';
 import { findChromium } from '../fixtures/colab-page/chromium.js';
 import { ConsoleTab, consoleAddress } from '../support/console-page.js';
+import { ownPort } from '../support/own-port.js';
 import { installedServer, ServedHub } from '../support/served-hub.js';
 import { fixtureServer } from '../support/upstreams.js';
 
@@ -275,7 +276,7 @@ describe.skipIf(executablePath === undefined)(`the console's page${executablePat
   });
 
   it('says that the hub is gone, and that another one does not know this tab', drivesBrowser, async () => {
-    await using first = await ServedHub.start({ args: ['--notebook', 'none'] });
+    await using first = await ServedHub.start({ args: ['--notebook', 'none'], port: await ownPort() });
     const page = await browser.newPage();
     try {
       await page.goto(await consoleAddress(first));

@@ -16,20 +16,20 @@ const demo = fileURLToPath(new URL('../../../../examples/colab-demo.mjs', import
 it('the demo runs to its end', async () => {
   const { stdout } = await runDemo();
   expect(stdout).toContain('Done: one agent session, one open, one reload, no restart.');
-}, 90_000);
+});
 
 it('the demo runs without a browser too, and says so', async () => {
   // A browser that is not there, on a machine that may have one.
   const { stdout } = await runDemo({ CHROMIUM_PATH: '/nonexistent/chromium' });
   expect(stdout).toContain('Node (no Chromium found; the same page code)');
   expect(stdout).toContain('Done: one agent session');
-}, 90_000);
+});
 
 /** The demo of the repository, with a folder of its own for the log of its bridge. */
 async function runDemo(env: Record<string, string> = {}): Promise<{ stdout: string }> {
   const state = mkdtempSync(join(tmpdir(), 'notebridge-demo-state-'));
   onTestFinished(() => rmSync(state, { recursive: true, force: true }));
-  return run(process.execPath, [demo], { timeout: 60_000, env: { ...process.env, XDG_STATE_HOME: state, ...env } });
+  return run(process.execPath, [demo], { timeout: 120_000, env: { ...process.env, XDG_STATE_HOME: state, ...env } });
 }
 
 describe('notebridge demo', () => {
@@ -55,7 +55,7 @@ describe('notebridge demo', () => {
     expect(stdout).not.toContain('\u001b');
     expect(readdirSync(join(folder, 'temporary'))).toEqual([]);
     expect(readdirSync(join(folder, 'home'))).toEqual([]);
-  }, 90_000);
+  });
 
   it("--keep keeps the notebook, which Python's nbformat finds valid too, and says what to type next, each of which runs from any folder", async () => {
     const python = await pythonWith(['nbformat']);
@@ -85,12 +85,12 @@ describe('notebridge demo', () => {
     const env = { ...bareEnvironment(), HOME: join(folder, 'home'), TMPDIR: join(folder, 'temporary'), BROWSER: 'true' };
     for (const line of lines) {
       // Nobody is there: the notebook ends with its input, after it has opened.
-      const ran = run('bash', ['--norc', '-euc', line], { cwd: folder, env, timeout: 60_000 });
+      const ran = run('bash', ['--norc', '-euc', line], { cwd: folder, env, timeout: 120_000 });
       ran.child.stdin?.end(`${JSON.stringify(initialize)}\n`);
       expect((await ran).stdout).toMatch(/^(?:An agent|Done|Claude Code reads|\{"jsonrpc":"2.0","id":1,"result")/m);
     }
     // The notebook goes on without its agent.
-    await run(process.execPath, [programFile, 'stop', 'all'], { cwd: folder, env, timeout: 60_000 });
+    await run(process.execPath, [programFile, 'stop', 'all'], { cwd: folder, env, timeout: 120_000 });
   }, 400_000);
 
   it('--json prints one object, and --browser opens a window that is there, whatever the settings of its user', async () => {
@@ -126,7 +126,7 @@ describe('notebridge demo', () => {
     expect(url).toMatch(/^http:.*#token=/);
     expect(report.steps[1]?.detail).toContain(`Opened in browser.sh.`);
     expect(stdout).not.toContain(new URL(url).hash.slice(7));
-  }, 90_000);
+  });
 
   it.each([
     ['taken.ipynb', /something is there already, and the demo overwrites nothing/],
@@ -155,7 +155,7 @@ describe('notebridge demo', () => {
     expect(stdout).toMatch(/^ {3}✗ expected an answer to "tools\/call"; found "Notebridge has ended \(SIGKILL\)"/m);
     expect(stderr).toMatch(/^notebridge: The demo failed at step \d, "\w+": expected .*; found .*\n$/);
     expect(readdirSync(join(folder, 'temporary'))).toEqual([]);
-  }, 90_000);
+  });
 
   it.each([
     ['SIGINT', 130],
@@ -176,7 +176,7 @@ describe('notebridge demo', () => {
       await untilGone(others);
       expect(readdirSync(join(folder, 'temporary'))).toEqual([]);
     },
-    90_000,
+    240_000,
   );
 
   it('that is killed takes its processes with it', async () => {
@@ -187,7 +187,7 @@ describe('notebridge demo', () => {
     process.kill(demo.pid, 'SIGKILL');
     expect((await demo.ended).ending).toBe('SIGKILL');
     await untilGone(others);
-  }, 90_000);
+  });
 
   /** Starts it in a home and a folder for temporary files of its own. */
   function play(args: string[], env: Record<string, string> = {}): Playing {
@@ -249,7 +249,7 @@ async function descendantsOf(pid: number): Promise<number[]> {
 
 /** The end of a process that is not our child is told by no event. */
 async function untilGone(pids: number[]): Promise<void> {
-  await expect.poll(async () => (await Promise.all(pids.map(isAlive))).filter(Boolean), { timeout: 10_000 }).toEqual([]);
+  await expect.poll(async () => (await Promise.all(pids.map(isAlive))).filter(Boolean)).toEqual([]);
 }
 
 /** One that has ended, and whose parent has not asked yet, is gone as well. */

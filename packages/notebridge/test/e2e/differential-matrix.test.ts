@@ -42,7 +42,7 @@ beforeAll(async () => {
     opened.set(door, open);
     pages.push(await openMirrorPage(ofPage, await open.pageAddress()));
   }
-}, 60_000);
+});
 
 afterAll(async () => {
   for (const page of pages) await page.close();

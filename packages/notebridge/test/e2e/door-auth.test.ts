@@ -1,12 +1,10 @@
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import type { JsonObject } from '@notebridge/kit/json';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AuthorizationServer, fetchTimeoutMs } from '../support/authorization-server.js';
+import { ownPort } from '../support/own-port.js';
 import { PersonClient } from '../support/person-client.js';
 import { runProgram } from '../support/program.js';
 import { ServedHub } from '../support/served-hub.js';
@@ -47,11 +45,7 @@ afterAll(async () => {
 
 /** On a port that is known before: a token is for an address. */
 async function startHub(by: string, more: JsonObject = {}): Promise<ServedHub> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port } = probe.address() as AddressInfo;
-  probe.close();
-  await once(probe, 'close');
+  const port = await ownPort();
   const auth = { issuer: by, audience: `http://127.0.0.1:${port}/mcp`, scopes, ...more };
   return ServedHub.start({ servers, notebridge: { auth }, args: ['--notebook', 'none'], port });
 }
@@ -103,7 +97,7 @@ describe('the door for agents behind an authorization server', () => {
     const audit = readFileSync(join(hub.stateDir, 'audit.jsonl'), 'utf8');
     expect(audit).toMatch(/"tool":"echo"/);
     expect(audit + hub.stderr).not.toContain(person.tokens()?.access_token ?? '?');
-  }, 30_000);
+  });
 
   it('has its metadata at both addresses, and names them in each refusal', async () => {
     const resource = { resource: audience, authorization_servers: [issuer.issuer], scopes_supported: ['tools:all', 'tools:read'] };

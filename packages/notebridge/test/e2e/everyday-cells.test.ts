@@ -25,7 +25,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-describe('everyday cells, run by an agent in a Python of the person', { timeout: 120_000 }, () => {
+describe('everyday cells, run by an agent in a Python of the person', { timeout: 240_000 }, () => {
   it.each(everydayCells)('$name', async ({ code, status = 'ok', text, error, type }) => {
     const answer = await run(code);
     expect(answer, JSON.stringify(answer).slice(0, 2000)).toMatchObject({ status });

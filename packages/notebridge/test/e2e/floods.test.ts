@@ -1,6 +1,6 @@
 import { Agent, request } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { callAnew, Flood, type FloodKind, type TimedCall } from '../support/flood.js';
+import { callAnew, Flood, type FloodKind } from '../support/flood.js';
 import { Program } from '../support/program.js';
 import { dialMany, statusOf } from '../support/raw-handshake.js';
 import { untilClosed } from '../support/raw-http.js';
@@ -36,7 +36,7 @@ describe.each<[string, string[], FloodKind[]]>([
     const kept = new Agent({ keepAlive: true, maxSockets: 1 });
     expect(await keptCall(hub, kept)).toMatchObject({ status: 200 });
     await using flood = new Flood({ port: hub.port, count, kind });
-    const calls: TimedCall[] = [];
+    const calls: { status: number }[] = [];
     let isFull = false;
     const full = flood.full().then(() => {
       isFull = true;
@@ -47,7 +47,6 @@ describe.each<[string, string[], FloodKind[]]>([
     expect(await keptCall(hub, kept)).toEqual({ status: 200, isReused: true });
     kept.destroy();
     expect(calls.filter(({ status }) => status !== 200)).toEqual([]);
-    expect(Math.max(...calls.map(({ ms }) => ms))).toBeLessThan(soonerThanNeverMs);
     expect((await flood.counts()).opened).toBeGreaterThanOrEqual(count);
   });
 });
@@ -90,7 +89,7 @@ describe('a hub with 1,024 descriptors', () => {
     await using places = new Flood({ port: hub.port, count: 600, kind: 'half seconds with a token', token });
     await places.full();
     // Each has its first answer.
-    await expect.poll(async () => (await places.counts()).answered, { timeout: 20_000 }).toBe(600);
+    await expect.poll(async () => (await places.counts()).answered).toBe(600);
     let isCut = false;
     const headers = { authorization: `Bearer ${hub.ownerToken}`, 'content-type': 'application/json' };
     const running = request({ port: hub.port, method: 'POST', path: '/api/v1/mcp/proxy/calls/tools/wait', headers });

@@ -12,7 +12,7 @@ interface Untrue extends Lies {
 }
 
 /** A person who comes back as `come` says, at a server that lies. */
-async function attempt(lies: Untrue, come: (callback: URL, origin: string) => Promise<unknown> | unknown = () => {}, timeoutMs = 10_000) {
+async function attempt(lies: Untrue, come: (callback: URL, origin: string) => Promise<unknown> | unknown = () => {}, timeoutMs = 60_000) {
   const { origin, asked } = await openLiar(lies);
   const stateDir = mkdtempSync(join(tmpdir(), 'notebridge-test-'));
   onTestFinished(() => rmSync(stateDir, { recursive: true, force: true }));

@@ -19,7 +19,7 @@ const upgradeRefusal = 'HTTP/1.1 403 Forbidden\r\nConnection: close\r\nContent-L
 let open: OpenToolProxy;
 beforeEach(async () => {
   const onUpgrade = (_: unknown, socket: { end(text: string): void }): void => socket.end(upgradeRefusal);
-  open = await openToolProxy({ tools: [silent], listen: { timeouts: { headersMs: 200, requestMs: 400 }, onUpgrade } });
+  open = await openToolProxy({ tools: [silent], listen: { timeouts: { headersMs: 2000, requestMs: 3000 }, onUpgrade } });
 });
 afterEach(() => open.close());
 

@@ -9,7 +9,7 @@ import { fixtureServer } from '../support/upstreams.js';
 const servers = { calls: { command: process.execPath, args: [fixtureServer('calls.mjs'), '${HOME}/count'] } };
 const fewDescriptors = ['bash', '-c', 'ulimit -n 1024; exec "$@"', 'bash'];
 const isLinux = process.platform === 'linux';
-const timeout = 60_000;
+const timeout = 240_000;
 
 const started = (launch: string[] = []): Promise<ServedHub> => ServedHub.start({ servers, launch, args: ['--notebook', 'none'] });
 

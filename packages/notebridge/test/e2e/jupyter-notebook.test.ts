@@ -6,7 +6,7 @@ import { until } from '../../../notebook/test/host/support/until.js';
 import { codeCell, installTimeoutMs, TestLab } from '../../../notebook/test/lab/support/jupyter.js';
 import { Program } from '../support/program.js';
 
-const timeout = 120_000;
+const timeout = 240_000;
 let lab: TestLab;
 
 beforeAll(async () => {
@@ -49,7 +49,7 @@ it('finds the server of this user, lists its notebooks, works in the one that is
   const logs = join(program.home, 'state/notebridge/logs');
   const logged = await Promise.all((await readdir(logs).catch(() => [])).map((name) => readFile(join(logs, name), 'utf8')));
   expect(logged.join('') + program.stderr).not.toContain(lab.token);
-  await until(async () => (await lab.read('found.ipynb')).cells.length === 2, 20_000);
+  await until(async () => (await lab.read('found.ipynb')).cells.length === 2, 60_000);
 });
 
 it('takes the address of a notebook as the browser shows it, or its file', { timeout }, async () => {
@@ -109,9 +109,9 @@ it('a notebook that is open in JupyterLab and in the built-in notebook at once h
   await using inLab = await Program.open({ args: ['--notebook', `jupyter=${lab.url('two.ipynb')}`] });
   await using builtIn = await Program.open({ args: ['--notebook', join(lab.folder, 'two.ipynb')] });
   expect(await call(inLab, 'update_cell', { cellId: 'one', content: 'a = "lab"' })).toEqual({});
-  await until(async () => JSON.stringify(await call(builtIn, 'get_cells')).includes('\\"lab\\"'), 30_000);
+  await until(async () => JSON.stringify(await call(builtIn, 'get_cells')).includes('\\"lab\\"'), 60_000);
   expect(await call(builtIn, 'update_cell', { cellId: 'two', content: 'b = "built in"' })).toEqual({});
-  await until(async () => JSON.stringify(await call(inLab, 'get_cells')).includes('built in'), 30_000);
+  await until(async () => JSON.stringify(await call(inLab, 'get_cells')).includes('built in'), 60_000);
   const { cells } = (await call(inLab, 'get_cells')) as { cells: { id: string; source: string[] }[] };
   expect(cells.map(({ id, source }) => [id, source.join('')])).toEqual([
     ['one', 'a = "lab"'],
@@ -140,6 +140,6 @@ it('a run whose process was killed is answered with what is known: whether its k
   });
   await writeFile(join(lab.folder, 'go'), '');
   const known = async () => ((await call(second, 'get_run', { run_id })).error as JsonObject).message;
-  await expect.poll(known, { timeout: 30_000 }).toMatch(/runs nothing now/);
+  await expect.poll(known).toMatch(/runs nothing now/);
   expect(await call(second, 'run_code', { code: 'kept + 1' })).toMatchObject({ outputs: [{ data: { 'text/plain': ['42'] } }] });
 });

@@ -68,7 +68,7 @@ it('an agent of a server chooses by path, works in several at once, and beside t
   });
   for (const notebook of notebooks as unknown as { id: string }[]) await callTool(first, 'disconnect_notebook', { notebook: notebook.id });
   expect(await callTool(first, 'get_cells')).toMatchObject({ error: { code: 'no_notebook' } });
-  await expect.poll(() => callTool(second, 'run_code', { code: 'print(x)' }), { timeout: 30_000 }).toMatchObject(outputOf('6'));
+  await expect.poll(() => callTool(second, 'run_code', { code: 'print(x)' })).toMatchObject(outputOf('6'));
 });
 
 it('a server that is started after its agent is found by the next call', { timeout }, async () => {

@@ -22,7 +22,7 @@ import { WindowSocket } from '../support/window-socket.js';
 import { windowUrlIn } from '../support/window-url.js';
 
 /** A kernel starts in seconds where many run. */
-const timeout = 120_000;
+const timeout = 240_000;
 let python = '';
 let project = '';
 let home = '';

@@ -151,7 +151,7 @@ describe('notebridge notebook', () => {
     expect(said).toMatch(/http:\/\/localhost:\d+\/#\w+=[\w-]{22,}/);
   });
 
-  it('shows a window in which a person sees the agent at work, and can let it go', { ...drivesBrowser, timeout: 120_000 }, async ({
+  it('shows a window in which a person sees the agent at work, and can let it go', { ...drivesBrowser, timeout: 240_000 }, async ({
     skip,
   }) => {
     skip(findChromium() === undefined, 'no Chromium on this machine, and NOTEBRIDGE_SKIP_BROWSER is set');

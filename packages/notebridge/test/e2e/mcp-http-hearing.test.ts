@@ -32,7 +32,7 @@ describe('what a server says of its own accord', () => {
       const { servers: list } = (await response.json()) as { servers: { status: string }[] };
       return list.every(({ status }) => status === 'running');
     };
-    await vi.waitUntil(isUp, { timeout: 20_000 });
+    await vi.waitUntil(isUp, { timeout: 45_000 });
   });
   afterAll(() => hub[Symbol.asyncDispose]());
 

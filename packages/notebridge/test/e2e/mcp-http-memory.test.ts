@@ -9,7 +9,7 @@ import { fixtureServer } from '../support/upstreams.js';
 
 /** What agents over HTTP cost that do nothing, or do not read. */
 
-const timeout = 120_000;
+const timeout = 240_000;
 const isLinux = process.platform === 'linux';
 
 const sockets: Socket[] = [];

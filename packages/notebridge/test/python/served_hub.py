@@ -14,7 +14,7 @@ from typing import Any, Dict, List, Optional
 
 PACKAGE = Path(__file__).resolve().parents[2]
 NODE = os.environ.get("NOTEBRIDGE_TEST_NODE", "node")
-PATIENCE = 20.0
+PATIENCE = 60.0
 
 
 def fixture_server(name: str, *args: str) -> Dict[str, Any]:

@@ -8,7 +8,7 @@ import { calm } from './weather.js';
 const play = (cluster: SimulatedCluster): BudgetPlay => new BudgetPlay(cluster);
 const seeds = 40;
 
-describe('budgets and revocation, simulated', () => {
+describe('budgets and revocation, simulated', { timeout: 600_000 }, () => {
   it('hold over hubs that are killed, paused and cut off, and a store that loses answers', async () => {
     const counts = new Map<string, number>();
     for (let seed = 1; seed <= seeds; seed += 1) {

@@ -5,7 +5,7 @@ import { addCounts, describeFailure, type Outcome, runSeed, shrink } from './sim
 /** `npm run simulate` runs others, and more. */
 const perPart = 250;
 
-describe('hubs in a simulated world', () => {
+describe('hubs in a simulated world', { timeout: 600_000 }, () => {
   it.each([1, 2, 3, 4, 5, 6, 7, 8])('keep what they promise in 250 schedules of faults (part %i of 8)', async (part) => {
     const counts = new Map<string, number>();
     const first = (part - 1) * perPart + 1;

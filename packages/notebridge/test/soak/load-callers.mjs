@@ -90,7 +90,7 @@ export async function issueGrant(url, ownerToken, calls) {
     method: 'POST',
     headers: { ...withToken(ownerToken).headers, 'content-type': 'application/json' },
     body: JSON.stringify({ allow: ['*:mark'], door: 'tools', calls, label: 'soak' }),
-    signal: AbortSignal.timeout(10_000),
+    signal: AbortSignal.timeout(20_000),
   });
   if (!response.ok) throw new Refused(`${response.status} ${await response.text()}`);
   const { grant, token } = /** @type {any} */ (await response.json());

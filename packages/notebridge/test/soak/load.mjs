@@ -90,7 +90,7 @@ function runAgent(kind, first) {
   let hub = first;
   return keepCalling(`${kind} of hub ${first}`, async () => {
     try {
-      agent ??= await within(10_000, agentKinds[kind]?.(urlOf(hub), ownerToken));
+      agent ??= await within(20_000, agentKinds[kind]?.(urlOf(hub), ownerToken));
     } catch (error) {
       hub = anyHub();
       return reasonOf(error);
@@ -152,17 +152,17 @@ function runPage(hub) {
   let agent;
   return keepCalling(`page of hub ${hub}`, async () => {
     try {
-      agent ??= await within(10_000, agentKinds['sdk-v1']?.(urlOf(hub), ownerToken));
+      agent ??= await within(20_000, agentKinds['sdk-v1']?.(urlOf(hub), ownerToken));
       if (['idle', 'disconnected'].includes(page.state.status)) {
-        const open = agent.call({ tool: 'open_colab_browser_connection', args: { wait_seconds: 0 } }, AbortSignal.timeout(10_000));
+        const open = agent.call({ tool: 'open_colab_browser_connection', args: { wait_seconds: 0 } }, AbortSignal.timeout(20_000));
         const text = await within(
-          10_000,
+          20_000,
           open.catch((error) => String(error.message)),
         );
         const [, address] = /#mcpProxyToken=([\w-]+&)mcpProxyPort=\d+/.exec(text) ?? [];
         // Its session may be gone, with a hub that was killed just now: it begins anew.
         if (address === undefined) throw new Error(text);
-        await within(10_000, page.connectManually(`${address}${new URL(urlOf(hub)).port}`));
+        await within(20_000, page.connectManually(`${address}${new URL(urlOf(hub)).port}`));
       }
     } catch (error) {
       agent?.close().catch(() => {});
@@ -188,7 +188,7 @@ function runPage(hub) {
  * @param {import('./load-callers.mjs').OpenAgent['call']} call
  */
 async function findPage(call) {
-  const ask = (/** @type {string} */ tool, args = {}) => within(5000, call({ tool, args }, AbortSignal.timeout(5000)));
+  const ask = (/** @type {string} */ tool, args = {}) => within(15_000, call({ tool, args }, AbortSignal.timeout(15_000)));
   const { notebooks } = /** @type {{ notebooks: { id: string, state: string, holder: unknown, selected: boolean }[] }} */ (
     JSON.parse(await ask('list_notebooks'))
   );

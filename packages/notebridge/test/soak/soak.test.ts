@@ -14,7 +14,7 @@ if (why !== undefined && asked.hubs !== 1) process.stderr.write(`tests: no soak 
 
 describe.skipIf(hubs > 1 && why !== undefined)('under load, with faults', () => {
   it('no answer is wrong, no call is executed twice or hangs, no budget is exceeded, and all are back', {
-    timeout: (seconds + 240) * 1000,
+    timeout: (seconds + 400) * 1000,
   }, async () => {
     const keepCalls = file === undefined ? undefined : `${file}.calls`;
     const report = await runSoak({ seconds, hubs, seed, nats, keepCalls });

@@ -16,7 +16,7 @@ export interface Verdict {
   failed: Map<string, string>;
 }
 
-const timeoutMs = 120_000;
+const timeoutMs = 240_000;
 
 /** Runs what a revision requires of servers against an address. */
 export async function testServer(url: string, revision: Revision): Promise<Verdict> {

@@ -2,6 +2,7 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
 import { fileURLToPath } from 'node:url';
+import { soonerThanNeverMs } from './sooner-than-never.js';
 
 export type FloodKind =
   | 'silence'
@@ -62,19 +63,13 @@ export class Flood implements AsyncDisposable {
   }
 }
 
-export interface TimedCall {
-  /** 0: no answer. */
-  status: number;
-  ms: number;
-}
-
-/** A call on a connection of its own, as a caller makes it that comes just now. */
-export function callAnew(port: number, token: string): Promise<TimedCall> {
-  const startedAt = performance.now();
+/** A call on a connection of its own, as a caller makes it that comes just now. Status 0: no answer, or one that comes as late as if it hung. */
+export function callAnew(port: number, token: string): Promise<{ status: number }> {
   return new Promise((resolve) => {
-    const end = (status: number): void => resolve({ status, ms: performance.now() - startedAt });
+    const end = (status: number): void => resolve({ status });
+    const signal = AbortSignal.timeout(soonerThanNeverMs);
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', connection: 'close' };
-    httpRequest({ port, host: '127.0.0.1', method: 'POST', path: '/api/v1/mcp/proxy/calls/tools/echo', headers, agent: false })
+    httpRequest({ port, host: '127.0.0.1', method: 'POST', path: '/api/v1/mcp/proxy/calls/tools/echo', headers, agent: false, signal })
       .on('response', (response) => response.resume().on('end', () => end(response.statusCode ?? 0)))
       .on('error', () => end(0))
       .end('{"arguments":{}}');

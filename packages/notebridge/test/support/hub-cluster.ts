@@ -79,9 +79,9 @@ export class HubCluster implements AsyncDisposable {
   }
 
   /** Waits until a hub has said last that exactly these others are there. */
-  async seen(name: string, others: readonly string[], timeoutMs = 20_000): Promise<void> {
+  async seen(name: string, others: readonly string[]): Promise<void> {
     const wanted = JSON.stringify([...others].sort());
-    await this.hub(name).until(() => JSON.stringify(this.#others(name)) === wanted, timeoutMs);
+    await this.hub(name).until(() => JSON.stringify(this.#others(name)) === wanted);
   }
 
   async kill(name: string): Promise<void> {

@@ -122,7 +122,7 @@ export function temporaryPath(name: string): string {
 /** The lines of a file; none if there is no such file. */
 export function linesOf(path: string): string[] {
   try {
-    return readFileSync(path, 'utf8').split('\n').filter(Boolean);
+    return readFileSync(path, 'utf8').split('\n').slice(0, -1).filter(Boolean);
   } catch {
     return [];
   }
