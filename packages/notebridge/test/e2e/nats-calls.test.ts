@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { toKeyPart } from '../../src/cluster/cluster-parts.js';
 import { createContext } from '../support/create-context.js';
+import { hangsAfterMs } from '../support/hangs-after.js';
 import { Nats, natsProgram, whyNoNats } from '../support/nats.js';
 import { type NatsHub, openNatsHub } from '../support/nats-hub.js';
-import { hangsAfterMs } from '../support/hangs-after.js';
 
 describe.skipIf(natsProgram === undefined)(`Calls between hubs over NATS${whyNoNats}`, () => {
   let nats: Nats;

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Era } from '../../src/core/protocol-versions.js';
 import { askedUrl, createAskingServer } from '../fixtures/servers/asks-server.mjs';
 import { type AskedAgent, type AskedAgentOptions, everyCapability, openAtHub, openOnStdio } from '../support/asked-agent.js';
+import { hangsAfterMs } from '../support/hangs-after.js';
 import { HttpUpstream } from '../support/http-upstream.js';
 import { ServedHub, type ServersForTest } from '../support/served-hub.js';
-import { hangsAfterMs } from '../support/hangs-after.js';
 import { fixtureServer } from '../support/upstreams.js';
 
 const eras: Era[] = ['legacy', 'modern'];

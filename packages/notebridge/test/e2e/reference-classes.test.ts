@@ -4,8 +4,8 @@ import { InMemoryTransport as InMemoryV1 } from '@modelcontextprotocol/sdk/inMem
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { ColabProxyClient, ColabTransport, ColabWebSocketServer, UI_CONNECTION_TIMEOUT } from '../../src/index.js';
 import { Bridge } from '../support/bridge.js';
-import { RawPage } from '../support/raw-page.js';
 import { hangsAfterMs } from '../support/hangs-after.js';
+import { RawPage } from '../support/raw-page.js';
 import { soonerThanNeverMs } from '../support/sooner-than-never.js';
 
 const openTool = 'open_colab_browser_connection';

@@ -5,10 +5,10 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { ColabProxyMiddleware, ColabSessionProxy, ColabWebSocketServer, McpHost, ToolInjectionMiddleware } from '../../src/index.js';
 import { Bridge } from '../support/bridge.js';
+import { hangsAfterMs } from '../support/hangs-after.js';
 import { ownPort } from '../support/own-port.js';
 import { shakeHands } from '../support/raw-handshake.js';
 import { RawPage } from '../support/raw-page.js';
-import { hangsAfterMs } from '../support/hangs-after.js';
 import { soonerThanNeverMs } from '../support/sooner-than-never.js';
 
 /** What keeps this process from ending, sockets and timers above all, once all that is closing has closed. */

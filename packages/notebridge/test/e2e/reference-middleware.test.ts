@@ -16,8 +16,8 @@ import {
   ToolInjectionMiddleware,
 } from '../../src/index.js';
 import { Bridge } from '../support/bridge.js';
-import { RawPage } from '../support/raw-page.js';
 import { hangsAfterMs } from '../support/hangs-after.js';
+import { RawPage } from '../support/raw-page.js';
 
 const openTool = 'open_colab_browser_connection';
 

@@ -2,9 +2,9 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { JsonObject } from '@notebridge/kit/json';
 import { describe, expect, it, vi } from 'vitest';
+import { hangsAfterMs } from '../support/hangs-after.js';
 import { Program } from '../support/program.js';
 import { isAlive, ServedHub } from '../support/served-hub.js';
-import { hangsAfterMs } from '../support/hangs-after.js';
 import { fixtureServer, linesOf } from '../support/upstreams.js';
 
 const calls = (more: JsonObject = {}): JsonObject => ({

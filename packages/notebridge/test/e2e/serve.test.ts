@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import type { JsonObject } from '@notebridge/kit/json';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { hangsAfterMs } from '../support/hangs-after.js';
 import { addressIn, runProgram } from '../support/program.js';
 import { RawPage } from '../support/raw-page.js';
 import { installedServer, ServedHub } from '../support/served-hub.js';
-import { hangsAfterMs } from '../support/hangs-after.js';
 import { soonerThanNeverMs } from '../support/sooner-than-never.js';
 import { fixtureServer, linesOf } from '../support/upstreams.js';
 

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { hangsAfterMs } from '../support/hangs-after.js';
 import { createHome, programFile, runProgram } from '../support/program.js';
 import { ServedHub } from '../support/served-hub.js';
-import { hangsAfterMs } from '../support/hangs-after.js';
 import { fixtureServer } from '../support/upstreams.js';
 
 describe('the hub on one screen, and its log', () => {

@@ -2,8 +2,8 @@ import { describe, expect, it, vi } from 'vitest';
 import { codeOf } from '../../src/core/errors.js';
 import type { ToolResult } from '../../src/core/mcp.js';
 import { Redactor } from '../../src/util/redactor.js';
-import { type HttpKind, HttpUpstream } from '../support/http-upstream.js';
 import { hangsAfterMs } from '../support/hangs-after.js';
+import { type HttpKind, HttpUpstream } from '../support/http-upstream.js';
 import { soonerThanNeverMs } from '../support/sooner-than-never.js';
 import { createCall, httpConfig, openUpstreams } from '../support/upstreams.js';
 

@@ -5,9 +5,9 @@ import { ServerTools } from '../../src/catalog/server-tools.js';
 import { envelopeKeys } from '../../src/rpc/modern-envelope.js';
 import { envelope } from '../support/agents.js';
 import { Bridge, LibraryAgent } from '../support/bridge.js';
+import { hangsAfterMs } from '../support/hangs-after.js';
 import { type EventReader, messagesOf, openMcpHttp } from '../support/mcp-http.js';
 import { type PageAnswer, RawPage } from '../support/raw-page.js';
-import { hangsAfterMs } from '../support/hangs-after.js';
 import { createCall, fixtureConfig, linesOf, openUpstreams, temporaryPath } from '../support/upstreams.js';
 
 /** A server that logs, behind the HTTP door. */

@@ -12,8 +12,8 @@ import { defaultClusterAudit } from '../../src/core/cluster-settings.js';
 import { bareEnvironment } from './bare-environment.js';
 import { chartFolder, helm, renderChart } from './chart.js';
 import { documentsOf } from './deployment.js';
-import { ownPort } from './own-port.js';
 import { withCommand } from './installed-command.js';
+import { ownPort } from './own-port.js';
 import { installedServer } from './served-hub.js';
 
 const root = fileURLToPath(new URL('../../../../', import.meta.url));
