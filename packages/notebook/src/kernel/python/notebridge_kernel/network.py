@@ -3,7 +3,6 @@
 Code that awaits uses `pyodide.http.pyfetch`, which goes the same way.
 """
 
-import email.message
 import io
 import json
 import sys
@@ -174,6 +173,9 @@ def _fit_urllib(module):
 
 
 def _to_response(module, answer, url):
+    # There already, by `urllib.request`. At the top it would cost each start a dozen modules.
+    import email.message
+
     headers = email.message.Message()
     for name, value in answer.headers:
         headers[name] = value
