@@ -32,10 +32,10 @@ async function runTests(args, folder) {
     // Is of these very sources now: each test file with a window would bundle it for itself.
     NOTEBRIDGE_BUILT_UI: join(root, 'packages/notebook/dist/ui'),
     ...(chromium ? { CHROMIUM_PATH: chromium } : {}),
-    // Who asks for them gets each combination of the conformance suite, and each round of the questions that cross.
-    ...Object.fromEntries(['conformance', 'questions'].filter(isAskedFor).map((name) => [`NOTEBRIDGE_${name.toUpperCase()}`, 'whole'])),
+    // Who asks for them gets each combination of the conformance suite, each round of the questions that cross, and each drawing of what is hostile.
+    ...Object.fromEntries(['conformance', 'questions', 'hostile-outputs'].filter(isAskedFor).map((name) => [variableOf(name), 'whole'])),
     // A real collector, and Helm, take minutes to build: whoever asks for them by name gets them.
-    ...Object.fromEntries(['collector', 'chart'].filter(isAskedFor).map((name) => [`NOTEBRIDGE_${name.toUpperCase()}`, 'build'])),
+    ...Object.fromEntries(['collector', 'chart'].filter(isAskedFor).map((name) => [variableOf(name), 'build'])),
   };
   const { code } = await runTool('vitest', 'vitest', ['run', ...reporters, ...args], { show: true, env });
   const counts = readCounts(countsFile);
@@ -45,6 +45,10 @@ async function runTests(args, folder) {
   counts.failed += left.length;
   process.stdout.write(`${closingLine(counts)}\n`);
   return code === 0 && counts.failed > 0 ? 1 : code;
+}
+
+function variableOf(name) {
+  return `NOTEBRIDGE_${name.toUpperCase().replaceAll('-', '_')}`;
 }
 
 /** A set-up that fails counts as one failed test: a closing line without a failure would read as success. */

@@ -81,17 +81,22 @@ const sources: readonly Hostile[] = [
   { name: 'a nest of 2,000 blocks', code: Array.from({ length: 400 }, (_, at) => `${' '.repeat(at)}if x:`).join('\n') },
 ];
 
-/** All of it, in the order in which it is tried. */
-export function hostileContent(): readonly Hostile[] {
-  return [
-    ...hostileMarkup(script).map(([name, html]) => ({ name: `html: ${name}`, outputs: [rich({ 'text/html': html })] })),
-    ...cssBombs().map(([name, css]) => ({
+/** All of it, by kind, in the order in which it is tried. */
+export function hostileKinds(): { readonly [kind: string]: readonly Hostile[] } {
+  const texts = hostileMarkdown(script);
+  return {
+    HTML: hostileMarkup(script).map(([name, html]) => ({ name: `html: ${name}`, outputs: [rich({ 'text/html': html })] })),
+    styles: cssBombs().map(([name, css]) => ({
       name: `style: ${name}`,
       outputs: [rich({ 'text/html': `<style>${css}</style><p id="seen" class="a b">seen</p>` })],
     })),
-    ...hostileDrawings(script).map(([name, svg]) => ({ name: `svg: ${name}`, outputs: [rich({ 'image/svg+xml': svg })] })),
-    ...hostileMarkdown(script).map(([name, markdown]) => ({ name: `markdown: ${name}`, markdown })),
-    ...others,
-    ...sources,
-  ];
+    SVG: hostileDrawings(script).map(([name, svg]) => ({ name: `svg: ${name}`, outputs: [rich({ 'image/svg+xml': svg })] })),
+    'text cells': texts.map(([name, markdown]) => ({ name: `markdown: ${name}`, markdown })),
+    'texts put out': texts.map(([name, text]) => ({ name: `markdown output: ${name}`, outputs: [rich({ 'text/markdown': text })] })),
+    'other outputs and code': [...others, ...sources],
+  };
+}
+
+export function hostileContent(): readonly Hostile[] {
+  return Object.values(hostileKinds()).flat();
 }
