@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { bareEnvironment } from '../support/bare-environment.js';
 import { type BrokerFile, brokerFileIn, brokersIn, isAlive, SharedHome, until } from '../support/broker.js';
+import { pauseProcess } from '../support/pause-process.js';
 import { Program, programFile, runProgram } from '../support/program.js';
 import { statusOf } from '../support/raw-handshake.js';
 import { findSmallDisk } from '../support/small-disk.js';
@@ -100,7 +101,7 @@ describe.runIf(process.platform === 'linux')('doctor', () => {
     await using agent = await Program.open({ args: ['--notebook', home.path('work.ipynb')], env: home.env });
     await agent.callTool('get_cells');
     const { pid } = home.broker as BrokerFile;
-    process.kill(pid, 'SIGSTOP');
+    await pauseProcess(pid);
     try {
       expect((await doctor(home)).find(({ name }) => name === 'open notebooks')).toMatchObject({
         status: 'fault',

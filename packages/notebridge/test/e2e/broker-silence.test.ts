@@ -7,6 +7,7 @@ import { dialHost } from '../../src/broker/join-link.js';
 import { JoinListener } from '../../src/broker/join-listener.js';
 import { ownVersion } from '../../src/state/own-files.js';
 import { type BrokerFile, brokersIn, livingProcesses, SharedHome, until } from '../support/broker.js';
+import { pauseProcess } from '../support/pause-process.js';
 import { Program, runProgram } from '../support/program.js';
 
 /** A link is given up after half a minute. */
@@ -21,7 +22,7 @@ describe.runIf(process.platform === 'linux')('a process that holds notebooks, or
     await using first = await Program.open({ args, env: home.env });
     await first.callTool('add_text_cell', { cellIndex: 0, content: 'kept' });
     const { pid } = home.broker as BrokerFile;
-    process.kill(pid, 'SIGSTOP');
+    await pauseProcess(pid);
     try {
       const waiting = first.callTool('get_cells');
       await using second = await Program.open({ args, env: home.env });
@@ -51,7 +52,7 @@ describe.runIf(process.platform === 'linux')('a process that holds notebooks, or
     await using program = await Program.open({ args: ['--notebook', home.path('work.ipynb')], env: home.env });
     await program.callTool('get_cells');
     const { pid } = home.broker as BrokerFile;
-    program.child.kill('SIGSTOP');
+    await pauseProcess(program.child.pid as number);
     try {
       const { ending, stdout } = await runProgram(['stop', 'all'], { env: home.env });
       expect({ ending, stdout }).toEqual({ ending: 0, stdout: `Ended: nb1 ${home.path('work.ipynb')}\n` });

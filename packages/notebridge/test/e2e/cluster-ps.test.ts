@@ -5,6 +5,7 @@ import type { JsonObject } from '@notebridge/kit/json';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { HubCluster } from '../support/hub-cluster.js';
 import { natsProgram, whyNoNats } from '../support/nats.js';
+import { pauseProcess } from '../support/pause-process.js';
 import { runProgram } from '../support/program.js';
 import { fixtureServer } from '../support/upstreams.js';
 
@@ -99,7 +100,7 @@ describe.skipIf(natsProgram === undefined)(`what hubs of a cluster have for them
     /** Anew each time: the place of a hub that is stopped ends after a while, and one that is slow is left out as well. */
     const whileStopped = async <T>(look: () => Promise<T>): Promise<T> => {
       await expect.poll(async () => (await seen()).two?.answers).toBe(true);
-      child.kill('SIGSTOP');
+      await pauseProcess(child.pid as number);
       try {
         return await look();
       } finally {

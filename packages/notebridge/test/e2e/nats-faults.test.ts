@@ -84,7 +84,7 @@ describe.skipIf(natsProgram === undefined)(`NATS with faults${whyNoNats}`, { tim
     const a = await joinNats(nats);
     const changes: StoreChange[] = [];
     await a.store.watch('k.', (change) => void changes.push(change));
-    nats.nodes[0]?.pause();
+    await nats.nodes[0]?.pause();
     const startMs = performance.now();
     await expect(a.store.create('k.x', '1')).rejects.toThrow(/no answer .* within 2 s/);
     expect(performance.now() - startMs).toBeLessThan(soonerThanNeverMs);

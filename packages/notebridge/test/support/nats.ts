@@ -7,6 +7,7 @@ import type { JsonObject } from '@notebridge/kit/json';
 import { natsServer } from '../../../../scripts/nats-server.mjs';
 import { bareEnvironment } from './bare-environment.js';
 import { ownPort } from './own-port.js';
+import { pauseProcess } from './pause-process.js';
 
 /** Where the program is; undefined where there is no Go to build it with. */
 export const natsProgram = await natsServer();
@@ -73,8 +74,8 @@ export class NatsNode {
     await closed;
   }
 
-  pause(): void {
-    this.#child?.kill('SIGSTOP');
+  async pause(): Promise<void> {
+    if (this.pid !== undefined) await pauseProcess(this.pid);
   }
 
   resume(): void {

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { createContext } from '../../../test/support/create-context.js';
+import { pauseProcess } from '../../../test/support/pause-process.js';
 import { type ServerHub, ServerHubs } from '../../../test/support/server-hubs.js';
 import { fixtureConfig, linesOf, temporaryPath } from '../../../test/support/upstreams.js';
 import type { ServerConfig } from '../../core/server-config.js';
@@ -110,7 +111,7 @@ describe('servers of a cluster', () => {
     await a.until(() => pidOf() !== 0);
     const pid = pidOf();
     // Before it has said anything.
-    process.kill(pid, 'SIGSTOP');
+    await pauseProcess(pid);
     expect(a.local('it').knownTools).toBeUndefined();
     await b.until(() => b.claims.ownerOf('server.it') !== undefined);
     await expect.poll(() => a.calls.servedCount).toBe(1);
