@@ -1,18 +1,42 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
-import LongestFirst from './scripts/longest-first.mjs';
+import { requirements } from './scripts/tests/requirements.mjs';
+import { chosenFiles, filterOfTests } from './scripts/tests/sets.mjs';
+
+const files = chosenFiles();
+const leakCheck = 'scripts/tests/leftovers/setup.mjs';
+
+/** Tests that share a kind of environment. `include` names the files of the set that is asked for: `scripts/tests/sets.mjs`. */
+function project(name: string, options: object) {
+  const include = files.filter(({ kind }) => kind === name).map(({ path }) => path);
+  return { extends: true as const, test: { name, include, ...options } };
+}
 
 export default defineConfig({
   test: {
-    include: ['packages/*/{src,demo,test}/**/*.test.ts'],
+    projects: [
+      // They open no program of their own, so they need none: one thread runs many files, and a module is loaded once for all.
+      project('unit', { pool: 'threads', isolate: false, maxWorkers: availableParallelism(), sequence: { groupOrder: 0 } }),
+      ...(['process', 'outside', 'browser'] as const).map((name) =>
+        project(name, {
+          // A test that leaves a child or a socket behind can't harm its neighbours.
+          pool: 'forks',
+          // Tests wait for browsers, kernels and time-outs about as long as they compute.
+          maxWorkers: availableParallelism() + 1,
+          sequence: { groupOrder: 1 },
+          ...(name === 'browser' ? { globalSetup: ['scripts/tests/shared-chromium.mjs'] } : {}),
+        }),
+      ),
+    ],
     // Fails the file that leaves a process, a port, a temporary file, a timer or another handle behind.
-    setupFiles: ['scripts/leftovers/setup.mjs'],
-    // Real processes: a test that leaves a child or a socket behind can't harm its neighbours.
-    pool: 'forks',
-    // Tests wait for browsers, kernels and time-outs about as long as they compute. More workers than that, and limits that are part of what is
-    // tested (a ping's, the half seconds of the conformance suite) pass in vain.
-    maxWorkers: availableParallelism() + 1,
-    sequence: { sequencer: LongestFirst },
+    setupFiles: [leakCheck],
+    // No file is begun after `NOTEBRIDGE_TESTS_UNTIL`.
+    runner: 'scripts/tests/runner.mjs',
+    tags: [
+      { name: 'deep', description: 'takes long, and finds what the core does not: npm run test:all, and in turn on CI' },
+      ...requirements().map(({ id, text }) => ({ name: id, description: text })),
+    ],
+    ...filterOfTests(),
     // What hangs is ended; no test is about how fast the machine is, which may have several times as much to do as it can.
     testTimeout: 120_000,
     hookTimeout: 120_000,

@@ -4,7 +4,7 @@ import { run, runMain } from './run.mjs';
 import { setup } from './setup.mjs';
 
 await runMain(import.meta.url, async (args) => {
-  await setup({ chromium: false });
+  await setup();
   const stories = [['examples/colab-demo.mjs'], ['packages/notebridge/bin/notebridge.js', 'demo', ...args]];
   for (const story of stories) {
     console.log(`\n── node ${story.join(' ')}\n`);

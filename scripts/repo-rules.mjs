@@ -6,6 +6,8 @@ import { pathToFileURL } from 'node:url';
 import { readJson, root, run, runMain, StepFailed } from './run.mjs';
 import { findPastRuntime } from './runtime-seam.mjs';
 import { findSameNames } from './same-names.mjs';
+import { complaintsAbout, listOfRequirements, requirements, withdrawn } from './tests/requirements.mjs';
+import { testsOfRequirements } from './tests/tags.mjs';
 
 const maxLines = 350;
 const sizesFile = 'scripts/file-size-exceptions.json';
@@ -13,7 +15,7 @@ const namesFile = 'scripts/export-names.json';
 const library = 'packages/notebridge/dist';
 
 /** Each rule answers with its complaints: what is wrong, and what to do. */
-const rules = { fileSizes, exportNames, sameNames, runtimeSeam, lockfile, machinePaths };
+const rules = { fileSizes, exportNames, sameNames, runtimeSeam, lockfile, machinePaths, promises };
 
 await runMain(import.meta.url, async (args) => {
   const unknown = args.find((arg) => arg !== '--update');
@@ -115,6 +117,13 @@ function machinePaths(files) {
         ? [`${file}:${index + 1}: names the path "${found}" of one machine. Make it relative, or an example as /home/you/...`]
         : [];
     }),
+  );
+}
+
+/** Each promise has a test, and says whether the core has it. */
+async function promises() {
+  return complaintsAbout(requirements(), withdrawn(), await testsOfRequirements()).map(
+    (complaint) => `${listOfRequirements}: ${complaint}`,
   );
 }
 

@@ -11,20 +11,22 @@ import { packageFolders, readJson, root, run, runMain, StepFailed, secondsSince 
 const oldestNode = [20, 19];
 const buildStamp = join(root, 'node_modules/.cache/notebridge/built');
 
-/** Answers with the path of a Chromium, if one was asked for. Throws `StepFailed` when a step fails. */
-export async function setup({ chromium = false } = {}) {
+/**
+ * Answers with the path of a Chromium, if one was asked for. Throws `StepFailed` when a step fails.
+ * @param {{ needs?: ReadonlySet<string> }} [options] What the program alone does not need: `chromium`, `nats`, or a package of the system.
+ */
+export async function setup({ needs = new Set() } = {}) {
   assertNode();
   await step('packages', installReason(), 'npm ci', install);
   await step('program', buildReason(), 'npm run build', build);
-  if (!chromium) return {};
-  await systemPackages();
-  await nats();
-  return { chromium: await browser() };
+  await systemPackages(needs);
+  if (needs.has('nats')) await nats();
+  return needs.has('chromium') ? { chromium: await browser() } : {};
 }
 
 /** The tests that need one print why they are skipped where it is missing: so this never fails. */
-async function systemPackages() {
-  const missing = missingPackages();
+async function systemPackages(needs) {
+  const missing = missingPackages().filter(({ name }) => needs.has(name));
   if (missing.length === 0) return;
   const advice = missing.map((each) => each.advice).join(' ');
   if (!canInstall()) return say(`system packages: ${advice}\n`);
@@ -144,5 +146,5 @@ function say(text) {
 }
 
 await runMain(import.meta.url, async (args) => {
-  await setup({ chromium: args.includes('--chromium') });
+  await setup({ needs: new Set(args.includes('--chromium') ? ['chromium', 'nats', 'bubblewrap', 'libfaketime'] : []) });
 });

@@ -8,7 +8,8 @@ const patienceMs = 20_000;
 /** @returns {Promise<{ kind: string, open(url: string): Promise<void>, reload(): Promise<void>, close(): Promise<void> }>} */
 export async function startStandInBrowser() {
   // playwright-core and the certificate maker are worth loading only where they are of use.
-  const { findChromium, launchColabBrowser } = await import('../../packages/notebridge/test/fixtures/colab-page/chromium.js');
+  const { findChromium } = await import('../../scripts/tests/installed-chromium.mjs');
+  const { launchColabBrowser } = await import('../../packages/notebridge/test/fixtures/colab-page/chromium.js');
   return findChromium() === undefined ? startInNode() : startInChromium(launchColabBrowser);
 }
 

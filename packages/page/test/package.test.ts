@@ -1,3 +1,6 @@
+// @module-tag deep
+// @module-tag P-055
+
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';

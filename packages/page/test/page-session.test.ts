@@ -30,7 +30,7 @@ describe('connecting', () => {
   });
   const urlOf = ({ port }: TestHub): string => `https://page.example/?a=1#mcpProxyToken=first&mcpProxyPort=${port}`;
 
-  it('takes the address out of the URL at once, asks, dials, and knows the agent', async () => {
+  it('takes the address out of the URL at once, asks, dials, and knows the agent', { tags: ['P-052', 'P-053'] }, async () => {
     const bar = createAddressBar(urlOf(hub));
     const asked: ConsentRequest[] = [];
     const states: PageState[] = [];
@@ -78,7 +78,7 @@ describe('connecting', () => {
     expect(storage.items.size).toBe(0);
   });
 
-  it('takes anything but true for no, and a consent that throws too', async () => {
+  it('takes anything but true for no, and a consent that throws too', { tags: ['P-052'] }, async () => {
     const session = createPage({ ...createAddressBar(urlOf(hub)), consent: (() => 'yes') as never });
     expect(await session.connect()).toMatchObject({ reason: 'consent' });
     // Without a document, the default cannot ask.
@@ -89,7 +89,7 @@ describe('connecting', () => {
     expect(hub.dials).toEqual([]);
   });
 
-  it('goes on after a reload without asking again, until the person disconnects', async () => {
+  it('goes on after a reload without asking again, until the person disconnects', { tags: ['P-053', 'P-293'] }, async () => {
     const storage = createMemoryStorage();
     const first = createPage({ ...createAddressBar(urlOf(hub)), storage });
     await first.connect();
@@ -143,7 +143,7 @@ describe('connecting', () => {
     }
   });
 
-  it('shows no name that could deceive', async () => {
+  it('shows no name that could deceive', { tags: ['P-154'] }, async () => {
     const evil = await openHub({ handshake: { clientInfo: { name: `  a\u202Eb\n\u0000c${'x'.repeat(500)}`, version: 7 } } });
     const session = createPage();
     const state = await session.connectManually(evil.entry);
@@ -154,7 +154,7 @@ describe('connecting', () => {
 });
 
 describe('a dial that comes to nothing', () => {
-  it('tells a refusal from a dead port, and tries neither again', async () => {
+  it('tells a refusal from a dead port, and tries neither again', { tags: ['P-053'] }, async () => {
     const hub = await openHub();
     const refused = createPage();
     expect(await refused.connectManually(`wrong&${hub.port}`)).toMatchObject({

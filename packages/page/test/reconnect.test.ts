@@ -28,7 +28,7 @@ describe('a connection that is lost', () => {
     return session;
   };
 
-  it('is dialled again without asking, until the hub is back', async () => {
+  it('is dialled again without asking, until the hub is back', { tags: ['P-053'] }, async () => {
     const hub = await openHub();
     const session = await connect(hub, { consent: () => expect.fail('asked again') });
     const waits: PageState[] = [];
@@ -77,7 +77,7 @@ describe('a connection that is lost', () => {
     [3000, 'refused'],
     [4401, 'refused'],
     [4403, 'refused'],
-  ])('is given up after close code %i', async (code, reason) => {
+  ])('is given up after close code %i', { tags: ['P-053'] }, async (code, reason) => {
     const hub = await openHub();
     const session = await connect(hub);
     (await hub.connection(0)).socket.close(code);
@@ -85,7 +85,7 @@ describe('a connection that is lost', () => {
     expect(hub.dials).toHaveLength(1);
   });
 
-  it('is given up when the hub that came back knows it no more', async () => {
+  it('is given up when the hub that came back knows it no more', { tags: ['P-053'] }, async () => {
     const hub = await openHub();
     const storage = createMemoryStorage();
     const session = await connect(hub, { storage });
@@ -106,7 +106,7 @@ describe('a connection that is lost', () => {
     expect(await session.connect()).toMatchObject({ status: 'connected' });
   });
 
-  it('is tried at once when asked, and never again after a disconnect', async () => {
+  it('is tried at once when asked, and never again after a disconnect', { tags: ['P-053'] }, async () => {
     const hub = await openHub();
     const session = await connect(hub, { reconnect: { firstMs: 3_600_000, maxMs: 3_600_000 }, consent: () => expect.fail('asked again') });
     (await hub.connection(0)).socket.terminate();
@@ -126,7 +126,7 @@ describe('a connection that is lost', () => {
     expect([quick.state, hub.dials.length]).toEqual([{ status: 'disconnected', reason: 'person' }, 4]);
   });
 
-  it('is noticed when nothing comes any more, though the socket looks open', async () => {
+  it('is noticed when nothing comes any more, though the socket looks open', { tags: ['P-293'] }, async () => {
     const hub = await openHub();
     await connect(hub, { quietMs: 50 });
     const first = await hub.connection(0);

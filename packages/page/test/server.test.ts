@@ -100,7 +100,7 @@ describe('what a hub asks of a page', () => {
     expect(() => createNodePage({ tools })).toThrow(fault);
   });
 
-  it('answers a failing tool as a result, and faulty arguments before the tool runs', async () => {
+  it('answers a failing tool as a result, and faulty arguments before the tool runs', { tags: ['P-155'] }, async () => {
     let runs = 0;
     await connect({
       tools: [
@@ -174,7 +174,7 @@ describe('what a hub asks of a page', () => {
     expect(connection.received.some(({ id }) => id === 77)).toBe(false);
   });
 
-  it('ends a call that the person stops, also one that ignores its signal', async () => {
+  it('ends a call that the person stops, also one that ignores its signal', { tags: ['P-054'] }, async () => {
     const session = await connect({ tools: [{ name: 'deaf', run: () => new Promise(() => {}) }] });
     const outcomes: string[] = [];
     session.on('call', (event) => {
@@ -188,7 +188,7 @@ describe('what a hub asks of a page', () => {
     expect(outcomes).toEqual(['stopped']);
   });
 
-  it.each(['is lost', 'is ended by the person'])('aborts what runs when the connection %s', async (how) => {
+  it.each(['is lost', 'is ended by the person'])('aborts what runs when the connection %s', { tags: ['P-054'] }, async (how) => {
     let signal: AbortSignal | undefined;
     const session = await connect({
       tools: [

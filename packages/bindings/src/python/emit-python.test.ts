@@ -61,7 +61,7 @@ it('the manifest has wire names, Python names and warnings', async () => {
   ]);
 });
 
-it('the same tools give the same bytes, also the most hostile', async () => {
+it('the same tools give the same bytes, also the most hostile', { tags: ['P-087'] }, async () => {
   const [one, other] = await Promise.all(
     [1, 2].map(() => emitPython({ servers: hostileServers({ seed: 5, schemas: 50 }), skills: true, hubUrl: undefined })),
   );

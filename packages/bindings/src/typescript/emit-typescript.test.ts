@@ -66,7 +66,7 @@ describe('emitTypeScript', () => {
     expect(files.files.get('mcp/fs.d.ts')).toContain('     * Which file.\n     */\n    path: string');
   });
 
-  it('compiles whatever a server calls its tools, and keeps the names on the wire', async () => {
+  it('compiles whatever a server calls its tools, and keeps the names on the wire', { tags: ['P-086'] }, async () => {
     const names = [
       'class',
       'default',
@@ -126,7 +126,7 @@ describe('emitTypeScript', () => {
     expect(modules.filter((path) => !/^mcp\/\w+\.js$/.test(path))).toEqual([]);
   });
 
-  it('compiles whatever a schema says, and follows no reference outside', async () => {
+  it('compiles whatever a schema says, and follows no reference outside', { tags: ['P-086'] }, async () => {
     const hostile = parseJson(hostileSchemas) as Record<string, unknown>;
     const tools = Object.entries(hostile).flatMap(([name, schema]) => [
       tool(`in_${name}`, schema),
@@ -153,7 +153,7 @@ describe('emitTypeScript', () => {
     expect(files.warnings).toEqual(['The tool "deep" of the server "big" has a part without a type: it is too deep or too large.']);
   });
 
-  it('keeps what a server says inside of comments', async () => {
+  it('keeps what a server says inside of comments', { tags: ['P-086'] }, async () => {
     const texts = [
       '*/ alert(1) /*',
       '/** */',
@@ -175,7 +175,7 @@ describe('emitTypeScript', () => {
     for (const text of files.files.values()) expect(text).not.toMatch(/[\u2028\u202e]/);
   });
 
-  it('gives the same bytes for the same tools, and no others', async () => {
+  it('gives the same bytes for the same tools, and no others', { tags: ['P-087'] }, async () => {
     const tools = [tool('a', { type: 'object', properties: { x: { type: 'number' } } }), tool('b')];
     const [one, other, changed] = await Promise.all([
       emitTypeScript(inputOf({ s: tools })),

@@ -1,3 +1,5 @@
+// @module-tag P-200
+
 import { expect, test } from 'vitest';
 import { parseReport } from './messages.js';
 

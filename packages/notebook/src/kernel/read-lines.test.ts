@@ -1,3 +1,5 @@
+// @module-tag P-200
+
 import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
 import { readLines } from './read-lines.js';

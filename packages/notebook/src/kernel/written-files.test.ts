@@ -1,3 +1,5 @@
+// @module-tag P-457
+
 import { describe, expect, test } from 'vitest';
 import { parseWritten } from './written-files.js';
 

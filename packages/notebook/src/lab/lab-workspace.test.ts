@@ -1,3 +1,5 @@
+// @module-tag P-271
+
 import { afterAll, expect, it } from 'vitest';
 import { LabWorkspace } from './lab-workspace.js';
 

@@ -169,7 +169,7 @@ describe('outputs of a document', () => {
     expect(textOf(document.get('c0').cell.outputs[0])).toBe(text);
   });
 
-  it('are cut with a note beyond the limit of text, and keep the last lines', () => {
+  it('are cut with a note beyond the limit of text, and keep the last lines', { tags: ['P-145'] }, () => {
     const document = createDocument({ metadata: {}, minor: 5, cells: documentOf('a').cells }, { maxStreamBytes: 100 });
     for (let line = 0; line < 10_000; line++) print(document, `line ${line} 😀\n`);
     document.appendOutput('c0', { output_type: 'error', ename: 'E', evalue: 'v', traceback: [] }, { by: bot });
@@ -211,7 +211,7 @@ describe('outputs of a document', () => {
     ]);
   });
 
-  it('are bounded in number, and errors are kept', () => {
+  it('are bounded in number, and errors are kept', { tags: ['P-145'] }, () => {
     const document = createDocument({ metadata: {}, minor: 5, cells: documentOf('a').cells }, { maxOutputs: 3 });
     for (let count = 0; count < 50; count++) print(document, 'x', count % 2 ? 'stdout' : 'stderr');
     document.appendOutput(

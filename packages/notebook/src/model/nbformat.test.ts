@@ -27,7 +27,7 @@ const codeCell = { cell_type: 'code', execution_count: null, id: 'a', metadata: 
 beforeAll(preparePython, pythonTimeoutMs);
 
 describe('parseNotebook and printNotebook, against Python', () => {
-  it('print a file that nbformat wrote byte for byte', async () => {
+  it('print a file that nbformat wrote byte for byte', { tags: ['P-096'] }, async () => {
     const given = fc.sample(anyDiskNotebook, { numRuns: 400, seed }).map((notebook) => JSON.stringify(notebook));
     const written = await pythonRewritten(given);
     for (const text of written) expect(printNotebook(parseNotebook(text).notebook)).toBe(text);
@@ -41,7 +41,7 @@ describe('parseNotebook and printNotebook, against Python', () => {
     expect(written).toContain('12345678901234567890');
   });
 
-  it('print what nbformat would make of any file, with the keys of metadata in the order of the file', async () => {
+  it('print what nbformat would make of any file, with the keys of metadata in the order of the file', { tags: ['P-096'] }, async () => {
     const texts = fc.sample(anyDiskNotebook, { numRuns: 200, seed: seed + 1 }).map((notebook) => JSON.stringify(notebook));
     const printed = texts.map((text) => printNotebook(parseNotebook(text).notebook));
     expect(await pythonRewritten(printed)).toEqual(await pythonRewritten(texts));

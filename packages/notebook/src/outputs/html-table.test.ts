@@ -1,3 +1,5 @@
+// @module-tag P-314
+
 import { describe, expect, it } from 'vitest';
 import { toCompactTable } from './html-table.js';
 

@@ -1,3 +1,5 @@
+// @module-tag P-315
+
 // biome-ignore-all lint/suspicious/noControlCharactersInRegex: they are what is tested.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

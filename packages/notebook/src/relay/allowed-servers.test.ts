@@ -1,3 +1,5 @@
+// @module-tag P-218
+
 import { expect, test } from 'vitest';
 import { parseAllowedServers } from './allowed-servers.js';
 

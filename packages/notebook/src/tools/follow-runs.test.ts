@@ -1,3 +1,5 @@
+// @module-tag P-269
+
 import { afterEach, describe, expect, it } from 'vitest';
 import { type OpenNotebook, openNotebook, whenBusy } from '../../test/support/open-notebook.js';
 
@@ -73,7 +75,7 @@ describe('a run that outlives its call', () => {
     ]);
   });
 
-  it('goes on when its caller is gone, and is interrupted when the caller cancels it', async () => {
+  it('goes on when its caller is gone, and is interrupted when the caller cancels it', { tags: ['P-270'] }, async () => {
     const notebook = open(['wait()\nprint("done")', 'forever()']);
     const leave = new AbortController();
     const busy = whenBusy(notebook.session.kernel);

@@ -1,3 +1,5 @@
+// @module-tag P-271
+
 import { afterEach, describe, expect, it } from 'vitest';
 import { pixel } from '../../test/fixtures/tiny-kernel.js';
 import { type OpenNotebook, openNotebook } from '../../test/support/open-notebook.js';

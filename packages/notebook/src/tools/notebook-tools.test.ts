@@ -123,7 +123,7 @@ describe('the tools', () => {
     ]);
   });
 
-  it('give an error without the terminal codes that the document keeps', async () => {
+  it('give an error without the terminal codes that the document keeps', { tags: ['P-238'] }, async () => {
     const { session, call } = open();
     const coloured = '\x1b[0;31mwrong\x1b[39;49;00m \x1b]8;;file:///a.py\x07line 1\x1b]8;;\x07\x1b[?25h\x1b[K[1] 50%';
     const plain = { ename: 'ValueError', evalue: 'wrong line 1[1] 50%', traceback: ['ValueError: wrong line 1[1] 50%'] };
@@ -204,7 +204,7 @@ describe('the tools', () => {
     await Promise.all(runs);
   });
 
-  it("undo the agent's own last change, and refuse after a person's", async () => {
+  it("undo the agent's own last change, and refuse after a person's", { tags: ['P-103'] }, async () => {
     const notebook = open(['a', 'b']);
     const { session, call } = notebook;
     await call('update_cell', { cellId: 'c0', content: 'x' });
@@ -267,7 +267,7 @@ describe('a tool that cannot do what it is asked', () => {
     expect(await refusalOf(open(['a']), name, args)).toMatchObject({ code: 'bad_arguments', message });
   });
 
-  it('refuses a stale expected_rev with what the cell is now, and leaves it alone', async () => {
+  it('refuses a stale expected_rev with what the cell is now, and leaves it alone', { tags: ['P-102'] }, async () => {
     const notebook = open(['a', 'b']);
     notebook.session.document.update('c0', 'mine', { by: ann });
     for (const [name, more] of [
@@ -291,7 +291,7 @@ describe('a tool that cannot do what it is asked', () => {
     expect(await refusalOf(open(['a']), name, { cellId: 'c', ...more })).toMatchObject({ code: 'unknown_cell', near: ['c0'] });
   });
 
-  it('refuses to write or run while the notebook is read-only, until the person allows it', async () => {
+  it('refuses to write or run while the notebook is read-only, until the person allows it', { tags: ['P-106', 'P-112'] }, async () => {
     const notebook = open(['a'], { readOnly: true });
     const before = notebook.session.document.snapshot();
     const reading = ['get_cells', 'get_notebook_info', 'list_runs'];

@@ -1,3 +1,5 @@
+// @module-tag P-269
+
 import { outputsSince, parseCursor, toCursor } from '@notebridge/kit/output-cursor';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';

@@ -19,7 +19,7 @@ async function windowOn(...sources: string[]) {
 }
 
 describe('steps of a window', () => {
-  it('paste all that a cell keeps, checked as a file is', async () => {
+  it('paste all that a cell keeps, checked as a file is', { tags: ['P-230'] }, async () => {
     const { window, document } = await windowOn();
     const output = { output_type: 'stream', name: 'stdout', text: 'a\n' } as const;
     const image = { 'a.png': { 'image/png': 'aGk=' } };
@@ -49,7 +49,7 @@ describe('steps of a window', () => {
     expect(document.cells).toHaveLength(2);
   });
 
-  it('split: what stands behind the place keeps id and outputs; merge: the first one, without outputs', async () => {
+  it('split: what stands behind the place keeps id and outputs; merge: the first one, without outputs', { tags: ['P-230'] }, async () => {
     const { window, ids, document, sources } = await windowOn('print("a")\nprint("b")', '1');
     const [id = ''] = ids;
     await window.ask({ do: 'run', cellId: id });
@@ -69,7 +69,9 @@ describe('steps of a window', () => {
     expect(sources()).toEqual(['print("a")\nprint("b")', '1']);
   });
 
-  it('changes all sources or none, and takes them back in one step, but nothing that somebody changed since', async () => {
+  it('changes all sources or none, and takes them back in one step, but nothing that somebody changed since', {
+    tags: ['P-230'],
+  }, async () => {
     const { host, window, ids, document, sources } = await windowOn('a', 'b', 'c');
     const revs = () => document.cells.map(({ rev }) => rev);
     const update = (at: number, source: string) => ({ cellId: ids[at] ?? '', source, expectedRev: revs()[at] ?? 0 });
@@ -90,7 +92,7 @@ describe('steps of a window', () => {
     expect(sources()).toEqual(['agent', 'b', 'c']);
   });
 
-  it('run in their order up to the first that fails, and leave alone what others have queued', async () => {
+  it('run in their order up to the first that fails, and leave alone what others have queued', { tags: ['P-231'] }, async () => {
     const { host, kernel, window, ids, document } = await windowOn('wait()', '1/0', 'print("c")', 'print("d")');
     const ran = window.ask({ do: 'runAll', to: ids[2] ?? '' });
     await expect.poll(() => host.session.queued.length).toBe(2);
@@ -164,7 +166,7 @@ describe('notebooks of the folder', () => {
     await expect.poll(() => second.closed?.code).toBe(1001);
   });
 
-  it('are those of this folder alone', async () => {
+  it('are those of this folder alone', { tags: ['P-232'] }, async () => {
     const outside = await temporaryFolder();
     const empty = '{"cells":[],"metadata":{},"nbformat":4,"nbformat_minor":5}';
     await writeFile(join(outside, 'secret.ipynb'), empty);

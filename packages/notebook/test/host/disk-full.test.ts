@@ -1,3 +1,5 @@
+// @module-tag P-097
+
 import { execFile } from 'node:child_process';
 import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -43,7 +45,9 @@ describe('a full disk', () => {
     await store.close();
   });
 
-  it('is told to the agent that changes the notebook, and to who asks what the notebook is, as long as it is full', async ({ skip }) => {
+  it('is told to the agent that changes the notebook, and to who asks what the notebook is, as long as it is full', {
+    tags: ['P-334'],
+  }, async ({ skip }) => {
     const folder = await smallDisk();
     if (folder === undefined) return skip('Only root may mount a small disk.');
     const host = await startHost({ file: join(folder, 'a.ipynb') });

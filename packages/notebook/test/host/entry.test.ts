@@ -1,3 +1,5 @@
+// @module-tag P-197
+
 import { codeLifeMs, EntryCodes } from '@notebridge/kit/entry-codes';
 import { describe, expect, it } from 'vitest';
 import { startHost } from './support/hosts.js';

@@ -1,3 +1,5 @@
+// @module-tag P-099
+
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -162,7 +164,7 @@ describe('with unsaved changes here', () => {
     expect(await readFile(store.path, 'utf8')).toContain('mine');
   });
 
-  it('keeps both versions when it is closed in a conflict', async () => {
+  it('keeps both versions when it is closed in a conflict', { tags: ['P-100'] }, async () => {
     const store = await openLetters({ timing: slow });
     store.document.update('a', 'a = "mine"', { by: ann });
     await editWithPython(store.path, { do: 'update', id: 'a', source: 'a = "theirs"' });
@@ -221,7 +223,7 @@ describe('a file that is gone', () => {
     expect(sourceOf(store, 'a')).toBe('a = 1');
   });
 
-  it('with its folder is rescued when the host closes', async () => {
+  it('with its folder is rescued when the host closes', { tags: ['P-100'] }, async () => {
     const folder = join(await temporaryFolder(), 'sub');
     await mkdir(folder);
     const store = await openStore({ path: join(folder, 'a.ipynb') });

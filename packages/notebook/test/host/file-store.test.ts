@@ -27,7 +27,7 @@ describe('opening', () => {
     expect(await readdir(folder)).toEqual(['new.ipynb']);
   });
 
-  it('leaves a file as it is, to the letter, until something changes', async () => {
+  it('leaves a file as it is, to the letter, until something changes', { tags: ['P-096'] }, async () => {
     const path = join(await temporaryFolder(), 'old.ipynb');
     const text = '{"nbformat": 4, "nbformat_minor": 4, "metadata": {}, "cells": [{"cell_type":"raw","metadata":{},"source":"a"}]}';
     await writeFile(path, text);
@@ -44,7 +44,7 @@ describe('opening', () => {
     ['version 3', '{"nbformat": 3, "nbformat_minor": 0, "metadata": {}, "worksheets": []}', 'bad_notebook', 'only 4 is read'],
     ['what nbformat refuses', minimal('[\n  {"cell_type": "code"}\n ]'), 'bad_notebook', 'line 3: cells[0]'],
     ['what is not UTF-8', Buffer.from([0x7b, 0xff, 0x7d]), 'bad_notebook', 'not UTF-8'],
-  ])('refuses %s with the place, and does not touch it', async (_, content, code, place) => {
+  ])('refuses %s with the place, and does not touch it', { tags: ['P-098'] }, async (_, content, code, place) => {
     const folder = await temporaryFolder();
     const path = join(folder, 'bad.ipynb');
     await writeFile(path, content);
@@ -130,7 +130,7 @@ describe('saving', () => {
     expect(await readCells(join(folder, 'real.ipynb'))).toHaveLength(1);
   });
 
-  it('reads no other notebook by a link that was put in its place, and replaces it by none', async () => {
+  it('reads no other notebook by a link that was put in its place, and replaces it by none', { tags: ['P-243'] }, async () => {
     const folder = await temporaryFolder();
     const secret = join(await temporaryFolder(), 'secret.ipynb');
     await writeFile(secret, minimal('[\n  {"cell_type": "raw", "id": "a", "metadata": {}, "source": "the secret"}\n ]'));
@@ -184,7 +184,7 @@ describe('saving', () => {
 });
 
 describe('the lock', () => {
-  it('names who has the file open, also by another path', async () => {
+  it('names who has the file open, also by another path', { tags: ['P-101'] }, async () => {
     const folder = await temporaryFolder();
     const store = await openStore({ path: join(folder, 'a.ipynb') });
     await symlink('a.ipynb', join(folder, 'b.ipynb'));
@@ -197,7 +197,7 @@ describe('the lock', () => {
     await openStore({ path: join(folder, 'b.ipynb') });
   });
 
-  it('of another process names it, until that one is killed', async () => {
+  it('of another process names it, until that one is killed', { tags: ['P-101'] }, async () => {
     const path = join(await temporaryFolder(), 'a.ipynb');
     const child = startProgram(process.execPath, [await bundle('./edit-and-save.ts'), path]);
     await new Promise<void>((resolve) => onLine(child, () => resolve()));
@@ -220,7 +220,7 @@ describe('the lock', () => {
     ['a process that is gone', { pid: 2 ** 22 + 1, processStart: '1' }],
     ['a process whose number another one has now', { pid: process.pid, processStart: '1' }],
     ['nobody that can be read', undefined],
-  ])('of %s is taken over', async (_, holder) => {
+  ])('of %s is taken over', { tags: ['P-101'] }, async (_, holder) => {
     const path = join(await temporaryFolder(), 'a.ipynb');
     const { hostname } = await import('node:os');
     const text = holder ? JSON.stringify({ ...holder, machine: hostname(), since: 'x', nonce: 'y' }) : 'garbage';

@@ -1,3 +1,5 @@
+// @module-tag P-185
+
 import { once } from 'node:events';
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
@@ -26,7 +28,7 @@ describe('a socket', () => {
     ['another path', { path: '/viewer/' }, 404],
     ['a rebound host', { headers: { host: 'evil.example' } }, 403],
     ['two Authorization headers', { headers: { authorization: ['Bearer a', 'Bearer b'] as unknown as string } }, 400],
-  ])('with %s is refused', async (_, options, status) => {
+  ])('with %s is refused', { tags: ['P-120'] }, async (_, options, status) => {
     const host = await startHost();
     expect(await refusalOf(host.url, options)).toMatchObject({ status });
     expect(host.openWindows).toBe(0);
@@ -40,7 +42,7 @@ describe('a socket', () => {
     expect(await refusalOf(host.url, { address: '127.0.0.1', origin: `http://localhost:${port}` })).toMatchObject({ status: 403 });
   });
 
-  it('with a wrong token never learns the right one, and slows down nobody who has it', async () => {
+  it('with a wrong token never learns the right one, and slows down nobody who has it', { tags: ['P-120'] }, async () => {
     const { url } = await startHost();
     // After so many the next one waits for as long as any does.
     const refusals = await Promise.all(Array.from({ length: 8 }, () => refusalOf(url, { token: 'wrong' })));
@@ -185,7 +187,7 @@ describe('plain HTTP', () => {
     return { host, origin: new URL(host.url).origin, folder };
   }
 
-  it('serves the UI, with everything forbidden that it does not need', async () => {
+  it('serves the UI, with everything forbidden that it does not need', { tags: ['P-120'] }, async () => {
     const { origin } = await startWithUi();
     const page = await fetch(`${origin}/`);
     const nonce = /nonce="([^"]{20,})"/.exec(await page.text())?.[1];
@@ -232,7 +234,7 @@ describe('plain HTTP', () => {
     expect(await rawStatus(host.port, `GET /${path} HTTP/1.1\r\nHost: localhost:${host.port}\r\nConnection: close\r\n\r\n`)).toBe(404);
   });
 
-  it('refuses foreign hosts, other sites, and everything but reading', async () => {
+  it('refuses foreign hosts, other sites, and everything but reading', { tags: ['P-115'] }, async () => {
     const { host, origin } = await startWithUi();
     expect(await rawStatus(host.port, 'GET / HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n')).toBe(403);
     const twice = `GET / HTTP/1.1\r\nHost: localhost:${host.port}\r\nHost: evil.example\r\nConnection: close\r\n\r\n`;

@@ -1,3 +1,5 @@
+// @module-tag P-234
+
 import { execFileSync } from 'node:child_process';
 import { mkdir, readFile, rename, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

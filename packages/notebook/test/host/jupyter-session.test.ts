@@ -1,3 +1,5 @@
+// @module-tag P-208
+
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type JupyterHarness, openJupyterHarness } from '../kernel/support/jupyter-harness.js';
 import { callTool, startHost } from './support/hosts.js';

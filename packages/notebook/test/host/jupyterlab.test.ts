@@ -1,12 +1,16 @@
+// @module-tag deep
+// @module-tag P-099
+
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { drivesBrowser } from '../../../../scripts/drives-browser.mjs';
+import { drivesBrowser } from '../../../../scripts/tests/drives-browser.mjs';
+import { findChromium } from '../../../../scripts/tests/installed-chromium.mjs';
+import { openChromium } from '../../../../scripts/tests/open-chromium.mjs';
 import { createNodeKernel } from '../../src/kernel/node-kernel.js';
 import { type BuiltKernel, buildKernel } from '../kernel/support/built-kernel.js';
 import { kernelReady } from '../lab/support/kernel-ready.js';
-import { findChromium } from '../ui/support/browser.js';
 import { temporaryFolder } from './support/folder.js';
 import { callTool, startHost } from './support/hosts.js';
 import { installTimeoutMs, prepareJupyterLab, startJupyterLab } from './support/jupyterlab.js';
@@ -22,10 +26,7 @@ let browser: Browser | undefined;
 beforeAll(async () => {
   if (findChromium() === undefined) return;
   [built] = await Promise.all([buildKernel(), prepareJupyterLab()]);
-  browser = await chromium.launch({
-    executablePath: findChromium() ?? '',
-    args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1'],
-  });
+  browser = await openChromium();
 }, installTimeoutMs);
 afterAll(async () => {
   await browser?.close();

@@ -1,3 +1,6 @@
+// @module-tag deep
+// @module-tag P-097
+
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';

@@ -38,7 +38,7 @@ describe('a host', () => {
     });
   });
 
-  it('closed, has saved, ended its kernel and freed port and lock; twice is harmless', async () => {
+  it('closed, has saved, ended its kernel and freed port and lock; twice is harmless', { tags: ['P-113'] }, async () => {
     const folder = await temporaryFolder();
     const kernel = new TinyKernel();
     const host = await startHost({ file: join(folder, 'a.ipynb'), kernel, timing: { quietMs: 100_000 } });
@@ -56,7 +56,7 @@ describe('a host', () => {
     await expect(host.start()).rejects.toMatchObject({ code: 'not_started' });
   });
 
-  it('closed while a cell runs for ever, keeps what it has printed', async () => {
+  it('closed while a cell runs for ever, keeps what it has printed', { tags: ['P-161'] }, async () => {
     const path = join(await temporaryFolder(), 'a.ipynb');
     const host = await startHost({ file: path });
     const ran = callTool(host, 'run_code', { code: 'print("so far")\nforever()' });
@@ -87,7 +87,7 @@ describe('a host', () => {
     expect(await readdir(folder)).toEqual(['a.ipynb']);
   });
 
-  it('listens on both loopback addresses, and on no other', async () => {
+  it('listens on both loopback addresses, and on no other', { tags: ['P-114'] }, async () => {
     const { port } = await startHost();
     await reach(port, '127.0.0.1');
     await reach(port, '::1');
@@ -98,7 +98,7 @@ describe('a host', () => {
     if (outside) await expect(reach(port, outside.address)).rejects.toMatchObject({ code: 'ECONNREFUSED' });
   });
 
-  it('read-only lets agents look only, and persons do as they like', async () => {
+  it('read-only lets agents look only, and persons do as they like', { tags: ['P-112'] }, async () => {
     const host = await startHost({ readOnly: true });
     const window = await openWindow(host.url);
     expect(window.hello?.readOnly).toBe(true);

@@ -1,3 +1,5 @@
+// @module-tag P-236
+
 import { chmod, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

@@ -13,7 +13,7 @@ async function insert(window: TestWindow, source: string, index = 0): Promise<st
 }
 
 describe('two windows', () => {
-  it('and the host agree after hundreds of edits from all sides', async () => {
+  it('and the host agree after hundreds of edits from all sides', { tags: ['P-105'] }, async () => {
     const host = await startHost();
     const windows = [await openWindow(host.url), await openWindow(host.url)];
     const random = createRandom(7);

@@ -1,3 +1,5 @@
+// @module-tag deep
+
 /** The notebook's folder as code in Pyodide has it: a real kernel, in the sandbox where one works, and a real folder. */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';

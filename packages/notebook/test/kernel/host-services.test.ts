@@ -1,3 +1,5 @@
+// @module-tag P-260
+
 /** The host's end of what code asks for, against a worker that lies: no kernel, since none of ours would. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';

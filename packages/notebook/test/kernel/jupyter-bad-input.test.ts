@@ -1,3 +1,5 @@
+// @module-tag deep
+
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -49,7 +51,7 @@ describe('a kernel of Jupyter that is not as it should be', { timeout: 2 * start
     process.env.JUPYTER_PATH = join(folder, 'jupyter');
   };
 
-  test('a Python without ipykernel, or jupyter_client, is answered with the exact command', async () => {
+  test('a Python without ipykernel, or jupyter_client, is answered with the exact command', { tags: ['P-206'] }, async () => {
     const noKernel = pythonWithout('ipykernel');
     expect(await failure({ python: noKernel })).toContain(`Install it: "${noKernel}" -m pip install ipykernel`);
     const noClient = pythonWithout('jupyter_client', 'ipykernel');
@@ -69,7 +71,7 @@ describe('a kernel of Jupyter that is not as it should be', { timeout: 2 * start
     expect(await failure({ python: '/bin/echo' })).toMatch(/not a frame|ended with code 0/);
   });
 
-  test('kernels that are not there, cannot be run, or die or hang at start', async () => {
+  test('kernels that are not there, cannot be run, or die or hang at start', { tags: ['P-206'] }, async () => {
     expect(await failure({ kernelName: 'nosuch' })).toMatch(/there is no kernel "nosuch".*There are: .*python3/);
     specified('absent', { argv: ['/nonexistent/program', '{connection_file}'] });
     expect(await failure({ kernelName: 'absent' })).toMatch(/"\/nonexistent\/program" cannot be run: No such file/);
@@ -87,7 +89,7 @@ describe('a kernel of Jupyter that is not as it should be', { timeout: 2 * start
     for (const each of old) expect(await failure({ python: each }), each).toMatch(/is Python [\d.]+, and 3.8 is the oldest that works/);
   });
 
-  test('100 MB of lines neither fill our memory nor hang, with a host that is slow', async () => {
+  test('100 MB of lines neither fill our memory nor hang, with a host that is slow', { tags: ['P-207'] }, async () => {
     const harness = await openJupyterHarness({ python });
     const before = process.memoryUsage().rss;
     let characters = 0;

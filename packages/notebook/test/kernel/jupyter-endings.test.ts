@@ -1,3 +1,5 @@
+// @module-tag P-207
+
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';

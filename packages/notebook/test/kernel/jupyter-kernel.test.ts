@@ -1,3 +1,5 @@
+// @module-tag P-205
+
 import { describe } from 'vitest';
 import { describeKernel } from './kernel-behaviour.js';
 import { openJupyterHarness } from './support/jupyter-harness.js';

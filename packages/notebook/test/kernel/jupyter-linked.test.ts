@@ -1,3 +1,5 @@
+// @module-tag P-267
+
 /** An environment whose folder or Python is a link elsewhere: in the sandbox it is what it is without. */
 import { copyFileSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,3 +1,5 @@
+// @module-tag deep
+
 /** A kernel of Jupyter with its helper in the sandbox of the operating system: it does what it does without, and gets nothing else. */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -62,17 +64,17 @@ describe.skipIf(missing !== undefined)('in the sandbox', { timeout: 180_000 }, (
     expect(textOf(await run('import os; os.path.exists("/tmp/kept")'))).toBe('False');
   });
 
-  test('a fork bomb ends the kernel, which says why, and the next one works', async () => {
+  test('a fork bomb ends the kernel, which says why, and the next one works', { tags: ['P-216'], timeout: 180_000 }, async () => {
     await expect(run('import os, time\nfor _ in range(11): os.fork()\ntime.sleep(60)')).rejects.toMatchObject({
       code: 'kernel_died',
       message: expect.stringMatching(/it had \d+ processes, of 512 at most/),
     });
     await harness.kernel.restart();
     expect(textOf(await run('1 + 1'))).toBe('2');
-  }, 180_000);
+  });
 });
 
-test('files are refused where there is no sandbox that would keep it', async () => {
+test('files are refused where there is no sandbox that would keep it', { tags: ['P-217'] }, async () => {
   const harness = await openJupyterHarness({ sandbox: 'off', files: 'ro' });
   try {
     await expect(harness.kernel.start()).rejects.toThrow(/"--files ro" needs the sandbox of the operating system, and it was switched off/);
@@ -108,6 +110,7 @@ test.skipIf(missing !== undefined)(
 
 test.skipIf(missing !== undefined)(
   'code reaches the servers that were allowed, by the relay, and no other',
+  { tags: ['P-218'], timeout: 60_000 },
   async () => {
     let asked = 0;
     const server = createServer((request, response) => {
@@ -139,5 +142,4 @@ test.skipIf(missing !== undefined)(
       await new Promise((resolve) => server.close(resolve));
     }
   },
-  60_000,
 );

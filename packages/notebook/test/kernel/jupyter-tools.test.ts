@@ -1,3 +1,5 @@
+// @module-tag P-209
+
 import { Listeners } from '@notebridge/kit/listeners';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { emitPython } from '../../../bindings/src/python/emit-python.js';
@@ -94,7 +96,9 @@ describe('tools of the host in a kernel of Jupyter', { timeout: 2 * startMs }, (
     expect(result).toBe("['end', [1, 2, 3]]");
   });
 
-  test('whoever has the cell run can be asked in its calls; nobody by what an earlier cell, or a thread, has left behind', async () => {
+  test('whoever has the cell run can be asked in its calls; nobody by what an earlier cell, or a thread, has left behind', {
+    tags: ['P-374'],
+  }, async () => {
     const asker: CodeAsker = { can: { roots: {} }, ask: async () => ({ roots: [] }) };
     const execute = (...lines: string[]) => harness.kernel.execute(lines.join('\n'), { onOutput: () => {}, asker });
     const askers = () => tools.calls.splice(0).map((call) => call.asker);

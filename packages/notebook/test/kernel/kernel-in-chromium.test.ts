@@ -1,6 +1,8 @@
+// @module-tag deep
+
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { drivesBrowser } from '../../../../scripts/drives-browser.mjs';
-import { findChromium } from '../../../notebridge/test/fixtures/colab-page/chromium.js';
+import { drivesBrowser } from '../../../../scripts/tests/drives-browser.mjs';
+import { findChromium } from '../../../../scripts/tests/installed-chromium.mjs';
 import { describeKernel } from './kernel-behaviour.js';
 import { describePyodide } from './pyodide-behaviour.js';
 import { type BrowserHarness, openBrowserHarness } from './support/browser-harness.js';

@@ -1,3 +1,7 @@
+// @module-tag P-104
+// @module-tag P-205
+// @module-tag P-219
+
 import { describe, expect, test } from 'vitest';
 import { describeKernel } from './kernel-behaviour.js';
 import { describePyodide } from './pyodide-behaviour.js';

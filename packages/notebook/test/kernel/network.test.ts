@@ -1,3 +1,5 @@
+// @module-tag P-262
+
 /** What code in Pyodide fetches goes through the host: real servers, whose names are looked up as each test says. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';

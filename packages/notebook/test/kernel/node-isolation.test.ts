@@ -1,3 +1,6 @@
+// @module-tag P-121
+// @module-tag P-190
+
 /**
  * Python in Node against the machine it runs on: first as Python, with all layers; then as if it had got hold of JavaScript in its
  * thread, without the sandbox of the operating system, whose own tests are in ../sandbox.

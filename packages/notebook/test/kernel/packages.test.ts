@@ -1,3 +1,5 @@
+// @module-tag P-263
+
 /** `%pip` in Pyodide: real wheels from an index on loopback, by way of the host. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { KernelHarness } from './support/kernel-harness.js';

@@ -130,7 +130,7 @@ controller.abort();
     expect((await run(source)).result).toBe('["AbortError","i","é🎈",true,true]');
   });
 
-  test('what nobody awaits is told when it fails, and waited for a while', async () => {
+  test('what nobody awaits is told when it fails, and waited for a while', { tags: ['P-479'] }, async () => {
     tools.answer = async () => 'done';
     const { stderr, result, stdout } = await run(`(async () => { throw new Error("of a call") })();
 [1].forEach(async () => { throw new Error("of forEach") });
@@ -141,7 +141,7 @@ ${call('{}')}.then((text) => console.log(text));
     expect([result, stdout]).toEqual(['"end"', 'done\n']);
   });
 
-  test('a promise that nothing settles is an error, not a wait', async () => {
+  test('a promise that nothing settles is an error, not a wait', { tags: ['P-479'] }, async () => {
     const { status, error } = await run('await new Promise(() => {})');
     expect([status, error?.evalue]).toEqual(['error', expect.stringContaining('nothing settles')]);
   });
@@ -159,7 +159,7 @@ const all = await Promise.all(["1", "2"].map((body) => $notebridge.call("s", "t"
     expect(tools.calls).toMatchObject([{ server: 's', tool: 't', body: '1' }, { body: '2' }]);
   });
 
-  test('calls that nobody awaits are cancelled at the end', { timeout: slow }, async () => {
+  test('calls that nobody awaits are cancelled at the end', { timeout: slow, tags: ['P-479'] }, async () => {
     tools.answer = until;
     const { stderr, result } = await run(`${call('{}')}; 1`);
     expect([result, stderr]).toEqual(['1', expect.stringContaining('1 tool calls that the code did not await')]);
@@ -181,7 +181,7 @@ const all = await Promise.all(["1", "2"].map((body) => $notebridge.call("s", "t"
       ['a proxy that is shown', 'new Proxy({}, { ownKeys() { for (;;); } })'],
       ['generators', 'function* f() { for (;;) yield 1 }\n[...f()].length'],
       ['sorting', 'for (;;) [3, 1, 2].sort(() => { for (;;); })'],
-    ])('ends %s, and variables stay', { timeout: slow }, async (_, source) => {
+    ])('ends %s, and variables stay', { timeout: slow, tags: ['P-478'] }, async (_, source) => {
       await run('var kept = "kept"; var caught = false');
       const { status, error } = await run(source, soon());
       expect([status, error?.ename]).toEqual(['interrupted', 'Interrupted']);
@@ -204,7 +204,7 @@ for (;;) { try { await ${call('{}')} } catch {} went.push(1); }`;
       expect(tools.calls).toHaveLength(1);
     });
 
-    test('that code survives restarts it, and says so', { timeout: slow }, async () => {
+    test('that code survives restarts it, and says so', { timeout: slow, tags: ['P-478'] }, async () => {
       const inner = 'let said = false;\nasync function inner() { if (!said) { said = true; console.log("on"); } for (;;); }';
       const source = `${inner}\nfor (;;) { try { await inner() } catch {} }`;
       const { status, error } = await interruptWhen({ kernel }, source, ({ length }) => length > 0);
@@ -218,7 +218,7 @@ for (;;) { try { await ${call('{}')} } catch {} went.push(1); }`;
     expect((await run('1 + 1')).result).toBe('2');
   });
 
-  test('100 MB of output come as fast as they are taken, and an interrupt ends them', { timeout: slow }, async () => {
+  test('100 MB of output come as fast as they are taken, and an interrupt ends them', { timeout: slow, tags: ['P-478'] }, async () => {
     const measured = await measure(kernel, 'for (let i = 0; i < 1000; i++) console.log("x".repeat(100_000))');
     expect(measured).toMatchObject({ status: 'ok', characters: 100_001_000 });
     expect(measured.longest).toBeLessThan(200_000);
@@ -226,7 +226,7 @@ for (;;) { try { await ${call('{}')} } catch {} went.push(1); }`;
     expect(endless.status).toBe('interrupted');
   });
 
-  test('memory and stack have an end that code can catch', { timeout: slow }, async () => {
+  test('memory and stack have an end that code can catch', { timeout: slow, tags: ['P-478'] }, async () => {
     for (const source of [
       'new Uint8Array(1e9)',
       '"x".repeat(2 ** 29)',

@@ -1,3 +1,5 @@
+// @module-tag P-191
+
 /** Walks all of JavaScript that Python can reach, and looks for what belongs to the host. */
 import { copyFileSync, cpSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,3 +1,5 @@
+// @module-tag P-191
+
 /**
  * The way out of Python by which code once ran in the process that started the kernel, step by step, with the runtime layer
  * alone. The victim here is a process of the test's own.

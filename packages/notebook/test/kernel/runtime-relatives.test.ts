@@ -1,3 +1,5 @@
+// @module-tag P-191
+
 /** The family of the ways out of Python's JavaScript, with the runtime layer alone, and again without it as the control. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { definitions, hostileCells } from './support/hostile-cells.js';

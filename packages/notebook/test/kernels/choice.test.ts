@@ -1,3 +1,5 @@
+// @module-tag P-212
+
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -121,7 +123,7 @@ describe('auto', { timeout }, () => {
       expect((await choose({ kernelspec, language_info: 3 })).kernel.id).toBe(join(home, 'bin', 'python3'));
   });
 
-  it('runs nothing of a hostile repository', async () => {
+  it('runs nothing of a hostile repository', { tags: ['P-210'] }, async () => {
     const { home, project, choose } = await setUp();
     const mark = makeHostileRepository(project);
     writeFileSync(join(project, 'environment.yml'), 'name: ../../.venv\n');

@@ -1,3 +1,6 @@
+// @module-tag deep
+// @module-tag P-217
+
 /** `--files` and `--allow-net`: what code may reach is kept by a sandbox, or the kernel is refused; an option is never ignored. */
 import { writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -60,6 +63,7 @@ describe('Pyodide', () => {
     { by: 'a person', isAttended: true, files: 'none', expected: 'none' },
   ] as const)(
     'opened by $by with --files $files has the folder as $expected, and says so',
+    { tags: ['P-261'], timeout: 60_000 },
     async ({ isAttended, files, expected }) => {
       const started = await open({ files, kernels: { wanted: 'pyodide', isAttended } });
       await started.start();
@@ -68,7 +72,6 @@ describe('Pyodide', () => {
       const info = await started.callTool('get_notebook_info', {});
       expect(JSON.stringify(info)).toContain(isolation);
     },
-    60_000,
   );
 
   test('that a person chooses in a window, or opens there, has it too', async () => {

@@ -1,3 +1,5 @@
+// @module-tag P-213
+
 import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -121,7 +123,7 @@ describe('an environment of the notebook’s folder', { timeout }, () => {
 });
 
 describe('a hostile repository', { timeout }, () => {
-  it('has nothing of its own run by looking, wherever its files lie', async () => {
+  it('has nothing of its own run by looking, wherever its files lie', { tags: ['P-210'] }, async () => {
     const project = temporaryProject();
     const mark = makeHostileRepository(project);
     const env = { ...process.env, HOME: join(project, 'no-home'), PATH: `${dirname(await sciencePython())}:${process.env.PATH}` };
@@ -142,7 +144,7 @@ describe('a hostile repository', { timeout }, () => {
     expect(existsSync(mark)).toBe(false);
   });
 
-  it('is not run either where its folder stands first on PATH', async () => {
+  it('is not run either where its folder stands first on PATH', { tags: ['P-210'] }, async () => {
     const project = temporaryProject();
     const mark = makeHostileRepository(project);
     const home = temporaryProject();
@@ -245,7 +247,7 @@ describe('kernelspecs', { timeout }, () => {
 
 it.skipIf(process.platform === 'win32')(
   'a folder like /tmp, where all may write, has no environment of its own, whoever it belongs to',
-  { timeout },
+  { timeout, tags: ['P-249'] },
   async () => {
     const project = temporaryProject();
     await makeVenv(join(project, '.venv'), { ipykernel: true });

@@ -1,3 +1,5 @@
+// @module-tag P-210
+
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,3 +1,5 @@
+// @module-tag P-214
+
 import { describe, expect, it } from 'vitest';
 import type { KernelState } from '../../src/kernel/kernel.js';
 import { SwitchableKernel } from '../../src/kernels/switchable-kernel.js';

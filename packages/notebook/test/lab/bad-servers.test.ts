@@ -1,3 +1,6 @@
+// @module-tag deep
+// @module-tag P-222
+
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished } from 'vitest';

@@ -1,3 +1,5 @@
+// @module-tag P-248
+
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,3 +1,5 @@
+// @module-tag deep
+
 import { writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { KernelChannel } from '../../src/lab/kernel-channel.js';

@@ -1,11 +1,14 @@
+// @module-tag deep
+
 import { writeFile } from 'node:fs/promises';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
-import { drivesBrowser } from '../../../../scripts/drives-browser.mjs';
+import { drivesBrowser } from '../../../../scripts/tests/drives-browser.mjs';
+import { openChromium } from '../../../../scripts/tests/open-chromium.mjs';
 import { Agent } from './support/agent.js';
 import { codeCell, installTimeoutMs, TestLab, textCell } from './support/jupyter.js';
 import { until } from './support/patient-until.js';
-import { hasBrowser, launchBrowser, Person, withoutBrowser } from './support/person.js';
+import { hasBrowser, Person, withoutBrowser } from './support/person.js';
 
 const timeout = 400_000;
 let lab: TestLab;
@@ -14,7 +17,7 @@ let person: Person;
 
 beforeAll(async () => {
   if (!hasBrowser) return;
-  [lab, browser] = await Promise.all([TestLab.start(), launchBrowser()]);
+  [lab, browser] = await Promise.all([TestLab.start(), openChromium()]);
   person = await Person.open(browser, lab);
 }, installTimeoutMs);
 afterAll(async () => {
@@ -31,9 +34,11 @@ async function together(file: string, cells: readonly object[]): Promise<Agent> 
   return agent;
 }
 
-it('#96, #146: edits of both sides are there at once, with the same cell ids, and in the file', { ...drivesBrowser, timeout }, async ({
-  skip,
-}) => {
+it('#96, #146: edits of both sides are there at once, with the same cell ids, and in the file', {
+  ...drivesBrowser,
+  timeout,
+  tags: ['P-220'],
+}, async ({ skip }) => {
   skip(!hasBrowser, withoutBrowser);
   const agent = await together('both.ipynb', [codeCell('one', 'a = 1'), textCell('two', 'Text.'), codeCell('three', 'c = 3')]);
   await person.hasCells(3);
@@ -77,7 +82,7 @@ it('an edit that is based on an old state is refused, and shows what the person 
   expect(await person.sources()).toEqual(['a = 10']);
 });
 
-it('the undo of each takes back what is theirs, and nothing else', { ...drivesBrowser, timeout }, async ({ skip }) => {
+it('the undo of each takes back what is theirs, and nothing else', { ...drivesBrowser, timeout, tags: ['P-221'] }, async ({ skip }) => {
   skip(!hasBrowser, withoutBrowser);
   const agent = await together('undo.ipynb', [codeCell('one', 'a = 1'), codeCell('two', 'b = 1')]);
   await person.hasCells(2);

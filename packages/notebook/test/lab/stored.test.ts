@@ -1,16 +1,20 @@
+// @module-tag deep
+// @module-tag P-223
+
 import { rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
-import { drivesBrowser } from '../../../../scripts/drives-browser.mjs';
+import { drivesBrowser } from '../../../../scripts/tests/drives-browser.mjs';
+import { openChromium } from '../../../../scripts/tests/open-chromium.mjs';
 import { JupyterServer } from '../../src/lab/jupyter-server.js';
 import { findKernelSession } from '../../src/lab/kernel-sessions.js';
 import { Agent } from './support/agent.js';
 import { codeCell, installTimeoutMs, TestLab } from './support/jupyter.js';
 import { until } from './support/patient-until.js';
-import { hasBrowser, launchBrowser, Person, withoutBrowser } from './support/person.js';
+import { hasBrowser, Person, withoutBrowser } from './support/person.js';
 
 const timeout = 400_000;
 let lab: TestLab;
@@ -18,7 +22,7 @@ let browser: Browser | undefined;
 
 beforeAll(async () => {
   lab = await TestLab.start({ kind: 'alone' });
-  if (hasBrowser) browser = await launchBrowser();
+  if (hasBrowser) browser = await openChromium();
 }, installTimeoutMs);
 afterAll(async () => {
   await browser?.close();

@@ -1,11 +1,14 @@
+// @module-tag deep
+
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
-import { drivesBrowser } from '../../../../scripts/drives-browser.mjs';
+import { drivesBrowser } from '../../../../scripts/tests/drives-browser.mjs';
+import { openChromium } from '../../../../scripts/tests/open-chromium.mjs';
 import { LabWorkspace } from '../../src/lab/lab-workspace.js';
 import { Agent, type Answer } from './support/agent.js';
 import { codeCell, installTimeoutMs, TestLab } from './support/jupyter.js';
 import { until } from './support/patient-until.js';
-import { hasBrowser, launchBrowser, Person, withoutBrowser } from './support/person.js';
+import { hasBrowser, Person, withoutBrowser } from './support/person.js';
 
 // Each is named by the thread of datalayer/jupyter-mcp-server in which its users ask for it. #96 and #146 are in live.test.ts.
 const timeout = 400_000;
@@ -26,7 +29,7 @@ interface Followed {
 
 beforeAll(async () => {
   if (!hasBrowser) return;
-  [lab, browser] = await Promise.all([TestLab.start(), launchBrowser()]);
+  [lab, browser] = await Promise.all([TestLab.start(), openChromium()]);
   await lab.write('long.ipynb', [codeCell('one', '')]);
   patient = await Agent.open(lab.server, 'long.ipynb');
   // It runs beside the other tests, in a notebook of its own.
@@ -40,7 +43,11 @@ afterAll(async () => {
   await lab?.close();
 });
 
-it('#256, #446, #447: two agents in two notebooks never meet, whoever switches when', { ...drivesBrowser, timeout }, async ({ skip }) => {
+it('#256, #446, #447: two agents in two notebooks never meet, whoever switches when', {
+  ...drivesBrowser,
+  timeout,
+  tags: ['P-224'],
+}, async ({ skip }) => {
   skip(!hasBrowser, withoutBrowser);
   for (const name of ['a', 'b', 'c']) await lab.write(`${name}.ipynb`, [codeCell('one', `# ${name}`)]);
   const workspace = new LabWorkspace({ target: { baseUrl: lab.baseUrl, token: lab.token } });
@@ -142,7 +149,7 @@ it('#298: a cell of more than three minutes is followed piece by piece, while ot
   expect(pieces.join('')).toBe(Array.from({ length: longCellSeconds }, (_, second) => `${second}\n`).join(''));
 });
 
-it('a cell that takes longer than a call is followed, and ended', { ...drivesBrowser, timeout }, async ({ skip }) => {
+it('a cell that takes longer than a call is followed, and ended', { ...drivesBrowser, timeout, tags: ['P-269'] }, async ({ skip }) => {
   skip(!hasBrowser, withoutBrowser);
   await lab.write('endless.ipynb', [codeCell('one', 'import time\nprint("begun")\nwhile True: time.sleep(0.1)')]);
   const agent = await Agent.open(lab.server, 'endless.ipynb');

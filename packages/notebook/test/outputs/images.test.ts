@@ -80,7 +80,7 @@ async function show(outputs: readonly Output[], options = {}) {
 }
 
 describe('images of an answer', () => {
-  it('are scaled to the size of a block, whole, and say from what', async () => {
+  it('are scaled to the size of a block, whole, and say from what', { tags: ['P-311'] }, async () => {
     const large = await plot(2000, 1500);
     expect(large.length).toBeGreaterThan(4_000_000);
     const { notes, blocks } = await show([shown('image/png', large)]);
@@ -111,7 +111,7 @@ describe('images of an answer', () => {
     expect(blocks[0]?.mimeType).toBe('image/png');
   });
 
-  it('are read as a region in full size by get_output', async () => {
+  it('are read as a region in full size by get_output', { tags: ['P-311'] }, async () => {
     const large = await plot(2000, 1500);
     const args = { cellId: 'c', type: 'image/png', region: '1900,10,400,50' };
     const { value, images } = await readOutput([shown('image/png', large)], args, { scaleImage });
@@ -122,7 +122,7 @@ describe('images of an answer', () => {
     await expect(readOutput([shown('image/png', large)], { ...args, region: '1,2,3' }, { scaleImage })).rejects.toThrow('region has to be');
   });
 
-  it('together take no more than four of the largest', async () => {
+  it('together take no more than four of the largest', { tags: ['P-313'] }, async () => {
     const image = shown('image/png', await plot(280, 230));
     const { blocks, notes } = await show(Array.from({ length: 10_000 }, () => image));
     const bytes = blocks.reduce((sum, block) => sum + Buffer.byteLength(block?.data ?? '', 'base64'), 0);
@@ -152,7 +152,7 @@ describe('hostile images', () => {
       async () => Buffer.concat([Buffer.from('474946383961ff0fff0f', 'hex'), Buffer.alloc(300_000), Buffer.from(';')]),
       'it is too large for an answer',
     ],
-  ])('%s is named, and never shown', async (_, make, why) => {
+  ])('%s is named, and never shown', { tags: ['P-312'] }, async (_, make, why) => {
     const { notes, blocks } = await show([shown('image/png', await make())]);
     expect(notes).toEqual([expect.stringMatching(/^\[not shown: \d+×\d+ (PNG|JPEG|GIF|WebP), \d+ bytes; .*\]$/)]);
     expect(notes[0]).toContain(why);
@@ -172,7 +172,7 @@ describe('hostile images', () => {
     expect(decoded).toEqual([]);
   });
 
-  it('and base64 that is none are no image blocks', async () => {
+  it('and base64 that is none are no image blocks', { tags: ['P-312'] }, async () => {
     const { notes, blocks } = await show([shown('image/png', Buffer.alloc(5000).toString('base64')), shown('image/png', '<svg/>')]);
     expect(notes).toEqual(['[not shown: 6668 characters of base64 that are no PNG, JPEG, GIF or WebP image]', '<svg/>']);
     expect(blocks).toEqual([]);

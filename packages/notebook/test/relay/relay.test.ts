@@ -1,3 +1,5 @@
+// @module-tag P-218
+
 /** The relay against whoever uses it from a sandbox: real servers and sockets; names are looked up as each test says. */
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
@@ -181,7 +183,7 @@ describe('nothing else is', () => {
     expect(await get(`http://${host}:${port}/`)).toMatch(/^HTTP\/1.1 403/);
   });
 
-  test('a machine of a network that this one is in is refused, though its address is public', async () => {
+  test('a machine of a network that this one is in is refused, though its address is public', { tags: ['P-242'] }, async () => {
     const [own] = Object.values(networkInterfaces()).flatMap((all) => all ?? []);
     const interfaces = {
       eth0: [
@@ -250,7 +252,7 @@ test('connections are bounded, and all of them end with the relay', async () => 
   await ended;
 });
 
-test('requests that come at once on one connection are bounded as well, also while names are looked up', async () => {
+test('requests that come at once on one connection are bounded as well, also while names are looked up', { tags: ['P-242'] }, async () => {
   let lookUp = (_addresses: string[]): void => {};
   const addresses = new Promise<string[]>((resolve) => {
     lookUp = resolve;

@@ -1,3 +1,5 @@
+// @module-tag P-186
+
 /**
  * The way out of Python with the sandbox of the operating system alone: nothing around Python is frozen, and code has the real `process` of
  * its thread. It gets no further.

@@ -1,3 +1,5 @@
+// @module-tag P-187
+
 /** What a sandbox may take of the machine: escaped code takes all that it gets. */
 import { mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

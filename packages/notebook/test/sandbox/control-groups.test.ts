@@ -1,3 +1,5 @@
+// @module-tag P-241
+
 /** Groups of Linux around real processes: what they bound, and that none is left. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync } from 'node:fs';

@@ -1,3 +1,5 @@
+// @module-tag P-190
+
 /** Whoever starts a sandbox may be killed at any time, also while it is being set up: nothing is left. */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';

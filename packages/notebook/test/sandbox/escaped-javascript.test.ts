@@ -1,3 +1,5 @@
+// @module-tag P-186
+
 /** The sandbox alone against JavaScript that got out of all layers above it: it has all of Node, without any permission flag. */
 import { createSocket } from 'node:dgram';
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';

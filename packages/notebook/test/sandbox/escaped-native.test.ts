@@ -1,3 +1,5 @@
+// @module-tag P-186
+
 /** The sandbox alone against machine code: every system call that the filter refuses is made, by number, from inside. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';

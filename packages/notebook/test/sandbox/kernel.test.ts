@@ -1,3 +1,5 @@
+// @module-tag P-189
+
 /** The built-in Python in the sandbox: it works as ever, says what it is in, and never quietly does without. */
 import { copyFileSync, cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';

@@ -1,3 +1,5 @@
+// @module-tag P-240
+
 /** Code that may write to the folder of its notebook, and what is started outside of the sandbox afterwards. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -132,7 +134,7 @@ for attempt in ${JSON.stringify(attempts)}:
   });
 });
 
-test.skipIf(python === '')('the home folder is given to no kernel, nor what is above it', async () => {
+test.skipIf(python === '')('the home folder is given to no kernel, nor what is above it', { tags: ['P-244'] }, async () => {
   const home = process.env.HOME;
   try {
     process.env.HOME = join(folder, 'people/me');

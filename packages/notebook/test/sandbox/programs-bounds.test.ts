@@ -1,3 +1,5 @@
+// @module-tag P-216
+
 /** What a kernel that starts programs may take of the machine, all of them together. */
 import { existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -76,11 +78,11 @@ describe.skipIf(missing !== undefined)('programs in the sandbox', () => {
 
   test.skipIf(!boundKinds().includes('memory')).each(['memory that nobody has mapped', 'buffers of sockets'])(
     '%s, which no process is seen to have, is bounded too where Linux bounds all together',
+    { tags: ['P-241'], timeout: timeoutMs },
     async (kind) => {
       const { breach, stdout } = await explode(kind);
       expect(breach ?? stdout).toMatch(/its processes used \d+ MiB of memory, of 512 MiB/);
     },
-    timeoutMs,
   );
 
   test(

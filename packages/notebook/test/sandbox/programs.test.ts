@@ -1,3 +1,5 @@
+// @module-tag P-215
+
 /**
  * The sandbox of a kernel that starts programs, against code that has Python, a shell, all programs of the system and `ctypes`: as whoever runs
  * the tests, root too. The folder of the notebook looks like a home folder, with keys, our state and sockets in it.

@@ -1,3 +1,5 @@
+// @module-tag P-188
+
 /** Machines that have no sandbox, each a real one as far as a test can make it: `auto` says so, `require` refuses. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';

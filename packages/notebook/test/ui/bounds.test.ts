@@ -1,3 +1,5 @@
+// @module-tag P-196
+
 import { describe, expect, it } from 'vitest';
 import { HtmlBounder, pieceLimits } from '../../src/ui/outputs/bound-html.js';
 import { boundSvg } from '../../src/ui/outputs/bound-svg.js';

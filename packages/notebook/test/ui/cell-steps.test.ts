@@ -1,8 +1,11 @@
+// @module-tag P-230
+
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { drivesBrowser } from '../../../../scripts/drives-browser.mjs';
+import { drivesBrowser } from '../../../../scripts/tests/drives-browser.mjs';
+import { findChromium } from '../../../../scripts/tests/installed-chromium.mjs';
 import type { CellContent } from '../../src/model/cell.js';
-import { findChromium, Stage } from './support/browser.js';
+import { Stage } from './support/browser.js';
 import type { TestHost } from './support/host.js';
 
 const unhurried = { ...drivesBrowser, timeout: 120_000 };

@@ -1,6 +1,11 @@
+// @module-tag deep
+// @module-tag P-197
+// @module-tag P-199
+
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { drivesBrowser } from '../../../../scripts/drives-browser.mjs';
-import { findChromium, Stage } from './support/browser.js';
+import { drivesBrowser } from '../../../../scripts/tests/drives-browser.mjs';
+import { findChromium } from '../../../../scripts/tests/installed-chromium.mjs';
+import { Stage } from './support/browser.js';
 
 describe('coming in', () => {
   beforeEach(({ skip }) => skip(!findChromium(), 'no Chromium on this machine, and NOTEBRIDGE_SKIP_BROWSER is set'));

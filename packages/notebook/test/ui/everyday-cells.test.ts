@@ -1,14 +1,18 @@
+// @module-tag deep
+// @module-tag P-255
+
 import { mkdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { drivesBrowser } from '../../../../scripts/drives-browser.mjs';
+import { drivesBrowser } from '../../../../scripts/tests/drives-browser.mjs';
+import { findChromium } from '../../../../scripts/tests/installed-chromium.mjs';
 import { createNotebookHost, type NotebookHost } from '../../src/host/notebook-host.js';
 import { sciencePython } from '../kernels/support/projects.js';
 import { everydayCells, everydayFiles } from '../support/everyday-cells.js';
-import { findChromium, Stage, type TestWindow } from './support/browser.js';
+import { Stage, type TestWindow } from './support/browser.js';
 import { builtUi } from './support/built-ui.js';
 
 /** Making the environment takes minutes where it is not there yet. */

@@ -1,3 +1,5 @@
+// @module-tag P-233
+
 import { describe, expect, it } from 'vitest';
 import { latexToHtml, toHtml } from '../../src/ui/markdown/markdown-html.js';
 import { PartList } from '../../src/ui/markdown/parts.js';

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { drivesBrowser } from '../../../../scripts/drives-browser.mjs';
-import { findChromium, Stage } from './support/browser.js';
+import { drivesBrowser } from '../../../../scripts/tests/drives-browser.mjs';
+import { findChromium } from '../../../../scripts/tests/installed-chromium.mjs';
+import { Stage } from './support/browser.js';
 
 const unhurried = { ...drivesBrowser, timeout: 120_000 };
 
@@ -39,7 +40,7 @@ describe('find and replace', () => {
     expect(faults).toEqual([]);
   });
 
-  it('a pattern that would never end says so, and the window goes on', unhurried, async () => {
+  it('a pattern that would never end says so, and the window goes on', { ...unhurried, tags: ['P-256'] }, async () => {
     const host = await stage.host({ cells: [{ source: `x = "${'a'.repeat(200)}"\ny = 1` }, { source: 'y = 2' }] });
     const { page, faults } = await stage.window(host);
     await page.locator('.cell.selected').waitFor();
@@ -61,7 +62,7 @@ describe('find and replace', () => {
     expect(faults).toEqual([]);
   });
 
-  it('replaces one, and all in one step that Z takes back', unhurried, async () => {
+  it('replaces one, and all in one step that Z takes back', { ...unhurried, tags: ['P-230'] }, async () => {
     const host = await stage.host({ cells: [{ source: 'a1 = a2' }, { source: 'print(a3)' }] });
     const { page } = await stage.window(host);
     const sources = () => host.document.cells.map(({ source }) => source);

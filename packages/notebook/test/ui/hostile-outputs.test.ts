@@ -5,11 +5,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
-import { drivesBrowser } from '../../../../scripts/drives-browser.mjs';
+import { drivesBrowser } from '../../../../scripts/tests/drives-browser.mjs';
+import { findChromium } from '../../../../scripts/tests/installed-chromium.mjs';
 import type { NotebookHost } from '../../src/host/notebook-host.js';
 import type { Hello } from '../../src/viewer/protocol.js';
 import { openWindow } from '../host/support/window.js';
-import { findChromium, Stage } from './support/browser.js';
+import { Stage } from './support/browser.js';
 import { type Hostile, hostileContent, hostileKinds } from './support/hostile-outputs.js';
 import { changedWhenLive, type LiveWay, liveWays, show, toHostileFile } from './support/hostile-ways.js';
 import { areTextsThere, type Look, lookAt, startWatching, tasksOf } from './support/look.js';
@@ -17,21 +18,25 @@ import { areTextsThere, type Look, lookAt, startWatching, tasksOf } from './supp
 const content = hostileContent();
 
 const fromFile = { name: 'a file that is opened' };
-const ways: readonly (typeof fromFile | LiveWay)[] = [fromFile, ...liveWays];
 
 /**
  * From a file, all of it is drawn, kind by kind; of texts that are put out a tenth, since what lays them out is what lays out text cells. The
- * other ways end in the same cells, which is tested here: of them a tenth is drawn, and what is no such cell. `npm test -- hostile-outputs`
- * draws all of it in each way.
+ * other ways end in the same cells, which is tested here: of them a tenth is drawn, and what is no such cell. The core draws a sample of a
+ * file, spread over all kinds.
  */
-const isWhole = process.env.NOTEBRIDGE_HOSTILE_OUTPUTS === 'whole';
 const kinds = Object.entries(hostileKinds());
 const isTenth = (_: Hostile, index: number) => index % 10 === 0;
 const sample = content.filter((each, index) => isTenth(each, index) || changedWhenLive.includes(each.name));
-const portions = ways.flatMap((way) => {
-  if (way !== fromFile && !isWhole) return [{ way, what: 'a sample of it', vectors: sample }];
-  return kinds.map(([what, all]) => ({ way, what, vectors: what === 'texts put out' && !isWhole ? all.filter(isTenth) : all }));
-});
+const portions = [
+  { way: fromFile, what: 'a spread sample of it', vectors: content.filter((_, index) => index % 20 === 0), tags: ['P-194', 'P-195'] },
+  ...kinds.map(([what, all]) => ({
+    way: fromFile,
+    what,
+    vectors: what === 'texts put out' ? all.filter(isTenth) : all,
+    tags: ['deep', 'P-194', 'P-195'],
+  })),
+  ...liveWays.map((way) => ({ way, what: 'a sample of it', vectors: sample, tags: ['deep', 'P-194', 'P-195'] })),
+];
 
 describe('hostile content', () => {
   const stage = new Stage();
@@ -43,7 +48,7 @@ describe('hostile content', () => {
   });
 
   /** A notebook into which it came in one of the ways. */
-  async function openNotebook(way: (typeof ways)[number], vectors: readonly Hostile[]): Promise<NotebookHost> {
+  async function openNotebook(way: typeof fromFile | LiveWay, vectors: readonly Hostile[]): Promise<NotebookHost> {
     const host = await stage.realHost({ file: 'add' in way ? undefined : await writeHostileFile(vectors), scenes: { show } });
     await host.session.start();
     if ('add' in way) for (const [index, each] of vectors.entries()) await way.add(host, each, index);
@@ -59,7 +64,7 @@ describe('hostile content', () => {
     return file;
   }
 
-  it('comes to windows in the same cells, from whatever it came into the notebook', { timeout: 120_000 }, async () => {
+  it('comes to windows in the same cells, from whatever it came into the notebook', { timeout: 120_000, tags: ['P-621'] }, async () => {
     const opened = await greetingOf(await openNotebook(fromFile, content));
     for (const way of liveWays) {
       const made = await greetingOf(await openNotebook(way, content));
@@ -69,8 +74,8 @@ describe('hostile content', () => {
     }
   });
 
-  for (const { way, what, vectors } of portions)
-    it(`from ${way.name}, ${what}, takes nothing away from the person`, { ...drivesBrowser, timeout: 300_000 }, async ({ skip }) => {
+  for (const { way, what, vectors, tags } of portions)
+    it(`from ${way.name}, ${what}, takes nothing away from the person`, { ...drivesBrowser, timeout: 300_000, tags }, async ({ skip }) => {
       skip(!findChromium(), 'no Chromium on this machine, and NOTEBRIDGE_SKIP_BROWSER is set');
       const host = await openNotebook(way, vectors);
       let left: string | undefined;

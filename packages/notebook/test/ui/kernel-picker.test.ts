@@ -1,10 +1,13 @@
+// @module-tag P-214
+
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it, onTestFinished } from 'vitest';
-import { drivesBrowser } from '../../../../scripts/drives-browser.mjs';
+import { drivesBrowser } from '../../../../scripts/tests/drives-browser.mjs';
+import { findChromium } from '../../../../scripts/tests/installed-chromium.mjs';
 import { createNotebookHost, type NotebookHost } from '../../src/host/notebook-host.js';
 import { bareUser, makeVenv, sciencePython, temporaryProject, writeProgram, writeSpec } from '../kernels/support/projects.js';
-import { findChromium, Stage } from './support/browser.js';
+import { Stage } from './support/browser.js';
 import { builtUi } from './support/built-ui.js';
 
 const noBrowser = 'no Chromium on this machine, and NOTEBRIDGE_SKIP_BROWSER is set';

@@ -1,7 +1,10 @@
+// @module-tag P-193
+
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
-import { drivesBrowser } from '../../../../scripts/drives-browser.mjs';
+import { drivesBrowser } from '../../../../scripts/tests/drives-browser.mjs';
+import { findChromium } from '../../../../scripts/tests/installed-chromium.mjs';
 import { describeLayer, type Layer } from '../../src/kernel/layers.js';
-import { findChromium, Stage } from './support/browser.js';
+import { Stage } from './support/browser.js';
 
 const layers: Layer[] = [
   { name: 'operating system', active: false, text: 'bubblewrap is not installed' },

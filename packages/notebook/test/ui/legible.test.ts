@@ -1,7 +1,8 @@
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { drivesBrowser } from '../../../../scripts/drives-browser.mjs';
+import { drivesBrowser } from '../../../../scripts/tests/drives-browser.mjs';
+import { findChromium } from '../../../../scripts/tests/installed-chromium.mjs';
 import type { Output } from '../../src/kernel/kernel.js';
-import { findChromium, Stage } from './support/browser.js';
+import { Stage } from './support/browser.js';
 
 const unhurried = { ...drivesBrowser, timeout: 120_000 };
 const dashes = '-'.repeat(75);
@@ -14,7 +15,10 @@ describe('what can be read', () => {
   afterEach(() => stage.clear());
   afterAll(() => stage.close());
 
-  it('the colours of terminals on their grounds, marked parts of tracebacks too, in both themes', unhurried, async () => {
+  it('the colours of terminals on their grounds, marked parts of tracebacks too, in both themes', {
+    ...unhurried,
+    tags: ['P-258'],
+  }, async () => {
     const pairs = sixteen.flatMap((fg) => sixteen.filter((bg) => bg !== fg).map((bg) => `\x1b[${code(30, fg)};${code(40, bg)}mx\x1b[0m`));
     const plain = sixteen.map((fg) => `\x1b[${code(30, fg)}mplain\x1b[0m`);
     const extended = ['38;5;28', '38;5;18', '38;5;226', '38;2;120;80;200', '38;5;241', '48;5;226', '48;2;0;0;90', '30;43'];

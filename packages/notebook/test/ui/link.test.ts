@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { drivesBrowser } from '../../../../scripts/drives-browser.mjs';
-import { findChromium, Stage } from './support/browser.js';
+import { drivesBrowser } from '../../../../scripts/tests/drives-browser.mjs';
+import { findChromium } from '../../../../scripts/tests/installed-chromium.mjs';
+import { Stage } from './support/browser.js';
 
 const claude = { kind: 'agent', name: 'Claude' } as const;
 
@@ -10,7 +11,10 @@ describe('the connection', () => {
   afterEach(() => stage.clear());
   afterAll(() => stage.close());
 
-  it('comes back by itself, and what was typed and what happened meanwhile are both there', drivesBrowser, async () => {
+  it('comes back by itself, and what was typed and what happened meanwhile are both there', {
+    ...drivesBrowser,
+    tags: ['P-107'],
+  }, async () => {
     const host = await stage.host({ cells: [{ source: 'a = 1\nb = 2' }, { source: '' }] });
     const { page, faults } = await stage.window(host);
     await page.locator('.cm-content').first().click();
@@ -30,7 +34,7 @@ describe('the connection', () => {
     expect(faults).toEqual([]);
   });
 
-  it('a reload in the middle of a run loses neither the run nor the last letters', drivesBrowser, async () => {
+  it('a reload in the middle of a run loses neither the run nor the last letters', { ...drivesBrowser, tags: ['P-107'] }, async () => {
     const host = await stage.host({ cells: [{ source: 'print before\nwait\nprint after' }, { source: 'x' }] });
     const { page, faults } = await stage.window(host);
     await page.getByRole('button', { name: 'Run cell 1' }).click();

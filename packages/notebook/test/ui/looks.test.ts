@@ -1,9 +1,10 @@
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, describe, it } from 'vitest';
-import { drivesBrowser } from '../../../../scripts/drives-browser.mjs';
+import { drivesBrowser } from '../../../../scripts/tests/drives-browser.mjs';
+import { findChromium } from '../../../../scripts/tests/installed-chromium.mjs';
 import type { CellContent } from '../../src/model/cell.js';
-import { findChromium, Stage } from './support/browser.js';
+import { Stage } from './support/browser.js';
 import { hostileContent } from './support/hostile-outputs.js';
 import { realisticCells } from './support/realistic.js';
 

@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { drivesBrowser } from '../../../../scripts/drives-browser.mjs';
-import { findChromium, Stage } from './support/browser.js';
+import { drivesBrowser } from '../../../../scripts/tests/drives-browser.mjs';
+import { findChromium } from '../../../../scripts/tests/installed-chromium.mjs';
+import { Stage } from './support/browser.js';
 
 const unhurried = { ...drivesBrowser, timeout: 120_000 };
 const claude = { kind: 'agent', name: 'Claude' } as const;
@@ -62,7 +63,7 @@ describe('the menu of the notebook', () => {
     expect(faults).toEqual([]);
   });
 
-  it('exports a script, and one HTML file in which nothing runs and nothing is loaded', unhurried, async () => {
+  it('exports a script, and one HTML file in which nothing runs and nothing is loaded', { ...unhurried, tags: ['P-232'] }, async () => {
     const html = '<b>table</b><script>globalThis.ran = true</script><img src="https://example.com/a.png" onerror="globalThis.ran = true">';
     const host = await stage.host({
       cells: [

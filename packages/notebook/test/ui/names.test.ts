@@ -1,8 +1,12 @@
+// @module-tag deep
+// @module-tag P-198
+
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { drivesBrowser } from '../../../../scripts/drives-browser.mjs';
+import { drivesBrowser } from '../../../../scripts/tests/drives-browser.mjs';
+import { findChromium } from '../../../../scripts/tests/installed-chromium.mjs';
 import { agentName, nameOf } from '../../src/ui/names.js';
 import { isMostlyUnseen, visible } from '../../src/ui/visible.js';
-import { findChromium, Stage } from './support/browser.js';
+import { Stage } from './support/browser.js';
 
 const quoted = (name: string) => `agent “\u2068${name}\u2069”`;
 

@@ -1,8 +1,12 @@
+// @module-tag deep
+// @module-tag P-235
+
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { drivesBrowser } from '../../../../scripts/drives-browser.mjs';
 import { pythonWith, runPython } from '../../../../scripts/python-env.mjs';
+import { drivesBrowser } from '../../../../scripts/tests/drives-browser.mjs';
+import { findChromium } from '../../../../scripts/tests/installed-chromium.mjs';
 import type { Output } from '../../src/kernel/kernel.js';
-import { findChromium, Stage } from './support/browser.js';
+import { Stage } from './support/browser.js';
 
 /** What the libraries themselves put out for a notebook without a network. */
 const program = `

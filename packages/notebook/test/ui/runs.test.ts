@@ -1,6 +1,9 @@
+// @module-tag P-231
+
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { drivesBrowser } from '../../../../scripts/drives-browser.mjs';
-import { findChromium, Stage } from './support/browser.js';
+import { drivesBrowser } from '../../../../scripts/tests/drives-browser.mjs';
+import { findChromium } from '../../../../scripts/tests/installed-chromium.mjs';
+import { Stage } from './support/browser.js';
 import type { TestHost } from './support/host.js';
 
 const unhurried = { ...drivesBrowser, timeout: 120_000 };

@@ -1,10 +1,14 @@
+// @module-tag deep
+// @module-tag P-235
+
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { createServer, type Server } from 'node:net';
 import type { Frame, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { drivesBrowser } from '../../../../scripts/drives-browser.mjs';
-import { findChromium, Stage } from './support/browser.js';
+import { drivesBrowser } from '../../../../scripts/tests/drives-browser.mjs';
+import { findChromium } from '../../../../scripts/tests/installed-chromium.mjs';
+import { Stage } from './support/browser.js';
 import { rich } from './support/hostile-outputs.js';
 import { escapes } from './support/hostile-scripts.js';
 

@@ -1,9 +1,13 @@
+// @module-tag deep
+// @module-tag P-234
+
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { drivesBrowser } from '../../../../scripts/drives-browser.mjs';
-import { findChromium, Stage } from './support/browser.js';
+import { drivesBrowser } from '../../../../scripts/tests/drives-browser.mjs';
+import { findChromium } from '../../../../scripts/tests/installed-chromium.mjs';
+import { Stage } from './support/browser.js';
 import { pixel, rich } from './support/hostile-outputs.js';
 
 const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="30" height="20" onload="window.pwned=1"><script>window.pwned=1</script><rect width="30" height="20"/></svg>`;

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { drivesBrowser } from '../../../../scripts/drives-browser.mjs';
-import { findChromium, Stage } from './support/browser.js';
+import { drivesBrowser } from '../../../../scripts/tests/drives-browser.mjs';
+import { findChromium } from '../../../../scripts/tests/installed-chromium.mjs';
+import { Stage } from './support/browser.js';
 
 const claude = { kind: 'agent', name: 'Claude' } as const;
 
@@ -101,7 +102,7 @@ describe('person and agent at once', () => {
     expect([...first.faults, ...second.faults]).toEqual([]);
   });
 
-  it('two persons typing in one cell lose nothing', drivesBrowser, async () => {
+  it('two persons typing in one cell lose nothing', { ...drivesBrowser, tags: ['P-105'] }, async () => {
     const host = await stage.host({ cells: [{ source: 'first\n\nlast' }] });
     const [one, two] = [await stage.window(host), await stage.window(host)];
     await one.page.locator('.cm-content').click();

@@ -1,7 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { drivesBrowser } from '../../../../scripts/drives-browser.mjs';
+import { drivesBrowser } from '../../../../scripts/tests/drives-browser.mjs';
+import { findChromium } from '../../../../scripts/tests/installed-chromium.mjs';
 import type { NotebookHost } from '../../src/host/notebook-host.js';
-import { findChromium, Stage } from './support/browser.js';
+import { Stage } from './support/browser.js';
 import { rich } from './support/hostile-outputs.js';
 import { askKernel, clearCells, closeWidgetHost, frameOf, openWidgetHost, rerun, run, trust, waitForValue } from './support/widgets.js';
 
@@ -29,7 +30,7 @@ describe('widgets, and what becomes of them', () => {
     await stage.close();
   });
 
-  it('are text until a person trusts the notebook, and nothing is loaded for them before', slow, async () => {
+  it('are text until a person trusts the notebook, and nothing is loaded for them before', { ...slow, tags: ['P-253'] }, async () => {
     const own = await openWidgetHost({ trusted: false });
     onTestFinished(() => closeWidgetHost(own));
     const { cellId } = await run(own, 'slider = w.IntSlider(value=3)\nslider');
@@ -54,7 +55,7 @@ describe('widgets, and what becomes of them', () => {
     expect(faults).toEqual([]);
   });
 
-  it('come back after a reload as they are now, and say so when their kernel is gone', slow, async () => {
+  it('come back after a reload as they are now, and say so when their kernel is gone', { ...slow, tags: ['P-252'] }, async () => {
     const { cellId } = await run(host, 'text = w.Text("before")\ntext');
     const { page, faults } = await stage.window(host);
     await (await frameOf(page, cellId)).locator('input').fill('by hand');
@@ -78,7 +79,7 @@ describe('widgets, and what becomes of them', () => {
     expect(faults).toEqual([]);
   });
 
-  it('join again when the connection was lost', slow, async () => {
+  it('join again when the connection was lost', { ...slow, tags: ['P-252'] }, async () => {
     const { cellId } = await run(host, 'number = w.IntText(1)\nnumber');
     const { page } = await stage.window(host, {}, () => {
       const { WebSocket } = window;
@@ -100,7 +101,7 @@ describe('widgets, and what becomes of them', () => {
     await waitForValue(host, 'number.value', '3');
   });
 
-  it('of packages with code of their own are named, and what stands beside them works', slow, async () => {
+  it('of packages with code of their own are named, and what stands beside them works', { ...slow, tags: ['P-254'] }, async () => {
     const { cellId } = await run(
       host,
       `
@@ -178,7 +179,7 @@ w.VBox(wide)`,
     }
   });
 
-  it('are text in a page that is exported', slow, async () => {
+  it('are text in a page that is exported', { ...slow, tags: ['P-253'] }, async () => {
     await run(host, 'w.IntSlider(value=12)');
     const { page } = await stage.window(host);
     await page.locator('iframe').waitFor();
@@ -198,7 +199,7 @@ describe('widgets without a kernel that has them', () => {
   afterEach(() => stage.clear());
   afterAll(() => stage.close());
 
-  it('are text, and the line below says what they need', slow, async () => {
+  it('are text, and the line below says what they need', { ...slow, tags: ['P-253'] }, async () => {
     const host = await stage.host({ cells: [{ source: '', outputs: [widget('IntSlider(value=3)')] }], outputsTrusted: true });
     const { page, faults } = await stage.window(host);
     await page.getByText('IntSlider(value=3)').waitFor();

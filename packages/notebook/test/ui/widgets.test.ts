@@ -1,7 +1,11 @@
+// @module-tag deep
+// @module-tag P-250
+
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { drivesBrowser } from '../../../../scripts/drives-browser.mjs';
+import { drivesBrowser } from '../../../../scripts/tests/drives-browser.mjs';
+import { findChromium } from '../../../../scripts/tests/installed-chromium.mjs';
 import type { NotebookHost } from '../../src/host/notebook-host.js';
-import { findChromium, Stage } from './support/browser.js';
+import { Stage } from './support/browser.js';
 import { askKernel, clearCells, closeWidgetHost, frameOf, openWidgetHost, run, waitForValue } from './support/widgets.js';
 
 const slow = { ...drivesBrowser, timeout: 120_000 };

@@ -1,6 +1,9 @@
+// @module-tag deep
+
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { drivesBrowser } from '../../../../scripts/drives-browser.mjs';
-import { findChromium, Stage } from './support/browser.js';
+import { drivesBrowser } from '../../../../scripts/tests/drives-browser.mjs';
+import { findChromium } from '../../../../scripts/tests/installed-chromium.mjs';
+import { Stage } from './support/browser.js';
 
 const claude = { kind: 'agent', name: 'Claude' } as const;
 
@@ -64,7 +67,7 @@ describe('the window', () => {
     await expect.poll(() => host.document.cells[0]?.source).toBe('some *text* and **more**');
   });
 
-  it('shows what runs, who started it, and stops it', drivesBrowser, async () => {
+  it('shows what runs, who started it, and stops it', { ...drivesBrowser, tags: ['P-106'] }, async () => {
     const host = await stage.host({ cells: [{ source: 'wait' }, { source: 'print later' }], agents: [{ id: 'a', name: 'Claude' }] });
     const { page } = await stage.window(host);
     const runs = ['cell-0', 'cell-1'].map((id) => host.session.run(id, { by: claude }).catch(({ code }) => code as string));
@@ -75,7 +78,7 @@ describe('the window', () => {
     await expect.poll(() => page.locator('.cell:is(.running, .queued)').count()).toBe(0);
   });
 
-  it('lets a person disconnect an agent, and keep agents from writing', drivesBrowser, async () => {
+  it('lets a person disconnect an agent, and keep agents from writing', { ...drivesBrowser, tags: ['P-106'] }, async () => {
     const host = await stage.host({ cells: [{ source: '' }], agents: [{ id: 'a', name: 'Claude' }] });
     const { page } = await stage.window(host);
     await page.getByText('Agent connected:').waitFor();
@@ -87,7 +90,7 @@ describe('the window', () => {
     expect(host.agents).toEqual([]);
   });
 
-  it("lists the agent's changes and takes one back", drivesBrowser, async () => {
+  it("lists the agent's changes and takes one back", { ...drivesBrowser, tags: ['P-106'] }, async () => {
     const host = await stage.host({ cells: [{ source: 'a = 1' }, { source: 'b = 2' }] });
     const { page, faults } = await stage.window(host);
     host.document.update('cell-0', 'a = 100', { by: claude });
@@ -165,7 +168,7 @@ describe('the window', () => {
     expect(await ground()).toBe(dark);
   });
 
-  it('fits into 360 pixels without scrolling sideways', drivesBrowser, async () => {
+  it('fits into 360 pixels without scrolling sideways', { ...drivesBrowser, tags: ['P-109'] }, async () => {
     const long = 'x'.repeat(300);
     const host = await stage.host({
       title: `analysis-${'of-something-'.repeat(5)}.ipynb`,

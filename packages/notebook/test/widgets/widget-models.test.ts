@@ -1,3 +1,5 @@
+// @module-tag P-251
+
 import { describe, expect, it } from 'vitest';
 import { parseComm } from '../../src/kernel/jupyter/kernel-comms.js';
 import type { Output } from '../../src/kernel/kernel.js';
@@ -189,7 +191,7 @@ describe('Output widgets', () => {
     expect(models.find('out')?.bytes).toBeLessThan(3 * 1024 * 1024);
   });
 
-  it('stand behind their widget for those who read texts', () => {
+  it('stand behind their widget for those who read texts', { tags: ['P-253'] }, () => {
     const { comms, models } = open();
     comms.open('box', { children: ['IPY_MODEL_out'] });
     comms.open('out', { ...outputState, msg_id: '7' });

@@ -1,3 +1,6 @@
+// @module-tag P-175
+// @module-tag P-176
+
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -75,7 +75,9 @@ class Scene {
   }
 }
 
-it('is free again when the one call that has taken it did nothing, and stays where it was asked for or used', async () => {
+it('is free again when the one call that has taken it did nothing, and stays where it was asked for or used', {
+  tags: ['P-404'],
+}, async () => {
   const { lease } = new Scene();
   const holder = () => lease.state.holder?.name;
   (await lease.admit(first))();
@@ -104,7 +106,7 @@ describe('the lease of a notebook', () => {
   });
   afterEach(() => scene.lease.close());
 
-  it('is had by the first agent that writes, without a word, and named to the next one', async () => {
+  it('is had by the first agent that writes, without a word, and named to the next one', { tags: ['P-295'] }, async () => {
     expect(await scene.write(first)).toBe('done');
     expect(await scene.write(first)).toBe('done');
     const refused = await scene.write(second);
@@ -121,7 +123,7 @@ describe('the lease of a notebook', () => {
     expect(refused.length).toBeLessThan(600);
   });
 
-  it('ends by itself when its holder is gone, calls nothing for long, or is stopped', async () => {
+  it('ends by itself when its holder is gone, calls nothing for long, or is stopped', { tags: ['P-296'] }, async () => {
     await scene.write(first);
     scene.lease.leave((id) => id === first.id);
     expect(await scene.write(second)).toBe('done');
@@ -136,7 +138,7 @@ describe('the lease of a notebook', () => {
     expect(await scene.write(third)).toContain('"First"');
   });
 
-  it('does not end while code runs, or a call of its holder is not answered', async () => {
+  it('does not end while code runs, or a call of its holder is not answered', { tags: ['P-296'] }, async () => {
     await scene.write(first);
     const end = scene.lease.begin(first);
     scene.now += 10 * idleMs;
@@ -175,7 +177,7 @@ describe('the lease of a notebook', () => {
     expect(scene.lease.answer(question?.questionId ?? 0, true)).toBe(false);
   });
 
-  it('of two that ask at once one gets it, and the other hears who', async () => {
+  it('of two that ask at once one gets it, and the other hears who', { tags: ['P-297'] }, async () => {
     await scene.write(first);
     const [left, right] = [scene.takeOver(second), scene.takeOver(third)];
     const [, question] = await scene.questions(2);
@@ -193,7 +195,7 @@ describe('the lease of a notebook', () => {
     expect(await Promise.all(both)).toEqual(['yours', 'yours']);
   });
 
-  it('stays after the person’s no, who is not asked again by the same agent for a minute', async () => {
+  it('stays after the person’s no, who is not asked again by the same agent for a minute', { tags: ['P-297'] }, async () => {
     await scene.write(first);
     const asked = scene.takeOver(second);
     const [question] = await scene.questions(1);
@@ -208,7 +210,7 @@ describe('the lease of a notebook', () => {
     expect(await again).toBe('yours');
   });
 
-  it('nobody to ask: says so with what to do, and how it ends by itself', async () => {
+  it('nobody to ask: says so with what to do, and how it ends by itself', { tags: ['P-298'] }, async () => {
     await scene.write(first);
     scene.hasPerson = false;
     expect(await scene.takeOver(second)).toMatch(/Nobody can be asked.*Open a window\..*5 min/);
@@ -267,7 +269,7 @@ describe('the lease of a notebook', () => {
   });
 });
 
-it('a question that nobody answers stays for a while after its call, and a late yes counts', async () => {
+it('a question that nobody answers stays for a while after its call, and a late yes counts', { tags: ['P-297'] }, async () => {
   const scene = new Scene({ askMs: 1 });
   await scene.write(first);
   expect(await scene.takeOver(second)).toBe('asked');

@@ -1,3 +1,5 @@
+// @module-tag P-337
+
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import type { JsonObject } from '@notebridge/kit/json';

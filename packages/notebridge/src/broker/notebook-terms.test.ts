@@ -1,3 +1,5 @@
+// @module-tag P-272
+
 import { expect, it } from 'vitest';
 import { codeOf } from '../core/errors.js';
 import { assertTerms, kernelNote, type NotebookTerms } from './notebook-terms.js';

@@ -53,7 +53,7 @@ describe('Catalog: a long list of several providers', () => {
     );
   const namesIn = ({ tools }: JsonObject): unknown[] => (tools as JsonObject[]).map(({ name }) => name);
 
-  it('comes in pages that lose and double nothing, though a provider comes between them', async () => {
+  it('comes in pages that lose and double nothing, though a provider comes between them', { tags: ['P-370'] }, async () => {
     const { catalog, request } = open(many('a', 900), many('b', 900));
     const first = await request('tools/list');
     catalog.add(many('c', 900));
@@ -66,6 +66,7 @@ describe('Catalog: a long list of several providers', () => {
 
   it.each(['tools/list', 'prompts/list', 'resources/list', 'resources/templates/list'])(
     'has no page of another cursor: %s',
+    { tags: ['P-370'] },
     async (method) => {
       const { request } = open(many('a', 9), many('b', 9));
       await expect(request(method, { cursor: 'of nobody' })).rejects.toMatchObject({ code: 'bad_params' });
@@ -73,7 +74,7 @@ describe('Catalog: a long list of several providers', () => {
     },
   );
 
-  it('follows the pages of each provider, which may repeat a cursor for ever', async () => {
+  it('follows the pages of each provider, which may repeat a cursor for ever', { tags: ['P-370'] }, async () => {
     const pages: unknown[] = [];
     const own = answering('own', async (_, { cursor = null }) => {
       pages.push(cursor);
@@ -86,7 +87,7 @@ describe('Catalog: a long list of several providers', () => {
 });
 
 describe('Catalog: a completion', () => {
-  it('is that of the provider that lists the prompt or template, though others would answer', async () => {
+  it('is that of the provider that lists the prompt or template, though others would answer', { tags: ['P-369'] }, async () => {
     const completing = (name: string) =>
       answering(name, async (method) => {
         if (method === 'prompts/list') return { prompts: [{ name: `ask ${name}` }] };
@@ -157,7 +158,7 @@ describe('Catalog: several providers', () => {
     expect(await request('tools/call', { name: 'z' })).toEqual(toTextResult('b'));
   });
 
-  it('of two items with one name keeps that of who was mounted first, and says so', async () => {
+  it('of two items with one name keeps that of who was mounted first, and says so', { tags: ['P-061'] }, async () => {
     const { request, tools, warnings } = open(providing('a', ['x', 'x']), providing('b', ['y', 'x']));
     expect(await tools()).toEqual(['x', 'y']);
     expect(warnings).toEqual([
@@ -222,7 +223,7 @@ describe('Catalog: a provider that fails', () => {
     expect(await request('tools/call', { name: 'z' })).toEqual(toTextResult('b'));
   });
 
-  it('is not said to lack a tool that it may have: an agent would give up the tool', async () => {
+  it('is not said to lack a tool that it may have: an agent would give up the tool', { tags: ['P-619'] }, async () => {
     const { request } = open(failing(new BridgeError('not_connected', 'No page is there.')), providing('b', ['x']));
     await expect(request('tools/call', { name: 'z' })).rejects.toMatchObject({
       code: 'not_connected',

@@ -1,3 +1,5 @@
+// @module-tag P-061
+
 import { describe, expect, it } from 'vitest';
 import type { ToolAddress } from '../core/tool-address.js';
 import { exposeNames, hasPrefixOf, maxExposedNameLength } from './exposed-names.js';

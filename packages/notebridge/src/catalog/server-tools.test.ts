@@ -149,14 +149,14 @@ describe('ServerTools: tools', () => {
     expect(seen).toEqual([{ name: 'x', arguments: { a: 1 }, _meta: { x: 1 } }]);
   });
 
-  it('of servers for code only, or for no one, are not there for agents', async () => {
+  it('of servers for code only, or for no one, are not there for agents', { tags: ['P-028'] }, async () => {
     const { namesOf, call } = open([serving('code', ['x'], { expose: 'code' }), serving('none', ['x'], { expose: 'none' })]);
     expect(await namesOf('tools/list', 'tools')).toEqual([]);
     await expect(call('code__x')).rejects.toMatchObject({ code: 'unknown_tool' });
     await expect(call('none__x')).rejects.toMatchObject({ code: 'unknown_tool' });
   });
 
-  it('of a server that is hidden or gone are not reached by a name that was listed before', async () => {
+  it('of a server that is hidden or gone are not reached by a name that was listed before', { tags: ['P-028'] }, async () => {
     const server = odd('s', ['x']);
     const { namesOf, call, servers } = open([server]);
     expect(await namesOf('tools/list', 'tools')).toEqual(['s__x']);
@@ -182,7 +182,7 @@ describe('ServerTools: tools', () => {
     expect(warnings).toEqual(['The tools of "broken" are not listed.']);
   });
 
-  it('of a server that could not be listed are not said not to exist', async () => {
+  it('of a server that could not be listed are not said not to exist', { tags: ['P-619'] }, async () => {
     const away = odd('away');
     Object.defineProperty(away, 'knownTools', { value: undefined });
     away.lists = () => Promise.reject(new BridgeError('cluster_unavailable', 'No hub has it just now.'));

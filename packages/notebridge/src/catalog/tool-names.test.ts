@@ -1,3 +1,5 @@
+// @module-tag P-177
+
 import { silentLogger } from '@notebridge/kit/logger';
 import { describe, expect, it } from 'vitest';
 import { createContext } from '../../test/support/create-context.js';

@@ -99,7 +99,7 @@ describe('Exchanges', () => {
     expect(bus.traffic.messages, 'a link without exchanges is silent').toBe(messages);
   });
 
-  it('bring each message once and in order, whatever is lost, doubled or late', async () => {
+  it('bring each message once and in order, whatever is lost, doubled or late', { tags: ['P-519'] }, async () => {
     for (let seed = 1; seed <= 20; seed++) {
       const { time, bus, exchange, a, b, served, hubs } = createHubs({ seed });
       bus.faults = terrible;
@@ -119,7 +119,7 @@ describe('Exchanges', () => {
     }
   });
 
-  it('cut what is large into pieces, and have no more of it on the way than a window', async () => {
+  it('cut what is large into pieces, and have no more of it on the way than a window', { tags: ['P-521'] }, async () => {
     const { time, bus, exchange, b } = createHubs({ maxPayload: 200_000, limits: { windowBytes: 500_000 } });
     bus.faults = { loss: 0.05, delayMs: 5 };
     const large = Buffer.alloc(10_000_000, 'abcdefghij');
@@ -138,7 +138,7 @@ describe('Exchanges', () => {
     expect(bus.traffic.mostOnTheWay).toBeLessThan(2_500_000);
   });
 
-  it('never open twice: a recorded conversation that is sent again starts nothing', async () => {
+  it('never open twice: a recorded conversation that is sent again starts nothing', { tags: ['P-519'] }, async () => {
     const { time, bus, exchange, served } = createHubs();
     bus.isRecording = true;
     bus.faults = terrible;
@@ -153,7 +153,7 @@ describe('Exchanges', () => {
     expect(served).toHaveLength(31);
   });
 
-  it('start nothing of a hub that has ended, also if it is told to be there again', async () => {
+  it('start nothing of a hub that has ended, also if it is told to be there again', { tags: ['P-519'] }, async () => {
     const { time, bus, known, exchange, served } = createHubs();
     bus.isRecording = true;
     await time.until(exchange('once'));
@@ -243,7 +243,7 @@ describe('Exchanges', () => {
     expect(b.exchanges.heldBytes).toBe(0);
   });
 
-  it('are told again that they were not begun, and why, when that was lost: their outcome is known', async () => {
+  it('are told again that they were not begun, and why, when that was lost: their outcome is known', { tags: ['P-596'] }, async () => {
     const { time, bus, exchange, open: join, served, hubs, a } = createHubs();
     join('c', { limits: { maxExchanges: 40, maxMessageBytes: 1_000_000 } });
     hubs.answer = () => {};
@@ -302,7 +302,9 @@ describe('Exchanges', () => {
     expect((await time.until(exchange('after'))).end).toBe('done');
   });
 
-  it('drop what is forged, for another, of an unknown version, of a stranger or no packet, and say so once a minute', async () => {
+  it('drop what is forged, for another, of an unknown version, of a stranger or no packet, and say so once a minute', {
+    tags: ['P-523'],
+  }, async () => {
     const { time, bus, exchange, b, served, open, warnings } = createHubs();
     bus.isRecording = true;
     await time.until(exchange('call'));

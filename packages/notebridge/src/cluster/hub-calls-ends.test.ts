@@ -5,7 +5,7 @@ import { createContext } from '../../test/support/create-context.js';
 import { BridgeError } from '../core/errors.js';
 
 describe('Calls of ExchangedCalls', () => {
-  it('cancel at the owner what is cancelled at the caller, and say how', async () => {
+  it('cancel at the owner what is cancelled at the caller, and say how', { tags: ['P-520'] }, async () => {
     const { time, serve, call, started } = createCallingHubs();
     serve(
       ({ context }) =>
@@ -35,7 +35,7 @@ describe('Calls of ExchangedCalls', () => {
     expect(started).toHaveLength(3);
   });
 
-  it('start nothing that is not served, owned in that epoch and held in that very turn, and say so', async () => {
+  it('start nothing that is not served, owned in that epoch and held in that very turn, and say so', { tags: ['P-522'] }, async () => {
     const { time, serve, call, started, claim, target, b, a, known, bus } = createCallingHubs();
     const refused = async (to = target) => time.until(call({}, createContext('tools/call'), to).catch((error: unknown) => error));
     expect(await refused()).toMatchObject({ name: 'NotStarted', reason: 'not_served' });
@@ -61,7 +61,7 @@ describe('Calls of ExchangedCalls', () => {
     expect(await refused()).toMatchObject({ reason: 'unreachable' });
   });
 
-  it('drain when those that run have ended and their answers have arrived', async () => {
+  it('drain when those that run have ended and their answers have arrived', { tags: ['P-524'] }, async () => {
     const { time, serve, call, b } = createCallingHubs();
     let finish: () => void = () => {};
     serve(() => new Promise((resolve) => (finish = () => resolve({ late: true }))));
@@ -80,7 +80,9 @@ describe('Calls of ExchangedCalls', () => {
     expect(b.calls.servedCount).toBe(0);
   });
 
-  it('end as "outcome unknown" when the owner is killed in the middle, and as not started if it can have had nothing', async () => {
+  it('end as "outcome unknown" when the owner is killed in the middle, and as not started if it can have had nothing', {
+    tags: ['P-522'],
+  }, async () => {
     const { time, serve, call, b, known, bus, started } = createCallingHubs();
     serve(() => new Promise(() => {}));
     const begun = call({}).catch((error: unknown) => error);

@@ -11,7 +11,7 @@ import { hubSubject } from './exchanges.js';
 const terrible = { loss: 0.2, doubling: 0.2, delayMs: 60 };
 
 describe('ExchangedCalls', () => {
-  it('have a call answered at its owner as if it had come through a door there', async () => {
+  it('have a call answered at its owner as if it had come through a door there', { tags: ['P-520'] }, async () => {
     const { time, serve, call, started } = createCallingHubs();
     serve(({ context }) => ({ content: [context.message] }));
     const caller = {
@@ -50,7 +50,7 @@ describe('ExchangedCalls', () => {
     expect(started).toHaveLength(1);
   });
 
-  it('keep every digit, both ways, and errors as they are', async () => {
+  it('keep every digit, both ways, and errors as they are', { tags: ['P-520'] }, async () => {
     const { time, serve, call, log } = createCallingHubs();
     const text = '{"a":12345678901234567890,"b":1.0,"c":1e400,"d":[0.10]}';
     const exact = parseMessage(text) as JsonObject;
@@ -73,7 +73,9 @@ describe('ExchangedCalls', () => {
     await expect(time.until(call({ fail: 'none' }))).rejects.toMatchObject({ code: 'internal' });
   });
 
-  it('bring progress, log lines and the answers to questions in order, and 10 MB each way, over a bad bus', async () => {
+  it('bring progress, log lines and the answers to questions in order, and 10 MB each way, over a bad bus', {
+    tags: ['P-520'],
+  }, async () => {
     for (let seed = 1; seed <= 2; seed++) {
       const { time, bus, serve, call } = createCallingHubs({ seed });
       bus.faults = terrible;
@@ -157,7 +159,7 @@ describe('ExchangedCalls', () => {
     expect(taken).toEqual(['no longer']);
   });
 
-  it('execute nothing of a conversation that is sent again, and each of 1,000 at once just once', async () => {
+  it('execute nothing of a conversation that is sent again, and each of 1,000 at once just once', { tags: ['P-519'] }, async () => {
     const { time, bus, serve, call, started, b } = createCallingHubs({ seed: 3 });
     bus.faults = { loss: 0.05, doubling: 0.1, delayMs: 30 };
     bus.isRecording = true;

@@ -62,7 +62,9 @@ describe('HubLease', () => {
     expect(two.lease.hubs().map(({ name }) => name)).toEqual(['two']);
   });
 
-  it('stops by its own clock before the store drops it, whatever its wall clock says and however fast it goes', async () => {
+  it('stops by its own clock before the store drops it, whatever its wall clock says and however fast it goes', {
+    tags: ['P-529'],
+  }, async () => {
     for (const rate of [0.999, 1, 1.001]) {
       const { world, join, store } = createCluster();
       const one = join('one', { offsetMs: 600_000, rate });
@@ -79,7 +81,7 @@ describe('HubLease', () => {
     }
   });
 
-  it('is kept over renewals whose answers are lost, and over a store that is silent for a while', async () => {
+  it('is kept over renewals whose answers are lost, and over a store that is silent for a while', { tags: ['P-530'] }, async () => {
     const { world, join } = createCluster();
     const one = join('one');
     await world.run(1_000);
@@ -99,7 +101,7 @@ describe('HubLease', () => {
     expect([one.lease.isHeld(), one.lease.self.id]).toEqual([true, id]);
   });
 
-  it('is lost when another has ended it: its hub goes on under another id, and the old one stays ended', async () => {
+  it('is lost when another has ended it: its hub goes on under another id, and the old one stays ended', { tags: ['P-530'] }, async () => {
     const { world, join, storeOf } = createCluster();
     const [one, two] = [join('one'), join('two')];
     await world.run(1_000);
@@ -120,7 +122,7 @@ describe('HubLease', () => {
     expect(two.lease.hubs()).toHaveLength(2);
   });
 
-  it('of a hub that was killed ends also when somebody without the key puts it back for ever', async () => {
+  it('of a hub that was killed ends also when somebody without the key puts it back for ever', { tags: ['P-554'] }, async () => {
     const { world, join, store } = createCluster();
     const [one, two, three] = [join('one'), join('two'), join('three')];
     await world.run(1_000);

@@ -1,3 +1,5 @@
+// @module-tag P-587
+
 import { silentLogger } from '@notebridge/kit/logger';
 import { describe, expect, it } from 'vitest';
 import { createKnownHubs, createLossyBus, createVirtualTime } from '../../test/support/hubs-in-memory.js';
@@ -108,7 +110,9 @@ describe('InventoryDesk', () => {
     expect([bus.traffic.messages - messages, collected - before]).toEqual([2, 1]);
   });
 
-  it('answers no question that was recorded, however many were asked since, nor one to an earlier life of the hub', async () => {
+  it('answers no question that was recorded, however many were asked since, nor one to an earlier life of the hub', {
+    tags: ['P-615'],
+  }, async () => {
     let collected = 0;
     const collect = async () => {
       collected += 1;

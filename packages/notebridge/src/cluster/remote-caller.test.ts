@@ -23,7 +23,7 @@ function createCaller() {
 }
 
 describe('RemoteCaller', () => {
-  it('waits for what a hub has that drains, for as long as its calls may take to end', async () => {
+  it('waits for what a hub has that drains, for as long as its calls may take to end', { tags: ['P-610'] }, async () => {
     const { time, b, serve, call, handOver } = createCaller();
     serve(() => new Promise(() => {}));
     void call().catch(() => {});
@@ -34,7 +34,7 @@ describe('RemoteCaller', () => {
     expect(await time.until(waiting)).toEqual({ answeredBy: 'a' });
   });
 
-  it('does not wait for ever for it, nor that long for what nobody has', async () => {
+  it('does not wait for ever for it, nor that long for what nobody has', { tags: ['P-610'] }, async () => {
     const { time, claim, b, serve, call } = createCaller();
     serve(() => new Promise(() => {}));
     void call().catch(() => {});

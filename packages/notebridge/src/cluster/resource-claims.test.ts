@@ -8,7 +8,7 @@ import { HubLease } from './hub-lease.js';
 import { ResourceClaims } from './resource-claims.js';
 
 describe('ResourceClaims', () => {
-  it('takes with one write and releases with one, and renews nothing meanwhile', async () => {
+  it('takes with one write and releases with one, and renews nothing meanwhile', { tags: ['P-531'] }, async () => {
     const { world, join, settle } = createCluster();
     const { claims } = await join('one');
     const writes = () => world.counts.get('writes') ?? 0;
@@ -76,7 +76,7 @@ describe('ResourceClaims', () => {
     expect(world.now - killedAt).toBeLessThan(11_000);
   });
 
-  it('loses all with the lease: a hub that was paused for a minute wakes without', async () => {
+  it('loses all with the lease: a hub that was paused for a minute wakes without', { tags: ['P-529'] }, async () => {
     const { join, settle, world } = createCluster();
     const [one, two] = [await join('one'), await join('two')];
     const claim = await settle(one.claims.take('server.a'));
@@ -130,7 +130,9 @@ describe('ResourceClaims', () => {
     expect(claim?.isHeld()).toBe(true);
   });
 
-  it('puts back what somebody without the key has removed or written over, or loses it to the hub that was faster', async () => {
+  it('puts back what somebody without the key has removed or written over, or loses it to the hub that was faster', {
+    tags: ['P-554'],
+  }, async () => {
     const { join, settle, world, store } = createCluster();
     const [one, two] = [await join('one'), await join('two')];
     const key = 'claim.server.a';

@@ -3,7 +3,9 @@ import { expect, it } from 'vitest';
 import { defaultCodeModeLimits } from '../core/code-mode-limits.js';
 import { codeModeInstructions, codeModeTools } from './code-mode-tools.js';
 
-it('code mode costs an agent at most 1,500 tokens before its first word: the instructions with an example, and three tools', () => {
+it('code mode costs an agent at most 1,500 tokens before its first word: the instructions with an example, and three tools', {
+  tags: ['P-386'],
+}, () => {
   const tools = codeModeTools(defaultCodeModeLimits);
   const text = codeModeInstructions + JSON.stringify(tools);
   expect(tools.map(({ name }) => name)).toEqual(['search_tools', 'describe_tools', 'execute_code']);

@@ -1,3 +1,5 @@
+// @module-tag P-021
+
 import { describe, expect, it } from 'vitest';
 import { expandStrings } from './expand.js';
 
@@ -35,7 +37,7 @@ describe('expandStrings', () => {
     expect(problems).toEqual([]);
   });
 
-  it('names a missing variable, its place and both ways out', () => {
+  it('names a missing variable, its place and both ways out', { tags: ['P-022'] }, () => {
     expect(expandStrings({ list: ['x ${NONE}'] }, env).problems).toEqual([
       {
         path: ['list', 0],

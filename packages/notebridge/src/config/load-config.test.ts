@@ -33,7 +33,7 @@ const faultOf = async (loading: Promise<unknown>): Promise<BridgeError> => {
 const messageFor = async (text: string): Promise<string> => (await faultOf(load(text))).message.replace(file, 'F');
 
 describe('loadConfig: which file', () => {
-  it('returns the defaults when the user has no file', async () => {
+  it('returns the defaults when the user has no file', { tags: ['P-019'] }, async () => {
     const config = await loadConfig({ env: { XDG_CONFIG_HOME: folder } });
     expect(config).toMatchObject({ file: undefined, baseDir: join(folder, 'notebridge'), servers: [], middleware: [], skills: [] });
     expect(config).toMatchObject({ journal: true, audit: defaultAudit, limits: defaultLimits });
@@ -48,7 +48,7 @@ describe('loadConfig: which file', () => {
     expect(config.file).toBe(join(folder, 'notebridge', 'mcp.json'));
   });
 
-  it('ignores relative and empty folders in the environment: they would mean the working directory', () => {
+  it('ignores relative and empty folders in the environment: they would mean the working directory', { tags: ['P-020'] }, () => {
     expect(userConfigFile({ XDG_CONFIG_HOME: 'here', HOME: folder })).toBe(join(folder, '.config', 'notebridge', 'mcp.json'));
     expect(userConfigFile({ XDG_CONFIG_HOME: '', HOME: folder })).toBe(join(folder, '.config', 'notebridge', 'mcp.json'));
     expect(userConfigFile({ HOME: '.' })).not.toMatch(/^\./);
@@ -73,7 +73,7 @@ describe('loadConfig: which file', () => {
 });
 
 describe('loadConfig: what a config gives', () => {
-  it('reads both kinds of server, from both lists, with comments and variables', async () => {
+  it('reads both kinds of server, from both lists, with comments and variables', { tags: ['P-021'] }, async () => {
     const config = await load(
       `{
         // as in any host
@@ -163,7 +163,7 @@ describe('loadConfig: what a config gives', () => {
     },
   );
 
-  it('takes an empty object for the defaults', async () => {
+  it('takes an empty object for the defaults', { tags: ['P-019'] }, async () => {
     expect(await load('{}')).toMatchObject({ file, servers: [], middleware: [], limits: defaultLimits });
   });
 });
@@ -268,11 +268,11 @@ describe('loadConfig: faults', () => {
     ],
     ['{ "notebridge": 1, }', '"notebridge" is "1" (a number), but must be an object.'],
     ['{ "a": 1 "b" }', 'F:1:10: The file is not JSON: a text stands there. Put a comma before it.'],
-  ])('says what is wrong with %s', async (text, expected) => {
+  ])('says what is wrong with %s', { tags: ['P-023', 'P-354'] }, async (text, expected) => {
     expect(await messageFor(text)).toContain(expected);
   });
 
-  it('lets a second server have plain names that agents do not see', async () => {
+  it('lets a second server have plain names that agents do not see', { tags: ['P-354'] }, async () => {
     const entry = (more: object): object => ({ command: 'x', names: 'plain', ...more });
     const mcpServers = { a: entry({}), b: entry({ disabled: true }), c: entry({ expose: 'code' }) };
     expect((await load(JSON.stringify({ mcpServers }))).servers).toHaveLength(3);
@@ -307,7 +307,7 @@ describe('loadConfig: faults', () => {
     },
   );
 
-  it('never shows what may be a secret', async () => {
+  it('never shows what may be a secret', { tags: ['P-022'] }, async () => {
     const text = `{ "mcpServers": {
       "a": { "command": "x", "env": { "KEY": 123456 }, "args": [987654], "era": "\${SECRET}" },
       "b": { "url": "hxxps://user:hunter2@host?token=hunter2" },

@@ -44,11 +44,11 @@ describe('startsNotebridge', () => {
     '/usr/bin/node --enable-source-maps /opt/notebridge/dist/cli/main.js stdio',
     'cmd /c npx -y notebridge',
     'env -i PATH=/bin npx notebridge',
-  ])('refuses %s', (line) => {
+  ])('refuses %s', { tags: ['P-024'] }, (line) => {
     expect(starts(line)).toBe(true);
   });
 
-  it('looks into a shell command', () => {
+  it('looks into a shell command', { tags: ['P-024'] }, () => {
     expect(startsNotebridge('sh', ['-c', 'exec npx -y notebridge stdio'])).toBe(true);
     expect(startsNotebridge('bash', ['-lc', 'my-server notebridge'])).toBe(false);
   });

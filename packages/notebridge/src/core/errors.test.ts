@@ -1,3 +1,5 @@
+// @module-tag P-017
+
 import { messageOf } from '@notebridge/kit/message-of';
 import { describe, expect, it } from 'vitest';
 import { BridgeError, codeOf, type ErrorCode, errorTable, RemoteError, toRpcError } from './errors.js';

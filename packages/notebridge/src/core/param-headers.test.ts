@@ -1,3 +1,5 @@
+// @module-tag P-351
+
 import { parseJson } from '@notebridge/kit/exact-json';
 import type { JsonObject } from '@notebridge/kit/json';
 import { describe, expect, it } from 'vitest';

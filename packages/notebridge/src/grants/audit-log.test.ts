@@ -1,3 +1,6 @@
+// @module-tag P-138
+// @module-tag P-172
+
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
@@ -113,13 +116,11 @@ describe('AuditLog', () => {
     audit.add(entry());
     await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
     audit.add(entry());
-    // Timers of one process come in the order of their time.
-    await new Promise((resolve) => setTimeout(resolve, 15));
-    expect(await linesOf()).toHaveLength(4);
+    await expect.poll(linesOf).toHaveLength(4);
     audit.close();
   });
 
-  it('has no argument and no secret in it, unless arguments are asked for, and then no secret', async () => {
+  it('has no argument and no secret in it, unless arguments are asked for, and then no secret', { tags: ['P-135'] }, async () => {
     const redactor = new Redactor();
     redactor.add('-----KEY\n"secret"');
     const args = { text: 'visible -----KEY\n"secret"', exact: parseJson('1.0') };
@@ -182,7 +183,7 @@ describe('AuditLog', () => {
     expect(lines).toEqual(['{"time":"whole"}', '{"time":"cut o', expect.stringMatching(/^\{.*\}$/)]);
   });
 
-  it('keeps five full files, the newest as number one', async () => {
+  it('keeps five full files, the newest as number one', { tags: ['P-137'] }, async () => {
     const audit = open({ maxBytes: 1000 });
     for (let call = 0; call < 60; call++) {
       audit.add(entry({ context: createContext('tools/call', {}, { callId: `c${call}` }) }));
@@ -226,7 +227,10 @@ describe('the audit of several processes', () => {
   const start = (name: string, maxBytes: number, turns = ''): ReturnType<typeof spawn> =>
     spawn(process.execPath, [writer, path(), name, String(maxBytes), turns], { stdio: ['ignore', 'pipe', 'inherit'] });
 
-  it('has every line that is older than ten milliseconds after a kill -9, twenty times over', async () => {
+  it('has every line that is older than ten milliseconds after a kill -9, twenty times over', {
+    tags: ['P-136'],
+    timeout: 120_000,
+  }, async () => {
     const confirmed = new Map<string, number>();
     for (let round = 0; round < 20; round++) {
       const child = start(`r${round}`, 1e9);
@@ -250,9 +254,9 @@ describe('the audit of several processes', () => {
     expect(torn).toBeLessThanOrEqual(20);
     for (const [name, lines] of confirmed) expect(counts.get(name)).toBeGreaterThanOrEqual(lines);
     // Twenty programs one after the other take their time on a busy machine.
-  }, 120_000);
+  });
 
-  it('is rotated by one of them, and loses and doubles no line', async () => {
+  it('is rotated by one of them, and loses and doubles no line', { tags: ['P-137'], timeout: 120_000 }, async () => {
     const children = ['a', 'b', 'c'].map((name) => start(name, 400_000, '100'));
     for (const child of children) child.stdout?.resume();
     await Promise.all(children.map((child) => once(child, 'close')));
@@ -263,7 +267,7 @@ describe('the audit of several processes', () => {
       .map((line) => (JSON.parse(line) as JsonObject).call_id);
     expect(ids).toHaveLength(6000);
     expect(new Set(ids).size).toBe(6000);
-  }, 120_000);
+  });
 });
 
 function countOf({ session }: JsonObject, counts: ReadonlyMap<string, number>): [string, number] {

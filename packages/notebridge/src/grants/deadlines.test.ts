@@ -1,3 +1,5 @@
+// @module-tag P-173
+
 import { describe, expect, it } from 'vitest';
 import { Deadlines } from './deadlines.js';
 

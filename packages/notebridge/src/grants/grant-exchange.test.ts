@@ -1,3 +1,6 @@
+// @module-tag P-134
+// @module-tag P-180
+
 import { createHmac, createPublicKey } from 'node:crypto';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -26,7 +26,7 @@ afterEach(async () => {
 });
 
 describe('GrantStore', () => {
-  it('issues a token that opens its grant and is nowhere on the disk', async () => {
+  it('issues a token that opens its grant and is nowhere on the disk', { tags: ['P-131'] }, async () => {
     const store = await open();
     const { token, id } = await store.issue({ allow: ['github:*'], label: 'for a kernel' });
     expect(token).toMatch(/^nbg_[\w-]{43}$/);
@@ -56,7 +56,7 @@ describe('GrantStore', () => {
     expect((await readdir(dir)).sort()).toEqual(['grants.json']);
   });
 
-  it('ends a grant when its time is over, and forgets why an hour later', async () => {
+  it('ends a grant when its time is over, and forgets why an hour later', { tags: ['P-130'] }, async () => {
     const store = await open();
     const { token, id } = await store.issue({ ttlMs: 1000 });
     clock += 999;
@@ -98,7 +98,7 @@ describe('GrantStore', () => {
     await expect(store.renew(first.id)).rejects.toMatchObject({ code: 'bad_grant', data: { reason: 'revoked' } });
   });
 
-  it('renews nothing that was revoked after it had expired', async () => {
+  it('renews nothing that was revoked after it had expired', { tags: ['P-616'] }, async () => {
     const store = await open();
     const { id, token } = await store.issue({ ttlMs: 1000 });
     clock += 2000;
@@ -108,7 +108,9 @@ describe('GrantStore', () => {
     expect(await store.revoke(id)).toBe(false);
   });
 
-  it('takes exactly the budget, over parallel calls and several processes, and again after they were closed', async () => {
+  it('takes exactly the budget, over parallel calls and several processes, and again after they were closed', {
+    tags: ['P-128'],
+  }, async () => {
     const [one, two] = [await open(), await open()];
     const { token, id } = await one.issue({ calls: 100 });
     const take = async (store: GrantStore): Promise<boolean> => {
@@ -125,7 +127,7 @@ describe('GrantStore', () => {
     expect(await take(await open())).toBe(false);
   });
 
-  it('forgives no call when a process is killed: what it had taken in advance is used', async () => {
+  it('forgives no call when a process is killed: what it had taken in advance is used', { tags: ['P-128'] }, async () => {
     const killed = await open();
     const { token } = await killed.issue({ calls: 8 });
     const grant = killed.find(token);
@@ -183,7 +185,7 @@ describe('GrantStore', () => {
   });
 });
 
-describe('a file of grants that was tampered with', () => {
+describe('a file of grants that was tampered with', { tags: ['P-132'] }, () => {
   const broken = ['', '{', '[]', '{"version":2,"grants":[]}', '{"version":1,"grants":[{}]}', '{"version":1,"grants":[null]}'];
 
   it.each(broken)('is refused at the start: %j', async (text) => {

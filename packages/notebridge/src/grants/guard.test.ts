@@ -108,7 +108,7 @@ describe('createGuard', () => {
     ]);
   });
 
-  it('holds a grant to its tools and names the rule', async () => {
+  it('holds a grant to its tools and names the rule', { tags: ['P-126'] }, async () => {
     const github = await grant({ allow: ['github:*'], label: 'ci' });
     await call(github, 'github__star');
     for (const name of ['fs__read_file', 'github', 'github_star', 'GITHUB__star', '', '__star']) {
@@ -136,7 +136,9 @@ describe('createGuard', () => {
     },
   );
 
-  it('holds a read-only grant to tools that are marked so, and asks of no tool that it may not call anyway', async () => {
+  it('holds a read-only grant to tools that are marked so, and asks of no tool that it may not call anyway', {
+    tags: ['P-127'],
+  }, async () => {
     const reader = await grant({ allow: ['fs'], readOnly: true });
     await call(reader, 'fs__read_file');
     const why = 'is not marked readOnlyHint';
@@ -147,7 +149,7 @@ describe('createGuard', () => {
     expect(reached).toHaveLength(1);
   });
 
-  it('calls nothing when a name has come to stand for another tool while it was looked up', async () => {
+  it('calls nothing when a name has come to stand for another tool while it was looked up', { tags: ['P-354'] }, async () => {
     tools.moves = { name: 'moves', inputSchema: {}, annotations: { readOnlyHint: true } };
     const principal = await grant({ allow: ['fs'], readOnly: true });
     await expect(request(principal, 'tools/call', { name: 'fs__moves' })).rejects.toMatchObject({ code: 'denied' });
@@ -162,7 +164,7 @@ describe('createGuard', () => {
     await expect(call(poor, 'x__y')).rejects.toEqual(refusedWith('budget_exhausted', 'calls', 'all of its 37 calls are used'));
   });
 
-  it('holds a grant to its rate, and says when to come again', async () => {
+  it('holds a grant to its rate, and says when to come again', { tags: ['P-129'] }, async () => {
     const slow = await grant({ perMinute: 6 });
     for (let made = 0; made < 6; made++) await call(slow, 'x__y');
     await expect(call(slow, 'x__y')).rejects.toMatchObject({ code: 'budget_exhausted', data: { rule: 'perMinute', retry_after_s: 10 } });
@@ -172,7 +174,7 @@ describe('createGuard', () => {
     await call(slow, 'x__y');
   });
 
-  it('holds a grant to its calls at once, and gives a place back however a call ended', async () => {
+  it('holds a grant to its calls at once, and gives a place back however a call ended', { tags: ['P-129'] }, async () => {
     const narrow = await grant({ concurrent: 2, calls: 6 });
     const endings: ((result: JsonObject | Error) => void)[] = [];
     const hanging = () =>
@@ -196,7 +198,7 @@ describe('createGuard', () => {
     }
   });
 
-  it('records the outcome of a call', async () => {
+  it('records the outcome of a call', { tags: ['P-135'] }, async () => {
     await call(undefined, 'x__y', () => ({ isError: true, content: [] }));
     await call(undefined, 'x__y', () => ({ isError: true, _meta: { 'notebridge/error_code': 'not_connected' } }));
     const failures = [new BridgeError('timeout', 'late'), new RemoteError({ code: -1 }), new Error('secret detail')];
@@ -222,7 +224,7 @@ describe('createGuard', () => {
     expect(await namesFor(await grant({ allow: ['notebook:get_*'] }))).toEqual(['get_cells']);
   });
 
-  it('gives resources and prompts of a server to grants for all of its tools', async () => {
+  it('gives resources and prompts of a server to grants for all of its tools', { tags: ['P-162'] }, async () => {
     const [whole, part, all] = [await grant({ allow: ['fs:*'] }), await grant({ allow: ['fs:read_*'] }), await grant({})];
     const list = () => ({ resources: [{ uri: 'fs:a' }, { uri: 'db:a' }, { uri: '//nobody' }, 7], nextCursor: 'n' });
     const listed = async (principal: Principal) => (await request(principal, 'resources/list', {}, list)).resources;

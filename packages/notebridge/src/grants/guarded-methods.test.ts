@@ -1,3 +1,6 @@
+// @module-tag P-174
+// @module-tag P-175
+
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

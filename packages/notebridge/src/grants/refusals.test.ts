@@ -1,3 +1,5 @@
+// @module-tag P-179
+
 import type { JsonObject } from '@notebridge/kit/json';
 import { silentLogger } from '@notebridge/kit/logger';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';

@@ -20,7 +20,7 @@ afterEach(async () => {
 });
 
 describe('RotatingToken', () => {
-  it('delivers a token, renews it by itself, and ends with its file', async () => {
+  it('delivers a token, renews it by itself, and ends with its file', { tags: ['P-133'] }, async () => {
     const known = new Set<string>();
     const secrets = { add: (token: string) => void known.add(token), delete: (token: string) => void known.delete(token) };
     const rotating = await RotatingToken.open({ store, path: path(), terms: { ttlMs: 9000, calls: 3 }, secrets });

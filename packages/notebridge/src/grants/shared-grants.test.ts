@@ -128,7 +128,7 @@ describe('the grants of a cluster', () => {
 });
 
 describe('a hub without the store of its cluster', () => {
-  it('refuses every grant after five seconds at most, and accepts them once it is there again', async () => {
+  it('refuses every grant after five seconds at most, and accepts them once it is there again', { tags: ['P-550'] }, async () => {
     const [one, two] = [await openHub(), await openHub()];
     const { id, token } = await during(one.grants.issue({ calls: 10 }));
     const other = await during(one.grants.issue());
@@ -171,7 +171,9 @@ describe('a hub without the store of its cluster', () => {
 });
 
 describe('the budget of a grant in a cluster', () => {
-  it('is used exactly by two hubs that make a thousand calls each, while answers and requests of the store are lost', async () => {
+  it('is used exactly by two hubs that make a thousand calls each, while answers and requests of the store are lost', {
+    tags: ['P-548'],
+  }, async () => {
     const [one, two] = [await openHub(), await openHub()];
     const { token } = await during(one.grants.issue({ calls: 700 }));
     await runtime.pass(50);
@@ -198,7 +200,7 @@ describe('the budget of a grant in a cluster', () => {
     expect(await during(take(first, token))).toBe(false);
   });
 
-  it('loses one block at most with a hub that is killed', async () => {
+  it('loses one block at most with a hub that is killed', { tags: ['P-548'] }, async () => {
     const [killed, other] = [await openHub(), await openHub()];
     const { token } = await during(killed.grants.issue({ calls: 1000 }));
     for (let call = 0; call < 10; call++) expect(await during(take(killed, token))).toBe(true);
@@ -269,7 +271,7 @@ describe('the budget of a grant in a cluster', () => {
 });
 
 describe('a stranger at the store of a cluster', () => {
-  it('can read no grant, make none, put back no old state, and give none to another hub', async () => {
+  it('can read no grant, make none, put back no old state, and give none to another hub', { tags: ['P-553'] }, async () => {
     const one = await openHub();
     const stranger = shared.client();
     const { id, token } = await during(one.grants.issue({ label: 'secret name', calls: 10 }));
@@ -289,7 +291,7 @@ describe('a stranger at the store of a cluster', () => {
     expect(other.grants.find(token)).toBe('unknown');
   });
 
-  it('can put back no old state behind a removal, at a hub that has seen the newer one', async () => {
+  it('can put back no old state behind a removal, at a hub that has seen the newer one', { tags: ['P-555'] }, async () => {
     const [one, two] = [await openHub(), await openHub()];
     const stranger = shared.client();
     const { id, token } = await during(one.grants.issue({ calls: 1 }));

@@ -1,3 +1,5 @@
+// @module-tag P-180
+
 import { createHmac, createPublicKey, generateKeyPairSync } from 'node:crypto';
 import type { JsonObject } from '@notebridge/kit/json';
 import { describe, expect, it } from 'vitest';

@@ -1,3 +1,5 @@
+// @module-tag P-181
+
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';

@@ -1,3 +1,5 @@
+// @module-tag P-181
+
 import { describe, expect, it } from 'vitest';
 import { ownDescriptorLimit } from './descriptor-limit.js';
 

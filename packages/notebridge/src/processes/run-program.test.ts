@@ -61,7 +61,7 @@ describe('runProgram', () => {
     expect(exitCode).toBe(0);
   });
 
-  it('ends a program that takes too long, with all that it started, and keeps what it wrote', async () => {
+  it('ends a program that takes too long, with all that it started, and keeps what it wrote', { tags: ['P-035'] }, async () => {
     const result = await run('echo begun; (trap "" TERM; sleep 600) & echo $! > child; wait', { timeoutMs: 5000 });
     expect(result).toMatchObject({ stdout: 'begun\n', timedOut: true, exitCode: null, signal: 'SIGTERM' });
     expect(isAlive(Number(await readFile(join(folder, 'child'), 'utf8')))).toBe(false);

@@ -34,7 +34,7 @@ describe('ServerProcess', () => {
     expect(lines).toEqual(['got', 'it']);
   });
 
-  it('gives the program the base environment, what is asked for, and nothing else', async () => {
+  it('gives the program the base environment, what is asked for, and nothing else', { tags: ['P-067'] }, async () => {
     process.env.NOTEBRIDGE_TEST_SECRET = 'hidden';
     onTestFinished(() => void delete process.env.NOTEBRIDGE_TEST_SECRET);
     const { program } = node('console.log(JSON.stringify(process.env))', { env: { GIVEN: '1', HOME: '/elsewhere' } });
@@ -44,7 +44,7 @@ describe('ServerProcess', () => {
     expect(Object.keys(env).filter((name) => name.startsWith('VITEST'))).toEqual([]);
   });
 
-  it('gives shell characters no meaning', async () => {
+  it('gives shell characters no meaning', { tags: ['P-068'] }, async () => {
     const { program } = start(process.execPath, ['-e', 'console.log(process.argv[1])', '$(id) `id`; > x | y']);
     expect(await firstOutput(program)).toBe('$(id) `id`; > x | y\n');
   });

@@ -30,7 +30,7 @@ function openCalls(asks: { question?: JsonObject & { method: string }; timeoutMs
 }
 
 describe('calls that wait for the answers of modern agents', () => {
-  it('are 64 of an agent at most: one more is refused, and one of another agent is not', async () => {
+  it('are 64 of an agent at most: one more is refused, and one of another agent is not', { tags: ['P-342'] }, async () => {
     const { calls, run, toCall } = openCalls();
     const parked = await Promise.all(Array.from({ length: 64 }, () => run()));
     expect(new Set(parked.map(({ requestState }) => requestState)).size).toBe(64);

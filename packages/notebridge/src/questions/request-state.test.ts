@@ -23,7 +23,9 @@ describe('the requestState of a call that waits', () => {
     expect(one.hubOfState(state, call.context)).toBeUndefined();
   });
 
-  it('says in a cluster which hub has parked it, and is told there from one of another call, caller, hub or cluster', async () => {
+  it('says in a cluster which hub has parked it, and is told there from one of another call, caller, hub or cluster', {
+    tags: ['P-561'],
+  }, async () => {
     const [one, two, other] = [await loadAnew(), await loadAnew(), await loadAnew()];
     const clusterKey = Buffer.alloc(32, 7);
     one.signStatesAsHub({ clusterKey, hubId: () => 'hub one.1~x' });

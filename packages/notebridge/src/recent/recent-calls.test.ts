@@ -1,3 +1,5 @@
+// @module-tag P-469
+
 import { describe, expect, it } from 'vitest';
 import { Cancellation } from '../core/cancellation.js';
 import { RequestContext } from '../core/request-context.js';

@@ -67,7 +67,7 @@ describe('Player', () => {
     });
   });
 
-  it('refuses what was not recorded, and names what is nearest', () => {
+  it('refuses what was not recorded, and names what is nearest', { tags: ['P-413'] }, () => {
     const { heard, send, player } = replay([
       ['client', call(1, { far: true })],
       ['server', result(1, 'far')],
@@ -249,7 +249,7 @@ describe('Player', () => {
     expect(heard).toEqual([{ id: 'replay-1', method: 'roots/list' }]);
   });
 
-  it('makes the pauses of the recording only if asked to, and drops them when the client goes', async () => {
+  it('makes the pauses of the recording only if asked to, and drops them when the client goes', { tags: ['P-419'] }, async () => {
     const said: Said[] = [
       ['client', call(1, 'a'), 1000],
       ['server', result(1, 'a'), 1120],

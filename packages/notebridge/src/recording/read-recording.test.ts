@@ -1,3 +1,5 @@
+// @module-tag P-418
+
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { readRecording } from './read-recording.js';

@@ -46,7 +46,7 @@ describe('Recorder', () => {
     expect(parse(lines()[3])).toMatchObject({ ended: 'server', error: 'it ended' });
   });
 
-  it('hands on what it redacts as it came', () => {
+  it('hands on what it redacts as it came', { tags: ['P-410'] }, () => {
     const { recorder, channel, got, text } = open();
     const message = {
       id: 1,

@@ -1,3 +1,5 @@
+// @module-tag P-414
+
 import { describe, expect, it } from 'vitest';
 import { isSecretName, redactForms, secretsOfEnvironment } from './text-secrets.js';
 

@@ -1,3 +1,5 @@
+// @module-tag P-182
+
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { NotificationBrake, type Said } from './notification-brake.js';
 

@@ -95,7 +95,7 @@ describe('Peer: batches', () => {
   });
 });
 
-describe('Peer: frames that cannot be used', () => {
+describe('Peer: frames that cannot be used', { tags: ['P-058'] }, () => {
   const cases: [string, string, unknown][] = [
     ['null', 'bad_message', null],
     ['1.0', 'bad_message', null],

@@ -13,7 +13,7 @@ describe('WaitingLine', () => {
     expect(line.length).toBe(0);
   });
 
-  it('serves those of several in turns, however many of one wait', async () => {
+  it('serves those of several in turns, however many of one wait', { tags: ['P-399'] }, async () => {
     const line = new WaitQueue<void>();
     const served: string[] = [];
     const wait = (who: string, name: string) => line.wait({ ...longWait, who }).then(() => served.push(name));

@@ -1,3 +1,5 @@
+// @module-tag P-170
+
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { link } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,3 +1,5 @@
+// @module-tag P-168
+
 import { describe, expect, it } from 'vitest';
 import { toPythonTokens } from './python-tokens.js';
 import { describeScript } from './script-description.js';

@@ -30,7 +30,7 @@ describe('run_skill_script', () => {
     expect(await readdir(join(folder, 'scripts'))).toEqual(['a.py', 'b.sh', 'c.sh', 'd.mjs']);
   });
 
-  it('answers in the shape of the reference', async () => {
+  it('answers in the shape of the reference', { tags: ['P-152'] }, async () => {
     await place.write('pdf/scripts/good.py', 'import sys\nprint("out")\nprint("err", file=sys.stderr)');
     const result = await run(place.serve(), 'good');
     const expected = {
@@ -81,7 +81,7 @@ describe('run_skill_script', () => {
     }
   });
 
-  it('runs nothing of a folder that is not trusted, and says how to trust it', async () => {
+  it('runs nothing of a folder that is not trusted, and says how to trust it', { tags: ['P-034'] }, async () => {
     await place.write('pdf/scripts/touch.sh', 'touch was-run');
     const { code, text } = faultOf(await run(place.serve({ folders: [place.source({ trusted: false })] }), 'touch'));
     expect(code).toBe('denied');
@@ -89,7 +89,7 @@ describe('run_skill_script', () => {
     expect(await readdir(join(place.root, 'pdf'))).not.toContain('was-run');
   });
 
-  it('runs nothing but scripts of the skill', async () => {
+  it('runs nothing but scripts of the skill', { tags: ['P-034'] }, async () => {
     await writeFile(join(place.base, 'evil.sh'), 'echo evil');
     await place.write('other.sh', 'echo evil');
     await place.write('pdf/scripts/fill.py', '');
@@ -114,7 +114,7 @@ describe('run_skill_script', () => {
     expect(resultOf(await run(server, 'fill.sh'))).toMatchObject({ output: 'sh\n' });
   });
 
-  it('ends a script that takes too long, and gives what it had written', async () => {
+  it('ends a script that takes too long, and gives what it had written', { tags: ['P-035'] }, async () => {
     await place.write('pdf/scripts/slow.sh', 'echo begun; sleep 600');
     expect(resultOf(await run(place.serve({ folders: [place.source({ timeoutMs: 3000 })] }), 'slow'))).toMatchObject({
       success: false,
@@ -144,7 +144,7 @@ describe('run_skill_script', () => {
     return { pid, isAlive };
   };
 
-  it('answers a cancelled call at once, and ends its script', async () => {
+  it('answers a cancelled call at once, and ends its script', { tags: ['P-035'] }, async () => {
     const { pid, isAlive } = await stay();
     const server = place.serve();
     const cancellation = new Cancellation();

@@ -1,3 +1,5 @@
+// @module-tag P-168
+
 import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { JsonObject } from '@notebridge/kit/json';
@@ -15,7 +17,7 @@ const warnings = (): { logger: Logger; lines: string[] } => {
 };
 
 describe('the server "skills": lists', () => {
-  it('offers the four tools of the reference', async () => {
+  it('offers the four tools of the reference', { tags: ['P-152'] }, async () => {
     const server = place.serve();
     expect((await server.listTools()).map(({ name }) => name)).toEqual([
       'list_skills',
@@ -101,7 +103,7 @@ describe('the server "skills": lists', () => {
     ]);
   });
 
-  it('sees what was added, changed and removed since the last call', async () => {
+  it('sees what was added, changed and removed since the last call', { tags: ['P-033'] }, async () => {
     const server = place.serve();
     expect(resultOf(await callSkills(server, 'list_skills'))).toContain('There are no skills.');
     await place.writeSkill('pdf');
@@ -205,7 +207,7 @@ describe('the server "skills": reading', () => {
     });
   });
 
-  it('reads nothing outside of a skill, nothing hidden and nothing too large', async () => {
+  it('reads nothing outside of a skill, nothing hidden and nothing too large', { tags: ['P-122'] }, async () => {
     await writeFile(join(place.base, 'secret.txt'), 'hunter22');
     await place.writeSkill('pdf');
     await place.writeSkill('other');

@@ -130,7 +130,7 @@ describe('publishFolder', () => {
     expect(await readFile(join(folder, 'elsewhere', 'a.txt'), 'utf8')).toBe('one');
   });
 
-  it('refuses a folder with files of others, a file, and a link to nothing, and leaves them alone', async () => {
+  it('refuses a folder with files of others, a file, and a link to nothing, and leaves them alone', { tags: ['P-089'] }, async () => {
     await mkdir(path);
     await writeFile(join(path, 'thesis.txt'), 'years of work');
     const refused = await faultOf(publish('one'));

@@ -1,3 +1,5 @@
+// @module-tag P-171
+
 import { execFileSync } from 'node:child_process';
 import {
   chmodSync,

@@ -1,3 +1,5 @@
+// @module-tag P-507
+
 import { expect, it } from 'vitest';
 import { BoundedNames } from './bounded-names.js';
 

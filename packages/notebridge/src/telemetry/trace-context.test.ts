@@ -1,3 +1,5 @@
+// @module-tag P-504
+
 import { describe, expect, it } from 'vitest';
 import { parseTraceContext, withTraceContext } from './trace-context.js';
 

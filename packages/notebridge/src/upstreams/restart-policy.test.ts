@@ -1,3 +1,5 @@
+// @module-tag P-350
+
 import { describe, expect, it } from 'vitest';
 import { RestartPolicy } from './restart-policy.js';
 

@@ -1,3 +1,5 @@
+// @module-tag P-515
+
 import { describe, expect, it } from 'vitest';
 import { Redactor } from './redactor.js';
 

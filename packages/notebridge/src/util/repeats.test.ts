@@ -1,3 +1,5 @@
+// @module-tag P-398
+
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { Repeats } from './repeats.js';
 

@@ -1,3 +1,5 @@
+// @module-tag P-491
+
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -66,7 +68,7 @@ describe('a call as the console gives it to copy', () => {
     expect(stdout).toContain('$HOME `id`');
   });
 
-  it('takes no name of a tool for an option of the command, nor for a pattern of a grant', async () => {
+  it('takes no name of a tool for an option of the command, nor for a pattern of a grant', { tags: ['P-518'] }, async () => {
     const folder = mkdtempSync(join(hub.home, 'shell-'));
     const ofTool = (server: string, tool: string): Map<string, string> =>
       new Map(spellingsOf({ origin: hub.url, server, tool, json: '{}' }).map(({ title, text }) => [title, text]));

@@ -1,3 +1,5 @@
+// @module-tag P-534
+
 import { silentLogger } from '@notebridge/kit/logger';
 import { describe, vi } from 'vitest';
 import { connectNats } from '../../src/cluster/nats/connect-nats.js';

@@ -1,3 +1,5 @@
+// @module-tag deep
+
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -71,7 +73,7 @@ describe.each(ways)("agent-codemode's own client over %s", (_name, run) => {
   }, slow);
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  it('finds its tools, and answers of the shape that it knows', () => {
+  it('finds its tools, and answers of the shape that it knows', { tags: ['P-437'] }, () => {
     expect(got.tools).toEqual([
       'search_tools',
       'list_tool_names',
@@ -104,7 +106,7 @@ describe.each(ways)("agent-codemode's own client over %s", (_name, run) => {
     expect(got.unknown_argument?.failed).toContain('There is no argument "nonsense"');
   });
 
-  it('runs code that calls tools, and says what it printed and why it failed', () => {
+  it('runs code that calls tools, and says what it printed and why it failed', { tags: ['P-437'] }, () => {
     const fine = { success: true, execution_ok: true, execution_error: null, code_error: null, exit_code: null, error: null };
     expect(got.executed).toEqual({ ...fine, stdout: 'by-theirs\n', stderr: '', result: null });
     expect(got.again).toEqual({ ...fine, stdout: '7\n', stderr: 'oh\n', result: '7' });
@@ -126,7 +128,7 @@ describe.each(ways)("agent-codemode's own client over %s", (_name, run) => {
     expect(readFileSync(join(folder, 'count'), 'utf8').trim().split('\n')).toEqual(['count by-theirs', 'count direct']);
   });
 
-  it('saves, lists, runs and deletes skills', () => {
+  it('saves, lists, runs and deletes skills', { tags: ['P-437'] }, () => {
     expect(got.saved).toEqual({ success: true, skill_id: 'total', error: null });
     expect(got.saved_again).toMatchObject({ success: false, skill_id: null, error: expect.stringContaining('overwrite') });
     expect(got.bad_name).toMatchObject({ success: false, skill_id: null, error: expect.stringContaining('"name" must be') });
@@ -145,51 +147,50 @@ describe.each(ways)("agent-codemode's own client over %s", (_name, run) => {
     expect(got.deleted_again).toEqual({ success: false, error: 'Skill not found: total' });
   });
 
-  it('are the tools of its toolset, found, described and called', () => {
+  it('are the tools of its toolset, found, described and called', { tags: ['P-437'] }, () => {
     expect(got.toolset?.found).toContain('notebridge__execute_code');
     expect(got.toolset).toMatchObject({ required: ['code'], success: true, ran: { success: true, stdout: '42\n' } });
   });
 });
 
 describe('the tools of agent-codemode', () => {
-  it(
-    'call nothing directly unless the config allows it, are held to a grant, and start no server',
-    async () => {
-      folder = mkdtempSync(join(tmpdir(), 'notebridge-test-'));
-      try {
-        const args = ['--notebook', 'none'];
-        await using hub = await ServedHub.start({
-          servers: { calls: callsServer() },
-          args,
-          env: { NOTEBRIDGE_CODE_MODE: 'agent-codemode' },
-        });
-        const { token } = await hub.grant('--agent', '--allow', 'code-mode:*', '--allow', 'calls:echo');
-        const agent = toHttpCodeAgent(await openLegacyAgent(hub, () => token));
-        const names = await agent.names();
-        expect(names).toContain('execute_code');
-        for (const name of ['call_tool', 'add_mcp_server']) {
-          expect(names).not.toContain(name);
-          await expect(agent.callTool(name, { tool_name: 'calls__echo', arguments: {} })).rejects.toThrow(
-            /Unknown tool|no tool|not allowed|denied/i,
-          );
-        }
-        const text = async (tool: string, given: JsonObject) =>
-          String(((await agent.callTool(tool, given)).content as JsonObject[])[0]?.text);
-        expect(JSON.parse(await text('list_tool_names', {}))).toMatchObject({ tool_names: ['calls__echo'], total: 1 });
-        expect(JSON.parse(await text('get_tool_details', { tool_name: 'calls__count' }))).toEqual({
-          error: 'Tool not found: calls__count',
-        });
-        const code = 'from generated.client import call_tool\nprint(await call_tool("calls__count", {"n": "by-code"}))';
-        expect(JSON.parse(await text('execute_code', { code }))).toMatchObject({ success: false, execution_ok: true });
-        const allowed = 'from generated.mcp.calls import echo\nprint(await echo({"text": "by-code"}))';
-        expect(JSON.parse(await text('execute_code', { code: allowed }))).toMatchObject({ success: true });
-        expect(linesOf(join(folder, 'count'))).not.toContain('count by-code');
-      } finally {
-        rmSync(folder, { recursive: true, force: true });
+  it('call nothing directly unless the config allows it, are held to a grant, and start no server', {
+    tags: ['P-438'],
+    timeout: slow,
+  }, async () => {
+    folder = mkdtempSync(join(tmpdir(), 'notebridge-test-'));
+    try {
+      const args = ['--notebook', 'none'];
+      await using hub = await ServedHub.start({
+        servers: { calls: callsServer() },
+        args,
+        env: { NOTEBRIDGE_CODE_MODE: 'agent-codemode' },
+      });
+      const { token } = await hub.grant('--agent', '--allow', 'code-mode:*', '--allow', 'calls:echo');
+      const agent = toHttpCodeAgent(await openLegacyAgent(hub, () => token));
+      const names = await agent.names();
+      expect(names).toContain('execute_code');
+      for (const name of ['call_tool', 'add_mcp_server']) {
+        expect(names).not.toContain(name);
+        await expect(agent.callTool(name, { tool_name: 'calls__echo', arguments: {} })).rejects.toThrow(
+          /Unknown tool|no tool|not allowed|denied/i,
+        );
       }
-    },
-    slow,
-  );
+      const text = async (tool: string, given: JsonObject) =>
+        String(((await agent.callTool(tool, given)).content as JsonObject[])[0]?.text);
+      expect(JSON.parse(await text('list_tool_names', {}))).toMatchObject({ tool_names: ['calls__echo'], total: 1 });
+      expect(JSON.parse(await text('get_tool_details', { tool_name: 'calls__count' }))).toEqual({
+        error: 'Tool not found: calls__count',
+      });
+      const code = 'from generated.client import call_tool\nprint(await call_tool("calls__count", {"n": "by-code"}))';
+      expect(JSON.parse(await text('execute_code', { code }))).toMatchObject({ success: false, execution_ok: true });
+      const allowed = 'from generated.mcp.calls import echo\nprint(await echo({"text": "by-code"}))';
+      expect(JSON.parse(await text('execute_code', { code: allowed }))).toMatchObject({ success: true });
+      expect(linesOf(join(folder, 'count'))).not.toContain('count by-code');
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
 
   it('have one spelling on the command line', async () => {
     const { ending, stderr } = await runProgram(['stdio', '--code-mode=theirs']);

@@ -1,3 +1,6 @@
+// @module-tag deep
+// @module-tag P-056
+
 import type { JsonObject } from '@notebridge/kit/json';
 import { describe, expect, it } from 'vitest';
 import { type Agent, agentKinds } from '../support/agents.js';

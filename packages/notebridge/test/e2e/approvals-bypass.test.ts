@@ -1,3 +1,5 @@
+// @module-tag P-425
+
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -89,7 +91,7 @@ describe('no call passes without its approval', () => {
     expect((await legacy('tools/call', { name: 'shop__read', arguments: {} })).result).toMatchObject({ content: [{ text: 'read done' }] });
   });
 
-  it('by a tool that has become another while its person was asked', async () => {
+  it('by a tool that has become another while its person was asked', { tags: ['P-424'] }, async () => {
     await using hub = await ServedHub.start({ servers: shop({ tools: { approve: ['remove'] } }, 'moves'), args: none });
     const agent = await openAtHub(hub, {
       era: 'legacy',
@@ -124,15 +126,20 @@ said
 `;
 
 describe('code that an agent runs', () => {
-  it.each(codeDoors)('at $name is told by a code that nobody approved its call; what only reads is made', async ({ open }) => {
-    await using agent = await open({ folder, servers: shop(), notebridge, args: [] });
-    const answer = await agent.execute({ code });
-    expect(JSON.stringify([answer.result, answer.texts])).toMatch(/not_approved.*not_approved/);
-    expect(calls()).toEqual([['read', {}]]);
-  });
+  it.each(codeDoors)(
+    'at $name is told by a code that nobody approved its call; what only reads is made',
+    { tags: ['P-427'] },
+    async ({ open }) => {
+      await using agent = await open({ folder, servers: shop(), notebridge, args: [] });
+      const answer = await agent.execute({ code });
+      expect(JSON.stringify([answer.result, answer.texts])).toMatch(/not_approved.*not_approved/);
+      expect(calls()).toEqual([['read', {}]]);
+    },
+  );
 
   it.each(['legacy', 'modern'] as const)(
     'has the person at its %s agent asked, who may approve for the session, that of later executions too',
+    { tags: ['P-427'] },
     async (era) => {
       await using hub = await ServedHub.start({ servers: shop(), notebridge: { approve: 'writes' }, args: ['--code-mode', ...none] });
       const asked: Asked[] = [];

@@ -1,10 +1,12 @@
+// @module-tag P-427
+
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { chromium } from 'playwright-core';
 import { expect, it } from 'vitest';
-import { drivesBrowser } from '../../../../scripts/drives-browser.mjs';
-import { findChromium } from '../fixtures/colab-page/chromium.js';
+import { drivesBrowser } from '../../../../scripts/tests/drives-browser.mjs';
+import { findChromium } from '../../../../scripts/tests/installed-chromium.mjs';
+import { openChromium } from '../../../../scripts/tests/open-chromium.mjs';
 import { Program } from '../support/program.js';
 import { fixtureServer } from '../support/upstreams.js';
 import { windowUrlIn } from '../support/window-url.js';
@@ -16,7 +18,7 @@ it('asks the person who runs a cell in the window of the notebook', { ...drivesB
   const [config, calls] = [join(folder, 'mcp.json'), join(folder, 'calls')];
   const shop = { command: process.execPath, args: [fixtureServer('approvals.mjs'), calls] };
   writeFileSync(config, JSON.stringify({ mcpServers: { shop }, notebridge: { approve: 'destructive' } }));
-  const browser = await chromium.launch({ executablePath: executablePath ?? '', args: ['--no-sandbox', '--disable-gpu'] });
+  const browser = await openChromium();
   const agent = await Program.open({ args: ['--notebook', 'local', '--config', config] });
   try {
     const code = [

@@ -62,44 +62,49 @@ describe.each(['legacy', 'modern'] as const)('an agent of the %s era', (era) => 
     },
   };
 
-  it.each(Object.keys(doors))('at %s has its person asked before what may destroy something, and only then', async (door) => {
-    const answers: JsonObject[] = [{ action: 'decline' }, accept('once'), { action: 'cancel' }, accept('nonsense'), accept('session')];
-    const agent = await (doors[door] as (typeof doors)[string])(() => answers.shift() ?? { action: 'decline' });
-    try {
-      expect(await agent.call('shop__read')).toBe('read done');
-      expect(await agent.call('shop__add', { n: 1 })).toBe('add done');
-      expect(await agent.call('shop__odd')).toBe('odd done');
-      expect(agent.asked).toEqual([]);
-      await expect(agent.call('shop__remove', { id: 7 })).rejects.toThrow('the person who was asked declined');
-      expect(await agent.call('shop__remove', { id: 7 })).toBe('remove done');
-      await expect(agent.call('shop__plain')).rejects.toThrow('declined');
-      await expect(agent.call('shop__plain')).rejects.toThrow('declined');
-      expect(await agent.call('shop__plain', { all: true })).toBe('plain done');
-      // For this session: not asked again, but for another tool.
-      expect(await agent.call('shop__plain', { all: false })).toBe('plain done');
-      await expect(agent.call('shop__remove', { id: 8 })).rejects.toThrow('declined');
-      expect(agent.asked).toHaveLength(6);
-      const [first] = agent.asked;
-      expect(first).toMatchObject({ method: 'elicitation/create', params: { requestedSchema: { required: ['decision'] } } });
-      const text = String(first?.params.message);
-      for (const part of ['Server: "shop"', 'Tool: "remove"', '"id": 7', 'an agent that calls itself "asked"', 'your own rights'])
-        expect(text).toContain(part);
-      expect(calls()).toEqual([
-        ['read', {}],
-        ['add', { n: 1 }],
-        ['odd', {}],
-        ['remove', { id: 7 }],
-        ['plain', { all: true }],
-        ['plain', { all: false }],
-      ]);
-    } finally {
-      await agent.close();
-    }
-  });
+  it.each(Object.keys(doors))(
+    'at %s has its person asked before what may destroy something, and only then',
+    { tags: ['P-421'] },
+    async (door) => {
+      const answers: JsonObject[] = [{ action: 'decline' }, accept('once'), { action: 'cancel' }, accept('nonsense'), accept('session')];
+      const agent = await (doors[door] as (typeof doors)[string])(() => answers.shift() ?? { action: 'decline' });
+      try {
+        expect(await agent.call('shop__read')).toBe('read done');
+        expect(await agent.call('shop__add', { n: 1 })).toBe('add done');
+        expect(await agent.call('shop__odd')).toBe('odd done');
+        expect(agent.asked).toEqual([]);
+        await expect(agent.call('shop__remove', { id: 7 })).rejects.toThrow('the person who was asked declined');
+        expect(await agent.call('shop__remove', { id: 7 })).toBe('remove done');
+        await expect(agent.call('shop__plain')).rejects.toThrow('declined');
+        await expect(agent.call('shop__plain')).rejects.toThrow('declined');
+        expect(await agent.call('shop__plain', { all: true })).toBe('plain done');
+        // For this session: not asked again, but for another tool.
+        expect(await agent.call('shop__plain', { all: false })).toBe('plain done');
+        await expect(agent.call('shop__remove', { id: 8 })).rejects.toThrow('declined');
+        expect(agent.asked).toHaveLength(6);
+        const [first] = agent.asked;
+        expect(first).toMatchObject({ method: 'elicitation/create', params: { requestedSchema: { required: ['decision'] } } });
+        const text = String(first?.params.message);
+        for (const part of ['Server: "shop"', 'Tool: "remove"', '"id": 7', 'an agent that calls itself "asked"', 'your own rights'])
+          expect(text).toContain(part);
+        expect(calls()).toEqual([
+          ['read', {}],
+          ['add', { n: 1 }],
+          ['odd', {}],
+          ['remove', { id: 7 }],
+          ['plain', { all: true }],
+          ['plain', { all: false }],
+        ]);
+      } finally {
+        await agent.close();
+      }
+    },
+  );
 });
 
 it.each(['legacy', 'modern'] as const)(
   'an agent of the %s era that shows no forms is told that its call waits for the owner',
+  { tags: ['P-489'] },
   async (era) => {
     await using hub = await ServedHub.start({ servers: shop(), notebridge: { approve: 'writes' }, args: ['--notebook', 'none'] });
     const told: (string | undefined)[] = [];
@@ -119,7 +124,7 @@ it.each(['legacy', 'modern'] as const)(
 describe('code that calls over HTTP', () => {
   const issue = async (hub: ServedHub, ...terms: string[]): Promise<string> => (await hub.run('grant', ...terms)).stdout.trim();
 
-  it('waits until its owner approves or denies it, and is told what was refused by a code', async () => {
+  it('waits until its owner approves or denies it, and is told what was refused by a code', { tags: ['P-422', 'P-429'] }, async () => {
     await using hub = await ServedHub.start({ servers: shop(), notebridge: { approve: 'writes' }, args: ['--notebook', 'none'] });
     const token = await issue(hub, '--calls', '2', '--label', 'a script');
     expect((await hub.call('shop', 'read', {}, token)).answer).toMatchObject({ success: true });
@@ -156,7 +161,9 @@ describe('code that calls over HTTP', () => {
     ]);
   });
 
-  it('may be approved for its session, is asked anew after it failed, and shows nobody but the owner what waits', async () => {
+  it('may be approved for its session, is asked anew after it failed, and shows nobody but the owner what waits', {
+    tags: ['P-422'],
+  }, async () => {
     await using hub = await ServedHub.start({
       servers: shop({ approve: 'listed', tools: { approve: ['re*'] } }),
       args: ['--notebook', 'none'],
@@ -191,7 +198,7 @@ describe('code that calls over HTTP', () => {
     expect((await hub.call('shop', 'remove', { n: 4 }, token)).answer).toMatchObject({ success: true });
   });
 
-  it('is refused when nobody answers in time; a refused one is not kept for its key', async () => {
+  it('is refused when nobody answers in time; a refused one is not kept for its key', { tags: ['P-423'] }, async () => {
     await using hub = await ServedHub.start({
       servers: shop(),
       notebridge: { approve: 'writes', limits: { answerTimeoutMs: 500 } },
@@ -209,7 +216,7 @@ describe('code that calls over HTTP', () => {
     expect(calls()).toEqual([['add', {}]]);
   });
 
-  it('leaves nothing behind when it hangs up, and is refused when the hub ends', async () => {
+  it('leaves nothing behind when it hangs up, and is refused when the hub ends', { tags: ['P-423'] }, async () => {
     await using hub = await ServedHub.start({ servers: shop({ approve: 'writes' }), args: ['--notebook', 'none'] });
     const hangsUp = new AbortController();
     const path = '/api/v1/mcp/proxy/shop/tools/add';
@@ -229,7 +236,7 @@ describe('code that calls over HTTP', () => {
     expect(auditOf(hub).map(({ outcome }) => outcome)).toEqual(['not_approved', 'not_approved']);
   });
 
-  it('is asked about as the config says now', async () => {
+  it('is asked about as the config says now', { tags: ['P-420'] }, async () => {
     await using hub = await ServedHub.start({ servers: shop(), args: ['--notebook', 'none'] });
     const token = await issue(hub, '--read-only');
     expect((await hub.call('shop', 'plain', {}, hub.ownerToken)).answer).toMatchObject({ success: true });
@@ -249,7 +256,7 @@ describe('code that calls over HTTP', () => {
 const onTerminal = ['-c', 'import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))'];
 
 describe('the command `call`', () => {
-  it('that a person types on a terminal is approved by that', async ({ skip }) => {
+  it('that a person types on a terminal is approved by that', { tags: ['P-422'] }, async ({ skip }) => {
     skip(process.platform === 'win32', 'Python has no terminals on Windows');
     await using hub = await ServedHub.start({ servers: shop({ approve: 'writes' }), args: ['--notebook', 'none'] });
     for (const more of [[], ['--standalone', '--config', hub.configFile]]) {
@@ -264,7 +271,9 @@ describe('the command `call`', () => {
     ]);
   });
 
-  it('waits for the owner like any caller where it was not typed on a terminal, and without a hub says who could answer', async () => {
+  it('waits for the owner like any caller where it was not typed on a terminal, and without a hub says who could answer', {
+    tags: ['P-422'],
+  }, async () => {
     await using hub = await ServedHub.start({ servers: shop({ approve: 'writes' }), args: ['--notebook', 'none'] });
     const calling = hub.run('call', 'shop', 'add', '{"n":1}');
     const [first] = await waiting(hub);

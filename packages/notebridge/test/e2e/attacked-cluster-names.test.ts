@@ -35,7 +35,7 @@ describe.skipIf(natsProgram === undefined)(`hubs and servers with names that ste
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('are shown on one line, as text', async () => {
+  it('are shown on one line, as text', { tags: ['P-581'] }, async () => {
     const config = join(folder, 'mcp.json');
     const servers = { plain: { command: process.execPath, args: ['-e', ''], placement: 'one' } };
     writeFileSync(

@@ -36,7 +36,7 @@ describe.skipIf(natsProgram === undefined)(`notebooks of other hubs, attacked${w
     return lines.map((line) => JSON.parse(line) as JsonObject);
   };
 
-  it('answer no agent what hubs say to one another, not even the owner’s, and stay connected', async () => {
+  it('answer no agent what hubs say to one another, not even the owner’s, and stay connected', { tags: ['P-614'] }, async () => {
     const hub = cluster.hub('a');
     const { token } = await hub.grant('--agent', '--allow', '*:*');
     for (const [whose, code] of [
@@ -54,7 +54,7 @@ describe.skipIf(natsProgram === undefined)(`notebooks of other hubs, attacked${w
     }
   });
 
-  it('run code of an agent’s grant with the rights of that grant alone', async () => {
+  it('run code of an agent’s grant with the rights of that grant alone', { tags: ['P-613'] }, async () => {
     const { token } = await cluster.hub('a').grant('--agent', '--allow', 'notebook:*');
     const agent = await agentWith(token, 'Narrow');
     const code = 'from generated.mcp.calls import echo\nawait echo(a=1)';

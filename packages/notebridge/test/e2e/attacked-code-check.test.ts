@@ -43,7 +43,7 @@ describe('the type checker, attacked by code', () => {
   }, slow);
   afterAll(() => hub[Symbol.asyncDispose]());
 
-  it('has no variable of ours, no file of others, and no program', () => {
+  it('has no variable of ours, no file of others, and no program', { tags: ['P-454'] }, () => {
     const environ = readFileSync(`/proc/${pid()}/environ`, 'latin1').split('\0').filter(Boolean);
     const names = environ.map((each) => each.split('=', 1)[0]);
     expect(names.sort()).toEqual(['HOME', 'LC_ALL', 'NOTEBRIDGE_TREE', 'PATH', 'TEMP', 'TMP', 'TMPDIR']);
@@ -54,22 +54,18 @@ describe('the type checker, attacked by code', () => {
     expect(words.filter((word) => word.startsWith('--allow'))).toHaveLength(3);
   });
 
-  it(
-    'knows of the tools of whose code it is, and of no others',
-    async () => {
-      const code = 'from generated.mcp.memory import read_graph\nawait read_graph()';
-      const checked = async () => {
-        const { status, texts } = await attacker.execute({ code });
-        return [status, texts[0]];
-      };
-      // A check that comes too late, since the machine has other work, is none: the code runs, and finds it missing in its own way.
-      await expect
-        .poll(checked, { timeout: slow / 2 })
-        .toEqual(['error', expect.stringContaining('line 1: generated.mcp has no "memory". search_tools finds what there is.')]);
-      expect(await other.execute({ code })).toMatchObject({ status: 'ok', calls: 1 });
-    },
-    slow,
-  );
+  it('knows of the tools of whose code it is, and of no others', { tags: ['P-454'], timeout: slow }, async () => {
+    const code = 'from generated.mcp.memory import read_graph\nawait read_graph()';
+    const checked = async () => {
+      const { status, texts } = await attacker.execute({ code });
+      return [status, texts[0]];
+    };
+    // A check that comes too late, since the machine has other work, is none: the code runs, and finds it missing in its own way.
+    await expect
+      .poll(checked, { timeout: slow / 2 })
+      .toEqual(['error', expect.stringContaining('line 1: generated.mcp has no "memory". search_tools finds what there is.')]);
+    expect(await other.execute({ code })).toMatchObject({ status: 'ok', calls: 1 });
+  });
 
   it.each([
     ['leave its folder by dots', `${imports}from ..... import passwd\nfrom ...generated.mcp.memory import read_graph`],
@@ -84,47 +80,38 @@ describe('the type checker, attacked by code', () => {
     ['switch rules', `# pyright: strict\n# pyright: basic, reportMissingImports=true\n${imports}import nowhere_at_all`],
     ['have 3,000 errors', `${imports}async def f():\n${'    await echo(text=1)\n'.repeat(3000)}`],
     ['have 500 errors without a fault', `${imports}${'unknown(1)(2)[3] + ""\n'.repeat(500)}`],
-  ])(
-    'code that wants to %s gets an answer, and the next code is checked',
-    async (_, code) => {
-      const { status, texts } = await attacker.execute({ code });
-      expect(['ok', 'error']).toContain(status);
-      expect(texts.join('\n')).not.toContain('read_graph(');
-      await isChecked(other);
-    },
-    slow,
-  );
+  ])('code that wants to %s gets an answer, and the next code is checked', { tags: ['P-455'], timeout: slow }, async (_, code) => {
+    const { status, texts } = await attacker.execute({ code });
+    expect(['ok', 'error']).toContain(status);
+    expect(texts.join('\n')).not.toContain('read_graph(');
+    await isChecked(other);
+  });
 
-  it(
-    'code that no checker comes to an end with runs unchecked, which is said once, and others are checked again',
-    async () => {
-      // The work doubles with each of them.
-      const endless = `${imports}def run():\n    return ${'dict(a='.repeat(40)}1${')'.repeat(40)}\nlen(await echo(message="a"))`;
-      const before = checkers().length;
-      const slowest = await agentOf('--allow', 'everything:*');
-      const answers = [await slowest.execute({ code: endless }), await slowest.execute({ code: endless })];
-      expect(answers).toMatchObject([{ status: 'ok' }, { status: 'ok' }]);
-      expect(answers.map(({ texts }) => texts.join().includes('ran without a type check'))).toEqual([true, false]);
-      expect(await other.execute({ code: `${imports}len(await echo(message="a"))` })).toMatchObject({ status: 'ok' });
-      await isChecked(other);
-      expect(checkers().length).toBeGreaterThan(before);
-    },
-    slow,
-  );
+  it('code that no checker comes to an end with runs unchecked, which is said once, and others are checked again', {
+    tags: ['P-455'],
+    timeout: slow,
+  }, async () => {
+    // The work doubles with each of them.
+    const endless = `${imports}def run():\n    return ${'dict(a='.repeat(40)}1${')'.repeat(40)}\nlen(await echo(message="a"))`;
+    const before = checkers().length;
+    const slowest = await agentOf('--allow', 'everything:*');
+    const answers = [await slowest.execute({ code: endless }), await slowest.execute({ code: endless })];
+    expect(answers).toMatchObject([{ status: 'ok' }, { status: 'ok' }]);
+    expect(answers.map(({ texts }) => texts.join().includes('ran without a type check'))).toEqual([true, false]);
+    expect(await other.execute({ code: `${imports}len(await echo(message="a"))` })).toMatchObject({ status: 'ok' });
+    await isChecked(other);
+    expect(checkers().length).toBeGreaterThan(before);
+  });
 
-  it(
-    'a checker that is killed is started again',
-    async () => {
-      const killed = pid();
-      process.kill(killed, 'SIGKILL');
-      expect(await other.execute({ code: `${imports}len(await echo(message="a"))` })).toMatchObject({ status: 'ok', calls: 1 });
-      await isChecked(other);
-      expect(pid()).not.toBe(killed);
-    },
-    slow,
-  );
+  it('a checker that is killed is started again', { tags: ['P-455'], timeout: slow }, async () => {
+    const killed = pid();
+    process.kill(killed, 'SIGKILL');
+    expect(await other.execute({ code: `${imports}len(await echo(message="a"))` })).toMatchObject({ status: 'ok', calls: 1 });
+    await isChecked(other);
+    expect(pid()).not.toBe(killed);
+  });
 
-  it('ends with the hub, and leaves no file', async () => {
+  it('ends with the hub, and leaves no file', { tags: ['P-454'] }, async () => {
     const last = pid();
     const folder = (name: string) => name.startsWith(`notebridge-scratch-${hub.pid}-`);
     expect([isAlive(last), readdirSync(tmpdir()).some(folder)]).toEqual([true, true]);

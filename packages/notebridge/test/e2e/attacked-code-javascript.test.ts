@@ -69,80 +69,69 @@ describe('execute_code in JavaScript, attacked from within', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it.each([...javaScriptAttacks, ...endlessJavaScript])(
-    'holds: $name',
-    async (tried) => {
-      const answer = await attack(tried);
-      if (tried.says !== undefined) expect(answer).toMatch(tried.says);
-      await assertWhole(answer);
-    },
-    slow,
-  );
+  it.each([...javaScriptAttacks, ...endlessJavaScript])('holds: $name', { tags: ['P-477'], timeout: slow }, async (tried) => {
+    const answer = await attack(tried);
+    if (tried.says !== undefined) expect(answer).toMatch(tried.says);
+    await assertWhole(answer);
+  });
 
-  it(
-    'sees nothing of another session, of another language, or of a call that had a JavaScript of its own',
-    async () => {
-      const session = /"session":"([^"]+)"/.exec(await execute({ code: 'var hidden = "of one"; hidden', session: 'new' }))?.[1];
-      expect(session).toBeDefined();
-      const look = { code: 'typeof hidden' };
-      for (const where of [{}, { session: 'new' }, { kernel: 'fresh' }])
-        expect(await execute({ ...look, ...where })).toContain('\\"undefined\\"');
-      expect(await execute({ code: '"hidden" in globals()', language: 'python', session })).toContain('"result":"False"');
-      expect(await execute({ code: 'hidden', session })).toContain('of one');
-    },
-    slow,
-  );
+  it('sees nothing of another session, of another language, or of a call that had a JavaScript of its own', {
+    tags: ['P-477'],
+    timeout: slow,
+  }, async () => {
+    const session = /"session":"([^"]+)"/.exec(await execute({ code: 'var hidden = "of one"; hidden', session: 'new' }))?.[1];
+    expect(session).toBeDefined();
+    const look = { code: 'typeof hidden' };
+    for (const where of [{}, { session: 'new' }, { kernel: 'fresh' }])
+      expect(await execute({ ...look, ...where })).toContain('\\"undefined\\"');
+    expect(await execute({ code: '"hidden" in globals()', language: 'python', session })).toContain('"result":"False"');
+    expect(await execute({ code: 'hidden', session })).toContain('of one');
+  });
 
-  it(
-    'calls nothing after its end, nor after it was cancelled, whatever it has left behind',
-    async () => {
-      const left = `import { count } from "./generated/mcp/calls.js";
+  it('calls nothing after its end, nor after it was cancelled, whatever it has left behind', {
+    tags: ['P-477'],
+    timeout: slow,
+  }, async () => {
+    const left = `import { count } from "./generated/mcp/calls.js";
 globalThis.later = () => count({ n: "stolen" });
 const again = async () => { for (;;) { await null; try { await later() } catch {} } };`;
-      const ended = await execute({ code: `${left}\nsetTimeout(later, 20_000);\n"its end"`, timeout_seconds: 20 });
-      expect(ended).toContain('its end');
-      const cancelled = await execute({
-        code: `${left.replace('stolen', 'slow')}\nawait new Promise((resolve) => setTimeout(resolve, 60_000)); await later();`,
-        timeout_seconds: 1,
-      });
-      expect(cancelled).toContain('"status":"timeout"');
-      expect(await execute({ code: 'await new Promise((resolve) => setTimeout(resolve, 100)); 1' })).toContain('"result":"1"');
-      expect(linesOf(join(folder, 'count')).join('\n')).not.toMatch(/stolen|slow/);
-    },
-    slow,
-  );
+    const ended = await execute({ code: `${left}\nsetTimeout(later, 20_000);\n"its end"`, timeout_seconds: 20 });
+    expect(ended).toContain('its end');
+    const cancelled = await execute({
+      code: `${left.replace('stolen', 'slow')}\nawait new Promise((resolve) => setTimeout(resolve, 60_000)); await later();`,
+      timeout_seconds: 1,
+    });
+    expect(cancelled).toContain('"status":"timeout"');
+    expect(await execute({ code: 'await new Promise((resolve) => setTimeout(resolve, 100)); 1' })).toContain('"result":"1"');
+    expect(linesOf(join(folder, 'count')).join('\n')).not.toMatch(/stolen|slow/);
+  });
 
-  it(
-    'an interrupt that comes as its code ends hits no later code',
-    async () => {
-      for (const rest of [900, 960, 990, 1000, 1010]) {
-        await execute({ code: `const end = Date.now() + ${rest}; while (Date.now() < end); 1`, timeout_seconds: 1 });
-        expect(await execute({ code: 'let sum = 0; for (let n = 0; n < 300_000; n++) sum += n; sum' })).toContain('"result":"44999850000"');
-      }
-    },
-    slow,
-  );
+  it('an interrupt that comes as its code ends hits no later code', { tags: ['P-478'], timeout: slow }, async () => {
+    for (const rest of [900, 960, 990, 1000, 1010]) {
+      await execute({ code: `const end = Date.now() + ${rest}; while (Date.now() < end); 1`, timeout_seconds: 1 });
+      expect(await execute({ code: 'let sum = 0; for (let n = 0; n < 300_000; n++) sum += n; sum' })).toContain('"result":"44999850000"');
+    }
+  });
 
-  it(
-    'one that is ended from outside is not run again, and the answer says what it had called',
-    async () => {
-      const code = `import { count } from "./generated/mcp/calls.js";
+  it('one that is ended from outside is not run again, and the answer says what it had called', {
+    tags: ['P-477'],
+    timeout: slow,
+  }, async () => {
+    const code = `import { count } from "./generated/mcp/calls.js";
 await count({ n: "once" });
 await count({ n: "answered" });
 for (;;);`;
-      const running = execute({ code, kernel: 'fresh', timeout_seconds: 60 });
-      // The server notes a call as it begins: with the second one the first has certainly been answered.
-      await vi.waitUntil(() => linesOf(join(folder, 'count')).includes('count answered'), { timeout: 90_000 });
-      const pids = processesBelow(program.child.pid ?? 0, 'quickjs/quickjs-worker.js');
-      expect(pids.length).toBeGreaterThan(0);
-      for (const pid of pids) process.kill(pid, 'SIGKILL');
-      const answer = await running;
-      expect(answer).toMatch(/"status":"died"/);
-      expect(answer).toMatch(/The JavaScript interpreter died[^]*not run again[^]*calls\.count: ok/);
-      expect(linesOf(join(folder, 'count')).filter((line) => line.includes('once'))).toHaveLength(1);
-    },
-    slow,
-  );
+    const running = execute({ code, kernel: 'fresh', timeout_seconds: 60 });
+    // The server notes a call as it begins: with the second one the first has certainly been answered.
+    await vi.waitUntil(() => linesOf(join(folder, 'count')).includes('count answered'), { timeout: 90_000 });
+    const pids = processesBelow(program.child.pid ?? 0, 'quickjs/quickjs-worker.js');
+    expect(pids.length).toBeGreaterThan(0);
+    for (const pid of pids) process.kill(pid, 'SIGKILL');
+    const answer = await running;
+    expect(answer).toMatch(/"status":"died"/);
+    expect(answer).toMatch(/The JavaScript interpreter died[^]*not run again[^]*calls\.count: ok/);
+    expect(linesOf(join(folder, 'count')).filter((line) => line.includes('once'))).toHaveLength(1);
+  });
 });
 
 /** Those that a process has begun, however far down, and whose command line has the text. */

@@ -67,41 +67,27 @@ describe('execute_code, attacked from within', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it.each([...kernelAttacks, ...outputAttacks])(
-    'holds: $name',
-    async (tried) => {
-      const answer = await attack(tried);
-      if (tried.says !== undefined) expect(answer).toMatch(tried.says);
-      await assertWhole(answer);
-    },
-    slow,
-  );
+  it.each([...kernelAttacks, ...outputAttacks])('holds: $name', { tags: ['P-448'], timeout: slow }, async (tried) => {
+    const answer = await attack(tried);
+    if (tried.says !== undefined) expect(answer).toMatch(tried.says);
+    await assertWhole(answer);
+  });
 
-  it.each(endlessAttacks)(
-    'ends: $name',
-    async (tried) => {
-      const answer = await attack(tried);
-      if (tried.says !== undefined) expect(answer).toMatch(tried.says);
-      await assertWhole(answer);
-    },
-    slow,
-  );
+  it.each(endlessAttacks)('ends: $name', { tags: ['P-448'], timeout: slow }, async (tried) => {
+    const answer = await attack(tried);
+    if (tried.says !== undefined) expect(answer).toMatch(tried.says);
+    await assertWhole(answer);
+  });
 
-  it(
-    'an interrupt that comes as its code ends hits no later code',
-    async () => {
-      for (const rest of [0.9, 0.96, 0.98, 0.99, 1, 1.01]) {
-        await execute({ code: `import time\ntime.sleep(${rest})`, timeout_seconds: 1 });
-        expect(await execute({ code: 'sum(range(300_000))' })).toContain('"result":"44999850000"');
-      }
-    },
-    slow,
-  );
+  it('an interrupt that comes as its code ends hits no later code', { tags: ['P-448'], timeout: slow }, async () => {
+    for (const rest of [0.9, 0.96, 0.98, 0.99, 1, 1.01]) {
+      await execute({ code: `import time\ntime.sleep(${rest})`, timeout_seconds: 1 });
+      expect(await execute({ code: 'sum(range(300_000))' })).toContain('"result":"44999850000"');
+    }
+  });
 
-  it(
-    'calls no tool after an end that the code has forged',
-    async () => {
-      const code = `
+  it('calls no tool after an end that the code has forged', { tags: ['P-445'], timeout: slow }, async () => {
+    const code = `
 import time
 from generated.mcp.calls import count
 await count(n="before")
@@ -119,17 +105,15 @@ try:
 except Exception as error:
     said = error.code
 "its end"`;
-      const answer = await execute({ code });
-      expect(answer).toContain('"status":"ok"');
-      expect(answer).not.toContain('its end');
-      // The code goes on until it is refused.
-      const audit = join(program.stateHome, 'notebridge', 'audit.jsonl');
-      await vi.waitUntil(() => linesOf(audit).some((line) => line.includes('"bad_grant"')), { timeout: 45_000 });
-      expect(await execute({ code: 'said' })).toContain("'denied'");
-      expect(lines()).toContain('count before');
-      expect(lines()).not.toContain('count stolen');
-      await assertWhole(answer);
-    },
-    slow,
-  );
+    const answer = await execute({ code });
+    expect(answer).toContain('"status":"ok"');
+    expect(answer).not.toContain('its end');
+    // The code goes on until it is refused.
+    const audit = join(program.stateHome, 'notebridge', 'audit.jsonl');
+    await vi.waitUntil(() => linesOf(audit).some((line) => line.includes('"bad_grant"')), { timeout: 45_000 });
+    expect(await execute({ code: 'said' })).toContain("'denied'");
+    expect(lines()).toContain('count before');
+    expect(lines()).not.toContain('count stolen');
+    await assertWhole(answer);
+  });
 });

@@ -47,23 +47,19 @@ describe('an execution_id, attacked', () => {
     ['in its own session', {}],
     ['in a fresh Python', { kernel: 'fresh' }],
     ['in the notebook', { notebook: 'selected' }],
-  ])(
-    'runs once %s, also if it was cancelled in the middle',
-    async (where, more) => {
-      const name = where.replaceAll(' ', '-');
-      const args = { code: countAndWait(name), execution_id: name, ...more };
-      const { id } = start(args);
-      await has(`wait ${name}`);
-      program.notify('notifications/cancelled', { requestId: id });
-      await has(`cancelled ${name}`);
-      const again = await start(args).answer;
-      expect(JSON.stringify(again)).toMatch(/interrupted|answer_gone|cancelled/);
-      expect(times(`count ${name}`)).toBe(1);
-    },
-    slow,
-  );
+  ])('runs once %s, also if it was cancelled in the middle', { tags: ['P-446'], timeout: slow }, async (where, more) => {
+    const name = where.replaceAll(' ', '-');
+    const args = { code: countAndWait(name), execution_id: name, ...more };
+    const { id } = start(args);
+    await has(`wait ${name}`);
+    program.notify('notifications/cancelled', { requestId: id });
+    await has(`cancelled ${name}`);
+    const again = await start(args).answer;
+    expect(JSON.stringify(again)).toMatch(/interrupted|answer_gone|cancelled/);
+    expect(times(`count ${name}`)).toBe(1);
+  });
 
-  it('runs once for twenty that come together, and never for other code', async () => {
+  it('runs once for twenty that come together, and never for other code', { tags: ['P-446'] }, async () => {
     const args = { code: 'from generated.mcp.calls import count\nawait count(n="together")', execution_id: 'together' };
     const others = [
       { ...args, code: `${args.code} ` },
@@ -76,26 +72,22 @@ describe('an execution_id, attacked', () => {
     expect(times('count together')).toBe(1);
   });
 
-  it(
-    'runs once if its Python died of it, or its code raised',
-    async () => {
-      for (const [name, end] of [
-        ['died', 'import os\nos._exit(1)'],
-        ['raised', '1/0'],
-      ]) {
-        const args = {
-          code: `from generated.mcp.calls import count\nawait count(n="${name}")\n${end}`,
-          execution_id: `${name}`,
-          session: 'new',
-        };
-        const first = await run(args);
-        expect(first.isError).toBe(true);
-        expect(await run(args)).toEqual(first);
-        expect(times(`count ${name}`)).toBe(1);
-      }
-    },
-    slow,
-  );
+  it('runs once if its Python died of it, or its code raised', { tags: ['P-446'], timeout: slow }, async () => {
+    for (const [name, end] of [
+      ['died', 'import os\nos._exit(1)'],
+      ['raised', '1/0'],
+    ]) {
+      const args = {
+        code: `from generated.mcp.calls import count\nawait count(n="${name}")\n${end}`,
+        execution_id: `${name}`,
+        session: 'new',
+      };
+      const first = await run(args);
+      expect(first.isError).toBe(true);
+      expect(await run(args)).toEqual(first);
+      expect(times(`count ${name}`)).toBe(1);
+    }
+  });
 });
 
 describe('the notebook as the place of code, attacked', () => {
@@ -141,22 +133,20 @@ await client.call_tool("calls__count", {"n": "stolen"})`;
 });
 
 describe('approvals, attacked by code', () => {
-  it(
-    'are of one call with its arguments, whatever comes with it, after it and behind it',
-    async () => {
-      const folder = mkdtempSync(join(tmpdir(), 'notebridge-attacked-'));
-      const shop = { command: process.execPath, args: [fixtureServer('approvals.mjs'), join(folder, 'count')], approve: 'writes' };
-      await using hub = await ServedHub.start({ servers: { shop }, args: ['--code-mode', '--notebook', 'none'] });
-      const made = () => linesOf(join(folder, 'count')).map((line) => JSON.parse(line) as [string, JsonObject]);
-      // The person agrees to what has the number 1, once.
-      const agent = await openAtHub(hub, {
-        era: 'legacy',
-        answer: ({ params }) =>
-          String(params.message).includes('"n": 1\n') || /"n": 1\s*\}/.test(String(params.message))
-            ? { action: 'accept', content: { decision: 'once' } }
-            : { action: 'decline' },
-      });
-      const code = `${raw}
+  it('are of one call with its arguments, whatever comes with it, after it and behind it', { tags: ['P-447'], timeout: slow }, async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'notebridge-attacked-'));
+    const shop = { command: process.execPath, args: [fixtureServer('approvals.mjs'), join(folder, 'count')], approve: 'writes' };
+    await using hub = await ServedHub.start({ servers: { shop }, args: ['--code-mode', '--notebook', 'none'] });
+    const made = () => linesOf(join(folder, 'count')).map((line) => JSON.parse(line) as [string, JsonObject]);
+    // The person agrees to what has the number 1, once.
+    const agent = await openAtHub(hub, {
+      era: 'legacy',
+      answer: ({ params }) =>
+        String(params.message).includes('"n": 1\n') || /"n": 1\s*\}/.test(String(params.message))
+          ? { action: 'accept', content: { decision: 'once' } }
+          : { action: 'decline' },
+    });
+    const code = `${raw}
 import asyncio
 body = lambda n: json.dumps({"arguments": {"n": n}})
 args = {"n": 1}
@@ -175,23 +165,21 @@ async def late():
         await raw("shop", "remove", body(9))
 task = asyncio.ensure_future(late())
 [one["success"] for one in [*together, *again]].count(True)`;
-      try {
-        expect(await agent.call('execute_code', { code })).toMatch(/^0$/m);
-        // The task goes on in the next execution, and is asked about like all.
-        expect(await agent.call('execute_code', { code: 'await asyncio.sleep(0.3)\ntask.cancel()' })).toMatch(/True/);
-        expect(made()).toEqual([['add', { n: 1 }]]);
-        expect(agent.asked.length).toBeGreaterThan(10);
-        // Sent again, an id neither asks nor calls.
-        const once = { code: 'from generated.mcp.shop import add\nawait add(n=1)', execution_id: 'approved-once' };
-        const before = await agent.call('execute_code', once);
-        const asked = agent.asked.length;
-        expect(await agent.call('execute_code', once)).toBe(before);
-        expect([agent.asked.length, made().length]).toEqual([asked, 2]);
-      } finally {
-        await agent.close();
-        rmSync(folder, { recursive: true, force: true });
-      }
-    },
-    slow,
-  );
+    try {
+      expect(await agent.call('execute_code', { code })).toMatch(/^0$/m);
+      // The task goes on in the next execution, and is asked about like all.
+      expect(await agent.call('execute_code', { code: 'await asyncio.sleep(0.3)\ntask.cancel()' })).toMatch(/True/);
+      expect(made()).toEqual([['add', { n: 1 }]]);
+      expect(agent.asked.length).toBeGreaterThan(10);
+      // Sent again, an id neither asks nor calls.
+      const once = { code: 'from generated.mcp.shop import add\nawait add(n=1)', execution_id: 'approved-once' };
+      const before = await agent.call('execute_code', once);
+      const asked = agent.asked.length;
+      expect(await agent.call('execute_code', once)).toBe(before);
+      expect([agent.asked.length, made().length]).toEqual([asked, 2]);
+    } finally {
+      await agent.close();
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
 });

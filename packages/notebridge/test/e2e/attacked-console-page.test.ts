@@ -1,7 +1,10 @@
-import { type Browser, chromium } from 'playwright-core';
+// @module-tag P-517
+
+import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, it } from 'vitest';
-import { drivesBrowser } from '../../../../scripts/drives-browser.mjs';
-import { findChromium } from '../fixtures/colab-page/chromium.js';
+import { drivesBrowser } from '../../../../scripts/tests/drives-browser.mjs';
+import { findChromium } from '../../../../scripts/tests/installed-chromium.mjs';
+import { openChromium } from '../../../../scripts/tests/open-chromium.mjs';
 import { ConsoleTab } from '../support/console-page.js';
 import { ServedHub } from '../support/served-hub.js';
 import { fixtureServer } from '../support/upstreams.js';
@@ -17,7 +20,7 @@ describe.skipIf(executablePath === undefined)(`the console's page${executablePat
   beforeAll(async () => {
     const evil = { command: process.execPath, args: [fixtureServer('against-console.mjs')] };
     hub = await ServedHub.start({ servers: { evil }, args: ['--notebook', 'none'] });
-    browser = await chromium.launch({ executablePath: executablePath ?? '', args: ['--no-sandbox', '--disable-gpu'] });
+    browser = await openChromium();
   });
   afterAll(async () => {
     await browser?.close();

@@ -27,6 +27,7 @@ describe('what the owner and those who watch are shown', () => {
 
   it.each(['plain', 'slash', 'unicode', 'lower', 'url', 'url-lower', 'form', 'json3', 'inner-unicode', 'inner-slash'])(
     'has no secret of the config in it, which a result spells as %s',
+    { tags: ['P-515'] },
     async (how) => {
       await hub.call('evil', 'spell', { how }, hub.ownerToken);
       const shown = await lastCall();
@@ -36,7 +37,9 @@ describe('what the owner and those who watch are shown', () => {
     },
   );
 
-  it('has none in names that callers chose and in descriptions, nor what a server printed where one only watches', async () => {
+  it('has none in names that callers chose and in descriptions, nor what a server printed where one only watches', {
+    tags: ['P-515', 'P-516'],
+  }, async () => {
     const { token } = await hub.grant('--door', 'watch');
     const events = await hub.request('/api/v1/hub/events', { token });
     const reader = events.body?.getReader();
@@ -55,7 +58,7 @@ describe('what the owner and those who watch are shown', () => {
     expect(await ask('/servers', hub.ownerToken)).toContain('private word');
   });
 
-  it('costs the calls of others little, however often a grant that watches asks', async () => {
+  it('costs the calls of others little, however often a grant that watches asks', { tags: ['P-516'] }, async () => {
     const [one, other] = [await hub.grant('--door', 'watch'), await hub.grant('--door', 'watch')];
     const statuses: number[] = [];
     let isOver = false;
@@ -79,7 +82,7 @@ describe('what the owner and those who watch are shown', () => {
 });
 
 describe('streams of events', () => {
-  it('are given up by a grant that has many to one that has none', async () => {
+  it('are given up by a grant that has many to one that has none', { tags: ['P-516'] }, async () => {
     await using hub = await ServedHub.start({ servers: { evil }, args: ['--notebook', 'none'] });
     const [many, none] = [await hub.grant('--door', 'watch'), await hub.grant('--door', 'watch')];
     const sockets: Socket[] = [];
@@ -105,7 +108,7 @@ describe('streams of events', () => {
 });
 
 describe('calls that are remembered', () => {
-  it.each([true, false])('hold nothing of what is not kept (keepCalls: %s)', async (keepCalls) => {
+  it.each([true, false])('hold nothing of what is not kept (keepCalls: %s)', { tags: ['P-514'] }, async (keepCalls) => {
     await using hub = await ServedHub.start({ servers: { evil }, notebridge: { keepCalls }, args: ['--notebook', 'none'] });
     const call = (big: string): Promise<unknown> => hub.call('evil', 'say', { what: '.', big }, hub.ownerToken);
     const big = 'y'.repeat(9 * 1024 * 1024);

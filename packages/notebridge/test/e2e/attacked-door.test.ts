@@ -77,7 +77,9 @@ async function holders(hub: ServedHub): Promise<{ id: string; label: string }[]>
 }
 
 describe('a holder whose grant a person revoked', () => {
-  it('stays out with that token, with another one that the issuer gave in the same hour, and after a restart', async () => {
+  it('stays out with that token, with another one that the issuer gave in the same hour, and after a restart', {
+    tags: ['P-379'],
+  }, async () => {
     await using opened = await open({});
     const { hub, start, token } = opened;
     const first = token();
@@ -97,7 +99,7 @@ describe('a holder whose grant a person revoked', () => {
 });
 
 describe('a budget', () => {
-  it('is the same for the next token of a holder, also when the grant before has ended', async () => {
+  it('is the same for the next token of a holder, also when the grant before has ended', { tags: ['P-379'] }, async () => {
     await using opened = await open({});
     const { hub, token } = opened;
     const call = async (by: string): Promise<JsonObject> => {
@@ -148,18 +150,14 @@ describe('keys that', () => {
     ['are behind metadata that are a bomb', { metadata: bomb }],
     ['are no keys', { jwks: { keys: 'none' } }],
     ['are redirected', { jwks: (_, response) => response.writeHead(302, { location: '/elsewhere' }).end() }],
-  ])(
-    '%s open nothing, and cost little',
-    async (_, lies) => {
-      await using opened = await open(lies);
-      const { hub, token } = opened;
-      expect([401, 503]).toContain(await knock(hub, token()));
-      const peak = Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${hub.pid}/status`, 'utf8'))?.[1]) / 1024;
-      expect(peak).toBeLessThan(400);
-      expect(await knock(hub, hub.ownerToken)).toBe(200);
-    },
-    60_000,
-  );
+  ])('%s open nothing, and cost little', { tags: ['P-380'], timeout: 60_000 }, async (_, lies) => {
+    await using opened = await open(lies);
+    const { hub, token } = opened;
+    expect([401, 503]).toContain(await knock(hub, token()));
+    const peak = Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${hub.pid}/status`, 'utf8'))?.[1]) / 1024;
+    expect(peak).toBeLessThan(400);
+    expect(await knock(hub, hub.ownerToken)).toBe(200);
+  });
 });
 
 describe('a token that is odd', () => {

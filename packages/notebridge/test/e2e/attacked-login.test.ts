@@ -1,3 +1,5 @@
+// @module-tag P-378
+
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
@@ -44,6 +46,7 @@ const json = (status: number, body: JsonObject | string): Answer => {
 describe('a login in a terminal', () => {
   it.each(['//', '///x', 'http://[', '//[', '/\\', '*', '/callback?%', 'http://:0/'])(
     'goes on when anybody asks its port for %j',
+    { tags: ['P-377'] },
     async (target) => {
       const { origin } = await openLiar();
       const { program, callback } = await startLogin(origin);
@@ -92,7 +95,7 @@ describe('a token that could not stand in a header', () => {
   );
 });
 
-it('a server that nobody has logged in at is asked once by a hub, and again by the login alone', async () => {
+it('a server that nobody has logged in at is asked once by a hub, and again by the login alone', { tags: ['P-384'] }, async () => {
   const { origin, asked } = await openLiar();
   const hub = await ServedHub.start({ servers: { remote: { url: `${origin}/mcp` } }, args: ['--notebook', 'none'] });
   onTestFinished(() => hub[Symbol.asyncDispose]());
@@ -106,7 +109,7 @@ it('a server that nobody has logged in at is asked once by a hub, and again by t
   expect(before).toBeLessThan(20);
 });
 
-it('a login of before is not used once the config accepts another authorization server', async () => {
+it('a login of before is not used once the config accepts another authorization server', { tags: ['P-383'] }, async () => {
   const tokens: unknown[] = [];
   const { origin } = await openLiar({
     mcp: (request, response) => {

@@ -1,3 +1,6 @@
+// @module-tag P-378
+// @module-tag P-384
+
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';

@@ -1,3 +1,5 @@
+// @module-tag P-381
+
 import type { JsonObject } from '@notebridge/kit/json';
 import { expect, it, onTestFinished } from 'vitest';
 import { ServedHub } from '../support/served-hub.js';

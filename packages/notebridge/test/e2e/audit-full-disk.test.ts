@@ -1,3 +1,6 @@
+// @module-tag P-138
+// @module-tag P-172
+
 import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

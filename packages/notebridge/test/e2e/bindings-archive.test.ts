@@ -51,7 +51,7 @@ describe('GET /bindings/*.tar.gz', () => {
     expect(readdirSync(join(folder, 'generated'))).toEqual(expect.arrayContaining(['client.js', 'client.d.ts', 'index.js', 'mcp']));
   });
 
-  it('shows a grant only the tools that it may call', async () => {
+  it('shows a grant only the tools that it may call', { tags: ['P-091'] }, async () => {
     const { token } = await hub.grant('--allow', 'changing:first');
     const folder = await unpack(token);
     expect(serversIn(folder)).toEqual(['changing']);
@@ -63,7 +63,7 @@ describe('GET /bindings/*.tar.gz', () => {
     }
   });
 
-  it.each(['python', 'typescript'])('holds no token in any file (%s)', async (language) => {
+  it.each(['python', 'typescript'])('holds no token in any file (%s)', { tags: ['P-090'] }, async (language) => {
     const { token } = await hub.grant('--allow', '*');
     const entries = readdirSync(join(await unpack(token, language), 'generated'), { recursive: true, withFileTypes: true });
     const texts = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => readFileSync(join(parentPath, name), 'utf8'));

@@ -1,3 +1,5 @@
+// @module-tag deep
+
 import { spawnSync } from 'node:child_process';
 import { lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -41,7 +43,7 @@ function python(code: string): string {
 }
 
 describe('generate, where no hub runs', () => {
-  it('starts the servers, writes a package that Python imports, and leaves no process behind', async () => {
+  it('starts the servers, writes a package that Python imports, and leaves no process behind', { tags: ['P-150'] }, async () => {
     const servers = {
       everything: installedServer('everything'),
       fs: installedServer('filesystem', [folder]),
@@ -98,7 +100,7 @@ describe('generate, where no hub runs', () => {
     expect(readdirSync(out).sort()).toEqual(before);
   });
 
-  it('says what is wrong with the command line', async () => {
+  it('says what is wrong with the command line', { tags: ['P-005'] }, async () => {
     const bad = async (...args: string[]): Promise<string> => {
       const { ending, stderr } = await runProgram(['generate', ...args]);
       expect(ending).toBe(2);
@@ -116,7 +118,7 @@ describe('generate, where no hub runs', () => {
     expect(stderr).toContain('The config names no servers');
   });
 
-  it('stays with --watch, follows tools and config, and ends its servers with it', async () => {
+  it('stays with --watch, follows tools and config, and ends its servers with it', { tags: ['P-150'] }, async () => {
     const { home, env } = createHome();
     onTestFinished(() => rmSync(home, { recursive: true, force: true }));
     const pidFile = join(folder, 'pid');
@@ -156,7 +158,7 @@ describe('generate, with a hub', () => {
   });
   afterAll(() => hub[Symbol.asyncDispose]());
 
-  it('asks the hub, and writes down where it is, and no token', async () => {
+  it('asks the hub, and writes down where it is, and no token', { tags: ['P-090'] }, async () => {
     const { ending, stdout, stderr } = await hub.run('generate', '--out', out);
     expect([ending, stderr.split('\n').filter((line) => !/is called|more like these; they stand in _manifest.json/.test(line))]).toEqual([
       0,
@@ -177,7 +179,7 @@ describe('generate, with a hub', () => {
     }
   });
 
-  it('follows with --watch what changes in the hub, through its restart, and then ends when told to', async () => {
+  it('follows with --watch what changes in the hub, through its restart, and then ends when told to', { tags: ['P-150'] }, async () => {
     await using watch = Watching.program(['generate', '--out', out, '--watch', '--json'], { env: hub.env, cwd: folder });
     await watch.until(() => watch.lines().length >= 1);
     await hub.call('changing', 'become', { version: '2' }, hub.ownerToken);

@@ -1,3 +1,6 @@
+// @module-tag P-081
+// @module-tag P-160
+
 import { join } from 'node:path';
 import { emitPython } from '@notebridge/bindings/python';
 import { loadPyodide, type PyodideInterface } from 'pyodide';

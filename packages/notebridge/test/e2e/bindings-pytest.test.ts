@@ -1,3 +1,5 @@
+// @module-tag deep
+
 import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -45,14 +47,14 @@ async function runPython(...args: string[]): Promise<string> {
 
 const pytest = ['-m', 'pytest', '-q', '-p', 'no:cacheprovider'];
 
-it('the runtime passes its tests, with every warning an error', { timeout: installMs }, async () => {
+it('the runtime passes its tests, with every warning an error', { timeout: installMs, tags: ['P-083', 'P-092'] }, async () => {
   expect(await runPython('-W', 'error', ...pytest, '--basetemp', join(folder, 'values'), '--ignore=test_kernel.py')).toMatch(
     /\n\d+ passed(, \d+ skipped)? in/,
   );
 });
 
 // Apart from the others: the client of Jupyter leaves warnings of its own.
-it('an ipykernel is interrupted, and shows what tools return', { timeout: installMs }, async () => {
+it('an ipykernel is interrupted, and shows what tools return', { timeout: installMs, tags: ['P-085'] }, async () => {
   expect(await runPython(...pytest, '--basetemp', join(folder, 'kernels'), 'test_kernel.py')).toMatch(/\n\d+ passed in/);
 });
 

@@ -1,3 +1,5 @@
+// @module-tag deep
+
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -21,7 +23,7 @@ describe.each(pythons)('on CPython $version', ({ python }) => {
   });
   afterAll(() => shop[Symbol.dispose]());
 
-  it('the package is what its users expect', { timeout: minutes }, async () => {
+  it('the package is what its users expect', { timeout: minutes, tags: ['P-081', 'P-083', 'P-264'] }, async () => {
     expect(await run(python, [join(scripts, 'check_package.py')], { cwd: shop.folder })).toBe('all good\n');
   });
 
@@ -50,20 +52,24 @@ describe('a package of hostile names, texts and schemas', () => {
   afterAll(() => hostile[Symbol.dispose]());
 
   // With `-S`, nothing that is installed can be imported: the standard library is all there is.
-  it.each(pythons)('is imported and called whole on CPython $version, by its wire names', { timeout: minutes }, async ({ python }) => {
-    const said = await run(python, ['-S', '-W', 'error', join(scripts, 'import_all.py')], { cwd: hostile.folder });
-    const reached = JSON.parse(said) as [server: string, tool: string, required: string[], all: string[]][];
-    const wanted = servers.flatMap(({ name, tools }) =>
-      tools.map(({ name: tool, inputSchema }) => {
-        const { properties = {}, required = [] } = inputSchema as { properties?: object; required?: string[] };
-        return [name, tool, sorted(required), sorted(Object.keys(properties))];
-      }),
-    );
-    expect(reached.length).toBeGreaterThan(700);
-    expect(new Map(reached.map(([server, tool, ...names]) => [`${server}\n${tool}`, names]))).toEqual(
-      new Map(wanted.map(([server, tool, ...names]) => [`${server}\n${tool}`, names])),
-    );
-  });
+  it.each(pythons)(
+    'is imported and called whole on CPython $version, by its wire names',
+    { timeout: minutes, tags: ['P-081', 'P-084', 'P-086'] },
+    async ({ python }) => {
+      const said = await run(python, ['-S', '-W', 'error', join(scripts, 'import_all.py')], { cwd: hostile.folder });
+      const reached = JSON.parse(said) as [server: string, tool: string, required: string[], all: string[]][];
+      const wanted = servers.flatMap(({ name, tools }) =>
+        tools.map(({ name: tool, inputSchema }) => {
+          const { properties = {}, required = [] } = inputSchema as { properties?: object; required?: string[] };
+          return [name, tool, sorted(required), sorted(Object.keys(properties))];
+        }),
+      );
+      expect(reached.length).toBeGreaterThan(700);
+      expect(new Map(reached.map(([server, tool, ...names]) => [`${server}\n${tool}`, names]))).toEqual(
+        new Map(wanted.map(([server, tool, ...names]) => [`${server}\n${tool}`, names])),
+      );
+    },
+  );
 
   it('says of each changed name what it is now', () => {
     const { warnings } = JSON.parse(readFileSync(join(hostile.folder, 'generated/_manifest.json'), 'utf8')) as { warnings: string[] };

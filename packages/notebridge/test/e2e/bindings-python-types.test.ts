@@ -1,3 +1,6 @@
+// @module-tag deep
+// @module-tag P-082
+
 import { writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';

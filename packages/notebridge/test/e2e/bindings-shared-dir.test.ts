@@ -1,3 +1,5 @@
+// @module-tag deep
+
 import { spawn, spawnSync } from 'node:child_process';
 import {
   existsSync,
@@ -93,7 +95,10 @@ describe('serve --shared-dir', () => {
     expect(readdirSync(join(shared, 'generated', 'mcp'))).toContain('slow');
   });
 
-  it('lets a Python import in a loop while it renews them fifty times: no import fails, and none sees a mix', async () => {
+  it('lets a Python import in a loop while it renews them fifty times: no import fails, and none sees a mix', {
+    tags: ['P-088'],
+    timeout: 240_000,
+  }, async () => {
     await using hub = await serve();
     const loop = spawn('python3', [importLoop], { env: env(), stdio: 'pipe' });
     let said = '';
@@ -121,7 +126,7 @@ describe('serve --shared-dir', () => {
     expect([await ended, said]).toEqual([0, expect.stringMatching(/imported \d+ times, \d+ versions\n$/)]);
     // Of all the old folders a few are left.
     expect(readdirSync(shared).filter((name) => name.startsWith('.generated-')).length).toBeLessThanOrEqual(33);
-  }, 240_000);
+  });
 
   it('lets a kernel that imported the old package go on with it, and have the new one by a reload', async () => {
     await using hub = await serve();
@@ -149,7 +154,7 @@ print(only_2.__name__)
     expect([await ended, said]).toEqual([0, 'ready\nonly_1\nonly_2\n']);
   });
 
-  it('leaves a whole package however often it is killed while it writes, and cleans up behind itself', async () => {
+  it('leaves a whole package however often it is killed while it writes, and cleans up behind itself', { tags: ['P-088'] }, async () => {
     // Many tools, so that there is a middle to be killed in.
     const many = { command: process.execPath, args: [fixtureServer('many-tools.mjs')], tools: { allow: ['tool_1*'] } };
     await using user = await ServedHub.start({ args: ['--notebook', 'none'] });

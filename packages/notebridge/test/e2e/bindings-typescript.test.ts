@@ -3,10 +3,10 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { chromium } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { drivesBrowser } from '../../../../scripts/drives-browser.mjs';
-import { findChromium } from '../fixtures/colab-page/chromium.js';
+import { drivesBrowser } from '../../../../scripts/tests/drives-browser.mjs';
+import { findChromium } from '../../../../scripts/tests/installed-chromium.mjs';
+import { openChromium } from '../../../../scripts/tests/open-chromium.mjs';
 import { bareEnvironment } from '../support/bare-environment.js';
 import { installedServer, ServedHub } from '../support/served-hub.js';
 import { typeFaults } from '../support/type-check.js';
@@ -50,7 +50,7 @@ async function run(code: string, env: Record<string, string> = {}): Promise<stri
 const asOwner = (): Record<string, string> => ({ NOTEBRIDGE_TOKEN: hub.ownerToken });
 
 describe('TypeScript bindings of real servers', () => {
-  it('compile with tsc --strict, and so does code that uses them', () => {
+  it('compile with tsc --strict, and so does code that uses them', { tags: ['P-093'] }, () => {
     writeFileSync(
       join(folder, 'use.ts'),
       `import { mcp, type Media } from './generated/index.js';
@@ -70,7 +70,9 @@ describe('TypeScript bindings of real servers', () => {
     expect(typeFaults([join(folder, 'wrong.ts')])).toHaveLength(1);
   });
 
-  it('call tools from Node, with values as the server gave them, images as bytes, and the whole result in raw', async () => {
+  it('call tools from Node, with values as the server gave them, images as bytes, and the whole result in raw', {
+    tags: ['P-093'],
+  }, async () => {
     const printed = await run(
       `import { mcp } from './generated/index.js';
        import { echo } from './generated/mcp/everything.js';
@@ -128,7 +130,7 @@ describe('TypeScript bindings of real servers', () => {
     expect(await run(code, { NOTEBRIDGE_TOKEN_FILE: '/no/such/file' })).toMatch(/^bad_grant Cannot read the token file/);
   });
 
-  it('show the token of the owner to nobody but the hub', async () => {
+  it('show the token of the owner to nobody but the hub', { tags: ['P-092'] }, async () => {
     const heard: string[] = [];
     const stranger = createServer((request, response) => {
       heard.push(`${request.method} ${request.url} ${request.headers.authorization}`);
@@ -198,10 +200,10 @@ describe('TypeScript bindings of real servers', () => {
   });
 });
 
-it('are imported by a page in Chromium, from an origin that the hub allows', drivesBrowser, async ({ skip }) => {
+it('are imported by a page in Chromium, from an origin that the hub allows', { ...drivesBrowser, tags: ['P-093'] }, async ({ skip }) => {
   const executablePath = findChromium();
   skip(executablePath === undefined, 'there is no Chromium on this machine');
-  const browser = await chromium.launch({ executablePath: executablePath ?? '', args: ['--no-sandbox'] });
+  const browser = await openChromium();
   onTestFinished(() => browser.close());
   const page = await browser.newPage();
   await page.goto(`${pages.url}/generated/`);

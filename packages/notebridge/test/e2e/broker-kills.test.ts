@@ -1,3 +1,6 @@
+// @module-tag deep
+// @module-tag P-281
+
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
@@ -111,7 +114,10 @@ describe.runIf(process.platform === 'linux')('a broker that is killed with -9', 
     await expectWorks(home, pid);
   });
 
-  it('in the middle of 50 calls of two agents: each is answered once, and the next ones work', { timeout: slow }, async () => {
+  it('in the middle of 50 calls of two agents: each is answered once, and the next ones work', {
+    timeout: slow,
+    tags: ['P-282'],
+  }, async () => {
     await using home = new SharedHome();
     const args = ['--notebook', home.path('work.ipynb')];
     await using first = await Program.open({ args, env: home.env });

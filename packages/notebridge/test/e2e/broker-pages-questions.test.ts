@@ -1,3 +1,5 @@
+// @module-tag P-373
+
 import type { JsonObject } from '@notebridge/kit/json';
 import { describe, expect, it } from 'vitest';
 import type { JoinedNotebook } from '../../src/broker/joined-notebook.js';

@@ -29,7 +29,10 @@ async function expectServed(home: SharedHome): Promise<void> {
 }
 
 describe.runIf(process.platform === 'linux')('brokers that race', () => {
-  it('are one in the end: the others end by themselves, with 0, and agents are served by the one', { timeout: slow }, async () => {
+  it('are one in the end: the others end by themselves, with 0, and agents are served by the one', {
+    timeout: slow,
+    tags: ['P-283'],
+  }, async () => {
     await using home = new SharedHome();
     const args = [programFile, 'broker', '--state-dir', home.stateDir, '--broker-idle', '600'];
     const env = { ...bareEnvironment(), ...home.env };
@@ -56,7 +59,7 @@ describe.runIf(process.platform === 'linux')('the broker’s file', () => {
     ['of an address that is none', () => ({ address: 'ftp:somewhere' })],
     ['of a socket that is not there', (home) => ({ address: `unix:${join(home.stateDir, 'host-1.sock')}` })],
     ['of a secret that is too short', () => ({ secret: 's' })],
-  ])('that is %s keeps no agent from its notebook', { timeout: slow }, async (_, content) => {
+  ])('that is %s keeps no agent from its notebook', { timeout: slow, tags: ['P-284'] }, async (_, content) => {
     await using home = new SharedHome();
     mkdirSync(home.stateDir, { recursive: true, mode: 0o700 });
     const whole = { kind: 'broker', address: 'tcp:1', secret: 's'.repeat(43), pid: process.pid, startedAt: 1, version: '0.1.0' };
@@ -67,7 +70,7 @@ describe.runIf(process.platform === 'linux')('the broker’s file', () => {
 
   it.skipIf(smallDisk.launch === undefined)(
     'that cannot be written, because the disk is full, is said with what to do; with space the next call works',
-    { timeout: slow },
+    { timeout: slow, tags: ['P-284'] },
     async () => {
       if (smallDisk.launch === undefined) return;
       await using home = new SharedHome(0);
@@ -96,7 +99,7 @@ describe.runIf(process.platform === 'linux')('the broker’s file', () => {
 });
 
 describe.runIf(process.platform === 'linux')('doctor', () => {
-  it('names a broker that no file names, and one that is stopped, with what to do', { timeout: slow }, async () => {
+  it('names a broker that no file names, and one that is stopped, with what to do', { timeout: slow, tags: ['P-280'] }, async () => {
     await using home = new SharedHome();
     await using agent = await Program.open({ args: ['--notebook', home.path('work.ipynb')], env: home.env });
     await agent.callTool('get_cells');
@@ -121,7 +124,7 @@ describe.runIf(process.platform === 'linux')('doctor', () => {
     await until(() => !isAlive(pid));
   });
 
-  it('names old tabs, and pages of other sites, in the words of the tool', { timeout: slow }, async () => {
+  it('names old tabs, and pages of other sites, in the words of the tool', { timeout: slow, tags: ['P-280'] }, async () => {
     await using home = new SharedHome();
     const before = (await doctor(home)).filter(({ name }) => name === 'notebook pages');
     expect(before).toMatchObject([{ status: 'ok' }]);

@@ -1,3 +1,5 @@
+// @module-tag P-228
+
 import { once } from 'node:events';
 import { chmodSync, chownSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';

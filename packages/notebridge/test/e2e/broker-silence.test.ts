@@ -16,7 +16,10 @@ const nobody = { request: () => Promise.reject(new Error('nothing')), notify: ()
 
 // Which process it is that a number names, Linux alone tells.
 describe.runIf(process.platform === 'linux')('a process that holds notebooks, or an agent, that is stopped', () => {
-  it('is named to who would join it; calls end, none starts beside it, and it goes on', { timeout: slow }, async () => {
+  it('is named to who would join it; calls end, none starts beside it, and it goes on', {
+    timeout: slow,
+    tags: ['P-245', 'P-332'],
+  }, async () => {
     await using home = new SharedHome();
     const args = ['--notebook', home.path('work.ipynb')];
     await using first = await Program.open({ args, env: home.env });
@@ -47,7 +50,7 @@ describe.runIf(process.platform === 'linux')('a process that holds notebooks, or
     }
   });
 
-  it('as an agent does not keep what it has joined from ending', { timeout: slow }, async () => {
+  it('as an agent does not keep what it has joined from ending', { timeout: slow, tags: ['P-245'] }, async () => {
     await using home = new SharedHome();
     await using program = await Program.open({ args: ['--notebook', home.path('work.ipynb')], env: home.env });
     await program.callTool('get_cells');
@@ -64,7 +67,7 @@ describe.runIf(process.platform === 'linux')('a process that holds notebooks, or
 });
 
 describe('what the system or an agent names', () => {
-  it('is one notebook by a link to a file that is not there yet', { timeout: slow }, async () => {
+  it('is one notebook by a link to a file that is not there yet', { timeout: slow, tags: ['P-247'] }, async () => {
     await using home = new SharedHome();
     symlinkSync('work.ipynb', home.path('link.ipynb'));
     await using first = await Program.open({ args: ['--notebook', home.path('link.ipynb')], env: home.env });
@@ -73,7 +76,10 @@ describe('what the system or an agent names', () => {
     expect(JSON.stringify(await second.callTool('get_cells'))).toContain('by the link');
   });
 
-  it('shows no row that is not there: line breaks and characters that reorder are shown by name', { timeout: slow }, async () => {
+  it('shows no row that is not there: line breaks and characters that reorder are shown by name', {
+    timeout: slow,
+    tags: ['P-247'],
+  }, async () => {
     await using home = new SharedHome();
     const name = 'one\n999  broker\u202e';
     await using program = await Program.open({ args: ['--notebook', home.path('a\nb.ipynb')], env: home.env, name });
@@ -85,7 +91,7 @@ describe('what the system or an agent names', () => {
   });
 });
 
-it('a port of loopback lets the user’s own join while others hold connections open', { timeout: slow }, async () => {
+it('a port of loopback lets the user’s own join while others hold connections open', { timeout: slow, tags: ['P-246'] }, async () => {
   await using home = new SharedHome();
   const dir = home.path('s'.repeat(100));
   mkdirSync(dir, { mode: 0o700 });

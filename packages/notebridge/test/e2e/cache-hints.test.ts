@@ -1,3 +1,5 @@
+// @module-tag P-361
+
 import { McpServer, type ServerOptions } from '@modelcontextprotocol/server';
 import type { JsonObject } from '@notebridge/kit/json';
 import { expect, it, onTestFinished } from 'vitest';

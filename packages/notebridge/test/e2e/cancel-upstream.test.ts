@@ -70,7 +70,7 @@ describe('a server hears under the right id that a call was cancelled', () => {
   });
   afterAll(() => hub[Symbol.asyncDispose]());
 
-  it.each(ways)('by %s', async (name, call) => {
+  it.each(ways)('by %s', { tags: ['P-065'] }, async (name, call) => {
     const file = join(hub.home, 'count');
     const [stays, goes] = [await call(hub, `${name} stays`), await call(hub, `${name} goes`)];
     const has = (line: string): boolean => linesOf(file).includes(line);
@@ -107,7 +107,7 @@ describe('a server that is killed while 100 callers wait for it over HTTP', () =
 });
 
 describe('a server with 10,000 tools', () => {
-  it('shows all of them to code and to agents, and has them called', async () => {
+  it('shows all of them to code and to agents, and has them called', { tags: ['P-144'] }, async () => {
     const many = { command: process.execPath, args: [fixtureServer('many-tools.mjs')] };
     await using hub = await ServedHub.start({ servers: { many }, args: ['--notebook', 'none'] });
     const response = await hub.request('/api/v1/mcp/proxy/servers', { token: hub.ownerToken });

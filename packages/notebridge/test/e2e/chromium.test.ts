@@ -1,7 +1,8 @@
 import type { JsonObject } from '@notebridge/kit/json';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { drivesBrowser } from '../../../../scripts/drives-browser.mjs';
-import { findChromium, launchColabBrowser } from '../fixtures/colab-page/chromium.js';
+import { drivesBrowser } from '../../../../scripts/tests/drives-browser.mjs';
+import { findChromium } from '../../../../scripts/tests/installed-chromium.mjs';
+import { launchColabBrowser } from '../fixtures/colab-page/chromium.js';
 import { serveColabPage } from '../fixtures/colab-page/serve.js';
 import { Program } from '../support/program.js';
 
@@ -33,7 +34,7 @@ describe('a real Chromium at https://colab.research.google.com', () => {
   const consent = (page: BrowserPage): Promise<void> =>
     page.locator('dialog.local-mcp-connect-dialog button', { hasText: 'Connect' }).click();
 
-  it('connects with the permission, works in the page, and goes on after a reload', drivesBrowser, async () => {
+  it('connects with the permission, works in the page, and goes on after a reload', { ...drivesBrowser, tags: ['P-039'] }, async () => {
     const { url } = await program.address();
     const page = await (await launch(true)).open(url);
     const opening = program.callTool('open_colab_browser_connection', { wait_seconds: 20 });
@@ -50,7 +51,7 @@ describe('a real Chromium at https://colab.research.google.com', () => {
     expect(page.url()).not.toContain('mcpProxyToken');
   });
 
-  it('tells of the local-network permission when the browser lacks it', drivesBrowser, async () => {
+  it('tells of the local-network permission when the browser lacks it', { ...drivesBrowser, tags: ['P-048'] }, async () => {
     const { url } = await program.address();
     const page = await (await launch(false)).open(url);
     const opening = program.callTool('open_colab_browser_connection', { wait_seconds: 3 });

@@ -1,3 +1,5 @@
+// @module-tag deep
+
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -46,7 +48,7 @@ const exactServer = `
 const call = (args: string[], input = '') => runProgram(['call', ...args, ...config], { input });
 
 describe('call, where no hub runs', () => {
-  it('starts the server for the call, prints its text plainly, and ends it', async () => {
+  it('starts the server for the call, prints its text plainly, and ends it', { tags: ['P-012'] }, async () => {
     expect(await call(['everything', 'echo', '{"message":"hi"}'])).toEqual({ ending: 0, stdout: 'Echo: hi\n', stderr: '' });
     expect(await call(['fs', 'read_text_file', `path=${folder}/hello.txt`])).toEqual({ ending: 0, stdout: 'hello\nworld\n', stderr: '' });
   });
@@ -106,7 +108,7 @@ describe('call, where no hub runs', () => {
     [['calls', 'echo', '[1]'], 2, 'The arguments in the argument are [1]'],
     [['everything', 'get-sum', 'a=two', 'b=1'], 2, '"a" is "two", but must be number'],
     [['everything'], 2, "missing required argument 'tool'"],
-  ])('%j fails with exit code %i and says why', async (args, code, message) => {
+  ])('%j fails with exit code %i and says why', { tags: ['P-013'] }, async (args, code, message) => {
     const { ending, stdout, stderr } = await call(args);
     expect({ ending, stdout }).toEqual({ ending: code, stdout: '' });
     expect(stderr.split('\n')[0]).toContain(`notebridge: ${code === 2 && args.length < 2 ? '' : message.slice(0, 10)}`);
@@ -133,7 +135,7 @@ describe('call, where no hub runs', () => {
     expect((await call(['fs', 'read_text_fil'])).stderr).toContain('Did you mean "read_text_file"? See what it has with: node ');
   });
 
-  it('Ctrl-C cancels the call at the server', async () => {
+  it('Ctrl-C cancels the call at the server', { tags: ['P-013'] }, async () => {
     const { home, env } = createHome();
     const countFile = join(folder, 'count');
     const child = spawn(process.execPath, [programFile, 'call', 'calls', 'wait', 'key=stop', ...config], { env, stdio: 'pipe' });
@@ -150,7 +152,7 @@ describe('call, where no hub runs', () => {
 });
 
 describe('servers and tools, where no hub runs', () => {
-  it('servers shows each with its state, and why one does not run', async () => {
+  it('servers shows each with its state, and why one does not run', { tags: ['P-012'] }, async () => {
     const file = join(folder, 'mixed.json');
     const broken = { command: process.execPath, args: ['-e', 'console.error("no key"); process.exit(3)'] };
     writeFileSync(
@@ -167,7 +169,7 @@ describe('servers and tools, where no hub runs', () => {
     expect(stdout).not.toContain('\u001b');
   });
 
-  it('tools shows all, those of one server, and one with its input', async () => {
+  it('tools shows all, those of one server, and one with its input', { tags: ['P-012'] }, async () => {
     const all = await runProgram(['tools', ...config]);
     expect(all.stdout).toMatch(/^memory +9 tools; agents call them memory__TOOL$/m);
     expect(all.stdout).toMatch(/^ {2}read_graph +Read the entire knowledge graph$/m);
@@ -194,7 +196,7 @@ describe('tools says how they are called', () => {
   const shop = { command: process.execPath, args: [fixtureServer('approvals.mjs'), 'none'] };
   const asks = (stdout: string) => [...stdout.matchAll(/^ {2}(\w+) +\(asks\)/gm)].map(([, name]) => name);
 
-  it('which a person approves, who can be asked, and that agents call them by code', async () => {
+  it('which a person approves, who can be asked, and that agents call them by code', { tags: ['P-459'] }, async () => {
     const file = join(folder, 'approvals.json');
     writeFileSync(file, JSON.stringify({ mcpServers: { shop }, notebridge: { approve: 'writes', codeMode: true } }));
     const { stdout } = await runProgram(['tools', '--config', file]);
@@ -218,7 +220,7 @@ describe('tools says how they are called', () => {
     expect(other.stdout).not.toContain('yes');
   });
 
-  it('as the hub does it that runs', async () => {
+  it('as the hub does it that runs', { tags: ['P-459'] }, async () => {
     await using hub = await ServedHub.start({
       servers: { shop: { ...shop, approve: 'destructive' } },
       args: ['--notebook', 'none', '--code-mode=agent-codemode'],
@@ -234,7 +236,7 @@ describe('tools says how they are called', () => {
   });
 });
 
-it('a call at the hub may say nothing for longer than an idle connection of Node is kept, which is 5 s', async () => {
+it('a call at the hub may say nothing for longer than an idle connection of Node is kept, which is 5 s', { tags: ['P-488'] }, async () => {
   await using hub = await ServedHub.start({ servers: { everything: installedServer('everything') }, args: ['--notebook', 'none'] });
   const called = await hub.run('call', 'everything', 'trigger-long-running-operation', 'duration=6', 'steps=1');
   expect(called).toMatchObject({
@@ -257,7 +259,7 @@ describe('a hub that is not what its file says', () => {
     expect(await hub.run('call', 'calls', 'echo', '{"a":1}')).toMatchObject({ ending: 0, stdout: '{\n  "a": 1\n}\n', stderr: '' });
   });
 
-  it('an impostor at its address never sees the token', async () => {
+  it('an impostor at its address never sees the token', { tags: ['P-092'] }, async () => {
     await using hub = await ServedHub.start();
     const token = hub.ownerToken;
     const file = readFileSync(join(hub.stateDir, 'hub.json'), 'utf8');

@@ -1,3 +1,5 @@
+// @module-tag P-011
+
 import { once } from 'node:events';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
@@ -40,7 +42,7 @@ describe('doctor', () => {
     expect(find(report, 'Node.js')).toMatchObject({ status: 'ok' });
   });
 
-  it('says what a person approves, who can be asked, and whether agents call tools by code', async () => {
+  it('says what a person approves, who can be asked, and whether agents call tools by code', { tags: ['P-459'] }, async () => {
     const shop = { command: process.execPath, args: [fixtureServer('approvals.mjs'), 'none'] };
     const plain = await doctor(['--config', writeConfig('plain.json', { mcpServers: { shop } })]);
     expect(find(plain, 'approvals')).toMatchObject({ status: 'ok', found: expect.stringContaining('no call waits') });

@@ -13,7 +13,7 @@ afterAll(() => rmSync(home, { recursive: true, force: true }));
 const grant = (...args: string[]) => runProgram(['grant', ...args], { env });
 
 describe('grant, with no hub running', () => {
-  it('prints the token alone on stdout, and what it may do on stderr', async () => {
+  it('prints the token alone on stdout, and what it may do on stderr', { tags: ['P-012', 'P-149'] }, async () => {
     const { ending, stdout, stderr } = await grant(
       '--allow',
       'github:*',
@@ -53,7 +53,7 @@ describe('grant, with no hub running', () => {
     expect(text.stdout).toMatch(/^g_[\da-f]{12} +agent +60 min +0 +a:\* b:x +me$/m);
   });
 
-  it('--file writes it for the owner alone, and prints no token', async () => {
+  it('--file writes it for the owner alone, and prints no token', { tags: ['P-149'] }, async () => {
     const file = join(home, 'token');
     const { stdout, stderr } = await grant('--file', file);
     expect(stdout).toBe('');
@@ -62,7 +62,7 @@ describe('grant, with no hub running', () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 
-  it('--keep renews the token in the file until it is stopped, and leaves neither file nor grant', async () => {
+  it('--keep renews the token in the file until it is stopped, and leaves neither file nor grant', { tags: ['P-133'] }, async () => {
     const file = join(home, 'kept');
     const before = (await grant('list', '--json')).stdout;
     await using keeper = new Program({ args: ['grant', '--keep', '--file', file, '--ttl', '3s', '--allow', 'a:*'], env });
@@ -113,7 +113,7 @@ describe('grant, with no hub running', () => {
     [['--label', 'a\nb'], 'label'],
     [['--keep'], '--file'],
     [['lisst'], 'too many arguments'],
-  ])('%j is refused with exit code 2', async (args, message) => {
+  ])('%j is refused with exit code 2', { tags: ['P-005'] }, async (args, message) => {
     const { ending, stdout, stderr } = await grant(...args);
     expect({ ending, stdout }).toEqual({ ending: 2, stdout: '' });
     expect(stderr).toContain(message);

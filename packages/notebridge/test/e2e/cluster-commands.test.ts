@@ -49,7 +49,7 @@ describe.skipIf(natsProgram === undefined)(`commands that look at a cluster${why
     return JSON.parse(stdout) as Sight;
   };
 
-  it('ps --cluster lists the hubs and what each has', async () => {
+  it('ps --cluster lists the hubs and what each has', { tags: ['P-542'] }, async () => {
     const args = ['--cluster', '--config', configOf({})];
     await expect.poll(async () => (await see(args)).hubs[0]?.has).toEqual([expect.objectContaining({ kind: 'server', name: 'shop' })]);
     const sight = await see(args);
@@ -59,7 +59,9 @@ describe.skipIf(natsProgram === undefined)(`commands that look at a cluster${why
     expect(stdout).toMatch(/^HUB +ID +VERSION +SINCE +CALLS +STATE +ADDRESS +HAS\nhub-a .* serving .*server shop\n$/);
   });
 
-  it('ps --cluster takes the NATS of its option or of NOTEBRIDGE_CLUSTER, and the key of the state folder', async () => {
+  it('ps --cluster takes the NATS of its option or of NOTEBRIDGE_CLUSTER, and the key of the state folder', {
+    tags: ['P-542'],
+  }, async () => {
     const env = stateWithKey();
     for (const words of [
       ['--cluster', nats.url],
@@ -86,7 +88,7 @@ describe.skipIf(natsProgram === undefined)(`commands that look at a cluster${why
     }
   });
 
-  it('ps --cluster and doctor say that two hubs have one name', async () => {
+  it('ps --cluster and doctor say that two hubs have one name', { tags: ['P-543'] }, async () => {
     const second = await ServedHub.start({
       notebridge: { cluster: { url: nats.url, key, hubName: 'hub-a', audit: false } },
       args: ['--notebook', 'none'],
@@ -103,7 +105,7 @@ describe.skipIf(natsProgram === undefined)(`commands that look at a cluster${why
     expect((await see(['--cluster', ...args])).hubs.map(({ name }) => name)).toEqual(['hub-a']);
   });
 
-  it('ps --cluster says what is missing, and shows no password', async () => {
+  it('ps --cluster says what is missing, and shows no password', { tags: ['P-542'] }, async () => {
     const failing = async (args: string[]): Promise<string> => {
       const { ending, stderr } = await ps(args);
       expect(ending).not.toBe(0);
@@ -123,7 +125,10 @@ describe.skipIf(natsProgram === undefined)(`commands that look at a cluster${why
     expect(stdout).toMatch(/No hub is in the cluster "notebridge"\.\n1 more has another key/);
   });
 
-  it('a hub that cannot join says why and where, and what keeps it out once NATS is there', { timeout: 240_000 }, async () => {
+  it('a hub that cannot join says why and where, and what keeps it out once NATS is there', {
+    timeout: 240_000,
+    tags: ['P-609'],
+  }, async () => {
     await using away = await Nats.start({ config: { authorization: { user: 'hub', password: 'password' } } });
     await away.nodes[0]?.kill();
     // The pause between two tries goes on behind the wait of the start: then nothing else keeps the process alive.
@@ -145,7 +150,9 @@ describe.skipIf(natsProgram === undefined)(`commands that look at a cluster${why
     expect(said()[2]).toMatch(/NATS does not let this hub in: .* Look at "notebridge\.cluster\.credentials"/);
   });
 
-  it('the client of NATS is named where it is missing, with the command that installs it; without a cluster nothing is missing', async () => {
+  it('the client of NATS is named where it is missing, with the command that installs it; without a cluster nothing is missing', {
+    tags: ['P-540'],
+  }, async () => {
     const refuses = toModule(`export const resolve = (name, context, next) =>
       next(name.startsWith('@nats-io/') ? '@nats-io/is-not-there' : name, context);`);
     const registers = toModule(`import { register } from 'node:module'; register(${JSON.stringify(refuses)});`);
@@ -158,7 +165,7 @@ describe.skipIf(natsProgram === undefined)(`commands that look at a cluster${why
     expect(await ps([], without)).toMatchObject({ ending: 0, stdout: expect.stringContaining('No hub') });
   });
 
-  it('doctor looks at NATS, the rights there, the key, the clock and the hubs', async () => {
+  it('doctor looks at NATS, the rights there, the key, the clock and the hubs', { tags: ['P-543'] }, async () => {
     const doctor = async (cluster: JsonObject) => {
       const { stdout } = await runProgram(['doctor', '--json', '--no-kernel', '--port', '0', '--config', configOf(cluster)]);
       const { checks } = JSON.parse(stdout) as { checks: { name: string; status: string; found: string; next?: string }[] };

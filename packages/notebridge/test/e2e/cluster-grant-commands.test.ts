@@ -36,7 +36,7 @@ describe.skipIf(natsProgram === undefined)(`grants of two hubs of a cluster${why
   const statusAt = async (hub: ServedHub, token: string): Promise<number> =>
     (await fetch(`${hub.url}/api/v1/mcp/proxy/servers`, { headers: { authorization: `Bearer ${token}` } })).status;
 
-  it('are issued, listed and revoked by the command at either, and are in no file', async () => {
+  it('are issued, listed and revoked by the command at either, and are in no file', { tags: ['P-551'] }, async () => {
     const issued = await grant(one, '--json', '--allow', 'shop:*', '--calls', '10', '--label', 'me', '--ttl', '2h');
     expect(issued.stderr).toBe('');
     const { token, ...terms } = JSON.parse(issued.stdout) as JsonObject & { token: string; id: string };
@@ -50,7 +50,7 @@ describe.skipIf(natsProgram === undefined)(`grants of two hubs of a cluster${why
     expect((await grant(one, 'revoke', terms.id)).stderr).toContain(`There is no grant "${terms.id}" that could be revoked`);
   });
 
-  it('are renewed in a file until that is stopped, also over a restart of the hub', { timeout: 240_000 }, async () => {
+  it('are renewed in a file until that is stopped, also over a restart of the hub', { timeout: 240_000, tags: ['P-589'] }, async () => {
     const file = join(folder, 'token');
     const read = (): string => readFileSync(file, 'utf8').trim();
     await using keeper = new Program({ args: ['grant', '--keep', '--file', file, '--ttl', '6s', '--allow', 'shop:re*'], env: one.env });
@@ -83,7 +83,7 @@ describe.skipIf(natsProgram === undefined)(`grants of two hubs of a cluster${why
     expect(keeper.stderr).not.toContain(last);
   });
 
-  it('are renewed by the owner alone, and only one that there is', async () => {
+  it('are renewed by the owner alone, and only one that there is', { tags: ['P-589'] }, async () => {
     const { token, id } = JSON.parse((await grant(one, '--json', '--ttl', '1m')).stdout) as { token: string; id: string };
     const renew = (of: string, by: string, body: JsonObject = {}) => two.request(`/api/v1/hub/grants/${of}/renew`, { token: by, body });
     expect((await renew(id, token)).status).toBe(403);
@@ -104,7 +104,7 @@ describe.skipIf(natsProgram === undefined)(`grants of two hubs of a cluster${why
       expect([odd, (await renew(odd, two.ownerToken)).status]).toEqual([odd, 422]);
   });
 
-  it('are live at no hub when one has revoked what another renews at that moment, or what had expired', async () => {
+  it('are live at no hub when one has revoked what another renews at that moment, or what had expired', { tags: ['P-616'] }, async () => {
     const ask = async (hub: ServedHub, path: string, request: Pick<HubRequestOptions, 'body' | 'method'> = {}) => {
       const response = await hub.request(`/api/v1/hub/grants${path}`, { token: hub.ownerToken, ...request });
       return {
@@ -132,7 +132,7 @@ describe.skipIf(natsProgram === undefined)(`grants of two hubs of a cluster${why
     await expect.poll(async () => (await ask(one, `/${expired.id}/renew`, { body: {} })).status).toBe(422);
   });
 
-  it('are not issued into a file where no hub runs, and the command says what to start', async () => {
+  it('are not issued into a file where no hub runs, and the command says what to start', { tags: ['P-551'] }, async () => {
     const { home, env } = createHome();
     try {
       mkdirSync(join(home, 'config/notebridge'), { recursive: true });
@@ -147,7 +147,7 @@ describe.skipIf(natsProgram === undefined)(`grants of two hubs of a cluster${why
     }
   });
 
-  it('refuse with 503 while NATS is away, and the owner goes on working', { timeout: 240_000 }, async () => {
+  it('refuse with 503 while NATS is away, and the owner goes on working', { timeout: 240_000, tags: ['P-550'] }, async () => {
     const { token } = JSON.parse((await grant(one, '--json')).stdout) as { token: string };
     expect(await statusAt(two, token)).toBe(200);
     await nats.nodes[0]?.kill();

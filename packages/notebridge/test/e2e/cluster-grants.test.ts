@@ -36,7 +36,7 @@ async function openGrants(url: string): Promise<GrantStore> {
 }
 
 describe.skipIf(natsProgram === undefined)(`grants over a real NATS${whyNoNats}`, () => {
-  it('are seen as revoked by every hub, two thousand of them', { timeout: 240_000 }, async () => {
+  it('are seen as revoked by every hub, two thousand of them', { timeout: 240_000, tags: ['P-549'] }, async () => {
     const nats = await startNats(3);
     const hubs = await Promise.all(nats.urls.map(openGrants));
     const [one] = hubs as [GrantStore];
@@ -51,7 +51,7 @@ describe.skipIf(natsProgram === undefined)(`grants over a real NATS${whyNoNats}`
     for (const hub of hubs) await waitFor(() => expect(ids.filter((id) => hub.get(id) !== 'revoked')).toEqual([]));
   });
 
-  it('never give a call too many to two hubs that make a thousand each at random', { timeout: 240_000 }, async () => {
+  it('never give a call too many to two hubs that make a thousand each at random', { timeout: 240_000, tags: ['P-548'] }, async () => {
     const nats = await startNats(1);
     const hubs = await Promise.all([openGrants(nats.url), openGrants(nats.url)]);
     const [one] = hubs;
@@ -65,7 +65,7 @@ describe.skipIf(natsProgram === undefined)(`grants over a real NATS${whyNoNats}`
     expect((await Promise.all(calls)).filter(Boolean)).toHaveLength(700);
   });
 
-  it('are refused after the loss of NATS, and accepted when it is back', { timeout: 240_000 }, async () => {
+  it('are refused after the loss of NATS, and accepted when it is back', { timeout: 240_000, tags: ['P-550'] }, async () => {
     const nats = await startNats(1);
     const grants = await openGrants(nats.url);
     const { token, id } = await grants.issue();

@@ -57,7 +57,9 @@ describe.skipIf(natsProgram === undefined)(`hubs that hand over${whyNoNats}`, ()
 
   const hub404 = (hub: ServedHub): Promise<Response> => post(hub, 'made-up.YQ', { id: 1, method: 'tools/list' });
 
-  it('have sessions go on at another one when they are ended, and begin anew when they are killed', async () => {
+  it('have sessions go on at another one when they are ended, and begin anew when they are killed', {
+    tags: ['P-560', 'P-602'],
+  }, async () => {
     const [a, b] = [cluster.hub('a'), cluster.hub('b')];
     const session = await openSession(a);
     expect((await post(a, session, { id: 2, method: 'tools/call', params: { name: 'calls__count', arguments: { n: 1 } } })).status).toBe(
@@ -85,7 +87,9 @@ describe.skipIf(natsProgram === undefined)(`hubs that hand over${whyNoNats}`, ()
     expect((await post(c, gone, { id: 5, method: 'tools/list' })).status).toBe(404);
   });
 
-  it('have a session that went on at another one answered by every hub, also when the first is there again', async () => {
+  it('have a session that went on at another one answered by every hub, also when the first is there again', {
+    tags: ['P-575'],
+  }, async () => {
     const [a, b] = [cluster.hub('a'), cluster.hub('b')];
     const session = await openSession(a);
     let id = 10;
@@ -108,7 +112,7 @@ describe.skipIf(natsProgram === undefined)(`hubs that hand over${whyNoNats}`, ()
     expect(await count(c)).toBe(200);
   });
 
-  it('answer a session of another one there, streams too, to whichever its requests come', async () => {
+  it('answer a session of another one there, streams too, to whichever its requests come', { tags: ['P-575'] }, async () => {
     const [a, b] = [cluster.hub('a'), cluster.hub('b')];
     const session = await openSession(a);
     const texts = await Promise.all(
@@ -170,7 +174,9 @@ describe.skipIf(natsProgram === undefined)(`hubs that hand over${whyNoNats}`, ()
     expect((await post(a, session, { id: 64, method: 'tools/list' })).status).toBe(404);
   });
 
-  it('finish what a modern agent was asked where it was begun, and say so when that hub is gone', async () => {
+  it('finish what a modern agent was asked where it was begun, and say so when that hub is gone', {
+    tags: ['P-561', 'P-601'],
+  }, async () => {
     const [a, b] = [cluster.hub('a'), cluster.hub('b')];
     const agentAt = (hub: ServedHub) => openModernAgent(hub, () => hub.ownerToken);
     const question = {

@@ -1,3 +1,5 @@
+// @module-tag P-559
+
 import type { JsonObject } from '@notebridge/kit/json';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openLegacyAgent, openModernAgent, type SendMessage } from '../support/http-agent.js';

@@ -1,3 +1,5 @@
+// @module-tag deep
+
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -50,7 +52,7 @@ describe.skipIf(natsProgram === undefined)(`a server of which a cluster has one$
     return Object.fromEntries(checks.filter(({ name }) => name.startsWith('server ')).map(({ name, ...check }) => [name.slice(7), check]));
   };
 
-  it('is not started by doctor while no hub has it, which says what to start', async () => {
+  it('is not started by doctor while no hub has it, which says what to start', { tags: ['P-585'] }, async () => {
     const before = started();
     const checks = await doctor(configOf({}));
     expect(checks.one).toEqual({
@@ -63,7 +65,7 @@ describe.skipIf(natsProgram === undefined)(`a server of which a cluster has one$
     expect(started()).toBe(before);
   });
 
-  it('is not started by doctor while NATS is away', async () => {
+  it('is not started by doctor while NATS is away', { tags: ['P-585'] }, async () => {
     const before = started();
     const checks = await doctor(configOf({ url: 'nats://127.0.0.1:1' }));
     expect(checks.one).toMatchObject({ status: 'note', found: expect.stringMatching(/^not started here, .* could not be asked$/) });
@@ -71,7 +73,10 @@ describe.skipIf(natsProgram === undefined)(`a server of which a cluster has one$
   });
 
   // Each doctor starts what is to be started: on a machine with much else to do four take more than a minute.
-  it('is not started by doctor while a hub has it, which says which hub that is, and how it is there', { timeout: 400_000 }, async () => {
+  it('is not started by doctor while a hub has it, which says which hub that is, and how it is there', {
+    timeout: 400_000,
+    tags: ['P-585'],
+  }, async () => {
     await using hub = await ServedHub.start({
       servers,
       notebridge: { cluster: { url: nats.url, key, hubName: 'hub-a', audit: false } },
@@ -101,7 +106,7 @@ describe.skipIf(natsProgram === undefined)(`a server of which a cluster has one$
     expect(started()).toBe(3);
   });
 
-  it('is not started by commands that run the servers of a config themselves', async () => {
+  it('is not started by commands that run the servers of a config themselves', { tags: ['P-590'] }, async () => {
     const before = started();
     const config = configOf({});
     const run = (...args: string[]) => runProgram([...args, '--config', config]);

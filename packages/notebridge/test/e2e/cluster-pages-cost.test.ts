@@ -1,3 +1,5 @@
+// @module-tag P-573
+
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { silentLogger } from '@notebridge/kit/logger';

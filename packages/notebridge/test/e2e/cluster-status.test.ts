@@ -58,7 +58,7 @@ describe.skipIf(natsProgram === undefined)(`what the owner of a hub is told of i
     return [owner, owner === 'a' ? 'b' : 'a'];
   };
 
-  it('names the hubs, which one it is, and what each has', async () => {
+  it('names the hubs, which one it is, and what each has', { tags: ['P-576'] }, async () => {
     await expect.poll(async () => (await ofServer())[0], soon).toMatch(/^[ab]$/);
     const [owner] = await ofServer();
     for (const name of ['a', 'b']) {
@@ -81,7 +81,7 @@ describe.skipIf(natsProgram === undefined)(`what the owner of a hub is told of i
     expect(asJson.hubs.map(({ name }) => name)).toEqual(['a', 'b']);
   });
 
-  it('counts the pages of each hub, and tells their titles to the owner alone', async () => {
+  it('counts the pages of each hub, and tells their titles to the owner alone', { tags: ['P-579'] }, async () => {
     const [a, b] = [cluster.hub('a'), cluster.hub('b')];
     expect(hubIn(await see(b), 'a')?.pages).toEqual({ count: 0, first: [] });
     const agent = await openLegacyAgent(a, () => a.ownerToken, 'agent');
@@ -96,7 +96,7 @@ describe.skipIf(natsProgram === undefined)(`what the owner of a hub is told of i
     expect(hubIn(await see(b, token), 'a')?.pages).toEqual({ count: 1, first: [] });
   });
 
-  it('answers as it is described', async () => {
+  it('answers as it is described', { tags: ['P-576'] }, async () => {
     const hub = cluster.hub('a');
     const document = (await (await hub.request('/api/v1/hub/openapi.json')).json()) as JsonObject;
     const ajv = new Ajv2020({ strict: false, formats: { 'date-time': true } });
@@ -106,7 +106,7 @@ describe.skipIf(natsProgram === undefined)(`what the owner of a hub is told of i
     expect(validate?.errors).toBeNull();
   });
 
-  it('tells of a change at once, and of a hub that is draining', async () => {
+  it('tells of a change at once, and of a hub that is draining', { tags: ['P-580'] }, async () => {
     const [owner, other] = await ofServer();
     const events = await cluster.hub(other).request('/api/v1/hub/events', { token: cluster.hub(other).ownerToken });
     const [reader, decoder] = [events.body?.getReader(), new TextDecoder()];
@@ -138,7 +138,7 @@ describe.skipIf(natsProgram === undefined)(`what the owner of a hub is told of i
     await cluster.seen(other, [owner]);
   });
 
-  it('says that NATS is lost, since when and what that means, and asks nobody for it', async () => {
+  it('says that NATS is lost, since when and what that means, and asks nobody for it', { tags: ['P-577'] }, async () => {
     const [owner, other] = await ofServer();
     const hub = cluster.hub(owner);
     const { token } = await hub.grant('--door', 'watch');
@@ -172,7 +172,7 @@ describe.skipIf(natsProgram === undefined)(`what the owner of a hub is told of i
 });
 
 describe('a hub that is alone', () => {
-  it('tells nothing of a cluster', async () => {
+  it('tells nothing of a cluster', { tags: ['P-576'] }, async () => {
     await using hub = await ServedHub.start({ args: ['--notebook', 'none'] });
     expect(await (await hub.request('/api/v1/hub', { token: hub.ownerToken })).json()).not.toHaveProperty('cluster');
     expect((await hub.run('status')).stdout).not.toMatch(/cluster/i);
@@ -180,7 +180,7 @@ describe('a hub that is alone', () => {
 });
 
 describe.skipIf(natsProgram === undefined)(`a hub that was not let in${whyNoNats}`, () => {
-  it('says so, and why', async () => {
+  it('says so, and why', { tags: ['P-578'] }, async () => {
     await using nats = await Nats.start({ config: { authorization: { user: 'hub', password: 'password' } } });
     await nats.nodes[0]?.kill();
     await using hub = await ServedHub.start({ notebridge: { cluster: { url: nats.url } }, args: ['--notebook', 'none'] });

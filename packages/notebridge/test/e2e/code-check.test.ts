@@ -27,80 +27,70 @@ describe.each(codeDoors)('code with an error over $name', ({ open, hasSession })
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it(
-    'is answered before it runs, with the line and the signature, and runs under the same id when it is right',
-    async () => {
-      const refused = await agent.execute({ code: wrong, execution_id: 'one' });
-      expect(refused).toMatchObject({ status: 'error', calls: 0, isError: true });
-      expect(refused.texts).toEqual([
-        [
-          'TypeCheckError: Nothing was run: a type check found errors in the code before it began.',
-          'line 3: No parameter named "text"',
-          '    await echo(text="second")',
-          '    the tool: everything.echo(*, message: str) -> Any',
-        ].join('\n'),
-        ...(hasSession ? [] : [expect.stringContaining('session: ')]),
-        'No tool was called.',
-      ]);
-      const right = await agent.execute({ code: wrong.replace('text', 'message'), execution_id: 'one' });
-      expect(right).toMatchObject({ status: 'ok', calls: 2, isError: false });
-    },
-    slow,
-  );
+  it('is answered before it runs, with the line and the signature, and runs under the same id when it is right', {
+    tags: ['P-449'],
+    timeout: slow,
+  }, async () => {
+    const refused = await agent.execute({ code: wrong, execution_id: 'one' });
+    expect(refused).toMatchObject({ status: 'error', calls: 0, isError: true });
+    expect(refused.texts).toEqual([
+      [
+        'TypeCheckError: Nothing was run: a type check found errors in the code before it began.',
+        'line 3: No parameter named "text"',
+        '    await echo(text="second")',
+        '    the tool: everything.echo(*, message: str) -> Any',
+      ].join('\n'),
+      ...(hasSession ? [] : [expect.stringContaining('session: ')]),
+      'No tool was called.',
+    ]);
+    const right = await agent.execute({ code: wrong.replace('text', 'message'), execution_id: 'one' });
+    expect(right).toMatchObject({ status: 'ok', calls: 2, isError: false });
+  });
 
-  it(
-    'names of earlier code of the session are no error, and have no types',
-    async () => {
-      const code = 'from generated.mcp.everything import echo\nkept = echo\nnumber = 5';
-      const first = await agent.execute({ code, ...(hasSession ? {} : { session: 'new' }) });
-      const again = hasSession ? {} : { session: first.session };
-      const next = 'import generated\nassert number == 5\nawait kept(message=str(number))\nawait echo(message="b")';
-      expect(await agent.execute({ code: next, ...again })).toMatchObject({ status: 'ok', calls: 2 });
-      const unknown = await agent.execute({ code: 'import generated\nawait kept(text="b")', ...again });
-      expect(unknown.texts.join()).toContain("unexpected keyword argument 'text'");
-    },
-    slow,
-  );
+  it('names of earlier code of the session are no error, and have no types', { tags: ['P-451'], timeout: slow }, async () => {
+    const code = 'from generated.mcp.everything import echo\nkept = echo\nnumber = 5';
+    const first = await agent.execute({ code, ...(hasSession ? {} : { session: 'new' }) });
+    const again = hasSession ? {} : { session: first.session };
+    const next = 'import generated\nassert number == 5\nawait kept(message=str(number))\nawait echo(message="b")';
+    expect(await agent.execute({ code: next, ...again })).toMatchObject({ status: 'ok', calls: 2 });
+    const unknown = await agent.execute({ code: 'import generated\nawait kept(text="b")', ...again });
+    expect(unknown.texts.join()).toContain("unexpected keyword argument 'text'");
+  });
 });
 
 describe('with "typeCheck": "off"', () => {
-  it(
-    'code runs as it is, until its error',
-    async () => {
-      const folder = mkdtempSync(join(tmpdir(), 'notebridge-test-'));
-      const [stdio] = codeDoors;
-      const agent = await stdio?.open({ folder, servers: servers(), notebridge: { codeMode: { typeCheck: 'off' } } });
-      const answer = await agent?.execute({ code: wrong });
-      await agent?.[Symbol.asyncDispose]();
-      rmSync(folder, { recursive: true, force: true });
-      expect(answer).toMatchObject({ status: 'error', calls: 1 });
-      expect(answer?.texts.join()).toContain("unexpected keyword argument 'text'");
-    },
-    slow,
-  );
+  it('code runs as it is, until its error', { tags: ['P-452'], timeout: slow }, async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'notebridge-test-'));
+    const [stdio] = codeDoors;
+    const agent = await stdio?.open({ folder, servers: servers(), notebridge: { codeMode: { typeCheck: 'off' } } });
+    const answer = await agent?.execute({ code: wrong });
+    await agent?.[Symbol.asyncDispose]();
+    rmSync(folder, { recursive: true, force: true });
+    expect(answer).toMatchObject({ status: 'error', calls: 1 });
+    expect(answer?.texts.join()).toContain("unexpected keyword argument 'text'");
+  });
 });
 
 describe('where a type checker', () => {
-  it(
-    'is required, the program does not start without, and says what to install; a command on the PATH is one',
-    async () => {
-      const { home, env } = createHome();
-      const program = copyWithoutChecker(home);
-      const config = join(home, 'mcp.json');
-      writeFileSync(config, JSON.stringify({ mcpServers: {}, notebridge: { codeMode: { typeCheck: 'require' } } }));
-      const args = [program, 'serve', '--port', '0', '--config', config, '--notebook', 'none'];
-      const without = await run(args, env, () => false);
-      expect(without.code).toBe(2);
-      expect(without.said).toContain(`${config}: "notebridge.codeMode.typeCheck" is "require", and no type checker is installed`);
-      expect(without.said).toContain('npm install --global pyright');
-      mkdirSync(join(home, 'bin'));
-      symlinkSync(fileURLToPath(import.meta.resolve('pyright/langserver.index.js')), join(home, 'bin/pyright-langserver'));
-      const found = await run(args, { ...env, PATH: join(home, 'bin') }, (said) => said.includes('"msg":"Serving."'));
-      rmSync(home, { recursive: true, force: true });
-      expect(found).toMatchObject({ code: 0, said: expect.stringContaining('Serving.') });
-    },
-    slow,
-  );
+  it('is required, the program does not start without, and says what to install; a command on the PATH is one', {
+    tags: ['P-452'],
+    timeout: slow,
+  }, async () => {
+    const { home, env } = createHome();
+    const program = copyWithoutChecker(home);
+    const config = join(home, 'mcp.json');
+    writeFileSync(config, JSON.stringify({ mcpServers: {}, notebridge: { codeMode: { typeCheck: 'require' } } }));
+    const args = [program, 'serve', '--port', '0', '--config', config, '--notebook', 'none'];
+    const without = await run(args, env, () => false);
+    expect(without.code).toBe(2);
+    expect(without.said).toContain(`${config}: "notebridge.codeMode.typeCheck" is "require", and no type checker is installed`);
+    expect(without.said).toContain('npm install --global pyright');
+    mkdirSync(join(home, 'bin'));
+    symlinkSync(fileURLToPath(import.meta.resolve('pyright/langserver.index.js')), join(home, 'bin/pyright-langserver'));
+    const found = await run(args, { ...env, PATH: join(home, 'bin') }, (said) => said.includes('"msg":"Serving."'));
+    rmSync(home, { recursive: true, force: true });
+    expect(found).toMatchObject({ code: 0, said: expect.stringContaining('Serving.') });
+  });
 });
 
 /** The built program in a folder with all that it needs, but for pyright. */

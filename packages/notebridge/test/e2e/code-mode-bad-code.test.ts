@@ -29,7 +29,7 @@ describe('code that goes wrong', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('a loop is interrupted after the seconds it was given, and variables stay', async () => {
+  it('a loop is interrupted after the seconds it was given, and variables stay', { tags: ['P-392'] }, async () => {
     await run('before = 5');
     const answer = await run('while True: pass', { timeout_seconds: 1 });
     expect(answer).toMatchObject({ status: 'timeout', isError: true, code: 'timeout' });
@@ -37,17 +37,13 @@ describe('code that goes wrong', () => {
     expect(await run('before')).toMatchObject({ status: 'ok', result: '5' });
   });
 
-  it(
-    'code that swallows the interrupt loses its Python, and the next call has a new one',
-    async () => {
-      const code = 'lost = 1\nwhile True:\n    try:\n        while True: pass\n    except BaseException:\n        pass';
-      const answer = await run(code, { timeout_seconds: 1 });
-      expect(answer).toMatchObject({ status: 'timeout', isError: true });
-      expect(answer.texts.join('\n')).toContain('KernelRestarted');
-      expect((await run('lost')).texts.join('\n')).toContain("name 'lost' is not defined");
-    },
-    slow,
-  );
+  it('code that swallows the interrupt loses its Python, and the next call has a new one', { tags: ['P-392'], timeout: slow }, async () => {
+    const code = 'lost = 1\nwhile True:\n    try:\n        while True: pass\n    except BaseException:\n        pass';
+    const answer = await run(code, { timeout_seconds: 1 });
+    expect(answer).toMatchObject({ status: 'timeout', isError: true });
+    expect(answer.texts.join('\n')).toContain('KernelRestarted');
+    expect((await run('lost')).texts.join('\n')).toContain("name 'lost' is not defined");
+  });
 
   it(
     'cancellation that a task swallows is no way to go on',
@@ -59,7 +55,7 @@ describe('code that goes wrong', () => {
     slow,
   );
 
-  it('100 MB of print are answered by their beginning and end', async () => {
+  it('100 MB of print are answered by their beginning and end', { tags: ['P-392'] }, async () => {
     const { status, texts } = await run('for i in range(1000):\n    print(i, "x" * 100_000)\nprint("the end")');
     expect(status).toBe('ok');
     const text = texts.join('');
@@ -83,7 +79,7 @@ describe('code that goes wrong', () => {
     expect(await run('1 + 1')).toMatchObject({ result: '2' });
   });
 
-  it('10,000 tool calls end at the limit, as errors of the code', async () => {
+  it('10,000 tool calls end at the limit, as errors of the code', { tags: ['P-392'] }, async () => {
     const code = `
 import asyncio
 from generated.mcp.calls import count
@@ -94,7 +90,7 @@ found = await asyncio.gather(*(count(n=n) for n in range(10_000)), return_except
     expect(result).toMatch(/^\[30,[^]*30 tool calls, which is all that one may make/);
   });
 
-  it('execute_code is nothing that code can call', async () => {
+  it('execute_code is nothing that code can call', { tags: ['P-394'] }, async () => {
     const code = `
 import generated.mcp
 from generated import client
@@ -116,28 +112,20 @@ for name in ("execute_code", "code-mode__execute_code", "notebook__execute_code"
     expect((await run('from generated.mcp.calls import echo\nawait ecko()')).texts[0]).toContain('NameError');
   });
 
-  it(
-    'bindings that one session has changed are whole in the others',
-    async () => {
-      const change = 'import generated.mcp.calls as calls\nasync def fake(**_): return "fake"\ncalls.echo = fake\nawait calls.echo()';
-      const first = await run(change, { session: 'new' });
-      expect(first.result).toBe("'fake'");
-      expect((await run('import generated.mcp.calls as calls\nawait calls.echo(a=1)', { session: 'new' })).result).toBe("{'a': 1}");
-      expect((await run('await calls.echo(a=1)', { session: first.session })).result).toBe("'fake'");
-    },
-    slow,
-  );
+  it('bindings that one session has changed are whole in the others', { tags: ['P-395'], timeout: slow }, async () => {
+    const change = 'import generated.mcp.calls as calls\nasync def fake(**_): return "fake"\ncalls.echo = fake\nawait calls.echo()';
+    const first = await run(change, { session: 'new' });
+    expect(first.result).toBe("'fake'");
+    expect((await run('import generated.mcp.calls as calls\nawait calls.echo(a=1)', { session: 'new' })).result).toBe("{'a': 1}");
+    expect((await run('await calls.echo(a=1)', { session: first.session })).result).toBe("'fake'");
+  });
 
-  it(
-    'a Python that ends itself is not run again, and the answer says what had run',
-    async () => {
-      const answer = await run('import os\nfrom generated.mcp.calls import echo\nawait echo()\nos._exit(3)', { session: 'new' });
-      expect(answer).toMatchObject({ status: 'died', isError: true, code: 'kernel_failed', calls: 1 });
-      expect(answer.texts.join('\n')).toMatch(/not run again[^]*- calls\.echo: ok/);
-      expect(await run('1 + 1', { session: answer.session })).toMatchObject({ status: 'ok', result: '2' });
-    },
-    slow,
-  );
+  it('a Python that ends itself is not run again, and the answer says what had run', { tags: ['P-392'], timeout: slow }, async () => {
+    const answer = await run('import os\nfrom generated.mcp.calls import echo\nawait echo()\nos._exit(3)', { session: 'new' });
+    expect(answer).toMatchObject({ status: 'died', isError: true, code: 'kernel_failed', calls: 1 });
+    expect(answer.texts.join('\n')).toMatch(/not run again[^]*- calls\.echo: ok/);
+    expect(await run('1 + 1', { session: answer.session })).toMatchObject({ status: 'ok', result: '2' });
+  });
 
   it.each([
     [{}, '"code" is missing'],

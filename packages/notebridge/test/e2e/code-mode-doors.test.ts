@@ -27,7 +27,7 @@ describe.each(codeDoors)('code mode over $name', ({ open, hasSession }) => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('lists three tools in place of those of the servers, and leaves those that the config exposes', async () => {
+  it('lists three tools in place of those of the servers, and leaves those that the config exposes', { tags: ['P-386'] }, async () => {
     const names = await agent.names();
     expect(names).toEqual(expect.arrayContaining(['search_tools', 'describe_tools', 'execute_code', 'memory__read_graph']));
     expect(names.filter((name) => /^(everything|filesystem)__/.test(name))).toEqual([]);
@@ -43,7 +43,7 @@ describe.each(codeDoors)('code mode over $name', ({ open, hasSession }) => {
     expect((await agent.execute({ code: 'print("hello")\n20 + 22' })).texts).toEqual(expect.arrayContaining(['hello\n', '42']));
   });
 
-  it('runs a task over several servers whose result is that of direct calls', async () => {
+  it('runs a task over several servers whose result is that of direct calls', { tags: ['P-387'] }, async () => {
     const code = `
 import asyncio
 from generated.mcp.filesystem import list_directory, read_text_file
@@ -62,7 +62,7 @@ total`;
     expect(names).toEqual(['a', 'b', 'c'].map((name) => [`${name}.txt`, [name.repeat(10)]]));
   });
 
-  it('keeps variables for the next call', async () => {
+  it('keeps variables for the next call', { tags: ['P-388'] }, async () => {
     const first = await agent.execute({ code: 'kept = 7', ...(hasSession ? {} : { session: 'new' }) });
     const again = hasSession ? {} : { session: first.session };
     expect(await agent.execute({ code: 'kept * 6', ...again })).toMatchObject({ status: 'ok', result: '42' });
@@ -82,7 +82,7 @@ total`;
     expect(texts.join()).toContain('image block 1 of this result');
   });
 
-  it('says of code that fails the line, and what it had called before', async () => {
+  it('says of code that fails the line, and what it had called before', { tags: ['P-389'] }, async () => {
     const code = 'from generated.mcp.everything import echo\nawait echo(message="sent")\nraise ValueError("oh")';
     const { status, texts, isError, calls } = await agent.execute({ code });
     expect({ status, isError, calls }).toEqual({ status: 'error', isError: true, calls: 1 });
@@ -92,7 +92,7 @@ total`;
     );
   });
 
-  it('answers a run_id for what takes longer, and its end to who comes back for it', async () => {
+  it('answers a run_id for what takes longer, and its end to who comes back for it', { tags: ['P-390'] }, async () => {
     const started = await agent.execute({ code: 'import asyncio\nawait asyncio.sleep(1.5)\n"done"', wait_seconds: 0 });
     expect(started).toMatchObject({ status: 'running', isError: false });
     const ended = await agent.execute({ run_id: started.runId });

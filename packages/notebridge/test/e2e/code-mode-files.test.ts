@@ -1,3 +1,5 @@
+// @module-tag deep
+
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -37,10 +39,8 @@ describe.each(codeDoors)('files that code writes, over $name', ({ open }) => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it.each([{}, { kernel: 'fresh' }])(
-    'come as blocks by what they are, with %o',
-    async (more) => {
-      const code = `
+  it.each([{}, { kernel: 'fresh' }])('come as blocks by what they are, with %o', { tags: ['P-456'], timeout: slow }, async (more) => {
+    const code = `
 import base64, os
 open("/out/table.csv", "w").write("name,count\\nü,1\\n")
 open("/out/dot.png", "wb").write(base64.b64decode("${dot}"))
@@ -48,27 +48,25 @@ os.makedirs("/out/deep")
 open("/out/deep/data", "wb").write(bytes(range(256)))
 open("/out/report.pdf", "wb").write(b"%PDF-1.4, as if it were a text")
 "done"`;
-      const { texts, images, files } = await run(agent, { code, ...more });
-      expect(texts).toContain("'done'");
-      expect(texts.find((text) => text.startsWith('/out/dot.png: '))).toMatch(/\[image block 1 of this result: 1×1 PNG, \d+ bytes\]$/);
-      expect(images).toEqual([{ type: 'image', mimeType: 'image/png', data: dot }]);
-      expect(files).toEqual([
-        { uri: 'sandbox://out/table.csv', mimeType: 'text/csv', text: 'name,count\nü,1\n' },
-        {
-          uri: 'sandbox://out/deep/data',
-          mimeType: 'application/octet-stream',
-          blob: Buffer.from([...Array(256).keys()]).toString('base64'),
-        },
-        {
-          uri: 'sandbox://out/report.pdf',
-          mimeType: 'application/pdf',
-          blob: Buffer.from('%PDF-1.4, as if it were a text').toString('base64'),
-        },
-      ]);
-      expect(texts.join('\n')).not.toContain('Not in this answer');
-    },
-    slow,
-  );
+    const { texts, images, files } = await run(agent, { code, ...more });
+    expect(texts).toContain("'done'");
+    expect(texts.find((text) => text.startsWith('/out/dot.png: '))).toMatch(/\[image block 1 of this result: 1×1 PNG, \d+ bytes\]$/);
+    expect(images).toEqual([{ type: 'image', mimeType: 'image/png', data: dot }]);
+    expect(files).toEqual([
+      { uri: 'sandbox://out/table.csv', mimeType: 'text/csv', text: 'name,count\nü,1\n' },
+      {
+        uri: 'sandbox://out/deep/data',
+        mimeType: 'application/octet-stream',
+        blob: Buffer.from([...Array(256).keys()]).toString('base64'),
+      },
+      {
+        uri: 'sandbox://out/report.pdf',
+        mimeType: 'application/pdf',
+        blob: Buffer.from('%PDF-1.4, as if it were a text').toString('base64'),
+      },
+    ]);
+    expect(texts.join('\n')).not.toContain('Not in this answer');
+  });
 });
 
 describe('files that code writes', () => {
@@ -85,13 +83,13 @@ describe('files that code writes', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('are answered once, and stay for code', async () => {
+  it('are answered once, and stay for code', { tags: ['P-456'] }, async () => {
     expect((await execute('open("/out/once.txt", "w").write("once")')).files).toMatchObject([{ text: 'once' }]);
     const later = await execute('import time\ntime.sleep(0.01)\nopen("/out/once.txt").read()');
     expect(later).toMatchObject({ files: [], texts: ["'once'"] });
   });
 
-  it('come too with an error, and with code that ran too long', async () => {
+  it('come too with an error, and with code that ran too long', { tags: ['P-456'] }, async () => {
     const failed = await execute('open("/out/part.txt", "w").write("part")\n1/0');
     expect(failed.files).toMatchObject([{ text: 'part' }]);
     expect(failed.texts.join('\n')).toContain('ZeroDivisionError');
@@ -99,7 +97,7 @@ describe('files that code writes', () => {
     expect(late.files).toMatchObject([{ text: 'late' }]);
   });
 
-  it('are whole or left out, and the answer says which and why', async () => {
+  it('are whole or left out, and the answer says which and why', { tags: ['P-456'] }, async () => {
     const { files, texts } = await execute(`
 open("/out/long.txt", "w").write("x" * 30_000)
 open("/out/large.bin", "wb").write(bytes(70_000))
@@ -120,7 +118,7 @@ open("/out/small.txt", "w").write("small")`);
     expect(texts.join('')).toContain('characters left out here');
   });
 
-  it('are few of ten thousand', async () => {
+  it('are few of ten thousand', { tags: ['P-457'] }, async () => {
     const { files, texts } = await execute(`
 shutil.rmtree("/out")
 os.makedirs("/out")
@@ -131,7 +129,7 @@ for n in range(10_000): open(f"/out/{n:05}", "w").write("x")`);
     await execute('shutil.rmtree("/out")');
   });
 
-  it('have names that lead nowhere else and hide nothing', async () => {
+  it('have names that lead nowhere else and hide nothing', { tags: ['P-457'] }, async () => {
     const { files, texts } = await execute(`
 os.makedirs("/out", exist_ok=True)
 for name in ("../outside", "/out/../outside2", "a b\\n- fake\\u202e", "%2e%2e", "ü?#.txt"):
@@ -150,10 +148,8 @@ os.symlink("/", "/out/root")`);
     expect(odd.texts.at(-1)).not.toContain('\u202e');
   });
 
-  it(
-    'that nobody answers for in time leave the answer as it is',
-    async () => {
-      const { texts } = await execute(`
+  it('that nobody answers for in time leave the answer as it is', { tags: ['P-457'], timeout: slow }, async () => {
+    const { texts } = await execute(`
 import asyncio, time
 async def compute():
     while True: pass
@@ -161,9 +157,7 @@ task = asyncio.ensure_future(compute())
 # Its turn has come when this code ends.
 time.sleep(0.1)
 "done"`);
-      expect(texts[0]).toBe("'done'");
-      expect(texts.at(-1)).toBe('What the code has written into /out is not in this answer: Python has not answered.');
-    },
-    slow,
-  );
+    expect(texts[0]).toBe("'done'");
+    expect(texts.at(-1)).toBe('What the code has written into /out is not in this answer: Python has not answered.');
+  });
 });

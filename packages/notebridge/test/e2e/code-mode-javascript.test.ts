@@ -32,7 +32,7 @@ describe.each(codeDoors)('JavaScript in code mode over $name', ({ open, hasSessi
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('imports what describe_tools shows, calls at once, and answers the last expression', { timeout: slow }, async () => {
+  it('imports what describe_tools shows, calls at once, and answers the last expression', { timeout: slow, tags: ['P-474'] }, async () => {
     const described = await agent.callTool('describe_tools', { tools: ['everything.get-sum', 'everything.echo'], language: 'typescript' });
     const imports = JSON.stringify(described.content).match(/import \{ \w+ \} from '[^']+';/g);
     expect(imports).toHaveLength(2);
@@ -45,7 +45,7 @@ sums.map((text) => Number(/is (\\d+)/.exec(text)?.[1]))`;
     expect(texts).toEqual(expect.arrayContaining(['Echo: hi\n', '[2,4,6]']));
   });
 
-  it('keeps its names for the next call, beside those of Python', { timeout: slow }, async () => {
+  it('keeps its names for the next call, beside those of Python', { timeout: slow, tags: ['P-474'] }, async () => {
     await run('let kept = 7; class Held { static value = 1 }');
     await run('kept = 8', { language: 'python' });
     expect(await run('[kept, Held.value]')).toMatchObject({ status: 'ok', result: '[7,1]' });
@@ -54,7 +54,7 @@ sums.map((text) => Number(/is (\\d+)/.exec(text)?.[1]))`;
     if (!hasSession) handle = {};
   });
 
-  it('says of code that fails the line, the code of a tool error, and what it had called', { timeout: slow }, async () => {
+  it('says of code that fails the line, the code of a tool error, and what it had called', { timeout: slow, tags: ['P-474'] }, async () => {
     const code = `import { get_sum, echo } from "generated/mcp/everything";
 await echo({ message: "sent" });
 
@@ -70,7 +70,7 @@ await get_sum({ a: "no number" });`;
     expect((await run('let a = (;')).texts[0]).toMatch(/SyntaxError[^]*line 1/);
   });
 
-  it('shows images as blocks', { timeout: slow }, async () => {
+  it('shows images as blocks', { timeout: slow, tags: ['P-474'] }, async () => {
     const code =
       'import { get_tiny_image } from "generated/mcp/everything";\n(await get_tiny_image()).find(({ type }) => type === "image")';
     expect((await run(code)).images).toMatchObject([{ type: 'image', mimeType: 'image/png' }]);
@@ -78,6 +78,7 @@ await get_sum({ a: "no number" });`;
 
   it('answers a run_id for what takes longer, is interrupted after its time, and runs an execution_id once', {
     timeout: slow,
+    tags: ['P-474'],
   }, async () => {
     const started = await run('await new Promise((resolve) => setTimeout(resolve, 1500)); "done"', { wait_seconds: 0 });
     expect(started).toMatchObject({ status: 'running', isError: false });
@@ -105,7 +106,10 @@ await get_sum({ a: "no number" });`;
 });
 
 describe('JavaScript in code mode', () => {
-  it('imports and calls what its grant allows, and is in the audit under its execute_code', { timeout: slow }, async () => {
+  it('imports and calls what its grant allows, and is in the audit under its execute_code', {
+    timeout: slow,
+    tags: ['P-475'],
+  }, async () => {
     await using hub = await ServedHub.start({
       servers: { everything: installedServer('everything') },
       args: ['--code-mode', '--notebook', 'none'],
@@ -128,7 +132,7 @@ let refused; try { await callTool("everything", "get-sum", { a: 1, b: 2 }) } cat
     ]);
   });
 
-  it('is passed on by createCodeMode and toAiSdkTools', { timeout: slow }, async () => {
+  it('is passed on by createCodeMode and toAiSdkTools', { timeout: slow, tags: ['P-476'] }, async () => {
     const folder = mkdtempSync(join(tmpdir(), 'notebridge-test-'));
     const own = new MemoryToolServer({
       name: 'own',

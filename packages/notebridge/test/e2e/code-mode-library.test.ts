@@ -18,7 +18,7 @@ import { installedServer } from '../support/served-hub.js';
 const timeout = 240_000;
 const example = fileURLToPath(new URL('../../../../examples/code-mode-agent.mjs', import.meta.url));
 
-it('the example of an agent with the AI SDK does what it says', { timeout }, async () => {
+it('the example of an agent with the AI SDK does what it says', { timeout, tags: ['P-442'] }, async () => {
   const home = mkdtempSync(join(tmpdir(), 'notebridge-test-'));
   const { stdout } = await promisify(execFile)(process.execPath, [example], { env: { ...bareEnvironment(), HOME: home } });
   expect(stdout).toMatch(/^Done: 201 calls of tools by three of the model\. The result was checked\.$/m);
@@ -70,14 +70,14 @@ describe('createCodeMode', { timeout }, () => {
   });
   const execute = async (args: JsonObject, options = {}) => toCodeAnswer(await codeMode.call('execute_code', args, options));
 
-  it('has the three tools as MCP lists them, with the limits of the config, and their instructions', () => {
+  it('has the three tools as MCP lists them, with the limits of the config, and their instructions', { tags: ['P-441'] }, () => {
     expect(codeMode.tools.map(({ name }) => name)).toEqual(['search_tools', 'describe_tools', 'execute_code']);
     const properties = codeMode.tools[2]?.inputSchema as { properties: { timeout_seconds: { maximum: number } } };
     expect(properties.properties.timeout_seconds.maximum).toBe(77);
     expect(codeMode.instructions).toContain('search_tools');
   });
 
-  it('code calls servers of the config and of the program, whose names come first; variables stay', async () => {
+  it('code calls servers of the config and of the program, whose names come first; variables stay', { tags: ['P-441'] }, async () => {
     const code = `from generated.mcp.everything import get_sum
 from generated.mcp.own import double
 kept = (await double(n=21))["n"]
@@ -88,7 +88,7 @@ await get_sum(a=kept, b=1)`;
     expect(structuredContent).toMatchObject({ results: [{ server: 'own', tool: 'double' }] });
   });
 
-  it('tells progress, and stops the code and its calls when the signal does', async () => {
+  it('tells progress, and stops the code and its calls when the signal does', { tags: ['P-441'] }, async () => {
     const told: JsonObject[] = [];
     const code = 'from generated.mcp.own import double\nawait double(n=1)';
     await execute({ code }, { onProgress: (progress: JsonObject) => told.push(progress) });
@@ -108,11 +108,11 @@ await get_sum(a=kept, b=1)`;
     expect(await execute({ code: 'kept' })).toMatchObject({ result: '42' });
   });
 
-  it('has no other tool', async () => {
+  it('has no other tool', { tags: ['P-441'] }, async () => {
     await expect(codeMode.call('own__double', { n: 1 })).rejects.toMatchObject({ code: 'unknown_tool' });
   });
 
-  it('gives the model of the AI SDK its schemas, images as images and failures as failures', async () => {
+  it('gives the model of the AI SDK its schemas, images as images and failures as failures', { tags: ['P-442'] }, async () => {
     const tools = toAiSdkTools(codeMode);
     const schema = tools.execute_code?.inputSchema;
     expect(await asSchema(schema).jsonSchema).toEqual(codeModeTools({ ...defaultCodeModeLimits, seconds: 77 })[2]?.inputSchema);
@@ -166,7 +166,7 @@ await get_sum(a=kept, b=1)`;
     ]);
   });
 
-  it('calls nothing after its end, which comes once', async () => {
+  it('calls nothing after its end, which comes once', { tags: ['P-441'] }, async () => {
     const other = await createCodeMode({ stateDir: join(folder, 'other'), env: { ...bareEnvironment(), HOME: folder } });
     await Promise.all([other.close(), other.close()]);
     await expect(other.call('execute_code', { code: '1' })).rejects.toMatchObject({ code: 'closed' });

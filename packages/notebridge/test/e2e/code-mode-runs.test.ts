@@ -42,7 +42,7 @@ describe('a run of execute_code over stdio', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('ends with the cancel of the agent, and with it the call that it waits for; variables stay', async () => {
+  it('ends with the cancel of the agent, and with it the call that it waits for; variables stay', { tags: ['P-391'] }, async () => {
     const { id } = start({ code: `kept = 2\n${waitFor('cancelled-code')}` });
     await has('wait cancelled-code');
     program.notify('notifications/cancelled', { requestId: id });
@@ -50,7 +50,7 @@ describe('a run of execute_code over stdio', () => {
     expect(await run({ code: 'kept' })).toMatchObject({ status: 'ok', result: '2' });
   });
 
-  it('goes on when its run_id was given, until a call that waits for it is cancelled', async () => {
+  it('goes on when its run_id was given, until a call that waits for it is cancelled', { tags: ['P-391'] }, async () => {
     const { runId } = await run({ code: waitFor('by-run-id'), wait_seconds: 0 });
     await has('wait by-run-id');
     const { id } = start({ run_id: runId });
@@ -76,7 +76,7 @@ describe('a run of execute_code over stdio', () => {
     ).toEqual([0, 1, 2, 3].map((n) => `wait slot-${n}`));
   });
 
-  it('of an execution_id runs once, whatever is sent again', async () => {
+  it('of an execution_id runs once, whatever is sent again', { tags: ['P-393'] }, async () => {
     const args = { code: 'from generated.mcp.calls import count\nawait count(n="once")', execution_id: 'e1' };
     const [first, second] = await Promise.all([run(args), run(args)]);
     expect(first).toMatchObject({ status: 'ok', result: "'once'" });
@@ -86,7 +86,9 @@ describe('a run of execute_code over stdio', () => {
     expect(await run({ code: '1', execution_id: 'e1' })).toMatchObject({ isError: true, code: 'execution_conflict' });
   });
 
-  it('has the right to call tools while it lasts: what it leaves in the background is refused until the next one', async () => {
+  it('has the right to call tools while it lasts: what it leaves in the background is refused until the next one', {
+    tags: ['P-394'],
+  }, async () => {
     const code = `
 import asyncio
 from generated.mcp.calls import count
@@ -120,18 +122,14 @@ while not seen: await asyncio.sleep(0.02)`;
     expect(told.map(({ params }) => String((params as JsonObject).message)).join('\n')).toMatch(/calls\.steps/);
   });
 
-  it(
-    'runs as a cell of the notebook, where a person sees it',
-    async () => {
-      const { result } = await start({ code: '20 + 22', notebook: 'selected' }).answer;
-      expect(JSON.stringify(result)).toContain('42');
-      const { result: listed } = await program.callTool('get_cells');
-      expect(JSON.stringify(listed)).toContain('20 + 22');
-    },
-    slow,
-  );
+  it('runs as a cell of the notebook, where a person sees it', { tags: ['P-397'], timeout: slow }, async () => {
+    const { result } = await start({ code: '20 + 22', notebook: 'selected' }).answer;
+    expect(JSON.stringify(result)).toContain('42');
+    const { result: listed } = await program.callTool('get_cells');
+    expect(JSON.stringify(listed)).toContain('20 + 22');
+  });
 
-  it('of a session that is not there says so, and runs nothing', async () => {
+  it('of a session that is not there says so, and runs nothing', { tags: ['P-388'] }, async () => {
     const answer = await run({ code: 'from generated.mcp.calls import count\nawait count(n="gone")', session: 'nobody' });
     expect(answer).toMatchObject({ isError: true, code: 'session_gone' });
     expect(answer.texts[0]).toContain('Its variables are gone');
@@ -139,27 +137,26 @@ while not seen: await asyncio.sleep(0.02)`;
     expect(await run({ run_id: 'nothing' })).toMatchObject({ isError: true, code: 'unknown_run' });
   });
 
-  it(
-    'makes room for another Python by the one that is idle longest, and is refused while all are busy',
-    async () => {
-      const sessions = [];
-      for (const n of [1, 2, 3]) sessions.push((await run({ code: `mine = ${n}`, session: 'new' })).session);
-      const own = await run({ code: '"kept" in globals()' });
-      expect(own).toMatchObject({ status: 'ok', result: 'False' });
-      expect(own.texts.join('\n')).toContain('The variables of before are gone');
-      expect(await run({ code: 'mine', session: sessions[2] })).toMatchObject({ result: '3' });
-      expect(await run({ code: '"mine" in globals()', session: sessions[0] })).toMatchObject({ result: 'False' });
-      const runs = [];
-      for (const session of sessions) runs.push((await run({ code: waitFor(`busy-${session}`), session, wait_seconds: 0 })).runId);
-      for (const session of sessions) await has(`wait busy-${session}`);
-      const refused = await run({ code: '1', kernel: 'fresh' });
-      expect(refused).toMatchObject({ isError: true, code: 'limit_reached' });
-      expect(refused.texts[0]).toContain('All 3 interpreters run code');
-      for (const run_id of runs) program.notify('notifications/cancelled', { requestId: start({ run_id }).id });
-      for (const session of sessions) await has(`cancelled busy-${session}`);
-    },
-    slow,
-  );
+  it('makes room for another Python by the one that is idle longest, and is refused while all are busy', {
+    tags: ['P-396'],
+    timeout: slow,
+  }, async () => {
+    const sessions = [];
+    for (const n of [1, 2, 3]) sessions.push((await run({ code: `mine = ${n}`, session: 'new' })).session);
+    const own = await run({ code: '"kept" in globals()' });
+    expect(own).toMatchObject({ status: 'ok', result: 'False' });
+    expect(own.texts.join('\n')).toContain('The variables of before are gone');
+    expect(await run({ code: 'mine', session: sessions[2] })).toMatchObject({ result: '3' });
+    expect(await run({ code: '"mine" in globals()', session: sessions[0] })).toMatchObject({ result: 'False' });
+    const runs = [];
+    for (const session of sessions) runs.push((await run({ code: waitFor(`busy-${session}`), session, wait_seconds: 0 })).runId);
+    for (const session of sessions) await has(`wait busy-${session}`);
+    const refused = await run({ code: '1', kernel: 'fresh' });
+    expect(refused).toMatchObject({ isError: true, code: 'limit_reached' });
+    expect(refused.texts[0]).toContain('All 3 interpreters run code');
+    for (const run_id of runs) program.notify('notifications/cancelled', { requestId: start({ run_id }).id });
+    for (const session of sessions) await has(`cancelled busy-${session}`);
+  });
 });
 
 describe('a run of execute_code over HTTP', () => {
@@ -176,35 +173,32 @@ describe('a run of execute_code over HTTP', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it(
-    'ends when the agent hangs up',
-    async () => {
-      const hangUp = new AbortController();
-      const headers = {
-        authorization: `Bearer ${hub.ownerToken}`,
-        'content-type': 'application/json',
-        accept: 'application/json, text/event-stream',
-        'mcp-protocol-version': modernVersion,
-        'mcp-method': 'tools/call',
-        'mcp-name': 'execute_code',
-      };
-      const params = withEnvelope({ name: 'execute_code', arguments: { code: waitFor('hung-up') } });
-      const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params });
-      const asked = fetch(new URL('/mcp', hub.url), { method: 'POST', headers, body, signal: hangUp.signal }).catch(() => undefined);
-      await has('wait hung-up');
-      hangUp.abort();
-      await asked;
-      await has('cancelled hung-up');
-    },
-    slow,
-  );
+  it('ends when the agent hangs up', { tags: ['P-391'], timeout: slow }, async () => {
+    const hangUp = new AbortController();
+    const headers = {
+      authorization: `Bearer ${hub.ownerToken}`,
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      'mcp-protocol-version': modernVersion,
+      'mcp-method': 'tools/call',
+      'mcp-name': 'execute_code',
+    };
+    const params = withEnvelope({ name: 'execute_code', arguments: { code: waitFor('hung-up') } });
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params });
+    const asked = fetch(new URL('/mcp', hub.url), { method: 'POST', headers, body, signal: hangUp.signal }).catch(() => undefined);
+    await has('wait hung-up');
+    hangUp.abort();
+    await asked;
+    await has('cancelled hung-up');
+  });
 
-  it(
-    'has no more rights than its caller: what it may not call it neither finds nor imports nor reaches',
-    async () => {
-      const { token } = await hub.grant('--door', 'agent', '--allow', 'code-mode:*', '--allow', 'calls:echo');
-      const agent = toHttpCodeAgent(await openLegacyAgent(hub, () => token));
-      const code = `
+  it('has no more rights than its caller: what it may not call it neither finds nor imports nor reaches', {
+    tags: ['P-394'],
+    timeout: slow,
+  }, async () => {
+    const { token } = await hub.grant('--door', 'agent', '--allow', 'code-mode:*', '--allow', 'calls:echo');
+    const agent = toHttpCodeAgent(await openLegacyAgent(hub, () => token));
+    const code = `
 from generated import client
 import generated.mcp.calls as calls
 answers = [await client.call_tool("calls__echo", {"a": 1})]
@@ -213,47 +207,41 @@ try:
 except Exception as error:
     answers.append(str(error))
 [answers, [name for name in dir(calls) if name in ("echo", "count")]]`;
-      const { status, result, texts } = await agent.execute({ code });
-      expect({ status, texts }).toMatchObject({ status: 'ok' });
-      expect(result).toMatch(/'a': 1[^]*denied[^]*\['echo'\]/i);
-      expect(lines()).not.toContain('count forbidden');
-      expect(JSON.stringify(await agent.callTool('search_tools', {}))).not.toContain('count');
-      const audit = () => linesOf(join(hub.stateDir, 'audit.jsonl')).map((line) => JSON.parse(line) as JsonObject);
-      const nested = () => audit().filter(({ server, tool, parent }) => server === 'calls' && parent !== undefined && tool !== 'wait');
-      // The line of a call is written soon after its answer, that of the code after those of its calls.
-      const executed = () => audit().flatMap(({ tool, call_id }) => (tool === 'execute_code' ? [call_id] : []));
-      await expect.poll(() => executed().includes(nested()[0]?.parent)).toBe(true);
-      expect(nested().map(({ tool, outcome }) => [tool, outcome])).toEqual([
-        ['echo', 'ok'],
-        ['count', 'denied'],
-      ]);
-      const without = await hub.grant('--door', 'agent', '--allow', 'calls:*');
-      const other = toHttpCodeAgent(await openLegacyAgent(hub, () => without.token));
-      expect(await other.names()).toEqual([]);
-    },
-    slow,
-  );
+    const { status, result, texts } = await agent.execute({ code });
+    expect({ status, texts }).toMatchObject({ status: 'ok' });
+    expect(result).toMatch(/'a': 1[^]*denied[^]*\['echo'\]/i);
+    expect(lines()).not.toContain('count forbidden');
+    expect(JSON.stringify(await agent.callTool('search_tools', {}))).not.toContain('count');
+    const audit = () => linesOf(join(hub.stateDir, 'audit.jsonl')).map((line) => JSON.parse(line) as JsonObject);
+    const nested = () => audit().filter(({ server, tool, parent }) => server === 'calls' && parent !== undefined && tool !== 'wait');
+    // The line of a call is written soon after its answer, that of the code after those of its calls.
+    const executed = () => audit().flatMap(({ tool, call_id }) => (tool === 'execute_code' ? [call_id] : []));
+    await expect.poll(() => executed().includes(nested()[0]?.parent)).toBe(true);
+    expect(nested().map(({ tool, outcome }) => [tool, outcome])).toEqual([
+      ['echo', 'ok'],
+      ['count', 'denied'],
+    ]);
+    const without = await hub.grant('--door', 'agent', '--allow', 'calls:*');
+    const other = toHttpCodeAgent(await openLegacyAgent(hub, () => without.token));
+    expect(await other.names()).toEqual([]);
+  });
 
-  it(
-    "finds no session, run or execution of another's",
-    async () => {
-      const grants = await Promise.all([1, 2].map(() => hub.grant('--door', 'agent', '--allow', 'code-mode:*', '--allow', 'calls:*')));
-      const [mine, other] = grants.map(({ token }) => toHttpCodeAgent(openModernAgent(hub, () => token)));
-      if (mine === undefined || other === undefined) throw new Error('There are two.');
-      const first = await mine.execute({ code: 'secret = 42', execution_id: 'same' });
-      expect(first.session).toMatch(/^[\w-]{22}$/);
-      expect(first.texts.join('\n')).toContain(`session: ${first.session}`);
-      expect(await other.execute({ code: 'secret', session: first.session })).toMatchObject({ code: 'session_gone' });
-      const started = await mine.execute({
-        code: 'import asyncio\nawait asyncio.sleep(0.5)\nsecret',
-        session: first.session,
-        wait_seconds: 0,
-      });
-      expect(await other.execute({ run_id: started.runId })).toMatchObject({ code: 'unknown_run' });
-      expect(await mine.execute({ run_id: started.runId })).toMatchObject({ result: '42' });
-      expect(await other.execute({ code: '"own"', execution_id: 'same' })).toMatchObject({ result: "'own'" });
-      expect((await mine.execute({ code: 'secret' })).texts.join('\n')).toContain("name 'secret' is not defined");
-    },
-    slow,
-  );
+  it("finds no session, run or execution of another's", { tags: ['P-388'], timeout: slow }, async () => {
+    const grants = await Promise.all([1, 2].map(() => hub.grant('--door', 'agent', '--allow', 'code-mode:*', '--allow', 'calls:*')));
+    const [mine, other] = grants.map(({ token }) => toHttpCodeAgent(openModernAgent(hub, () => token)));
+    if (mine === undefined || other === undefined) throw new Error('There are two.');
+    const first = await mine.execute({ code: 'secret = 42', execution_id: 'same' });
+    expect(first.session).toMatch(/^[\w-]{22}$/);
+    expect(first.texts.join('\n')).toContain(`session: ${first.session}`);
+    expect(await other.execute({ code: 'secret', session: first.session })).toMatchObject({ code: 'session_gone' });
+    const started = await mine.execute({
+      code: 'import asyncio\nawait asyncio.sleep(0.5)\nsecret',
+      session: first.session,
+      wait_seconds: 0,
+    });
+    expect(await other.execute({ run_id: started.runId })).toMatchObject({ code: 'unknown_run' });
+    expect(await mine.execute({ run_id: started.runId })).toMatchObject({ result: '42' });
+    expect(await other.execute({ code: '"own"', execution_id: 'same' })).toMatchObject({ result: "'own'" });
+    expect((await mine.execute({ code: 'secret' })).texts.join('\n')).toContain("name 'secret' is not defined");
+  });
 });

@@ -1,3 +1,6 @@
+// @module-tag deep
+// @module-tag P-460
+
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

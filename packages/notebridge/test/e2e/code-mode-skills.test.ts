@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { JsonObject } from '@notebridge/kit/json';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type CodeAgent, type CodeAnswer, codeDoors, toHttpCodeAgent } from '../support/code-mode.js';
+import { coreAndDeep } from '../support/core-and-deep.js';
 import { openLegacyAgent } from '../support/http-agent.js';
 import { ServedHub } from '../support/served-hub.js';
 import { fixtureServer } from '../support/upstreams.js';
@@ -24,9 +25,11 @@ const total = {
 };
 const textOf = ({ texts }: CodeAnswer): string => texts.join('\n');
 
-describe.each(codeDoors.filter(({ name }) => name === 'stdio, legacy' || name === 'HTTP, modern'))(
-  'saved skills over $name',
-  ({ open, hasSession }) => {
+for (const { cells, tags } of coreAndDeep(
+  codeDoors.filter(({ name }) => name === 'stdio, legacy' || name === 'HTTP, modern'),
+  ({ name }) => name === 'HTTP, modern',
+))
+  describe.each(cells)('saved skills over $name', { tags }, ({ open, hasSession }) => {
     let folder: string;
     let agent: Pick<CodeAgent, 'names' | 'callTool'> & { execute(args: { code: string }): Promise<CodeAnswer> };
     let close: () => Promise<void>;
@@ -44,7 +47,7 @@ describe.each(codeDoors.filter(({ name }) => name === 'stdio, legacy' || name ==
       rmSync(folder, { recursive: true, force: true });
     });
 
-    it('are saved by code once their tests ran, found, listed, read and run by it', async () => {
+    it('are saved by code once their tests ran, found, listed, read and run by it', { tags: ['P-430'] }, async () => {
       expect((await agent.names()).filter((name) => /skill/.test(name))).toEqual([]);
       const saved = await agent.execute({ code: saving(total) });
       expect(saved, textOf(saved)).toMatchObject({ status: 'ok', result: "{'name': 'total', 'tested': True}" });
@@ -62,7 +65,7 @@ same = run_skill.sync("total", kwargs={"prices": [10, 20.0], "tax": 0.1})
       expect(ran, textOf(ran)).toMatchObject({ status: 'ok', result: "('total', ['shop', 'money'], True, True, 33.0, 'adding\\n')" });
     });
 
-    it('whose tests fail, or that are no Python, are not saved, and say why', async () => {
+    it('whose tests fail, or that are no Python, are not saved, and say why', { tags: ['P-431'] }, async () => {
       for (const [more, said] of [
         [{ tests: 'assert await skill(prices=[1], tax=0) == 2' }, 'AssertionError'],
         [{ code: 'def broken(:' }, 'SyntaxError'],
@@ -78,7 +81,7 @@ same = run_skill.sync("total", kwargs={"prices": [10, 20.0], "tax": 0.1})
       expect(after.result).not.toContain('broken');
     });
 
-    it('replace one another only where that is asked for', async () => {
+    it('replace one another only where that is asked for', { tags: ['P-434'] }, async () => {
       const again = { ...total, code: 'sum(prices)', tests: 'assert await skill(prices=[1]) == 1' };
       expect(textOf(await agent.execute({ code: saving(again) }))).toContain('Pass overwrite=True to replace it');
       const call = 'from generated.skills import run_skill\n(await run_skill("total", kwargs={"prices": [1], "tax": 1}))["result"]';
@@ -88,7 +91,7 @@ same = run_skill.sync("total", kwargs={"prices": [10, 20.0], "tax": 0.1})
       expect(await agent.execute({ code: saving({ ...total, overwrite: true }) })).toMatchObject({ status: 'ok' });
     });
 
-    it('have names that are no paths', async () => {
+    it('have names that are no paths', { tags: ['P-434'] }, async () => {
       for (const name of ['../x', '..', 'a/b', '/tmp/x', 'a\\b', '', 'x'.repeat(65), '.hidden', 'a\0b', 'ü']) {
         const refused = await agent.execute({ code: saving({ ...total, name }) });
         expect(textOf(refused)).toMatch(/"name" (must be of 1 to 64 letters|is missing)/);
@@ -119,32 +122,27 @@ same = run_skill.sync("total", kwargs={"prices": [10, 20.0], "tax": 0.1})
       expect(textOf(await agent.execute({ code: 'await run_skill("counts")' }))).toContain('There is no skill "counts"');
     });
 
-    it(
-      'that save skills do so as their caller, and their tests save none',
-      async () => {
-        const inner = saving({ ...total, name: 'inner' });
-        const test = await agent.execute({ code: saving({ ...total, name: 'outer', code: inner, tests: 'await skill()' }) });
-        expect(textOf(test)).toContain('The tests of a skill save and delete no skills');
-        expect(await agent.execute({ code: saving({ ...total, name: 'outer', code: inner, tests: undefined }) })).toMatchObject({
-          status: 'ok',
-        });
-        const ran = await agent.execute({ code: 'from generated.skills import run_skill\n(await run_skill("outer"))["result"]' });
-        expect(ran, textOf(ran)).toMatchObject({ result: "{'name': 'inner', 'tested': True}" });
-        const itself = {
-          ...total,
-          name: 'itself',
-          code: 'from generated.skills import run_skill\nawait run_skill("itself")',
-          tests: undefined,
-        };
-        await agent.execute({ code: saving(itself) });
-        const ended = await agent.execute({ code: 'from generated.skills import run_skill\n(await run_skill("itself"))["success"]' });
-        expect(ended.status).not.toBe('running');
-        expect(await agent.execute({ code: '1 + 1' })).toMatchObject({ status: 'ok', result: '2' });
-      },
-      slow,
-    );
-  },
-);
+    it('that save skills do so as their caller, and their tests save none', { tags: ['P-436'], timeout: slow }, async () => {
+      const inner = saving({ ...total, name: 'inner' });
+      const test = await agent.execute({ code: saving({ ...total, name: 'outer', code: inner, tests: 'await skill()' }) });
+      expect(textOf(test)).toContain('The tests of a skill save and delete no skills');
+      expect(await agent.execute({ code: saving({ ...total, name: 'outer', code: inner, tests: undefined }) })).toMatchObject({
+        status: 'ok',
+      });
+      const ran = await agent.execute({ code: 'from generated.skills import run_skill\n(await run_skill("outer"))["result"]' });
+      expect(ran, textOf(ran)).toMatchObject({ result: "{'name': 'inner', 'tested': True}" });
+      const itself = {
+        ...total,
+        name: 'itself',
+        code: 'from generated.skills import run_skill\nawait run_skill("itself")',
+        tests: undefined,
+      };
+      await agent.execute({ code: saving(itself) });
+      const ended = await agent.execute({ code: 'from generated.skills import run_skill\n(await run_skill("itself"))["success"]' });
+      expect(ended.status).not.toBe('running');
+      expect(await agent.execute({ code: '1 + 1' })).toMatchObject({ status: 'ok', result: '2' });
+    });
+  });
 
 describe('a saved skill of one agent', () => {
   let hub: ServedHub;
@@ -182,118 +180,105 @@ describe('a saved skill of one agent', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it(
-    'is seen and run by no other, until the owner trusts it for all; saved anew it is its own again',
-    async () => {
-      const [mine, other] = [await agentOf('*:*'), await agentOf('code-mode:*', 'skills:*')];
-      const owners = toHttpCodeAgent(await openLegacyAgent(hub, () => hub.ownerToken));
-      expect(textOf(await mine.execute({ code: saving(total) }))).toContain("'tested': True");
-      expect([await names(mine), await found(mine)]).toEqual(["['kept', 'total']", true]);
-      for (const agent of [other, owners]) {
-        expect([await names(agent), await found(agent)]).toEqual(["['kept']", false]);
-        expect(textOf(await run(agent))).toContain('There is no skill "total"');
-      }
-      const { answer } = await hub.call('skills', 'run_skill_script', { skill_name: 'total' }, hub.ownerToken);
-      expect(JSON.stringify(answer)).toContain('There is no skill');
-      expect((await hub.call('skills', 'save_skill', total, hub.ownerToken)).answer).toMatchObject({ error_code: 'denied' });
+  it('is seen and run by no other, until the owner trusts it for all; saved anew it is its own again', {
+    tags: ['P-432'],
+    timeout: slow,
+  }, async () => {
+    const [mine, other] = [await agentOf('*:*'), await agentOf('code-mode:*', 'skills:*')];
+    const owners = toHttpCodeAgent(await openLegacyAgent(hub, () => hub.ownerToken));
+    expect(textOf(await mine.execute({ code: saving(total) }))).toContain("'tested': True");
+    expect([await names(mine), await found(mine)]).toEqual(["['kept', 'total']", true]);
+    for (const agent of [other, owners]) {
+      expect([await names(agent), await found(agent)]).toEqual(["['kept']", false]);
+      expect(textOf(await run(agent))).toContain('There is no skill "total"');
+    }
+    const { answer } = await hub.call('skills', 'run_skill_script', { skill_name: 'total' }, hub.ownerToken);
+    expect(JSON.stringify(answer)).toContain('There is no skill');
+    expect((await hub.call('skills', 'save_skill', total, hub.ownerToken)).answer).toMatchObject({ error_code: 'denied' });
 
-      expect((await hub.run('skills', 'show', 'total')).stdout).toContain('round(sum(prices) * (1 + tax), 2)');
-      expect((await trust()).stdout).toContain('is for all agents now');
-      for (const agent of [mine, other, owners]) expect([await found(agent), (await run(agent)).result]).toEqual([true, '2']);
-      // A name that all know is taken.
-      expect(textOf(await other.execute({ code: saving(total) }))).toContain('that the owner trusts for all');
-      expect(textOf(await other.execute({ code: saving({ ...total, overwrite: true }) }))).toContain('that the owner trusts for all');
-      expect((await other.execute({ code: 'from generated.skills import delete_skill\nawait delete_skill("total")' })).result).toContain(
-        "'deleted': False",
-      );
+    expect((await hub.run('skills', 'show', 'total')).stdout).toContain('round(sum(prices) * (1 + tax), 2)');
+    expect((await trust()).stdout).toContain('is for all agents now');
+    for (const agent of [mine, other, owners]) expect([await found(agent), (await run(agent)).result]).toEqual([true, '2']);
+    // A name that all know is taken.
+    expect(textOf(await other.execute({ code: saving(total) }))).toContain('that the owner trusts for all');
+    expect(textOf(await other.execute({ code: saving({ ...total, overwrite: true }) }))).toContain('that the owner trusts for all');
+    expect((await other.execute({ code: 'from generated.skills import delete_skill\nawait delete_skill("total")' })).result).toContain(
+      "'deleted': False",
+    );
 
-      expect(await mine.execute({ code: saving({ ...total, code: '13', tests: undefined, overwrite: true }) })).toMatchObject({
-        status: 'ok',
-      });
-      expect((await run(mine)).result).toBe('13');
-      expect(textOf(await run(other))).toContain('There is no skill "total"');
-      expect(await other.execute({ code: saving(total) })).toMatchObject({ status: 'ok' });
-      expect([(await run(mine)).result, (await run(other)).result]).toEqual(['13', '2']);
-      const ambiguous = await hub.run('skills', 'trust', 'total');
-      expect([ambiguous.ending, ambiguous.stderr]).toEqual([2, expect.stringContaining('Several savers have a skill "total"')]);
-      const [first, second] = await listed();
-      await trust(String(first?.id));
-      expect((await trust(String(second?.id))).stderr).toContain('is trusted already, and has the same name');
-      expect((await hub.run('skills', 'distrust', String(first?.id))).stdout).toContain('for its saver alone');
-      await hub.run('skills', 'delete', String(first?.id), String(second?.id));
-      expect(await listed()).toEqual([]);
-      expect([await names(mine), await names(other)]).toEqual(["['kept']", "['kept']"]);
-      expect(filesBelow(skills).filter((path) => path.endsWith('.py'))).toEqual([]);
-    },
-    slow,
-  );
+    expect(await mine.execute({ code: saving({ ...total, code: '13', tests: undefined, overwrite: true }) })).toMatchObject({
+      status: 'ok',
+    });
+    expect((await run(mine)).result).toBe('13');
+    expect(textOf(await run(other))).toContain('There is no skill "total"');
+    expect(await other.execute({ code: saving(total) })).toMatchObject({ status: 'ok' });
+    expect([(await run(mine)).result, (await run(other)).result]).toEqual(['13', '2']);
+    const ambiguous = await hub.run('skills', 'trust', 'total');
+    expect([ambiguous.ending, ambiguous.stderr]).toEqual([2, expect.stringContaining('Several savers have a skill "total"')]);
+    const [first, second] = await listed();
+    await trust(String(first?.id));
+    expect((await trust(String(second?.id))).stderr).toContain('is trusted already, and has the same name');
+    expect((await hub.run('skills', 'distrust', String(first?.id))).stdout).toContain('for its saver alone');
+    await hub.run('skills', 'delete', String(first?.id), String(second?.id));
+    expect(await listed()).toEqual([]);
+    expect([await names(mine), await names(other)]).toEqual(["['kept']", "['kept']"]);
+    expect(filesBelow(skills).filter((path) => path.endsWith('.py'))).toEqual([]);
+  });
 
-  it(
-    'has the rights of the code that runs it, not of its saver',
-    async () => {
-      const [mine, other] = [await agentOf('*:*'), await agentOf('code-mode:*', 'skills:*')];
-      const code = 'from generated.mcp.calls import count\nawait count(n="lent")';
-      await mine.execute({ code: saving({ ...total, code, tests: undefined }) });
-      await trust();
-      expect(await run(other)).toMatchObject({ result: undefined });
-      const told = await other.execute({ code: 'from generated.skills import run_skill\n(await run_skill("total"))["error"]' });
-      expect(told.result).toMatch(/No module named|cannot import/);
-      expect((await run(mine)).result).toBe("'lent'");
-      await hub.run('skills', 'delete', 'total');
-    },
-    slow,
-  );
+  it('has the rights of the code that runs it, not of its saver', { tags: ['P-433'], timeout: slow }, async () => {
+    const [mine, other] = [await agentOf('*:*'), await agentOf('code-mode:*', 'skills:*')];
+    const code = 'from generated.mcp.calls import count\nawait count(n="lent")';
+    await mine.execute({ code: saving({ ...total, code, tests: undefined }) });
+    await trust();
+    expect(await run(other)).toMatchObject({ result: undefined });
+    const told = await other.execute({ code: 'from generated.skills import run_skill\n(await run_skill("total"))["error"]' });
+    expect(told.result).toMatch(/No module named|cannot import/);
+    expect((await run(mine)).result).toBe("'lent'");
+    await hub.run('skills', 'delete', 'total');
+  });
 
-  it(
-    'takes no name of a skill of the config',
-    async () => {
-      const mine = await agentOf('*:*');
-      expect(textOf(await mine.execute({ code: saving({ ...total, name: 'kept' }) }))).toContain('in a folder of the config');
-      expect(await listed()).toEqual([]);
-    },
-    slow,
-  );
+  it('takes no name of a skill of the config', { tags: ['P-434'], timeout: slow }, async () => {
+    const mine = await agentOf('*:*');
+    expect(textOf(await mine.execute({ code: saving({ ...total, name: 'kept' }) }))).toContain('in a folder of the config');
+    expect(await listed()).toEqual([]);
+  });
 
-  it(
-    'is private on disk, and not run once its files were changed',
-    async () => {
-      const mine = await agentOf('*:*');
-      await mine.execute({ code: saving(total) });
-      const all = filesBelow(skills);
-      expect(all.filter((path) => path.endsWith('.py'))).toHaveLength(2);
-      for (const path of all) expect([path, statSync(path).mode & 0o077]).toEqual([path, 0]);
-      const script = all.find((path) => path.endsWith('run.py')) ?? '';
-      const tamper: [what: string, change: () => void][] = [
-        ['other code', () => writeFileSync(script, 'open("/etc/passwd")')],
-        ['none', () => rmSync(script)],
-        ['a link to elsewhere', () => symlinkSync('/etc/passwd', script)],
-      ];
-      for (const [what, change] of tamper) {
-        change();
-        expect([what, textOf(await run(mine))]).toEqual([what, expect.stringContaining('are not those that were saved, so it is not run')]);
-        expect((await trust()).stderr).toContain('are not those that were saved');
-      }
-      // Saved again it is whole, though it has the same content.
-      expect(await mine.execute({ code: saving({ ...total, overwrite: true }) })).toMatchObject({ status: 'ok' });
-      expect((await run(mine)).result).toBe('2');
-      const index = join(skills, 'index.json');
-      const entry = (JSON.parse(readFileSync(index, 'utf8')) as { skills: JsonObject[] }).skills[0];
-      writeFileSync(
-        index,
-        JSON.stringify({
-          version: 1,
-          skills: [
-            { ...entry, name: '../../../etc' },
-            { ...entry, hash: '../..' },
-          ],
-        }),
-      );
-      expect(await names(mine)).toBe("['kept']");
-      chmodSync(index, 0o644);
-      expect(textOf(await run(mine))).toContain('is open to other users');
-      rmSync(skills, { recursive: true });
-      expect(await names(mine)).toBe("['kept']");
-    },
-    slow,
-  );
+  it('is private on disk, and not run once its files were changed', { tags: ['P-435'], timeout: slow }, async () => {
+    const mine = await agentOf('*:*');
+    await mine.execute({ code: saving(total) });
+    const all = filesBelow(skills);
+    expect(all.filter((path) => path.endsWith('.py'))).toHaveLength(2);
+    for (const path of all) expect([path, statSync(path).mode & 0o077]).toEqual([path, 0]);
+    const script = all.find((path) => path.endsWith('run.py')) ?? '';
+    const tamper: [what: string, change: () => void][] = [
+      ['other code', () => writeFileSync(script, 'open("/etc/passwd")')],
+      ['none', () => rmSync(script)],
+      ['a link to elsewhere', () => symlinkSync('/etc/passwd', script)],
+    ];
+    for (const [what, change] of tamper) {
+      change();
+      expect([what, textOf(await run(mine))]).toEqual([what, expect.stringContaining('are not those that were saved, so it is not run')]);
+      expect((await trust()).stderr).toContain('are not those that were saved');
+    }
+    // Saved again it is whole, though it has the same content.
+    expect(await mine.execute({ code: saving({ ...total, overwrite: true }) })).toMatchObject({ status: 'ok' });
+    expect((await run(mine)).result).toBe('2');
+    const index = join(skills, 'index.json');
+    const entry = (JSON.parse(readFileSync(index, 'utf8')) as { skills: JsonObject[] }).skills[0];
+    writeFileSync(
+      index,
+      JSON.stringify({
+        version: 1,
+        skills: [
+          { ...entry, name: '../../../etc' },
+          { ...entry, hash: '../..' },
+        ],
+      }),
+    );
+    expect(await names(mine)).toBe("['kept']");
+    chmodSync(index, 0o644);
+    expect(textOf(await run(mine))).toContain('is open to other users');
+    rmSync(skills, { recursive: true });
+    expect(await names(mine)).toBe("['kept']");
+  });
 });

@@ -1,3 +1,5 @@
+// @module-tag P-439
+
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,6 +12,7 @@ import { pythonWith } from '../../../../scripts/python-env.mjs';
 import { installTimeoutMs, TestLab } from '../../../notebook/test/lab/support/jupyter.js';
 import { type Agent, agentKinds } from '../support/agents.js';
 import { codeDoors, toHttpCodeAgent } from '../support/code-mode.js';
+import { coreAndDeep } from '../support/core-and-deep.js';
 import { openLegacyAgent, openModernAgent } from '../support/http-agent.js';
 import { installedServer, ServedHub, type ServersForTest } from '../support/served-hub.js';
 
@@ -84,24 +87,30 @@ it('ten tasks have ten answers by direct calls, over HTTP and stdio alike', { ti
   expect(await answersDirectly(agent.callTool, work)).toEqual(direct);
 });
 
-it.each(codeDoors)('their answers by code in Pyodide, over $name, are those of direct calls', { timeout }, async ({ open }) => {
-  using work = new Workplace();
-  await using agent = await open(work);
-  expect(await answersByCode(agent.callTool, work)).toEqual(direct);
-});
+for (const { cells, tags } of coreAndDeep(codeDoors, ({ name }) => name === 'stdio, legacy' || name === 'HTTP, modern')) {
+  it.each(cells)('their answers by code in Pyodide, over $name, are those of direct calls', { timeout, tags }, async ({ open }) => {
+    using work = new Workplace();
+    await using agent = await open(work);
+    expect(await answersByCode(agent.callTool, work)).toEqual(direct);
+  });
+}
 
-it.each(codeDoors)('their answers by code in JavaScript, over $name, are those of direct calls', { timeout }, async ({ open }) => {
-  using work = new Workplace();
-  await using agent = await open(work);
-  const answers = await answersByCode(agent.callTool, work, { javaScript: true });
-  expect(Object.keys(answers).length).toBeGreaterThanOrEqual(5);
-  expect(direct).toMatchObject(answers);
-});
+it.each(codeDoors)(
+  'their answers by code in JavaScript, over $name, are those of direct calls',
+  { timeout, tags: ['P-481'] },
+  async ({ open }) => {
+    using work = new Workplace();
+    await using agent = await open(work);
+    const answers = await answersByCode(agent.callTool, work, { javaScript: true });
+    expect(Object.keys(answers).length).toBeGreaterThanOrEqual(5);
+    expect(direct).toMatchObject(answers);
+  },
+);
 
 // One era of each transport: no notebook knows of them.
 it.each(codeDoors.filter(({ name }) => name.endsWith('modern')))(
   'their answers by code in an own Python, as cells of the notebook, over $name, are those of direct calls',
-  { timeout },
+  { timeout, tags: ['deep'] },
   async ({ open }) => {
     using work = new Workplace();
     const python = await pythonWith(['ipykernel', 'jupyter_client'], { environment: 'venv-science' });
@@ -114,7 +123,7 @@ it.each(codeDoors.filter(({ name }) => name.endsWith('modern')))(
   },
 );
 
-describe('in a kernel of JupyterLab that has the package of a hub', () => {
+describe('in a kernel of JupyterLab that has the package of a hub', { tags: ['deep'] }, () => {
   let work: Workplace;
   let lab: TestLab;
   let hub: ServedHub;
@@ -147,7 +156,7 @@ describe('in a kernel of JupyterLab that has the package of a hub', () => {
     expect(await answersByCode(agent.callTool, work, inNotebook)).toEqual(direct);
   });
 
-  it('a kernel without that package says what to do', { timeout }, async () => {
+  it('a kernel without that package says what to do', { timeout, tags: ['P-440'] }, async () => {
     const { callTool } = toHttpCodeAgent(await openLegacyAgent(hub, () => hub.ownerToken));
     const code = `import sys
 sys.path[:] = [path for path in sys.path if not path.endswith("shared")]

@@ -1,11 +1,14 @@
+// @module-tag deep
+// @module-tag P-374
+
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { chromium } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { drivesBrowser } from '../../../../scripts/drives-browser.mjs';
+import { drivesBrowser } from '../../../../scripts/tests/drives-browser.mjs';
+import { findChromium } from '../../../../scripts/tests/installed-chromium.mjs';
+import { openChromium } from '../../../../scripts/tests/open-chromium.mjs';
 import type { Era } from '../../src/core/protocol-versions.js';
-import { findChromium } from '../fixtures/colab-page/chromium.js';
 import { askedUrl, createAskingServer } from '../fixtures/servers/asks-server.mjs';
 import { type AskedAgent, openOnStdio } from '../support/asked-agent.js';
 import { HttpUpstream } from '../support/http-upstream.js';
@@ -122,7 +125,7 @@ describe('a question in the middle of a cell', () => {
     await agent.close();
   });
 
-  it('does not count for the time for which the agent waits', { timeout: startMs }, async () => {
+  it('does not count for the time for which the agent waits', { timeout: startMs, tags: ['P-375'] }, async () => {
     let answer = (): void => {};
     const agent = await openOnStdio(
       servers,
@@ -146,13 +149,17 @@ describe('a question in the middle of a cell', () => {
 });
 
 describe('code in a notebook that a person runs', () => {
-  it('has forms and URLs shown in the window, and nothing else asked there', { ...drivesBrowser, timeout: startMs }, async ({ skip }) => {
+  it('has forms and URLs shown in the window, and nothing else asked there', {
+    ...drivesBrowser,
+    timeout: startMs,
+    tags: ['P-376'],
+  }, async ({ skip }) => {
     const executablePath = findChromium();
     skip(!executablePath, 'no Chromium on this machine, and NOTEBRIDGE_SKIP_BROWSER is set');
     const folder = mkdtempSync(join(tmpdir(), 'notebridge-asked-'));
     const config = join(folder, 'mcp.json');
     writeFileSync(config, JSON.stringify({ mcpServers: servers }));
-    const browser = await chromium.launch({ executablePath: executablePath ?? '', args: ['--no-sandbox', '--disable-gpu'] });
+    const browser = await openChromium();
     const agent = await Program.open({ args: ['--notebook', 'local', '--config', config] });
     try {
       const code = [

@@ -1,3 +1,5 @@
+// @module-tag P-324
+
 import { existsSync } from 'node:fs';
 import type { JsonObject } from '@notebridge/kit/json';
 import { describe, expect, it } from 'vitest';

@@ -63,7 +63,7 @@ class Scene implements AsyncDisposable {
 }
 
 describe("the agent's own calls", () => {
-  it('pass with arguments, result and order unchanged; only reads without progress stand between', async () => {
+  it('pass with arguments, result and order unchanged; only reads without progress stand between', { tags: ['P-051'] }, async () => {
     const result = '{"content":[{"type":"text","text":"{\\"newCellId\\":\\"new\\"}","x":1.0}],"x-top":12345678901234567890}';
     await using scene = await Scene.open(
       () =>
@@ -263,7 +263,7 @@ describe('a page is left alone', () => {
     await expectUntouched(scene);
   });
 
-  it('with "journal": false in the config', async () => {
+  it('with "journal": false in the config', { tags: ['P-051'] }, async () => {
     const folder = mkdtempSync(join(tmpdir(), 'notebridge-undo-'));
     const config = join(folder, 'mcp.json');
     writeFileSync(config, '{ "notebridge": { "journal": false } }');

@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { JsonObject } from '@notebridge/kit/json';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { drivesBrowser } from '../../../../scripts/drives-browser.mjs';
-import { findChromium, launchColabBrowser } from '../fixtures/colab-page/chromium.js';
+import { drivesBrowser } from '../../../../scripts/tests/drives-browser.mjs';
+import { findChromium } from '../../../../scripts/tests/installed-chromium.mjs';
+import { launchColabBrowser } from '../fixtures/colab-page/chromium.js';
 import { createNodeColabPage } from '../fixtures/colab-page/node-page.js';
 import { serveColabPage } from '../fixtures/colab-page/serve.js';
 import { type PageAddress, Program } from '../support/program.js';
@@ -89,7 +90,7 @@ describe('undo on the stand-in of the Colab page', () => {
     expect(ids()[1]).toBe(undone.newCellId);
   });
 
-  it('goes back through all changes of one cell, over its new id, in the language in which it was added', async () => {
+  it('goes back through all changes of one cell, over its new id, in the language in which it was added', { tags: ['P-049'] }, async () => {
     addPerson(0, 'a');
     const { newCellId: cellId } = await call('add_code_cell', { cellIndex: 1, language: 'r', code: 'one' });
     await call('update_cell', { cellId, content: 'two' });
@@ -125,7 +126,7 @@ describe('undo on the stand-in of the Colab page', () => {
     }
   });
 
-  it("never takes back over a person's edit, and changes nothing then", async () => {
+  it("never takes back over a person's edit, and changes nothing then", { tags: ['P-050'] }, async () => {
     const [updated, moved, deleted] = [addPerson(0, 'a'), addPerson(1, 'b'), addPerson(2, 'c')];
     await call('update_cell', { cellId: updated, content: 'agent' });
     page.notebook.updateCell(updated, 'person');
@@ -178,7 +179,7 @@ describe('undo on the stand-in of the Colab page', () => {
     expect(await undo()).toMatchObject({ error: { code: 'nothing_to_undo' } });
   });
 
-  it('lives on when the page is reloaded', async () => {
+  it('lives on when the page is reloaded', { tags: ['P-049'] }, async () => {
     const cellId = addPerson(0, 'a');
     addPerson(1, 'b');
     await call('update_cell', { cellId, content: 'agent' });
@@ -222,7 +223,7 @@ it("a user's own middleware sees the tool like any other", async () => {
   rmSync(folder, { recursive: true });
 });
 
-it('works in a real Chromium', drivesBrowser, async ({ skip }) => {
+it('works in a real Chromium', { ...drivesBrowser, tags: ['P-049'] }, async ({ skip }) => {
   skip(findChromium() === undefined, 'no Chromium on this machine, and NOTEBRIDGE_SKIP_BROWSER is set');
   const server = await serveColabPage();
   const browser = await launchColabBrowser({ pagePort: server.port, publicAddress: true, grantLocalNetwork: true });

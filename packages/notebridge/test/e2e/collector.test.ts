@@ -1,3 +1,5 @@
+// @module-tag P-512
+
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { newerNode } from '../../../../scripts/newer-node.mjs';

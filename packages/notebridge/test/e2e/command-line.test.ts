@@ -28,7 +28,7 @@ describe('what is asked on the command line', () => {
     for (const word of ['stdio', 'setup', '--version', '--help']) expect(help.stdout).toContain(word);
   });
 
-  it.each(['stdio', 'serve'])('%s --help names every option with its variable', async (command) => {
+  it.each(['stdio', 'serve'])('%s --help names every option with its variable', { tags: ['P-006'] }, async (command) => {
     const { stdout, ending } = await runProgram([command, '--help']);
     expect(ending).toBe(0);
     // Each option from its name to the next one.
@@ -55,7 +55,7 @@ describe('what is asked on the command line', () => {
     [['--log-level', 'loud'], /--log-level.*'loud'.*debug, info, warn, error/],
     [['--notebook', 'https://colab.research.google.com.evil.example/'], /--notebook.*cannot be used.*"colab"/],
     [['--notebook', 'somewhere'], /--notebook "somewhere" cannot be used/],
-  ])('%j is refused in one clear line, with exit code 2', async (args, message) => {
+  ])('%j is refused in one clear line, with exit code 2', { tags: ['P-005'] }, async (args, message) => {
     const { ending, stdout, stderr } = await runProgram(args);
     expect({ ending, stdout }).toEqual({ ending: 2, stdout: '' });
     const [first = '', ...others] = stderr.trim().split('\n');
@@ -73,7 +73,7 @@ describe('what is asked on the command line', () => {
     expect(stderr.trim().split('\n').at(-1)).toMatch(line);
   });
 
-  it('--port that is taken names who has it', async () => {
+  it('--port that is taken names who has it', { tags: ['P-007'] }, async () => {
     const server = createServer().listen({ port: 0, host: '127.0.0.1' });
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
@@ -97,7 +97,7 @@ describe('what is asked on the command line', () => {
     expect((await program.address()).url).toMatch(/^https:\/\/colab\.research\.google\.com\/drive\/abc123\?authuser=1#mcpProxyToken=/);
   });
 
-  it('--allow-origin and --allow-host let in what they name, and nothing like it', async () => {
+  it('--allow-origin and --allow-host let in what they name, and nothing like it', { tags: ['P-037'] }, async () => {
     await using program = await Program.open({ args: ['--allow-origin', 'https://a.example', '--allow-origin', 'https://b.example'] });
     const address = await program.address();
     for (const origin of ['https://a.example.evil', 'http://a.example', 'https://A.example/', 'null', 'http://localhost']) {
@@ -108,7 +108,7 @@ describe('what is asked on the command line', () => {
 });
 
 describe('environment variables', () => {
-  it('stand in for options, and options go before them', async () => {
+  it('stand in for options, and options go before them', { tags: ['P-006'] }, async () => {
     const env = { NOTEBRIDGE_LIST: 'dynamic', NOTEBRIDGE_NOTEBOOK: 'https://colab.google.com/x' };
     await using program = await Program.open({ env });
     expect((await program.request('tools/list')).result).toMatchObject({ tools: [{ name: 'open_colab_browser_connection' }] });
@@ -159,7 +159,7 @@ describe('--config', () => {
       '{"notebridge": {"middleware": ["./nowhere.mjs"]}}',
       /Middleware ".*nowhere\.mjs" does not exist/,
     ],
-  ])('a file that %s ends the program with 2 and one line', async (_name, text, message) => {
+  ])('a file that %s ends the program with 2 and one line', { tags: ['P-023'] }, async (_name, text, message) => {
     const file = text === undefined ? join(folder, 'absent.json') : write('config-1.json', text);
     const { ending, stdout, stderr } = await runProgram(['--config', file]);
     expect({ ending, stdout }).toEqual({ ending: 2, stdout: '' });
@@ -168,7 +168,7 @@ describe('--config', () => {
     expect(stderr).toMatch(message);
   });
 
-  it('is not read from the working directory unasked', async () => {
+  it('is not read from the working directory unasked', { tags: ['P-020'] }, async () => {
     const home = join(folder, 'a-clone');
     mkdirSync(home);
     writeFileSync(join(home, 'mcp.json'), 'not json');
@@ -177,7 +177,7 @@ describe('--config', () => {
     expect(await program.close()).toBe(0);
   });
 
-  it('loads middleware of the user: it sees every message, and its results reach the agent', async () => {
+  it('loads middleware of the user: it sees every message, and its results reach the agent', { tags: ['P-031'] }, async () => {
     write(
       'counting.mjs',
       `let calls = 0;
@@ -210,7 +210,7 @@ describe('--config', () => {
 });
 
 describe('the log', () => {
-  it('holds no token, whatever happened; it is for its user only', async () => {
+  it('holds no token, whatever happened; it is for its user only', { tags: ['P-014', 'P-116'] }, async () => {
     const logDir = join(folder, 'logs', 'deep');
     await using program = await Program.open({ args: ['--log-dir', logDir, '--log-level', 'debug'] });
     const { token, port } = await program.address();
@@ -246,7 +246,7 @@ describe('the log', () => {
     expect([...levels].sort()).toEqual(expected);
   });
 
-  it('that cannot be written costs a warning, not the work', async () => {
+  it('that cannot be written costs a warning, not the work', { tags: ['P-014'] }, async () => {
     writeFileSync(join(folder, 'a-file'), '');
     await using program = await Program.open({ args: ['--log-dir', join(folder, 'a-file', 'logs')] });
     expect(await program.callTool('get_cells')).toMatchObject({ result: { isError: true } });

@@ -1,3 +1,6 @@
+// @module-tag deep
+// @module-tag P-365
+
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

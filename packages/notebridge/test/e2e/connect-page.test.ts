@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { Browser, Page } from 'playwright-core';
-import { chromium } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { drivesBrowser } from '../../../../scripts/drives-browser.mjs';
-import { findChromium } from '../fixtures/colab-page/chromium.js';
+import { drivesBrowser } from '../../../../scripts/tests/drives-browser.mjs';
+import { findChromium } from '../../../../scripts/tests/installed-chromium.mjs';
+import { openChromium } from '../../../../scripts/tests/open-chromium.mjs';
 import { SharedHome, until } from '../support/broker.js';
 import { Program } from '../support/program.js';
 import { statusOf } from '../support/raw-handshake.js';
@@ -37,7 +37,7 @@ describe('the page /connect', () => {
 
   beforeAll(async () => {
     const executablePath = findChromium();
-    if (executablePath !== undefined) browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
+    if (executablePath !== undefined) browser = await openChromium();
   });
 
   afterAll(() => browser?.close());
@@ -49,7 +49,7 @@ describe('the page /connect', () => {
     return page;
   };
 
-  it('shows each state live, with its next step, in the words of the tool', drivesBrowser, async ({ skip }) => {
+  it('shows each state live, with its next step, in the words of the tool', { ...drivesBrowser, tags: ['P-319'] }, async ({ skip }) => {
     skip(browser === undefined, 'no Chromium on this machine');
     await using program = await Program.open({ env: { NOTEBRIDGE_NO_BROWSER: '' } });
     const { text, address, port } = await ask(program);
@@ -105,7 +105,10 @@ describe('the page /connect', () => {
     await page.close();
   });
 
-  it('says that a page was opened and has not dialled; a browser that looks at it is not why', drivesBrowser, async ({ skip }) => {
+  it('says that a page was opened and has not dialled; a browser that looks at it is not why', {
+    ...drivesBrowser,
+    tags: ['P-319'],
+  }, async ({ skip }) => {
     skip(browser === undefined, 'no Chromium on this machine');
     await using program = await Program.open({ env: { NOTEBRIDGE_NO_BROWSER: '', BROWSER: 'true' } });
     const { text, address } = await ask(program);
@@ -121,26 +124,25 @@ describe('the page /connect', () => {
     await page.close();
   });
 
-  it(
-    'is opened once by each address, stays open over a reload, and says why an old address opens nothing',
-    drivesBrowser,
-    async ({ skip }) => {
-      skip(browser === undefined, 'no Chromium on this machine');
-      await using program = await Program.open();
-      const { address } = await ask(program);
-      const page = await open(address);
-      await page.getByRole('heading', { name: 'No Google Colab page is open' }).waitFor();
-      await page.reload();
-      await page.getByRole('heading', { name: 'No Google Colab page is open' }).waitFor();
-      const later = await open(address);
-      await later.getByText('This address was used already').waitFor();
-      const bare = await open(address.split('#')[0] ?? '');
-      await bare.getByText('This page is opened by an address of its own').waitFor();
-      for (const each of [page, later, bare]) await each.close();
-    },
-  );
+  it('is opened once by each address, stays open over a reload, and says why an old address opens nothing', {
+    ...drivesBrowser,
+    tags: ['P-278'],
+  }, async ({ skip }) => {
+    skip(browser === undefined, 'no Chromium on this machine');
+    await using program = await Program.open();
+    const { address } = await ask(program);
+    const page = await open(address);
+    await page.getByRole('heading', { name: 'No Google Colab page is open' }).waitFor();
+    await page.reload();
+    await page.getByRole('heading', { name: 'No Google Colab page is open' }).waitFor();
+    const later = await open(address);
+    await later.getByText('This address was used already').waitFor();
+    const bare = await open(address.split('#')[0] ?? '');
+    await bare.getByText('This page is opened by an address of its own').waitFor();
+    for (const each of [page, later, bare]) await each.close();
+  });
 
-  it('holds no secret in its files, runs no inline script, and gives its state to its own page alone', async () => {
+  it('holds no secret in its files, runs no inline script, and gives its state to its own page alone', { tags: ['P-278'] }, async () => {
     await using program = await Program.open();
     const { code, port } = await ask(program);
     const { token } = await program.address();
@@ -199,7 +201,7 @@ describe('the page /connect', () => {
     expect((await ask(next)).port).toBe(port);
   });
 
-  it('is at a hub’s port too, under the rules of every route', async () => {
+  it('is at a hub’s port too, under the rules of every route', { tags: ['P-279'] }, async () => {
     await using hub = await ServedHub.start({ args: ['--notebook', 'colab'] });
     const port = Number(new URL(hub.url).port);
     expect(await get(port, '')).toMatchObject({ status: 200, headers: { 'content-type': 'text/html; charset=utf-8' } });

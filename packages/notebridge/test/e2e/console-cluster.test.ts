@@ -1,12 +1,15 @@
+// @module-tag deep
+
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import axe from 'axe-core';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { drivesBrowser } from '../../../../scripts/drives-browser.mjs';
-import { findChromium } from '../fixtures/colab-page/chromium.js';
+import { drivesBrowser } from '../../../../scripts/tests/drives-browser.mjs';
+import { findChromium } from '../../../../scripts/tests/installed-chromium.mjs';
+import { openChromium } from '../../../../scripts/tests/open-chromium.mjs';
 import { ConsoleTab } from '../support/console-page.js';
 import { HubCluster } from '../support/hub-cluster.js';
 import { whyNoNats } from '../support/nats.js';
@@ -28,7 +31,7 @@ describe.skipIf(why !== '')(`the console of a hub of a cluster${why}`, () => {
     writeFileSync(join(folder, 'count'), '');
     const one = { command: process.execPath, args: [callsServer, join(folder, 'count')], placement: 'one' };
     cluster = await HubCluster.start({ names: ['a', 'b'], servers: () => ({ one }) });
-    browser = await chromium.launch({ executablePath: executablePath ?? '', args: ['--no-sandbox', '--disable-gpu'] });
+    browser = await openChromium();
   });
   afterAll(async () => {
     await browser?.close();
@@ -39,7 +42,7 @@ describe.skipIf(why !== '')(`the console of a hub of a cluster${why}`, () => {
   const rowOf = (page: Page, name: string) =>
     page.getByRole('row').filter({ has: page.getByRole('rowheader', { name: new RegExp(`^${name}( |$)`) }) });
 
-  it('names the hub, and its cluster', drivesBrowser, async () => {
+  it('names the hub, and its cluster', { ...drivesBrowser, tags: ['P-581'] }, async () => {
     await using tab = await ConsoleTab.open(browser, cluster.hub('a'));
     const { page } = tab;
     await page.getByRole('banner').getByText('Hub a', { exact: true }).waitFor();
@@ -51,7 +54,10 @@ describe.skipIf(why !== '')(`the console of a hub of a cluster${why}`, () => {
     expect(await rowOf(page, 'b').getByText('this one').count()).toBe(0);
   });
 
-  it('links to the console of another hub only by an address that means the same on every machine', drivesBrowser, async () => {
+  it('links to the console of another hub only by an address that means the same on every machine', {
+    ...drivesBrowser,
+    tags: ['P-582'],
+  }, async () => {
     const addresses = [
       'http://127.0.0.1:1',
       'http://localhost:2',
@@ -81,7 +87,7 @@ describe.skipIf(why !== '')(`the console of a hub of a cluster${why}`, () => {
     await page.unrouteAll({ behavior: 'ignoreErrors' });
   });
 
-  it('shows hubs as they come and go, what they have, and keeps their names inert', slow, async () => {
+  it('shows hubs as they come and go, what they have, and keeps their names inert', { ...slow, tags: ['P-581'] }, async () => {
     const runner = async (): Promise<string | undefined> => {
       const answer = await cluster.hub('a').request('/api/v1/hub', { token: cluster.hub('a').ownerToken });
       const { cluster: told } = (await answer.json()) as { cluster: { hubs: { name: string; servers: { count: number } }[] } };
@@ -114,7 +120,7 @@ describe.skipIf(why !== '')(`the console of a hub of a cluster${why}`, () => {
     await cluster.seen(other, [owner]);
   });
 
-  it('shows a watcher the hubs too', drivesBrowser, async () => {
+  it('shows a watcher the hubs too', { ...drivesBrowser, tags: ['P-581'] }, async () => {
     const { token } = await cluster.hub('a').grant('--door', 'watch');
     const page = await browser.newPage();
     await page.goto(`${cluster.hub('a').url}/console`);
@@ -135,6 +141,7 @@ describe.skipIf(why !== '')(`the console of a hub of a cluster${why}`, () => {
   it('says that NATS is lost, and what that means, until it is there again', {
     ...drivesBrowser,
     timeout: 120_000,
+    tags: ['P-583'],
   }, async () => {
     await using tab = await ConsoleTab.open(browser, cluster.hub('a'));
     const { page } = tab;
@@ -157,9 +164,9 @@ describe.skipIf(why !== '')(`the console of a hub of a cluster${why}`, () => {
 describe.skipIf(executablePath === undefined)(
   `the console of a hub that is alone${executablePath === undefined ? ': no Chromium here' : ''}`,
   () => {
-    it('has nothing of a cluster', drivesBrowser, async () => {
+    it('has nothing of a cluster', { ...drivesBrowser, tags: ['P-584'] }, async () => {
       await using hub = await ServedHub.start({ args: ['--notebook', 'none'] });
-      const browser = await chromium.launch({ executablePath: executablePath ?? '', args: ['--no-sandbox', '--disable-gpu'] });
+      const browser = await openChromium();
       try {
         await using tab = await ConsoleTab.open(browser, hub);
         await tab.go('#/hubs');

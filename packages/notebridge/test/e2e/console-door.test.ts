@@ -25,7 +25,7 @@ describe('the console', () => {
   const enter = (code: string) => hub.request('/console/enter', { method: 'POST', token: code });
   const open = async (): Promise<string> => (await enter(await newCode())).text();
 
-  it('is opened by an address, once, and its tab is the owner from then on', async () => {
+  it('is opened by an address, once, and its tab is the owner from then on', { tags: ['P-482'] }, async () => {
     const code = await newCode();
     const token = await (await enter(code)).text();
     expect(token).toMatch(/^nbc_[\w-]{43}$/);
@@ -36,7 +36,7 @@ describe('the console', () => {
     expect((await hub.call('notes', 'first', {}, token)).answer).toMatchObject({ success: true });
   });
 
-  it('gives a tab no more than a tab needs: no further address, and nothing after it has signed out', async () => {
+  it('gives a tab no more than a tab needs: no further address, and nothing after it has signed out', { tags: ['P-482'] }, async () => {
     const [token, other] = [await open(), await open()];
     const links = (by: string) => hub.request('/api/v1/hub/console/links', { token: by, body: {} });
     expect((await links(hub.ownerToken)).status).toBe(200);
@@ -47,7 +47,7 @@ describe('the console', () => {
     expect((await hub.request('/api/v1/hub', { token: other })).status).toBe(200);
   });
 
-  it('answers guesses ever more slowly, and says what to do', async () => {
+  it('answers guesses ever more slowly, and says what to do', { tags: ['P-483'] }, async () => {
     const startedAt = performance.now();
     for (let tries = 0; tries < 5; tries++) {
       const guess = await enter(`guess-${tries}`);
@@ -58,7 +58,7 @@ describe('the console', () => {
     expect((await enter(await newCode())).status).toBe(200);
   });
 
-  it('is shown in no frame, reaches no other server, and holds nothing that is secret', async () => {
+  it('is shown in no frame, reaches no other server, and holds nothing that is secret', { tags: ['P-483'] }, async () => {
     const page = await hub.request('/console');
     const policy = page.headers.get('content-security-policy');
     for (const rule of ["default-src 'none'", "script-src 'self'", "frame-ancestors 'none'", "trusted-types 'none'"])
@@ -77,7 +77,7 @@ describe('the console', () => {
       expect([target, (await rawRequest(hub.port, { target })).status]).toEqual([target, 404]);
   });
 
-  it('pages of other sites can neither enter nor ask', async () => {
+  it('pages of other sites can neither enter nor ask', { tags: ['P-483'] }, async () => {
     const [code, token] = [await newCode(), await open()];
     for (const from of [{ origin: 'https://evil.example' }, { 'sec-fetch-site': 'cross-site' }]) {
       const entering = await rawRequest(hub.port, {
@@ -92,7 +92,7 @@ describe('the console', () => {
     expect((await enter(code)).status).toBe(200);
   });
 
-  it('leaves no code and no token in the log', async () => {
+  it('leaves no code and no token in the log', { tags: ['P-483'] }, async () => {
     const code = await newCode();
     const token = await (await enter(code)).text();
     await hub.call('notes', 'become', { version: `${code} ${token}` }, token);

@@ -1,12 +1,15 @@
+// @module-tag P-485
+
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import axe from 'axe-core';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { drivesBrowser } from '../../../../scripts/drives-browser.mjs';
-import { findChromium } from '../fixtures/colab-page/chromium.js';
+import { drivesBrowser } from '../../../../scripts/tests/drives-browser.mjs';
+import { findChromium } from '../../../../scripts/tests/installed-chromium.mjs';
+import { openChromium } from '../../../../scripts/tests/open-chromium.mjs';
 import { ConsoleTab } from '../support/console-page.js';
 import { openLegacyAgent, openModernAgent } from '../support/http-agent.js';
 import { installedServer, ServedHub } from '../support/served-hub.js';
@@ -70,7 +73,7 @@ describe.skipIf(executablePath === undefined)(`the looks of the console${executa
     const send = await openLegacyAgent(hub, () => agent.token, 'Writer');
     await send('tools/call', { name: 'add_text_cell', arguments: { cellIndex: 0, content: 'x' } });
     await openModernAgent(hub, () => hub.ownerToken)('tools/list');
-    browser = await chromium.launch({ executablePath: executablePath ?? '', args: ['--no-sandbox', '--disable-gpu'] });
+    browser = await openChromium();
   });
   afterAll(async () => {
     await browser?.close();

@@ -1,9 +1,13 @@
+// @module-tag deep
+// @module-tag P-501
+
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { drivesBrowser } from '../../../../scripts/drives-browser.mjs';
-import { findChromium } from '../fixtures/colab-page/chromium.js';
+import { drivesBrowser } from '../../../../scripts/tests/drives-browser.mjs';
+import { findChromium } from '../../../../scripts/tests/installed-chromium.mjs';
+import { openChromium } from '../../../../scripts/tests/open-chromium.mjs';
 import { untilBrokerEnded } from '../support/broker.js';
 import { ConsoleTab } from '../support/console-page.js';
 import { openLegacyAgent, openModernAgent, type SendMessage } from '../support/http-agent.js';
@@ -26,7 +30,7 @@ describe.skipIf(executablePath === undefined)(
     let browser: Browser;
     beforeAll(async () => {
       hub = await ServedHub.start({ args: ['--notebook', 'local', '--no-browser'] });
-      browser = await chromium.launch({ executablePath: executablePath ?? '', args: ['--no-sandbox', '--disable-gpu'] });
+      browser = await openChromium();
     });
     afterAll(async () => {
       await browser?.close();
@@ -57,7 +61,7 @@ describe.skipIf(executablePath === undefined)(
       expect(await modern('tools/list')).toMatchObject({ status: 401 });
     });
 
-    it('ends who holds a notebook of the broker, and the notebook', drivesBrowser, async () => {
+    it('ends who holds a notebook of the broker, and the notebook', { ...drivesBrowser, tags: ['P-510'] }, async () => {
       await using own = await ServedHub.start({ args: ['--notebook', 'none'] });
       const file = join(own.home, 'elsewhere.ipynb');
       await using agent = await Program.open({ args: ['--notebook', file], env: own.env, name: 'Of stdio' });
@@ -123,7 +127,7 @@ describe.skipIf(executablePath === undefined)(
       },
     );
 
-    it('takes the last change of an agent back', drivesBrowser, async () => {
+    it('takes the last change of an agent back', { ...drivesBrowser, tags: ['P-511'] }, async () => {
       await using tab = await ConsoleTab.open(browser, hub);
       const { page } = tab;
       await tab.go('#/notebooks');

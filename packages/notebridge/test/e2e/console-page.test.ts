@@ -1,7 +1,10 @@
-import { type Browser, chromium } from 'playwright-core';
+// @module-tag deep
+
+import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { drivesBrowser } from '../../../../scripts/drives-browser.mjs';
-import { findChromium } from '../fixtures/colab-page/chromium.js';
+import { drivesBrowser } from '../../../../scripts/tests/drives-browser.mjs';
+import { findChromium } from '../../../../scripts/tests/installed-chromium.mjs';
+import { openChromium } from '../../../../scripts/tests/open-chromium.mjs';
 import { ConsoleTab, consoleAddress } from '../support/console-page.js';
 import { ownPort } from '../support/own-port.js';
 import { installedServer, ServedHub } from '../support/served-hub.js';
@@ -24,7 +27,7 @@ describe.skipIf(executablePath === undefined)(`the console's page${executablePat
       },
       args: ['--notebook', 'none'],
     });
-    browser = await chromium.launch({ executablePath: executablePath ?? '', args: ['--no-sandbox', '--disable-gpu'] });
+    browser = await openChromium();
   });
   afterAll(async () => {
     await browser?.close();
@@ -56,7 +59,7 @@ describe.skipIf(executablePath === undefined)(`the console's page${executablePat
     await page.getByRole('region', { name: 'Last lines of its log' }).getByText(markup).first().waitFor();
   });
 
-  it('decides the calls that wait', drivesBrowser, async () => {
+  it('decides the calls that wait', { ...drivesBrowser, tags: ['P-486'] }, async () => {
     await using tab = await ConsoleTab.open(browser, hub);
     const { page } = tab;
     const { token } = await hub.grant('--allow', 'shop:*');
@@ -73,7 +76,7 @@ describe.skipIf(executablePath === undefined)(`the console's page${executablePat
     }
   });
 
-  it('lists calls as they come, opens one, and cancels one that runs', drivesBrowser, async () => {
+  it('lists calls as they come, opens one, and cancels one that runs', { ...drivesBrowser, tags: ['P-486'] }, async () => {
     await using tab = await ConsoleTab.open(browser, hub);
     const { page } = tab;
     await page.getByRole('link', { name: 'Calls', exact: true }).click();
@@ -124,7 +127,7 @@ describe.skipIf(executablePath === undefined)(`the console's page${executablePat
     await page.getByRole('heading', { name: 'get-sum' }).waitFor();
   });
 
-  it('stops a server, and starts it', drivesBrowser, async () => {
+  it('stops a server, and starts it', { ...drivesBrowser, tags: ['P-486'] }, async () => {
     await using tab = await ConsoleTab.open(browser, hub);
     const { page } = tab;
     await tab.go('#/servers/odd');
@@ -134,7 +137,7 @@ describe.skipIf(executablePath === undefined)(`the console's page${executablePat
     await page.getByText('running', { exact: true }).waitFor();
   });
 
-  it('has a tool tried out by a form of its schema, or by JSON', drivesBrowser, async () => {
+  it('has a tool tried out by a form of its schema, or by JSON', { ...drivesBrowser, tags: ['P-486'] }, async () => {
     await using tab = await ConsoleTab.open(browser, hub);
     const { page } = tab;
     await tab.go('#/try/everything/get-sum');
@@ -174,7 +177,7 @@ describe.skipIf(executablePath === undefined)(`the console's page${executablePat
     await page.getByRole('row').nth(2).getByText('cancelled').waitFor();
   });
 
-  it('leaves what servers say inert, and writes out what cannot be seen', drivesBrowser, async () => {
+  it('leaves what servers say inert, and writes out what cannot be seen', { ...drivesBrowser, tags: ['P-484'] }, async () => {
     await using tab = await ConsoleTab.open(browser, hub);
     const { page } = tab;
     await tab.go(`#/try/odd/${encodeURIComponent(markup)}`);
@@ -186,7 +189,7 @@ describe.skipIf(executablePath === undefined)(`the console's page${executablePat
     expect(await page.title()).toBe('odd – Notebridge');
   });
 
-  it('issues a grant after it has shown what it would allow, and revokes it', drivesBrowser, async () => {
+  it('issues a grant after it has shown what it would allow, and revokes it', { ...drivesBrowser, tags: ['P-486'] }, async () => {
     await using tab = await ConsoleTab.open(browser, hub);
     const { page } = tab;
     await hub.call('shop', 'read', {}, hub.ownerToken);
@@ -206,7 +209,7 @@ describe.skipIf(executablePath === undefined)(`the console's page${executablePat
     expect(await page.content()).not.toContain(token);
   });
 
-  it('is worked by the keyboard alone', drivesBrowser, async () => {
+  it('is worked by the keyboard alone', { ...drivesBrowser, tags: ['P-485'] }, async () => {
     await using tab = await ConsoleTab.open(browser, hub);
     const { page } = tab;
     const tabTo = async (name: string): Promise<void> => {
@@ -232,7 +235,7 @@ describe.skipIf(executablePath === undefined)(`the console's page${executablePat
     await page.getByText('running', { exact: true }).waitFor();
   });
 
-  it('scrolls 100,000 calls, and moves none under the pointer when others come', drivesBrowser, async () => {
+  it('scrolls 100,000 calls, and moves none under the pointer when others come', { ...drivesBrowser, tags: ['P-490'] }, async () => {
     const call = {
       call_id: 'x',
       parent: null,

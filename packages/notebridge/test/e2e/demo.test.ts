@@ -1,3 +1,6 @@
+// @module-tag deep
+// @module-tag P-184
+
 import { type ChildProcessByStdio, execFile, spawn } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -40,7 +43,7 @@ describe('notebridge demo', () => {
   });
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-  it('tells each step, checks it, and leaves nothing behind', async () => {
+  it('tells each step, checks it, and leaves nothing behind', { tags: ['P-008'] }, async () => {
     const { ending, stdout, stderr } = await play([]).ended;
     expect({ ending, stderr }).toEqual({ ending: 0, stderr: '' });
     expect(stdout.match(/^ {3}✓ /gm)).toHaveLength(10);
@@ -57,7 +60,10 @@ describe('notebridge demo', () => {
     expect(readdirSync(join(folder, 'home'))).toEqual([]);
   });
 
-  it("--keep keeps the notebook, which Python's nbformat finds valid too, and says what to type next, each of which runs from any folder", async () => {
+  it("--keep keeps the notebook, which Python's nbformat finds valid too, and says what to type next, each of which runs from any folder", {
+    tags: ['P-237'],
+    timeout: 400_000,
+  }, async () => {
     const python = await pythonWith(['nbformat']);
     const file = join(folder, "kept it's.ipynb");
     const { ending, stdout } = await play(['--keep', file], { PATH: `${dirname(python)}${delimiter}${process.env.PATH}` }).ended;
@@ -91,9 +97,11 @@ describe('notebridge demo', () => {
     }
     // The notebook goes on without its agent.
     await run(process.execPath, [programFile, 'stop', 'all'], { cwd: folder, env, timeout: 120_000 });
-  }, 400_000);
+  });
 
-  it('--json prints one object, and --browser opens a window that is there, whatever the settings of its user', async () => {
+  it('--json prints one object, and --browser opens a window that is there, whatever the settings of its user', {
+    tags: ['P-008'],
+  }, async () => {
     const config = join(folder, 'broken.json');
     writeFileSync(config, '{');
     const browser = join(folder, 'browser.sh');
@@ -143,7 +151,7 @@ describe('notebridge demo', () => {
     expect(readdirSync(join(folder, 'temporary'))).toEqual([]);
   });
 
-  it('says which step failed, what was expected and what was found, with exit code 1', async () => {
+  it('says which step failed, what was expected and what was found, with exit code 1', { tags: ['P-009'] }, async () => {
     const demo = play([]);
     // A call is under way for as long as Python takes to start.
     await demo.said('→ run_code');

@@ -1,3 +1,5 @@
+// @module-tag P-045
+
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

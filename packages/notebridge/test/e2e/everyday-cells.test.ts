@@ -1,3 +1,6 @@
+// @module-tag deep
+// @module-tag P-239
+
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,3 +1,5 @@
+// @module-tag P-134
+
 import { spawn } from 'node:child_process';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,3 +1,5 @@
+// @module-tag P-370
+
 import type { JsonObject } from '@notebridge/kit/json';
 import { describe, expect, it } from 'vitest';
 import { MemoryProvider } from '../../src/core/memory-provider.js';

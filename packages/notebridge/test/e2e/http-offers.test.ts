@@ -43,7 +43,7 @@ it('a connection is kept after an offer, for requests with and without one', asy
   expect(parseReply(await untilClosed(socket)).status).toBe(200);
 });
 
-it.each(['h2c', 'HTTP/2.0, h2c'])('a request with the offer of %s is checked like any other', async (upgrade) => {
+it.each(['h2c', 'HTTP/2.0, h2c'])('a request with the offer of %s is checked like any other', { tags: ['P-203'] }, async (upgrade) => {
   const send = (request: RawRequest) => rawRequest(port(), { ...request, headers: { ...offer, upgrade, ...request.headers } });
   expect(await send({ ...call, headers: { ...jsonHeaders, host: 'evil.example' } })).toMatchObject({ status: 403 });
   expect(await send({ ...call, headers: { ...jsonHeaders, origin: 'https://evil.example' } })).toMatchObject({ status: 403 });

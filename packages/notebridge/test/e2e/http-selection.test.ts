@@ -93,7 +93,7 @@ const selectedBy = async (agent: HttpAgent): Promise<unknown[]> =>
   (await listed(agent)).filter(({ selected }) => selected).map(({ title }) => title);
 
 describe('agents of one hub over HTTP', () => {
-  it('have a selection each, and are told of their own notebooks alone', { timeout: slow }, async () => {
+  it('have a selection each, and are told of their own notebooks alone', { timeout: slow, tags: ['P-321'] }, async () => {
     await using home = new SharedHome();
     await using hub = await serve(home);
     const { address, token } = hub;
@@ -120,7 +120,7 @@ describe('agents of one hub over HTTP', () => {
     expect(refused).toMatchObject({ isError: true, code: 'held', text: expect.stringContaining('"One"') });
   });
 
-  it('give back what they hold when their session ends', { timeout: slow }, async () => {
+  it('give back what they hold when their session ends', { timeout: slow, tags: ['P-322'] }, async () => {
     await using home = new SharedHome();
     await using hub = await serve(home);
     const { address, token } = hub;
@@ -153,7 +153,10 @@ describe('agents of one hub over HTTP', () => {
     expect([await selectedBy(one), await selectedBy(two)]).toEqual([[own?.title], [own?.title]]);
   });
 
-  it('share the page of a hub: one writes, the others read it, and it is free when that session ends', { timeout: slow }, async () => {
+  it('share the page of a hub: one writes, the others read it, and it is free when that session ends', {
+    timeout: slow,
+    tags: ['P-329'],
+  }, async () => {
     await using home = new SharedHome();
     await using hub = await serve(home, ['--notebook', 'colab', '--no-browser']);
     const [one, two] = [await openV1(hub.address, hub.token), await openV2(hub.address, hub.token)];
@@ -179,7 +182,7 @@ describe('agents of one hub over HTTP', () => {
     expect(await two.call('add_code_cell', cell)).toMatchObject({ isError: false });
   });
 
-  it('of 2026-07-28 with one token count as one', { timeout: slow }, async () => {
+  it('of 2026-07-28 with one token count as one', { timeout: slow, tags: ['P-321'] }, async () => {
     await using home = new SharedHome();
     await using hub = await serve(home);
     const { address, token } = hub;
@@ -189,7 +192,7 @@ describe('agents of one hub over HTTP', () => {
     expect([await selectedBy(two), await selectedBy(legacy)]).toEqual([['other.ipynb'], ['work.ipynb']]);
   });
 
-  it('reach by a grant for some tools, or without a token, the notebook of the hub alone', { timeout: slow }, async () => {
+  it('reach by a grant for some tools, or without a token, the notebook of the hub alone', { timeout: slow, tags: ['P-323'] }, async () => {
     await using home = new SharedHome();
     await using hub = await serve(home);
     const { address, token } = hub;

@@ -47,7 +47,7 @@ const refusedPieces: [string, () => string | Buffer][] = [
 ];
 
 describe.each(refusedPieces)('%s behind a call that runs', (_, bytes) => {
-  it('is not answered in its place', async () => {
+  it('is not answered in its place', { tags: ['P-201'] }, async () => {
     const socket = dial(callBytes('wait'));
     await open.test.waiting();
     socket.write(bytes());
@@ -55,7 +55,7 @@ describe.each(refusedPieces)('%s behind a call that runs', (_, bytes) => {
     expect(await open.test.cancelled()).toContain('closed the connection');
   });
 
-  it('is not answered in the middle of its stream', async () => {
+  it('is not answered in the middle of its stream', { tags: ['P-201'] }, async () => {
     const socket = dial(callBytes('silent', { accept: 'application/x-ndjson' }));
     await once(socket, 'readable');
     socket.write(bytes());
@@ -76,7 +76,7 @@ describe('a connection', () => {
     expect(statuses(String(first) + (await untilClosed(socket)))).toEqual(['200', '400']);
   });
 
-  it('may have 64 requests wait one behind the other, and is cut with more', async () => {
+  it('may have 64 requests wait one behind the other, and is cut with more', { tags: ['P-202'] }, async () => {
     const waits = (count: number): Buffer[] => Array.from({ length: count }, () => callBytes('wait'));
     const socket = dial(Buffer.concat(waits(64)));
     for (let count = 0; count < 64; count++) await open.test.waiting();

@@ -1,3 +1,5 @@
+// @module-tag P-202
+
 import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { afterEach, expect, it } from 'vitest';

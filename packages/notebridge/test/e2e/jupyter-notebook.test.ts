@@ -1,3 +1,6 @@
+// @module-tag deep
+// @module-tag P-224
+
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { JsonObject } from '@notebridge/kit/json';
@@ -72,7 +75,7 @@ it('takes the address of a notebook as the browser shows it, or its file', { tim
   });
 });
 
-it('of several servers none is guessed', { timeout }, async () => {
+it('of several servers none is guessed', { timeout, tags: ['P-328'] }, async () => {
   const second = { url: 'http://127.0.0.1:9/', pid: process.pid, token: 'some-other-token', root_dir: '/elsewhere', sock: '' };
   const file = join(lab.runtimeDir, `jpserver-${process.pid}.json`);
   await writeFile(file, JSON.stringify(second));
@@ -119,7 +122,10 @@ it('a notebook that is open in JupyterLab and in the built-in notebook at once h
   ]);
 });
 
-it('a run whose process was killed is answered with what is known: whether its kernel still runs code', { timeout }, async () => {
+it('a run whose process was killed is answered with what is known: whether its kernel still runs code', {
+  timeout,
+  tags: ['P-310'],
+}, async () => {
   await lab.write('killed.ipynb', [
     codeCell('one', 'import os, time\nkept = 41\nprint("on")\nwhile not os.path.exists("go"): time.sleep(0.1)'),
   ]);

@@ -1,3 +1,5 @@
+// @module-tag deep
+
 import { readdirSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -61,6 +63,7 @@ const allSteps = 'step 0\nstep 1\nstep 2\n';
 
 it('a run goes on under its id when the broker is killed: its output comes, it is followed to its end, and leaves no file', {
   timeout,
+  tags: ['P-330'],
 }, async () => {
   const { home, agent, runId, close } = await begin('steps', inSteps('steps'));
   try {
@@ -93,7 +96,7 @@ it('a run goes on under its id when the broker is killed: its output comes, it i
   }
 });
 
-it('what a cell printed while nobody was there comes with the next call, and its end', { timeout }, async () => {
+it('what a cell printed while nobody was there comes with the next call, and its end', { timeout, tags: ['P-330'] }, async () => {
   const { home, agent, runId, close } = await begin('unheard', inSteps('unheard'));
   try {
     const kernelId = (await findKernelSession(lab.server, 'unheard.ipynb'))?.kernelId ?? '';
@@ -112,7 +115,7 @@ it('what a cell printed while nobody was there comes with the next call, and its
   }
 });
 
-it('an end that another client of the kernel heard alone is said to be unseen; nothing hangs', { timeout }, async () => {
+it('an end that another client of the kernel heard alone is said to be unseen; nothing hangs', { timeout, tags: ['P-330'] }, async () => {
   const { home, agent, runId, close } = await begin('shared', inSteps('shared'));
   const kernelId = (await findKernelSession(lab.server, 'shared.ipynb'))?.kernelId ?? '';
   // As a tab of Lab is: what the kernel says while it is there is not kept for others.
@@ -131,7 +134,10 @@ it('an end that another client of the kernel heard alone is said to be unseen; n
   }
 });
 
-it('a run of an earlier process is interrupted by its id, and is no run any more when its kernel was restarted', { timeout }, async () => {
+it('a run of an earlier process is interrupted by its id, and is no run any more when its kernel was restarted', {
+  timeout,
+  tags: ['P-330'],
+}, async () => {
   const { home, agent, runId, close } = await begin('stopped', 'import time\nkept = 1\nprint("step 0", flush=True)\ntime.sleep(1000)');
   try {
     kill(home);

@@ -1,3 +1,6 @@
+// @module-tag deep
+// @module-tag P-328
+
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -88,6 +91,7 @@ it('a server that is started after its agent is found by the next call', { timeo
 
 it('an agent of a file makes a notebook on a server by its address, and a file that is open in the server is that one', {
   timeout,
+  tags: ['P-335'],
 }, async () => {
   await using home = new SharedHome();
   const env = { ...home.env, JUPYTER_RUNTIME_DIR: lab.runtimeDir };

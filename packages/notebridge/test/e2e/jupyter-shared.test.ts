@@ -1,3 +1,7 @@
+// @module-tag deep
+// @module-tag P-302
+// @module-tag P-325
+
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { JsonObject } from '@notebridge/kit/json';
@@ -29,7 +33,10 @@ function filesBelow(folder: string): string {
     .join('\n');
 }
 
-it('two agents have one notebook of a server, one of them writes, and a run goes on when its agent is killed', { timeout }, async () => {
+it('two agents have one notebook of a server, one of them writes, and a run goes on when its agent is killed', {
+  timeout,
+  tags: ['P-298', 'P-301'],
+}, async () => {
   await using home = new SharedHome();
   await lab.write('shared.ipynb', [codeCell('one', 'a = 1')]);
   const env = { ...home.env, JUPYTER_RUNTIME_DIR: lab.runtimeDir };
@@ -68,7 +75,10 @@ it('two agents have one notebook of a server, one of them writes, and a run goes
   expect(stdout + second.stderr).not.toContain(lab.token);
 });
 
-it('notebooks of one server are entries of their own, each with its holder; the broker may be killed', { timeout }, async () => {
+it('notebooks of one server are entries of their own, each with its holder; the broker may be killed', {
+  timeout,
+  tags: ['P-301'],
+}, async () => {
   await using home = new SharedHome();
   for (const name of ['left', 'right']) await lab.write(`${name}.ipynb`, [codeCell('one', `"${name}"`)]);
   const env = { ...home.env, JUPYTER_TOKEN: lab.token };

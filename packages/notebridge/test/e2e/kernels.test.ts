@@ -1,3 +1,5 @@
+// @module-tag deep
+
 import {
   chmodSync,
   existsSync,
@@ -80,7 +82,7 @@ async function makeVenv(folder: string): Promise<string> {
 }
 
 describe('notebridge kernels', { timeout }, () => {
-  it('lists what is there in 80 columns, and why the rest is not usable', async () => {
+  it('lists what is there in 80 columns, and why the rest is not usable', { tags: ['P-213'] }, async () => {
     writeProgram(join(home, 'bin', 'python3'), `exec '${python}' "$@"`);
     const broken = join(project, '.venv');
     mkdirSync(join(broken, 'bin'), { recursive: true });
@@ -139,7 +141,9 @@ describe('--kernel', { timeout }, () => {
     });
   });
 
-  it('is found from the agent’s folder by the process that holds the notebook, and the next agent is told of it at the handshake', async () => {
+  it('is found from the agent’s folder by the process that holds the notebook, and the next agent is told of it at the handshake', {
+    tags: ['P-266'],
+  }, async () => {
     await makeVenv(join(project, '.venv'));
     await using home = new SharedHome();
     const args = ['--notebook', join(project, 'a.ipynb'), '--sandbox', 'off'];
@@ -184,7 +188,9 @@ describe('--kernel', { timeout }, () => {
     expect(await run(program, 'import sys; print(sys.platform)')).toBe(process.platform);
   });
 
-  it('of an unknown name is refused with the nearest ones and the list; of one that lacks something, with the command', async () => {
+  it('of an unknown name is refused with the nearest ones and the list; of one that lacks something, with the command', {
+    tags: ['P-213'],
+  }, async () => {
     const unknown = await runProgram(['--standalone', '--notebook', 'local', '--kernel', 'pyodid'], { env });
     expect([unknown.ending, unknown.stderr]).toEqual([
       2,
@@ -199,7 +205,7 @@ describe('--kernel', { timeout }, () => {
     ]);
   });
 
-  it('Pyodide reads the notebook’s folder with --files ro, and without it nothing', async () => {
+  it('Pyodide reads the notebook’s folder with --files ro, and without it nothing', { tags: ['P-261'] }, async () => {
     writeFileSync(join(project, 'data.csv'), 'a,b\n1,2\n');
     const args = ['--standalone', '--notebook', join(project, 'a.ipynb')];
     await using given = new Program({ args: [...args, '--files', 'ro'], env });
@@ -239,7 +245,9 @@ describe('--kernel', { timeout }, () => {
 });
 
 describe('a cloned repository', { timeout }, () => {
-  it('starts none of its programs: not by kernels, doctor, auto, or a window; with the person’s yes it does, and is remembered privately', async () => {
+  it('starts none of its programs: not by kernels, doctor, auto, or a window; with the person’s yes it does, and is remembered privately', {
+    tags: ['P-210', 'P-211'],
+  }, async () => {
     const mark = join(project, 'was-run');
     const own = await makeVenv(join(project, '.venv'));
     // The environment is real, and leaves a mark each time its Python is run.
@@ -286,7 +294,7 @@ describe('a cloned repository', { timeout }, () => {
     expect(await auto()).toBe('pyodide');
   });
 
-  it('is not trusted by a file of trust that others may write to', async () => {
+  it('is not trusted by a file of trust that others may write to', { tags: ['P-211'] }, async () => {
     await makeVenv(join(project, '.venv'));
     mkdirSync(dirname(stateFile()), { recursive: true, mode: 0o700 });
     writeFileSync(stateFile(), JSON.stringify({ folders: [project] }), { mode: 0o600 });
@@ -299,7 +307,9 @@ describe('a cloned repository', { timeout }, () => {
 });
 
 describe('a window', { timeout }, () => {
-  it('switches between Pyodide and an own Python while the notebook is open; what runs ends, and the file names each', async () => {
+  it('switches between Pyodide and an own Python while the notebook is open; what runs ends, and the file names each', {
+    tags: ['P-214'],
+  }, async () => {
     writeProgram(join(home, 'bin', 'python3'), `exec '${python}' "$@"`);
     const file = join(project, 'a.ipynb');
     await using program = await Program.open({ args: ['--notebook', file], env });

@@ -165,7 +165,7 @@ describe('requests', () => {
 });
 
 describe('calls', () => {
-  it('progress that shares a frame burst with the answer comes before it, under the token of the agent', async () => {
+  it('progress that shares a frame burst with the answer comes before it, under the token of the agent', { tags: ['P-057'] }, async () => {
     const lines: string[] = [];
     await using program = await Program.open({ onLine: (line) => lines.push(line) });
     await using page = await RawPage.serve({
@@ -196,7 +196,7 @@ describe('calls', () => {
     expect(sent.every((meta) => (meta as JsonObject).other === 'stays')).toBe(true);
   });
 
-  it('a cancelled call is not answered, and a cancellation of nothing is nothing', async () => {
+  it('a cancelled call is not answered, and a cancellation of nothing is nothing', { tags: ['P-057'] }, async () => {
     await using program = await Program.open();
     await using page = await RawPage.serve(await program.address());
     program.write('{"jsonrpc":"2.0","id":77,"method":"tools/call","params":{"name":"run_code_cell","arguments":{}}}');
@@ -222,7 +222,7 @@ describe('calls', () => {
     expect(program.notifications).toEqual([]);
   });
 
-  it('2,000 answers that nobody asked for are one line of the log', async () => {
+  it('2,000 answers that nobody asked for are one line of the log', { tags: ['P-398'] }, async () => {
     const program = await Program.open();
     for (let id = 1; id <= 2000; id++) program.write(`{"jsonrpc":"2.0","id":${id},"result":{}}`);
     expect(await program.request('ping')).toMatchObject({ result: {} });

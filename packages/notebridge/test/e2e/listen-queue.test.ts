@@ -1,3 +1,5 @@
+// @module-tag P-611
+
 import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';

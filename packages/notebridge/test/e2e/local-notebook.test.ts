@@ -1,13 +1,16 @@
+// @module-tag deep
+// @module-tag P-184
+
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import type { JsonObject } from '@notebridge/kit/json';
-import { chromium } from 'playwright-core';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { drivesBrowser } from '../../../../scripts/drives-browser.mjs';
-import { findChromium } from '../fixtures/colab-page/chromium.js';
+import { drivesBrowser } from '../../../../scripts/tests/drives-browser.mjs';
+import { findChromium } from '../../../../scripts/tests/installed-chromium.mjs';
+import { openChromium } from '../../../../scripts/tests/open-chromium.mjs';
 import { untilBrokerEnded } from '../support/broker.js';
 import { createHome, Program, programFile, runProgram } from '../support/program.js';
 import { windowFileIn, windowUrlIn } from '../support/window-url.js';
@@ -52,7 +55,7 @@ describe('the built-in notebook over stdio', () => {
     expect(jsonOf(await program.callTool('get_cells'))).toMatchObject({ cells: [{ id: newCellId, source: ['one'] }] });
   });
 
-  it('interrupts an endless loop when the agent cancels', async () => {
+  it('interrupts an endless loop when the agent cancels', { tags: ['P-104'] }, async () => {
     await using program = await Program.open({ args: ['--notebook', 'local'] });
     await program.callTool('run_code', { code: '1' });
     // Never answered, since it is cancelled.
@@ -68,7 +71,7 @@ describe('the built-in notebook over stdio', () => {
     expect(jsonOf(await program.callTool('run_code', { code: '2 + 2' }))).toMatchObject({ status: 'ok' });
   });
 
-  it('refuses a file that is no notebook, names the place, and leaves it alone', async () => {
+  it('refuses a file that is no notebook, names the place, and leaves it alone', { tags: ['P-098'] }, async () => {
     writeFileSync(file, '{"nbformat": 3, "worksheets": []}');
     const program = new Program({ args: ['--notebook', file] });
     const [code] = await once(program.child, 'exit');
@@ -105,7 +108,7 @@ describe('notebridge notebook', () => {
     expect(stderr).toMatch(/Standard input ended before an agent said anything, so this has ended too\..* start it in a terminal\.\n/);
   });
 
-  it('--read-only lets agents look, and change or run nothing', async () => {
+  it('--read-only lets agents look, and change or run nothing', { tags: ['P-112'] }, async () => {
     await using program = await Program.open({ args: ['notebook', file, '--headless', '--read-only'] });
     for (const [tool, args] of [
       ['run_code', { code: '1' }],
@@ -151,14 +154,16 @@ describe('notebridge notebook', () => {
     expect(said).toMatch(/http:\/\/localhost:\d+\/#\w+=[\w-]{22,}/);
   });
 
-  it('shows a window in which a person sees the agent at work, and can let it go', { ...drivesBrowser, timeout: 240_000 }, async ({
-    skip,
-  }) => {
+  it('shows a window in which a person sees the agent at work, and can let it go', {
+    ...drivesBrowser,
+    timeout: 240_000,
+    tags: ['P-106'],
+  }, async ({ skip }) => {
     skip(findChromium() === undefined, 'no Chromium on this machine, and NOTEBRIDGE_SKIP_BROWSER is set');
     await using program = await Program.open({ args: ['notebook', file, '--headless'] });
     await program.until(() => windowFileIn(program.stderr) !== undefined);
     const url = windowUrlIn(program.stderr);
-    const browser = await chromium.launch({ executablePath: findChromium() ?? '', args: ['--no-sandbox', '--disable-gpu'] });
+    const browser = await openChromium();
     try {
       const page = await browser.newPage();
       await page.goto(url);

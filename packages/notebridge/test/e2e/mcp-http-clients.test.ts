@@ -1,3 +1,5 @@
+// @module-tag P-056
+
 import { createRequire } from 'node:module';
 import { type ClientOptions, Client as ClientV2, StreamableHTTPClientTransport as TransportV2 } from '@modelcontextprotocol/client';
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';

@@ -1,3 +1,5 @@
+// @module-tag P-060
+
 import type { JsonObject } from '@notebridge/kit/json';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { modernVersion, withEnvelope } from '../support/agents.js';

@@ -1,3 +1,5 @@
+// @module-tag P-359
+
 import type { JsonObject } from '@notebridge/kit/json';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { EventReader, type LegacySession, messagesOf, openMcpHttp } from '../support/mcp-http.js';

@@ -47,7 +47,7 @@ describe('the HTTP door, legacy: sessions', () => {
     for (const messages of steps) expect(messages.map(({ method, id }) => method ?? id)).toEqual(expectedSteps);
   });
 
-  it('does not exist for anybody but its principal', async () => {
+  it('does not exist for anybody but its principal', { tags: ['P-059'] }, async () => {
     const { open } = await openMcpHttp();
     const session = await open();
     const other = { authorization: 'Bearer other' };
@@ -140,7 +140,7 @@ describe('the HTTP door, legacy: answers', () => {
     expect(await reader.next()).toBeUndefined();
   });
 
-  it('keeps numbers to the letter, both ways', async () => {
+  it('keeps numbers to the letter, both ways', { tags: ['P-072'] }, async () => {
     const { open } = await openMcpHttp();
     const body =
       '{"jsonrpc":"2.0","id":1.0,"method":"tools/call","params":{"name":"result","arguments":{"result":{"n":12345678901234567890}}}}';
@@ -148,7 +148,7 @@ describe('the HTTP door, legacy: answers', () => {
     expect(text).toContain('"id":1.0');
   });
 
-  it('answers a batch with a batch, and one of notifications with nothing', async () => {
+  it('answers a batch with a batch, and one of notifications with nothing', { tags: ['P-360'] }, async () => {
     const { open } = await openMcpHttp();
     const session = await open({}, {}, '2025-03-26');
     const response = await session.post([

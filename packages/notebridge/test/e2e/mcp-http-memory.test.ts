@@ -1,3 +1,5 @@
+// @module-tag P-359
+
 import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import type { JsonObject } from '@notebridge/kit/json';

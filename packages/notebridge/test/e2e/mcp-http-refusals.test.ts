@@ -1,3 +1,6 @@
+// @module-tag P-115
+// @module-tag P-185
+
 import type { JsonObject } from '@notebridge/kit/json';
 import { describe, expect, it } from 'vitest';
 import { parseAccept } from '../../src/doors/mcp/http-accept.js';

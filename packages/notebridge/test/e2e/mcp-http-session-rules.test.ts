@@ -1,3 +1,5 @@
+// @module-tag P-360
+
 import { describe, expect, it } from 'vitest';
 import { initialize, openMcpHttp } from '../support/mcp-http.js';
 

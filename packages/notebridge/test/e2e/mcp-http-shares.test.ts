@@ -16,7 +16,7 @@ describe('sessions of one grant that take all places', () => {
     return { ...door, openAs: (name: string) => door.open(as(name)) };
   };
 
-  it.each(['owner', 'another'])('give one back to %s: the one that was not used for longest', async (newcomer) => {
+  it.each(['owner', 'another'])('give one back to %s: the one that was not used for longest', { tags: ['P-204'] }, async (newcomer) => {
     const { openAs, door } = await opened(3);
     const [first, second, third] = [await openAs('greedy'), await openAs('greedy'), await openAs('greedy')];
     await first.request('ping');

@@ -1,3 +1,5 @@
+// @module-tag P-493
+
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ServedHub } from '../support/served-hub.js';
 import { fixtureServer } from '../support/upstreams.js';

@@ -4,7 +4,7 @@ import { askJetStream, joinNats, startNats, waitForNats } from '../support/joine
 import { type Nats, natsProgram, whyNoNats } from '../support/nats.js';
 
 describe.skipIf(natsProgram === undefined)(`the audit of all hubs, at NATS${whyNoNats}`, { timeout: 120_000 }, () => {
-  it('each line once, in the order of its hub, also over a server that was away', async () => {
+  it('each line once, in the order of its hub, also over a server that was away', { tags: ['P-538'] }, async () => {
     const nats = await startNats();
     const a = await joinNats(nats, { audit: { maxDays: 1, maxBytes: 10_000_000 } });
     const lines = Array.from({ length: 3000 }, (_, index) => JSON.stringify({ index, text: 'x'.repeat(200) }));
@@ -19,7 +19,7 @@ describe.skipIf(natsProgram === undefined)(`the audit of all hubs, at NATS${whyN
     expect((await auditLines(nats)).slice(0, -1)).toEqual(lines);
   });
 
-  it('holds what waits within bounds, says what it dropped, and stops at once', async () => {
+  it('holds what waits within bounds, says what it dropped, and stops at once', { tags: ['P-538'] }, async () => {
     const nats = await startNats();
     const said: string[] = [];
     const a = await joinNats(
@@ -35,7 +35,9 @@ describe.skipIf(natsProgram === undefined)(`the audit of all hubs, at NATS${whyN
     expect(said.at(-1)).toContain('"dropped":100}');
   });
 
-  it('takes hubs of any name, and lines of any size: what NATS takes in no message goes without its arguments, or is named', async () => {
+  it('takes hubs of any name, and lines of any size: what NATS takes in no message goes without its arguments, or is named', {
+    tags: ['P-591'],
+  }, async () => {
     const nats = await startNats({ config: { max_payload: 65_536 } });
     const said: string[] = [];
     const a = await joinNats(

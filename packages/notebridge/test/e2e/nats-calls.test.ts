@@ -28,7 +28,7 @@ describe.skipIf(natsProgram === undefined)(`Calls between hubs over NATS${whyNoN
       return owned;
     }, hangsAfterMs);
 
-  it('bring 10 MB to the owner and back', async () => {
+  it('bring 10 MB to the owner and back', { tags: ['P-521'] }, async () => {
     await b.serve('server.echo', async ({ context }) => ({ echoed: context.message.text }));
     const owned = await ownerOf('server.echo');
     const text = 'a€"\\'.repeat(2_000_000);
@@ -49,7 +49,7 @@ describe.skipIf(natsProgram === undefined)(`Calls between hubs over NATS${whyNoN
     expect(numbers).toEqual(wanted);
   });
 
-  it('go on when NATS was away for a moment', async () => {
+  it('go on when NATS was away for a moment', { tags: ['P-525'] }, async () => {
     let finish: (() => void) | undefined;
     const begun = new Promise<void>((resolve) => {
       void b.serve('server.slow', () => {
@@ -72,7 +72,7 @@ describe.skipIf(natsProgram === undefined)(`Calls between hubs over NATS${whyNoN
   it.each([
     ['leaves', (hub: NatsHub) => hub.close()],
     ['is killed', (hub: NatsHub) => hub.cut()],
-  ])('end as "outcome unknown" when their owner %s in the middle, and are not started after that', async (how, go) => {
+  ])('end as "outcome unknown" when their owner %s in the middle, and are not started after that', { tags: ['P-522'] }, async (how, go) => {
     const c = await openNatsHub([nats.url], 'c');
     try {
       const resource = `server.${toKeyPart(how)}`;

@@ -14,7 +14,9 @@ import { natsSettings } from '../support/nats-settings.js';
 import { soonerThanNeverMs } from '../support/sooner-than-never.js';
 
 describe.skipIf(natsProgram === undefined)(`NATS with faults${whyNoNats}`, { timeout: 120_000 }, () => {
-  it('a server that is killed and started again: nothing is said to be done meanwhile, and watches go on', async () => {
+  it('a server that is killed and started again: nothing is said to be done meanwhile, and watches go on', {
+    tags: ['P-535'],
+  }, async () => {
     const nats = await startNats();
     const warnings: string[] = [];
     const logger = toLogger((level, message) => void (level === 'warn' && warnings.push(message)));
@@ -47,7 +49,9 @@ describe.skipIf(natsProgram === undefined)(`NATS with faults${whyNoNats}`, { tim
     expectNoneGoesBack(changes);
   });
 
-  it('a server that comes back without its store: the bucket is made anew, above all revisions, and watches tell what is gone', async () => {
+  it('a server that comes back without its store: the bucket is made anew, above all revisions, and watches tell what is gone', {
+    tags: ['P-536'],
+  }, async () => {
     const nats = await startNats();
     const [a, b] = [await joinNats(nats), await joinNats(nats)];
     const changes: StoreChange[] = [];
@@ -65,7 +69,7 @@ describe.skipIf(natsProgram === undefined)(`NATS with faults${whyNoNats}`, { tim
     expectNoneGoesBack(changes);
   });
 
-  it('a store that is emptied by a person: watches tell it, though no mark says so', async () => {
+  it('a store that is emptied by a person: watches tell it, though no mark says so', { tags: ['P-536'] }, async () => {
     const nats = await startNats();
     const [a, b] = [await joinNats(nats), await joinNats(nats)];
     const changes: StoreChange[] = [];
@@ -79,7 +83,7 @@ describe.skipIf(natsProgram === undefined)(`NATS with faults${whyNoNats}`, { tim
     expectNoneGoesBack(changes);
   });
 
-  it('a server that is paused: each operation ends in time, and all goes on when it wakes', async () => {
+  it('a server that is paused: each operation ends in time, and all goes on when it wakes', { tags: ['P-535'] }, async () => {
     const nats = await startNats();
     const a = await joinNats(nats);
     const changes: StoreChange[] = [];
@@ -95,7 +99,9 @@ describe.skipIf(natsProgram === undefined)(`NATS with faults${whyNoNats}`, { tim
     await waitForNats(() => expect(stateOf(changes)).toMatchObject({ 'k.y': '1' }));
   });
 
-  it('a cluster of three of which each server is killed in turn: no write is lost, none is made twice, watches go on', async () => {
+  it('a cluster of three of which each server is killed in turn: no write is lost, none is made twice, watches go on', {
+    tags: ['P-535'],
+  }, async () => {
     const nats = await startNats({ cluster: 3 });
     const hubs = await Promise.all(nats.urls.map((url) => joinNats(nats, { urls: [url, ...nats.urls] })));
     expect(await hubs[0]?.replicas()).toBe(3);
@@ -122,7 +128,9 @@ describe.skipIf(natsProgram === undefined)(`NATS with faults${whyNoNats}`, { tim
     expectNoneGoesBack(changes);
   });
 
-  it('a cluster of three of which one runs: nothing is decided, each operation says so in time, and it heals', async () => {
+  it('a cluster of three of which one runs: nothing is decided, each operation says so in time, and it heals', {
+    tags: ['P-535'],
+  }, async () => {
     const nats = await startNats({ cluster: 3 });
     const a = await joinNats(nats);
     const revision = await a.store.create('k', '1');
@@ -140,7 +148,9 @@ describe.skipIf(natsProgram === undefined)(`NATS with faults${whyNoNats}`, { tim
     });
   });
 
-  it('a full store: says so, nothing is decided and nothing runs out, and writes are taken again when a person has made room', async () => {
+  it('a full store: says so, nothing is decided and nothing runs out, and writes are taken again when a person has made room', {
+    tags: ['P-537'],
+  }, async () => {
     const nats = await startNats({ jetstream: { max_file_store: 2_000_000 } });
     const a = await joinNats(nats);
     const revision = await a.store.create('there', '1');
@@ -160,7 +170,9 @@ describe.skipIf(natsProgram === undefined)(`NATS with faults${whyNoNats}`, { tim
     await a.store.update('there', '2', revision);
   });
 
-  it('a server that waits for a hub and does not hear it: nobody takes a part for all, also when it ends meanwhile', async () => {
+  it('a server that waits for a hub and does not hear it: nobody takes a part for all, also when it ends meanwhile', {
+    tags: ['P-592'],
+  }, async () => {
     const deaf = { user: 'deaf', password: 'deaf', permissions: { publish: { allow: ['>'], deny: ['$JS.FC.>'] } } };
     const nats = await startNats({ config: { authorization: { users: [{ user: 'hub', password: 'hub' }, deaf] } } });
     const a = await joinNats(nats, { urls: nats.urls.map((url) => url.replace('//', '//hub:hub@')) });
@@ -196,7 +208,7 @@ describe.skipIf(natsProgram === undefined)(`NATS with faults${whyNoNats}`, { tim
     await (await coming).store.create('k', '1');
   });
 
-  it('a server that was away when a hub joined: is tried when the others are lost', async () => {
+  it('a server that was away when a hub joined: is tried when the others are lost', { tags: ['P-594'] }, async () => {
     const [one, two] = await Promise.all([startNats(), startNats()]);
     await one.nodes[0]?.kill();
     const a = await joinNats(two, { urls: [one.url, two.url] });
@@ -206,7 +218,9 @@ describe.skipIf(natsProgram === undefined)(`NATS with faults${whyNoNats}`, { tim
     await soon(() => a.store.create('k', '1'));
   });
 
-  it('ten thousand writes at once: each is made, and a lease is renewed among them as if they were not there', async () => {
+  it('ten thousand writes at once: each is made, and a lease is renewed among them as if they were not there', {
+    tags: ['P-534'],
+  }, async () => {
     const nats = await startNats();
     const a = await joinNats(nats);
     let revision = await a.store.create('hub.a', '0');

@@ -58,7 +58,7 @@ describe.skipIf(natsProgram === undefined)(`who a hub is at NATS${whyNoNats}`, {
     return path;
   };
 
-  it('user and password: in the URL, or in a file', async () => {
+  it('user and password: in the URL, or in a file', { tags: ['P-539'] }, async () => {
     const nats = await startNats({ config: { authorization: { user: 'hub', password: secret } } });
     await expectWorks(await joinAs(nats.urls.map((url) => url.replace('//', `//hub:${secret}@`))));
     await expectWorks(await joinAs(nats.urls, { credentials: file('userpass', `hub:${secret}\n`) }));
@@ -75,19 +75,19 @@ describe.skipIf(natsProgram === undefined)(`who a hub is at NATS${whyNoNats}`, {
     expect(redactor.redact(`a ${secret} b`)).not.toContain(secret);
   });
 
-  it('a server that has no time to look at credentials has not refused them', async () => {
+  it('a server that has no time to look at credentials has not refused them', { tags: ['P-594'] }, async () => {
     const nats = await startNats({ config: { authorization: { user: 'hub', password: secret, timeout: 0.000_001 } } });
     await expectRefused(urlsOf(nats), {}, /Cannot reach NATS at/, 'cluster_unavailable');
   });
 
-  it('a token: in the URL, or in a file', async () => {
+  it('a token: in the URL, or in a file', { tags: ['P-539'] }, async () => {
     const nats = await startNats({ config: { authorization: { token: secret } } });
     await expectWorks(await joinAs(nats.urls.map((url) => url.replace('//', `//${secret}@`))));
     await expectWorks(await joinAs(nats.urls, { credentials: file('token', secret) }));
     await expectRefused(nats.urls, {}, /does not let this hub in/);
   });
 
-  it('the seed of an nkey', async () => {
+  it('the seed of an nkey', { tags: ['P-539'] }, async () => {
     const pair = nkeys.createUser();
     const nats = await startNats({ config: { authorization: { users: [{ nkey: pair.getPublicKey() }] } } });
     await expectWorks(await joinAs(nats.urls, { credentials: file('seed', new TextDecoder().decode(pair.getSeed())) }));
@@ -95,7 +95,7 @@ describe.skipIf(natsProgram === undefined)(`who a hub is at NATS${whyNoNats}`, {
     await expectRefused(nats.urls, { credentials: other }, /does not let this hub in/);
   });
 
-  it('a .creds file of an operator’s account, with JetStream of its own', async () => {
+  it('a .creds file of an operator’s account, with JetStream of its own', { tags: ['P-539', 'P-594'] }, async () => {
     const { config, creds } = createOperator();
     const nats = await startNats({ config });
     const credentials = file('hub.creds', creds);
@@ -112,7 +112,7 @@ describe.skipIf(natsProgram === undefined)(`who a hub is at NATS${whyNoNats}`, {
     await expectRefused(nats.urls, {}, /does not let this hub in/);
   });
 
-  it('TLS: by the authority of a file, with a certificate of the hub’s own', async () => {
+  it('TLS: by the authority of a file, with a certificate of the hub’s own', { tags: ['P-539'] }, async () => {
     const pem = createCertificates(folder);
     const tls = { cert_file: pem.cert, key_file: pem.key, ca_file: pem.ca, verify: true };
     const nats = await startNats({ config: { tls } });
@@ -144,7 +144,7 @@ describe.skipIf(natsProgram === undefined)(`who a hub is at NATS${whyNoNats}`, {
     );
   });
 
-  it('the least rights that a hub needs are enough', async () => {
+  it('the least rights that a hub needs are enough', { tags: ['P-540'] }, async () => {
     const nats = await startNats({ config: withRights(least) });
     await expectWorks(await joinAs(urlsOf(nats), { audit: { maxDays: 1, maxBytes: 1_000_000 } }));
   });
@@ -160,17 +160,17 @@ describe.skipIf(natsProgram === undefined)(`who a hub is at NATS${whyNoNats}`, {
     ['publish', 'notebridge.>', /publish to "notebridge\.notebridge\.probe\./],
     ['subscribe', 'notebridge.>', /subscribe to "notebridge\.notebridge\.probe\.[^"]+"\. Grant its user the right to subscribe/],
     ['subscribe', '_INBOX.>', /subscribe to "_INBOX\./],
-  ] as const)('without the right to %s %s it does not start, and says what to grant', async (right, subject, text) => {
+  ] as const)('without the right to %s %s it does not start, and says what to grant', { tags: ['P-540'] }, async (right, subject, text) => {
     const nats = await startNats({ config: withRights({ ...all, [right]: { allow: ['>'], deny: [subject] } }) });
     await expectRefused(urlsOf(nats), {}, text);
   });
 
-  it('a server without JetStream is named', async () => {
+  it('a server without JetStream is named', { tags: ['P-540'] }, async () => {
     const nats = await startNats({ jetstream: false });
     await expectRefused(nats.urls, {}, /JetStream/, 'cluster_unavailable');
   });
 
-  it('a server that is too old is refused, with both versions', async () => {
+  it('a server that is too old is refused, with both versions', { tags: ['P-540'] }, async () => {
     await using old = await OldServer.start('2.9.25');
     await expectRefused([old.url], {}, /needs nats-server 2\.11 or newer, and this is 2\.9\.25/);
   });

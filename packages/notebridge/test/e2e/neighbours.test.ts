@@ -1,3 +1,5 @@
+// @module-tag P-192
+
 /** SIGUSR1 is how any process of the user opens the debugger of a Node process. Ours stay closed, and alive. */
 import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';

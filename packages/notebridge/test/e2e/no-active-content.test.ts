@@ -1,3 +1,5 @@
+// @module-tag P-358
+
 import type { JsonObject } from '@notebridge/kit/json';
 import { expect, it } from 'vitest';
 import { rawRequest, rawRequestOrHead } from '../support/raw-http.js';

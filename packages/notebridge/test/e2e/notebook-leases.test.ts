@@ -1,8 +1,11 @@
+// @module-tag deep
+
 import type { JsonObject } from '@notebridge/kit/json';
-import { type Browser, chromium } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { drivesBrowser } from '../../../../scripts/drives-browser.mjs';
-import { findChromium } from '../fixtures/colab-page/chromium.js';
+import { drivesBrowser } from '../../../../scripts/tests/drives-browser.mjs';
+import { findChromium } from '../../../../scripts/tests/installed-chromium.mjs';
+import { openChromium } from '../../../../scripts/tests/open-chromium.mjs';
 import { SharedHome, until } from '../support/broker.js';
 import { Program, runProgram } from '../support/program.js';
 import { WindowSocket } from '../support/window-socket.js';
@@ -27,7 +30,10 @@ const leaseThat = async (window: WindowSocket, fits: (lease: LeaseMessage) => bo
   (await window.first('lease', ({ lease }) => fits(lease as unknown as LeaseMessage))).lease as unknown as LeaseMessage;
 
 describe('two agents on one notebook', () => {
-  it('one writes, without a step of its own; the other reads, and is told by whom and since when', { timeout: slow }, async () => {
+  it('one writes, without a step of its own; the other reads, and is told by whom and since when', {
+    timeout: slow,
+    tags: ['P-295'],
+  }, async () => {
     await using home = new SharedHome();
     const args = ['--notebook', home.path('work.ipynb')];
     await using first = await Program.open({ args, env: home.env, name: 'First agent' });
@@ -49,7 +55,7 @@ describe('two agents on one notebook', () => {
     expect(isDone(await write(second, 'of the second'))).toBe(true);
   });
 
-  it('a call that is refused for its arguments or its name holds nothing', { timeout: slow }, async () => {
+  it('a call that is refused for its arguments or its name holds nothing', { timeout: slow, tags: ['P-404'] }, async () => {
     await using home = new SharedHome();
     const args = ['--notebook', home.path('work.ipynb')];
     await using first = await Program.open({ args, env: home.env, name: 'First agent' });
@@ -62,7 +68,7 @@ describe('two agents on one notebook', () => {
     expect(await write(first, 'of the first')).toMatchObject(heldBy('Second agent'));
   });
 
-  it('cannot ask for what processes ask of each other: a window’s address, or an end', { timeout: slow }, async () => {
+  it('cannot ask for what processes ask of each other: a window’s address, or an end', { timeout: slow, tags: ['P-297'] }, async () => {
     await using home = new SharedHome();
     await using agent = await Program.open({ args: ['--notebook', 'local'], env: home.env, name: 'An agent' });
     await write(agent);
@@ -73,7 +79,7 @@ describe('two agents on one notebook', () => {
     expect(home.broker?.pid).toBe(pid);
   });
 
-  it('the person is asked, and gives it to one of two that ask, or says no', { timeout: slow }, async () => {
+  it('the person is asked, and gives it to one of two that ask, or says no', { timeout: slow, tags: ['P-297'] }, async () => {
     await using home = new SharedHome();
     const args = ['--notebook', home.path('work.ipynb')];
     await using first = await Program.open({ args, env: home.env, name: 'First agent' });
@@ -103,7 +109,7 @@ describe('two agents on one notebook', () => {
     expect(JSON.parse(textOf(await waiting))).toMatchObject({ status: 'yours' });
   });
 
-  it('the command release ends a hold, by id or by file', { timeout: slow }, async () => {
+  it('the command release ends a hold, by id or by file', { timeout: slow, tags: ['P-325'] }, async () => {
     await using home = new SharedHome();
     const { env } = home;
     const file = home.path('work.ipynb');
@@ -132,7 +138,10 @@ describe('two agents on one notebook', () => {
     expect(isDone(await write(first))).toBe(true);
   });
 
-  it('a holder that is stopped loses it, finds so when it goes on, and its progress is its own', { timeout: slow }, async () => {
+  it('a holder that is stopped loses it, finds so when it goes on, and its progress is its own', {
+    timeout: slow,
+    tags: ['P-296', 'P-300'],
+  }, async () => {
     await using home = new SharedHome();
     const args = ['--notebook', home.path('work.ipynb')];
     await using first = await Program.open({ args, env: home.env, name: 'First agent' });
@@ -154,7 +163,7 @@ describe('two agents on one notebook', () => {
     expect(await write(first)).toMatchObject(heldBy('Second agent'));
   });
 
-  it('a holder that never comes back loses it after a while, but not while its code runs', { timeout: slow }, async () => {
+  it('a holder that never comes back loses it after a while, but not while its code runs', { timeout: slow, tags: ['P-296'] }, async () => {
     await using home = new SharedHome();
     const env = { ...home.env, NOTEBRIDGE_LEASE_IDLE: '1' };
     const args = ['--notebook', home.path('work.ipynb')];
@@ -169,7 +178,7 @@ describe('two agents on one notebook', () => {
     expect(await write(first)).toMatchObject(heldBy('Second agent'));
   });
 
-  it('of one hub and of stdio are kept apart alike', { timeout: slow }, async () => {
+  it('of one hub and of stdio are kept apart alike', { timeout: slow, tags: ['P-300'] }, async () => {
     await using home = new SharedHome();
     const file = home.path('work.ipynb');
     await using hub = new Program({ args: ['serve', '--notebook', file, '--no-auth', '--port', '0'], env: home.env });
@@ -233,11 +242,13 @@ describe('the window of two agents’ notebook', () => {
   let browser: Browser | undefined;
   beforeAll(async () => {
     const executablePath = findChromium();
-    if (executablePath !== undefined) browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
+    if (executablePath !== undefined) browser = await openChromium();
   });
   afterAll(() => browser?.close());
 
-  it('shows who holds it, asks the person, hands it over and takes it away', { ...drivesBrowser, timeout: slow }, async ({ skip }) => {
+  it('shows who holds it, asks the person, hands it over and takes it away', { ...drivesBrowser, timeout: slow, tags: ['P-299'] }, async ({
+    skip,
+  }) => {
     skip(browser === undefined, noBrowser);
     await using home = new SharedHome();
     const args = ['--notebook', home.path('work.ipynb')];

@@ -1,3 +1,5 @@
+// @module-tag deep
+
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { JsonObject } from '@notebridge/kit/json';
@@ -10,7 +12,7 @@ const slow = 180_000;
 
 // Who is below whom, and which brokers there are, Linux alone tells.
 describe.runIf(process.platform === 'linux')('a notebook outlives its agent', () => {
-  it('goes on when the agent is killed, and the next one has its variables', { timeout: slow }, async () => {
+  it('goes on when the agent is killed, and the next one has its variables', { timeout: slow, tags: ['P-225'] }, async () => {
     await using home = new SharedHome();
     const args = ['--notebook', home.path('work.ipynb')];
     const first = await Program.open({ args, env: home.env });
@@ -24,7 +26,10 @@ describe.runIf(process.platform === 'linux')('a notebook outlives its agent', ()
     expect(cellsOf(await second.callTool('get_cells'))).toHaveLength(2);
   });
 
-  it('runs on when the agent is killed in the middle of a call, and the next one picks the run up', { timeout: slow }, async () => {
+  it('runs on when the agent is killed in the middle of a call, and the next one picks the run up', {
+    timeout: slow,
+    tags: ['P-270'],
+  }, async () => {
     await using home = new SharedHome();
     const args = ['--notebook', home.path('work.ipynb')];
     const first = await Program.open({ args, env: home.env });
@@ -46,7 +51,10 @@ describe.runIf(process.platform === 'linux')('a notebook outlives its agent', ()
     expect(answerOf(await second.callTool('interrupt_run', { run_id: endless.run_id }))).toMatchObject({ status: 'interrupted' });
   });
 
-  it('is opened again, with a new kernel, when its process is killed in the middle of a call', { timeout: slow }, async () => {
+  it('is opened again, with a new kernel, when its process is killed in the middle of a call', {
+    timeout: slow,
+    tags: ['P-227'],
+  }, async () => {
     await using home = new SharedHome();
     await using program = await Program.open({ args: ['--notebook', home.path('work.ipynb')], env: home.env });
     expect(outputOf(await program.callTool('run_code', { code: 'x = 41\nprint("saved")' }))).toBe('saved\n');
@@ -67,7 +75,7 @@ describe.runIf(process.platform === 'linux')('a notebook outlives its agent', ()
     expect(textsOf(await program.callTool('get_cells'))).toHaveLength(1);
   });
 
-  it('has one process for two agents that start at the same moment', { timeout: slow }, async () => {
+  it('has one process for two agents that start at the same moment', { timeout: slow, tags: ['P-226'] }, async () => {
     await using home = new SharedHome();
     const args = ['--notebook', home.path('work.ipynb')];
     const [first, second] = await Promise.all([1, 2].map(() => Program.open({ args, env: home.env })));
@@ -81,7 +89,7 @@ describe.runIf(process.platform === 'linux')('a notebook outlives its agent', ()
     await Promise.all([first.close(), second.close()]);
   });
 
-  it('ends some time after the last agent, and leaves the file saved and free', { timeout: slow }, async () => {
+  it('ends some time after the last agent, and leaves the file saved and free', { timeout: slow, tags: ['P-229'] }, async () => {
     await using home = new SharedHome(1);
     const program = await Program.open({ args: ['--notebook', home.path('work.ipynb')], env: home.env });
     await program.callTool('add_text_cell', { cellIndex: 0, content: 'written at the end' });
@@ -116,7 +124,10 @@ describe.runIf(process.platform === 'linux')('a notebook outlives its agent', ()
     }
   });
 
-  it('of a hub is joined by an agent of stdio, and its window’s address stands in a private file', { timeout: slow }, async () => {
+  it('of a hub is joined by an agent of stdio, and its window’s address stands in a private file', {
+    timeout: slow,
+    tags: ['P-225'],
+  }, async () => {
     await using home = new SharedHome();
     const file = home.path('work.ipynb');
     const hub = new Program({ args: ['serve', '--port', '0', '--notebook', file], env: home.env });
@@ -133,7 +144,7 @@ describe.runIf(process.platform === 'linux')('a notebook outlives its agent', ()
     await hub.close();
   });
 
-  it('is ended by its id, and what it was doing is said', { timeout: slow }, async () => {
+  it('is ended by its id, and what it was doing is said', { timeout: slow, tags: ['P-229'] }, async () => {
     await using home = new SharedHome();
     const open = (name: string) => Program.open({ args: ['--notebook', home.path(name)], env: home.env, name: 'The agent' });
     await using left = await open('left.ipynb');
@@ -159,7 +170,7 @@ describe.runIf(process.platform === 'linux')('a notebook outlives its agent', ()
     expect(await stop('all')).toMatchObject({ ending: 0, stdout: `Ended: nb2 ${home.path('right.ipynb')}\n` });
   });
 
-  it('that would be lost is not ended without --force', { timeout: slow }, async () => {
+  it('that would be lost is not ended without --force', { timeout: slow, tags: ['P-229'] }, async () => {
     await using home = new SharedHome();
     await using agent = await Program.open({ args: ['--notebook', 'local'], env: home.env });
     await agent.callTool('add_text_cell', { cellIndex: 0, content: 'in no file' });
@@ -174,7 +185,7 @@ describe.runIf(process.platform === 'linux')('a notebook outlives its agent', ()
     expect(news).toMatch(/in memory only, so this is a new, empty one/);
   });
 
-  it('is not joined by an agent that insists on less than its code may reach', { timeout: slow }, async () => {
+  it('is not joined by an agent that insists on less than its code may reach', { timeout: slow, tags: ['P-272'] }, async () => {
     await using home = new SharedHome();
     // The home folder itself is given to nobody.
     mkdirSync(home.path('project'));
@@ -188,7 +199,10 @@ describe.runIf(process.platform === 'linux')('a notebook outlives its agent', ()
     expect(cellsOf(await same.callTool('get_cells'))).toEqual([]);
   });
 
-  it('goes on with its kernel when an agent joins that asked for another one, which is told so once', { timeout: slow }, async () => {
+  it('goes on with its kernel when an agent joins that asked for another one, which is told so once', {
+    timeout: slow,
+    tags: ['P-336'],
+  }, async () => {
     await using home = new SharedHome();
     const args = ['--notebook', home.path('work.ipynb')];
     await using first = await Program.open({ args, env: home.env });

@@ -1,3 +1,5 @@
+// @module-tag P-443
+
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { JsonObject } from '@notebridge/kit/json';

@@ -38,7 +38,7 @@ async function sourcesIn(program: Program, notebook?: string): Promise<string[]>
 const text = (content: string, more: JsonObject = {}): JsonObject => ({ cellIndex: 0, content, ...more });
 
 describe.runIf(process.platform === 'linux')('an agent with several notebooks', () => {
-  it('selects for itself alone, and each call reaches the notebook that it names', { timeout: slow }, async () => {
+  it('selects for itself alone, and each call reaches the notebook that it names', { timeout: slow, tags: ['P-273'] }, async () => {
     await using home = new SharedHome();
     await using first = await Program.open({ args: ['--notebook', 'a.ipynb'], env: home.env, cwd: home.folder });
     await using second = await Program.open({ args: ['--notebook', 'b.ipynb'], env: home.env, cwd: home.folder });
@@ -70,7 +70,10 @@ describe.runIf(process.platform === 'linux')('an agent with several notebooks', 
     for (const [wanted, sources] of await Promise.all(calls)) expect(sources).toEqual([wanted]);
   });
 
-  it('is told which there are where a call does not say which is meant, and nothing is called', { timeout: slow }, async () => {
+  it('is told which there are where a call does not say which is meant, and nothing is called', {
+    timeout: slow,
+    tags: ['P-274'],
+  }, async () => {
     await using home = new SharedHome();
     await using agent = await Program.open({ args: ['--notebook', 'a.ipynb'], env: home.env, cwd: home.folder });
     for (const notebook of ['b.ipynb', 'c.ipynb']) await call(agent, 'connect_notebook', { notebook, create: true });
@@ -86,7 +89,10 @@ describe.runIf(process.platform === 'linux')('an agent with several notebooks', 
     expect(await call(agent, 'add_text_cell', text('meant'))).toHaveProperty('newCellId');
   });
 
-  it('asks in one breath for a notebook and for a change of it: the change is not made in the one before', { timeout: slow }, async () => {
+  it('asks in one breath for a notebook and for a change of it: the change is not made in the one before', {
+    timeout: slow,
+    tags: ['P-333'],
+  }, async () => {
     await using home = new SharedHome();
     await using agent = await Program.open({ args: ['--notebook', 'a.ipynb'], env: home.env, cwd: home.folder });
     const names = ['b.ipynb', 'c.ipynb'];
@@ -116,7 +122,7 @@ describe.runIf(process.platform === 'linux')('an agent with several notebooks', 
     expect(await call(agent, 'add_text_cell', text('in c'))).toHaveProperty('newCellId');
   });
 
-  it('opens what is in its folder and on allowed origins, and nothing else', { timeout: slow }, async () => {
+  it('opens what is in its folder and on allowed origins, and nothing else', { timeout: slow, tags: ['P-275'] }, async () => {
     await using home = new SharedHome();
     mkdirSync(home.path('folder'));
     writeFileSync(home.path('outside.ipynb'), JSON.stringify({ cells: [], metadata: {}, nbformat: 4, nbformat_minor: 5 }));
@@ -147,7 +153,10 @@ describe.runIf(process.platform === 'linux')('an agent with several notebooks', 
     expect(notebooks).toHaveLength(1);
   });
 
-  it('has the same id for the same file after its process was killed, and another for a new one', { timeout: slow }, async () => {
+  it('has the same id for the same file after its process was killed, and another for a new one', {
+    timeout: slow,
+    tags: ['P-276'],
+  }, async () => {
     await using home = new SharedHome();
     await using agent = await Program.open({ args: ['--notebook', 'a.ipynb'], env: home.env, cwd: home.folder });
     const { id } = await call(agent, 'connect_notebook', { notebook: 'b.ipynb', create: true });
@@ -166,6 +175,7 @@ describe.runIf(process.platform === 'linux')('an agent with several notebooks', 
 
   it('lists the tools and the argument in less than 12,000 bytes; not with --list dynamic, and not at all with --standalone', {
     timeout: slow,
+    tags: ['P-277'],
   }, async () => {
     await using home = new SharedHome();
     await using agent = await Program.open({ args: ['--notebook', 'a.ipynb'], env: home.env, cwd: home.folder });

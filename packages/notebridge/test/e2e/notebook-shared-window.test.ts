@@ -1,10 +1,14 @@
+// @module-tag deep
+// @module-tag P-225
+
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { JsonObject } from '@notebridge/kit/json';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { drivesBrowser } from '../../../../scripts/drives-browser.mjs';
-import { findChromium } from '../fixtures/colab-page/chromium.js';
+import { drivesBrowser } from '../../../../scripts/tests/drives-browser.mjs';
+import { findChromium } from '../../../../scripts/tests/installed-chromium.mjs';
+import { openChromium } from '../../../../scripts/tests/open-chromium.mjs';
 import { bareEnvironment } from '../support/bare-environment.js';
 import { SharedHome, until } from '../support/broker.js';
 import { Program, programFile, runProgram } from '../support/program.js';
@@ -14,7 +18,7 @@ const slow = { ...drivesBrowser, timeout: 240_000 };
 let browser: Browser | undefined;
 beforeAll(async () => {
   const executablePath = findChromium();
-  if (executablePath !== undefined) browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
+  if (executablePath !== undefined) browser = await openChromium();
 });
 afterAll(() => browser?.close());
 
@@ -90,32 +94,33 @@ describe.runIf(process.platform === 'linux')('one window, whoever came first', (
     expect(home.broker).toBeDefined();
   });
 
-  it(
-    'in memory: a terminal’s notebook is listed, is joined by nobody, and what is in it is lost by force alone',
-    slow,
-    async ({ skip }) => {
-      skip(browser === undefined, noBrowser);
-      await using home = new SharedHome();
-      await using terminal = new Terminal(undefined, home.env);
-      await using page = await openWindow(await terminal.url());
-      await page.locator('.empty-note').waitFor({ timeout: 60_000 });
-      await page.keyboard.press('Enter');
-      await page.locator('.cell').waitFor({ timeout: 60_000 });
-      const listed = async () => JSON.parse((await runProgram(['ps', '--json'], { env: home.env })).stdout) as JsonObject;
-      const own = { kind: 'notebook', notebooks: [{ file: null, windows: 1 }] };
-      expect(await listed()).toMatchObject({ hosts: [own] });
-      await using agent = await Program.open({ args: ['notebook', '--headless'], env: home.env, name: 'Agent' });
-      expect(textsOf(await agent.callTool('get_cells')).join('')).toContain('"cells":[]');
-      await agent.close();
-      const refused = await runProgram(['stop', 'all'], { env: home.env });
-      expect(refused.stderr).toContain('its one cell is in no file');
-      expect(await listed()).toMatchObject({ hosts: [own] });
-      await runProgram(['stop', 'all', '--force'], { env: home.env });
-      expect(await listed()).toEqual({ hosts: [] });
-    },
-  );
+  it('in memory: a terminal’s notebook is listed, is joined by nobody, and what is in it is lost by force alone', {
+    ...slow,
+    tags: ['P-259'],
+  }, async ({ skip }) => {
+    skip(browser === undefined, noBrowser);
+    await using home = new SharedHome();
+    await using terminal = new Terminal(undefined, home.env);
+    await using page = await openWindow(await terminal.url());
+    await page.locator('.empty-note').waitFor({ timeout: 60_000 });
+    await page.keyboard.press('Enter');
+    await page.locator('.cell').waitFor({ timeout: 60_000 });
+    const listed = async () => JSON.parse((await runProgram(['ps', '--json'], { env: home.env })).stdout) as JsonObject;
+    const own = { kind: 'notebook', notebooks: [{ file: null, windows: 1 }] };
+    expect(await listed()).toMatchObject({ hosts: [own] });
+    await using agent = await Program.open({ args: ['notebook', '--headless'], env: home.env, name: 'Agent' });
+    expect(textsOf(await agent.callTool('get_cells')).join('')).toContain('"cells":[]');
+    await agent.close();
+    const refused = await runProgram(['stop', 'all'], { env: home.env });
+    expect(refused.stderr).toContain('its one cell is in no file');
+    expect(await listed()).toMatchObject({ hosts: [own] });
+    await runProgram(['stop', 'all', '--force'], { env: home.env });
+    expect(await listed()).toEqual({ hosts: [] });
+  });
 
-  it('agent first: its end, and a disconnect, leave the window, the kernel and the other agent', slow, async ({ skip }) => {
+  it('agent first: its end, and a disconnect, leave the window, the kernel and the other agent', { ...slow, tags: ['P-226'] }, async ({
+    skip,
+  }) => {
     skip(browser === undefined, noBrowser);
     await using home = new SharedHome();
     const file = home.path('work.ipynb');

@@ -1,11 +1,13 @@
+// @module-tag deep
+
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { JsonObject } from '@notebridge/kit/json';
-import { chromium } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { drivesBrowser } from '../../../../scripts/drives-browser.mjs';
-import { findChromium } from '../fixtures/colab-page/chromium.js';
+import { drivesBrowser } from '../../../../scripts/tests/drives-browser.mjs';
+import { findChromium } from '../../../../scripts/tests/installed-chromium.mjs';
+import { openChromium } from '../../../../scripts/tests/open-chromium.mjs';
 import { Program, runProgram } from '../support/program.js';
 import { returnValues } from '../support/return-values.js';
 import { installedServer } from '../support/served-hub.js';
@@ -106,7 +108,7 @@ describe('code in the built-in notebook', () => {
   }, startMs);
   afterAll(() => notebook[Symbol.asyncDispose]());
 
-  it('has the bindings without any set-up, and calls a real server', { timeout: startMs }, async () => {
+  it('has the bindings without any set-up, and calls a real server', { timeout: startMs, tags: ['P-111'] }, async () => {
     const { text } = await notebook.run(
       'from generated.mcp.filesystem import list_directory',
       `"[FILE] seen.txt" in (await list_directory(path=${JSON.stringify(notebook.folder)}))["content"]`,
@@ -137,7 +139,7 @@ describe('code in the built-in notebook', () => {
     expect(ran).toMatchObject({ error: '', text: `[${returnValues.length}, []]` });
   });
 
-  it('sees an image that a tool gives', async () => {
+  it('sees an image that a tool gives', { tags: ['P-159'] }, async () => {
     const ran = await notebook.run(
       'from generated.mcp.everything import get_tiny_image',
       'blocks = await get_tiny_image()',
@@ -146,7 +148,7 @@ describe('code in the built-in notebook', () => {
     expect(ran).toMatchObject({ error: '', images: 1 });
   });
 
-  it('hears progress, and makes many calls at once', async () => {
+  it('hears progress, and makes many calls at once', { tags: ['P-159'] }, async () => {
     const ran = await notebook.run(
       'import asyncio',
       'from generated.mcp.calls import count, steps',
@@ -203,7 +205,7 @@ describe('code in the built-in notebook', () => {
     expect((await notebook.run('await generated.mcp.changing.only_2()')).text).toBe("'2'");
   });
 
-  it('has a grant of its own, under which each call stands in the audit', async () => {
+  it('has a grant of its own, under which each call stands in the audit', { tags: ['P-111'] }, async () => {
     const [grant, ...others] = await notebook.grants();
     expect(others).toEqual([]);
     expect(grant?.label).toBe('the built-in notebook');
@@ -214,10 +216,14 @@ describe('code in the built-in notebook', () => {
     expect(lines).toContainEqual(expect.objectContaining({ server: 'calls', tool: 'wait', outcome: 'cancelled' }));
   });
 
-  it('shows it in the window, where a person takes it away and gives it back', { ...drivesBrowser, timeout: startMs }, async ({ skip }) => {
+  it('shows it in the window, where a person takes it away and gives it back', {
+    ...drivesBrowser,
+    timeout: startMs,
+    tags: ['P-111'],
+  }, async ({ skip }) => {
     const executablePath = findChromium();
     skip(!executablePath, 'no Chromium on this machine, and NOTEBRIDGE_SKIP_BROWSER is set');
-    const browser = await chromium.launch({ executablePath: executablePath ?? '', args: ['--no-sandbox', '--disable-gpu'] });
+    const browser = await openChromium();
     try {
       const page = await browser.newPage();
       await page.goto(await notebook.windowUrl());

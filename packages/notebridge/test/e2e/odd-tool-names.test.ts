@@ -1,3 +1,5 @@
+// @module-tag P-126
+
 import { describe, expect, it } from 'vitest';
 import { openLegacyAgent, openModernAgent } from '../support/http-agent.js';
 import { ServedHub } from '../support/served-hub.js';

@@ -1,9 +1,13 @@
+// @module-tag deep
+// @module-tag P-320
+
 import { readFileSync } from 'node:fs';
 import type { JsonObject } from '@notebridge/kit/json';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { drivesBrowser } from '../../../../scripts/drives-browser.mjs';
+import { drivesBrowser } from '../../../../scripts/tests/drives-browser.mjs';
+import { findChromium } from '../../../../scripts/tests/installed-chromium.mjs';
 import { codeCell, installTimeoutMs, TestLab } from '../../../notebook/test/lab/support/jupyter.js';
-import { findChromium, launchColabBrowser } from '../fixtures/colab-page/chromium.js';
+import { launchColabBrowser } from '../fixtures/colab-page/chromium.js';
 import { serveColabPage } from '../fixtures/colab-page/serve.js';
 import { isAlive, SharedHome, until } from '../support/broker.js';
 import { addressIn, Program } from '../support/program.js';

@@ -20,7 +20,7 @@ describe('the agents of a hub, for its owner', () => {
   };
   const listed = async (): Promise<JsonObject[]> => (await ask('/agents')).agents as JsonObject[];
 
-  it('are listed with who they are, by which door and era they came, and when they called last', async () => {
+  it('are listed with who they are, by which door and era they came, and when they called last', { tags: ['P-496'] }, async () => {
     const before = Date.now();
     const { token, id } = await hub.grant('--agent', '--label', 'nightly');
     const legacy = await openLegacyAgent(hub, () => token);
@@ -38,7 +38,9 @@ describe('the agents of a hub, for its owner', () => {
     }
   });
 
-  it('that have a session are disconnected: the next request is answered with 404, and "initialize" opens another', async () => {
+  it('that have a session are disconnected: the next request is answered with 404, and "initialize" opens another', {
+    tags: ['P-497'],
+  }, async () => {
     const { token } = await hub.grant('--agent', '--label', 'to go');
     const agent = await openLegacyAgent(hub, () => token);
     expect(await agent('tools/list')).toMatchObject({ status: 200 });
@@ -51,7 +53,7 @@ describe('the agents of a hub, for its owner', () => {
     expect(await ask(`/agents/${id}`, 'DELETE')).toMatchObject({ status: 422, detail: expect.stringContaining('no agent') });
   });
 
-  it('without a session have their grant revoked in its place', async () => {
+  it('without a session have their grant revoked in its place', { tags: ['P-497'] }, async () => {
     const { token, id: grant } = await hub.grant('--agent', '--label', 'stateless');
     const agent = openModernAgent(hub, () => token);
     await agent('tools/list');
@@ -63,7 +65,7 @@ describe('the agents of a hub, for its owner', () => {
     expect((await listed()).find((each) => each.id === id)).toMatchObject({ grant_is_live: false, label: null });
   });
 
-  it('are told of as they come and go', async () => {
+  it('are told of as they come and go', { tags: ['P-496'] }, async () => {
     const response = await hub.request('/api/v1/hub/events', { token: hub.ownerToken });
     const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
     await openLegacyAgent(hub, () => hub.ownerToken);
@@ -84,7 +86,7 @@ describe('the agents of a hub, for its owner', () => {
     }
   });
 
-  it('of stdio end with their program', async () => {
+  it('of stdio end with their program', { tags: ['P-496'] }, async () => {
     const own = new Hub();
     const [input, output] = [new PassThrough(), new PassThrough()];
     const door = serveStdio(own, { input, output });

@@ -37,7 +37,7 @@ describe('the calls of a hub, for its owner', () => {
     }
   };
 
-  it('are listed while they run and after, with who made them and what became of them', async () => {
+  it('are listed while they run and after, with who made them and what became of them', { tags: ['P-469'] }, async () => {
     const { token, id } = await hub.grant('--allow', 'notes:echo', '--label', 'nightly');
     await hub.call('notes', 'echo', { n: 1 }, token);
     await hub.call('notes', 'count', { n: 1 }, token);
@@ -52,7 +52,7 @@ describe('the calls of a hub, for its owner', () => {
     expect(await listed(`?caller=${id}&outcome=failed`)).toEqual([refused]);
   });
 
-  it('show what was sent and answered, without secrets', async () => {
+  it('show what was sent and answered, without secrets', { tags: ['P-469'] }, async () => {
     await hub.call('notes', 'echo', { said: `it is ${secret}`, exact: 1 }, hub.ownerToken);
     const { id } = await until('?tool=echo&caller=owner');
     const response = await hub.request(`/api/v1/hub/calls/${id}`, { token: hub.ownerToken });
@@ -65,7 +65,7 @@ describe('the calls of a hub, for its owner', () => {
     expect(await ask('/calls/9999')).toMatchObject({ status: 422, error_code: 'bad_params' });
   });
 
-  it.each(['legacy', 'modern'] as const)('can be cancelled, and a %s agent over HTTP is answered', async (era) => {
+  it.each(['legacy', 'modern'] as const)('can be cancelled, and a %s agent over HTTP is answered', { tags: ['P-470'] }, async (era) => {
     const { token } = await hub.grant('--agent', '--label', era);
     const send = era === 'legacy' ? await openLegacyAgent(hub, () => token) : openModernAgent(hub, () => token);
     const answered = send('tools/call', { name: 'notes__wait', arguments: { key: era } });
@@ -78,7 +78,7 @@ describe('the calls of a hub, for its owner', () => {
     expect(await ask(`/calls/${running.id}/cancel`, {})).toMatchObject({ status: 422 });
   });
 
-  it('are told of as they happen, in pieces that a page can keep up with', async () => {
+  it('are told of as they happen, in pieces that a page can keep up with', { tags: ['P-471'] }, async () => {
     const response = await hub.request('/api/v1/hub/events', { token: hub.ownerToken });
     expect(response.headers.get('content-type')).toContain('text/event-stream');
     const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
@@ -95,7 +95,7 @@ describe('the calls of a hub, for its owner', () => {
     await reader?.cancel();
   });
 
-  it('are nobody’s but the owner’s to see or end', async () => {
+  it('are nobody’s but the owner’s to see or end', { tags: ['P-472'] }, async () => {
     const { token } = await hub.grant('--allow', '*:*');
     for (const path of ['/calls', '/calls/1', '/events']) {
       expect((await hub.request(`/api/v1/hub${path}`, { token })).status).toBe(403);

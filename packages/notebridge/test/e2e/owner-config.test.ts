@@ -1,8 +1,12 @@
+// @module-tag deep
+// @module-tag P-502
+
 import type { JsonObject } from '@notebridge/kit/json';
-import { type Browser, chromium } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { drivesBrowser } from '../../../../scripts/drives-browser.mjs';
-import { findChromium } from '../fixtures/colab-page/chromium.js';
+import { drivesBrowser } from '../../../../scripts/tests/drives-browser.mjs';
+import { findChromium } from '../../../../scripts/tests/installed-chromium.mjs';
+import { openChromium } from '../../../../scripts/tests/open-chromium.mjs';
 import { ConsoleTab } from '../support/console-page.js';
 import { ServedHub } from '../support/served-hub.js';
 import { fixtureServer } from '../support/upstreams.js';
@@ -52,7 +56,7 @@ describe('the last edit of the config, for the owner of the hub', () => {
   describe.skipIf(executablePath === undefined)(`in the console${executablePath === undefined ? ': no Chromium here' : ''}`, () => {
     let browser: Browser;
     beforeAll(async () => {
-      browser = await chromium.launch({ executablePath: executablePath ?? '', args: ['--no-sandbox', '--disable-gpu'] });
+      browser = await openChromium();
     });
     afterAll(() => browser?.close());
 

@@ -1,3 +1,5 @@
+// @module-tag P-487
+
 import type { JsonObject } from '@notebridge/kit/json';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isAlive, ServedHub } from '../support/served-hub.js';

@@ -1,3 +1,6 @@
+// @module-tag deep
+// @module-tag P-503
+
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { JsonObject } from '@notebridge/kit/json';

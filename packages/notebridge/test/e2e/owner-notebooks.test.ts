@@ -57,7 +57,7 @@ describe('the built-in notebook of a hub, for its owner', () => {
   });
   afterAll(() => hub[Symbol.asyncDispose]());
 
-  it('is shown with its kernel, what that can do to the machine, and who called it last', async () => {
+  it('is shown with its kernel, what that can do to the machine, and who called it last', { tags: ['P-498'] }, async () => {
     expect(await owner.notebook()).toMatchObject({
       ...{ kind: 'built-in', title: 'Notebook in memory', location: null, state: 'not started', windows: 0, page: null, last_call: null },
       kernel: 'pyodide',
@@ -69,7 +69,7 @@ describe('the built-in notebook of a hub, for its owner', () => {
     expect(await owner.notebook()).toMatchObject({ lease: { holder: { name: 'First' } }, last_call: { agent: 'First' } });
   });
 
-  it('is taken away from an agent, given back, and released', async () => {
+  it('is taken away from an agent, given back, and released', { tags: ['P-499'] }, async () => {
     await write(first);
     const { holder } = (await owner.notebook()).lease;
     expect(await owner.act('lease', { agent: holder?.id, may_hold: false })).toMatchObject({
@@ -85,7 +85,7 @@ describe('the built-in notebook of a hub, for its owner', () => {
     expect(await owner.act('lease', { agent: 'nobody', may_hold: false })).toMatchObject({ status: 422 });
   });
 
-  it('opens one window for an address, and its owner answers an agent that asks for it', async () => {
+  it('opens one window for an address, and its owner answers an agent that asks for it', { tags: ['P-499', 'P-500'] }, async () => {
     await write(first);
     const { address } = (await owner.act('address')) as { address: string };
     using _window = await WindowSocket.open(address);
@@ -104,7 +104,7 @@ describe('the built-in notebook of a hub, for its owner', () => {
     expect(hub.stderr).not.toContain(hash.slice('#token='.length));
   });
 
-  it('shows the last change of an agent, and takes it back, but not over a person’s', async () => {
+  it('shows the last change of an agent, and takes it back, but not over a person’s', { tags: ['P-511'] }, async () => {
     await owner.act('release');
     const { newCellId } = JSON.parse(JSON.parse(await write(first)).content[0].text) as { newCellId: string };
     expect(await owner.notebook()).toMatchObject({ last_change: { change: 'insert', cell_id: newCellId, agent: 'First' } });
@@ -114,7 +114,7 @@ describe('the built-in notebook of a hub, for its owner', () => {
     expect(await owner.act('undo')).toMatchObject({ status: 409, detail: expect.stringContaining('no change of an agent') });
   });
 
-  it('stops what runs, and begins with a fresh kernel', { timeout: slow }, async () => {
+  it('stops what runs, and begins with a fresh kernel', { timeout: slow, tags: ['P-500'] }, async () => {
     await owner.act('release');
     const running = call(first, 'run_code', { code: 'x = 1\nimport time\ntime.sleep(600)' });
     await owner.until(({ state }) => state === 'busy');
@@ -124,7 +124,7 @@ describe('the built-in notebook of a hub, for its owner', () => {
     expect(await call(first, 'run_code', { code: 'print("x" in globals())' })).toContain('False');
   });
 
-  it('is nobody else’s to see or work', async () => {
+  it('is nobody else’s to see or work', { tags: ['P-500'] }, async () => {
     const { token } = await hub.grant('--allow', '*:*');
     const { id } = await owner.notebook();
     expect(await owner.ask('/notebooks', undefined, token)).toMatchObject({ status: 403 });
@@ -148,7 +148,7 @@ describe('the page of a hub, for its owner', () => {
   });
   afterAll(() => hub[Symbol.asyncDispose]());
 
-  it('is shown with what keeps it away, is told of when it comes, and is disconnected', async () => {
+  it('is shown with what keeps it away, is told of when it comes, and is disconnected', { tags: ['P-498', 'P-500'] }, async () => {
     const agent = await openLegacyAgent(hub, () => hub.ownerToken);
     expect(await owner.notebook()).toMatchObject({ kind: 'page', title: 'Google Colab', state: 'waiting', kernel: null, isolation: null });
     expect(await owner.act('disconnect')).toMatchObject({ disconnected: false });
@@ -170,7 +170,7 @@ describe('the page of a hub, for its owner', () => {
     await owner.until(({ state }) => state === 'waiting');
   });
 
-  it('has the last change of an agent taken back by its owner', async () => {
+  it('has the last change of an agent taken back by its owner', { tags: ['P-511'] }, async () => {
     const agent = await openLegacyAgent(hub, () => hub.ownerToken, 'Changer');
     const address = addressIn(await agent('tools/call', { name: 'open_colab_browser_connection', arguments: { wait_seconds: 0 } }));
     const page = createNodeColabPage(address);
@@ -191,7 +191,7 @@ describe('the page of a hub, for its owner', () => {
     await owner.until(({ state }) => state === 'waiting');
   });
 
-  it('stands beside what other processes of the user hold', { timeout: slow }, async () => {
+  it('stands beside what other processes of the user hold', { timeout: slow, tags: ['P-498'] }, async () => {
     const file = join(hub.home, 'work.ipynb');
     await using agent = await Program.open({ args: ['--notebook', file], env: hub.env, name: 'Of stdio' });
     await agent.callTool('add_text_cell', { cellIndex: 0, content: 'x' });

@@ -1,3 +1,6 @@
+// @module-tag deep
+// @module-tag P-016
+
 import { execFile, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -88,7 +91,7 @@ it('the packed program plays its demo to the end', async () => {
 });
 
 // The last one: it breaks what is installed.
-it('doctor says that the built-in Python is broken, and how to mend it', async () => {
+it('doctor says that the built-in Python is broken, and how to mend it', { tags: ['P-011'] }, async () => {
   rmSync(join(folder, 'node_modules', 'pyodide'), { recursive: true });
   const env = { ...bareEnvironment(), HOME: folder };
   const args = ['doctor', '--json', '--port', '0'];

@@ -46,7 +46,7 @@ const readCells = (): Promise<Answer> => call('get_cells', { includeOutputs: tru
 const printed = (text: string) => ({ output_type: 'stream', name: 'stdout', text: [text] });
 
 describe('outputs of a Colab page', () => {
-  it('are answered with both ends of a long text, and get_output reads the rest without a gap', async () => {
+  it('are answered with both ends of a long text, and get_output reads the rest without a gap', { tags: ['P-316'] }, async () => {
     await open();
     const cellId = addCell('for i in range(20000): print(i)');
     const { text, value } = await call('run_code_cell', { cellId });
@@ -98,7 +98,7 @@ describe('outputs of a Colab page', () => {
     expect(table).toMatch(/\n4999 \| 9998$/);
   });
 
-  it('that are small pass exactly as the page wrote them', async () => {
+  it('that are small pass exactly as the page wrote them', { tags: ['P-317'] }, async () => {
     await open();
     const cellId = addCell('1 + 1');
     const { text } = await call('run_code_cell', { cellId });
@@ -126,7 +126,7 @@ describe('outputs of a Colab page', () => {
       'a damaged image',
       () => [{ output_type: 'display_data', metadata: {}, data: { 'image/png': 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ' } }],
     ],
-  ])('are within the budget, whatever they are: %s', async (_, make) => {
+  ])('are within the budget, whatever they are: %s', { tags: ['P-316'] }, async (_, make) => {
     await open();
     cellWith(make());
     const { text, value, images } = await readCells();
@@ -138,7 +138,7 @@ describe('outputs of a Colab page', () => {
   it.each([
     ['--outputs whole', ['--outputs', 'whole']],
     ['--list dynamic', ['--list', 'dynamic']],
-  ])('pass as they are with %s', async (_, args) => {
+  ])('pass as they are with %s', { tags: ['P-317'] }, async (_, args) => {
     await open(...args);
     const cellId = addCell('display_png(300, 300)\nfor i in range(5000): print(i)');
     const { text, images } = await call('run_code_cell', { cellId });

@@ -31,9 +31,11 @@ describe('a run of the Colab page', () => {
     await program.close();
   });
 
-  it('outlives its call: output piece by piece, its end, and interrupt_run', { timeout: 60_000 }, () => playRunStory(call));
+  it('outlives its call: output piece by piece, its end, and interrupt_run', { timeout: 60_000, tags: ['P-303', 'P-304'] }, () =>
+    playRunStory(call),
+  );
 
-  it('that waits for its turn has no output of its cell’s run before', async () => {
+  it('that waits for its turn has no output of its cell’s run before', { tags: ['P-303'] }, async () => {
     const [first, second] = [await addCell(call, endless), await addCell(call, 'print("old")')];
     await call('run_code_cell', { cellId: second });
     const running = await call('run_code_cell', { cellId: first, wait_seconds: 0 });
@@ -59,7 +61,9 @@ describe('a run of the Colab page', () => {
     expect(await call('get_run', { run_id: runs[0]?.run_id })).toMatchObject({ status: 'interrupted' });
   });
 
-  it('in the middle of which the page reloads is answered at once, as one whose outcome is unknown; the next call works', async () => {
+  it('in the middle of which the page reloads is answered at once, as one whose outcome is unknown; the next call works', {
+    tags: ['P-305'],
+  }, async () => {
     const cellId = await addCell(call, endless);
     const { run_id } = await call('run_code_cell', { cellId, wait_seconds: 0 });
     await call('get_run', { run_id, wait_for: 'output' });
@@ -77,7 +81,7 @@ describe('a run of the Colab page', () => {
   });
 });
 
-it('a run whose process was killed is known to the next one, with what its cell shows', { timeout: 60_000 }, async () => {
+it('a run whose process was killed is known to the next one, with what its cell shows', { timeout: 60_000, tags: ['P-310'] }, async () => {
   await using home = new SharedHome();
   const first = await Program.open({ env: home.env });
   const page = createNodeColabPage(await first.address());
@@ -101,7 +105,7 @@ it('a run whose process was killed is known to the next one, with what its cell 
 });
 
 describe('what a page offers itself', () => {
-  it('--list dynamic has none of it: the list and the calls are the page’s own', async () => {
+  it('--list dynamic has none of it: the list and the calls are the page’s own', { tags: ['P-306'] }, async () => {
     await using program = await Program.open({ args: ['--list', 'dynamic'] });
     const page = createNodeColabPage(await program.address());
     await program.notification(toolsChanged);
@@ -114,7 +118,7 @@ describe('what a page offers itself', () => {
     page.close();
   });
 
-  it('tools about runs of its own are left alone, and a page that runs nothing gets none', async () => {
+  it('tools about runs of its own are left alone, and a page that runs nothing gets none', { tags: ['P-306'] }, async () => {
     const tool = (name: string): JsonObject => ({ name, inputSchema: { type: 'object' } });
     for (const own of [['run_code_cell', 'get_run'], ['get_cells']]) {
       await using program = await Program.open();
@@ -130,7 +134,7 @@ describe('what a page offers itself', () => {
     }
   });
 
-  it('a page that does not stop when it is asked to says so, with the next step', async () => {
+  it('a page that does not stop when it is asked to says so, with the next step', { tags: ['P-306'] }, async () => {
     await using program = await Program.open();
     const cell = { cell_type: 'code', id: 'a', source: ['x'], outputs: [] };
     const answer = ({ method, params }: JsonObject) => {

@@ -1,3 +1,6 @@
+// @module-tag P-182
+// @module-tag P-183
+
 import { readFileSync } from 'node:fs';
 import type { JsonObject } from '@notebridge/kit/json';
 import { describe, expect, it } from 'vitest';

@@ -26,7 +26,9 @@ describe('the slots of pages', () => {
   });
   afterEach(() => servers[Symbol.asyncDispose]());
 
-  it('let pages come back to the next process, on the same port, with their tools, and the file opens nothing', async () => {
+  it('let pages come back to the next process, on the same port, with their tools, and the file opens nothing', {
+    tags: ['P-286'],
+  }, async () => {
     const first = await servers.open();
     const colab = await first.open({ key: 'c', profile: 'colab' });
     const own = await first.open(ownPage('p'));
@@ -56,7 +58,7 @@ describe('the slots of pages', () => {
     expect(again.slot.token).not.toBe(tokens[0]);
   });
 
-  it('end with a resume token that was used, and with the slot, also for the next process', async () => {
+  it('end with a resume token that was used, and with the slot, also for the next process', { tags: ['P-288'] }, async () => {
     const first = await servers.open();
     const { slot } = await first.open(ownPage('p'));
     const replayed = await visit(first, slot.token);
@@ -70,7 +72,7 @@ describe('the slots of pages', () => {
     expect(await statusBy(second, good)).toBe(403);
   });
 
-  it('refuse a resume token that was replayed after a restart', async () => {
+  it('refuse a resume token that was replayed after a restart', { tags: ['P-288'] }, async () => {
     const first = await servers.open();
     const { slot } = await first.open(ownPage('p'));
     const used = await visit(first, slot.token);
@@ -90,7 +92,7 @@ describe('the slots of pages', () => {
     expect(first.socket.readyState).toBe(1);
   });
 
-  it('keep to a few tokens for a page that comes back 1,000 times, and to one file', async () => {
+  it('keep to a few tokens for a page that comes back 1,000 times, and to one file', { tags: ['P-290'], timeout: 120_000 }, async () => {
     const server = await servers.open();
     let { token } = (await server.open(ownPage('p'))).slot;
     for (let times = 0; times < 1000; times++) token = await visit(server, token);
@@ -98,9 +100,9 @@ describe('the slots of pages', () => {
     const { slots } = JSON.parse(readFileSync(servers.file, 'utf8')) as { slots: { tokens: { passes: unknown[] } }[] };
     expect(slots[0]?.tokens.passes.length).toBeLessThanOrEqual(4);
     expect(await visit(await servers.open(), token)).not.toBe('');
-  }, 120_000);
+  });
 
-  it('are 200 at once, each with its own page, and all of them come back', async () => {
+  it('are 200 at once, each with its own page, and all of them come back', { tags: ['P-290'], timeout: 120_000 }, async () => {
     const first = await servers.open();
     const notebooks = await Promise.all(Array.from({ length: 200 }, (_, index) => first.open(ownPage(`p${index}`))));
     const answer = (index: number) => (request: JsonObject) =>
@@ -123,9 +125,9 @@ describe('the slots of pages', () => {
       expect((tools as JsonObject[]).map(({ name }) => name)).toEqual([`own_${index}`]);
     }
     for (const page of back) await page.close();
-  }, 120_000);
+  });
 
-  it('are void when a stranger has the port, which agents are told', async () => {
+  it('are void when a stranger has the port, which agents are told', { tags: ['P-287'] }, async () => {
     const first = await servers.open();
     const { slot } = await first.open({ key: 'c', profile: 'colab' });
     const { port } = first;
@@ -142,7 +144,7 @@ describe('the slots of pages', () => {
     expect(restored?.nextStep).toContain('Call "open"');
   });
 
-  it('are not kept, and say so, in a file that others could have written, and leave it as it is', async () => {
+  it('are not kept, and say so, in a file that others could have written, and leave it as it is', { tags: ['P-291'] }, async () => {
     const first = await servers.open();
     await first.open(ownPage('p'));
     await first.close();
@@ -173,7 +175,7 @@ describe('the slots of pages', () => {
       'a URL that starts a program',
       '{"format":1,"port":40407,"slots":[{"key":"x","profile":"page","url":"file:///bin/sh","allowOrigins":[],"tokens":{"passes":[],"lasting":[]}}]}',
     ],
-  ])('begin anew where the file lies: %s', async (_what, text) => {
+  ])('begin anew where the file lies: %s', { tags: ['P-291'] }, async (_what, text) => {
     writeFileSync(servers.file, text, { mode: 0o600 });
     const server = await servers.open();
     expect(server.notebooks).toEqual([]);
@@ -181,7 +183,7 @@ describe('the slots of pages', () => {
     expect(await visit(server, slot.token)).not.toBe('');
   });
 
-  it('serve pages where nothing can be written, which keep the token that they have', async () => {
+  it('serve pages where nothing can be written, which keep the token that they have', { tags: ['P-291'] }, async () => {
     const server = await servers.open();
     // As good as a full disk, for any user: what is to be replaced is a folder.
     rmSync(servers.file, { force: true });
@@ -195,7 +197,9 @@ describe('the slots of pages', () => {
     expect(servers.warnings.filter((text) => text.includes('not kept on disk'))).toHaveLength(1);
   });
 
-  it('answer calls in flight at once when the page goes, with the cell to look at, and run nothing twice', async () => {
+  it('answer calls in flight at once when the page goes, with the cell to look at, and run nothing twice', {
+    tags: ['P-292'],
+  }, async () => {
     const server = await servers.open();
     const { slot, provider } = await server.open({ key: 'c', profile: 'colab' });
     await using page = await RawPage.serve({

@@ -13,7 +13,7 @@ const toolsOnly = {
 };
 
 describe('a second page', () => {
-  it('is upgraded, then told 1013; the first goes on', async () => {
+  it('is upgraded, then told 1013; the first goes on', { tags: ['P-042'] }, async () => {
     await using bridge = await Bridge.open();
     await using first = await RawPage.serve({ ...bridge.address, ...toolsOnly });
     const second = await RawPage.connect(bridge.address);
@@ -41,7 +41,7 @@ describe('a second page', () => {
 });
 
 describe('the port', () => {
-  it('is the same on both loopback addresses, and on no other', async () => {
+  it('is the same on both loopback addresses, and on no other', { tags: ['P-114'] }, async () => {
     await using bridge = await Bridge.open();
     const { port, token } = bridge.address;
     for (const [address, host] of [
@@ -97,7 +97,7 @@ describe('the port', () => {
 });
 
 describe('the token', () => {
-  it('has at least 128 bits, differs per start and outlives reloads', async () => {
+  it('has at least 128 bits, differs per start and outlives reloads', { tags: ['P-116'] }, async () => {
     const tokens = new Set<string>();
     for (let start = 0; start < 20; start++) {
       await using bridge = await Bridge.open();
@@ -126,7 +126,7 @@ describe('strangers who hold sockets open', () => {
     expect(bridge.wss.silentConnections).toBe(3);
   });
 
-  it('cannot keep a page out, 300 of them', async () => {
+  it('cannot keep a page out, 300 of them', { tags: ['P-119'] }, async () => {
     await using bridge = await Bridge.open();
     using _silent = await dialMany(bridge.address.port, 300);
     await using _page = await RawPage.serve({ ...bridge.address, ...toolsOnly });

@@ -1,3 +1,6 @@
+// @module-tag P-164
+// @module-tag P-165
+
 import { Client as ClientV2, InMemoryTransport as InMemoryV2 } from '@modelcontextprotocol/client';
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { InMemoryTransport as InMemoryV1 } from '@modelcontextprotocol/sdk/inMemory.js';
@@ -22,7 +25,7 @@ const toolsResult = (...tools: unknown[]): string => JSON.stringify({ tools });
 const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
 
 describe('the list of tools', () => {
-  it("is the profile's before any page, the page's own while it is there, and what it was afterwards", async () => {
+  it("is the profile's before any page, the page's own while it is there, and what it was afterwards", { tags: ['P-038'] }, async () => {
     await using bridge = await Bridge.open({ graceMs: 0 });
     expect(await bridge.agent.toolNames()).toEqual([openTool, ...profileTools]);
     const own = { name: 'own', inputSchema, 'x-unknown': { kept: [1.5] }, annotations: { readOnlyHint: true, 'x-hint': 'y' } };
@@ -70,7 +73,7 @@ describe('the list of tools', () => {
     },
   );
 
-  it('is only the open tool without a page when it is dynamic', async () => {
+  it('is only the open tool without a page when it is dynamic', { tags: ['P-038'] }, async () => {
     await using bridge = await Bridge.open({ list: 'dynamic' });
     expect(await bridge.agent.toolNames()).toEqual([openTool]);
     await using page = await RawPage.serve({ ...bridge.address, answer: listing(toolsResult({ name: 'own', inputSchema })) });
@@ -206,7 +209,7 @@ describe('the list of tools', () => {
 });
 
 describe('calls', () => {
-  it('of our tool never reach a page that claims its name', async () => {
+  it('of our tool never reach a page that claims its name', { tags: ['P-043'] }, async () => {
     await using bridge = await Bridge.open();
     await using page = await RawPage.serve({ ...bridge.address, answer: listing(toolsResult({ name: openTool, inputSchema })) });
     expect(await bridge.agent.callTool(openTool)).toEqual({
@@ -216,7 +219,7 @@ describe('calls', () => {
     expect(page.messages.filter(({ method }) => method === 'tools/call')).toEqual([]);
   });
 
-  it('pass to the page unchanged, unknown keys and all', async () => {
+  it('pass to the page unchanged, unknown keys and all', { tags: ['P-045'] }, async () => {
     await using bridge = await Bridge.open();
     await using page = await RawPage.serve({ ...bridge.address, answer: listing(toolsResult({ name: 'get_cells', inputSchema })) });
     const params = { name: 'get_cells', arguments: { cellIndexStart: 0, x: { y: [null, 1.5, ''] } }, 'x-top': true, _meta: { 'x/y': 1 } };

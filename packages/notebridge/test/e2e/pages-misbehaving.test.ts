@@ -15,7 +15,7 @@ const echo = ({ method, params }: JsonObject): PageAnswer =>
 const gone = { isError: true, _meta: { 'notebridge/error_code': 'page_gone' } };
 
 describe('frames that are no messages', () => {
-  it('are skipped; the connection and its calls live', async () => {
+  it('are skipped; the connection and its calls live', { tags: ['P-044'] }, async () => {
     await using bridge = await Bridge.open();
     await using page = await RawPage.serve({ ...bridge.address, answer: echo });
     for (const frame of [
@@ -78,7 +78,7 @@ describe('frames that are no messages', () => {
 });
 
 describe('large frames', () => {
-  it('pass as answers, 50 MB of them', async () => {
+  it('pass as answers, 50 MB of them', { tags: ['P-140'] }, async () => {
     await using program = await Program.open();
     const large = 'x'.repeat(50_000_000);
     const answer = ({ method }: JsonObject): PageAnswer =>
@@ -88,7 +88,9 @@ describe('large frames', () => {
     expect(result.content[0].text.length).toBe(large.length);
   });
 
-  it('above the limit close with 1009 and fail the calls in flight at once, though the page does not hang up', async () => {
+  it('above the limit close with 1009 and fail the calls in flight at once, though the page does not hang up', {
+    tags: ['P-139'],
+  }, async () => {
     await using bridge = await Bridge.open({ maxMessageBytes: 10_000 });
     await using page = await RawPage.serve(bridge.address);
     const calls = [bridge.agent.callTool('run_code_cell'), bridge.agent.callTool('get_cells')];
@@ -161,7 +163,7 @@ describe('initialize', () => {
 });
 
 describe('answers', () => {
-  it('of a page that dies never come: its calls fail at once, and are not repeated', async () => {
+  it('of a page that dies never come: its calls fail at once, and are not repeated', { tags: ['P-040'] }, async () => {
     await using bridge = await Bridge.open();
     const dying = await RawPage.serve(bridge.address);
     const calls = [bridge.agent.callTool('run_code_cell', { cellId: 'a' }), bridge.agent.callTool('delete_cell', { cellId: 'b' })];
@@ -207,7 +209,7 @@ describe('answers', () => {
 });
 
 describe('requests of a page', () => {
-  it('are refused, whatever they ask for, but for ping', async () => {
+  it('are refused, whatever they ask for, but for ping', { tags: ['P-043'] }, async () => {
     await using bridge = await Bridge.open();
     await using page = await RawPage.serve({ ...bridge.address, answer: echo });
     const methods = [
@@ -260,7 +262,7 @@ describe('floods', () => {
 });
 
 describe('the heartbeat', () => {
-  it('cuts a page that does not answer pings, and calls fail at once', async () => {
+  it('cuts a page that does not answer pings, and calls fail at once', { tags: ['P-143'] }, async () => {
     await using bridge = await Bridge.open({ pingMs: 300 });
     await using page = await RawPage.serve(bridge.address);
     const call = bridge.agent.callTool('run_code_cell');
@@ -296,7 +298,7 @@ describe('the heartbeat', () => {
 });
 
 describe('a page that does not read', () => {
-  it('fails calls that no longer fit, without a crash, and is found out by its missing pong', async () => {
+  it('fails calls that no longer fit, without a crash, and is found out by its missing pong', { tags: ['P-142'] }, async () => {
     await using bridge = await Bridge.open({ maxMessageBytes: 500_000, pingMs: 500, graceMs: 0 });
     await using page = await RawPage.serve(bridge.address);
     await bridge.agent.toolNames();

@@ -1,3 +1,5 @@
+// @module-tag P-346
+
 import type { JsonObject } from '@notebridge/kit/json';
 import { describe, expect, it } from 'vitest';
 import { everyAskable } from '../../src/core/questions.js';

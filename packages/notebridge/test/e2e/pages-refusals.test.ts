@@ -1,3 +1,5 @@
+// @module-tag P-185
+
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Bridge } from '../support/bridge.js';
 import { Program } from '../support/program.js';
@@ -134,7 +136,7 @@ const targets = {
 // Names only: the values are known when the server runs.
 const dummy = { port: 1, token: 'token' };
 
-describe.each(Object.entries(targets))('the port for pages of the %s', (_name, open) => {
+describe.each(Object.entries(targets))('the port for pages of the %s', { tags: ['P-036', 'P-115'] }, (_name, open) => {
   let server: { port: number; token: string; close: () => Promise<unknown> };
   let statuses: Record<string, number> = {};
 
@@ -165,7 +167,7 @@ describe.each(Object.entries(targets))('the port for pages of the %s', (_name, o
 });
 
 describe('what the person allows', () => {
-  it('lets in hosts and origins to the letter, but never null', async () => {
+  it('lets in hosts and origins to the letter, but never null', { tags: ['P-037'] }, async () => {
     await using bridge = await Bridge.open({ allowHosts: ['Box.Example', 'tunnel:9000'], allowOrigins: ['https://mine.example', 'null'] });
     const { address } = bridge;
     const tryHost = (Host: string): Promise<number> => statusOf({ ...address, headers: { Host } });

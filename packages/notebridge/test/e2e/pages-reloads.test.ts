@@ -17,7 +17,7 @@ const answered = (page: string, args: JsonObject = {}): JsonObject => ({ content
 const notConnected = { isError: true, _meta: { 'notebridge/error_code': 'not_connected' } };
 
 describe('a call without a page', () => {
-  it('fails at once with the next step when none was ever there', async () => {
+  it('fails at once with the next step when none was ever there', { tags: ['P-041'] }, async () => {
     await using bridge = await Bridge.open();
     const start = performance.now();
     const result = await bridge.agent.callTool('get_cells');
@@ -26,7 +26,7 @@ describe('a call without a page', () => {
     expect(performance.now() - start).toBeLessThan(soonerThanNeverMs);
   });
 
-  it('waits in the grace window and is answered by the page that returns', async () => {
+  it('waits in the grace window and is answered by the page that returns', { tags: ['P-039'] }, async () => {
     await using bridge = await Bridge.open();
     await (await RawPage.serve({ ...bridge.address, answer: named('first') })).close();
     const calls = [1, 2, 3].map((n) => bridge.agent.callTool('get_cells', { n }));
@@ -158,7 +158,7 @@ describe('reloads', () => {
     old.socket.terminate();
   });
 
-  it('give each connection a handshake of its own, and announce each change once', async () => {
+  it('give each connection a handshake of its own, and announce each change once', { tags: ['P-039'] }, async () => {
     await using bridge = await Bridge.open();
     const count = (): number => bridge.agent.named('notifications/tools/list_changed').length;
     for (let load = 0; load < 3; load++) {

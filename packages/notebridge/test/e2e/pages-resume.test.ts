@@ -64,7 +64,7 @@ async function visit(program: Program, options: RawPageOptions): Promise<string>
 }
 
 describe('the resume token, by the program', () => {
-  it('takes the place of the token by which a page came, and the next page that is opened gets another', async () => {
+  it('takes the place of the token by which a page came, and the next page that is opened gets another', { tags: ['P-117'] }, async () => {
     await using program = await openProgram();
     const { port, token } = await program.address();
     const statusBy = (tried: string): Promise<number> => statusOf({ port, token: tried, headers: { Origin: origin } });
@@ -90,7 +90,7 @@ describe('the resume token, by the program', () => {
     expect(await program.address()).toMatchObject({ port, token });
   });
 
-  it('is not offered to Colab, whose page keeps its token for as long as it likes', async () => {
+  it('is not offered to Colab, whose page keeps its token for as long as it likes', { tags: ['P-117'] }, async () => {
     await using program = await openProgram();
     const { port, token } = await program.address();
     await using page = await RawPage.serve({ port, token, answer: keeps });
@@ -152,7 +152,7 @@ describe('the resume token, by the program', () => {
     await visit(program, { port, token: right, origin, answer: keeps });
   });
 
-  it('stands in no log, nor does any other token', async () => {
+  it('stands in no log, nor does any other token', { tags: ['P-116'] }, async () => {
     const logDir = mkdtempSync(join(tmpdir(), 'notebridge-logs-'));
     const program = await openProgram('--log-dir', logDir, '--log-level', 'debug');
     try {

@@ -25,7 +25,7 @@ function peakMemoryMb(pid: number | undefined): number {
 }
 
 describe.concurrent('in time', () => {
-  it('a flood of 200,000 notifications costs no memory, and calls go on', async () => {
+  it('a flood of 200,000 notifications costs no memory, and calls go on', { tags: ['P-142'] }, async () => {
     await using program = await Program.open();
     await using page = await RawPage.serve({ ...(await program.address()), answer });
     const line = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/message', params: { level: 'debug', data: 'x'.repeat(200) } });
@@ -37,7 +37,7 @@ describe.concurrent('in time', () => {
     expect(program.stderr.split('\n').length).toBeLessThan(20);
   });
 
-  it('a stranger who dribbles headers is cut, and one who waits in silence for a person is not', async () => {
+  it('a stranger who dribbles headers is cut, and one who waits in silence for a person is not', { tags: ['P-119'] }, async () => {
     await using bridge = await Bridge.open();
     const { port, token } = bridge.address;
     using silent = await dialMany(port, 1);
@@ -63,7 +63,7 @@ describe.concurrent('in time', () => {
     expect(ms).toBeLessThan(soonerThanNeverMs);
   });
 
-  it('wrong tokens are refused ever more slowly, while the right one never waits', async () => {
+  it('wrong tokens are refused ever more slowly, while the right one never waits', { tags: ['P-118'] }, async () => {
     await using bridge = await Bridge.open();
     const { port, token } = bridge.address;
     const guess = (): Promise<[number, number]> => timed(statusOf({ port, token: 'wrong' }));
@@ -105,7 +105,7 @@ describe.concurrent('in time', () => {
     expect(bridge.warnings.filter(({ message }) => message.includes('refused')).length).toBeLessThan(15);
   });
 
-  it('a half-dead page gives way to the next within 2 s', async () => {
+  it('a half-dead page gives way to the next within 2 s', { tags: ['P-042'] }, async () => {
     await using bridge = await Bridge.open({ graceMs: 0 });
     const dead = await shakeHands(bridge.address);
     const ended = once(dead.socket, 'close');

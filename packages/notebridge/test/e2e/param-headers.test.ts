@@ -1,3 +1,5 @@
+// @module-tag P-351
+
 import type { McpServer } from '@modelcontextprotocol/server';
 import type { JsonObject } from '@notebridge/kit/json';
 import { silentLogger } from '@notebridge/kit/logger';

@@ -1,3 +1,5 @@
+// @module-tag P-354
+
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { JsonObject } from '@notebridge/kit/json';
@@ -180,7 +182,7 @@ it.each([
   ['undo, which a page has once something was changed', [], 'undo_last_change'],
   ['undo, where the page is held by this process', ['--standalone'], 'undo_last_change'],
   ['the tools of a page that are listed when it comes', ['--list', 'dynamic'], 'run_code_cell'],
-])('leaves the notebook what that may have later: %s', async (_, args, name) => {
+])('leaves the notebook what that may have later: %s', { tags: ['P-354'] }, async (_, args, name) => {
   const file = temporaryPath('plain.json');
   writeFileSync(file, JSON.stringify({ mcpServers: { docs: named([name, 'search'], { names: 'plain' }) } }));
   await using program = await Program.open({ args: ['stdio', '--config', file, ...args] });

@@ -1,3 +1,6 @@
+// @module-tag P-174
+// @module-tag P-175
+
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -157,7 +160,7 @@ describe('every method, from everybody', () => {
     }
   });
 
-  it('leaves a line for each notification that was refused', async () => {
+  it('leaves a line for each notification that was refused', { tags: ['P-135'] }, async () => {
     const path = join(hub.stateDir, 'audit.jsonl');
     const lines = (): JsonObject[] =>
       readFileSync(path, 'utf8')
@@ -182,7 +185,7 @@ describe('every method, from everybody', () => {
     }
   });
 
-  it('through the tool proxy and the owner’s door: each route', { timeout: startMs }, async () => {
+  it('through the tool proxy and the owner’s door: each route', { timeout: startMs, tags: ['P-125'] }, async () => {
     const call = (path: string): [string, JsonObject] => [`/api/v1/mcp/proxy/${path}`, { arguments: { at: path } }];
     /** Who is answered; everybody else is refused. */
     const routes: [string, JsonObject | undefined, string[]][] = [

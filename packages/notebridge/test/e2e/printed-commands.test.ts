@@ -1,3 +1,5 @@
+// @module-tag P-237
+
 import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

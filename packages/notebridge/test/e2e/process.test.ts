@@ -20,7 +20,7 @@ const initialize = {
 const farewells = [1000, 1001];
 
 describe('standard input', () => {
-  it('that ends lets every answer out, and ends the program with 0', async () => {
+  it('that ends lets every answer out, and ends the program with 0', { tags: ['P-002'] }, async () => {
     const requests = [initialize, { jsonrpc: '2.0', method: 'notifications/initialized' }, ...pings(2, 500), open(501)];
     const input = requests.map((message) => `${JSON.stringify(message)}\n`).join('');
     const { ending, stdout, stderr } = await runProgram([], { input });
@@ -47,7 +47,7 @@ describe('standard input', () => {
 });
 
 describe('standard output', () => {
-  it('carries protocol only, whatever comes in; what cannot be used is answered by name', async () => {
+  it('carries protocol only, whatever comes in; what cannot be used is answered by name', { tags: ['P-001', 'P-058'] }, async () => {
     const garbage: [string, unknown, number | string | null][] = [
       ['{', -32700, null],
       ['GET / HTTP/1.1', -32700, null],
@@ -118,16 +118,20 @@ describe('standard output', () => {
 });
 
 describe('signals', () => {
-  it.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)('%s ends the program with 0, its calls, its page and its port', async (signal) => {
-    const { program, page, port } = await openWithCallInFlight();
-    program.child.kill(signal);
-    expect(await program.ended).toBe(0);
-    expect((await page.message('notifications/cancelled')).params).toMatchObject({ reason: expect.any(String) });
-    expect(farewells).toContain(await page.closed);
-    await expectFree(port);
-    expect(program.noise).toEqual([]);
-    expect(program.stderr).not.toMatch(/\n\s+at /);
-  });
+  it.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
+    '%s ends the program with 0, its calls, its page and its port',
+    { tags: ['P-003'] },
+    async (signal) => {
+      const { program, page, port } = await openWithCallInFlight();
+      program.child.kill(signal);
+      expect(await program.ended).toBe(0);
+      expect((await page.message('notifications/cancelled')).params).toMatchObject({ reason: expect.any(String) });
+      expect(farewells).toContain(await page.closed);
+      await expectFree(port);
+      expect(program.noise).toEqual([]);
+      expect(program.stderr).not.toMatch(/\n\s+at /);
+    },
+  );
 
   it('SIGTERM ends it also when the agent reads none of its answers', async () => {
     const { home, env } = createHome();
@@ -153,18 +157,22 @@ describe('signals', () => {
     await expectFree(port);
   });
 
-  it.runIf(process.platform === 'linux')('SIGKILL leaves no port, no connection and no process behind, at once', async () => {
-    const mark = randomUUID();
-    const { program, page, port } = await openWithCallInFlight({ NOTEBRIDGE_TEST_MARK: mark });
-    expect(processesMarked(mark)).toEqual([String(program.child.pid)]);
-    const killedAt = Date.now();
-    program.child.kill('SIGKILL');
-    expect(await program.ended).toBe('SIGKILL');
-    expect(await page.closed).toBe(1006);
-    await expectFree(port);
-    expect(processesMarked(mark)).toEqual([]);
-    expect(Date.now() - killedAt).toBeLessThan(soonerThanNeverMs);
-  });
+  it.runIf(process.platform === 'linux')(
+    'SIGKILL leaves no port, no connection and no process behind, at once',
+    { tags: ['P-004'] },
+    async () => {
+      const mark = randomUUID();
+      const { program, page, port } = await openWithCallInFlight({ NOTEBRIDGE_TEST_MARK: mark });
+      expect(processesMarked(mark)).toEqual([String(program.child.pid)]);
+      const killedAt = Date.now();
+      program.child.kill('SIGKILL');
+      expect(await program.ended).toBe('SIGKILL');
+      expect(await page.closed).toBe(1006);
+      await expectFree(port);
+      expect(processesMarked(mark)).toEqual([]);
+      expect(Date.now() - killedAt).toBeLessThan(soonerThanNeverMs);
+    },
+  );
 });
 
 function pings(from: number, to: number): { id: number }[] {

@@ -1,3 +1,5 @@
+// @module-tag deep
+
 import { fileURLToPath } from 'node:url';
 import type { JsonObject } from '@notebridge/kit/json';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -26,29 +28,33 @@ describe.each(clients)('$name for Python', ({ packages, environment, file }) => 
   afterAll(() => hub[Symbol.asyncDispose]());
 
   // Each has a process and a server of its own, and waits for an operation of seconds.
-  it.concurrent.each(['HTTP', 'stdio'])('lists, calls, hears progress, cancels and is asked, over %s', { timeout }, async (door) => {
-    const target =
-      door === 'HTTP'
-        ? { url: `${hub.url}/mcp`, token: hub.ownerToken }
-        : {
-            command: 'env',
-            args: ['-i', ...variables(hub.env), process.execPath, programFile, '--standalone', '--config', hub.configFile],
-          };
-    const printed = await runPython(python, [
-      fileURLToPath(new URL(`../fixtures/clients/${file}.py`, import.meta.url)),
-      JSON.stringify(target),
-    ]);
-    const report = JSON.parse(printed) as JsonObject;
-    expect(report).toMatchObject({
-      tools: expect.arrayContaining(['everything__echo', 'everything__trigger-elicitation-request']),
-      echo: 'Echo: héllo',
-      long: expect.stringContaining('completed'),
-      progress: [1, 2, 3, 4],
-      cancelled: true,
-      form: expect.stringMatching(/Name: Ann\n.*\n.*ann@example\.org\n.*7/),
-      asked: ['[everything] Please provide inputs for the following fields:'],
-    });
-  });
+  it.concurrent.each(['HTTP', 'stdio'])(
+    'lists, calls, hears progress, cancels and is asked, over %s',
+    { timeout, tags: ['P-357'] },
+    async (door) => {
+      const target =
+        door === 'HTTP'
+          ? { url: `${hub.url}/mcp`, token: hub.ownerToken }
+          : {
+              command: 'env',
+              args: ['-i', ...variables(hub.env), process.execPath, programFile, '--standalone', '--config', hub.configFile],
+            };
+      const printed = await runPython(python, [
+        fileURLToPath(new URL(`../fixtures/clients/${file}.py`, import.meta.url)),
+        JSON.stringify(target),
+      ]);
+      const report = JSON.parse(printed) as JsonObject;
+      expect(report).toMatchObject({
+        tools: expect.arrayContaining(['everything__echo', 'everything__trigger-elicitation-request']),
+        echo: 'Echo: héllo',
+        long: expect.stringContaining('completed'),
+        progress: [1, 2, 3, 4],
+        cancelled: true,
+        form: expect.stringMatching(/Name: Ann\n.*\n.*ann@example\.org\n.*7/),
+        asked: ['[everything] Please provide inputs for the following fields:'],
+      });
+    },
+  );
 });
 
 function variables(env: Record<string, string>): string[] {

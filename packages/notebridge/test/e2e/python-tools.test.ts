@@ -1,3 +1,5 @@
+// @module-tag deep
+
 import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -22,7 +24,7 @@ it('a server from PyPI, in a virtual environment, is started and called', { time
   expect((await hub.run('call', 'time', 'convert_time', JSON.stringify(asked))).stdout).toContain('21:00');
 });
 
-it('schemathesis finds no answer that the OpenAPI document does not promise', { timeout: installMs }, async () => {
+it('schemathesis finds no answer that the OpenAPI document does not promise', { timeout: installMs, tags: ['P-078'] }, async () => {
   const python = await pythonWith(['mcp-server-time==2026.10.19', 'schemathesis==4.32.5'], environment);
   await using hub = await ServedHub.start({ servers: { everything: installedServer('everything') } });
   // Only what answers at once: the tool to be found by chance may be one that takes minutes.

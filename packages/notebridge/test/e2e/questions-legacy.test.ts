@@ -45,7 +45,7 @@ function modernCall(
 const refused = { code: 'bad_params', message: expect.stringContaining('"requestState"') };
 
 describe('a call of a modern agent to a server of the legacy era', () => {
-  it('is answered with what the server asks, and taken up by the next, once', async () => {
+  it('is answered with what the server asks, and taken up by the next, once', { tags: ['P-342'] }, async () => {
     const { call } = openAsking();
     const args = { asks: [form, roots], last: sample };
     const first = (await call('ask', {}, modernCall(args))) as JsonObject & { inputRequests: JsonObject };
@@ -69,7 +69,7 @@ describe('a call of a modern agent to a server of the legacy era', () => {
     expect(result).toMatchObject({ structuredContent: { answers: [form, roots, sample].map(({ method }) => ({ from: method })) } });
   });
 
-  it('is refused for a state that was changed, or is of another caller, session or call', async () => {
+  it('is refused for a state that was changed, or is of another caller, session or call', { tags: ['P-342'] }, async () => {
     const { call } = openAsking();
     const args = { asks: [form] };
     const { requestState } = await call('ask', {}, modernCall(args));
@@ -98,7 +98,7 @@ describe('a call of a modern agent to a server of the legacy era', () => {
     expect(await again({})).toMatchObject({ structuredContent: { answers: [{ action: 'accept' }] } });
   });
 
-  it('cancels what was not answered, and is given up when nobody answers', async () => {
+  it('cancels what was not answered, and is given up when nobody answers', { tags: ['P-342'] }, async () => {
     const patient = openAsking();
     const { requestState } = await patient.call('ask', {}, modernCall({ asks: [form] }));
     expect(await patient.call('ask', {}, modernCall({ asks: [form] }, { requestState }))).toMatchObject({
@@ -125,7 +125,7 @@ describe('a call of a modern agent to a server of the legacy era', () => {
 });
 
 describe('a server of the legacy era', () => {
-  it('on stdio is promised nothing unless its entry says so, and is refused then', async () => {
+  it('on stdio is promised nothing unless its entry says so, and is refused then', { tags: ['P-343'] }, async () => {
     const { call } = openAsking({ questions: 'auto' });
     const caller = legacyCaller(() => expect.fail('It was asked.'));
     expect(await call('look', {}, createCall('look', {}, caller))).toMatchObject({ structuredContent: { capabilities: {} } });
@@ -134,7 +134,7 @@ describe('a server of the legacy era', () => {
     });
   });
 
-  it('that is shared asks the caller of the one call that runs; others wait for their turn', async () => {
+  it('that is shared asks the caller of the one call that runs; others wait for their turn', { tags: ['P-343'] }, async () => {
     const { call } = openAsking();
     const { told, tell } = createSignal<JsonObject>();
     const isAsked = createSignal<undefined>();
@@ -153,7 +153,9 @@ describe('a server of the legacy era', () => {
     expect(first.asked).toEqual([{ ...form, params: { ...form.params, message: '[it] Name?' } }]);
   });
 
-  it('waits for an answer longer than for a server that works: of that nothing counts for the time-out of the call', async () => {
+  it('waits for an answer longer than for a server that works: of that nothing counts for the time-out of the call', {
+    tags: ['P-341'],
+  }, async () => {
     // Long enough for a busy machine to pass on a question and its answer.
     const { call, upstreams } = openAsking({ timeoutMs: 2000 });
     await upstreams.start();
@@ -164,7 +166,7 @@ describe('a server of the legacy era', () => {
     await expect(call('ask', {}, createCall('ask', { forever: true }, asked))).rejects.toMatchObject({ code: 'timeout' });
   });
 
-  it('that asks on after its call was cancelled asks nobody', async () => {
+  it('that asks on after its call was cancelled asks nobody', { tags: ['P-343'] }, async () => {
     const { call } = openAsking({}, { args: ['rude'] });
     const isAsked = createSignal<undefined>();
     const ended = createSignal<string>();
@@ -198,7 +200,7 @@ describe('a server of the legacy era', () => {
     expect(structuredContent).toMatchObject({ heard: expect.arrayContaining([JSON.stringify({ action: 'cancel' })]) });
   });
 
-  it('that does not answer a cancelled call is started anew before the next', async () => {
+  it('that does not answer a cancelled call is started anew before the next', { tags: ['P-343'] }, async () => {
     const { call, log } = openAsking();
     const pid = async () => ((await call('look')).structuredContent as JsonObject).pid;
     const before = await pid();
@@ -216,6 +218,7 @@ describe('a server of the legacy era', () => {
 
   it('that one agent stalls by cancelling in a loop serves the others in turn, and refuses that one for a while', {
     timeout: 120_000,
+    tags: ['P-399'],
   }, async () => {
     // For twice as long it is refused, longer than the server takes to start anew on a busy machine.
     const cancelledCallMs = 3000;
@@ -254,7 +257,7 @@ describe('a server of the legacy era', () => {
     await expect.poll(() => look('attacker').catch(codeOf), { timeout: 60_000 }).toMatchObject({ content: [{ text: 'look' }] });
   });
 
-  it('that serves one agent alone is promised what that one can, and told of its roots', async () => {
+  it('that serves one agent alone is promised what that one can, and told of its roots', { tags: ['P-345'] }, async () => {
     const { call, server } = openAsking({ instances: 'per-agent' });
     const caller = legacyCaller(async () => ({ roots: [] }));
     const other = { ...legacyCaller(async () => ({ action: 'cancel' }), 'other'), asker: { clientCapabilities: { elicitation: {} } } };
@@ -267,7 +270,9 @@ describe('a server of the legacy era', () => {
     expect(await look(other)).toMatchObject({ structuredContent: { heard: ['notifications/initialized'] } });
   });
 
-  it('that says that a person is done with a URL says it to the agent that was shown it, and nobody else', async () => {
+  it('that says that a person is done with a URL says it to the agent that was shown it, and nobody else', {
+    tags: ['P-340'],
+  }, async () => {
     const { call, events } = openAsking();
     const urlOf = (elicitationId: string) => ({ mode: 'url', message: 'Log in.', url: 'https://example.org/', elicitationId });
     const shown = (sessionId: string) => {

@@ -38,7 +38,7 @@ describe('what a server of the modern era asks a legacy caller', () => {
     expect(result).toMatchObject({ structuredContent: { params: { inputResponses, requestState: '§ "odd" 1', arguments: args } } });
   });
 
-  it('is cancelled for one who cannot be asked a form, and fails the call for the rest', async () => {
+  it('is cancelled for one who cannot be asked a form, and fails the call for the rest', { tags: ['P-339'] }, async () => {
     const { call } = openAsking();
     const cannot = callWith({}, { asks: { a: form } });
     expect(await call('ask', {}, cannot)).toMatchObject({ structuredContent: { params: { inputResponses: { a: { action: 'cancel' } } } } });
@@ -72,7 +72,7 @@ describe('what a server of the modern era asks a legacy caller', () => {
     }
   });
 
-  it('ends after 16 rounds, and at once if it is no question', async () => {
+  it('ends after 16 rounds, and at once if it is no question', { tags: ['P-341'] }, async () => {
     const { call } = openAsking();
     let asked = 0;
     const ask = async (): Promise<JsonObject> => ({ action: 'accept', round: ++asked });
@@ -100,7 +100,9 @@ describe('what a server of the modern era asks a legacy caller', () => {
 });
 
 describe('a modern agent', () => {
-  it('gets input_required as the server wrote it, but for its name, and what it answers reaches the same program as it is', async () => {
+  it('gets input_required as the server wrote it, but for its name, and what it answers reaches the same program as it is', {
+    tags: ['P-338'],
+  }, async () => {
     const { url, post, ask } = await openDoor({ instances: 'per-agent' });
     expect(url.pathname).toBe('/mcp');
     const args = { asks: { 'odd key': { ...form, odd: 1 }, r: roots }, state: 'tampered? §' };
@@ -127,26 +129,30 @@ describe('a modern agent', () => {
     expect((await post({})).status).toBe(400);
   });
 
-  it.each(['what it did not declare', 'anything, where the entry of the server says so'])('is not asked %s', async (which) => {
-    const isNone = which.startsWith('anything');
-    const { ask } = await openDoor(isNone ? { questions: 'none' } : {});
-    const meta = { 'io.modelcontextprotocol/clientCapabilities': isNone ? everything : { elicitation: { form: {} } } };
-    const call = async (asks: JsonObject) =>
-      (await messagesOf(await ask('tools/call', { name: 'it__ask', arguments: { asks }, _meta: meta })))[0];
-    const url = { method: 'elicitation/create', params: { mode: 'url', url: 'https://x.example', message: '' } };
-    const cancelled = { a: { action: 'cancel' } };
-    expect(await call({ a: isNone ? form : url })).toMatchObject({
-      result: { structuredContent: { params: { inputResponses: cancelled } } },
-    });
-    for (const question of [sample, roots]) {
-      for (const asks of [{ a: question }, { a: question, b: form }])
-        expect(await call(asks)).toMatchObject({
-          error: { message: expect.stringContaining(question.method), data: { code: 'unanswered_question' } },
-        });
-    }
-  });
+  it.each(['what it did not declare', 'anything, where the entry of the server says so'])(
+    'is not asked %s',
+    { tags: ['P-339'] },
+    async (which) => {
+      const isNone = which.startsWith('anything');
+      const { ask } = await openDoor(isNone ? { questions: 'none' } : {});
+      const meta = { 'io.modelcontextprotocol/clientCapabilities': isNone ? everything : { elicitation: { form: {} } } };
+      const call = async (asks: JsonObject) =>
+        (await messagesOf(await ask('tools/call', { name: 'it__ask', arguments: { asks }, _meta: meta })))[0];
+      const url = { method: 'elicitation/create', params: { mode: 'url', url: 'https://x.example', message: '' } };
+      const cancelled = { a: { action: 'cancel' } };
+      expect(await call({ a: isNone ? form : url })).toMatchObject({
+        result: { structuredContent: { params: { inputResponses: cancelled } } },
+      });
+      for (const question of [sample, roots]) {
+        for (const asks of [{ a: question }, { a: question, b: form }])
+          expect(await call(asks)).toMatchObject({
+            error: { message: expect.stringContaining(question.method), data: { code: 'unanswered_question' } },
+          });
+      }
+    },
+  );
 
-  it('is asked for pages of the web alone, and in words that hide nothing', async () => {
+  it('is asked for pages of the web alone, and in words that hide nothing', { tags: ['P-385'] }, async () => {
     const { ask } = await openDoor();
     const meta = { 'io.modelcontextprotocol/clientCapabilities': { elicitation: { form: {}, url: {} } } };
     const call = async (params: JsonObject) => {
@@ -217,7 +223,7 @@ async function openDoor(more: Parameters<typeof fixtureConfig>[2] = {}, args: st
 describe('a legacy agent over HTTP', () => {
   const capabilities = { elicitation: {}, roots: {} };
 
-  it('is asked on the stream of its own call, and answers by a POST', async () => {
+  it('is asked on the stream of its own call, and answers by a POST', { tags: ['P-338'] }, async () => {
     const { open } = await openDoor();
     const session = await open({}, capabilities);
     const elsewhere = await session.listen();
@@ -245,7 +251,7 @@ describe('a legacy agent over HTTP', () => {
     await elsewhere.close();
   });
 
-  it('cannot answer what another session is asked', async () => {
+  it('cannot answer what another session is asked', { tags: ['P-340'] }, async () => {
     const { open } = await openDoor();
     const [asked, other] = [await open({}, capabilities), await open({}, capabilities)];
     const reader = new EventReader(await asked.call('it__ask', { asks: { a: form } }));
@@ -257,7 +263,7 @@ describe('a legacy agent over HTTP', () => {
     });
   });
 
-  it('that cancels its call is told that the question is void; one that never answers is given up', async () => {
+  it('that cancels its call is told that the question is void; one that never answers is given up', { tags: ['P-341'] }, async () => {
     const { open } = await openDoor();
     const session = await open({}, capabilities);
     const reader = new EventReader(await session.call('it__ask', { asks: { a: form } }, {}, 7));

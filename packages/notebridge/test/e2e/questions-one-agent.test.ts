@@ -1,3 +1,5 @@
+// @module-tag P-372
+
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type AskedAgent, openAtHub } from '../support/asked-agent.js';
 import { runProgram } from '../support/program.js';

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Era } from '../../src/core/protocol-versions.js';
 import { askedUrl, createAskingServer } from '../fixtures/servers/asks-server.mjs';
 import { type AskedAgent, type AskedAgentOptions, everyCapability, openAtHub, openOnStdio } from '../support/asked-agent.js';
+import { coreAndDeep, isPairwise } from '../support/core-and-deep.js';
 import { hangsAfterMs } from '../support/hangs-after.js';
 import { HttpUpstream } from '../support/http-upstream.js';
 import { ServedHub, type ServersForTest } from '../support/served-hub.js';
@@ -39,52 +40,68 @@ const doors: { door: string; open: (options: AskedAgentOptions) => Promise<Asked
   { door: 'stdio', open: (options) => openOnStdio(servers, options) },
   { door: 'HTTP', open: (options) => openAtHub(hub, options) },
 ];
-const pairings = doors.flatMap(({ door, open }) => eras.map((era) => ({ door, era, open })));
+const pairings = doors.flatMap(({ door, open }, at) => eras.map((era, eraAt) => ({ door, era, open, isCore: isPairwise(at, eraAt) })));
 
-describe.each(pairings)('a $era agent over $door', ({ era, open }) => {
-  let all: AskedAgent;
-  let some: AskedAgent;
-  let none: AskedAgent;
-  beforeAll(async () => {
-    all = await open({ era });
-    some = await open({ era, capabilities: { elicitation: { form: {} }, experimental: { x: {} } } });
-    none = await open({ era, capabilities: {} });
-  }, 60_000);
-  afterAll(() => Promise.all([all, some, none].map((agent) => agent.close())));
+for (const { cells, tags } of coreAndDeep(pairings, ({ isCore }) => isCore))
+  describe.each(cells)('a $era agent over $door', { tags }, ({ era, open }) => {
+    let all: AskedAgent;
+    let some: AskedAgent;
+    let none: AskedAgent;
+    beforeAll(async () => {
+      all = await open({ era });
+      some = await open({ era, capabilities: { elicitation: { form: {} }, experimental: { x: {} } } });
+      none = await open({ era, capabilities: {} });
+    }, 60_000);
+    afterAll(() => Promise.all([all, some, none].map((agent) => agent.close())));
 
-  it.each(Object.keys(servers))('answers the forms, URLs, sampling and roots of the server "%s", and sees who asks', async (server) => {
-    all.asked.length = 0;
-    expect(await all.call(`${server}__form`)).toBe('accept Ada');
-    expect(await all.call(`${server}__url`)).toBe('url accept');
-    expect(await all.call(`${server}__sample`)).toBe('m: hi');
-    expect(await all.call(`${server}__roots`)).toBe('file:///ada');
-    expect(all.asked).toMatchObject([
-      { method: 'elicitation/create', params: { message: `[${server}] Your name?`, requestedSchema: { type: 'object' } } },
-      { method: 'elicitation/create', params: { mode: 'url', message: `[${server}] Log in.`, url: askedUrl } },
-      { method: 'sampling/createMessage', params: { messages: [{ content: { text: 'Say hi.' } }], maxTokens: 10 } },
-      { method: 'roots/list' },
-    ]);
-    expect(await all.call(`${server}__twice`)).toBe('Ada Ada');
+    it.each(Object.keys(servers))(
+      'answers the forms, URLs, sampling and roots of the server "%s", and sees who asks',
+      { tags: ['P-338'] },
+      async (server) => {
+        all.asked.length = 0;
+        expect(await all.call(`${server}__form`)).toBe('accept Ada');
+        expect(await all.call(`${server}__url`)).toBe('url accept');
+        expect(await all.call(`${server}__sample`)).toBe('m: hi');
+        expect(await all.call(`${server}__roots`)).toBe('file:///ada');
+        expect(all.asked).toMatchObject([
+          { method: 'elicitation/create', params: { message: `[${server}] Your name?`, requestedSchema: { type: 'object' } } },
+          { method: 'elicitation/create', params: { mode: 'url', message: `[${server}] Log in.`, url: askedUrl } },
+          { method: 'sampling/createMessage', params: { messages: [{ content: { text: 'Say hi.' } }], maxTokens: 10 } },
+          { method: 'roots/list' },
+        ]);
+        expect(await all.call(`${server}__twice`)).toBe('Ada Ada');
+      },
+    );
+
+    it.each(Object.keys(servers))(
+      'is promised to the server "%s" with no more than it can, or cancels what it cannot',
+      { tags: ['P-339'] },
+      async (server) => {
+        expect(JSON.parse(await all.call(`${server}__can`))).toEqual(everyCapability);
+        if (isTold(server)) {
+          expect(JSON.parse(await none.call(`${server}__can`))).toEqual(everyCapability);
+          for (const agent of [some, none]) expect(await agent.call(`${server}__url`)).toBe('url cancel');
+          expect(await none.call(`${server}__sample`)).toMatch(/did not declare|in which call/);
+          return;
+        }
+        expect(JSON.parse(await some.call(`${server}__can`))).toEqual({ elicitation: { form: {} } });
+        expect(JSON.parse(await none.call(`${server}__can`))).toEqual({});
+      },
+    );
   });
 
-  it.each(Object.keys(servers))('is promised to the server "%s" with no more than it can, or cancels what it cannot', async (server) => {
-    expect(JSON.parse(await all.call(`${server}__can`))).toEqual(everyCapability);
-    if (isTold(server)) {
-      expect(JSON.parse(await none.call(`${server}__can`))).toEqual(everyCapability);
-      for (const agent of [some, none]) expect(await agent.call(`${server}__url`)).toBe('url cancel');
-      expect(await none.call(`${server}__sample`)).toMatch(/did not declare|in which call/);
-      return;
-    }
-    expect(JSON.parse(await some.call(`${server}__can`))).toEqual({ elicitation: { form: {} } });
-    expect(JSON.parse(await none.call(`${server}__can`))).toEqual({});
-  });
-});
+/** A race that one in thousands loses needs ten crowds of forty questions; one crowd finds what is plainly wrong. */
+const crowds = Object.keys(servers).flatMap((server, at) => eras.map((era, eraAt) => ({ server, era, isCore: isPairwise(at, eraAt) })));
+const [inCore, inAll] = [
+  crowds.filter(({ isCore }) => isCore).map((each) => ({ ...each, rounds: 20, tags: ['P-340'] })),
+  crowds.map((each) => ({ ...each, rounds: 200, tags: ['P-340', 'deep'] })),
+];
 
-/** `npm test -- questions` asks as often as a race needs that one in thousands loses; otherwise three crowds of forty questions do. */
-const rounds = process.env.NOTEBRIDGE_QUESTIONS === 'whole' ? 200 : 60;
-
-describe.each(Object.keys(servers))('two agents at the server "%s"', (server) => {
-  it.each(eras)('are never asked what is meant for the other: %s', { timeout: 240_000 }, async (era) => {
+for (const { server, era, rounds, tags } of [...inCore, ...inAll]) {
+  it(`two agents at the server "${server}" are never asked what is meant for the other, in ${rounds} rounds: ${era}`, {
+    timeout: 240_000,
+    tags,
+  }, async () => {
     const open = async (name: string): Promise<AskedAgent> =>
       openAtHub(hub, {
         era,
@@ -101,10 +118,10 @@ describe.each(Object.keys(servers))('two agents at the server "%s"', (server) =>
     for (const { asked } of agents) expect(asked).toHaveLength(rounds);
     await Promise.all(agents.map((agent) => agent.close()));
   });
-});
+}
 
 describe('a question that its server ties to no call', () => {
-  it('is of the one call that runs, or of the one agent of the server; else it is nobody’s', async () => {
+  it('is of the one call that runs, or of the one agent of the server; else it is nobody’s', { tags: ['P-344'] }, async () => {
     const agent = await openAtHub(hub, { era: 'legacy' });
     const streams = upstreams[1]?.streams ?? 0;
     await agent.call('legacy_http_own__can');
@@ -116,7 +133,7 @@ describe('a question that its server ties to no call', () => {
 });
 
 describe('a caller that cannot be asked', () => {
-  it.each(Object.keys(servers))('is code in a notebook: the server "%s" is promised nothing', async (server) => {
+  it.each(Object.keys(servers))('is code in a notebook: the server "%s" is promised nothing', { tags: ['P-339'] }, async (server) => {
     const call = async (tool: string) => (await hub.call(server, tool, {}, hub.ownerToken)).answer;
     if (isTold(server)) expect(await call('form')).toMatchObject({ success: true, result: 'cancel nobody' });
     else {

@@ -44,6 +44,7 @@ async function workAs({ name, open }: (typeof agentKinds)[number], args: string[
 describe.each(kinds)('a session of an agent ($name) with server-everything', (kind) => {
   it('is recorded through the hub, and is the same again: what the agent saw, and the server behind a hub', {
     timeout: 180_000,
+    tags: ['P-411'],
   }, async () => {
     const folder = recordingFolder();
     const file = join(folder, 'bug.jsonl');
@@ -63,7 +64,7 @@ describe('record FILE -- COMMAND', () => {
   it.each([
     ['of the legacy era', 'SDK v1', 'everything'],
     ['of both eras, spoken to in the modern one', 'SDK v2, pinned to 2026-07-28', 'both'],
-  ])('stands before a server %s, and the replay answers the same', async (_, kind, which) => {
+  ])('stands before a server %s, and the replay answers the same', { tags: ['P-410'] }, async (_, kind, which) => {
     const open = agentKinds.find(({ name }) => name === kind)?.open;
     const server = which === 'both' ? fixture('both-eras.mjs') : (installedServer('everything') as { command: string; args: string[] });
     const file = join(recordingFolder(), 'bug.jsonl');
@@ -80,7 +81,7 @@ describe('record FILE -- COMMAND', () => {
     );
   });
 
-  it('passes every digit, unknown keys and large strings, and so does the replay', async () => {
+  it('passes every digit, unknown keys and large strings, and so does the replay', { tags: ['P-410'] }, async () => {
     const file = join(recordingFolder(), 'bug.jsonl');
     const ask = async (args: string[]): Promise<string[]> => {
       const lines: string[] = [];
@@ -132,7 +133,7 @@ describe('a server that asks in the middle of a call', () => {
 
   it.each(pairings)(
     'of the $upstream era, is recorded and replayed with its questions to a $era agent',
-    { timeout: 180_000 },
+    { timeout: 180_000, tags: ['P-412'] },
     async ({ upstream, era }) => {
       const file = join(recordingFolder(), 'bug.jsonl');
       const more = { questions: 'serial' };
@@ -147,7 +148,7 @@ describe('a server that asks in the middle of a call', () => {
     },
   );
 
-  it('tells of other answers at the end, with exit code 1 if it is strict', async () => {
+  it('tells of other answers at the end, with exit code 1 if it is strict', { tags: ['P-412'] }, async () => {
     const file = join(recordingFolder(), 'bug.jsonl');
     const server = fixture('asks.mjs', 'legacy');
     const run = async (args: string[], name: string) => {
@@ -181,7 +182,7 @@ describe('a server that asks in the middle of a call', () => {
 });
 
 describe('serve --record', () => {
-  it('records what every caller makes of a server, whose replay answers the same', async () => {
+  it('records what every caller makes of a server, whose replay answers the same', { tags: ['P-411'] }, async () => {
     const file = join(recordingFolder(), 'bug.jsonl');
     const args = ['--notebook', 'none'];
     const call = async (hub: ServedHub) => (await hub.call('every', 'get-sum', { a: 1, b: 41 }, hub.ownerToken)).answer;
@@ -196,7 +197,7 @@ describe('serve --record', () => {
 });
 
 describe('a page', () => {
-  it('is recorded, and replayed as a server of the legacy era', async () => {
+  it('is recorded, and replayed as a server of the legacy era', { tags: ['P-411'] }, async () => {
     const file = join(recordingFolder(), 'bug.jsonl');
     {
       await using program = await Program.open({ args: ['record', file] });

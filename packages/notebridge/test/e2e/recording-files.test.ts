@@ -41,7 +41,7 @@ describe('secrets', () => {
     'ghp_spokenkey50123456789abcdef',
   ].join('\n');
 
-  it('of the config, of headers, of URLs and of a page reach the agent, and not the file', async () => {
+  it('of the config, of headers, of URLs and of a page reach the agent, and not the file', { tags: ['P-414'] }, async () => {
     const secrets = { env: 'value-of-the-env', header: 'value-of-a-header', query: 'value-in-a-url' };
     const config = join(folder, 'mcp.json');
     const remote = { url: `http://127.0.0.1:9/mcp?k=${secrets.query}`, headers: { 'X-Any': `Bearer ${secrets.header}` } };
@@ -64,7 +64,9 @@ describe('secrets', () => {
     expect(recordedMethods(file, 'server:every')).toContain('tools/call');
   });
 
-  it('of the environment are known by name or by --secret-env; what was redacted is still found by the replay', async () => {
+  it('of the environment are known by name or by --secret-env; what was redacted is still found by the replay', {
+    tags: ['P-414'],
+  }, async () => {
     const env = { MY_API_KEY: 'value-by-its-name', ODD: 'value-by-option', HARMLESS: 'value-that-stays' };
     const message = Object.values(env).join(' ');
     await record(message, { args: ['--secret-env', 'ODD'], env });
@@ -77,7 +79,7 @@ describe('secrets', () => {
     expect(stderr).toContain('--secret-env "NONE": there is no such variable.');
   });
 
-  it('of a hub are not in what it records', async () => {
+  it('of a hub are not in what it records', { tags: ['P-414'] }, async () => {
     const args = ['--notebook', 'none', '--record', file];
     await using hub = await ServedHub.start({ servers: { every }, args });
     const { ownerToken } = hub;
@@ -90,7 +92,9 @@ describe('secrets', () => {
 });
 
 describe('the file', () => {
-  it('is for its user alone; one that is there stays, and the next gets a number, or replaces it with --force', async () => {
+  it('is for its user alone; one that is there stays, and the next gets a number, or replaces it with --force', {
+    tags: ['P-415'],
+  }, async () => {
     await record('first');
     expect(statSync(file).mode & 0o777).toBe(0o600);
     const { stderr } = await record('second');
@@ -107,7 +111,7 @@ describe('the file', () => {
     expect(await replayed('third')).toMatchObject(isEcho('third'));
   });
 
-  it('that kill -9 leaves replays to its last whole line, also if that was cut', async () => {
+  it('that kill -9 leaves replays to its last whole line, also if that was cut', { tags: ['P-416'] }, async () => {
     const program = await Program.open({ args: ['record', file, ...behind] });
     expect(await program.callTool('echo', { message: 'last' })).toMatchObject(isEcho('last'));
     await program.until(() => readFileSync(file, 'utf8').includes('Echo: last'));
@@ -121,7 +125,7 @@ describe('the file', () => {
     expect(cut.stderr).toContain('is cut off, and left out: who recorded it was ended in the middle of it.');
   });
 
-  it('ends at --max-size; the session goes on, and the replay says what is missing', async () => {
+  it('ends at --max-size; the session goes on, and the replay says what is missing', { tags: ['P-417'] }, async () => {
     await using program = await Program.open({ args: ['record', file, '--max-size', '64k', ...behind] });
     const message = 'x'.repeat(10_000);
     for (let time = 0; time < 10; time++) expect(await program.callTool('echo', { message })).toMatchObject(isEcho(message));
@@ -142,27 +146,31 @@ describe('the file', () => {
     expect(stderr).toContain('from 1k to 256M');
   });
 
-  it.skipIf(disk.launch === undefined)('on a disk that is full ends with one warning; every call is answered', async () => {
-    const mounted = join(folder, 'disk');
-    mkdirSync(mounted);
-    const small = join(mounted, 'bug.jsonl');
-    await using program = await Program.open({ launch: disk.launch?.(mounted, '64k') ?? [], args: ['record', small, ...behind] });
-    const message = 'x'.repeat(10_000);
-    for (let time = 0; time < 10; time++) expect(await program.callTool('echo', { message })).toMatchObject(isEcho(message));
-    const seen = join(`/proc/${program.child.pid}/root`, small);
-    expect(recordedLines(seen).length).toBeGreaterThan(5);
-    const left = readFileSync(seen);
-    expect(left.at(-1)).toBe(0x0a);
-    writeFileSync(file, left);
-    expect(await program.close()).toBe(0);
-    expect(
-      program.stderr.match(/\(ENOSPC\)\. Free some space, then try again\. Recording has stopped; the session goes on\./g),
-    ).toHaveLength(1);
-    expect(program.stderr).toContain(` ${left.length} bytes, in "${small}"`);
-    expect(await replayed(message)).toMatchObject(isEcho(message));
-    const device = await runProgram(['record', '/dev/full', ...behind]);
-    expect(device).toMatchObject({ ending: 2, stderr: expect.stringContaining('"/dev/full" is no file. Choose a name for a new one.') });
-  });
+  it.skipIf(disk.launch === undefined)(
+    'on a disk that is full ends with one warning; every call is answered',
+    { tags: ['P-417'] },
+    async () => {
+      const mounted = join(folder, 'disk');
+      mkdirSync(mounted);
+      const small = join(mounted, 'bug.jsonl');
+      await using program = await Program.open({ launch: disk.launch?.(mounted, '64k') ?? [], args: ['record', small, ...behind] });
+      const message = 'x'.repeat(10_000);
+      for (let time = 0; time < 10; time++) expect(await program.callTool('echo', { message })).toMatchObject(isEcho(message));
+      const seen = join(`/proc/${program.child.pid}/root`, small);
+      expect(recordedLines(seen).length).toBeGreaterThan(5);
+      const left = readFileSync(seen);
+      expect(left.at(-1)).toBe(0x0a);
+      writeFileSync(file, left);
+      expect(await program.close()).toBe(0);
+      expect(
+        program.stderr.match(/\(ENOSPC\)\. Free some space, then try again\. Recording has stopped; the session goes on\./g),
+      ).toHaveLength(1);
+      expect(program.stderr).toContain(` ${left.length} bytes, in "${small}"`);
+      expect(await replayed(message)).toMatchObject(isEcho(message));
+      const device = await runProgram(['record', '/dev/full', ...behind]);
+      expect(device).toMatchObject({ ending: 2, stderr: expect.stringContaining('"/dev/full" is no file. Choose a name for a new one.') });
+    },
+  );
 });
 
 describe('replay of a file that is no recording', () => {
@@ -179,14 +187,14 @@ describe('replay of a file that is no recording', () => {
     ['a line that is too long', header + 'x'.repeat(81 * 1024 * 1024), 'line 2: the line is longer than 83886080 characters.'],
     ['a name that moves the cursor', header + line.replace('agent', '\\u009b2J'), 'line 2: the line needs "t" and "session"'],
     ['no connection', header, 'holds no message'],
-  ])('(%s) says which line, in one line, with exit code 2', { timeout: 180_000 }, async (_, content, message) => {
+  ])('(%s) says which line, in one line, with exit code 2', { timeout: 180_000, tags: ['P-418'] }, async (_, content, message) => {
     writeFileSync(file, content);
     const { ending, stdout, stderr } = await runProgram(['replay', file]);
     expect(stderr).toContain(message);
     expect({ ending, stdout, lines: stderr.trim().split('\n').length }).toEqual({ ending: 2, stdout: '', lines: 1 });
   });
 
-  it('(nesting without end) ends in words, not in a crash', async () => {
+  it('(nesting without end) ends in words, not in a crash', { tags: ['P-418'] }, async () => {
     writeFileSync(file, header + line + deep);
     const { stdout, stderr } = await runProgram(['replay', file], { input: '{"jsonrpc":"2.0","id":7,"method":"ping"}\n' });
     expect(`${stdout}${stderr}`).toMatch(/nested too deeply/);
@@ -201,7 +209,7 @@ describe('replay of a file that is no recording', () => {
       });
   });
 
-  it('takes what a stranger wrote into messages for text: the terminal is not touched', async () => {
+  it('takes what a stranger wrote into messages for text: the terminal is not touched', { tags: ['P-418'] }, async () => {
     const odd = `${header.replace('0.1.0', '\\u001b[31m')}${line.replace('"ping"', '"\\u001b]0;x\\u0007\\u202e"')}{"t":2,"stopped":"\\u001b[2J"}\n`;
     writeFileSync(file, odd);
     for (const args of [[], ['--list']]) {

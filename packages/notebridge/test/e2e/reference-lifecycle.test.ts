@@ -1,3 +1,5 @@
+// @module-tag P-156
+
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
@@ -120,7 +122,7 @@ describe('cleanup', () => {
     },
   };
 
-  it.each(Object.entries(states))('leaves nothing behind: %s', async (_name, bring) => {
+  it.each(Object.entries(states))('leaves nothing behind: %s', { tags: ['P-157'] }, async (_name, bring) => {
     const bridge = await Bridge.open();
     const { port } = bridge.address;
     await bring(bridge);
@@ -144,7 +146,7 @@ describe('cleanup', () => {
     expect(await leftovers()).toEqual([]);
   });
 
-  it('lets the process end by itself', async () => {
+  it('lets the process end by itself', { tags: ['P-157'] }, async () => {
     const library = new URL('../../dist/index.js', import.meta.url).href;
     const script = `
       import { ColabSessionProxy, McpHost } from ${JSON.stringify(library)};

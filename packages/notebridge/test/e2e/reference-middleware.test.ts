@@ -1,3 +1,5 @@
+// @module-tag P-156
+
 import type { JsonObject } from '@notebridge/kit/json';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { Cancellation } from '../../src/core/cancellation.js';

@@ -53,7 +53,7 @@ describe('the list', () => {
 });
 
 describe('a connected page', () => {
-  it('is answered true at once, and no browser is opened', async () => {
+  it('is answered true at once, and no browser is opened', { tags: ['P-046'] }, async () => {
     await using bridge = await Bridge.open();
     await using _page = await RawPage.serve(bridge.address);
     const start = performance.now();
@@ -124,7 +124,7 @@ describe('the URL', () => {
     '--help',
     '',
     ' ',
-  ])('is never that of another place: %j', async (notebook_url) => {
+  ])('is never that of another place: %j', { tags: ['P-046'] }, async (notebook_url) => {
     await using bridge = await Bridge.open();
     const result = await bridge.agent.callTool(openTool, { notebook_url });
     expect(result).toMatchObject({ isError: true, _meta: { 'notebridge/error_code': 'bad_origin' } });
@@ -135,7 +135,7 @@ describe('the URL', () => {
     expect(bridge.opened).toEqual([page + fragment(bridge)]);
   });
 
-  it('may be on an origin that the person allows', async () => {
+  it('may be on an origin that the person allows', { tags: ['P-046'] }, async () => {
     await using bridge = await Bridge.open({ allowOrigins: ['http://localhost:8888'] });
     await adviceOf(bridge, { notebook_url: 'http://localhost:8888/x', wait_seconds: 0 });
     expect(bridge.opened).toEqual([`http://localhost:8888/x${fragment(bridge)}`]);
@@ -172,12 +172,12 @@ describe('waiting', () => {
     [{ list: 'dynamic' }, {}, 60],
     [{ list: 'dynamic' }, { wait_seconds: 7.5 }, 7.5],
     [{}, { wait_seconds: 3600 }, 3600],
-  ] as const)('with %j and %j lasts %d s', async (options, args, seconds) => {
+  ] as const)('with %j and %j lasts %d s', { tags: ['P-153'] }, async (options, args, seconds) => {
     await using bridge = await Bridge.open(options);
     expect(await progressOf(bridge, args, 2)).toEqual([notThere, waiting(seconds)]);
   });
 
-  it('for 0 s answers at once', async () => {
+  it('for 0 s answers at once', { tags: ['P-153'] }, async () => {
     await using bridge = await Bridge.open();
     const start = performance.now();
     expect(await adviceOf(bridge)).toContain('not connected yet');
@@ -221,7 +221,7 @@ describe('waiting', () => {
 });
 
 describe('the advice when nobody came', () => {
-  it('names every way to connect, token and all', async () => {
+  it('names every way to connect, token and all', { tags: ['P-047'] }, async () => {
     vi.stubEnv('SSH_CONNECTION', '10.0.0.9 50000 10.0.0.5 2222');
     vi.stubEnv('USER', 'ada');
     await using bridge = await Bridge.open();
@@ -236,7 +236,7 @@ describe('the advice when nobody came', () => {
     expect(advice).not.toContain('undefined');
   });
 
-  it('says why no browser was opened', async () => {
+  it('says why no browser was opened', { tags: ['P-047'] }, async () => {
     const openBrowser: ColabSessionProxyOptions['openBrowser'] = async () => ({
       opened: false,
       reason: 'no_display',
@@ -248,7 +248,7 @@ describe('the advice when nobody came', () => {
     expect(advice).not.toContain('In the tab that was opened');
   });
 
-  it('names the local-network permission when a connection came without a byte, open or closed', async () => {
+  it('names the local-network permission when a connection came without a byte, open or closed', { tags: ['P-048'] }, async () => {
     await using bridge = await Bridge.open();
     expect(await adviceOf(bridge)).not.toContain('local-network');
     const silent = connect(bridge.wss.port, '127.0.0.1');

@@ -1,3 +1,7 @@
+// @module-tag P-135
+// @module-tag P-178
+// @module-tag P-179
+
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { Agent, request } from 'node:http';

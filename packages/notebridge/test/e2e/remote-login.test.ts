@@ -1,3 +1,5 @@
+// @module-tag P-362
+
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { JsonObject } from '@notebridge/kit/json';

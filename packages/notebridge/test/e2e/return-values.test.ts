@@ -1,3 +1,5 @@
+// @module-tag P-071
+
 import { parseJson } from '@notebridge/kit/exact-json';
 import type { JsonObject } from '@notebridge/kit/json';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -55,7 +57,7 @@ describe('what a server on stdio returns, to code that calls over HTTP', () => {
     });
   });
 
-  it.each(['text', 'structured'])('20 MB come whole (%s), also at the end of a stream', async (form) => {
+  it.each(['text', 'structured'])('20 MB come whole (%s), also at the end of a stream', { tags: ['P-140'] }, async (form) => {
     const characters = 10 * 1024 * 1024;
     const { result } = (await answerTo('big', { characters, form })) as { result: string | { value: string } };
     const value = typeof result === 'string' ? result : result.value;
@@ -94,7 +96,7 @@ describe('what a server on stdio returns, to code that calls over HTTP', () => {
     'a?b#c',
     '%2f',
     '../../etc/passwd',
-  ])('a tool named %j is called by its name, encoded once', async (name) => {
+  ])('a tool named %j is called by its name, encoded once', { tags: ['P-158'] }, async (name) => {
     // By hand: `fetch` would resolve the dots.
     const { body } = await rawRequest(hub.port, {
       method: 'POST',
@@ -105,7 +107,7 @@ describe('what a server on stdio returns, to code that calls over HTTP', () => {
     expect(JSON.parse(body)).toMatchObject({ success: true, result: `I am ${name}` });
   });
 
-  it('arguments named like what JavaScript knows reach the server, and harm nothing', async () => {
+  it('arguments named like what JavaScript knows reach the server, and harm nothing', { tags: ['P-158'] }, async () => {
     const path = `${proxy}/values/tools/seen`;
     const body = '{"arguments":{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":2}},"toString":null}}';
     const headers = { authorization: `Bearer ${hub.ownerToken}`, 'content-type': 'application/json' };

@@ -1,3 +1,6 @@
+// @module-tag P-188
+// @module-tag P-193
+
 /** `--sandbox`, as users meet it: in the command, in what agents are told, in doctor. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -28,25 +31,29 @@ async function doctor(args: string[], env: Record<string, string> = {}) {
 }
 
 describe('--sandbox', () => {
-  it.skipIf(!here.active)('require: Python is in one, and the agent and doctor are told in the same words', async () => {
-    await using program = await Program.open({ args: ['--notebook', 'local', '--sandbox', 'require'] });
-    const layers = await layersOf(program);
-    expect(layers).toEqual([
-      `operating system: ${describeState(here)}`,
-      expect.stringMatching(/^runtime: active/),
-      expect.stringMatching(/^neighbours: active/),
-    ]);
-    const { checks } = await doctor(['--sandbox', 'require']);
-    for (const text of layers)
+  it.skipIf(!here.active)(
+    'require: Python is in one, and the agent and doctor are told in the same words',
+    { tags: ['P-241'] },
+    async () => {
+      await using program = await Program.open({ args: ['--notebook', 'local', '--sandbox', 'require'] });
+      const layers = await layersOf(program);
+      expect(layers).toEqual([
+        `operating system: ${describeState(here)}`,
+        expect.stringMatching(/^runtime: active/),
+        expect.stringMatching(/^neighbours: active/),
+      ]);
+      const { checks } = await doctor(['--sandbox', 'require']);
+      for (const text of layers)
+        expect(checks).toContainEqual(
+          expect.objectContaining({ name: text.split(': ')[0], status: 'ok', found: text.slice(text.indexOf(': ') + 2) }),
+        );
+      const { text, isKept } = lookAtBounds();
+      expect(text).toMatch(/^processes (bounded by|watched ten times a second alone).*; all memory together (bounded by|watched)/);
       expect(checks).toContainEqual(
-        expect.objectContaining({ name: text.split(': ')[0], status: 'ok', found: text.slice(text.indexOf(': ') + 2) }),
+        expect.objectContaining({ name: 'bounds of an own Python', status: isKept ? 'ok' : 'note', found: text }),
       );
-    const { text, isKept } = lookAtBounds();
-    expect(text).toMatch(/^processes (bounded by|watched ten times a second alone).*; all memory together (bounded by|watched)/);
-    expect(checks).toContainEqual(
-      expect.objectContaining({ name: 'bounds of an own Python', status: isKept ? 'ok' : 'note', found: text }),
-    );
-  });
+    },
+  );
 
   it('require, without bubblewrap: nothing starts, and it says what to do', async () => {
     const program = new Program({ args: ['stdio', '--notebook', 'local', '--sandbox', 'require'], env: { PATH: empty } });

@@ -32,7 +32,7 @@ const isRunning = async (hub: ServedHub, ...names: string[]): Promise<boolean> =
 };
 
 describe('a hub that is killed', () => {
-  it('leaves no server behind, nor what the server had started', async ({ skip }) => {
+  it('leaves no server behind, nor what the server had started', { tags: ['P-004'] }, async ({ skip }) => {
     skip(process.platform !== 'linux', 'processes are looked up in /proc');
     await using hub = await ServedHub.start({ servers: { family }, args: ['--notebook', 'none'] });
     await vi.waitUntil(() => isRunning(hub, 'family'), { timeout: hangsAfterMs });
@@ -50,7 +50,7 @@ function livesOf(all: Awaited<ReturnType<typeof servers>>): unknown {
 }
 
 describe('an edit of the config of a running hub', () => {
-  it('starts and ends only what changed; a broken one is reported, and changes nothing', async () => {
+  it('starts and ends only what changed; a broken one is reported, and changes nothing', { tags: ['P-025', 'P-026'] }, async () => {
     await using hub = await ServedHub.start({ servers: { stays: calls(), goes: calls() }, args: ['--notebook', 'none'] });
     await vi.waitUntil(() => isRunning(hub, 'stays', 'goes'), { timeout: hangsAfterMs });
     const before = await servers(hub);
@@ -76,7 +76,7 @@ describe('an edit of the config of a running hub', () => {
 });
 
 describe('the keys of servers', () => {
-  it('are nowhere but in the environment of their server', async ({ skip }) => {
+  it('are nowhere but in the environment of their server', { tags: ['P-069'] }, async ({ skip }) => {
     skip(process.platform !== 'linux', 'processes are looked up in /proc');
     const secret = 'sk-a-key-of-a-server-12345';
     const env = { MY_KEY: secret };
@@ -123,7 +123,7 @@ describe('the keys of servers', () => {
 });
 
 describe('an agent on stdio whose config has servers', () => {
-  it('sees their tools beside those of the notebook, calls them, and has it taken down', async () => {
+  it('sees their tools beside those of the notebook, calls them, and has it taken down', { tags: ['P-135'] }, async () => {
     await using hub = await ServedHub.start({ servers: { calls: calls({}) }, args: ['--notebook', 'none'] });
     await using program = await Program.open({ args: ['--config', hub.configFile], env: hub.env });
     const { result } = (await program.request('tools/list')) as { result: { tools: JsonObject[] } };

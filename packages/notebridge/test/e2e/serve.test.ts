@@ -30,7 +30,7 @@ describe('a hub with three servers of others', () => {
   });
   afterAll(() => hub[Symbol.asyncDispose]());
 
-  it('tells its owner where it is, in files that only the owner can read', () => {
+  it('tells its owner where it is, in files that only the owner can read', { tags: ['P-131'] }, () => {
     const file = JSON.parse(readFileSync(join(hub.stateDir, 'hub.json'), 'utf8')) as JsonObject;
     expect(file).toMatchObject({ url: hub.url, pid: hub.pid });
     expect([stateMode(hub.stateDir), stateMode(join(hub.stateDir, 'hub.json')), stateMode(join(hub.stateDir, 'owner-token'))]).toEqual([
@@ -39,7 +39,7 @@ describe('a hub with three servers of others', () => {
     expect(hub.stdout).toBe('');
   });
 
-  it('listens on both loopback addresses, and on no other', async () => {
+  it('listens on both loopback addresses, and on no other', { tags: ['P-114'] }, async () => {
     const outside = Object.values(networkInterfaces())
       .flat()
       .flatMap((each) => (each === undefined || each.internal || each.scopeid ? [] : [each.address]));
@@ -58,7 +58,7 @@ describe('a hub with three servers of others', () => {
     }
   });
 
-  it('is found and used by the commands with no settings at all', async () => {
+  it('is found and used by the commands with no settings at all', { tags: ['P-012'] }, async () => {
     expect(await hub.run('call', 'everything', 'echo', 'message=over the bridge')).toEqual({
       ending: 0,
       stdout: 'Echo: over the bridge\n',
@@ -84,7 +84,7 @@ describe('a hub with three servers of others', () => {
     ['POST', '/mcp'],
     ['GET', '/mcp'],
     ['DELETE', '/mcp'],
-  ])('%s %s without a token, or with a wrong one, is refused', async (method, path) => {
+  ])('%s %s without a token, or with a wrong one, is refused', { tags: ['P-125'] }, async (method, path) => {
     const headers = { accept: 'application/json, text/event-stream' };
     const body = method === 'POST' ? { arguments: {}, jsonrpc: '2.0', id: 1, method: 'tools/list' } : undefined;
     for (const token of [undefined, 'nbg_wrong', hub.ownerToken.slice(0, -1)]) {
@@ -93,13 +93,13 @@ describe('a hub with three servers of others', () => {
     }
   });
 
-  it('answers who asks for its health without a token, and shows nothing else', async () => {
+  it('answers who asks for its health without a token, and shows nothing else', { tags: ['P-079'] }, async () => {
     expect(await (await hub.request(`${proxy}/health`)).json()).toEqual({ status: 'ok' });
     expect(Object.keys((await (await hub.request('/readyz')).json()) as JsonObject)).toEqual(['status']);
     expect((await hub.request('/docs')).status).toBe(200);
   });
 
-  it('holds code to its grant', async () => {
+  it('holds code to its grant', { tags: ['P-126'] }, async () => {
     const { token } = await hub.grant('--allow', 'count:echo', '--calls', '2');
     expect(await hub.call('count', 'echo', { a: 1 }, token)).toMatchObject({ status: 200, answer: { success: true, result: { a: 1 } } });
     const denied = await hub.call('everything', 'echo', { message: 'x' }, token);
@@ -113,7 +113,7 @@ describe('a hub with three servers of others', () => {
     expect((await hub.request('/api/v1/hub/servers', { token })).status).toBe(403);
   });
 
-  it('holds an agent to its grant, and lets no grant through the other door', async () => {
+  it('holds an agent to its grant, and lets no grant through the other door', { tags: ['P-126'] }, async () => {
     const [code, agent] = [await hub.grant('--allow', 'count:*'), await hub.grant('--agent', '--allow', 'count:*')];
     await using client = await openAgent(hub, agent.token);
     const { tools } = await client.listTools();
@@ -125,7 +125,7 @@ describe('a hub with three servers of others', () => {
     await expect(openAgent(hub, code.token)).rejects.toThrow();
   });
 
-  it('a grant that another process revokes opens nothing any more, within a second', async () => {
+  it('a grant that another process revokes opens nothing any more, within a second', { tags: ['P-130'] }, async () => {
     const { token, id } = await hub.grant();
     expect((await hub.call('count', 'echo', {}, token)).status).toBe(200);
     expect(await hub.run('grant', 'revoke', id)).toMatchObject({ ending: 0, stdout: `Revoked ${id}.\n` });
@@ -151,7 +151,7 @@ describe('a hub with three servers of others', () => {
     expect((await hub.call('count', 'echo', {}, address.token)).status).toBe(401);
   });
 
-  it('takes every call down in the audit, whoever made it, without its arguments', async () => {
+  it('takes every call down in the audit, whoever made it, without its arguments', { tags: ['P-135'] }, async () => {
     await hub.call('count', 'echo', { text: 'not-for-the-audit' }, hub.ownerToken);
     const read = (): string => readFileSync(join(hub.stateDir, 'audit.jsonl'), 'utf8');
     // Lines are written at the end of the turn, so that no answer waits for them.
@@ -171,7 +171,7 @@ describe('a hub with three servers of others', () => {
     expect(audit).not.toContain('not-for-the-audit');
   });
 
-  it('a second hub on its port is told whose it is, and starts nothing', async () => {
+  it('a second hub on its port is told whose it is, and starts nothing', { tags: ['P-007'] }, async () => {
     const { ending, stderr } = await hub.run('serve', '--port', String(hub.port));
     expect(ending).toBe(1);
     expect(stderr).toBe(
@@ -181,7 +181,7 @@ describe('a hub with three servers of others', () => {
 });
 
 describe('a hub without tokens', () => {
-  it('serves the clients of the reference, which send none, and no web page', async () => {
+  it('serves the clients of the reference, which send none, and no web page', { tags: ['P-080'] }, async () => {
     await using hub = await ServedHub.start({ servers: { github: calls() }, args: ['--no-auth', '--notebook', 'none'] });
     expect(hub.log()).toContainEqual(expect.objectContaining({ level: 'warn', msg: expect.stringContaining('--no-auth') }));
     expect(await (await hub.request(`${proxy}/health`)).json()).toEqual({ status: 'ok' });
@@ -198,13 +198,13 @@ describe('a hub without tokens', () => {
     [['--host', '0.0.0.0', '--no-auth'], /--no-auth cannot be combined with --host 0\.0\.0\.0/],
     [['--notebook', 'nowhere'], /--notebook "nowhere" cannot be used/],
     [['--port', '99999'], /--port.*whole number/],
-  ])('%j is refused in one line, with exit code 2', async (args, message) => {
+  ])('%j is refused in one line, with exit code 2', { tags: ['P-080'] }, async (args, message) => {
     const { ending, stdout, stderr } = await runProgram(['serve', ...args]);
     expect({ ending, stdout }).toEqual({ ending: 2, stdout: '' });
     expect(stderr.split('\n')[0]).toMatch(message);
   });
 
-  it('on an address of the network asks for tokens, and warns', async () => {
+  it('on an address of the network asks for tokens, and warns', { tags: ['P-114'] }, async () => {
     await using hub = await ServedHub.start({ args: ['--host', '0.0.0.0', '--notebook', 'none'] });
     expect(hub.log()).toContainEqual(expect.objectContaining({ level: 'warn', msg: expect.stringContaining('without encryption') }));
     expect((await hub.request(`${proxy}/servers`)).status).toBe(401);
@@ -215,6 +215,7 @@ describe('a hub without tokens', () => {
 describe('the end of a hub', () => {
   it.each(['SIGTERM', 'SIGINT'] as const)(
     '%s ends it within three seconds, with its servers, its file and a call that runs',
+    { tags: ['P-015'] },
     async (signal) => {
       await using hub = await ServedHub.start({ servers: { slow: calls('${HOME}/count') }, args: ['--notebook', 'none'] });
       const running = hub.call('slow', 'wait', { key: 'k' }, hub.ownerToken);

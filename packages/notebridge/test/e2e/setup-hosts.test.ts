@@ -1,3 +1,5 @@
+// @module-tag P-265
+
 import { mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -38,7 +40,7 @@ describe('the command that setup writes', { timeout: 120_000 }, () => {
   it.each([
     ['claude-code', '--code-mode', 'execute_code'],
     ['codex', '--code-mode=agent-codemode', 'get_execution_history'],
-  ])('has %s list the tools of code mode with %s', async (host, word, tool) => {
+  ])('has %s list the tools of code mode with %s', { tags: ['P-458'] }, async (host, word, tool) => {
     const { args } = (await setUp(host, word)) as { args: string[] };
     expect(args.slice(1)).toEqual([word]);
     await using program = await Program.open({ args: args.slice(1), cwd: '/' });

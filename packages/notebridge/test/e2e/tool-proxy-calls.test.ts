@@ -26,7 +26,7 @@ describe('a call that streams', () => {
       .split('\n')
       .map((line) => JSON.parse(line));
 
-  it('brings progress and log lines as they come, then the answer', async () => {
+  it('brings progress and log lines as they come, then the answer', { tags: ['P-075'] }, async () => {
     const response = await open.call('steps', {}, { headers: { accept: 'application/x-ndjson' } });
     expect(response.headers.get('content-type')).toBe('application/x-ndjson; charset=utf-8');
     expect(lines(await response.text())).toEqual([
@@ -44,27 +44,31 @@ describe('a call that streams', () => {
     ]);
   });
 
-  it.each(['application/x-ndjson', 'text/event-stream'])('brings progress while the call still runs (%s)', async (accept) => {
-    let finish = (): void => {};
-    const finished = new Promise<void>((resolve) => {
-      finish = resolve;
-    });
-    const run: RunnableTool['run'] = async (_, context) => {
-      context.forwardProgress({ progress: 1 });
-      await finished;
-      return { content: [] };
-    };
-    await using slow = await openToolProxy({ tools: [{ name: 'slow', inputSchema: {}, run }] });
-    const { body } = await slow.call('slow', {}, { headers: { accept } });
-    let text = '';
-    for await (const chunk of body ?? []) {
-      text += Buffer.from(chunk).toString();
-      if (text.includes('"progress":1')) finish();
-    }
-    expect(text).toMatch(/"progress":1[^]*"success":true/);
-  });
+  it.each(['application/x-ndjson', 'text/event-stream'])(
+    'brings progress while the call still runs (%s)',
+    { tags: ['P-075'] },
+    async (accept) => {
+      let finish = (): void => {};
+      const finished = new Promise<void>((resolve) => {
+        finish = resolve;
+      });
+      const run: RunnableTool['run'] = async (_, context) => {
+        context.forwardProgress({ progress: 1 });
+        await finished;
+        return { content: [] };
+      };
+      await using slow = await openToolProxy({ tools: [{ name: 'slow', inputSchema: {}, run }] });
+      const { body } = await slow.call('slow', {}, { headers: { accept } });
+      let text = '';
+      for await (const chunk of body ?? []) {
+        text += Buffer.from(chunk).toString();
+        if (text.includes('"progress":1')) finish();
+      }
+      expect(text).toMatch(/"progress":1[^]*"success":true/);
+    },
+  );
 
-  it('does the same as server-sent events', async () => {
+  it('does the same as server-sent events', { tags: ['P-075'] }, async () => {
     const response = await open.call('steps', {}, { headers: { accept: 'text/html, text/event-stream;q=0.9' } });
     expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
     const events = (await response.text()).trimEnd().split('\n\n');
@@ -142,7 +146,7 @@ describe('a call that streams', () => {
 });
 
 describe('closing the connection', () => {
-  it.each(['application/json', 'application/x-ndjson'])('cancels the call at the server (%s)', async (accept) => {
+  it.each(['application/json', 'application/x-ndjson'])('cancels the call at the server (%s)', { tags: ['P-076'] }, async (accept) => {
     const leaving = new AbortController();
     const call = open.call('wait', {}, { signal: leaving.signal, headers: { accept } }).then((response) => response.text());
     await open.test.waiting();
@@ -186,7 +190,7 @@ describe('an Idempotency-Key', () => {
   const once = (key: string, tool = 'count', args: unknown = {}, more: Record<string, string> = {}) =>
     open.call(tool, args, { headers: { 'idempotency-key': key, ...more } });
 
-  it('has the same call made once, and repetitions answered with the first answer', async () => {
+  it('has the same call made once, and repetitions answered with the first answer', { tags: ['P-077'] }, async () => {
     const first = await once('k1');
     const again = await once('k1');
     expect([first.headers.get('idempotency-replayed'), again.headers.get('idempotency-replayed')]).toEqual([null, 'true']);
@@ -213,7 +217,7 @@ describe('an Idempotency-Key', () => {
     }
   });
 
-  it('is of one grant', async () => {
+  it('is of one grant', { tags: ['P-077'] }, async () => {
     await once('k4');
     await once('k4', 'count', {}, { authorization: 'Bearer other' });
     expect(open.test.counted()).toBe(2);

@@ -1,9 +1,9 @@
 import type { JsonObject } from '@notebridge/kit/json';
 import { Validator } from '@seriousme/openapi-schema-validator';
-import { chromium } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { drivesBrowser } from '../../../../scripts/drives-browser.mjs';
-import { findChromium } from '../fixtures/colab-page/chromium.js';
+import { drivesBrowser } from '../../../../scripts/tests/drives-browser.mjs';
+import { findChromium } from '../../../../scripts/tests/installed-chromium.mjs';
+import { openChromium } from '../../../../scripts/tests/open-chromium.mjs';
 import { jsonOf, type OpenToolProxy, openToolProxy, token } from '../support/tool-proxy.js';
 
 let open: OpenToolProxy;
@@ -21,7 +21,7 @@ describe('/openapi.json', () => {
     expect(await new Validator().validate(document)).toEqual({ valid: true });
   });
 
-  it('describes every route that there is', async () => {
+  it('describes every route that there is', { tags: ['P-078'] }, async () => {
     const { paths } = (await jsonOf(open.get('/openapi.json'))) as { paths: Record<string, object> };
     const routes = Object.keys(paths).map((path) => path.replace(/\{(\w+)\}/g, ':$1'));
     const { detail } = await jsonOf(open.get('/nothing'));
@@ -39,12 +39,12 @@ it('what is asked for at another path is told of the page for people', async () 
 });
 
 describe('/docs', drivesBrowser, () => {
-  it('shows the routes in a real Chromium and tries one out, with nothing from elsewhere and nothing refused by its policy', async ({
-    skip,
-  }) => {
+  it('shows the routes in a real Chromium and tries one out, with nothing from elsewhere and nothing refused by its policy', {
+    tags: ['P-358'],
+  }, async ({ skip }) => {
     const executablePath = findChromium();
     skip(executablePath === undefined, 'no Chromium on this machine, and NOTEBRIDGE_SKIP_BROWSER is set');
-    const browser = await chromium.launch({ executablePath: executablePath ?? '', args: ['--no-sandbox'] });
+    const browser = await openChromium();
     try {
       const page = await browser.newPage();
       const complaints: string[] = [];

@@ -1,3 +1,5 @@
+// @module-tag P-185
+
 import { createServer } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createHttpApp } from '../../src/doors/http/http-app.js';
@@ -37,6 +39,7 @@ describe.each(routes)('%s', (_, request) => {
 
   it.each(['evil.example', 'localhost', 'localhost:1', '127.0.0.1.evil.example', 'localhost.:80', '0.0.0.0', ''])(
     'is refused under the Host %j (DNS rebinding)',
+    { tags: ['P-115'] },
     async (host) => {
       expect((await send({ host })).status).toBe(403);
     },
@@ -71,20 +74,28 @@ describe.each(routes)('%s', (_, request) => {
     expect((await send({ host: undefined })).status).toBe(400);
   });
 
-  it.each(['https://evil.example', 'null', 'http://localhost:3000', 'http://127.0.0.1'])('is refused to a page of %s', async (origin) => {
-    const reply = await send({ origin });
-    expect([reply.status, reply.headers['access-control-allow-origin']]).toEqual([403, undefined]);
-  });
+  it.each(['https://evil.example', 'null', 'http://localhost:3000', 'http://127.0.0.1'])(
+    'is refused to a page of %s',
+    { tags: ['P-115'] },
+    async (origin) => {
+      const reply = await send({ origin });
+      expect([reply.status, reply.headers['access-control-allow-origin']]).toEqual([403, undefined]);
+    },
+  );
 
-  it.each(['localhost', '127.0.0.1', '[::1]', 'box.example'])('is answered to our own page, under the name %s', async (name) => {
-    const host = `${name}:${port()}`;
-    const own = { host, origin: `http://${host}` };
-    expect((await send(own)).status).toBe(200);
-    expect((await send({ ...own, 'sec-fetch-site': 'same-origin' })).status).toBe(200);
-    // No other site may read it, and none is told that it may.
-    expect((await send(own)).headers['access-control-allow-origin']).toBeUndefined();
-    for (const site of ['cross-site', 'same-site', 'nonsense']) expect((await send({ ...own, 'sec-fetch-site': site })).status).toBe(403);
-  });
+  it.each(['localhost', '127.0.0.1', '[::1]', 'box.example'])(
+    'is answered to our own page, under the name %s',
+    { tags: ['P-358'] },
+    async (name) => {
+      const host = `${name}:${port()}`;
+      const own = { host, origin: `http://${host}` };
+      expect((await send(own)).status).toBe(200);
+      expect((await send({ ...own, 'sec-fetch-site': 'same-origin' })).status).toBe(200);
+      // No other site may read it, and none is told that it may.
+      expect((await send(own)).headers['access-control-allow-origin']).toBeUndefined();
+      for (const site of ['cross-site', 'same-site', 'nonsense']) expect((await send({ ...own, 'sec-fetch-site': site })).status).toBe(403);
+    },
+  );
 
   it.each<[string, (port: number) => string]>([
     ['of another name of ours', (at) => `http://localhost:${at}`],
@@ -93,11 +104,11 @@ describe.each(routes)('%s', (_, request) => {
     ['of another scheme', (at) => `https://127.0.0.1:${at}`],
     ['with a path', (at) => `http://127.0.0.1:${at}/`],
     ['that only begins like it', (at) => `http://127.0.0.1:${at}.evil.example`],
-  ])('is refused to a page %s', async (_, originAt) => {
+  ])('is refused to a page %s', { tags: ['P-358'] }, async (_, originAt) => {
     expect((await send({ origin: originAt(port()) })).status).toBe(403);
   });
 
-  it('is refused to a page whose own name is pointed at us (DNS rebinding)', async () => {
+  it('is refused to a page whose own name is pointed at us (DNS rebinding)', { tags: ['P-358'] }, async () => {
     const host = `evil.example:${port()}`;
     expect((await send({ host, origin: `http://${host}` })).status).toBe(403);
   });
@@ -134,7 +145,7 @@ describe.each(routes)('%s', (_, request) => {
   });
 });
 
-describe('a call is refused', () => {
+describe('a call is refused', { tags: ['P-073'] }, () => {
   it('without a token, with a hint', async () => {
     const reply = await post({ headers: { authorization: undefined } });
     expect(reply).toMatchObject({ status: 401, headers: { 'www-authenticate': 'Bearer realm="notebridge"' } });
@@ -188,7 +199,7 @@ describe('a call is refused', () => {
     expect([reply.status, JSON.parse(reply.body)]).toEqual([422, { detail: [fault] }]);
   });
 
-  it('with a body over the limit, whether it says so or not', async () => {
+  it('with a body over the limit, whether it says so or not', { tags: ['P-139'] }, async () => {
     const large = JSON.stringify({ arguments: { text: 'x'.repeat(1000) } });
     expect((await post({ body: large })).status).toBe(413);
     const chunked = `${large.length.toString(16)}\r\n${large}\r\n0\r\n\r\n`;
@@ -206,7 +217,7 @@ describe('a call is refused', () => {
     expect((await busy.call('hello')).status).toBe(200);
   });
 
-  it('slowly to who guesses tokens, and at once never to the holder of the right one', async () => {
+  it('slowly to who guesses tokens, and at once never to the holder of the right one', { tags: ['P-118'] }, async () => {
     await using guessed = await openToolProxy();
     const order: string[] = [];
     const guess = (): Promise<unknown> => guessed.call('hello', {}, { headers: { authorization: 'Bearer wrong' } });

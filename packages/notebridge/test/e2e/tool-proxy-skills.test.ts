@@ -1,3 +1,5 @@
+// @module-tag P-166
+
 import type { JsonObject } from '@notebridge/kit/json';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { MemoryToolServer } from '../../src/core/memory-tool-server.js';

@@ -17,7 +17,7 @@ beforeEach(async () => {
 afterEach(() => open.close());
 
 describe('a call through the tool proxy', () => {
-  it('is answered with all members of the reference, and those beside them', async () => {
+  it('is answered with all members of the reference, and those beside them', { tags: ['P-070'] }, async () => {
     const response = await open.call('hello', { name: 'you' });
     expect(response.status).toBe(200);
     expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
@@ -38,7 +38,7 @@ describe('a call through the tool proxy', () => {
     expect(await jsonOf(response)).toMatchObject({ success: true, result: 'Hello, world!' });
   });
 
-  it('brings numbers through to the letter, in both directions', async () => {
+  it('brings numbers through to the letter, in both directions', { tags: ['P-072'] }, async () => {
     // The tool of the other side gets plain numbers, so this looks at what the server sends.
     open.servers.add({
       ...fixedServer('exact'),
@@ -49,7 +49,7 @@ describe('a call through the tool proxy', () => {
     expect(await response.text()).toContain('"result":{"got":{"big":12345678901234567890,"float":1.0,"huge":1e400}}');
   });
 
-  it('whose tool failed is status 200, with the text as error and result', async () => {
+  it('whose tool failed is status 200, with the text as error and result', { tags: ['P-073'] }, async () => {
     const response = await open.call('fail');
     expect(response.status).toBe(200);
     expect(await response.json()).toMatchObject({
@@ -71,7 +71,7 @@ describe('a call through the tool proxy', () => {
     ['unknown_tool', 'tool_not_found'],
     ['result_too_large', 'result_too_large'],
     ['limit_reached', 'limit_reached'],
-  ])('that ends with %s is status 200 with error_code %s', async (code, errorCode) => {
+  ])('that ends with %s is status 200 with error_code %s', { tags: ['P-073'] }, async (code, errorCode) => {
     const response = await open.call('bridge_error', { code });
     expect(response.status).toBe(200);
     expect(await response.json()).toMatchObject({
@@ -96,14 +96,14 @@ describe('a call through the tool proxy', () => {
     });
   });
 
-  it('that a grant has no rate for is told when to come back', async () => {
+  it('that a grant has no rate for is told when to come back', { tags: ['P-073'] }, async () => {
     const response = await open.call('bridge_error', { code: 'budget_exhausted', data: { retry_after_s: 2.5 } });
     expect(response.status).toBe(429);
     expect(response.headers.get('retry-after')).toBe('3');
     expect(await response.json()).toMatchObject({ detail: 'A budget_exhausted happened.', error_code: 'budget_exhausted' });
   });
 
-  it('that breaks something shows only an id, under which the log has the rest', async () => {
+  it('that breaks something shows only an id, under which the log has the rest', { tags: ['P-074'] }, async () => {
     const response = await open.call('break');
     const answer = await jsonOf(response);
     expect(response.status).toBe(500);
@@ -122,7 +122,7 @@ describe('a call through the tool proxy', () => {
     expect(await jsonOf(small.call('arguments', { text: 'x' }))).toMatchObject({ success: true, result: { text: 'x' } });
   });
 
-  it('of an unknown server names the servers there are', async () => {
+  it('of an unknown server names the servers there are', { tags: ['P-073'] }, async () => {
     const response = await fetch(`${open.url}/nope/tools/x`, { method: 'POST', headers: jsonHeaders, body: '{"arguments":{}}' });
     expect(response.status).toBe(404);
     expect(await response.json()).toMatchObject({ detail: "MCP server 'nope' is not running. Available servers: ['github']" });
@@ -152,7 +152,7 @@ describe('a call through the tool proxy', () => {
     },
   );
 
-  it('has its names decoded once', async () => {
+  it('has its names decoded once', { tags: ['P-158'] }, async () => {
     open.servers.add(
       new MemoryToolServer({ name: 'a/b %2F', tools: [{ name: 'c/d', inputSchema: {}, run: async () => ({ content: [] }) }] }),
     );
@@ -212,7 +212,7 @@ describe('health', () => {
     },
   );
 
-  it('tells operators of each server, and others only the whole', async () => {
+  it('tells operators of each server, and others only the whole', { tags: ['P-079'] }, async () => {
     const servers = [
       { name: 'github', status: 'running', since: expect.any(Number), restarts: 0, in_flight: 0, reason: null },
       expect.anything(),
@@ -223,7 +223,7 @@ describe('health', () => {
     expect((await open.get('/readyz', { authorization: 'Bearer wrong' })).status).toBe(401);
   });
 
-  it('is asked for without a token by whoever probes, which is no refusal', async () => {
+  it('is asked for without a token by whoever probes, which is no refusal', { tags: ['P-598'] }, async () => {
     const refused: string[] = [];
     await using probed = await openToolProxy({ http: { onRefused: ({ reason }) => refused.push(reason) } });
     for (const path of ['/readyz', '/healthz']) expect((await fetch(`${probed.origin}${path}`)).status).toBe(200);
@@ -242,7 +242,7 @@ describe('health', () => {
   });
 });
 
-it('a hub that drains is alive, and not ready', async () => {
+it('a hub that drains is alive, and not ready', { tags: ['P-547'] }, async () => {
   await using draining = await openToolProxy({ isDraining: () => true });
   const response = await draining.get('/readyz');
   expect([response.status, await response.json()]).toEqual([503, { status: 'draining' }]);

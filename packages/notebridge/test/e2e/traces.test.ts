@@ -37,94 +37,88 @@ function startHub(endpoint: string, otlp: JsonObject = {}, more: ServedHubOption
 }
 
 describe('a trace', () => {
-  it(
-    'goes from the agent through code mode to the server, with no argument and no result in it',
-    async () => {
-      await using collector = await OtlpReceiver.start();
-      const seen = await (async () => {
-        await using hub = await startHub(collector.endpoint, { headers: { 'x-key': 'the key' } }, { args: ['--code-mode'] });
-        const agent = await openLegacyAgent(hub, () => hub.ownerToken);
-        const code = 'import { meta } from "generated/mcp/meta";\nawait meta({ secret: "in the arguments" })';
-        const _meta = { traceparent: traceparent(trace), tracestate: 'rojo=1' };
-        const args = { code, language: 'javascript' };
-        const { result } = await agent('tools/call', { name: 'execute_code', arguments: args, _meta });
-        return String(JSON.stringify(result));
-      })();
-      const execute = collector.span('server', 'tools/call execute_code');
-      const called = collector.span('server', 'tools/call meta');
-      const sent = collector.span('client', 'tools/call meta');
-      expect(execute).toMatchObject({ traceId: trace.id, parentId: trace.span, traceState: 'rojo=1', isError: false });
-      expect(called).toMatchObject({ traceId: trace.id, parentId: execute.spanId });
-      expect(sent).toMatchObject({ traceId: trace.id, parentId: called.spanId });
-      expect(seen).toContain(`00-${trace.id}-${sent.spanId}-01`);
-      expect(execute.attributes).toMatchObject({
-        'mcp.method.name': 'tools/call',
-        'gen_ai.operation.name': 'execute_tool',
-        'gen_ai.tool.name': 'execute_code',
-        'network.transport': 'tcp',
-        'notebridge.door': 'http',
-        'notebridge.outcome': 'ok',
-      });
-      expect(sent.attributes).toMatchObject({
-        'notebridge.server': 'meta',
-        'network.transport': 'pipe',
-        'mcp.protocol.version': '2025-11-25',
-      });
-      expect(collector.bytes).not.toMatch(/in the arguments|generated|structuredContent/);
-      expect(collector.headers.every((headers) => headers['x-key'] === 'the key')).toBe(true);
-      const [duration] = collector.durations.filter(
-        ({ metric, attributes }) => metric.includes('client') && attributes['gen_ai.tool.name'],
-      );
-      expect(duration).toMatchObject({ metric: 'mcp.client.operation.duration', unit: 's', count: 1 });
-      expect(duration?.bounds).toEqual([0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300]);
-    },
-    slow,
-  );
+  it('goes from the agent through code mode to the server, with no argument and no result in it', {
+    tags: ['P-504'],
+    timeout: slow,
+  }, async () => {
+    await using collector = await OtlpReceiver.start();
+    const seen = await (async () => {
+      await using hub = await startHub(collector.endpoint, { headers: { 'x-key': 'the key' } }, { args: ['--code-mode'] });
+      const agent = await openLegacyAgent(hub, () => hub.ownerToken);
+      const code = 'import { meta } from "generated/mcp/meta";\nawait meta({ secret: "in the arguments" })';
+      const _meta = { traceparent: traceparent(trace), tracestate: 'rojo=1' };
+      const args = { code, language: 'javascript' };
+      const { result } = await agent('tools/call', { name: 'execute_code', arguments: args, _meta });
+      return String(JSON.stringify(result));
+    })();
+    const execute = collector.span('server', 'tools/call execute_code');
+    const called = collector.span('server', 'tools/call meta');
+    const sent = collector.span('client', 'tools/call meta');
+    expect(execute).toMatchObject({ traceId: trace.id, parentId: trace.span, traceState: 'rojo=1', isError: false });
+    expect(called).toMatchObject({ traceId: trace.id, parentId: execute.spanId });
+    expect(sent).toMatchObject({ traceId: trace.id, parentId: called.spanId });
+    expect(seen).toContain(`00-${trace.id}-${sent.spanId}-01`);
+    expect(execute.attributes).toMatchObject({
+      'mcp.method.name': 'tools/call',
+      'gen_ai.operation.name': 'execute_tool',
+      'gen_ai.tool.name': 'execute_code',
+      'network.transport': 'tcp',
+      'notebridge.door': 'http',
+      'notebridge.outcome': 'ok',
+    });
+    expect(sent.attributes).toMatchObject({
+      'notebridge.server': 'meta',
+      'network.transport': 'pipe',
+      'mcp.protocol.version': '2025-11-25',
+    });
+    expect(collector.bytes).not.toMatch(/in the arguments|generated|structuredContent/);
+    expect(collector.headers.every((headers) => headers['x-key'] === 'the key')).toBe(true);
+    const [duration] = collector.durations.filter(({ metric, attributes }) => metric.includes('client') && attributes['gen_ai.tool.name']);
+    expect(duration).toMatchObject({ metric: 'mcp.client.operation.duration', unit: 's', count: 1 });
+    expect(duration?.bounds).toEqual([0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300]);
+  });
 
-  it(
-    'is taken from the headers of HTTP where the message has none, and its outcome is that of the audit',
-    async () => {
-      await using collector = await OtlpReceiver.start();
-      await using hub = await startHub(collector.endpoint, { intervalMs: 100 });
-      const token = hub.ownerToken;
-      const headers = { traceparent: traceparent(other) };
-      const call = async (tool: string): Promise<unknown> =>
-        (await hub.request(`/api/v1/mcp/proxy/meta/tools/${tool}`, { token, headers, body: { arguments: {} } })).json();
-      await call('fails');
-      await call('refuses');
-      const legacy = await openLegacyAgent(hub, () => token, 'raw', { traceparent: traceparent(ofLegacy) });
-      expect(metaOf(await legacy('tools/call', { name: 'meta__meta' })).traceparent).toMatch(`00-${ofLegacy.id}-`);
-      const both = await legacy('tools/call', { name: 'meta__meta', _meta: { traceparent: traceparent(other) } });
-      expect(metaOf(both).traceparent).toMatch(`00-${other.id}-`);
-      const agent = openModernAgent(hub, () => token);
-      const { result } = await agent('tools/call', { name: 'meta__meta', _meta: { traceparent: traceparent(trace), kept: 'as it came' } });
-      expect(result?.structuredContent).toMatchObject({ kept: 'as it came' });
-      const unsampled = await agent('tools/call', { name: 'meta__meta', _meta: { traceparent: traceparent(trace, '00') } });
-      expect(metaOf(unsampled).traceparent).toMatch(new RegExp(`^00-${trace.id}-[0-9a-f]{16}-00$`));
-      const broken = await agent('tools/call', { name: 'meta__meta', _meta: { traceparent: '00-nonsense', tracestate: 'a=b' } });
-      expect(metaOf(broken).traceparent).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/);
-      expect(broken.result?.structuredContent).not.toHaveProperty('tracestate');
-      await hub.stop();
-      expect(collector.span('server', 'tools/call fails')).toMatchObject({ traceId: other.id, parentId: other.span, isError: true });
-      expect(collector.span('server', 'tools/call fails').attributes).toMatchObject({ 'error.type': 'tool_error' });
-      const refused = collector.spans.filter(({ attributes }) => attributes['gen_ai.tool.name'] === 'refuses');
-      expect(
-        refused.map(({ kind, attributes }) => [kind, attributes['error.type'], attributes['rpc.response.status_code']]).sort(),
-      ).toEqual([
-        ['client', '-32099', '-32099'],
-        ['server', 'remote_error', undefined],
-      ]);
-      const linked = collector.spans.filter(({ links }) => links.length > 0);
-      expect(linked.map(({ traceId, links }) => [traceId, links])).toEqual([[other.id, [ofLegacy.id]]]);
-      expect(collector.spans.find(({ parentId }) => parentId === ofLegacy.span)).toMatchObject({ traceId: ofLegacy.id, kind: 'server' });
-      const ofTrace = collector.spans.filter(({ traceId }) => traceId === trace.id);
-      expect(ofTrace.map(({ kind, parentId }) => [kind, parentId === trace.span]).sort()).toEqual([
-        ['client', false],
-        ['server', true],
-      ]);
-    },
-    slow,
-  );
+  it('is taken from the headers of HTTP where the message has none, and its outcome is that of the audit', {
+    tags: ['P-505'],
+    timeout: slow,
+  }, async () => {
+    await using collector = await OtlpReceiver.start();
+    await using hub = await startHub(collector.endpoint, { intervalMs: 100 });
+    const token = hub.ownerToken;
+    const headers = { traceparent: traceparent(other) };
+    const call = async (tool: string): Promise<unknown> =>
+      (await hub.request(`/api/v1/mcp/proxy/meta/tools/${tool}`, { token, headers, body: { arguments: {} } })).json();
+    await call('fails');
+    await call('refuses');
+    const legacy = await openLegacyAgent(hub, () => token, 'raw', { traceparent: traceparent(ofLegacy) });
+    expect(metaOf(await legacy('tools/call', { name: 'meta__meta' })).traceparent).toMatch(`00-${ofLegacy.id}-`);
+    const both = await legacy('tools/call', { name: 'meta__meta', _meta: { traceparent: traceparent(other) } });
+    expect(metaOf(both).traceparent).toMatch(`00-${other.id}-`);
+    const agent = openModernAgent(hub, () => token);
+    const { result } = await agent('tools/call', { name: 'meta__meta', _meta: { traceparent: traceparent(trace), kept: 'as it came' } });
+    expect(result?.structuredContent).toMatchObject({ kept: 'as it came' });
+    const unsampled = await agent('tools/call', { name: 'meta__meta', _meta: { traceparent: traceparent(trace, '00') } });
+    expect(metaOf(unsampled).traceparent).toMatch(new RegExp(`^00-${trace.id}-[0-9a-f]{16}-00$`));
+    const broken = await agent('tools/call', { name: 'meta__meta', _meta: { traceparent: '00-nonsense', tracestate: 'a=b' } });
+    expect(metaOf(broken).traceparent).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/);
+    expect(broken.result?.structuredContent).not.toHaveProperty('tracestate');
+    await hub.stop();
+    expect(collector.span('server', 'tools/call fails')).toMatchObject({ traceId: other.id, parentId: other.span, isError: true });
+    expect(collector.span('server', 'tools/call fails').attributes).toMatchObject({ 'error.type': 'tool_error' });
+    const refused = collector.spans.filter(({ attributes }) => attributes['gen_ai.tool.name'] === 'refuses');
+    expect(refused.map(({ kind, attributes }) => [kind, attributes['error.type'], attributes['rpc.response.status_code']]).sort()).toEqual([
+      ['client', '-32099', '-32099'],
+      ['server', 'remote_error', undefined],
+    ]);
+    const linked = collector.spans.filter(({ links }) => links.length > 0);
+    expect(linked.map(({ traceId, links }) => [traceId, links])).toEqual([[other.id, [ofLegacy.id]]]);
+    expect(collector.spans.find(({ parentId }) => parentId === ofLegacy.span)).toMatchObject({ traceId: ofLegacy.id, kind: 'server' });
+    const ofTrace = collector.spans.filter(({ traceId }) => traceId === trace.id);
+    expect(ofTrace.map(({ kind, parentId }) => [kind, parentId === trace.span]).sort()).toEqual([
+      ['client', false],
+      ['server', true],
+    ]);
+  });
 
   it(
     'goes on from one hub to the next, over HTTP',
@@ -150,51 +144,49 @@ describe('a trace', () => {
     slow,
   );
 
-  it(
-    'is recorded for as many calls as the config says, and for each that its caller records',
-    async () => {
-      await using collector = await OtlpReceiver.start();
-      await using hub = await startHub(collector.endpoint, { sampleRatio: 0 });
-      const agent = openModernAgent(hub, () => hub.ownerToken);
-      for (let count = 0; count < 5; count++) await agent('tools/call', { name: 'meta__meta' });
-      await agent('tools/call', { name: 'meta__meta', _meta: { traceparent: traceparent(trace) } });
-      await hub.stop();
-      expect(collector.spans.map(({ traceId }) => traceId)).toEqual([trace.id, trace.id]);
-      expect(collector.durations.find(({ metric }) => metric.includes('server'))).toMatchObject({ count: 6 });
-    },
-    slow,
-  );
+  it('is recorded for as many calls as the config says, and for each that its caller records', {
+    tags: ['P-506'],
+    timeout: slow,
+  }, async () => {
+    await using collector = await OtlpReceiver.start();
+    await using hub = await startHub(collector.endpoint, { sampleRatio: 0 });
+    const agent = openModernAgent(hub, () => hub.ownerToken);
+    for (let count = 0; count < 5; count++) await agent('tools/call', { name: 'meta__meta' });
+    await agent('tools/call', { name: 'meta__meta', _meta: { traceparent: traceparent(trace) } });
+    await hub.stop();
+    expect(collector.spans.map(({ traceId }) => traceId)).toEqual([trace.id, trace.id]);
+    expect(collector.durations.find(({ metric }) => metric.includes('server'))).toMatchObject({ count: 6 });
+  });
 
-  it(
-    'is left as it is in what goes to servers when traces are off; made-up names make no label',
-    async () => {
-      await using collector = await OtlpReceiver.start();
-      await using hub = await startHub(collector.endpoint, { traces: false });
-      const agent = openModernAgent(hub, () => hub.ownerToken);
-      const _meta = { traceparent: traceparent(trace), tracestate: 'a=b' };
-      const { result } = await agent('tools/call', { name: 'meta__meta', _meta });
-      expect(result?.structuredContent).toMatchObject(_meta);
-      expect((await agent('tools/call', { name: 'meta__meta' })).result?.structuredContent).not.toHaveProperty('traceparent');
-      for (let count = 0; count < 20; count++) await agent('tools/call', { name: `made_up_${count}` });
-      for (let count = 0; count < 20; count++) await hub.call('meta', `made_up_${count}`, {}, hub.ownerToken);
-      await hub.stop();
-      expect(collector.spans).toEqual([]);
-      expect(collector.bytes).not.toContain('made_up');
-      const labels = collector.durations.map(({ metric, attributes, count }) => [
-        metric.split('.')[1],
-        attributes['gen_ai.tool.name'],
-        count,
-      ]);
-      expect(labels).toEqual(
-        expect.arrayContaining([
-          ['server', 'meta', 2],
-          ['client', 'meta', 2],
-        ]),
-      );
-      expect(labels.filter(([, tool]) => tool === 'other').reduce((sum, [, , count]) => sum + Number(count), 0)).toBe(40);
-    },
-    slow,
-  );
+  it('is left as it is in what goes to servers when traces are off; made-up names make no label', {
+    tags: ['P-506', 'P-507'],
+    timeout: slow,
+  }, async () => {
+    await using collector = await OtlpReceiver.start();
+    await using hub = await startHub(collector.endpoint, { traces: false });
+    const agent = openModernAgent(hub, () => hub.ownerToken);
+    const _meta = { traceparent: traceparent(trace), tracestate: 'a=b' };
+    const { result } = await agent('tools/call', { name: 'meta__meta', _meta });
+    expect(result?.structuredContent).toMatchObject(_meta);
+    expect((await agent('tools/call', { name: 'meta__meta' })).result?.structuredContent).not.toHaveProperty('traceparent');
+    for (let count = 0; count < 20; count++) await agent('tools/call', { name: `made_up_${count}` });
+    for (let count = 0; count < 20; count++) await hub.call('meta', `made_up_${count}`, {}, hub.ownerToken);
+    await hub.stop();
+    expect(collector.spans).toEqual([]);
+    expect(collector.bytes).not.toContain('made_up');
+    const labels = collector.durations.map(({ metric, attributes, count }) => [
+      metric.split('.')[1],
+      attributes['gen_ai.tool.name'],
+      count,
+    ]);
+    expect(labels).toEqual(
+      expect.arrayContaining([
+        ['server', 'meta', 2],
+        ['client', 'meta', 2],
+      ]),
+    );
+    expect(labels.filter(([, tool]) => tool === 'other').reduce((sum, [, , count]) => sum + Number(count), 0)).toBe(40);
+  });
 });
 
 describe('a collector', () => {
@@ -208,13 +200,12 @@ describe('a collector', () => {
     'hangs up': (response) => response.destroy(),
   };
 
-  it(
-    `that ${Object.keys(bad).join(', ')}: costs no call, is told of once, and holds the end up for three seconds at most`,
-    async () => {
-      await Promise.all(Object.entries(bad).map(([how, answer]) => endure(how, answer)));
-    },
-    slow,
-  );
+  it(`that ${Object.keys(bad).join(', ')}: costs no call, is told of once, and holds the end up for three seconds at most`, {
+    tags: ['P-508'],
+    timeout: slow,
+  }, async () => {
+    await Promise.all(Object.entries(bad).map(([how, answer]) => endure(how, answer)));
+  });
 
   async function endure(how: string, answer: (typeof bad)[string]): Promise<void> {
     await using collector = await OtlpReceiver.start(answer);
@@ -229,55 +220,47 @@ describe('a collector', () => {
     expect(warned().sort(), how).toEqual(['Metrics', 'Traces']);
   }
 
-  it(
-    'that comes back gets what is gathered from then on, and that is told once',
-    async () => {
-      let isBroken = true;
-      await using collector = await OtlpReceiver.start((response) => response.writeHead(isBroken ? 500 : 200).end('\xff not protobuf'));
-      await using hub = await startHub(collector.endpoint, { intervalMs: 100, metrics: false });
-      await hub.call('meta', 'meta', {}, hub.ownerToken);
-      await hub.logged('cannot be sent');
-      isBroken = false;
-      await hub.call('meta', 'fails', {}, hub.ownerToken);
-      await hub.logged('sent again');
-      expect(collector.span('server', 'tools/call fails').isError).toBe(true);
-      expect(hub.log().filter(({ msg }) => /^Traces/.test(String(msg)))).toHaveLength(2);
-    },
-    slow,
-  );
+  it('that comes back gets what is gathered from then on, and that is told once', { tags: ['P-508'], timeout: slow }, async () => {
+    let isBroken = true;
+    await using collector = await OtlpReceiver.start((response) => response.writeHead(isBroken ? 500 : 200).end('\xff not protobuf'));
+    await using hub = await startHub(collector.endpoint, { intervalMs: 100, metrics: false });
+    await hub.call('meta', 'meta', {}, hub.ownerToken);
+    await hub.logged('cannot be sent');
+    isBroken = false;
+    await hub.call('meta', 'fails', {}, hub.ownerToken);
+    await hub.logged('sent again');
+    expect(collector.span('server', 'tools/call fails').isError).toBe(true);
+    expect(hub.log().filter(({ msg }) => /^Traces/.test(String(msg)))).toHaveLength(2);
+  });
 });
 
 describe('more traces than a collector takes', () => {
-  it(
-    'are left out whole, and that is told once, and at the end with their number',
-    async () => {
-      const held: ServerResponse[] = [];
-      let isHeld = true;
-      await using collector = await OtlpReceiver.start((response) => (isHeld ? held.push(response) : response.end()));
-      await using hub = await startHub(collector.endpoint, { intervalMs: 100, metrics: false });
-      const agent = openModernAgent(hub, () => hub.ownerToken);
-      /** Calls until one of them is recorded, or is not. */
-      const callUntil = async (flags: string): Promise<void> => {
-        for (let round = 0; round < 300; round++) {
-          const replies = await Promise.all(Array.from({ length: 32 }, () => agent('tools/call', { name: 'meta__meta' })));
-          if (replies.some((reply) => String(metaOf(reply).traceparent).endsWith(`-${flags}`))) return;
-        }
-        throw new Error(`No call had the flags ${flags}.`);
-      };
-      await callUntil('00');
-      // A caller that records its own trace has decided: the flag stays, though nothing of it may arrive.
-      const recorded = await agent('tools/call', { name: 'meta__meta', _meta: { traceparent: traceparent(trace) } });
-      expect(metaOf(recorded).traceparent).toMatch(new RegExp(`^00-${trace.id}-[0-9a-f]{16}-01$`));
-      isHeld = false;
-      for (const response of held) response.end();
-      await callUntil('01');
-      expect(await hub.stop()).toBe(0);
-      const told = hub.log().flatMap(({ msg }) => /More traces than|left out: they did not fit/.exec(String(msg))?.[0] ?? []);
-      expect(told).toEqual(['More traces than', 'left out: they did not fit']);
-      expect(collector.spans.length).toBeGreaterThan(2048);
-    },
-    slow,
-  );
+  it('are left out whole, and that is told once, and at the end with their number', { tags: ['P-513'], timeout: slow }, async () => {
+    const held: ServerResponse[] = [];
+    let isHeld = true;
+    await using collector = await OtlpReceiver.start((response) => (isHeld ? held.push(response) : response.end()));
+    await using hub = await startHub(collector.endpoint, { intervalMs: 100, metrics: false });
+    const agent = openModernAgent(hub, () => hub.ownerToken);
+    /** Calls until one of them is recorded, or is not. */
+    const callUntil = async (flags: string): Promise<void> => {
+      for (let round = 0; round < 300; round++) {
+        const replies = await Promise.all(Array.from({ length: 32 }, () => agent('tools/call', { name: 'meta__meta' })));
+        if (replies.some((reply) => String(metaOf(reply).traceparent).endsWith(`-${flags}`))) return;
+      }
+      throw new Error(`No call had the flags ${flags}.`);
+    };
+    await callUntil('00');
+    // A caller that records its own trace has decided: the flag stays, though nothing of it may arrive.
+    const recorded = await agent('tools/call', { name: 'meta__meta', _meta: { traceparent: traceparent(trace) } });
+    expect(metaOf(recorded).traceparent).toMatch(new RegExp(`^00-${trace.id}-[0-9a-f]{16}-01$`));
+    isHeld = false;
+    for (const response of held) response.end();
+    await callUntil('01');
+    expect(await hub.stop()).toBe(0);
+    const told = hub.log().flatMap(({ msg }) => /More traces than|left out: they did not fit/.exec(String(msg))?.[0] ?? []);
+    expect(told).toEqual(['More traces than', 'left out: they did not fit']);
+    expect(collector.spans.length).toBeGreaterThan(2048);
+  });
 });
 
 describe('what it needs', () => {
@@ -298,25 +281,20 @@ describe('what it needs', () => {
     return stderr;
   }
 
-  it(
-    'is named where it is missing, with the command that installs it; without the key nothing is missing',
-    async () => {
-      expect(await refusal({ node, env: without })).toMatch(
-        /mcp\.json: "notebridge\.telemetry\.otlp" needs packages of OpenTelemetry: Cannot find package '[^']+'\. .*npm install @opentelemetry\/api@1/,
-      );
-      await using hub = await ServedHub.start({ servers, node, env: without, args: ['--notebook', 'none'] });
-      expect((await hub.call('meta', 'meta', {}, hub.ownerToken)).answer.success).toBe(true);
-    },
-    slow,
-  );
+  it('is named where it is missing, with the command that installs it; without the key nothing is missing', {
+    tags: ['P-509'],
+    timeout: slow,
+  }, async () => {
+    expect(await refusal({ node, env: without })).toMatch(
+      /mcp\.json: "notebridge\.telemetry\.otlp" needs packages of OpenTelemetry: Cannot find package '[^']+'\. .*npm install @opentelemetry\/api@1/,
+    );
+    await using hub = await ServedHub.start({ servers, node, env: without, args: ['--notebook', 'none'] });
+    expect((await hub.call('meta', 'meta', {}, hub.ownerToken)).answer.success).toBe(true);
+  });
 
-  it.skipIf(isNewEnough)(
-    'is a newer Node, where this one is too old',
-    async () => {
-      expect(await refusal({ node: process.execPath })).toMatch(
-        /mcp\.json: "notebridge\.telemetry\.otlp" needs Node 22\.15 or newer, and this is 2\d\.\d+\.\d+\. Run/,
-      );
-    },
-    slow,
-  );
+  it.skipIf(isNewEnough)('is a newer Node, where this one is too old', { tags: ['P-509'], timeout: slow }, async () => {
+    expect(await refusal({ node: process.execPath })).toMatch(
+      /mcp\.json: "notebridge\.telemetry\.otlp" needs Node 22\.15 or newer, and this is 2\d\.\d+\.\d+\. Run/,
+    );
+  });
 });

@@ -1,3 +1,5 @@
+// @module-tag deep
+
 import { execFile } from 'node:child_process';
 import { createHash, randomUUID } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -23,7 +25,7 @@ describe('the hub in one container, a real Jupyter in another', { timeout: 240_0
   }, openTimeoutMs);
   afterAll(() => both?.[Symbol.asyncDispose](), 60_000);
 
-  it('share one wire and one folder, and see nothing else of one another', async ({ skip }) => {
+  it('share one wire and one folder, and see nothing else of one another', { tags: ['P-123'] }, async ({ skip }) => {
     skip(!both.sides.isolated, `there are no two containers here: ${both.sides.why}`);
     const routes = await print('print(open("/proc/net/route").read())');
     expect(
@@ -42,7 +44,7 @@ describe('the hub in one container, a real Jupyter in another', { timeout: 240_0
     expect(both.hub.log()).toContainEqual(expect.objectContaining({ level: 'warn', msg: expect.stringContaining('without encryption') }));
   });
 
-  it('nobody calls a tool without a grant, whatever they show and under whatever name', async () => {
+  it('nobody calls a tool without a grant, whatever they show and under whatever name', { tags: ['P-125'] }, async () => {
     const answers = await json(
       'import os, urllib.request, urllib.error',
       'hub = os.environ["NOTEBRIDGE_URL"]',
@@ -84,7 +86,7 @@ describe('the hub in one container, a real Jupyter in another', { timeout: 240_0
     ]);
   });
 
-  it('an image of a tool is shown in the notebook', async () => {
+  it('an image of a tool is shown in the notebook', { tags: ['P-159'] }, async () => {
     const { shown, error } = await both.jupyter.run(
       [
         'from IPython.display import display',
@@ -102,7 +104,7 @@ describe('the hub in one container, a real Jupyter in another', { timeout: 240_0
   it.each([
     ['awaited', 'await wait'],
     ['not awaited', 'wait.sync'],
-  ])('interrupting the kernel cancels a call that is %s at its server, and the kernel goes on', async (way, call) => {
+  ])('interrupting the kernel cancels a call that is %s at its server, and the kernel goes on', { tags: ['P-085'] }, async (way, call) => {
     const key = `${way} ${randomUUID()}`;
     const cell = both.jupyter.begin(`from generated.mcp.learns import wait\nkept = 7\n${call}(key=${JSON.stringify(key)})`);
     await vi.waitFor(() => expect(linesOf(both.notes)).toContain(`waits ${key}`), hangsAfterMs);
@@ -129,7 +131,7 @@ describe('the hub in one container, a real Jupyter in another', { timeout: 240_0
     expect(() => readFileSync(path)).toThrow(/ENOENT/);
   });
 
-  it('a token that has ended is read anew from its file, and the kernel notices nothing', async () => {
+  it('a token that has ended is read anew from its file, and the kernel notices nothing', { tags: ['P-094'] }, async () => {
     const listed = JSON.parse((await both.hub.run('grant', 'list', '--json')).stdout) as { grants: { id: string }[] };
     await both.hub.run('grant', 'revoke', ...listed.grants.map(({ id }) => id));
     await both.hub.run('grant', '--file', join(both.folder, 'grant', 'token'), '--allow', 'everything:*', '--allow', 'learns:*');
@@ -138,7 +140,9 @@ describe('the hub in one container, a real Jupyter in another', { timeout: 240_0
     );
   });
 
-  it('the environment, the files and the processes that a kernel sees hold no key of a server, and no token of the owner', async () => {
+  it('the environment, the files and the processes that a kernel sees hold no key of a server, and no token of the owner', {
+    tags: ['P-123'],
+  }, async () => {
     // The kernel is told digests alone: what it looks for must not be what it finds. Its own token is there to be found.
     const own = readFileSync(join(both.folder, 'grant', 'token'), 'utf8').trim();
     const digests = [serverKey, both.hub.ownerToken, own].map((secret) => [
@@ -184,7 +188,9 @@ describe('the hub in one container, a real Jupyter in another', { timeout: 240_0
     ).toEqual([`I am ${name}.`, 'learned']);
   });
 
-  it('a restart of the hub is survived: the kernel keeps its imports and a token file, and the next call works', async () => {
+  it('a restart of the hub is survived: the kernel keeps its imports and a token file, and the next call works', {
+    tags: ['P-095'],
+  }, async () => {
     await print('from generated.mcp.everything import echo', 'from generated.client import ToolError', 'kept = 8');
     await both.restartHub(async () => {
       const away = await json(

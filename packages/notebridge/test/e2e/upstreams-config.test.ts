@@ -5,7 +5,9 @@ import { fixtureConfig, openUpstreams, temporaryPath } from '../support/upstream
 const named = (name: string, more = {}) => fixtureConfig('calls.mjs', [temporaryPath(name)], { name, ...more });
 
 describe('a change of the config', () => {
-  it('starts what is new, stops what is gone, restarts what is another program now, and leaves the rest alone', async () => {
+  it('starts what is new, stops what is gone, restarts what is another program now, and leaves the rest alone', {
+    tags: ['P-025'],
+  }, async () => {
     const [kept, changed, gone, added] = [named('kept'), named('changed'), named('gone'), named('added')];
     const { upstreams, server, events, until } = openUpstreams([kept, changed, gone]);
     await upstreams.start();
@@ -73,7 +75,7 @@ describe('a change of the config', () => {
 });
 
 describe('a server that is started on first use', () => {
-  it('is not started before, not even to hear that it has no prompts', async () => {
+  it('is not started before, not even to hear that it has no prompts', { tags: ['P-029'] }, async () => {
     const { upstreams, server, call } = openUpstreams([named('it', { lazy: true })]);
     await upstreams.start();
     expect(await server().request('prompts/list', {}, createContext('prompts/list'))).toEqual({ prompts: [] });
@@ -83,7 +85,7 @@ describe('a server that is started on first use', () => {
     expect(server().state.status).toBe('running');
   });
 
-  it('is stopped when nobody calls it, keeps its list, and is started again by a call', async () => {
+  it('is stopped when nobody calls it, keeps its list, and is started again by a call', { tags: ['P-029'] }, async () => {
     const { server, call, until } = openUpstreams([named('it', { lazy: true })], { limits: { lazyIdleMs: 50 } });
     await server().listTools();
     await call('echo');
@@ -92,7 +94,7 @@ describe('a server that is started on first use', () => {
     expect(await call('echo', { a: 1 })).toMatchObject({ structuredContent: { a: 1 } });
   });
 
-  it('is not stopped while a call runs', async () => {
+  it('is not stopped while a call runs', { tags: ['P-029'] }, async () => {
     const config = named('it', { lazy: true });
     const { upstreams, server, call, until } = openUpstreams([config], { limits: { lazyIdleMs: 50 } });
     await call('echo');

@@ -1,3 +1,5 @@
+// @module-tag P-347
+
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -63,7 +65,7 @@ describe('a server over HTTP whose era nobody has told', () => {
     expect(methods).toEqual(['server/discover']);
   });
 
-  it('and that refuses our version is asked with the one that it lists, and no other way', async () => {
+  it('and that refuses our version is asked with the one that it lists, and no other way', { tags: ['P-400'] }, async () => {
     const unsupported = {
       error: { code: -32022, message: 'Unsupported protocol version', data: { supported: [modern], requested: modern } },
     };

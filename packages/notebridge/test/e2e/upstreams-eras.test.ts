@@ -27,7 +27,7 @@ async function startWays(ways: string[], more?: Parameters<typeof openUpstreams>
 
 const saidInSession = { content: [{ type: 'text', text: 'said in a session' }] };
 
-describe('a server whose era nobody has told', () => {
+describe('a server whose era nobody has told', { tags: ['P-347'] }, () => {
   it.each([
     ['of both eras is spoken to in the modern one', ['modern', 'legacy'], modern, ['start', 'server/discover', 'tools/list']],
     [
@@ -99,7 +99,7 @@ describe('a server whose era nobody has told', () => {
       [...asked, 'server/discover', 'initialize'],
     ],
     ['and lists none has said nothing of its era', ['legacy', 'refuses=none'], legacy, [...asked, 'initialize']],
-  ])('that refuses our version %s', async (_, ways, protocolVersion, notes) => {
+  ])('that refuses our version %s', { tags: ['P-400'] }, async (_, ways, protocolVersion, notes) => {
     const { server, notes: noted, log } = await startWays(ways);
     expect(server().state).toMatchObject({ status: 'running', protocolVersion, restarts: 0 });
     expect(noted().slice(0, notes.length)).toEqual(notes);
@@ -116,7 +116,7 @@ describe('a server whose era nobody has told', () => {
     ['that refuses the version that it lists', ['legacy', ...Array(9).fill(`refuses=${modern}`)], 'Unsupported protocol version'],
     ['that misses a header', ['legacy', ...Array(9).fill('refuses=-32020')], 'So it is'],
     ['that misses a capability', ['legacy', ...Array(9).fill('refuses=-32021')], 'So it is'],
-  ])('%s speaks the modern era alone, is not sent `initialize`, and says why', async (_, ways, reason) => {
+  ])('%s speaks the modern era alone, is not sent `initialize`, and says why', { tags: ['P-400'] }, async (_, ways, reason) => {
     const { server, notes } = await startWays(ways);
     expect(server().state.status).toBe('failed');
     expect(server().state.reason).toContain(reason);
@@ -151,7 +151,7 @@ describe('a server of both eras by the official SDK', () => {
     await until(() => server().knownTools?.some(({ name }) => name === 'new') === true);
   });
 
-  it('sends updates of the resources that are watched, of others and after the last watcher none', async () => {
+  it('sends updates of the resources that are watched, of others and after the last watcher none', { tags: ['P-349'] }, async () => {
     const { server, call, upstreams, events } = openUpstreams([fixtureConfig('both-eras.mjs')]);
     await upstreams.start();
     await server().listTools();
@@ -185,7 +185,7 @@ describe('a server of both eras by the official SDK', () => {
   });
 });
 
-describe('what is known of the era of a server', () => {
+describe('what is known of the era of a server', { tags: ['P-348'] }, () => {
   it('is kept in a private file by the hash of its entry, and used by the next process', async () => {
     const erasFile = temporaryPath('eras.json');
     const first = await startWays(['legacy', 'discover-silent'], { limits, erasFile });
@@ -246,7 +246,7 @@ function readWays(ways: string, file: string): string {
   return `import { readFileSync } from 'node:fs'; process.argv.push(${JSON.stringify(file)}, ...readFileSync(${JSON.stringify(ways)}, 'utf8').split(' '));`;
 }
 
-describe('servers of the official Python SDK', () => {
+describe('servers of the official Python SDK', { tags: ['P-347'] }, () => {
   const program = (name: string): string =>
     `from mcp.server.${name} import ${name === 'fastmcp' ? 'FastMCP' : 'MCPServer'} as Server
 server = Server("py")

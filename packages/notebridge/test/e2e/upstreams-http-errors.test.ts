@@ -1,3 +1,5 @@
+// @module-tag P-401
+
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { createServer, type ServerResponse } from 'node:http';

@@ -1,3 +1,5 @@
+// @module-tag deep
+
 import { describe, expect, it, vi } from 'vitest';
 import { codeOf } from '../../src/core/errors.js';
 import type { ToolResult } from '../../src/core/mcp.js';
@@ -44,7 +46,9 @@ describe.each(['sessions', 'sse', 'modern'] as const)('a server over HTTP (%s)',
     expect(await call('echo', { text: 'hi' })).toEqual(echoed('hi'));
   });
 
-  it('is tried again by itself while nothing answers there; nobody waits for it for long, and it is not given up', async () => {
+  it('is tried again by itself while nothing answers there; nobody waits for it for long, and it is not given up', {
+    tags: ['P-350'],
+  }, async () => {
     const { upstream, upstreams, server, call, log, until } = await open(kind, {}, { coolDownMs: 60_000 });
     await upstream.stop();
     const startedAt = performance.now();
@@ -78,7 +82,7 @@ describe.each(['sessions', 'sse', 'modern'] as const)('a server over HTTP (%s)',
     expect(await call('echo', { text: 'hi' })).toEqual(echoed('hi'));
   });
 
-  it('is left alone once it is closed', async () => {
+  it('is left alone once it is closed', { tags: ['P-352'] }, async () => {
     const { upstream, upstreams, log, server } = await open(kind);
     await upstreams.start();
     await upstreams.close();
@@ -167,7 +171,7 @@ describe('a server with sessions', () => {
 });
 
 describe('the key of a server over HTTP', () => {
-  it('stands in no log', async () => {
+  it('stands in no log', { tags: ['P-069'] }, async () => {
     const upstream = await HttpUpstream.open('sessions');
     upstream.status = 500;
     const secret = 'key-0123456789';

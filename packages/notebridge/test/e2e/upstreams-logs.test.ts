@@ -1,3 +1,5 @@
+// @module-tag P-353
+
 import type { JsonObject } from '@notebridge/kit/json';
 import { silentLogger } from '@notebridge/kit/logger';
 import { describe, expect, it, vi } from 'vitest';

@@ -1,3 +1,5 @@
+// @module-tag P-359
+
 import { expect, it } from 'vitest';
 import { openPolledUpstream } from '../support/polled-upstream.js';
 import { createCall, httpConfig, openUpstreams } from '../support/upstreams.js';

@@ -71,7 +71,7 @@ async function listen<Kind extends Server>(server: Kind): Promise<number> {
 const text = (result: JsonObject): string => printJson(result.structuredContent);
 
 describe('numbers of a server over HTTP', () => {
-  it.each(['json', 'events'] as const)('keep their digits in both directions (%s)', async (how) => {
+  it.each(['json', 'events'] as const)('keep their digits in both directions (%s)', { tags: ['P-366'] }, async (how) => {
     const seen: string[] = [];
     const port = await listen(createServer(echoing(how, seen)));
     const { call } = openUpstreams([httpConfig(`http://127.0.0.1:${port}/mcp`)]);
@@ -83,7 +83,7 @@ describe('numbers of a server over HTTP', () => {
 });
 
 describe('a server over HTTP with a certificate of its own', () => {
-  it('is called with "ca" of its entry, and not without', async () => {
+  it('is called with "ca" of its entry, and not without', { tags: ['P-367'] }, async () => {
     const { key, cert, folder } = createCertificate();
     const port = await listen(createTlsServer({ key, cert }, echoing('json', [])));
     const url = `https://127.0.0.1:${port}/mcp`;
@@ -120,14 +120,14 @@ describe('a proxy', () => {
     return { dialled, proxy: `http://127.0.0.1:${await listen(proxy)}`, direct: `http://127.0.0.1:${port}/mcp` };
   }
 
-  it('of the entry is used', async () => {
+  it('of the entry is used', { tags: ['P-367'] }, async () => {
     const { proxy, dialled } = await open();
     const { call } = openUpstreams([httpConfig('http://mcp.test/mcp', { proxy })]);
     expect(text(await call('echo', parseJson(odd) as JsonObject))).toBe(odd);
     expect(new Set(dialled)).toEqual(new Set(['mcp.test:80']));
   });
 
-  it('of the environment is used, but for this machine and where NO_PROXY or the entry says no', async () => {
+  it('of the environment is used, but for this machine and where NO_PROXY or the entry says no', { tags: ['P-367'] }, async () => {
     const { proxy, dialled, direct } = await open();
     const env = { HTTP_PROXY: proxy };
     const through = openUpstreams([httpConfig('http://mcp.test/mcp')], { env });

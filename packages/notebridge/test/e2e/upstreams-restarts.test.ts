@@ -16,7 +16,7 @@ async function kill({ server, until }: UpstreamsForTest): Promise<void> {
 }
 
 describe('a server that is killed', () => {
-  it('fails the 100 calls that it worked on, runs again, and none is run twice', async () => {
+  it('fails the 100 calls that it worked on, runs again, and none is run twice', { tags: ['P-063', 'P-064'] }, async () => {
     const file = temporaryPath('calls');
     const opened = openUpstreams([fixtureConfig('calls.mjs', [file])]);
     const { call, server, upstreams } = opened;
@@ -49,7 +49,7 @@ describe('a server that is killed', () => {
     expect(await call('echo', { a: 1 })).toMatchObject({ structuredContent: { a: 1 } });
   });
 
-  it('is asked once more, after its restart, for what does no harm twice, and for nothing else', async () => {
+  it('is asked once more, after its restart, for what does no harm twice, and for nothing else', { tags: ['P-064'] }, async () => {
     const file = temporaryPath('calls');
     const { call, server } = openUpstreams([fixtureConfig('calls.mjs', [file])]);
     await server().listTools();
@@ -60,7 +60,7 @@ describe('a server that is killed', () => {
     expect(await call('echo', { a: 1 })).toMatchObject({ structuredContent: { a: 1 } });
   });
 
-  it('harms no other server', async () => {
+  it('harms no other server', { tags: ['P-062'] }, async () => {
     const file = temporaryPath('calls');
     const opened = openUpstreams([
       fixtureConfig('calls.mjs', [temporaryPath('it')]),
@@ -88,7 +88,7 @@ describe('a server that is killed', () => {
 describe('a server that does not start', () => {
   const secret = { FIXTURE_KEY: 'key-of-the-fixture' };
 
-  it('is given up after some tries, with the reason and the end of its stderr; a later call tries again', async () => {
+  it('is given up after some tries, with the reason and the end of its stderr; a later call tries again', { tags: ['P-063'] }, async () => {
     const mendedBy = temporaryPath('mended');
     const { call, server, upstreams, log } = openUpstreams([fixtureConfig('exits.mjs', [mendedBy], { env: secret })], {
       limits: { coolDownMs: 0 },
@@ -120,7 +120,7 @@ describe('a server that does not start', () => {
     await expect(call('echo')).rejects.toMatchObject({ code: 'upstream_unavailable' });
   });
 
-  it('is tried again by prompts, resources and completion as by a call of a tool', async () => {
+  it('is tried again by prompts, resources and completion as by a call of a tool', { tags: ['P-350'] }, async () => {
     const mendedBy = temporaryPath('mended');
     const { server, upstreams, until } = openUpstreams([fixtureConfig('exits.mjs', [mendedBy])], { limits: { coolDownMs: 0 } });
     const provider = new ServerTools({ servers: upstreams, logger: silentLogger });
@@ -179,7 +179,7 @@ describe('a server that does not start', () => {
     expect(server().state.status).toBe('stopped');
   });
 
-  it('is waited for by no caller of another server, nor is one that hangs or prints noise', async () => {
+  it('is waited for by no caller of another server, nor is one that hangs or prints noise', { tags: ['P-062'] }, async () => {
     const names = ['exits', 'hangs', 'noisy'];
     const [file, works] = [temporaryPath('mended'), temporaryPath('calls')];
     const { upstreams, server, until } = openUpstreams([

@@ -1,3 +1,5 @@
+// @module-tag P-403
+
 import { writeFileSync } from 'node:fs';
 import type { JsonObject } from '@notebridge/kit/json';
 import { describe, expect, it, onTestFinished } from 'vitest';

@@ -1,3 +1,6 @@
+// @module-tag deep
+// @module-tag P-066
+
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';

@@ -65,7 +65,7 @@ describe('upstreams', () => {
     expect(context.notified.map(({ params }) => params)).toEqual([1, 2, 3].map((progress) => ({ progressToken: 'mine', progress })));
   });
 
-  it('tell the server which call was cancelled, and which took too long', async () => {
+  it('tell the server which call was cancelled, and which took too long', { tags: ['P-065'] }, async () => {
     const file = temporaryPath('calls');
     const config = fixtureConfig('calls.mjs', [file]);
     const { upstreams, call } = openUpstreams([config]);
@@ -85,7 +85,7 @@ describe('upstreams', () => {
     expect(linesOf(file).filter((line) => line.startsWith('cancelled'))).toEqual(['cancelled cancelled one', 'cancelled slow one']);
   });
 
-  it('carry messages of 20 MB', async () => {
+  it('carry messages of 20 MB', { tags: ['P-140'] }, async () => {
     const { call } = openUpstreams([fixtureConfig('calls.mjs', [temporaryPath('calls')])]);
     const bytes = 20 * 1024 * 1024;
     const { content } = (await call('big', { bytes })) as ToolResult;
@@ -94,7 +94,7 @@ describe('upstreams', () => {
     expect(String(structuredContent?.text).length).toBe(bytes);
   });
 
-  it('skip a message that is longer than the limit, and go on', async () => {
+  it('skip a message that is longer than the limit, and go on', { tags: ['P-139'] }, async () => {
     const config = fixtureConfig('calls.mjs', [temporaryPath('calls')], { timeoutMs: 200 });
     const { call, log, upstreams, until } = openUpstreams([config], { limits: { maxMessageBytes: 10_000 } });
     const tooLarge = (): string[] => log.filter((line) => line.includes('message_too_large'));
@@ -105,7 +105,7 @@ describe('upstreams', () => {
     expect(tooLarge()).toHaveLength(1);
   });
 
-  it('skip noise and answers to nobody, refuse what was not offered, and report it', async () => {
+  it('skip noise and answers to nobody, refuse what was not offered, and report it', { tags: ['P-062'] }, async () => {
     const { call, log } = openUpstreams([fixtureConfig('noisy.mjs')]);
     expect(await call('echo')).toEqual({ content: [{ type: 'text', text: 'echo' }] });
     const { structuredContent } = (await call('ask')) as ToolResult;
@@ -141,7 +141,7 @@ describe('upstreams', () => {
     });
   });
 
-  it('hide tools that the config does not allow, also from calls', async () => {
+  it('hide tools that the config does not allow, also from calls', { tags: ['P-028'] }, async () => {
     const tools = { allow: ['e*', 'big'], deny: ['env'] };
     const { call, server } = openUpstreams([fixtureConfig('calls.mjs', [temporaryPath('calls')], { tools })]);
     for (const name of ['env', 'count']) expect(await rejectionOf(call(name))).toMatchObject({ code: 'unknown_tool' });
@@ -150,7 +150,7 @@ describe('upstreams', () => {
     expect(await call('echo', { a: 1 })).toMatchObject({ structuredContent: { a: 1 } });
   });
 
-  it('let further calls wait in line, and refuse those that would make it too long', async () => {
+  it('let further calls wait in line, and refuse those that would make it too long', { tags: ['P-141'] }, async () => {
     const file = temporaryPath('calls');
     const { call, server, upstreams } = openUpstreams([fixtureConfig('calls.mjs', [file], { maxInFlight: 1 })]);
     await upstreams.start();
@@ -165,7 +165,7 @@ describe('upstreams', () => {
     expect(server().state.inFlight).toBe(0);
   });
 
-  it('let nobody wait in line for longer than a call may take', async () => {
+  it('let nobody wait in line for longer than a call may take', { tags: ['P-141'] }, async () => {
     const { call, upstreams } = openUpstreams([fixtureConfig('calls.mjs', [temporaryPath('calls')], { maxInFlight: 1, timeoutMs: 500 })]);
     await upstreams.start();
     const context = createContext('tools/call', { name: 'wait', arguments: { key: 'a' } });
@@ -196,7 +196,7 @@ describe('upstreams', () => {
     expect(await rejectionOf(call('ask'))).toMatchObject({ code: 'bad_message', message: expect.stringContaining('input_required') });
   });
 
-  it('keep secrets of the config out of the log', async () => {
+  it('keep secrets of the config out of the log', { tags: ['P-069'] }, async () => {
     const redactor = new Redactor();
     const secret = 'secret-0123456789';
     const { call, log, until } = openUpstreams(
@@ -226,7 +226,7 @@ describe('upstreams', () => {
     expect(await treeOf('two')).not.toBe(two);
   });
 
-  it('give an agent a program of its own where the config says so, and end it with its session', async () => {
+  it('give an agent a program of its own where the config says so, and end it with its session', { tags: ['P-030'] }, async () => {
     const { server, call, upstreams } = openUpstreams([fixtureConfig('calls.mjs', [temporaryPath('calls')], { instances: 'per-agent' })]);
     const callAs = (sessionId: string) =>
       call('env', {}, createCall('env', {}, { caller: { sessionId, door: 'library', era: 'legacy', clientInfo: undefined } }));

@@ -1,3 +1,5 @@
+// @module-tag P-318
+
 import type { JsonObject } from '@notebridge/kit/json';
 import { expect, it } from 'vitest';
 import { Program } from '../support/program.js';

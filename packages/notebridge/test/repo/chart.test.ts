@@ -75,7 +75,7 @@ describe.skipIf(helm.program === undefined)(`the Helm chart${helm.why === undefi
   }, installTimeoutMs);
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  it.each(valueSets)('with %s passes the lint of Helm and keeps to the API of Kubernetes', async (_name, values) => {
+  it.each(valueSets)('with %s passes the lint of Helm and keeps to the API of Kubernetes', { tags: ['P-544'] }, async (_name, values) => {
     const file = await renderChart(folder, values);
     const linted = await runHelm(
       folder,
@@ -95,6 +95,7 @@ describe.skipIf(helm.program === undefined)(`the Helm chart${helm.why === undefi
 
   it.each(valueSets)(
     'with %s has no container that is root, may become it, writes to its image or holds a token',
+    { tags: ['P-544'] },
     async (_name, values) => {
       const [spec] = podsOf(await rendered(values));
       expect(spec).toMatchObject({ automountServiceAccountToken: false, securityContext: { runAsNonRoot: true, runAsUser: 1000 } });
@@ -135,7 +136,7 @@ describe.skipIf(helm.program === undefined)(`the Helm chart${helm.why === undefi
     ],
     ['an audit that is a word', { cluster: { ...three.cluster, audit: 'off' } }, "'/cluster/audit': got string, want object"],
     ['a policy in words', { image: { pullPolicy: 'Sometimes' } }, "'/image/pullPolicy': value must be one of"],
-  ])('refuses %s, and says where', async (_name, values, said) => {
+  ])('refuses %s, and says where', { tags: ['P-545'] }, async (_name, values, said) => {
     await expect(renderChart(folder, values as JsonObject)).rejects.toThrow(said);
   });
 
@@ -149,7 +150,7 @@ describe.skipIf(helm.program === undefined)(`the Helm chart${helm.why === undefi
     expect(specOf(await rendered(scaled), 'StatefulSet').replicas).toBeUndefined();
   });
 
-  it('lets hubs reach NATS and names, what is configured, and nothing else', async () => {
+  it('lets hubs reach NATS and names, what is configured, and nothing else', { tags: ['P-546'] }, async () => {
     const egressOf = async (values: JsonObject): Promise<JsonObject[]> =>
       specOf(await rendered(values), 'NetworkPolicy').egress as JsonObject[];
     const names = {
@@ -194,7 +195,7 @@ describe.skipIf(helm.program === undefined)(`the Helm chart${helm.why === undefi
     expect(cluster?.hubName).toBe('cluster' in values ? 'hubs-notebridge-0' : undefined);
   });
 
-  it('starts a hub that answers the probes under the name that they ask for', async () => {
+  it('starts a hub that answers the probes under the name that they ask for', { tags: ['P-547'] }, async () => {
     const [spec] = podsOf(await rendered(alone));
     const [hub] = (spec?.containers ?? []) as (Container & Record<'readinessProbe' | 'livenessProbe' | 'startupProbe', Probe>)[];
     const { home, env } = createHome();
@@ -217,7 +218,7 @@ describe.skipIf(helm.program === undefined)(`the Helm chart${helm.why === undefi
     }
   });
 
-  it('has a hub find its files as it left them when its volume is mounted again', async () => {
+  it('has a hub find its files as it left them when its volume is mounted again', { tags: ['P-599'] }, async () => {
     const [spec] = podsOf(await rendered(everything));
     const { fsGroupChangePolicy = 'Always' } = (spec?.securityContext ?? {}) as Partial<VolumeGroup>;
     const volume = join(folder, 'volume');
@@ -238,7 +239,7 @@ describe.skipIf(helm.program === undefined)(`the Helm chart${helm.why === undefi
     await expect(ServedHub.start(options, first)).rejects.toThrow('is open to other users');
   });
 
-  it("has a hub take the owner's token of a mounted Secret", async () => {
+  it("has a hub take the owner's token of a mounted Secret", { tags: ['P-547'] }, async () => {
     const [spec] = podsOf(await rendered({ ...alone, ownerToken: { secret: 'owner', key: 'token' } }));
     const [copies] = spec?.initContainers ?? [];
     await using before = await ServedHub.start({ args: ['--notebook', 'none'] });

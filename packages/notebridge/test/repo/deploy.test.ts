@@ -1,3 +1,6 @@
+// @module-tag deep
+// @module-tag P-124
+
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -111,7 +114,7 @@ describe('deploy/', { timeout: 180_000 }, () => {
     expect(configs[2]?.exchange).toMatchObject([{ audience: 'notebridge', subject: 'system:serviceaccount:notebridge:jupyter' }]);
   });
 
-  it('every command of ours in manifests and container files runs as it is written', { timeout: 300_000 }, async () => {
+  it('every command of ours in manifests and container files runs as it is written', { timeout: 300_000, tags: ['P-018'] }, async () => {
     const compose = (await documentsOf('compose.yaml'))[0]?.services as Record<string, { image: string; command?: string[] }>;
     const inImage = JSON.parse(/^CMD (.+)$/m.exec(readFileSync(join(deployFolder, 'hub.Dockerfile'), 'utf8'))?.[1] ?? '') as string[];
     const inPods = (await Promise.all(pods.map(documentsOf))).flatMap(podsOf).flatMap(containersOf);

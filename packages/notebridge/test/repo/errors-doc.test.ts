@@ -1,3 +1,5 @@
+// @module-tag P-017
+
 import { readFileSync } from 'node:fs';
 import { notebookErrors } from '@notebridge/notebook';
 import { expect, it } from 'vitest';

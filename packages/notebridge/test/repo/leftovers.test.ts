@@ -1,10 +1,12 @@
+// @module-tag P-147
+
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { leftAfterRun } from '../../../../scripts/leftovers/after-run.mjs';
-import { processesFrom, seesAllProcesses } from '../../../../scripts/leftovers/processes.mjs';
+import { leftAfterRun } from '../../../../scripts/tests/leftovers/after-run.mjs';
+import { processesFrom, seesAllProcesses } from '../../../../scripts/tests/leftovers/processes.mjs';
 import { runVitest } from '../support/nested-vitest.js';
 
 const fixtures = fileURLToPath(new URL('../fixtures/leftovers', import.meta.url));

@@ -1,3 +1,5 @@
+// @module-tag P-146
+
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,7 +9,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { root, runVitest } from '../support/nested-vitest.js';
 
 const fixtures = fileURLToPath(new URL('../fixtures/retries', import.meta.url));
-const reporters = ['--reporter=default', `--reporter=${join(root, 'scripts/closing-line-reporter.mjs')}`];
+const reporters = ['--reporter=default', `--reporter=${join(root, 'scripts/tests/closing-line-reporter.mjs')}`];
 const failure = 'the page was slow: expected 1 to be 2';
 
 describe('tests that would pass at the second try', () => {

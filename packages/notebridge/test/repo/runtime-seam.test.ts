@@ -1,3 +1,5 @@
+// @module-tag P-533
+
 import { describe, expect, it } from 'vitest';
 import { findPastRuntime } from '../../../../scripts/runtime-seam.mjs';
 

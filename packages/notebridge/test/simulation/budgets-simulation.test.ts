@@ -1,3 +1,5 @@
+// @module-tag P-597
+
 import { describe, expect, it } from 'vitest';
 import { BudgetPlay, type PlantedInBudgets } from './budgets.js';
 import type { Fault } from './fault-schedule.js';
@@ -9,7 +11,7 @@ const play = (cluster: SimulatedCluster): BudgetPlay => new BudgetPlay(cluster);
 const seeds = 40;
 
 describe('budgets and revocation, simulated', { timeout: 600_000 }, () => {
-  it('hold over hubs that are killed, paused and cut off, and a store that loses answers', async () => {
+  it('hold over hubs that are killed, paused and cut off, and a store that loses answers', { tags: ['P-548'] }, async () => {
     const counts = new Map<string, number>();
     for (let seed = 1; seed <= seeds; seed += 1) {
       const outcome = await runSeed(play, seed);

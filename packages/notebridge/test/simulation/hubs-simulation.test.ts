@@ -6,24 +6,28 @@ import { addCounts, describeFailure, type Outcome, runSeed, shrink } from './sim
 const perPart = 250;
 
 describe('hubs in a simulated world', { timeout: 600_000 }, () => {
-  it.each([1, 2, 3, 4, 5, 6, 7, 8])('keep what they promise in 250 schedules of faults (part %i of 8)', async (part) => {
-    const counts = new Map<string, number>();
-    const first = (part - 1) * perPart + 1;
-    for (let seed = first; seed < first + perPart; seed += 1) {
-      const outcome = await runSeed(settingOf(playOf(seed)), seed);
-      if (outcome.problems.length > 0) expect.fail(await explain(outcome));
-      addCounts(counts, outcome.counts);
-    }
-    // A world in which nothing goes wrong would prove nothing.
-    for (const what of ['killed', 'drained', 'paused', 'cut off', 'all cut off', 'clock set'])
-      expect(counts.get(`faults: ${what}`), what).toBeGreaterThan(25);
-    for (const what of ['answers lost', 'refused', 'requests lost', 'told twice', 'conflicts', 'take-overs'])
-      expect(counts.get(what), what).toBeGreaterThan(50);
-    // Half of the calls follow what they are for, and are made again where they were not started.
-    for (const what of ['calls: not started', 'handed over']) expect(counts.get(what), what).toBeGreaterThan(20);
-  });
+  it.each([1, 2, 3, 4, 5, 6, 7, 8])(
+    'keep what they promise in 250 schedules of faults (part %i of 8)',
+    { tags: ['P-526', 'P-527', 'P-528'] },
+    async (part) => {
+      const counts = new Map<string, number>();
+      const first = (part - 1) * perPart + 1;
+      for (let seed = first; seed < first + perPart; seed += 1) {
+        const outcome = await runSeed(settingOf(playOf(seed)), seed);
+        if (outcome.problems.length > 0) expect.fail(await explain(outcome));
+        addCounts(counts, outcome.counts);
+      }
+      // A world in which nothing goes wrong would prove nothing.
+      for (const what of ['killed', 'drained', 'paused', 'cut off', 'all cut off', 'clock set'])
+        expect(counts.get(`faults: ${what}`), what).toBeGreaterThan(25);
+      for (const what of ['answers lost', 'refused', 'requests lost', 'told twice', 'conflicts', 'take-overs'])
+        expect(counts.get(what), what).toBeGreaterThan(50);
+      // Half of the calls follow what they are for, and are made again where they were not started.
+      for (const what of ['calls: not started', 'handed over']) expect(counts.get(what), what).toBeGreaterThan(20);
+    },
+  );
 
-  it('go the same way again with the same seed, and another with another', async () => {
+  it('go the same way again with the same seed, and another with another', { tags: ['P-532'] }, async () => {
     for (const seed of [4, 5, 6, 7]) {
       const setting = settingOf(playOf(seed));
       const [one, again, other] = [await runSeed(setting, seed), await runSeed(setting, seed), await runSeed(setting, seed + 100)];
@@ -34,6 +38,7 @@ describe('hubs in a simulated world', { timeout: 600_000 }, () => {
 
   it.each(Object.entries(planted))(
     'fail in under 1,000 schedules with a fault planted (%s), and the same way again',
+    { tags: ['P-532'] },
     async (name, setting) => {
       const failed = await findFailure(name, 1_000);
       const again = await runSeed(setting, failed.seed, { keepsTrace: true });

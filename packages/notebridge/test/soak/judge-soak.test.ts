@@ -1,3 +1,5 @@
+// @module-tag P-564
+
 import { describe, expect, it } from 'vitest';
 import { planFaults } from './fault-plan.js';
 import { judgeSoak, type SoakCall, type SoakEvidence } from './judge-soak.js';

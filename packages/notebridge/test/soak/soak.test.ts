@@ -1,3 +1,6 @@
+// @module-tag deep
+// @module-tag P-564
+
 import { writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { natsServer } from '../../../../scripts/nats-server.mjs';

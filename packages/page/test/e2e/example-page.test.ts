@@ -1,6 +1,6 @@
 import type { JsonObject } from '@notebridge/kit/json';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { drivesBrowser } from '../../../../scripts/drives-browser.mjs';
+import { drivesBrowser } from '../../../../scripts/tests/drives-browser.mjs';
 import { Program } from '../../../notebridge/test/support/program.js';
 import { type ExampleOptions, ExamplePage, hasChromium } from '../support/browser.js';
 import { TestHub } from '../support/test-hub.js';
@@ -103,26 +103,25 @@ describe('the example page in a real Chromium', () => {
     expect(example.complaints).toEqual([]);
   });
 
-  it(
-    'a reload in the middle of a call: it is answered at once, nothing runs twice, and the next works with no action by anyone',
-    drivesBrowser,
-    async () => {
-      const example = await launch();
-      const program = await openProgram(example);
-      await connect(example, program);
-      const interrupted = program.callTool('draw', lines(500), { progressToken: 'p' });
-      await program.until(() => progressOf(program).length >= 3);
-      await example.page.reload();
-      expect(JSON.stringify(await interrupted)).toMatch(/outcome is unknown/);
-      const drawn = await strokesOf(program);
-      expect(drawn).toBeLessThan(500);
-      expect(await program.callTool('draw', lines(2))).toMatchObject({ result: { structuredContent: { drawn: 2 } } });
-      expect(await strokesOf(program)).toBe(drawn + 2);
-      expect(example.complaints).toEqual([]);
-    },
-  );
+  it('a reload in the middle of a call: it is answered at once, nothing runs twice, and the next works with no action by anyone', {
+    ...drivesBrowser,
+    tags: ['P-305'],
+  }, async () => {
+    const example = await launch();
+    const program = await openProgram(example);
+    await connect(example, program);
+    const interrupted = program.callTool('draw', lines(500), { progressToken: 'p' });
+    await program.until(() => progressOf(program).length >= 3);
+    await example.page.reload();
+    expect(JSON.stringify(await interrupted)).toMatch(/outcome is unknown/);
+    const drawn = await strokesOf(program);
+    expect(drawn).toBeLessThan(500);
+    expect(await program.callTool('draw', lines(2))).toMatchObject({ result: { structuredContent: { drawn: 2 } } });
+    expect(await strokesOf(program)).toBe(drawn + 2);
+    expect(example.complaints).toEqual([]);
+  });
 
-  it('stops a tool for the person, and for the agent', drivesBrowser, async () => {
+  it('stops a tool for the person, and for the agent', { ...drivesBrowser, tags: ['P-054'] }, async () => {
     const example = await launch();
     const program = await openProgram(example);
     await connect(example, program);
@@ -154,7 +153,7 @@ describe('the example page in a real Chromium', () => {
     await example.says('Not connected.');
   });
 
-  it('connects by hand, and disconnects', drivesBrowser, async () => {
+  it('connects by hand, and disconnects', { ...drivesBrowser, tags: ['P-054'] }, async () => {
     const example = await launch();
     const program = await openProgram(example);
     const { token, port } = await program.address();

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterEach, expect, it } from 'vitest';
 import { snippetsOf } from '../../../../scripts/docs-snippets.mjs';
-import { drivesBrowser } from '../../../../scripts/drives-browser.mjs';
+import { drivesBrowser } from '../../../../scripts/tests/drives-browser.mjs';
 import { Program } from '../../../notebridge/test/support/program.js';
 import { within } from '../support/bounded.js';
 import { ExamplePage, hasChromium } from '../support/browser.js';

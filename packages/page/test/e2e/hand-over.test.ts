@@ -1,6 +1,8 @@
+// @module-tag P-327
+
 import type { JsonObject } from '@notebridge/kit/json';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { drivesBrowser } from '../../../../scripts/drives-browser.mjs';
+import { drivesBrowser } from '../../../../scripts/tests/drives-browser.mjs';
 import { SharedHome, until } from '../../../notebridge/test/support/broker.js';
 import { Program } from '../../../notebridge/test/support/program.js';
 import type { HandOverRequest, PageSession, PageSessionOptions } from '../../src/index.js';

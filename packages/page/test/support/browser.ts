@@ -1,6 +1,6 @@
 import { type BrowserContext, chromium, type Page } from 'playwright-core';
 import { serveExample } from '../../../../examples/page/serve.mjs';
-import { findChromium } from '../../../notebridge/test/fixtures/colab-page/chromium.js';
+import { findChromium } from '../../../../scripts/tests/installed-chromium.mjs';
 import { bundle } from '../../scripts/bundle.mjs';
 
 export const hasChromium = findChromium() !== undefined;

@@ -1,6 +1,6 @@
 /** A kernel in a real Chromium that can reach no host but the test's own server. */
-import { type Browser, chromium, type Page } from 'playwright-core';
-import { findChromium } from '../../../../notebridge/test/fixtures/colab-page/chromium.js';
+import type { Page } from 'playwright-core';
+import { openChromium } from '../../../../../scripts/tests/open-chromium.mjs';
 import type { Completions, ExecuteOptions, Execution, KernelInfo, KernelState, Output } from '../../../src/kernel/kernel.js';
 import { buildKernel } from './built-kernel.js';
 import { interruptGraceMs, type KernelHarness, type Measured, type MeasureOptions } from './kernel-harness.js';
@@ -20,7 +20,7 @@ export interface BrowserHarness extends KernelHarness {
 export async function openBrowserHarness({ isolated = true } = {}): Promise<BrowserHarness> {
   const built = await buildKernel();
   const server = await servePage(built, { isolated });
-  const browser = await launchBrowser();
+  const browser = await openChromium();
   const page = await browser.newPage();
   const origins = new Set<string>();
   const pageErrors: string[] = [];
@@ -40,23 +40,6 @@ export async function openBrowserHarness({ isolated = true } = {}): Promise<Brow
       built.dispose();
     },
   };
-}
-
-function launchBrowser(): Promise<Browser> {
-  const executablePath = findChromium();
-  if (!executablePath) throw new Error('No Chromium found: install one, or name it in CHROMIUM_PATH');
-  return chromium.launch({
-    executablePath,
-    args: [
-      '--no-sandbox',
-      '--disable-gpu',
-      '--no-first-run',
-      '--disable-background-networking',
-      '--disable-component-update',
-      '--disable-sync',
-      '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
-    ],
-  });
 }
 
 /** What kernel-page.js puts into the page. */

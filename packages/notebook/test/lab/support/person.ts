@@ -1,17 +1,11 @@
-import { type Browser, chromium, type Locator, type Page } from 'playwright-core';
-import { findChromium } from '../../ui/support/browser.js';
+import type { Browser, Locator, Page } from 'playwright-core';
+import { findChromium } from '../../../../../scripts/tests/installed-chromium.mjs';
 import type { TestLab } from './jupyter.js';
 import { kernelReady } from './kernel-ready.js';
 import { until } from './patient-until.js';
 
 export const hasBrowser = findChromium() !== undefined;
 export const withoutBrowser = 'no Chromium on this machine, and NOTEBRIDGE_SKIP_BROWSER is set';
-
-export function launchBrowser(): Promise<Browser> {
-  const rules = 'MAP * ~NOTFOUND, EXCLUDE 127.0.0.1';
-  const args = ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking', `--host-resolver-rules=${rules}`];
-  return chromium.launch({ executablePath: findChromium() ?? '', args });
-}
 
 const front = '.jp-NotebookPanel:not(.lm-mod-hidden)';
 

@@ -1,24 +1,9 @@
-import { accessSync, constants } from 'node:fs';
-import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import { openChromium } from '../../../../../scripts/tests/open-chromium.mjs';
 import { createNotebookHost, type NotebookHost } from '../../../src/host/notebook-host.js';
 import { builtUi, removeBuiltUi } from './built-ui.js';
 import { openHost, type TestHost, type TestHostOptions } from './host.js';
 import { type Scenes, ToyKernel } from './toy-kernel.js';
-
-const usualPaths = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome', '/usr/bin/google-chrome-stable'];
-
-/** The Chromium to test with: `CHROMIUM_PATH`, else one in a usual place. */
-export function findChromium(): string | undefined {
-  const paths = process.env.CHROMIUM_PATH ? [process.env.CHROMIUM_PATH] : usualPaths;
-  return paths.find((path) => {
-    try {
-      accessSync(path, constants.X_OK);
-      return true;
-    } catch {
-      return false;
-    }
-  });
-}
 
 /** A window on a host, and what went wrong in it. */
 export interface TestWindow {
@@ -51,16 +36,7 @@ export class Stage {
 
   /** `begin` runs in the page before anything of it does. */
   async window(host: { readonly url: string }, options: BrowserContextOptions = {}, begin?: () => void): Promise<TestWindow> {
-    this.#browser ??= await chromium.launch({
-      executablePath: findChromium() ?? '',
-      args: [
-        '--no-sandbox',
-        '--disable-gpu',
-        '--no-first-run',
-        '--disable-background-networking',
-        '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost',
-      ],
-    });
+    this.#browser ??= await openChromium();
     // Bundled before the first page waits for it.
     await builtUi();
     const context = await this.#browser.newContext(options);

@@ -54,7 +54,7 @@ describe('a page of a cluster', () => {
     return { a, b, c, held, counting: new CountingPage(held.page.slot.token) };
   };
 
-  it('goes on at another hub when its own is killed, with its token, its tools and its agents', async () => {
+  it('goes on at another hub when its own is killed, with its token, its tools and its agents', { tags: ['P-565'] }, async () => {
     const { a, b, c, held, counting } = await start();
     const first = await counting.dial(a);
     const link = c.linkTo(held.id);
@@ -70,7 +70,7 @@ describe('a page of a cluster', () => {
     expect(counting.calls).toBe(2);
   });
 
-  it('goes on at another hub at once when its own is drained', async () => {
+  it('goes on at another hub at once when its own is drained', { tags: ['P-565'] }, async () => {
     const { a, b, c, held, counting } = await start();
     const first = await counting.dial(a);
     const link = c.linkTo(held.id);
@@ -83,7 +83,9 @@ describe('a page of a cluster', () => {
     expect(await callTool(link, 'count')).toBe('2');
   });
 
-  it('goes on at another hub when only its connection broke, and comes back; a call that waits for it follows it, and is made once', async () => {
+  it('goes on at another hub when only its connection broke, and comes back; a call that waits for it follows it, and is made once', {
+    tags: ['P-566'],
+  }, async () => {
     const { a, b, c, held, counting } = await start();
     const agents = [c, a, b, b, a];
     const hubs = [a, b, c, a, b, c];
@@ -107,7 +109,7 @@ describe('a page of a cluster', () => {
     expect(counting.calls).toBe(10);
   });
 
-  it('is not pushed out by another that dials another hub, and is once it is half-dead', async () => {
+  it('is not pushed out by another that dials another hub, and is once it is half-dead', { tags: ['P-567'] }, async () => {
     const { a, b, c, counting } = await start(1);
     const living = await counting.dial(a);
     await b.told(() => b.pages.knows(digestOf(counting.token)));
@@ -120,7 +122,7 @@ describe('a page of a cluster', () => {
     living.socket.terminate();
   });
 
-  it('is let in by no wrong token, from no other origin, and nobody else is asked because of one', async () => {
+  it('is let in by no wrong token, from no other origin, and nobody else is asked because of one', { tags: ['P-568'] }, async () => {
     const { a, b, counting } = await start();
     await b.told(() => b.pages.knows(digestOf(counting.token)));
     const { messages, writes } = cluster.memory.counts;
@@ -144,7 +146,7 @@ describe('a page of a cluster', () => {
     expect(cluster.memory.counts.writes - writes).toBeLessThan(100);
   });
 
-  it('is asked to dial again while a hub cannot know who has it', async () => {
+  it('is asked to dial again while a hub cannot know who has it', { tags: ['P-569'] }, async () => {
     const { b, held, counting } = await start();
     await b.told(() => b.pages.knows(digestOf(counting.token)));
     b.link.setCut(true);
@@ -160,7 +162,7 @@ describe('a page of a cluster', () => {
     expect(b.pages.held.map(({ id }) => id)).toEqual([held.id]);
   });
 
-  it('is asked to dial again while its hub lets go of it, not told that its token is wrong', async () => {
+  it('is asked to dial again while its hub lets go of it, not told that its token is wrong', { tags: ['P-569', 'P-612'] }, async () => {
     const { a, held, counting } = await start();
     const query = { digest: digestOf(counting.token), origin: pageOrigin };
     expect(await a.pages.find(query)).toEqual({ slot: held.page.slot });
@@ -168,7 +170,7 @@ describe('a page of a cluster', () => {
     expect(await a.pages.find(query)).toBe('later');
   });
 
-  it('that nobody has is listed, and comes to the hub whose agent uses it', async () => {
+  it('that nobody has is listed, and comes to the hub whose agent uses it', { tags: ['P-570'] }, async () => {
     const { a, b, c, held, counting } = await start();
     await counting.dial(a);
     await a.linkTo(held.id).request('tools/list', {}, createContext('tools/list'));
@@ -188,7 +190,7 @@ describe('a page of a cluster', () => {
     expect(c.pages.held).toEqual([]);
   });
 
-  it('that an agent opens by its URL is one of the cluster, and is opened once', async () => {
+  it('that an agent opens by its URL is one of the cluster, and is opened once', { tags: ['P-574'] }, async () => {
     const { a, b } = await start();
     const url = `${colabProfile.defaultUrl}?x`;
     const reference = await a.directory.find({ text: url, create: false }, await a.directory.list()).catch(() => undefined);
@@ -200,7 +202,9 @@ describe('a page of a cluster', () => {
     expect(await b.directory.find({ text: url, create: false }, listed)).toEqual({ kind: 'open', id: link.id });
   });
 
-  it('is meant by an agent still whose own hub was away from the cluster, and no other notebook is; its events go on', async () => {
+  it('is meant by an agent still whose own hub was away from the cluster, and no other notebook is; its events go on', {
+    tags: ['P-608'],
+  }, async () => {
     const { a, c, held, counting } = await start();
     const page = await counting.dial(a);
     const link = c.linkTo(held.id);
@@ -222,7 +226,7 @@ describe('a page of a cluster', () => {
     await link.close();
   });
 
-  it('stays where it is while its hub is away from the cluster, unless it has gone elsewhere', async () => {
+  it('stays where it is while its hub is away from the cluster, unless it has gone elsewhere', { tags: ['P-571'] }, async () => {
     const { a, b, c, held, counting } = await start();
     const first = await counting.dial(a);
     const local = a.linkTo(held.id);
@@ -261,7 +265,9 @@ describe('a page of a cluster', () => {
 });
 
 describe('a notebook of another hub', () => {
-  it('is looked for at the hub that was started under that name last, while the one before is not known to be dead', async () => {
+  it('is looked for at the hub that was started under that name last, while the one before is not known to be dead', {
+    tags: ['P-607'],
+  }, async () => {
     // Its lease outlasts the test.
     await using cluster = new PageHubs(1);
     const [a, killed] = await Promise.all(['a', 'b'].map((name) => cluster.add(name)));
@@ -280,6 +286,7 @@ describe('a notebook of another hub', () => {
 describe('2,000 pages of a cluster', () => {
   it('that lose their hub at once come to another, for four writes each, and no more than 2 KB in the store', {
     timeout: 600_000,
+    tags: ['P-572'],
   }, async () => {
     await using cluster = new PageHubs(1);
     const [a, b] = [await cluster.add('a'), await cluster.add('b')];

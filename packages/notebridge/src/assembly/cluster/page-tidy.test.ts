@@ -1,3 +1,5 @@
+// @module-tag P-588
+
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { MemoryCluster, type MemoryLink } from '../../../test/support/memory-cluster.js';
 import { createSteppedRuntime, type SteppedRuntime } from '../../../test/support/stepped-runtime.js';

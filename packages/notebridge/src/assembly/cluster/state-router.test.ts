@@ -28,7 +28,7 @@ describe('createStateRouter', () => {
     expect(await call('tools/list')).toEqual({ at: 'a' });
   });
 
-  it('says of a hub that drains that the cluster takes nothing just now', async () => {
+  it('says of a hub that drains that the cluster takes nothing just now', { tags: ['P-603'] }, async () => {
     const { b, call } = createRoutedHubs();
     void b.calls.drain();
     await expect(call('tools/call')).rejects.toMatchObject({
@@ -38,7 +38,7 @@ describe('createStateRouter', () => {
     });
   });
 
-  it('says so, too, where nothing reaches that hub', async () => {
+  it('says so, too, where nothing reaches that hub', { tags: ['P-603'] }, async () => {
     const { a, call } = createRoutedHubs();
     a.connection.setConnected(false);
     await expect(call('tools/call')).rejects.toMatchObject({

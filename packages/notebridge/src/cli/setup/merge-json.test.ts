@@ -1,3 +1,5 @@
+// @module-tag P-010
+
 import { describe, expect, it } from 'vitest';
 import type { MergeRequest } from './merge.js';
 import { mergeIntoJson } from './merge-json.js';

@@ -1,3 +1,5 @@
+// @module-tag P-010
+
 import { parse } from 'smol-toml';
 import { describe, expect, it } from 'vitest';
 import type { MergeRequest } from './merge.js';

@@ -1,3 +1,5 @@
+// @module-tag P-265
+
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

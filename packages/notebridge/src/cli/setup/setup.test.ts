@@ -1,3 +1,5 @@
+// @module-tag P-010
+
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -154,7 +156,7 @@ describe('setup --notebook', () => {
     ['of a checkout', 'node', ['/old/bin/notebridge.js', '--log-level', 'debug']],
     ['of another program', 'node', ['/old.js', '--log-level', 'debug']],
     ['of the program itself', '/usr/bin/notebridge', ['--log-level', 'debug']],
-  ])('keeps the arguments of the person: %s', async (_, command, args) => {
+  ])('keeps the arguments of the person: %s', { tags: ['P-265'] }, async (_, command, args) => {
     await mkdir(join(home, '.cursor'));
     await writeFile(join(home, '.cursor', 'mcp.json'), JSON.stringify({ mcpServers: { notebridge: { command, args } } }));
     await name('/work.ipynb');
@@ -192,7 +194,7 @@ describe('setup --code-mode', () => {
     (JSON.parse(await readFile(join(home, '.cursor', 'mcp.json'), 'utf8')) as { mcpServers: { notebridge: { args: string[] } } }).mcpServers
       .notebridge.args;
 
-  it.each(hosts.map((host) => host.name))('is written for %s, once, and printed', async (host) => {
+  it.each(hosts.map((host) => host.name))('is written for %s, once, and printed', { tags: ['P-458'] }, async (host) => {
     for (const [codeMode, word] of [
       [true, '--code-mode'],
       ['agent-codemode', '--code-mode=agent-codemode'],
@@ -211,7 +213,7 @@ describe('setup --code-mode', () => {
     }
   });
 
-  it('leaves what the agents work in as it is, and that leaves it', async () => {
+  it('leaves what the agents work in as it is, and that leaves it', { tags: ['P-458'] }, async () => {
     await name({ notebook: '/work.ipynb', allowNet: ['pypi.org'] });
     const report = await name({ codeMode: true });
     const works = ['--notebook', '/work.ipynb', '--allow-net', 'pypi.org'];

@@ -26,7 +26,7 @@ describe('servers of a cluster', () => {
     return { owner, other };
   };
 
-  it('are heard at the other hubs, also after the lease of one was lost', async () => {
+  it('are heard at the other hubs, also after the lease of one was lost', { tags: ['P-604'] }, async () => {
     const both = await start(() => [fixtureConfig('talks.mjs', [], { placement: 'one' })], 4);
     const { owner, other } = await sides(both);
     const talk = async (): Promise<number> => {
@@ -50,7 +50,7 @@ describe('servers of a cluster', () => {
     await expect.poll(talk).toBeGreaterThan(0);
   });
 
-  it('run where their placement says, also after it was edited', async () => {
+  it('run where their placement says, also after it was edited', { tags: ['P-605'] }, async () => {
     const placed = (placement: Placement) => [fixtureConfig('calls.mjs', ['-'], { placement })];
     const both = await start(() => placed('each'));
     const { a, b } = both;
@@ -80,7 +80,7 @@ describe('servers of a cluster', () => {
     expect(pids()).toEqual(before);
   });
 
-  it('stay with their hub when their program is another one', async () => {
+  it('stay with their hub when their program is another one', { tags: ['P-605'] }, async () => {
     const programs = (version: string) => [fixtureConfig('changing.mjs', [version], { placement: 'one' })];
     const both = await start(() => programs('1'));
     const { owner, other } = await sides(both);
@@ -94,7 +94,7 @@ describe('servers of a cluster', () => {
     expect(other.local('it').status).toBe('stopped');
   });
 
-  it('run once also while their hub ends: the next program begins when the last has ended', async () => {
+  it('run once also while their hub ends: the next program begins when the last has ended', { tags: ['P-606'] }, async () => {
     const file = temporaryPath('lives');
     const { owner, other } = await sides(await start((name) => [fixtureConfig('ends-late.mjs', [file, name], { placement: 'one' })]));
     await owner.until(() => owner.local('it').status === 'running');

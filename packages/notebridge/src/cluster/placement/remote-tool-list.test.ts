@@ -5,7 +5,7 @@ import { RemoteToolList } from './remote-tool-list.js';
 const listOf = (...names: string[]): JsonObject => ({ tools: names.map((name) => ({ name, inputSchema: { type: 'object' } })) });
 
 describe('the tools of a server as another hub has listed them', () => {
-  it('are read again where the owner had other tools before they came', async () => {
+  it('are read again where the owner had other tools before they came', { tags: ['P-620'] }, async () => {
     let digest = 'first';
     let answer: (listed: JsonObject) => void = () => {};
     const ask = () =>

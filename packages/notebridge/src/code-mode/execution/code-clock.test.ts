@@ -1,3 +1,5 @@
+// @module-tag P-461
+
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { CodeClock } from './code-clock.js';
 

@@ -3,7 +3,10 @@ import { createContext } from '../../../test/support/create-context.js';
 import { toTextResult } from '../../core/mcp.js';
 import { Executions, type NewExecution } from './executions.js';
 
-it('forgets no id and no answer of another, nor what still runs, whatever one principal sends', async () => {
+it('forgets no id and no answer of another, nor what still runs, whatever one principal sends', {
+  tags: ['P-446'],
+  timeout: 60_000,
+}, async () => {
   const all = new Executions();
   let ran = 0;
   const begin = async (principalKey: string, executionId: string, work?: NewExecution['work']) => {
@@ -29,9 +32,9 @@ it('forgets no id and no answer of another, nor what still runs, whatever one pr
   expect(ran).toBe(25_001);
   end();
   await all.close();
-}, 60_000);
+});
 
-it('lets one principal have so many under way that others get in', async () => {
+it('lets one principal have so many under way that others get in', { tags: ['P-460'] }, async () => {
   const all = new Executions();
   const ends: (() => void)[] = [];
   const begin = (principalKey: string): void => {

@@ -1,3 +1,5 @@
+// @module-tag P-460
+
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { CodeKernel } from './code-kernel.js';
 import { KernelPool } from './kernel-pool.js';

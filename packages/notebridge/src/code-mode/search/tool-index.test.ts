@@ -1,3 +1,5 @@
+// @module-tag P-405
+
 import { expect, it } from 'vitest';
 import type { SearchedTexts } from './tool-document.js';
 import { ToolIndex } from './tool-index.js';

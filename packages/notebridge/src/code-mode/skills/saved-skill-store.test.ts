@@ -16,7 +16,7 @@ afterEach(() => rmSync(stateDir, { recursive: true, force: true }));
 const files = (code: string) => ({ document: `# ${code}`, code, tests: '' });
 const skill = (name: string, code = '1') => ({ name, description: name, tags: [], saver: 'owner', files: files(code), overwrites: true });
 
-it('of a writer that was killed is as it was, and what it left goes with the next change', async () => {
+it('of a writer that was killed is as it was, and what it left goes with the next change', { tags: ['P-435'] }, async () => {
   const store = new SavedSkillStore({ stateDir });
   const [record] = [await store.save(skill('one'))];
   const folder = join(stateDir, 'skills', folderOfSaver('owner'));
@@ -34,7 +34,7 @@ it('of a writer that was killed is as it was, and what it left goes with the nex
   );
 });
 
-it('is saved by several hubs at once, and none is lost', async () => {
+it('is saved by several hubs at once, and none is lost', { tags: ['P-435'] }, async () => {
   const stores = [1, 2, 3].map(() => new SavedSkillStore({ stateDir }));
   await Promise.all(stores.flatMap((store, at) => [0, 1, 2, 3].map((n) => store.save(skill(`s${at}-${n}`)))));
   for (const store of stores) {
@@ -52,7 +52,7 @@ it('that was saved anew since the index was read is opened as it is now', async 
   await expect(store.open(before)).rejects.toMatchObject({ code: 'skill_changed' });
 });
 
-it('that was trusted is not opened as what was saved in its place', async () => {
+it('that was trusted is not opened as what was saved in its place', { tags: ['P-463'] }, async () => {
   const [store, other] = [new SavedSkillStore({ stateDir }), new SavedSkillStore({ stateDir })];
   await store.trust(await store.save(skill('one')), true);
   const guest = { kind: 'grant', grantId: 'g' } as Principal;

@@ -1,3 +1,5 @@
+// @module-tag P-450
+
 import { describe, expect, it } from 'vitest';
 import { SourceText } from './source-text.js';
 

@@ -43,7 +43,7 @@ it('closing it twice is harmless, and nothing is written after', async () => {
   expect(output.read()).toBeNull();
 });
 
-it('answers too long a message with what is wrong, and goes on', async () => {
+it('answers too long a message with what is wrong, and goes on', { tags: ['P-139'] }, async () => {
   const { input, output } = open();
   input.write(`"${'x'.repeat(2000)}"\n{"jsonrpc":"2.0","id":3,"method":"ping"}\n`);
   await vi.waitUntil(() => output.readableLength > 0, 20_000);

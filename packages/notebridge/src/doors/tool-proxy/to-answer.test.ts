@@ -1,3 +1,6 @@
+// @module-tag P-071
+// @module-tag P-167
+
 import { parseJson, printJson } from '@notebridge/kit/exact-json';
 import type { JsonObject } from '@notebridge/kit/json';
 import { describe, expect, it } from 'vitest';
@@ -72,7 +75,7 @@ const table: [name: string, given: JsonObject, result: unknown, beside?: unknown
 ];
 
 describe('toAnswer', () => {
-  it.each(table)('makes of %s its result, and sends nothing twice', (_, given, result, beside) => {
+  it.each(table)('makes of %s its result, and sends nothing twice', { tags: ['P-070'] }, (_, given, result, beside) => {
     const answer = toAnswer(given);
     expect(answer).toEqual({
       success: true,

@@ -1,3 +1,5 @@
+// @module-tag P-420
+
 import { describe, expect, it } from 'vitest';
 import type { Tool } from '../../core/mcp.js';
 import { ApprovalPolicy, type ApprovalRules } from './approval-policy.js';

@@ -1,3 +1,5 @@
+// @module-tag P-426
+
 import { parseJson } from '@notebridge/kit/exact-json';
 import { describe, expect, it } from 'vitest';
 import { createContext } from '../../../test/support/create-context.js';

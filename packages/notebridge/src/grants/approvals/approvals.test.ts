@@ -120,7 +120,7 @@ describe('a legacy agent', () => {
     [{ action: 'decline', content: { decision: 'once' } }, false],
     [{ content: { decision: 'once' } }, false],
     [{}, false],
-  ])('that answers %o has approved: %s', async (answer, isApproved) => {
+  ])('that answers %o has approved: %s', { tags: ['P-421'] }, async (answer, isApproved) => {
     const { asker: ofAgent } = asker(() => answer);
     const called = call('shop__plain', { a: 1 }, { asker: ofAgent });
     if (!isApproved) await expect(called).rejects.toMatchObject(refusedBecause('declined'));
@@ -129,7 +129,7 @@ describe('a legacy agent', () => {
     expect(reached).toEqual(isApproved ? [{ name: 'shop__plain', arguments: { a: 1 }, target: { server: 'shop', tool: 'plain' } }] : []);
   });
 
-  it('that fails, is cancelled, or is silent has not approved', async () => {
+  it('that fails, is cancelled, or is silent has not approved', { tags: ['P-423'] }, async () => {
     open({ timeoutMs: 50 });
     const failing = asker(() => Promise.reject(new Error('no dialog here')));
     await expect(call('shop__plain', {}, failing)).rejects.toThrow('no dialog here');
@@ -142,7 +142,9 @@ describe('a legacy agent', () => {
     expect(reached).toEqual([]);
   });
 
-  it('is asked once for calls that came together, if the person approves the session; another session is asked', async () => {
+  it('is asked once for calls that came together, if the person approves the session; another session is asked', {
+    tags: ['P-421'],
+  }, async () => {
     const { asked, asker: ofAgent } = asker(() => accept('session'));
     await Promise.all(Array.from({ length: 20 }, (_, n) => call('shop__plain', { n }, { asker: ofAgent })));
     expect([asked.length, reached.length]).toEqual([1, 20]);
@@ -151,7 +153,7 @@ describe('a legacy agent', () => {
     expect(asked).toHaveLength(3);
   });
 
-  it('is not taken at its word if the name has come to stand for another tool meanwhile', async () => {
+  it('is not taken at its word if the name has come to stand for another tool meanwhile', { tags: ['P-424'] }, async () => {
     const { asker: ofAgent } = asker(() => {
       moved.shop__plain = { server: 'shop', tool: 'add' };
       return accept('once');
@@ -160,7 +162,7 @@ describe('a legacy agent', () => {
     expect(reached).toEqual([]);
   });
 
-  it('has approved nothing for code whose rights have ended or shrunk while it was asked', async () => {
+  it('has approved nothing for code whose rights have ended or shrunk while it was asked', { tags: ['P-424'] }, async () => {
     for (const shrink of ['end', 'join'] as const) {
       const rights = delegations.delegate([{ kind: 'owner' }], { label: 'x' });
       const { asker: ofAgent } = asker(() => {
@@ -202,7 +204,9 @@ describe('an agent of the modern era', () => {
     expect(reached).toEqual([{ name: 'shop__plain', arguments: { a: 1 }, task: { ttl: 1 }, target: { server: 'shop', tool: 'plain' } }]);
   });
 
-  it('cannot use a state twice, for other arguments, another tool or spelling, as another, or one that it made up', async () => {
+  it('cannot use a state twice, for other arguments, another tool or spelling, as another, or one that it made up', {
+    tags: ['P-425'],
+  }, async () => {
     const refused = { code: 'bad_params', message: expect.stringContaining('"requestState"') };
     const used = await ask({ a: 1 });
     await call('shop__plain', { a: 1 }, { ...agent, more: { requestState: used, ...yes } });
@@ -294,7 +298,7 @@ describe('an agent of the modern era', () => {
 });
 
 describe('calls that wait for the owner', () => {
-  it('are bounded: ten thousand leave a thousand, 256 of one grant, and all end with the hub', async () => {
+  it('are bounded: ten thousand leave a thousand, 256 of one grant, and all end with the hub', { tags: ['P-428'] }, async () => {
     const grants = Array.from({ length: 5 }, (_, n) => delegations.delegate([{ kind: 'owner' }], { label: `${n}` }).principal);
     const waits: Record<string, number> = {};
     const called = Array.from({ length: 10_000 }, (_, n) =>

@@ -1,3 +1,5 @@
+// @module-tag P-428
+
 import { expect, it } from 'vitest';
 import { Cancellation } from '../../core/cancellation.js';
 import { type ApprovalOutcome, PendingApprovals } from './pending-approvals.js';

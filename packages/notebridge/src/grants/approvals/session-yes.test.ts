@@ -1,3 +1,5 @@
+// @module-tag P-468
+
 import { silentLogger } from '@notebridge/kit/logger';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createContext } from '../../../test/support/create-context.js';

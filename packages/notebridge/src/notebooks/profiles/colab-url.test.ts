@@ -1,3 +1,5 @@
+// @module-tag P-294
+
 import { describe, expect, it } from 'vitest';
 import { colabProfile } from './colab.js';
 import { toColabUrl } from './colab-url.js';

@@ -69,7 +69,7 @@ describe('tasks of 2025-11-25', () => {
     await expect(send('tools/call', { name: 'other', task: {} })).rejects.toMatchObject({ code: 'unknown_method' });
   });
 
-  it('give what the call would have given, and tell of it', async () => {
+  it('give what the call would have given, and tell of it', { tags: ['P-307'] }, async () => {
     const send = await agent('s');
     const task = taskOf(await send('tools/call', { ...runCall, task: { ttl: 90_000 } }));
     expect(task).toMatchObject({ taskId: expect.any(String), status: 'working', ttl: 90_000, createdAt: expect.any(String) });
@@ -103,7 +103,7 @@ describe('tasks of 2025-11-25', () => {
 });
 
 describe('a task of another principal', () => {
-  it.each(['legacy', 'modern'] as const)('is none, however it is asked for: %s', async (era) => {
+  it.each(['legacy', 'modern'] as const)('is none, however it is asked for: %s', { tags: ['P-309'] }, async (era) => {
     const mine = await agent('s1', { era, principal: grant('g1') });
     const theirs = await agent('s2', { era, principal: grant('g2') });
     const begun = await mine('tools/call', era === 'legacy' ? { ...runCall, task: {} } : { ...runCall, arguments: { wait_seconds: 0 } });
@@ -114,7 +114,7 @@ describe('a task of another principal', () => {
     expect(await mine('tasks/get', { taskId })).toMatchObject({ status: 'working' });
   });
 
-  it('is seen by the same principal in another session', async () => {
+  it('is seen by the same principal in another session', { tags: ['P-309'] }, async () => {
     const { taskId } = taskOf(await (await agent('s1', { principal: grant('g') }))('tools/call', { ...runCall, task: {} }));
     const other = await agent('s2', { principal: grant('g') });
     expect(await other('tasks/get', { taskId })).toMatchObject({ status: 'working' });
@@ -154,7 +154,7 @@ describe('the extension', () => {
     expect(await send('tasks/cancel', { taskId: task.taskId })).toEqual({});
   });
 
-  it('makes none for a request that does not declare it, and refuses its methods with what is missing', async () => {
+  it('makes none for a request that does not declare it, and refuses its methods with what is missing', { tags: ['P-308'] }, async () => {
     const send = await agent('m', { era: 'modern' });
     const plain = send('tools/call', { ...runCall, arguments: { wait_seconds: 0 }, _meta: envelope });
     release({ outputs: [] });

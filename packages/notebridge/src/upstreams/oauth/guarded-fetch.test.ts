@@ -1,3 +1,6 @@
+// @module-tag P-363
+// @module-tag P-382
+
 import { expect, it } from 'vitest';
 import { assertMayAsk } from './guarded-fetch.js';
 

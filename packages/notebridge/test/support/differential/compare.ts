@@ -6,8 +6,8 @@ import type { Lane } from './mirror-hosts.js';
 
 /** Messages that are on their way at once. */
 const width = 16;
-/** After this a message is held to be unanswered. Milliseconds. */
-const silenceMs = 10_000;
+/** After this a message is held to be unanswered: longer than a machine with much else to do takes for any. Milliseconds. */
+const silenceMs = 60_000;
 
 /** What is not the same, a line each, though no known difference explains it. */
 export async function compareCell(cell: Cell, lanes: { direct: Lane; bridged: Lane }): Promise<string[]> {

@@ -2,28 +2,42 @@
 // of theirs is changed. What node: modules export is replaced before a test file imports it.
 import { subscribe } from 'node:diagnostics_channel';
 import { createRequire, syncBuiltinESMExports } from 'node:module';
+import { tmpdir } from 'node:os';
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const require = createRequire(import.meta.url);
-const root = fileURLToPath(new URL('../../', import.meta.url));
+const root = fileURLToPath(new URL('../../../', import.meta.url));
 const here = fileURLToPath(new URL('.', import.meta.url));
 /** So many timers may be kept in mind before those that are over are forgotten. */
 const manyTimers = 10_000;
 
-/** What is still open, each with its maker. */
-export const open = { timers: new Map(), servers: new Map(), sockets: new Map(), children: new Map(), folders: new Map() };
+/** Of a process or thread, which may run several files and loads this module for each of them. */
+const place = Symbol.for('notebridge.leftovers');
+globalThis[place] ??= {
+  temporaryFolder: tmpdir(),
+  isFollowing: false,
+  testName: undefined,
+  open: { timers: new Map(), servers: new Map(), sockets: new Map(), children: new Map(), folders: new Map() },
+};
+const kept = globalThis[place];
 
-let testName;
+/** What is still open, each with its maker. */
+export const { open, temporaryFolder } = kept;
 
 /** The test that runs now: it stands in what is said of the things that it makes. */
 export function nameTest(name) {
-  testName = name;
+  kept.testName = name;
 }
 
 /** Who is at work now. Its text is made only when it is asked for: a stack is quick to take and slow to write. */
 function makerNow() {
-  return { testName, error: new Error() };
+  return { testName: kept.testName, error: new Error() };
+}
+
+/** For the next file of a process or thread that runs several. */
+export function forgetAll() {
+  for (const each of Object.values(open)) each.clear();
 }
 
 export function describeMaker(maker) {
@@ -37,7 +51,10 @@ export function describeMaker(maker) {
   return maker.testName ? `${by}, in the test "${maker.testName}"` : by;
 }
 
+/** Once in a process or thread, however many files it runs. */
 export function followMakers() {
+  if (kept.isFollowing) return;
+  kept.isFollowing = true;
   followTimers();
   followServers();
   followFolders();

@@ -1,11 +1,11 @@
 // A vitest setup file: gives each test file a temporary folder of its own, and fails the file that leaves anything behind: a process, a
 // port, a temporary file, a timer or another handle. What is found is named with its maker, then ended and removed: the next file is not
 // to pay for it. Elsewhere than on Linux less can be seen: `notChecked` says what.
-import { mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { appendFileSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeEach } from 'vitest';
-import { describeMaker, followMakers, nameTest, open } from './makers.mjs';
+import { isMainThread } from 'node:worker_threads';
+import { afterAll, afterEach, beforeEach, expect } from 'vitest';
+import { describeMaker, followMakers, forgetAll, nameTest, open, temporaryFolder } from './makers.mjs';
 import { endProcess, listensAt, processesFrom, seesAllProcesses } from './processes.mjs';
 
 /** Lives as long as the process that it guards, one for all its servers, and ends itself with it (`processes/tree-guard.ts`). */
@@ -17,7 +17,7 @@ const lookAgainMs = 10;
 const { setTimeout } = globalThis;
 
 // Short: a socket's path may have 104 characters, and Chromium makes one below it.
-const folder = realpathSync(mkdtempSync(join(tmpdir(), 'nb-')));
+const folder = realpathSync(mkdtempSync(join(temporaryFolder, 'nb-')));
 for (const name of ['TMPDIR', 'TMP', 'TEMP']) process.env[name] = folder;
 // Where a library in the test's own process would write, if nobody told it where.
 process.env.XDG_STATE_HOME = join(folder, 'state-of-nobody');
@@ -25,6 +25,7 @@ process.env.XDG_STATE_HOME = join(folder, 'state-of-nobody');
 void [process.stdin, process.stdout, process.stderr];
 followMakers();
 const handlesBefore = countHandles();
+const startedAt = { ms: performance.now(), cpu: isMainThread ? 0 : cpuSeconds() };
 /** Which test was at work when an entry of the folder was first seen. */
 const seenIn = new Map();
 
@@ -34,10 +35,12 @@ afterEach(({ task }) => {
   nameTest(undefined);
 });
 // Registered first, so it runs last.
+afterAll(() => tellCost());
 afterAll(async () => {
   const found = await settle();
   for (const { process: left } of found) if (left) endProcess(left);
   rmSync(folder, { recursive: true, force: true });
+  forgetAll();
   if (found.length > 0) throw new Error(`This file leaves behind:\n${found.map(({ text }) => `- ${text}`).join('\n')}`);
 }, usualGraceMs + 25_000);
 
@@ -51,19 +54,41 @@ async function settle() {
   return found;
 }
 
+/**
+ * A line for each file, where the run asks what they cost: seconds of CPU of this process, which a file has for itself but in the project
+ * "unit", with all children that it has seen end, and of wall time.
+ */
+function tellCost() {
+  const to = process.env.NOTEBRIDGE_TEST_COSTS;
+  if (to === undefined) return;
+  const [cpu, wall] = [cpuSeconds() - startedAt.cpu, (performance.now() - startedAt.ms) / 1000];
+  appendFileSync(to, `${expect.getState().testPath}\t${cpu.toFixed(2)}\t${wall.toFixed(1)}\n`);
+}
+
+function cpuSeconds() {
+  const { user, system } = process.cpuUsage();
+  if (!seesAllProcesses) return (user + system) / 1e6;
+  const stat = readFileSync('/proc/self/stat', 'latin1');
+  const [ofChildren = 0, systemOfChildren = 0] = stat.slice(stat.lastIndexOf(')')).split(' ').slice(14, 16).map(Number);
+  return (user + system) / 1e6 + (ofChildren + systemOfChildren) / 100;
+}
+
 function leftovers() {
   return [...processes(), ...servers(), ...files(), ...timers(), ...handles()];
 }
 
 function processes() {
-  const makers = new Map([...open.children].flatMap(([child, maker]) => (child.pid === undefined ? [] : [[child.pid, maker]])));
-  if (!seesAllProcesses) {
-    const living = [...open.children.keys()].filter(({ exitCode, signalCode, pid }) => pid && exitCode === null && signalCode === null);
-    return living.map(({ pid, spawnfile }) => ({ text: `process ${pid} (${spawnfile}), started ${describeMaker(makers.get(pid))}` }));
+  const living = [...open.children.keys()].filter(({ exitCode, signalCode, pid }) => pid && exitCode === null && signalCode === null);
+  // A thread sees the children of all threads: it knows its own alone.
+  if (!seesAllProcesses || !isMainThread) {
+    return living.map((child) => ({
+      text: `process ${child.pid} (${child.spawnfile}), started ${describeMaker(open.children.get(child))}`,
+    }));
   }
+  const makers = new Map([...open.children].flatMap(([child, maker]) => (child.pid === undefined ? [] : [[child.pid, maker]])));
   const isOwnGuard = ({ parent, command }) => parent === process.pid && guardOfThisProcess.test(command);
-  const living = processesFrom(folder, new Set(makers.keys())).filter((left) => !isOwnGuard(left));
-  return living.map((left) => {
+  const left = processesFrom(folder, new Set(makers.keys())).filter((left) => !isOwnGuard(left));
+  return left.map((left) => {
     const ports = listensAt(left.pid);
     const listens = ports.length > 0 ? `, which listens at ${ports.join(', ')}` : '';
     return {

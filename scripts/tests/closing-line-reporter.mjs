@@ -3,17 +3,26 @@
 // Give the reason where the test skips: `test(name, ({ skip }) => { skip(!hasPython, 'needs Python 3'); ... })`, or in a `beforeEach`
 // for a whole suite; or, where its hooks could not run either, in the name of a suite that is skipped, behind a colon. A skip without a reason fails the run; that is how tests are forgotten.
 import { existsSync, writeFileSync } from 'node:fs';
-import { readJson } from './run.mjs';
+import { readJson } from '../run.mjs';
+
+/** The one test of a file for which no time was left (`runner.mjs`). */
+const notBegun = 'is not begun';
 
 export default class ClosingLineReporter {
   #filtered = false;
+  /** The tags of a test say whether it belongs to the set that runs (`sets.mjs`). */
+  #isChosen = () => true;
 
   onInit(vitest) {
     this.#filtered = Boolean(vitest.config.testNamePattern);
+    const [filter] = vitest.config.tagsFilter ?? [];
+    if (filter === '!deep') this.#isChosen = ({ tags }) => !tags.includes('deep');
+    if (filter === 'deep') this.#isChosen = ({ tags }) => tags.includes('deep');
   }
 
   onTestRunEnd(modules, unhandledErrors) {
-    const tests = modules.flatMap((module) => [...module.children.allTests()]);
+    const all = modules.flatMap((module) => [...module.children.allTests()]);
+    const tests = all.filter((test) => this.#isChosen(test));
     const having = (state) => tests.filter((test) => test.result().state === state);
     const suites = modules.flatMap((module) => [module, ...module.children.allSuites()]);
     // A file that can't be loaded, a hook that throws and a rejection that nobody handles have no test to count.
@@ -31,6 +40,10 @@ export default class ClosingLineReporter {
       passed: having('passed').length,
       failed: having('failed').length + failedSuites.length + unhandledErrors.length + unfinished.length + unexplained.length,
       skipped: having('skipped').length - unexplained.length,
+      deselected: all.length - tests.length,
+      notBegun: having('skipped')
+        .filter((test) => test.name === notBegun)
+        .map(({ module }) => module.relativeModuleId),
     };
     if (process.env.NOTEBRIDGE_TEST_COUNTS) writeFileSync(process.env.NOTEBRIDGE_TEST_COUNTS, JSON.stringify(counts));
   }
@@ -38,7 +51,7 @@ export default class ClosingLineReporter {
 
 /** What the reporter wrote; a vitest that ended without writing counts as one failure. */
 export function readCounts(file) {
-  return existsSync(file) ? readJson(file) : { passed: 0, failed: 1, skipped: 0 };
+  return existsSync(file) ? readJson(file) : { passed: 0, failed: 1, skipped: 0, deselected: 0, notBegun: [] };
 }
 
 export function closingLine({ passed, failed, skipped }) {

@@ -1,0 +1,22 @@
+/** A part of the cells of a matrix, with the tags of their tests. */
+export interface Part<Cell> {
+  cells: Cell[];
+  tags: string[];
+}
+
+/** Parts a matrix: those cells that the core tests, and the others, which are deep. */
+export function coreAndDeep<Cell>(cells: readonly Cell[], isCore: (cell: Cell, index: number) => boolean): Part<Cell>[] {
+  const core = cells.filter(isCore);
+  return [
+    { cells: core, tags: [] },
+    { cells: cells.filter((cell) => !core.includes(cell)), tags: ['deep'] },
+  ];
+}
+
+/**
+ * Whether a cell is of the half that has each value of each of three or more factors beside each value of every other, where the last factor
+ * has any number of values and the others two. `at` has the index of the value of each factor.
+ */
+export function isPairwise(...at: number[]): boolean {
+  return at.reduce((sum, index) => sum + index, 0) % 2 === 0;
+}
