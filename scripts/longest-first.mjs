@@ -25,7 +25,6 @@ const long = [
   'conformance-auth',
   'broker-kills',
   'kernels',
-  'agent-codemode',
   'attacked-code-check',
   'code-mode-clock',
   'code-mode-shares',

@@ -11,7 +11,6 @@ export function readArguments(params: unknown, { properties }: JsonObject): Json
   const unknown = Object.keys(given).find((key) => !known.includes(key));
   if (unknown === undefined) return given;
   const meant = didYouMean(unknown, known);
-  if (known.length === 0) throw wrongArgument(`There is no argument ${quote(unknown)}: it takes none.`);
   throw wrongArgument(
     `There is no argument ${quote(unknown)}${meant === undefined ? '' : `; did you mean "${meant}"?`} There are ${known.join(', ')}.`,
   );

@@ -7,10 +7,10 @@ import type { ServerConfig } from '../core/server-config.js';
 import type { Environment } from '../processes/environment.js';
 import type { Config } from './config.js';
 import { expandStrings } from './expand.js';
-import { faultyFile, isFilled, type KeyPath, kindOfValue, type Problem, quoteValue } from './fault.js';
+import { faultyFile, isFilled, type KeyPath, kindOfValue, type Problem, quoteValue, writePath } from './fault.js';
 import { parseJsonDocument } from './json-document.js';
 import { parseServers } from './parse-servers.js';
-import { type CheckedConfig, type CheckedServer, configSchema, knownKeysAt } from './schema.js';
+import { type CheckedConfig, type CheckedServer, configSchema, formerKeys, knownKeysAt } from './schema.js';
 
 export interface ConfigText {
   /** The absolute path that errors name and relative paths start from. */
@@ -58,6 +58,8 @@ function issueProblems(issue: z.core.$ZodIssue, parent: KeyPath, written: unknow
 }
 
 function unknownKey(path: KeyPath, key: string): Problem {
+  const former = formerKeys[writePath([...path, key])];
+  if (former !== undefined) return { path: [...path, key], at: 'key', found: 'is no longer a key', next: former };
   const known = knownKeysAt(path);
   const meant = didYouMean(key, known);
   const next = meant === undefined ? `Known here: ${known.join(', ')}.` : `Did you mean "${meant}"?`;

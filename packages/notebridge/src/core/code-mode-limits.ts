@@ -29,7 +29,6 @@ export const typeCheckModes = ['auto', 'off', 'require'] as const;
 
 export type TypeCheckMode = (typeof typeCheckModes)[number];
 
-/** Which tools code mode lists: three of its own, or those of PyPI's `agent-codemode`. */
-export const codeModeStyles = ['own', 'agent-codemode'] as const;
-
-export type CodeModeStyle = (typeof codeModeStyles)[number];
+/** Said to whoever still asks for the tools of PyPI's `agent-codemode` in place of our own. */
+export const noOtherTools =
+  'The tools of agent-codemode are no longer offered by their names: code mode lists search_tools, describe_tools and execute_code';

@@ -4,7 +4,7 @@ import { type CodeLanguage, interpreters } from '../../core/code-language.js';
 import { BridgeError, codeOf } from '../../core/errors.js';
 import { type ToolResult, toFailedResult } from '../../core/mcp.js';
 import { owner, type Principal, principalKey } from '../../core/principal.js';
-import { type ExecutionOutcome, toCodeResult } from './answer.js';
+import { toCodeResult } from './answer.js';
 import type { CodeExecution } from './code-execution.js';
 import type { CodeKernel, CreateCodeKernel } from './code-kernel.js';
 import { type CodeRunnerOptions, type RunOutcome, runExecution } from './code-runner.js';
@@ -46,11 +46,7 @@ export interface TestRun {
   signal: AbortSignal;
 }
 
-/** Makes the answer of what came of an execution. */
-export type Present = (outcome: ExecutionOutcome) => Promise<ToolResult>;
-
 const mostTestSeconds = 60;
-const longestSeconds = 2_000_000;
 
 /** The tool `execute_code`. */
 export class CodeExecutor {
@@ -81,19 +77,6 @@ export class CodeExecutor {
       if (error instanceof BridgeError && readable.has(error.code)) return toFailedResult(error.code, error.message);
       throw error;
     }
-  }
-
-  /** Runs code in the agent's own session, to its end, and answers in another shape. Rejects as the tool has errors for, and with `cancelled`. */
-  async run(code: string, { seconds, present }: { seconds: number; present: Present }, context: CallContext): Promise<ToolResult> {
-    const params = parseExecute({ code, timeout_seconds: seconds }, this.#options.limits);
-    if (params.runId !== undefined) throw new BridgeError('invalid_arguments', 'There is no code to run.');
-    const { execution } = this.#executions.begin({
-      principalKey: principalKey(context.caller.principal ?? owner),
-      ...{ context, executionId: undefined, what: code },
-      work: (begun) => this.#runInSession(begun, params, context, present),
-    });
-    // Those that wait before it in the session have an end, and so has it.
-    return (await execution.wait(context, { seconds: longestSeconds, isFirst: true })) ?? running(execution);
   }
 
   /**
@@ -181,12 +164,7 @@ export class CodeExecutor {
     }
   }
 
-  async #runInSession(
-    execution: CodeExecution,
-    params: CodeParams,
-    context: CallContext,
-    present: Present = toCodeResult,
-  ): Promise<ToolResult> {
+  async #runInSession(execution: CodeExecution, params: CodeParams, context: CallContext): Promise<ToolResult> {
     const session = this.#sessions.find(params.session, context);
     const isNew = session.kernels.size === 0 && session.waiting === 0;
     // An agent that has a session of its own need not know what it is called.
@@ -202,7 +180,7 @@ export class CodeExecutor {
         // The answer says so already, if it has failed.
         if (outcome.status !== 'ok') session.lost.delete(language);
       }
-      return present({ ...outcome, notes: [...notes, ...outcome.notes], session: handle });
+      return toCodeResult({ ...outcome, notes: [...notes, ...outcome.notes], session: handle });
     });
   }
 

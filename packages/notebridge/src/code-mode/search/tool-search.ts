@@ -76,17 +76,6 @@ export class ToolSearch {
     });
   }
 
-  /** What the caller may know of, for lists of another shape. Rejects with `closed`. */
-  view(context: CallContext): Promise<ToolView> {
-    if (this.#isClosed) return Promise.reject(new BridgeError('closed', 'The search of tools is closed.'));
-    return this.#look(context);
-  }
-
-  /** Tools and skills, best first, for answers of another shape. */
-  find(view: ToolView, { query, server }: { query: string; server: string | undefined }, context: CallContext): Promise<FoundEntry[]> {
-    return this.#find(view, { query, server, readOnly: false }, context);
-  }
-
   /** Searches from now on fail. Closing twice is harmless. */
   close(): void {
     this.#isClosed = true;
