@@ -86,6 +86,8 @@ export interface Config {
   /** The hubs that share the work with this one. Default: none. */
   cluster?: ClusterSettings | undefined;
   limits: Limits;
+  /** What is read otherwise than it is written: sentences for people. */
+  warnings: string[];
 }
 
 /** What holds when there is no config file. */
@@ -107,5 +109,6 @@ export function defaultConfig(baseDir: string): Config {
     approve: 'none',
     telemetry: { metrics: false },
     limits,
+    warnings: [],
   };
 }

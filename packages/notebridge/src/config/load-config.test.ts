@@ -128,6 +128,16 @@ describe('loadConfig: what a config gives', () => {
     expect(config.limits).toEqual(defaultLimits);
   });
 
+  it('reads "any" of a placement as "each", and says so once', async () => {
+    const config = await load(
+      '{ "mcpServers": { "a": { "command": "x", "placement": "any" }, "b": { "command": "x", "placement": "one" } }, "servers": { "c": { "command": "x", "placement": "any" } } }',
+    );
+    expect(config.servers.map(({ placement }) => placement)).toEqual(['each', 'one', 'each']);
+    expect(config.warnings).toEqual([
+      expect.stringMatching(/^"placement": "any", of "a", "c", is read as "each": .* Write "each", or "one"/),
+    ]);
+  });
+
   it('starts the relative working folder of a server from the folder of the file', async () => {
     const { servers } = await load('{ "mcpServers": { "a": { "command": "x", "cwd": "work" }, "b": { "command": "x", "cwd": "/srv" } } }');
     expect(servers).toMatchObject([{ cwd: join(folder, 'work') }, { cwd: '/srv' }]);

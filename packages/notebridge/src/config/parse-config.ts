@@ -113,7 +113,18 @@ function toConfig(file: string, { mcpServers, servers, notebridge }: CheckedConf
     telemetry: notebridge.telemetry,
     cluster: notebridge.cluster && toCluster(notebridge.cluster, baseDir),
     limits: notebridge.limits,
+    warnings: placedAnywhere({ ...mcpServers, ...servers }),
   };
+}
+
+/** One sentence on all servers with the former `placement: any`. */
+function placedAnywhere(servers: Readonly<Record<string, CheckedServer>>): string[] {
+  const names = Object.keys(servers).filter((name) => servers[name]?.placement === 'any');
+  if (names.length === 0) return [];
+  const where = names.map((name) => JSON.stringify(name)).join(', ');
+  return [
+    `"placement": "any", of ${where}, is read as "each": every hub runs its own, and calls stay at the hub where they came in. Write "each", or "one" for one in the whole cluster.`,
+  ];
 }
 
 function toCluster({ url, tls, ...rest }: NonNullable<CheckedConfig['notebridge']['cluster']>, baseDir: string): ClusterSettings {
@@ -128,8 +139,8 @@ function toCluster({ url, tls, ...rest }: NonNullable<CheckedConfig['notebridge'
 }
 
 function toServer(name: string, server: CheckedServer, baseDir: string): ServerConfig {
-  const { type, command, args, env, cwd, url, headers, auth, ca, proxy, ...rest } = server;
-  const settings = { ...rest, name };
+  const { type, command, args, env, cwd, url, headers, auth, ca, proxy, placement, ...rest } = server;
+  const settings = { ...rest, name, placement: placement === 'any' ? ('each' as const) : placement };
   if (command !== undefined) {
     return { ...settings, transport: 'stdio', command, args, env, cwd: cwd === undefined ? undefined : resolve(baseDir, cwd) };
   }

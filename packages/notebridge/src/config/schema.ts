@@ -63,7 +63,8 @@ const server = z.strictObject(
     lazy: flag.default(false),
     description: text.optional(),
     instances: oneOf('shared', 'per-agent').default('shared'),
-    placement: oneOf('each', 'any', 'one').default('each'),
+    // `any`, which once went to a hub with little to do, is read as `each`.
+    placement: z.enum(['each', 'one', 'any'], { error: 'one of "each", "one"' }).default('each'),
     era: oneOf('auto', 'legacy', 'modern').default('auto'),
     maxInFlight: whole('calls', 1, 1_000_000).default(256),
     questions: oneOf('auto', 'serial', 'none').default('auto'),

@@ -42,7 +42,11 @@ describe('doctor', () => {
 
   it('says what a person approves, who can be asked, and whether agents call tools by code', async () => {
     const shop = { command: process.execPath, args: [fixtureServer('approvals.mjs'), 'none'] };
-    const plain = await doctor(['--config', writeConfig('plain.json', { mcpServers: { shop } })]);
+    const plain = await doctor(['--config', writeConfig('plain.json', { mcpServers: { shop: { ...shop, placement: 'any' } } })]);
+    expect(plain.checks.filter(({ name }) => name === 'config')).toMatchObject([
+      { status: 'ok' },
+      { status: 'note', found: expect.stringContaining('is read as "each"') },
+    ]);
     expect(find(plain, 'approvals')).toMatchObject({ status: 'ok', found: expect.stringContaining('no call waits') });
     expect(find(plain, 'code mode')).toMatchObject({ status: 'ok', found: expect.stringMatching(/^off/) });
     const servers = { shop: { ...shop, approve: 'writes' }, other: { ...shop, expose: 'direct' } };
