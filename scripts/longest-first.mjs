@@ -18,7 +18,6 @@ const long = [
   'code-mode-tasks',
   'code-mode-skills',
   'soak',
-  'attacked-code-javascript',
   'cluster-story',
   'code-questions',
   'questions',

@@ -12,7 +12,7 @@ export const defaultCodeModeLimits = {
   outputBytes: 1_048_576,
   /** Characters of code; longer code is refused. */
   codeCharacters: 200_000,
-  /** Memory of one Python, or of one process with JavaScript, in MiB, where it is in a sandbox of the operating system; 0: three quarters of the machine's, 5 GiB at most. */
+  /** Memory of one Python, in MiB, where it is in a sandbox of the operating system; 0: three quarters of the machine's, 5 GiB at most. */
   memoryMb: 0,
   /** Interpreters at once, those that are kept ready included. An idle one makes room, of who has most; when none is idle a call is refused. */
   kernels: 8,

@@ -55,7 +55,7 @@ export function openCodeMode({ settings, hub, servers, guard, tools, hasNotebook
     typeChecker: openTypeChecker(settings),
     ...{ limits: config.codeMode, logger, delegate, callTool, running, isShared },
     createKernel: createKernels({ sandbox, config }),
-    packagesOf: (principal, language) => packages.of(principal, language),
+    packagesOf: (principal) => packages.of(principal),
     runInNotebook: hasNotebook ? createRunInNotebook(hub) : undefined,
   });
   const store = new SavedSkillStore(settings);
@@ -79,13 +79,12 @@ export function openCodeMode({ settings, hub, servers, guard, tools, hasNotebook
   };
 }
 
-/** Pyodide, or QuickJS, in its sandbox, with no files of the machine and no network. Loaded when the first one is made. */
+/** Pyodide in its sandbox, with no files of the machine and no network. Loaded when the first one is made. */
 function createKernels({ sandbox, config }: { sandbox: SandboxMode | undefined; config: Config }): CreateCodeKernel {
   const { memoryMb } = config.codeMode;
   const maxDataBytes = memoryMb === 0 ? undefined : memoryMb * 1024 * 1024;
-  return async (tools, language) => {
-    const { createNodeKernel, createQuickJsKernel } = await import('@notebridge/notebook/host');
-    if (language === 'javascript') return createQuickJsKernel({ tools, sandbox, maxDataBytes });
+  return async (tools) => {
+    const { createNodeKernel } = await import('@notebridge/notebook/host');
     return createNodeKernel({ tools, sandbox, maxDataBytes, givesFiles: true });
   };
 }

@@ -2,7 +2,6 @@ import type { Logger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
 import type { Layer } from '@notebridge/notebook/host';
 import type { ParentCall } from '../../core/call-context.js';
-import { interpreters } from '../../core/code-language.js';
 import type { CodeModeLimits } from '../../core/code-mode-limits.js';
 import type { DelegateRights } from '../../core/delegated-rights.js';
 import { BridgeError } from '../../core/errors.js';
@@ -94,8 +93,7 @@ export async function runExecution(
     });
   } catch (error) {
     logger.warn('The interpreter of an execution died.', { call_id: execution.callId, error: messageOf(error) });
-    const interpreter = interpreters[kernel.language];
-    const note = `The ${interpreter} died while the code ran, and its variables are gone. The code was not run again: the next call begins a new one. (${messageOf(error)})`;
+    const note = `The Python died while the code ran, and its variables are gone. The code was not run again: the next call begins a new one. (${messageOf(error)})`;
     return end('died', { notes: [note], errorCode: 'kernel_failed' });
   } finally {
     clock.end();
@@ -155,11 +153,7 @@ async function startKernel(kernel: CodeKernel, { signal }: Pick<CodeExecution, '
     }
     return (await started).layers ?? [];
   } catch (error) {
-    throw new BridgeError(
-      'kernel_failed',
-      `No ${interpreters[kernel.language]} could be started, so nothing was run: ${messageOf(error)}`,
-      { cause: error },
-    );
+    throw new BridgeError('kernel_failed', `No Python could be started, so nothing was run: ${messageOf(error)}`, { cause: error });
   }
 }
 

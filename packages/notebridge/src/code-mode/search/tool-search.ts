@@ -59,9 +59,9 @@ export class ToolSearch {
   /** Answers `describe_tools`. Names that mean no tool are named beside the answers; a failed result if none means one. */
   describe(params: unknown, context: CallContext): Promise<ToolResult> {
     return this.#answer(async () => {
-      const { tools, language }: DescribeParams = parseDescribe(params);
+      const { tools }: DescribeParams = parseDescribe(params);
       const view = await this.#look(context);
-      const stubs = await loadStubs(language, view.bound());
+      const stubs = await loadStubs(view.bound());
       const { resolveName = () => undefined } = this.#options;
       const spellings = new Spellings({ view, stubs, resolveName });
       const found = tools.map((name) => ({ name, address: spellings.resolve(name) }));
