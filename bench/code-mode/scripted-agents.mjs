@@ -22,19 +22,17 @@ export async function playDirect(task, { callTool, folder }) {
 /**
  * Searches, reads the signatures, runs the code. Throws if a tool that the task needs is not found.
  * @param {Task} task
- * @param {{ callTool: CallTool, folder: string, where?: Record<string, unknown>, javaScript?: boolean }} options `where`: more arguments of `execute_code`.
+ * @param {{ callTool: CallTool, folder: string, where?: Record<string, unknown> }} options `where`: more arguments of `execute_code`.
  * @returns {Promise<Played>}
  */
-export async function playInCodeMode(task, { callTool, folder, where = {}, javaScript = false }) {
+export async function playInCodeMode(task, { callTool, folder, where = {} }) {
   const recorder = new Recorder(callTool);
   const searches = await recorder.turn(task.queries.map((query) => ['search_tools', { query }]));
   const found = searches.flatMap(({ structuredContent }) => structuredContent.results).map(({ server, tool }) => `${server}.${tool}`);
   const missing = task.uses.filter((tool) => !found.includes(tool));
   if (missing.length > 0) throw new Error(`"${task.queries.join('", "')}" did not find ${missing.join(', ')}.`);
-  const code = javaScript ? task.javaScript?.(folder) : task.code(folder);
-  if (code === undefined) throw new Error(`"${task.name}" is not written in JavaScript.`);
-  await recorder.turn([['describe_tools', { tools: task.uses, ...(javaScript ? { language: 'typescript' } : {}) }]]);
-  const [ran = {}] = await recorder.turn([['execute_code', { code, ...(javaScript ? { language: 'javascript' } : {}), ...where }]]);
+  await recorder.turn([['describe_tools', { tools: task.uses }]]);
+  const [ran = {}] = await recorder.turn([['execute_code', { code: task.code(folder), ...where }]]);
   return { answer: JSON.parse(printedIn(ran)), turns: recorder.turns, session: ran.structuredContent?.session };
 }
 

@@ -19,7 +19,6 @@ import { otherTasks } from './tasks/other-tasks.mjs';
  * @property {string[]} uses Tools that it then reads, as `server.tool`.
  * @property {(callAll: CallAll, folder: string) => Promise<unknown>} direct Its calls without code mode, and the answer, a JSON value.
  * @property {(folder: string) => string} code The same in Python, which prints the answer as JSON.
- * @property {(folder: string) => string} [javaScript] The same in JavaScript, where there is one; it prints the answer too.
  */
 
 /** @type {readonly Task[]} */

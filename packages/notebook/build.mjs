@@ -1,10 +1,9 @@
 // What `tsc` does not do: the Python files of the kernel go along as they are, Python's own library is compiled once, so that a
-// kernel starts in half the time, and the window and what runs JavaScript are bundled.
+// kernel starts in half the time, and the window is bundled for the browser.
 import { cpSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { carryKit } from '../kit/carry.mjs';
 import { compileStandardLibrary } from './dist/kernel/pyodide-files.js';
-import { bundleQuickJs } from './src/kernel/quickjs/bundle-quickjs.mjs';
 import { bundleYjs } from './src/lab/bundle-yjs.mjs';
 import { buildUi } from './src/ui/build-ui.mjs';
 
@@ -16,6 +15,5 @@ for (const folder of ['kernel/python/', 'kernel/jupyter/python/']) {
   });
 }
 await compileStandardLibrary();
-await bundleQuickJs(fileURLToPath(new URL('dist/kernel/quickjs/', import.meta.url)));
 await bundleYjs(fileURLToPath(new URL('dist/lab/', import.meta.url)));
 await buildUi(fileURLToPath(new URL('dist/ui/', import.meta.url)));

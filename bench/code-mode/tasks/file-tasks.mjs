@@ -21,12 +21,6 @@ names = [line.split(" ", 1)[1] for line in (await list_directory(path="${folder}
 logs = await asyncio.gather(*(read_text_file(path=f"${folder}/logs/{name}") for name in names))
 errors = {name: log["content"].count(" ERROR ") for name, log in zip(names, logs)}
 print(json.dumps({"worst": max(names, key=errors.get), "total": sum(errors.values())}))`,
-    javaScript: (folder) => `import { list_directory, read_text_file } from './generated/mcp/filesystem.js';
-const names = (await list_directory({ path: "${folder}/logs" })).content.trim().split("\\n").map((line) => line.split(" ")[1]);
-const logs = await Promise.all(names.map((name) => read_text_file({ path: \`${folder}/logs/\${name}\` })));
-const errors = logs.map(({ content }) => content.split(" ERROR ").length - 1);
-const most = Math.max(...errors);
-console.log({ worst: names[errors.indexOf(most)], total: errors.reduce((sum, each) => sum + each, 0) });`,
   },
   {
     name: 'largest files',
@@ -52,14 +46,6 @@ paths = list(files(json.loads((await directory_tree(path="${folder}"))["content"
 infos = await asyncio.gather(*(get_file_info(path=f"${folder}/{path}") for path in paths))
 sizes = [(path, int(re.search(r"size: (\\d+)", info["content"])[1])) for path, info in zip(paths, infos)]
 print(json.dumps(sorted(sizes, key=lambda each: (-each[1], each[0]))[:3]))`,
-    javaScript: (folder) => `import { directory_tree, get_file_info } from './generated/mcp/filesystem.js';
-type Entry = { name: string; type: string; children?: Entry[] };
-const files = (entries: Entry[], above = ""): string[] =>
-  entries.flatMap(({ name, type, children = [] }) => (type === "file" ? [above + name] : files(children, \`\${above}\${name}/\`)));
-const paths = files(JSON.parse((await directory_tree({ path: "${folder}" })).content));
-const infos = await Promise.all(paths.map((path) => get_file_info({ path: \`${folder}/\${path}\` })));
-const sizes = infos.map(({ content }, at): [string, number] => [paths[at], Number(/size: (\\d+)/.exec(content)[1])]);
-console.log(sizes.sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1)).slice(0, 3));`,
   },
   {
     name: 'revenue by country',

@@ -50,11 +50,6 @@ names = [entity["name"] for entity in (await search_nodes(query="has expired"))[
 await add_observations(observations=[{"entityName": name, "contents": ["to be renewed"]} for name in names])
 first = (await open_nodes(names=names[:1]))["entities"][0]
 print(json.dumps({"count": len(names), "first": first}))`,
-    javaScript: () => `import { add_observations, open_nodes, search_nodes } from './generated/mcp/memory.js';
-const names = (await search_nodes({ query: "has expired" })).entities.map(({ name }) => name);
-await add_observations({ observations: names.map((entityName) => ({ entityName, contents: ["to be renewed"] })) });
-const [first] = (await open_nodes({ names: names.slice(0, 1) })).entities;
-console.log({ count: names.length, first });`,
   },
 ];
 

@@ -26,11 +26,6 @@ total, *others = map(int, (await read_text_file(path="${folder}/numbers.txt"))["
 for number in others:
     total = int(re.search(r"is (-?\\d+)", await get_sum(a=total, b=number))[1])
 print(total)`,
-    javaScript: (folder) => `import { get_sum } from './generated/mcp/everything.js';
-import { read_text_file } from './generated/mcp/filesystem.js';
-let [total, ...others] = (await read_text_file({ path: "${folder}/numbers.txt" })).content.trim().split("\\n").map(Number);
-for (const number of others) total = Number(/is (-?\\d+)/.exec(await get_sum<string>({ a: total, b: number }))[1]);
-console.log(total);`,
   },
   {
     name: 'mean temperature',
@@ -60,8 +55,5 @@ print(int(sum(each["temperature"] for each in all) * 10 // len(all)))`,
 from generated.mcp.everything import get_tiny_image
 image = next(block for block in await get_tiny_image() if type(block).__name__ == "Image")
 print(json.dumps([image.mime_type, len(image.data)]))`,
-    javaScript: () => `import { get_tiny_image } from './generated/mcp/everything.js';
-const image = (await get_tiny_image()).find(({ type }) => type === "image");
-console.log([image.mimeType, image.data.length]);`,
   },
 ];

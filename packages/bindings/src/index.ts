@@ -1,4 +1,4 @@
-export { type BindingLanguage, bindingLanguages, loadChecked, loadEmitter, loadKernelEmitter } from './languages.js';
+export { type BindingLanguage, bindingLanguages, loadChecked, loadEmitter } from './languages.js';
 export type { BindingsInput, BoundServer, BoundTool, Emitter, GeneratedFiles } from './model.js';
 export type { CheckedPackage, CheckedTool } from './python/checked-package.js';
 export { sealFiles } from './seal-files.js';

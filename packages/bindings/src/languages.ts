@@ -19,13 +19,3 @@ export const bindingLanguages = Object.keys(emitters) as BindingLanguage[];
 export function loadEmitter(language: BindingLanguage): Promise<Emitter> {
   return emitters[language]();
 }
-
-/** The same functions for code in a kernel of Notebridge, which calls them without a network. */
-const kernelEmitters = {
-  python: emitters.python,
-  javascript: async (): Promise<Emitter> => (await import('./typescript/emit-kernel-modules.js')).emitKernelModules,
-};
-
-export function loadKernelEmitter(language: keyof typeof kernelEmitters): Promise<Emitter> {
-  return kernelEmitters[language]();
-}

@@ -10,7 +10,7 @@ export interface ToolStub {
 
 /** The functions that a package for these servers has, one at a time: the same names and types, without writing the package. */
 export interface ToolStubs {
-  /** What tools are called in the language, as `server.tool`, with the names on the wire. */
+  /** What tools are called in code, as `server.tool`, with the names on the wire. */
   readonly names: ReadonlyMap<string, StubAddress>;
   /** Undefined for a tool that none of the servers has. */
   stubOf(address: StubAddress): Promise<ToolStub | undefined>;
@@ -27,5 +27,3 @@ export interface StubInput {
   /** The pseudo-server of the skills, if there is one. */
   skills?: BoundServer | undefined;
 }
-
-export type StubMaker = (input: StubInput) => ToolStubs;

@@ -1,16 +1,14 @@
 // @module-tag P-407
 
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { expect, it, onTestFinished } from 'vitest';
 import type { BoundServer, BoundTool } from './model.js';
 import { emitPython } from './python/emit-python.js';
 import type { StubAddress } from './stub-model.js';
 import { loadStubs } from './stubs.js';
-import { emitTypeScript } from './typescript/emit-typescript.js';
 
 const text = { type: 'string' };
 const edit: BoundTool = {
@@ -38,7 +36,7 @@ const servers: BoundServer[] = [
 const every: StubAddress[] = servers.flatMap(({ name: server, tools }) => tools.map(({ name: tool }) => ({ server, tool })));
 
 it('a stub of Python is what a person would write, with its import', async () => {
-  const stubs = await loadStubs('python', { servers: [{ name: 'files', description: undefined, tools: [edit] }] });
+  const stubs = await loadStubs({ servers: [{ name: 'files', description: undefined, tools: [edit] }] });
   const { importLine, text: shown } = (await stubs.stubOf({ server: 'files', tool: 'edit-file' })) ?? { importLine: '', text: '' };
   expect(`${importLine}\n\n${shown}`).toMatchInlineSnapshot(`
     "from generated.mcp.files import edit_file
@@ -77,19 +75,6 @@ it('a stub of Python is what a person would write, with its import', async () =>
   `);
 });
 
-it('a stub of TypeScript is the declaration of the package', async () => {
-  const stubs = await loadStubs('typescript', { servers });
-  const { files } = await emitTypeScript({ servers, skills: false, hubUrl: undefined });
-  for (const address of every) {
-    const { importLine, text: shown } = (await stubs.stubOf(address)) ?? { importLine: '', text: '' };
-    const [, name = '', module = ''] = /^import \{ (\w+) \} from '\.\/generated\/(mcp\/\w+)\.js';$/.exec(importLine) ?? [];
-    expect(files.get(`${module}.d.ts`)).toContain(shown);
-    expect(files.get(`${module}.js`)).toContain(
-      `export const ${name} = /* @__PURE__ */ $client.defineTool(${JSON.stringify(address.server)}, `,
-    );
-  }
-});
-
 it('the import lines of all stubs work in the package that is written, and the stubs compile', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'notebridge-stubs-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
@@ -102,7 +87,7 @@ it('the import lines of all stubs work in the package that is written, and the s
     description: undefined,
     tools: ['list_skills', 'load_skill', 'read_skill_resource', 'run_skill_script'].map(odd),
   };
-  const stubs = await loadStubs('python', { servers, skills });
+  const stubs = await loadStubs({ servers, skills });
   const addresses = [...every, ...skills.tools.map(({ name }) => ({ server: 'skills', tool: name }))];
   const written = await Promise.all(addresses.map((address) => stubs.stubOf(address)));
   expect(written).not.toContain(undefined);
@@ -117,18 +102,7 @@ it('the import lines of all stubs work in the package that is written, and the s
   expect(await stubs.stubOf({ server: 'my-files', tool: 'nothing' })).toBeUndefined();
 });
 
-it('knows the names of a language', async () => {
-  const { names } = await loadStubs('python', { servers: [{ name: 'my-files', description: undefined, tools: [edit] }] });
+it('knows the names of functions', async () => {
+  const { names } = await loadStubs({ servers: [{ name: 'my-files', description: undefined, tools: [edit] }] });
   expect([...names]).toEqual([['my_files.edit_file', { server: 'my-files', tool: 'edit-file' }]]);
-});
-
-it('functions of the skills have the signatures of the runtime', async () => {
-  const skills = {
-    name: 'skills',
-    description: undefined,
-    tools: ['list_skills', 'load_skill', 'read_skill_resource', 'run_skill_script'].map(odd),
-  };
-  const declared = readFileSync(fileURLToPath(new URL('./typescript/runtime/skills.d.ts', import.meta.url)), 'utf8');
-  const stubs = await loadStubs('typescript', { servers: [], skills });
-  for (const { name } of skills.tools) expect(declared).toContain((await stubs.stubOf({ server: 'skills', tool: name }))?.text);
 });

@@ -1,15 +1,14 @@
-import { skillNames, skillStub } from '../skill-stubs.js';
-import type { StubMaker, ToolStub } from '../stub-model.js';
+import type { StubInput, ToolStub, ToolStubs } from '../stub-model.js';
 import { type NamedServer, type NamedTool, nameServers } from './bound-names.js';
 import { toolDocstring } from './docstrings.js';
-import { docText } from './literals.js';
 import type { Parameter } from './parameters.js';
+import { skillNames, skillStub } from './skill-stubs.js';
 import { toolModule } from './tool-module.js';
 
 /** A signature that is longer has a line for each parameter. */
 const maxLine = 120;
 
-export const pythonStubs: StubMaker = ({ servers, skills }) => {
+export function pythonStubs({ servers, skills }: StubInput): ToolStubs {
   const named = nameServers({ servers });
   const every = named.flatMap((server) =>
     server.tools.map((tool) => ({ server, tool, address: { server: server.wire, tool: tool.tool.name } })),
@@ -22,12 +21,12 @@ export const pythonStubs: StubMaker = ({ servers, skills }) => {
     ]),
     stubOf: async (address) => {
       const skill = address.server === skills?.name ? skills.tools.find(({ name }) => name === address.tool) : undefined;
-      if (skill !== undefined) return skillStub('python', skill, (text) => docText(text, 2000));
+      if (skill !== undefined) return skillStub(skill);
       const found = byAddress.get(keyOf(address));
       return found && toStub(found.server, found.tool);
     },
   };
-};
+}
 
 function toStub(server: NamedServer, { tool, python }: NamedTool): ToolStub {
   const module = toolModule(server.wire, tool, python);

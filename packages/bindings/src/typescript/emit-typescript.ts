@@ -35,7 +35,7 @@ export const emitTypeScript: Emitter = async (input) => {
 const skillsExport = "export * as skills from './skills.js';\n";
 
 /** What gathers the modules, without the ending. */
-export function indexFiles({ skills }: Pick<BindingsInput, 'skills'>, servers: readonly NamedModule[]): [path: string, text: string][] {
+function indexFiles({ skills }: Pick<BindingsInput, 'skills'>, servers: readonly NamedModule[]): [path: string, text: string][] {
   const list = servers.map(({ module }) => `export * as ${module} from './${module}.js';\n`).join('');
   return [
     ['mcp/index', list || 'export {};\n'],
@@ -45,12 +45,12 @@ export function indexFiles({ skills }: Pick<BindingsInput, 'skills'>, servers: r
 
 /** The part of the package that is the same for all tools. It lies beside this file, as the JavaScript that it is. */
 async function runtimeFiles({ skills, hubUrl }: BindingsInput): Promise<Map<string, string>> {
-  const isWanted = (path: string) => /\.(js|d\.ts)$/.test(path) && !path.startsWith('_kernel_') && (skills || !/^_?skills\./.test(path));
+  const isWanted = (path: string) => /\.(js|d\.ts)$/.test(path) && (skills || !/^_?skills\./.test(path));
   const files = await readRuntime('typescript', isWanted);
   return files.set('_package.js', `export const hubUrl = ${hubUrl === undefined ? 'undefined' : JSON.stringify(hubUrl)};\n`);
 }
 
-export function moduleOf({ name, module, tools, functions }: NamedModule): string {
+function moduleOf({ name, module, tools, functions }: NamedModule): string {
   const lines = tools.map((tool, at) => {
     return `export const ${functions[at]} = /* @__PURE__ */ $client.defineTool(${JSON.stringify(name)}, ${JSON.stringify(tool.name)});\n`;
   });

@@ -13,7 +13,6 @@ export type {
 } from '../kernel/kernel-tools.js';
 export { describeLayerState as describeState, type Layer } from '../kernel/layers.js';
 export { createNodeKernel, type NodeKernelOptions } from '../kernel/node-kernel.js';
-export { createQuickJsKernel, type QuickJsKernelOptions } from '../kernel/quickjs-kernel.js';
 export type { WhyLeftOut, Written, WrittenBounds, WrittenFile } from '../kernel/written-files.js';
 export type { FolderTrust, KernelDecision } from '../kernels/choose-kernel.js';
 export { toUsableKernel, type UsableKernelOptions } from '../kernels/find-usable.js';

@@ -11,23 +11,13 @@ export interface InterpreterEvents {
 
 export interface Interpreter {
   readonly worker: KernelWorker;
-  /** Resolves to the language's version, and to what protects the host from within the worker, if anything. */
+  /** Resolves to Python's version, and to what protects the host from within the worker, if anything. */
   readonly ready: Promise<{ version: string; hardened: Hardened | undefined }>;
   /** No event comes afterwards. */
   end(): Promise<void>;
 }
 
-export interface InterpreterOptions {
-  /** What it is called where its start fails. */
-  interpreter: string;
-  startTimeoutMs: number;
-}
-
-export function openInterpreter(
-  openWorker: OpenWorker,
-  { interpreter, startTimeoutMs }: InterpreterOptions,
-  events: InterpreterEvents,
-): Interpreter {
+export function openInterpreter(openWorker: OpenWorker, startTimeoutMs: number, events: InterpreterEvents): Interpreter {
   let phase: 'starting' | 'ready' | 'ended' = 'starting';
   const { promise: ready, resolve, reject } = withResolvers<Awaited<Interpreter['ready']>>();
   // A caller that ends it early does not wait for it.
@@ -38,7 +28,7 @@ export function openInterpreter(
     const before = phase;
     phase = 'ended';
     clearTimeout(timer);
-    reject(new KernelError('kernel_start_failed', `Starting ${interpreter}: ${reason}. Restart the kernel to try again`));
+    reject(new KernelError('kernel_start_failed', `Starting Python: ${reason}. Restart the kernel to try again`));
     void worker.terminate();
     if (before === 'ready') events.onDeath(reason);
   };
@@ -65,7 +55,7 @@ export function openInterpreter(
     async end() {
       phase = 'ended';
       clearTimeout(timer);
-      reject(new KernelError('kernel_start_failed', `Starting ${interpreter}: it was ended before it was ready`));
+      reject(new KernelError('kernel_start_failed', 'Starting Python: it was ended before it was ready'));
       await worker.terminate();
     },
   };

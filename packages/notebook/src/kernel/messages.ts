@@ -28,16 +28,6 @@ export interface StartCommand {
   hardening?: false;
 }
 
-/** The first message to a worker that runs JavaScript in QuickJS. */
-export interface QuickJsStartCommand {
-  type: 'start';
-  /** It fetches nothing. */
-  fetchOrigins: readonly never[];
-  signals?: SharedArrayBuffer;
-  /** Of all that code holds. */
-  maxBytes: number;
-}
-
 /** What was frozen before the first code of the user ran. */
 export interface Hardened {
   /** Names that are left in the global scope. */

@@ -5,23 +5,9 @@ import { createRelayFetch } from '../relay/relay-fetch.js';
 import type { SandboxMode } from '../sandbox/spec.js';
 import { FetchService } from './fetch-service.js';
 import { FolderService, type FolderServiceOptions } from './folder-service.js';
-import { runtimeLayer } from './node-layers.js';
-import { type NodeProgram, openNodeProcess } from './node-process.js';
+import { type KernelFiles, openNodeProcess } from './node-process.js';
 import { findPyodide, findSes, findStandardLibrary } from './pyodide-files.js';
 import { PyodideKernel, type PyodideKernelOptions } from './pyodide-kernel.js';
-
-export interface KernelFiles {
-  /** The built `kernel/worker/node-main.js`. */
-  workerUrl: URL;
-  /** The folder of our Python files. */
-  pythonUrl: URL;
-  /** The folder of the npm package `pyodide`. */
-  indexUrl: URL;
-  /** The module `ses`: one file, without imports. */
-  sesUrl: URL;
-  /** See pyodide-files.ts. */
-  stdlibUrl?: URL;
-}
 
 export interface NodeKernelOptions extends Omit<PyodideKernelOptions, 'openWorker' | 'services'> {
   /** The folder that code may read, as `/notebook`; the host reads it. Default: none. */
@@ -70,27 +56,14 @@ export function createNodeKernel(options: NodeKernelOptions = {}): PyodideKernel
     ...others,
     services: { files: folder && (() => new FolderService(folder)), network: relayFetch && (() => new FetchService(relayFetch)) },
     openWorker: openNodeProcess({
-      program: toProgram(all, {
-        type: 'start',
-        indexUrl: all.indexUrl.href,
-        pythonUrl: all.pythonUrl.href,
-        fetchOrigins,
-        ...(folder ? { files: 'ro' } : {}),
-        ...(relayFetch ? { network: true } : {}),
-        ...(givesFiles ? { out: true } : {}),
-        sesUrl: all.sesUrl.href,
-        ...(hardening ? {} : { hardening }),
-        ...(all.stdlibUrl ? { stdlibUrl: all.stdlibUrl.href } : {}),
-      }),
+      files: all,
+      fetchOrigins,
+      asks: { ...(folder ? { files: 'ro' } : {}), ...(relayFetch ? { network: true } : {}), ...(givesFiles ? { out: true } : {}) },
+      hardening,
       sandbox,
       maxDataBytes,
     }),
   });
-}
-
-function toProgram({ workerUrl, pythonUrl, indexUrl, sesUrl, stdlibUrl }: KernelFiles, start: NodeProgram['start']): NodeProgram {
-  const readable = [pythonUrl, indexUrl, sesUrl, ...(stdlibUrl ? [stdlibUrl] : [])];
-  return { mainUrl: workerUrl, readable, folder: indexUrl, start, describeRuntime: runtimeLayer };
 }
 
 function installedFiles({ indexUrl = findPyodide(), sesUrl = findSes() }: Partial<KernelFiles>): KernelFiles {

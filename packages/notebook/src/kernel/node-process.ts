@@ -8,31 +8,34 @@ import { keepEnd, startProgram } from '../sandbox/start-program.js';
 import type { KernelWorker, OpenWorker, WorkerEvents } from './kernel-worker.js';
 import type { Layer } from './layers.js';
 import { toLine, withBytes } from './line-bytes.js';
-import type { Hardened, QuickJsStartCommand, StartCommand } from './messages.js';
-import { neighboursLayer } from './node-layers.js';
+import type { StartCommand } from './messages.js';
+import { neighboursLayer, runtimeLayer } from './node-layers.js';
 import { readLines } from './read-lines.js';
 import { within } from './within.js';
 
-/** What runs in the process. */
-export interface NodeProgram {
+export interface KernelFiles {
   /** The built `kernel/worker/node-main.js`. It and what is beside and above it may be read by the process. */
-  mainUrl: URL;
-  /** The module of its second thread, as an argument of the first one. Default: that of Python. */
-  workerPath?: string;
-  /** Folders and files besides that may be read. */
-  readable: readonly URL[];
-  /** Where it begins: a folder that it may read. */
-  folder: URL;
-  start: StartCommand | QuickJsStartCommand;
-  /** What stands within the process between code and machine, with what it said of itself. */
-  describeRuntime: (hardened: Hardened | undefined) => Layer;
+  workerUrl: URL;
+  /** The folder of our Python files. */
+  pythonUrl: URL;
+  /** The folder of the npm package `pyodide`. */
+  indexUrl: URL;
+  /** The module `ses`: one file, without imports. */
+  sesUrl: URL;
+  /** See pyodide-files.ts. */
+  stdlibUrl?: URL;
 }
 
 export interface NodeProcessOptions {
-  program: NodeProgram;
+  files: KernelFiles;
+  fetchOrigins: readonly string[];
   sandbox: SandboxMode;
   /** See `NodeKernelOptions`. */
   maxDataBytes?: number | undefined;
+  /** What code asks the host for: see `StartCommand`. */
+  asks: Pick<StartCommand, 'files' | 'network' | 'out'>;
+  /** @internal See `NodeKernelOptions`. */
+  hardening: boolean;
 }
 
 type Process = ChildProcess & { stdin: Writable; stdout: Readable; stderr: Readable };
@@ -54,7 +57,7 @@ const maxErrorCharacters = 2000;
 
 export function openNodeProcess(options: NodeProcessOptions): OpenWorker {
   return (events) => {
-    const { start, describeRuntime } = options.program;
+    const { files, fetchOrigins, asks, hardening } = options;
     let child: Process | undefined;
     let layer: Layer | undefined;
     let isEnded = false;
@@ -78,9 +81,18 @@ export function openNodeProcess(options: NodeProcessOptions): OpenWorker {
       await exited;
     };
     const exited = open().catch((error: unknown) => events.onExit(error instanceof Error ? error.message : String(error)));
-    send(start);
+    send({
+      type: 'start',
+      indexUrl: files.indexUrl.href,
+      pythonUrl: files.pythonUrl.href,
+      fetchOrigins,
+      ...asks,
+      sesUrl: files.sesUrl.href,
+      ...(hardening ? {} : { hardening }),
+      ...(files.stdlibUrl ? { stdlibUrl: files.stdlibUrl.href } : {}),
+    } satisfies StartCommand);
     return {
-      layersWith: (hardened) => layer && [layer, describeRuntime(hardened), neighboursLayer()],
+      layersWith: (hardened) => layer && [layer, runtimeLayer(hardened), neighboursLayer()],
       send,
       interrupt: (count) => send({ type: 'interrupt', count }),
       acknowledge(characters) {
@@ -113,12 +125,12 @@ function afterInspection({ onReport, onExit }: WorkerEvents, inspect: () => Prom
   };
 }
 
-async function launch({ program, sandbox: mode, maxDataBytes }: NodeProcessOptions): Promise<Launched> {
-  const network = program.start.fetchOrigins.length > 0;
+async function launch({ files, fetchOrigins, sandbox: mode, maxDataBytes }: NodeProcessOptions): Promise<Launched> {
+  const network = fetchOrigins.length > 0;
   if (network && mode === 'require')
     throw new Error('a sandbox is required, and there is none in which Python may fetch from servers. Leave "fetchOrigins" out');
   const { sandbox, layerOf }: OpenedSandbox = await openSandbox(mode);
-  const spec = { ...toSpec(program), maxDataBytes };
+  const spec = { ...toSpec(files, fetchOrigins), maxDataBytes };
   const layer = layerOf(spec);
   if (!sandbox) return { child: spawnPlainly(spec), layer, inspect: async () => {} };
   const sandboxed = sandbox.launch(spec);
@@ -129,14 +141,13 @@ async function launch({ program, sandbox: mode, maxDataBytes }: NodeProcessOptio
   return { child: sandboxed.child, layer, inspect };
 }
 
-function toSpec({ mainUrl, workerPath, readable, folder, start: { fetchOrigins } }: NodeProgram): SandboxSpec {
-  const urls = [new URL('..', mainUrl), ...readable];
-  const args = workerPath === undefined ? [] : [workerPath];
+function toSpec({ workerUrl, pythonUrl, indexUrl, sesUrl, stdlibUrl }: KernelFiles, fetchOrigins: readonly string[]): SandboxSpec {
+  const urls = [new URL('..', workerUrl), pythonUrl, indexUrl, sesUrl, ...(stdlibUrl ? [stdlibUrl] : [])];
   return {
-    command: [process.execPath, ...flags(urls, fetchOrigins), fileURLToPath(mainUrl), ...args],
+    command: [process.execPath, ...flags(urls, fetchOrigins), fileURLToPath(workerUrl)],
     readable: urls.map((url) => fileURLToPath(url).replace(/\/$/, '')),
     // Node 22 and 24 let a thread read the whole working directory, whatever its permissions: one that it may read anyway.
-    folder: fileURLToPath(folder),
+    folder: fileURLToPath(indexUrl),
     network: fetchOrigins.length > 0,
   };
 }

@@ -1,15 +1,166 @@
-import { WorkerKernel, type WorkerKernelOptions } from './worker-kernel.js';
-import type { Written, WrittenBounds } from './written-files.js';
+import type { PendingExecution } from './execution-queue.js';
+import { type HostCalls, type HostServices, openHostCalls } from './host-services.js';
+import { type Interpreter, openInterpreter } from './interpreter.js';
+import type { Completions, KernelInfo, MimeBundle } from './kernel.js';
+import type { KernelTools } from './kernel-tools.js';
+import type { OpenWorker } from './kernel-worker.js';
+import type { Layer } from './layers.js';
+import type { Report } from './messages.js';
+import { type Engine, type EngineEvents, QueuedKernel, type QueueOptions } from './queued-kernel.js';
+import { openToolCalls, type ToolCalls } from './tool-calls.js';
+import { within } from './within.js';
+import { parseWritten, type Written, type WrittenBounds } from './written-files.js';
 
-export type PyodideKernelOptions = WorkerKernelOptions;
+export interface PyodideKernelOptions extends QueueOptions {
+  openWorker: OpenWorker;
+  /** What code may call as `generated`. Default: nothing. */
+  tools?: KernelTools | undefined;
+  /** What the host does for code besides tools. Default: nothing. */
+  services?: HostServices | undefined;
+}
 
-/** Python by Pyodide. Runs in pages and in Node. */
-export class PyodideKernel extends WorkerKernel {
+const completionTimeoutMs = 2000;
+/** Of one look at the folder, and of what runs in the background before it. */
+const writtenTimeoutMs = 5000;
+
+interface Found {
+  matches: string[];
+  word: string;
+}
+
+type WrittenReport = Extract<Report, { type: 'written' }>;
+
+/** Python by Pyodide, in a worker of the runtime that `openWorker` knows: a Worker of a page, or a process of Node. */
+export class PyodideKernel extends QueuedKernel<PyodideEngine> {
   protected readonly restarted = 'Python';
-  protected readonly about = { name: 'pyodide', displayName: 'Python (Pyodide)', language: 'python' };
+  readonly #options: PyodideKernelOptions;
+  #version = '';
+  #layers: readonly Layer[] | undefined;
+
+  constructor(options: PyodideKernelOptions) {
+    super(options);
+    this.#options = options;
+  }
+
+  /** The version is empty until the kernel has started once. */
+  get info(): KernelInfo {
+    return { name: 'pyodide', displayName: 'Python (Pyodide)', language: 'python', version: this.#version };
+  }
+
+  get layers(): readonly Layer[] | undefined {
+    return this.#layers;
+  }
+
+  /** What the name at `position` could go on as. Nothing while a cell runs: Python does one thing at a time. */
+  async complete(code: string, position: number): Promise<Completions> {
+    const answer = await this.idleEngine?.complete(code.slice(0, position));
+    if (!answer) return { matches: [], start: position, end: position };
+    return { matches: answer.matches, start: position - answer.word.length, end: position };
+  }
+
+  /** Nothing here could tell. */
+  async inspect(): Promise<MimeBundle | undefined> {
+    return undefined;
+  }
 
   /** See `Kernel`. Undefined while a cell runs. */
   async takeWritten(bounds: WrittenBounds): Promise<Written | undefined> {
     return this.idleEngine?.takeWritten(bounds);
+  }
+
+  protected open(events: EngineEvents): PyodideEngine {
+    return new PyodideEngine({ ...this.#options, startTimeoutMs: this.startTimeoutMs }, events, (version, layers) => {
+      this.#version = version;
+      this.#layers = layers;
+    });
+  }
+}
+
+/** One worker, and the cell that runs in it. */
+class PyodideEngine implements Engine {
+  readonly ready: Promise<void>;
+  readonly #events: EngineEvents;
+  readonly #interpreter: Interpreter;
+  readonly #calls: ToolCalls | undefined;
+  readonly #hostCalls: HostCalls;
+  readonly #completions = new Map<number, (found: Found) => void>();
+  readonly #written = new Map<number, (report: WrittenReport | undefined) => void>();
+  #current: PendingExecution | undefined;
+  #count = 0;
+  #lastId = 0;
+  #isEnded = false;
+
+  constructor(
+    { openWorker, startTimeoutMs, tools, services = {} }: PyodideKernelOptions & { startTimeoutMs: number },
+    events: EngineEvents,
+    onReady: (version: string, layers: readonly Layer[] | undefined) => void,
+  ) {
+    this.#events = events;
+    this.#interpreter = openInterpreter(openWorker, startTimeoutMs, {
+      onReport: (report) => this.#take(report),
+      onDeath: events.onDeath,
+    });
+    const { worker, ready } = this.#interpreter;
+    this.#hostCalls = openHostCalls(services, (command) => worker.send(command));
+    if (tools) {
+      const askerOf = (cell: string) => (cell === String(this.#current?.count) ? this.#current?.asker : undefined);
+      this.#calls = openToolCalls({ tools, send: (command) => worker.send(command), askerOf });
+    }
+    this.ready = ready.then(({ version, hardened }) => onReady(version, worker.layersWith?.(hardened)));
+    // A caller that ends it early does not wait for it.
+    this.ready.catch(() => {});
+  }
+
+  run(execution: PendingExecution): void {
+    this.#current = execution;
+    execution.count = ++this.#count;
+    this.#interpreter.worker.send({ type: 'execute', count: execution.count, source: execution.source });
+  }
+
+  interrupt({ count }: PendingExecution): void {
+    this.#interpreter.worker.interrupt(count);
+  }
+
+  async complete(before: string): Promise<Found | undefined> {
+    const id = ++this.#lastId;
+    const found = new Promise<Found>((resolve) => this.#completions.set(id, resolve));
+    this.#interpreter.worker.send({ type: 'complete', id, before });
+    const answer = await within(completionTimeoutMs, found);
+    this.#completions.delete(id);
+    return answer;
+  }
+
+  async takeWritten(bounds: WrittenBounds): Promise<Written | undefined> {
+    const id = ++this.#lastId;
+    const taken = new Promise<WrittenReport | undefined>((resolve) => this.#written.set(id, resolve));
+    this.#interpreter.worker.send({ type: 'takeWritten', id, bounds });
+    const report = await within(writtenTimeoutMs, taken);
+    this.#written.delete(id);
+    if (report === undefined) throw new Error('Python has not answered');
+    return parseWritten(report.text, report.data, bounds);
+  }
+
+  async end(): Promise<void> {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    this.#calls?.close();
+    for (const resolve of this.#completions.values()) resolve({ matches: [], word: '' });
+    for (const resolve of this.#written.values()) resolve(undefined);
+    await Promise.all([this.#interpreter.end(), this.#hostCalls.close()]);
+  }
+
+  #take(report: Report): void {
+    if (this.#isEnded) return;
+    if (report.type === 'toolCall' || report.type === 'toolCancel' || report.type === 'toolHeard') return this.#calls?.take(report);
+    if (report.type === 'hostCall' || report.type === 'hostCancel') return this.#hostCalls.take(report);
+    if (report.type === 'completions') this.#completions.get(report.id)?.(report);
+    if (report.type === 'written') this.#written.get(report.id)?.(report);
+    const execution = this.#current;
+    // Output of a task that outlived its cell, while nothing runs, is nobody's.
+    if (execution && 'count' in report && report.count === execution.count) execution.take(report);
+    if ('characters' in report) this.#interpreter.worker.acknowledge(report.characters);
+    if (report.type !== 'done' || report.count !== execution?.count) return;
+    this.#current = undefined;
+    this.#events.onEnd(execution, report.status);
   }
 }

@@ -1,6 +1,8 @@
 import { describeServers, type HubReport } from '../catalog/describe-servers.js';
 import { createToolNaming } from '../catalog/tool-naming.js';
 import type { Config } from '../config/config.js';
+import { noOtherTools } from '../core/code-mode-limits.js';
+import { BridgeError } from '../core/errors.js';
 import type { Tool } from '../core/mcp.js';
 import type { ToolServers } from '../core/tool-server.js';
 import { type StdioDoor, type StdioOptions, serveStdio } from '../doors/mcp/stdio.js';
@@ -65,13 +67,12 @@ export async function createNotebridge(options: NotebridgeOptions = {}): Promise
 /** The command line, or a library user, says it before the config. */
 function withCodeMode(config: Config, wanted: NotebridgeOptions['codeMode']): Config {
   if (wanted === undefined) return config;
-  const tools = wanted === 'agent-codemode' ? wanted : config.codeMode.tools;
-  return { ...config, codeMode: { ...config.codeMode, enabled: wanted !== false, tools } };
+  // Programs in plain JavaScript are not held to the type.
+  if (typeof wanted !== 'boolean') throw new BridgeError('bad_usage', `${noOtherTools}. Write codeMode: true.`);
+  return { ...config, codeMode: { ...config.codeMode, enabled: wanted } };
 }
 
 async function loadCodeModeTools({ codeMode }: Config): Promise<readonly Tool[]> {
-  if (codeMode.tools === 'agent-codemode')
-    return (await import('../code-mode/agent-codemode/agent-codemode-tools.js')).agentCodemodeTools(codeMode);
   return (await import('../code-mode/code-mode-tools.js')).codeModeTools(codeMode);
 }
 
@@ -177,12 +178,12 @@ class Assembly implements Notebridge {
   }
 
   describe(): HubReport {
-    const { settings, codeModeTools } = this.#parts;
+    const { codeModeTools } = this.#parts;
     const policy = this.#guard.policy();
     return {
       servers: describeServers(this.servers, (server, tool) => policy.asksAbout(server, tool)),
       policy: {
-        code_mode: codeModeTools === undefined ? null : settings.config.codeMode.tools,
+        code_mode: codeModeTools !== undefined,
         approvals: policy.isOn,
         owner_can_approve: this.#doors !== undefined,
       },

@@ -20,6 +20,7 @@ export function followConfig(
       logger.info('The config was changed.', { file: next.file });
       const late = lateKeys.filter((key) => !isDeepStrictEqual(next[key], previous[key]));
       if (late.length > 0) logger.warn(`Changes of ${late.map((key) => `"${key}"`).join(', ')} in the config hold after a restart.`);
+      for (const warning of next.warnings) if (!previous.warnings.includes(warning)) logger.warn(warning);
       edits.noteUsed(next, previous, late);
       await change(next);
     },

@@ -20,9 +20,9 @@ export interface NotebridgeOptions extends SettingsOptions {
   pages?: PageOptions | undefined;
   /**
    * Agents call the servers' tools by code: `search_tools`, `describe_tools` and `execute_code` in place of the tools of every server without
-   * an `expose` of its own; or the tools of PyPI's `agent-codemode`. Default: as `notebridge.codeMode` of the config says, which is false.
+   * an `expose` of its own. Default: as `notebridge.codeMode` of the config says, which is false.
    */
-  codeMode?: boolean | 'agent-codemode' | undefined;
+  codeMode?: boolean | undefined;
   /** The HTTP doors, all on one port. Left out: none is opened. */
   http?: HttpDoorOptions | undefined;
   /** Folder shared with kernels: bindings are kept in its `generated`, skills are read from its `skills`. Absolute. */

@@ -62,6 +62,7 @@ export async function readSettings(options: SettingsOptions): Promise<Settings> 
   const redactor = new Redactor();
   const recentLog = new RecentLog();
   const logger = recentLog.tee(options.createLogger?.(redactor) ?? silentLogger);
+  for (const warning of config.warnings) logger.warn(warning);
   return {
     config,
     middlewares: [...ofConfig, ...(options.middlewares ?? [])],

@@ -3,6 +3,7 @@ import { type LoggerLevel, logLevels } from '@notebridge/kit/logger';
 import type { FolderAccess, SandboxMode } from '@notebridge/notebook/host';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { stateDir } from '../assembly/state-dir.js';
+import { noOtherTools } from '../core/code-mode-limits.js';
 
 /** What the commands that open a notebook have in common. */
 export interface HubCommandOptions {
@@ -23,7 +24,7 @@ export interface HubCommandOptions {
   hold?: 'own' | 'join';
   files?: FolderAccess;
   allowNet: string[];
-  codeMode?: boolean | 'agent-codemode';
+  codeMode?: true;
   list: 'static' | 'dynamic';
   allowHost: string[];
   allowOrigin: string[];
@@ -63,8 +64,8 @@ export const sharedOptions = {
       .argParser(collect),
   codeMode: () =>
     new Option(
-      '--code-mode [tools]',
-      'agents call tools by code: three tools (search, describe, execute) in place of those of every server without an "expose" of its own; "agent-codemode": with the names and arguments of that package of PyPI',
+      '--code-mode [on]',
+      'agents call tools by code: three tools (search, describe, execute) in place of those of every server without an "expose" of its own',
     ).argParser(parseCodeMode),
   list: () =>
     new Option('--list <mode>', "list the notebook's tools always, or only while its page is connected")
@@ -122,11 +123,10 @@ export function addOptions(command: Command, options: readonly Option[]): Comman
   return command;
 }
 
-/** Its variable is a switch as well, which any word turns on in other options. */
-function parseCodeMode(text: string): true | 'agent-codemode' {
-  if (text === 'agent-codemode') return text;
-  if (['1', 'true', 'yes', 'on', 'own'].includes(text.toLowerCase())) return true;
-  throw new InvalidArgumentError('It is "agent-codemode", or left out.');
+/** A switch, whose variable needs a word. It once chose between tools: a word that asks for others is not passed over. */
+export function parseCodeMode(text: string): true {
+  if (['1', 'true', 'yes', 'on'].includes(text.toLowerCase())) return true;
+  throw new InvalidArgumentError(`${noOtherTools}. Write --code-mode alone.`);
 }
 
 export function parsePort(text: string): number {

@@ -8,7 +8,7 @@ export interface RemoteCallerOptions {
   calls: Pick<HubCalls, 'call'>;
   runtime: Runtime;
   /** Who has it now. Resolves to undefined if that is this hub itself, so that the call is made here. Rejects if nobody has it. */
-  find: (context: CallContext) => CallTarget | undefined | Promise<CallTarget | undefined>;
+  find: () => CallTarget | undefined | Promise<CallTarget | undefined>;
   /** Makes the call here. Rejects with `NotStarted` if it is not here any more. */
   callHere: (method: string, params: JsonObject, context: CallContext) => Promise<JsonObject>;
   /** For messages. */
@@ -32,7 +32,7 @@ export class RemoteCaller {
     const { calls, find, callHere, what } = this.#options;
     for (let tries = 0; ; tries++) {
       try {
-        const target = await find(context);
+        const target = await find();
         return await (target === undefined ? callHere(method, params, context) : calls.call(target, method, params, context));
       } catch (error) {
         if (!(error instanceof NotStarted)) throw error;

@@ -7,14 +7,20 @@ import { quote } from '../util/quote.js';
 export function readArguments(params: unknown, { properties }: JsonObject): JsonObject {
   const given = params ?? {};
   if (!isJsonObject(given)) throw wrongArgument(`The arguments must be an object, found ${quote(given)}.`);
+  const { language, ...rest } = given;
+  if (language !== undefined && language !== null && language !== 'python') throw wrongArgument(onlyPython(language));
   const known = Object.keys(properties as object);
-  const unknown = Object.keys(given).find((key) => !known.includes(key));
-  if (unknown === undefined) return given;
+  const unknown = Object.keys(rest).find((key) => !known.includes(key));
+  if (unknown === undefined) return rest;
   const meant = didYouMean(unknown, known);
-  if (known.length === 0) throw wrongArgument(`There is no argument ${quote(unknown)}: it takes none.`);
   throw wrongArgument(
     `There is no argument ${quote(unknown)}${meant === undefined ? '' : `; did you mean "${meant}"?`} There are ${known.join(', ')}.`,
   );
+}
+
+/** To whoever asks for JavaScript, or another language. */
+function onlyPython(language: unknown): string {
+  return `Code here is Python: write it in Python, and leave "language" out (found ${quote(language)}). A program of your own in TypeScript or JavaScript calls the tools by the functions of "notebridge generate --lang typescript".`;
 }
 
 /** Null counts as left out, as many models send it, and so does an empty text. Throws `invalid_arguments`, as the next ones. */

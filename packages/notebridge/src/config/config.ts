@@ -1,5 +1,5 @@
 import type { ClusterSettings } from '../core/cluster-settings.js';
-import { type CodeModeLimits, type CodeModeStyle, defaultCodeModeLimits, type TypeCheckMode } from '../core/code-mode-limits.js';
+import { type CodeModeLimits, defaultCodeModeLimits, type TypeCheckMode } from '../core/code-mode-limits.js';
 import type { DoorAuth } from '../core/door-auth.js';
 import type { ExchangeRule } from '../core/exchange-rule.js';
 import type { OtlpSettings } from '../core/otlp-settings.js';
@@ -77,9 +77,6 @@ export interface Config {
   /** Whether agents call tools by code unless the command line says so, and the bounds of that code. */
   codeMode: CodeModeLimits & {
     enabled: boolean;
-    tools: CodeModeStyle;
-    /** Of `agent-codemode`: lists `call_tool` too, which calls a tool without code. */
-    allowDirectCalls: boolean;
     typeCheck: TypeCheckMode;
   };
   /** Which calls of servers a person is asked about. Default `none`. */
@@ -89,13 +86,15 @@ export interface Config {
   /** The hubs that share the work with this one. Default: none. */
   cluster?: ClusterSettings | undefined;
   limits: Limits;
+  /** What is read otherwise than it is written: sentences for people. */
+  warnings: string[];
 }
 
 /** What holds when there is no config file. */
 export function defaultConfig(baseDir: string): Config {
   const journal = true;
   const [audit, limits] = [{ ...defaultAudit }, { ...defaultLimits }];
-  const codeMode = { ...defaultCodeModeLimits, enabled: false, tools: 'own' as const, allowDirectCalls: false, typeCheck: 'auto' as const };
+  const codeMode = { ...defaultCodeModeLimits, enabled: false, typeCheck: 'auto' as const };
   return {
     file: undefined,
     baseDir,
@@ -110,5 +109,6 @@ export function defaultConfig(baseDir: string): Config {
     approve: 'none',
     telemetry: { metrics: false },
     limits,
+    warnings: [],
   };
 }

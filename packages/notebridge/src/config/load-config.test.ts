@@ -128,6 +128,16 @@ describe('loadConfig: what a config gives', () => {
     expect(config.limits).toEqual(defaultLimits);
   });
 
+  it('reads "any" of a placement as "each", and says so once', async () => {
+    const config = await load(
+      '{ "mcpServers": { "a": { "command": "x", "placement": "any" }, "b": { "command": "x", "placement": "one" } }, "servers": { "c": { "command": "x", "placement": "any" } } }',
+    );
+    expect(config.servers.map(({ placement }) => placement)).toEqual(['each', 'one', 'each']);
+    expect(config.warnings).toEqual([
+      expect.stringMatching(/^"placement": "any", of "a", "c", is read as "each": .* Write "each", or "one"/),
+    ]);
+  });
+
   it('starts the relative working folder of a server from the folder of the file', async () => {
     const { servers } = await load('{ "mcpServers": { "a": { "command": "x", "cwd": "work" }, "b": { "command": "x", "cwd": "/srv" } } }');
     expect(servers).toMatchObject([{ cwd: join(folder, 'work') }, { cwd: '/srv' }]);
@@ -173,6 +183,11 @@ describe('loadConfig: faults', () => {
     ['[]', 'F:1:1: The file is a list, but must be an object, "{…}". Fix this value, then start again.'],
     ['{ "mcpServer": {} }', 'F:1:3: "mcpServer" is not a known key. Did you mean "mcpServers"?'],
     ['{ "zzz": 1 }', 'F:1:3: "zzz" is not a known key. Known here: $schema, inputs, mcpServers, servers, notebridge.'],
+    [
+      '{ "notebridge": { "codeMode": { "tools": "agent-codemode" } } }',
+      'F:1:33: "notebridge.codeMode.tools" is no longer a key. The tools of agent-codemode are no longer offered',
+    ],
+    ['{ "notebridge": { "codeMode": { "allowDirectCalls": true } } }', 'Delete this key; a server with "expose": "direct" is called'],
     ['{ "notebridge": { "limit": {} } }', 'F:1:19: "notebridge.limit" is not a known key. Did you mean "limits"?'],
     ['{ "notebridge": { "cluster": { "urls": [] } } }', 'F:1:32: "notebridge.cluster.urls" is not a known key. Did you mean "url"?'],
     ['{ "notebridge": { "cluster": {} } }', 'F:1:31: "notebridge.cluster.url" is missing: it must be an address like "nats://host:4222"'],

@@ -7,10 +7,10 @@ import type { ServerConfig } from '../core/server-config.js';
 import type { Environment } from '../processes/environment.js';
 import type { Config } from './config.js';
 import { expandStrings } from './expand.js';
-import { faultyFile, isFilled, type KeyPath, kindOfValue, type Problem, quoteValue } from './fault.js';
+import { faultyFile, isFilled, type KeyPath, kindOfValue, type Problem, quoteValue, writePath } from './fault.js';
 import { parseJsonDocument } from './json-document.js';
 import { parseServers } from './parse-servers.js';
-import { type CheckedConfig, type CheckedServer, configSchema, knownKeysAt } from './schema.js';
+import { type CheckedConfig, type CheckedServer, configSchema, formerKeys, knownKeysAt } from './schema.js';
 
 export interface ConfigText {
   /** The absolute path that errors name and relative paths start from. */
@@ -58,6 +58,8 @@ function issueProblems(issue: z.core.$ZodIssue, parent: KeyPath, written: unknow
 }
 
 function unknownKey(path: KeyPath, key: string): Problem {
+  const former = formerKeys[writePath([...path, key])];
+  if (former !== undefined) return { path: [...path, key], at: 'key', found: 'is no longer a key', next: former };
   const known = knownKeysAt(path);
   const meant = didYouMean(key, known);
   const next = meant === undefined ? `Known here: ${known.join(', ')}.` : `Did you mean "${meant}"?`;
@@ -111,7 +113,18 @@ function toConfig(file: string, { mcpServers, servers, notebridge }: CheckedConf
     telemetry: notebridge.telemetry,
     cluster: notebridge.cluster && toCluster(notebridge.cluster, baseDir),
     limits: notebridge.limits,
+    warnings: placedAnywhere({ ...mcpServers, ...servers }),
   };
+}
+
+/** One sentence on all servers with the former `placement: any`. */
+function placedAnywhere(servers: Readonly<Record<string, CheckedServer>>): string[] {
+  const names = Object.keys(servers).filter((name) => servers[name]?.placement === 'any');
+  if (names.length === 0) return [];
+  const where = names.map((name) => JSON.stringify(name)).join(', ');
+  return [
+    `"placement": "any", of ${where}, is read as "each": every hub runs its own, and calls stay at the hub where they came in. Write "each", or "one" for one in the whole cluster.`,
+  ];
 }
 
 function toCluster({ url, tls, ...rest }: NonNullable<CheckedConfig['notebridge']['cluster']>, baseDir: string): ClusterSettings {
@@ -126,8 +139,8 @@ function toCluster({ url, tls, ...rest }: NonNullable<CheckedConfig['notebridge'
 }
 
 function toServer(name: string, server: CheckedServer, baseDir: string): ServerConfig {
-  const { type, command, args, env, cwd, url, headers, auth, ca, proxy, ...rest } = server;
-  const settings = { ...rest, name };
+  const { type, command, args, env, cwd, url, headers, auth, ca, proxy, placement, ...rest } = server;
+  const settings = { ...rest, name, placement: placement === 'any' ? ('each' as const) : placement };
   if (command !== undefined) {
     return { ...settings, transport: 'stdio', command, args, env, cwd: cwd === undefined ? undefined : resolve(baseDir, cwd) };
   }

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { defaultClusterAudit, defaultClusterName, defaultDrainMs, isNatsUrl } from '../core/cluster-settings.js';
-import { codeModeStyles, defaultCodeModeLimits, typeCheckModes } from '../core/code-mode-limits.js';
+import { defaultCodeModeLimits, noOtherTools, typeCheckModes } from '../core/code-mode-limits.js';
 import { defaultAudit, defaultExchangedTtlMs, defaultLimits, defaultOtlpIntervalMs, defaultScriptTimeoutMs } from './config.js';
 
 /*
@@ -63,7 +63,8 @@ const server = z.strictObject(
     lazy: flag.default(false),
     description: text.optional(),
     instances: oneOf('shared', 'per-agent').default('shared'),
-    placement: oneOf('each', 'any', 'one').default('each'),
+    // `any`, which once went to a hub with little to do, is read as `each`.
+    placement: z.enum(['each', 'one', 'any'], { error: 'one of "each", "one"' }).default('each'),
     era: oneOf('auto', 'legacy', 'modern').default('auto'),
     maxInFlight: whole('calls', 1, 1_000_000).default(256),
     questions: oneOf('auto', 'serial', 'none').default('auto'),
@@ -94,8 +95,6 @@ const limits = z.strictObject(
 const codeMode = z.strictObject(
   {
     enabled: flag.default(true),
-    tools: z.enum(codeModeStyles, { error: '"own" or "agent-codemode"' }).default('own'),
-    allowDirectCalls: flag.default(false),
     typeCheck: z.enum(typeCheckModes, { error: '"auto", "off" or "require"' }).default('auto'),
     seconds: whole('seconds', 1, 86_400).default(defaultCodeModeLimits.seconds),
     askedSeconds: whole('seconds', 0, 86_400).default(defaultCodeModeLimits.askedSeconds),
@@ -237,7 +236,7 @@ const notebridge = z.strictObject(
     auth: doorAuth.optional(),
     codeMode: z
       .union([flag.transform((enabled) => codeMode.parse({ enabled })), codeMode], { error: 'true, false, or an object of limits' })
-      .default({ ...defaultCodeModeLimits, enabled: false, tools: 'own', allowDirectCalls: false, typeCheck: 'auto' }),
+      .default({ ...defaultCodeModeLimits, enabled: false, typeCheck: 'auto' }),
     approve: approve.default('none'),
     telemetry: telemetry.prefault({}),
     cluster: cluster.optional(),
@@ -273,6 +272,12 @@ export function knownKeysAt(path: readonly PropertyKey[]): string[] {
   if (path.length === 2) return Object.keys(server.shape);
   return path[2] === 'auth' ? Object.keys(upstreamAuth.shape) : ['allow', 'deny', 'approve'];
 }
+
+/** Keys that once had a meaning, and what is said of each. */
+export const formerKeys: Readonly<Record<string, string>> = {
+  'notebridge.codeMode.tools': `${noOtherTools}. Delete this key.`,
+  'notebridge.codeMode.allowDirectCalls': `${noOtherTools}. Delete this key; a server with "expose": "direct" is called without code.`,
+};
 
 const notebridgeParts: Record<string, z.ZodObject> = {
   limits,

@@ -12,7 +12,7 @@ export const defaultCodeModeLimits = {
   outputBytes: 1_048_576,
   /** Characters of code; longer code is refused. */
   codeCharacters: 200_000,
-  /** Memory of one Python, or of one process with JavaScript, in MiB, where it is in a sandbox of the operating system; 0: three quarters of the machine's, 5 GiB at most. */
+  /** Memory of one Python, in MiB, where it is in a sandbox of the operating system; 0: three quarters of the machine's, 5 GiB at most. */
   memoryMb: 0,
   /** Interpreters at once, those that are kept ready included. An idle one makes room, of who has most; when none is idle a call is refused. */
   kernels: 8,
@@ -29,7 +29,6 @@ export const typeCheckModes = ['auto', 'off', 'require'] as const;
 
 export type TypeCheckMode = (typeof typeCheckModes)[number];
 
-/** Which tools code mode lists: three of its own, or those of PyPI's `agent-codemode`. */
-export const codeModeStyles = ['own', 'agent-codemode'] as const;
-
-export type CodeModeStyle = (typeof codeModeStyles)[number];
+/** Said to whoever still asks for the tools of PyPI's `agent-codemode` in place of our own. */
+export const noOtherTools =
+  'The tools of agent-codemode are no longer offered by their names: code mode lists search_tools, describe_tools and execute_code';

@@ -1,9 +1,7 @@
-import type { CodeModeStyle } from './code-mode-limits.js';
-
 /** How agents call tools, and who is asked, for the owner. */
 export interface PolicyReport {
-  /** The tools of code mode that agents are listed; null: they are listed those of the servers alone. */
-  code_mode: CodeModeStyle | null;
+  /** Whether agents are listed the tools of code mode, and call others by code. */
+  code_mode: boolean;
   /** Whether there are calls that a person has to approve. */
   approvals: boolean;
   /** Whether the owner sees calls that wait (`notebridge approvals`). If not, only an agent that shows forms can ask its person. */

@@ -33,11 +33,10 @@ export interface ServerState {
 export type Exposure = 'direct' | 'code' | 'none';
 
 /**
- * Where a server of the config runs in a cluster. `each`: every hub has one of its own, and calls it. `any`: every hub may have one; a call of a
- * tool goes to a hub with little to do, of an agent with an instance of its own always to the same. `one`: the cluster has one, taken over
- * when its hub ends. Without a cluster they are the same.
+ * Where a server of the config runs in a cluster. `each`: every hub has one of its own, and calls it. `one`: the cluster has one,
+ * taken over when its hub ends. Without a cluster they are the same.
  */
-export type Placement = 'each' | 'any' | 'one';
+export type Placement = 'each' | 'one';
 
 /** What agents call the tools and prompts of a server: `server__name`, or `name` as the server has it. */
 export type NameStyle = 'prefixed' | 'plain';

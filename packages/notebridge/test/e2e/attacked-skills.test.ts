@@ -141,37 +141,3 @@ said`;
     expect((await trust('my-skill')).stderr).toContain('is trusted already, and has the same name');
   });
 });
-
-describe('saved skills by the tools of agent-codemode, attacked', () => {
-  it('are listed to nobody without a right to skills, and deleted as the approvals have it', {
-    tags: ['P-466'],
-    timeout: slow,
-  }, async () => {
-    const limits = { answerTimeoutMs: 300 };
-    const args = ['--code-mode=agent-codemode', '--notebook', 'none'];
-    await using hub = await ServedHub.start({ args, notebridge: { limits } });
-    const agentOf = async (...terms: string[]): Promise<Agent> => {
-      const { token } = await hub.grant('--agent', ...terms);
-      return toHttpCodeAgent(await openLegacyAgent(hub, () => token));
-    };
-    const [mine, without] = [await agentOf(), await agentOf('--allow', 'code-mode:*')];
-    const call = async (agent: Agent, tool: string, args: JsonObject) =>
-      JSON.parse(String(((await agent.callTool(tool, args)).content as JsonObject[])[0]?.text)) as JsonObject;
-    const names = async (agent: Agent) => ((await call(agent, 'list_skills', {})).skills as JsonObject[]).map(({ name }) => name);
-    expect(await call(mine, 'save_skill', base)).toMatchObject({ success: true });
-    expect(await call(without, 'save_skill', base)).toMatchObject({ success: false });
-    const [{ id, version } = {}] = (JSON.parse((await hub.run('skills', 'list', '--json')).stdout) as { skills: JsonObject[] }).skills;
-    expect((await hub.run('skills', 'trust', `${id}@${version}`)).ending).toBe(0);
-    expect([await names(mine), await names(without)]).toEqual([['total'], []]);
-    expect(await call(without, 'delete_skill', { name: 'total' })).toMatchObject({ success: false });
-    await call(mine, 'save_skill', { ...base, name: 'gone' });
-    expect(await call(mine, 'delete_skill', { name: 'gone' })).toEqual({ success: true, error: null });
-    expect(await call(mine, 'delete_skill', { name: 'gone' })).toEqual({ success: false, error: 'Skill not found: gone' });
-    const changes = () => hub.stderr.split('The config was changed.').length;
-    const before = changes();
-    hub.writeConfig({}, { approve: 'writes', limits });
-    await hub.until(() => changes() > before);
-    expect(await call(mine, 'delete_skill', { name: 'total' })).toMatchObject({ success: false });
-    expect(await names(mine)).toEqual(['total']);
-  });
-});

@@ -223,11 +223,11 @@ describe('tools says how they are called', () => {
   it('as the hub does it that runs', { tags: ['P-459'] }, async () => {
     await using hub = await ServedHub.start({
       servers: { shop: { ...shop, approve: 'destructive' } },
-      args: ['--notebook', 'none', '--code-mode=agent-codemode'],
+      args: ['--notebook', 'none', '--code-mode'],
     });
     const { stdout } = await hub.run('tools', 'shop');
     expect(asks(stdout)).toEqual(['remove', 'plain']);
-    expect(stdout).toMatch(/agents are listed the tools of agent-codemode/);
+    expect(stdout).toMatch(/agents are listed search_tools, describe_tools and execute_code/);
     expect(stdout).toMatch(/if its host can show forms, else you are: .*approvals\.$/m);
     hub.writeConfig({ shop });
     await hub.logged('The config was changed.');

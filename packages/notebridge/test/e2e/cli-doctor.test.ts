@@ -44,7 +44,11 @@ describe('doctor', () => {
 
   it('says what a person approves, who can be asked, and whether agents call tools by code', { tags: ['P-459'] }, async () => {
     const shop = { command: process.execPath, args: [fixtureServer('approvals.mjs'), 'none'] };
-    const plain = await doctor(['--config', writeConfig('plain.json', { mcpServers: { shop } })]);
+    const plain = await doctor(['--config', writeConfig('plain.json', { mcpServers: { shop: { ...shop, placement: 'any' } } })]);
+    expect(plain.checks.filter(({ name }) => name === 'config')).toMatchObject([
+      { status: 'ok' },
+      { status: 'note', found: expect.stringContaining('is read as "each"') },
+    ]);
     expect(find(plain, 'approvals')).toMatchObject({ status: 'ok', found: expect.stringContaining('no call waits') });
     expect(find(plain, 'code mode')).toMatchObject({ status: 'ok', found: expect.stringMatching(/^off/) });
     const servers = { shop: { ...shop, approve: 'writes' }, other: { ...shop, expose: 'direct' } };
@@ -62,11 +66,12 @@ describe('doctor', () => {
     expect(find(report, 'server shop')).toMatchObject({ found: 'starts and lists 5 tools, of which a person approves 3' });
     expect(find(report, 'server other')).toMatchObject({ found: 'starts and lists 5 tools, of which a person approves 2' });
     await using hub = await ServedHub.start({ args: ['--notebook', 'none'] });
-    const env = { ...hub.env, NOTEBRIDGE_CODE_MODE: 'agent-codemode' };
-    const served = await doctor(['--config', config], env);
+    const served = await doctor(['--config', config], hub.env);
     expect(find(served, 'approvals')).toMatchObject({ status: 'ok', found: expect.stringContaining('else you are: notebridge approvals') });
-    const byVariable = await doctor(['--config', writeConfig('none.json', {})], env);
-    expect(find(byVariable, 'code mode')?.found).toBe('on by NOTEBRIDGE_CODE_MODE: agents are listed the tools of agent-codemode');
+    const withVariable = async (value: string) =>
+      find(await doctor(['--config', writeConfig('none.json', {})], { ...hub.env, NOTEBRIDGE_CODE_MODE: value }), 'code mode');
+    expect((await withVariable('yes'))?.found).toMatch(/^on by NOTEBRIDGE_CODE_MODE: agents are listed search_tools/);
+    expect(await withVariable('agent-codemode')).toMatchObject({ status: 'fault', next: expect.stringContaining('no longer offered') });
   });
 
   it('leaves nothing of a server that it started', async ({ skip }) => {

@@ -30,7 +30,6 @@ describe.skipIf(natsProgram === undefined)(`what hubs of a cluster have for them
       servers: (name) => ({
         alone: { ...command, placement: 'one' },
         own: command,
-        wherever: { ...command, placement: 'any' },
         later: { ...command, lazy: true },
         off: { ...command, disabled: true },
         ...(name === 'two' && { broken: { command: process.execPath, args: ['-e', 'process.exit(3)'] } }),
@@ -74,7 +73,6 @@ describe.skipIf(natsProgram === undefined)(`what hubs of a cluster have for them
       })
       .toEqual([true, true]);
     expect(find(one, 'own')).toEqual({ kind: 'server', name: 'own', about: { placement: 'each', status: 'running' } });
-    expect(find(two, 'wherever')).toEqual({ kind: 'server', name: 'wherever', about: { placement: 'any', status: 'running' } });
     expect(find(one, 'later')?.about).toEqual({ placement: 'each', status: 'stopped' });
     expect([find(one, 'off'), find(one, 'broken')]).toEqual([undefined, undefined]);
     // Of the one server only its claim is told.
@@ -91,7 +89,7 @@ describe.skipIf(natsProgram === undefined)(`what hubs of a cluster have for them
     expect(two?.has.filter(({ kind }) => kind === 'notebook')).toEqual([]);
 
     const table = await ps();
-    expect(table).toMatch(/^one .*server own, server wherever.*, notebook nb\d+$/m);
+    expect(table).toMatch(/^one .*server own.*, notebook nb\d+$/m);
     expect(table).toMatch(/^two .*server broken \(failed\)/m);
     expect(table).not.toContain('later');
     expect(table).not.toContain('did not say');

@@ -34,7 +34,6 @@ describe.skipIf(natsProgram === undefined)(`three hubs${whyNoNats}`, () => {
       servers: (name) => ({
         one: server(name, { placement: 'one' }),
         each: server(name, {}),
-        any: server(name, { placement: 'any' }),
       }),
     });
   });

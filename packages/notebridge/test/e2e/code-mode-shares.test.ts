@@ -11,12 +11,10 @@ import { ServedHub } from '../support/served-hub.js';
 import { fixtureServer, linesOf } from '../support/upstreams.js';
 
 const slow = 240_000;
-const language = 'javascript';
 
 type HttpAgent = Pick<CodeAgent, 'execute'>;
 
-// The shares are of interpreters in any language. Half of the tests have Pythons; one of JavaScript starts in a tenth of their time.
-describe('four interpreters that several share', () => {
+describe('four Pythons that several share', () => {
   let folder: string;
   let hub: ServedHub;
   let owner: HttpAgent;
@@ -25,15 +23,11 @@ describe('four interpreters that several share', () => {
     return toHttpCodeAgent(openModernAgent(hub, () => token));
   };
   let lastKey = 0;
-  const waitsForEver = {
-    python: (key: string) => `import asyncio\nfrom generated.mcp.calls import count\nawait count(n="${key}")\nawait asyncio.Event().wait()`,
-    javascript: (key: string) =>
-      `import { count } from "generated/mcp/calls";\nawait count({ n: "${key}" });\nawait new Promise((resolve) => setTimeout(resolve, 600_000));`,
-  };
-  /** Code that waits for ever in an interpreter of its own. Returns its run_id once it runs. */
-  const keepBusy = async (agent: HttpAgent, language: keyof typeof waitsForEver = 'javascript'): Promise<unknown> => {
+  /** Code that waits for ever in a Python of its own. Returns its run_id once it runs. */
+  const keepBusy = async (agent: HttpAgent): Promise<unknown> => {
     const key = `busy-${++lastKey}`;
-    const { runId } = await agent.execute({ code: waitsForEver[language](key), language, session: 'new', wait_seconds: 0 });
+    const code = `import asyncio\nfrom generated.mcp.calls import count\nawait count(n="${key}")\nawait asyncio.Event().wait()`;
+    const { runId } = await agent.execute({ code, session: 'new', wait_seconds: 0 });
     await vi.waitUntil(() => linesOf(join(folder, 'count')).includes(`count ${key}`), { timeout: 60_000 });
     return runId;
   };
@@ -53,7 +47,7 @@ describe('four interpreters that several share', () => {
     'are never all of one grant, whose busy ones nobody ends: the owner and another grant get one',
     async () => {
       const [greedy, other] = [await openGrant(), await openGrant()];
-      const runs = [await keepBusy(greedy, 'python'), await keepBusy(greedy, 'python'), await keepBusy(greedy, 'python')];
+      const runs = [await keepBusy(greedy), await keepBusy(greedy), await keepBusy(greedy)];
       for (const more of [{ session: 'new' }, { kernel: 'fresh' }]) {
         const refused = await greedy.execute({ code: '1', ...more });
         expect(refused).toMatchObject({ isError: true, code: 'limit_reached' });
@@ -70,8 +64,8 @@ describe('four interpreters that several share', () => {
     'are never all of the owner either',
     async () => {
       for (let n = 0; n < 3; n++) await keepBusy(owner);
-      expect(await owner.execute({ code: '1', language })).toMatchObject({ code: 'limit_reached' });
-      expect(await (await openGrant()).execute({ code: '20 + 22', language })).toMatchObject({ result: '42' });
+      expect(await owner.execute({ code: '1' })).toMatchObject({ code: 'limit_reached' });
+      expect(await (await openGrant()).execute({ code: '20 + 22' })).toMatchObject({ result: '42' });
     },
     slow,
   );
@@ -99,10 +93,9 @@ describe('four interpreters that several share', () => {
     async () => {
       const greedy = await openGrant();
       const sessions = [];
-      for (let n = 0; n < 5; n++) sessions.push((await greedy.execute({ code: `const mine = ${n}`, language, session: 'new' })).session);
-      for (const n of [2, 3, 4])
-        expect(await greedy.execute({ code: 'mine', language, session: sessions[n] })).toMatchObject({ result: String(n) });
-      expect(await greedy.execute({ code: 'typeof mine', language, session: sessions[0] })).toMatchObject({ result: '"undefined"' });
+      for (let n = 0; n < 5; n++) sessions.push((await greedy.execute({ code: `mine = ${n}`, session: 'new' })).session);
+      for (const n of [2, 3, 4]) expect(await greedy.execute({ code: 'mine', session: sessions[n] })).toMatchObject({ result: String(n) });
+      expect(await greedy.execute({ code: '"mine" in globals()', session: sessions[0] })).toMatchObject({ result: 'False' });
     },
     slow,
   );

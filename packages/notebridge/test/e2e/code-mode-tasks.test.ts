@@ -17,7 +17,7 @@ import { openLegacyAgent, openModernAgent } from '../support/http-agent.js';
 import { installedServer, ServedHub, type ServersForTest } from '../support/served-hub.js';
 
 const timeout = 240_000;
-const inNotebook = { where: { notebook: 'selected' } };
+const inNotebook = { notebook: 'selected' };
 
 /** What the tasks work on, with the servers that do: of one agent alone. */
 class Workplace implements Disposable {
@@ -40,23 +40,12 @@ class Workplace implements Disposable {
 
 type Answers = Record<string, unknown>;
 
-interface How {
-  /** More arguments of `execute_code`. */
-  where?: JsonObject;
-  /** Those tasks that are written in it. */
-  javaScript?: boolean;
-}
-
-async function answersByCode(
-  callTool: CallTool,
-  { data: folder }: Workplace,
-  { where = {}, javaScript = false }: How = {},
-): Promise<Answers> {
+/** `where`: more arguments of `execute_code`. */
+async function answersByCode(callTool: CallTool, { data: folder }: Workplace, where: JsonObject = {}): Promise<Answers> {
   const answers: Answers = {};
   let handle = {};
   for (const task of tasks) {
-    if (javaScript && task.javaScript === undefined) continue;
-    const { answer, session } = await playInCodeMode(task, { callTool, folder, javaScript, where: { ...where, ...handle } });
+    const { answer, session } = await playInCodeMode(task, { callTool, folder, where: { ...where, ...handle } });
     answers[task.name] = answer;
     // Without a session of its own an agent would begin a Python with each task.
     if (session !== undefined) handle = { session };
@@ -94,18 +83,6 @@ for (const { cells, tags } of coreAndDeep(codeDoors, ({ name }) => name === 'std
     expect(await answersByCode(agent.callTool, work)).toEqual(direct);
   });
 }
-
-it.each(codeDoors)(
-  'their answers by code in JavaScript, over $name, are those of direct calls',
-  { timeout, tags: ['P-481'] },
-  async ({ open }) => {
-    using work = new Workplace();
-    await using agent = await open(work);
-    const answers = await answersByCode(agent.callTool, work, { javaScript: true });
-    expect(Object.keys(answers).length).toBeGreaterThanOrEqual(5);
-    expect(direct).toMatchObject(answers);
-  },
-);
 
 // One era of each transport: no notebook knows of them.
 it.each(codeDoors.filter(({ name }) => name.endsWith('modern')))(
@@ -162,7 +139,7 @@ describe('in a kernel of JupyterLab that has the package of a hub', { tags: ['de
 sys.path[:] = [path for path in sys.path if not path.endswith("shared")]
 for name in [name for name in sys.modules if name.split(".")[0] == "generated"]: del sys.modules[name]
 from generated.mcp.everything import echo`;
-    const { content } = await callTool('execute_code', { code, ...inNotebook.where });
+    const { content } = await callTool('execute_code', { code, ...inNotebook });
     expect(content).toMatchObject([
       { text: expect.stringContaining('ModuleNotFoundError') },
       { text: expect.stringMatching(/Leave "notebook" out/) },

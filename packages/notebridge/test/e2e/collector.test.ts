@@ -30,9 +30,9 @@ describe('a real OpenTelemetry collector', () => {
         notebridge: { telemetry: { otlp: { endpoint: collector.endpoint, metrics: false } } },
       });
       const agent = await openLegacyAgent(hub, () => hub.ownerToken);
-      const code = 'import { meta } from "generated/mcp/meta";\nawait meta({ secret: "in the arguments" })';
+      const code = 'from generated.mcp.meta import meta\nawait meta(secret="in the arguments")';
       const _meta = { traceparent: `00-${trace.id}-${trace.span}-01`, tracestate: 'rojo=1' };
-      await agent('tools/call', { name: 'execute_code', arguments: { code, language: 'javascript' }, _meta });
+      await agent('tools/call', { name: 'execute_code', arguments: { code }, _meta });
       expect(hub.log().filter(({ msg }) => /cannot be sent/.test(String(msg)))).toEqual([]);
     })();
     const spans = await collector.stop();

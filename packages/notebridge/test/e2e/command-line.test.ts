@@ -51,6 +51,7 @@ describe('what is asked on the command line', () => {
     [['--port', 'x'], /--port.*'x'.*whole number from 0 to 65535/],
     [['--port', '65536'], /--port.*'65536'.*whole number from 0 to 65535/],
     [['--port', '-1'], /--port.*whole number from 0 to 65535/],
+    [['--code-mode=agent-codemode'], /--code-mode.*no longer offered.*describe_tools and execute_code\. Write --code-mode alone\./],
     [['--list', 'maybe'], /--list.*'maybe'.*static, dynamic/],
     [['--log-level', 'loud'], /--log-level.*'loud'.*debug, info, warn, error/],
     [['--notebook', 'https://colab.research.google.com.evil.example/'], /--notebook.*cannot be used.*"colab"/],

@@ -45,10 +45,9 @@ describe('a trace', () => {
     const seen = await (async () => {
       await using hub = await startHub(collector.endpoint, { headers: { 'x-key': 'the key' } }, { args: ['--code-mode'] });
       const agent = await openLegacyAgent(hub, () => hub.ownerToken);
-      const code = 'import { meta } from "generated/mcp/meta";\nawait meta({ secret: "in the arguments" })';
+      const code = 'from generated.mcp.meta import meta\nawait meta(secret="in the arguments")';
       const _meta = { traceparent: traceparent(trace), tracestate: 'rojo=1' };
-      const args = { code, language: 'javascript' };
-      const { result } = await agent('tools/call', { name: 'execute_code', arguments: args, _meta });
+      const { result } = await agent('tools/call', { name: 'execute_code', arguments: { code }, _meta });
       return String(JSON.stringify(result));
     })();
     const execute = collector.span('server', 'tools/call execute_code');

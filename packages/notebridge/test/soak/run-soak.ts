@@ -48,7 +48,7 @@ export async function runSoak(options: SoakOptions): Promise<SoakReport> {
       origin: pageOrigin,
       limitMs,
       backMs,
-      servers: hubs > 1 ? ['ledger', 'near', 'any'] : ['ledger'],
+      servers: hubs > 1 ? ['ledger', 'near'] : ['ledger'],
       repeats: hubs > 1,
     });
     let said = '';

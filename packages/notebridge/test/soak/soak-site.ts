@@ -136,11 +136,8 @@ export class SoakSite implements AsyncDisposable {
         pageOrigin,
         ...(machine === undefined ? [] : ['--host', machine.address, '--allow-host', machine.address]),
       ],
-      // One in the whole cluster, so that calls cross; one at each hub; and one wherever there is least to do.
-      servers:
-        cluster === undefined
-          ? { ledger }
-          : { ledger: { ...ledger, placement: 'one' }, near: ledger, any: { ...ledger, placement: 'any' } },
+      // One in the whole cluster, so that calls cross; and one at each hub.
+      servers: cluster === undefined ? { ledger } : { ledger: { ...ledger, placement: 'one' }, near: ledger },
       // A page that went away is waited for, but not for as long as the callers' limit.
       notebridge: { limits: { graceMs: 5000 }, ...cluster },
       env: { XDG_STATE_HOME: state },

@@ -80,17 +80,6 @@ export const codeModeRuns: Record<string, (code: string) => Promise<void>> = {
     expect(result.structuredContent).toMatchObject({ status: 'error', calls: 0 });
     expect(result.content?.[0]?.text).toBe(code);
   },
-  'code-mode-javascript': async (code) => {
-    const folder = mkdtempSync(join(tmpdir(), 'notebridge-test-'));
-    writeTaskFolder(folder);
-    const config = join(folder, 'mcp.json');
-    writeFileSync(config, JSON.stringify({ mcpServers: { filesystem: installedServer('filesystem', [join(folder, 'data')]) } }));
-    const codeMode = await createCodeMode({ config, stateDir: join(folder, 'state'), env: { ...bareEnvironment(), HOME: folder } });
-    const result = await codeMode.call('execute_code', { code: code.replace('/home/you', folder), language: 'javascript' });
-    await codeMode.close();
-    rmSync(folder, { recursive: true, force: true });
-    expect(result.structuredContent).toEqual({ status: 'ok', result: '["app-1.log",40]', calls: 9 });
-  },
   'code-mode-library': async (code) => {
     const folder = mkdtempSync(join(tmpdir(), 'notebridge-test-'));
     writeFileSync(join(folder, 'mcp.json'), '{ "mcpServers": {} }');

@@ -60,7 +60,7 @@ export class ServerHub {
     this.calls = new ExchangedCalls({ bus, runtime, membership, claims, cluster: 'test', key: Buffer.alloc(32, 7), logger });
     this.upstreams = createUpstreams({ servers, logger, mayStart: ({ placement }) => placement !== 'one' });
     const { calls, upstreams } = this;
-    this.placed = new PlacedServers({ servers: upstreams, calls, claims, membership, runtime, logger, whereIs: () => undefined });
+    this.placed = new PlacedServers({ servers: upstreams, calls, claims, membership, runtime, logger });
     const look = (): void => {
       for (const looker of [...this.#lookers]) looker();
     };

@@ -1,3 +1,5 @@
+// @module-tag P-174
+
 // Compiled by `tsc --noEmit`, never run: a guard has one hook, which wraps all others.
 import type { Middleware } from '../../src/core/middleware.js';
 import type { Guard } from '../../src/grants/guard.js';

@@ -1,3 +1,5 @@
+// @module-tag P-151
+
 // Compiled by `tsc --noEmit`, never run: which middlewares compile, and which must not.
 
 import type { JsonObject } from '@notebridge/kit/json';

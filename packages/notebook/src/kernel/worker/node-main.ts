@@ -1,18 +1,18 @@
 /**
  * Entry of the kernel's own process in Node. Its main thread stays free: it hands messages between the kernel (lines of JSON on
- * stdin and stdout) and the worker thread with Python, or with what its argument names, raises the interrupt flag, and ends everything
- * when stdin ends, also while code computes.
+ * stdin and stdout) and the worker thread with Python, raises the interrupt flag, and ends everything when stdin ends, also
+ * while Python computes.
  */
 import './ignore-sigusr1.js';
 import { createInterface } from 'node:readline';
 import { setFlagsFromString } from 'node:v8';
 import { Worker } from 'node:worker_threads';
 import { toLine, withBytes } from '../line-bytes.js';
-import type { Command, QuickJsStartCommand, StartCommand } from '../messages.js';
+import type { Command, StartCommand } from '../messages.js';
 import { createSender, createSignals } from '../shared-signals.js';
 import { createFetchServer, type FetchAnswer, type FetchMessage } from './main-thread-fetch.js';
 
-type Line = StartCommand | QuickJsStartCommand | Command | { type: 'acknowledge'; characters: number };
+type Line = StartCommand | Command | { type: 'acknowledge'; characters: number };
 
 const signals = createSignals();
 const sender = createSender(signals);
@@ -20,15 +20,10 @@ let takeFetch: ((message: FetchMessage) => void) | undefined;
 // Python's thread gets the same permissions, but for those to use the network and to begin further threads: these could be begun
 // without any.
 const inherited = process.execArgv.filter((flag) => /^--(permission|experimental-permission|allow-fs-read=|no-warnings)/.test(flag));
-const [, , workerPath] = process.argv;
 // V8 optimizes a function of WebAssembly after so many bytes of it have run: 1.8 million in Node 20, 13 million in 22 and 24. With these,
 // up to half of a start is spent on optimizing what runs in the start alone. A V8 that does not know the flag ignores it.
-if (workerPath === undefined) setFlagsFromString('--wasm-tiering-budget=50000000');
-const worker = new Worker(new URL(workerPath ?? './node-worker.js', import.meta.url), {
-  ...{ env: {}, execArgv: inherited, stdout: true, stderr: true },
-  // What QuickJS counts as its stack takes several times as much of the thread's: it has to end first.
-  ...(workerPath === undefined ? {} : { resourceLimits: { stackSizeMb: 16 } }),
-});
+setFlagsFromString('--wasm-tiering-budget=50000000');
+const worker = new Worker(new URL('./node-worker.js', import.meta.url), { env: {}, execArgv: inherited, stdout: true, stderr: true });
 
 // Nothing but reports may be on stdout.
 worker.stdout.resume();

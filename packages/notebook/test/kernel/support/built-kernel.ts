@@ -4,10 +4,8 @@ import { tmpdir } from 'node:os';
 import { join, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build, stop } from 'esbuild';
-import type { KernelFiles } from '../../../src/kernel/node-kernel.js';
-
+import type { KernelFiles } from '../../../src/kernel/node-process.js';
 import { compileStandardLibrary, findPyodide, findSes } from '../../../src/kernel/pyodide-files.js';
-import { bundleQuickJs } from '../../../src/kernel/quickjs/bundle-quickjs.mjs';
 
 const source = fileURLToPath(new URL('../../../src/', import.meta.url));
 /** The kernel, and what it imports of its neighbours. */
@@ -22,8 +20,7 @@ export interface BuiltKernel {
   dispose(): void;
 }
 
-/** `quickJs`: with what runs JavaScript, which the build bundles. */
-export async function buildKernel({ quickJs = false } = {}): Promise<BuiltKernel> {
+export async function buildKernel(): Promise<BuiltKernel> {
   // Node compares real paths with what it was permitted to read.
   const packageFolder = realpathSync(mkdtempSync(join(tmpdir(), 'notebridge-kernel-')));
   const target = join(packageFolder, 'dist', 'kernel');
@@ -38,7 +35,6 @@ export async function buildKernel({ quickJs = false } = {}): Promise<BuiltKernel
     target: 'es2022',
     logLevel: 'warning',
   });
-  if (quickJs) await bundleQuickJs(join(target, 'quickjs'));
   await stop();
   // The real build carries what it uses of it.
   mkdirSync(join(packageFolder, 'node_modules', '@notebridge'), { recursive: true });

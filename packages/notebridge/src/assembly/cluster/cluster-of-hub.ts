@@ -1,6 +1,5 @@
 import type { Logger } from '@notebridge/kit/logger';
 import { InventoryDesk } from '../../cluster/inventory-desk.js';
-import type { WhereState } from '../../cluster/placement/placed-server.js';
 import { PlacedServers } from '../../cluster/placement/placed-servers.js';
 import { BridgeError } from '../../core/errors.js';
 import type { Hub } from '../../hub.js';
@@ -21,7 +20,7 @@ import { collectInventory } from './collect-inventory.js';
 import { NotebookDesk, type NotebooksOfHub } from './notebook-desk.js';
 import { Cluster, type OpenClusterOptions } from './open-cluster.js';
 import { PagesDirectory } from './pages-directory.js';
-import { createStateRouter } from './state-router.js';
+import { createStateRouter, type WhereState } from './state-router.js';
 
 /** Rejects with `bad_config` or `write_failed` if the key of the cluster cannot be had. */
 export async function createClusterOfHub({ config, stateDir, logger, redactor }: Settings): Promise<ClusterOfHub> {
@@ -76,15 +75,7 @@ export class ClusterOfHub {
   place(servers: PlaceableServers): PlacedServers {
     this.#servers = servers;
     const { calls, claims, membership, runtime } = this.cluster;
-    return new PlacedServers({
-      servers,
-      calls,
-      claims,
-      membership,
-      runtime,
-      logger: this.#logger,
-      whereIs: (...state) => this.#whereIs(...state),
-    });
+    return new PlacedServers({ servers, calls, claims, membership, runtime, logger: this.#logger });
   }
 
   /** Agents of other hubs use the notebooks of this one; its own agents use those of all. */

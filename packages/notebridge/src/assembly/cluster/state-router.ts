@@ -1,6 +1,6 @@
 import type { JsonObject } from '@notebridge/kit/json';
-import { type HubCalls, NotStarted, ofHubItself } from '../../cluster/cluster-parts.js';
-import type { PlacingParts } from '../../cluster/placement/placed-server.js';
+import { type HubCalls, type HubView, NotStarted, ofHubItself } from '../../cluster/cluster-parts.js';
+import type { CallContext } from '../../core/call-context.js';
 import { BridgeError } from '../../core/errors.js';
 import { answer, type Middleware, type MiddlewareContext } from '../../core/middleware.js';
 import { mayAskIn } from '../../core/questions.js';
@@ -8,9 +8,12 @@ import { mayAskIn } from '../../core/questions.js';
 /** The whole chain of a hub: a call that it had begun goes on there. */
 const chainOfHub = `${ofHubItself}chain`;
 
+export type WhereState = 'here' | 'gone' | Pick<HubView, 'id'>;
+
 export interface StateRouterOptions {
   calls: HubCalls;
-  whereIs: PlacingParts['whereIs'];
+  /** Which hub waits with the call of a `requestState`: another; one that has ended; undefined: it is none of ours. */
+  whereIs: (state: unknown, context: Pick<CallContext, 'caller'>) => WhereState | undefined;
   /** The chain of this hub. */
   request: (context: MiddlewareContext) => Promise<JsonObject>;
 }

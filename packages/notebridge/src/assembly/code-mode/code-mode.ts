@@ -1,7 +1,5 @@
 import { messageOf } from '@notebridge/kit/message-of';
 import type { SandboxMode } from '@notebridge/notebook/host';
-import { AgentCodemodeProvider } from '../../code-mode/agent-codemode/agent-codemode-provider.js';
-import { CallHistory } from '../../code-mode/agent-codemode/call-history.js';
 import { CodeModeProvider } from '../../code-mode/code-mode-provider.js';
 import { CodeExecutor } from '../../code-mode/execution/code-executor.js';
 import type { CreateCodeKernel } from '../../code-mode/execution/code-kernel.js';
@@ -12,7 +10,6 @@ import { SavedSkillStore } from '../../code-mode/skills/saved-skill-store.js';
 import { SkillSaving } from '../../code-mode/skills/skill-saving.js';
 import type { Config } from '../../config/config.js';
 import type { Tool } from '../../core/mcp.js';
-import type { Principal } from '../../core/principal.js';
 import type { SavedSkills } from '../../core/saved-skills.js';
 import { createKernelDoor } from '../../doors/kernel/kernel-door.js';
 import type { Hub } from '../../hub.js';
@@ -20,7 +17,6 @@ import { savingTools, skillsServerName } from '../../skills/skill-tools.js';
 import type { ConfigServers } from '../config-servers.js';
 import type { LazyGuard } from '../lazy-guard.js';
 import type { Settings } from '../settings.js';
-import { createCallDirectly } from './call-directly.js';
 import { openTypeChecker } from './open-type-checker.js';
 import { PrincipalPackages } from './principal-packages.js';
 import { createRunInNotebook } from './run-in-notebook.js';
@@ -39,7 +35,7 @@ export interface CodeModeOptions {
 
 /** The three tools of code mode, joined with what they work on. */
 export interface OpenCodeMode {
-  provider: CodeModeProvider | AgentCodemodeProvider;
+  provider: CodeModeProvider;
   endSession(sessionId: string): void;
   close(): Promise<void>;
 }
@@ -55,35 +51,23 @@ export function openCodeMode({ settings, hub, servers, guard, tools, hasNotebook
   const callTool: CallTool = (call, options) => door.call(call, options);
   const packages = new PrincipalPackages({ servers, mayList, logger });
   const running = new RunningCode();
-  const history = new CallHistory();
   const executor = new CodeExecutor({
     typeChecker: openTypeChecker(settings),
-    onCalled: (...call) => history.add(...call),
     ...{ limits: config.codeMode, logger, delegate, callTool, running, isShared },
     createKernel: createKernels({ sandbox, config }),
-    packagesOf: (principal, language) => packages.of(principal, language),
+    packagesOf: (principal) => packages.of(principal),
     runInNotebook: hasNotebook ? createRunInNotebook(hub) : undefined,
   });
   const store = new SavedSkillStore(settings);
   const [save, remove] = savingTools;
   servers.setSkillShelf(new SkillSaving({ store, running, executor, tools: { save, remove } }));
-  const mayUseSkills = (principal: Principal): boolean => mayList(principal, skillsServerName, undefined);
   const skills: SavedSkills = {
     all: () => store.all(),
-    maySee: (principal, skill) => store.maySee(principal, skill) && mayUseSkills(principal),
+    maySee: (principal, skill) => store.maySee(principal, skill) && mayList(principal, skillsServerName, undefined),
   };
   const search = new ToolSearch({ servers, mayList, logger, skills, resolveName: (name) => servers.provider.resolve(name) });
-  const { tools: style, seconds: maxSeconds } = config.codeMode;
-  const createOther = () =>
-    new AgentCodemodeProvider({
-      ...{ tools, search, executor, history, maxSeconds, callDirectly: createCallDirectly(hub, servers) },
-      skillsOf: (principal) => (mayUseSkills(principal) ? store.seenBy(principal) : []),
-    });
   return {
-    provider:
-      style === 'agent-codemode'
-        ? createOther()
-        : new CodeModeProvider({ tools, search, executor, answerTimeoutMs: config.limits.answerTimeoutMs }),
+    provider: new CodeModeProvider({ tools, search, executor, answerTimeoutMs: config.limits.answerTimeoutMs }),
     endSession: (sessionId) => {
       executor.endSession(sessionId).catch((error: unknown) => logger.warn('An interpreter did not end.', { error: messageOf(error) }));
     },
@@ -95,15 +79,12 @@ export function openCodeMode({ settings, hub, servers, guard, tools, hasNotebook
   };
 }
 
-/** Pyodide, or QuickJS, in its sandbox, with no files of the machine and no network. Loaded when the first one is made. */
+/** Pyodide in its sandbox, with no files of the machine and no network. Loaded when the first one is made. */
 function createKernels({ sandbox, config }: { sandbox: SandboxMode | undefined; config: Config }): CreateCodeKernel {
-  const { memoryMb, tools: style } = config.codeMode;
+  const { memoryMb } = config.codeMode;
   const maxDataBytes = memoryMb === 0 ? undefined : memoryMb * 1024 * 1024;
-  // The answers of agent-codemode have no place for files.
-  const givesFiles = style === 'own';
-  return async (tools, language) => {
-    const { createNodeKernel, createQuickJsKernel } = await import('@notebridge/notebook/host');
-    if (language === 'javascript') return createQuickJsKernel({ tools, sandbox, maxDataBytes });
-    return createNodeKernel({ tools, sandbox, maxDataBytes, givesFiles });
+  return async (tools) => {
+    const { createNodeKernel } = await import('@notebridge/notebook/host');
+    return createNodeKernel({ tools, sandbox, maxDataBytes, givesFiles: true });
   };
 }

@@ -1,4 +1,4 @@
-import { type BindingsInput, loadChecked, loadKernelEmitter } from '@notebridge/bindings';
+import { type BindingsInput, loadChecked, loadEmitter } from '@notebridge/bindings';
 import { Listeners } from '@notebridge/kit/listeners';
 import type { Logger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
@@ -7,7 +7,6 @@ import { gatherInput } from '../../bindings/input.js';
 import { Renewer } from '../../bindings/renewer.js';
 import type { ToolPackages } from '../../code-mode/execution/kernel-calls.js';
 import type { CheckablePackage } from '../../code-mode/type-check/type-checker.js';
-import type { CodeLanguage } from '../../core/code-language.js';
 import type { Tool } from '../../core/mcp.js';
 import { type Principal, principalKey } from '../../core/principal.js';
 import { onToolsChanged, type ToolServers } from '../../core/tool-server.js';
@@ -28,7 +27,7 @@ const mostPackages = 50;
 
 const nothing = 'no tool can be called by this agent: no MCP servers are configured, or its grant allows none (search_tools lists them)';
 
-/** For each principal and language the functions that its code may import: those of the tools that it may call. */
+/** For each principal the functions that its code may import: those of the tools that it may call. */
 export class PrincipalPackages {
   readonly #options: PrincipalPackagesOptions;
   readonly #byKey = new Map<string, OwnPackage>();
@@ -37,10 +36,10 @@ export class PrincipalPackages {
     this.#options = options;
   }
 
-  of(principal: Principal, language: CodeLanguage): ToolPackages {
+  of(principal: Principal): ToolPackages {
     // The owner and anonymous callers see the same.
-    const key = `${language} ${principal.kind === 'grant' ? principalKey(principal) : ''}`;
-    const own = this.#byKey.get(key) ?? new OwnPackage(principal, language, this.#options);
+    const key = principal.kind === 'grant' ? principalKey(principal) : '';
+    const own = this.#byKey.get(key) ?? new OwnPackage(principal, this.#options);
     this.#byKey.delete(key);
     this.#byKey.set(key, own);
     const [oldest] = this.#byKey;
@@ -60,7 +59,6 @@ export class PrincipalPackages {
 /** The package of one principal, made when it is first wanted and again when the tools are others. */
 class OwnPackage implements ToolPackages {
   readonly #principal: Principal;
-  readonly #language: CodeLanguage;
   readonly #options: PrincipalPackagesOptions;
   readonly #listeners = new Listeners<ToolPackage>();
   readonly #closing = new AbortController();
@@ -69,9 +67,8 @@ class OwnPackage implements ToolPackages {
   #package: ToolPackage = { state: 'coming' };
   #checkable: CheckablePackage | undefined;
 
-  constructor(principal: Principal, language: CodeLanguage, options: PrincipalPackagesOptions) {
+  constructor(principal: Principal, options: PrincipalPackagesOptions) {
     this.#principal = principal;
-    this.#language = language;
     this.#options = options;
     this.#renewer = new Renewer({ work: () => this.#renew(), onFault: (error) => this.#fail(error), waitMs, retryMs });
   }
@@ -104,7 +101,7 @@ class OwnPackage implements ToolPackages {
 
   async #renew(): Promise<void> {
     const { servers, mayList, logger } = this.#options;
-    const emit = await loadKernelEmitter(this.#language);
+    const emit = await loadEmitter('python');
     const { input, warnings } = await gatherInput(servers, {
       hubUrl: undefined,
       timeoutMs,

@@ -17,7 +17,7 @@ export function createHubSource({ url, token }: { url: string; token: string }):
     hub: url,
     servers: async () => (await describe()).servers ?? [],
     // One of an older version says nothing of it.
-    policy: async () => (await describe()).policy ?? { code_mode: null, approvals: false, owner_can_approve: true },
+    policy: async () => (await describe()).policy ?? { code_mode: false, approvals: false, owner_can_approve: true },
     server: async (name) => {
       const path = `${ownerPrefix}/servers/${encodeURIComponent(name)}`;
       return (await askHub(url, { path, token, timeoutMs: startMs })) as ServerReport;

@@ -1,12 +1,9 @@
-import { codeModeStyles } from '../../core/code-mode-limits.js';
 import type { PolicyReport } from '../../core/policy-report.js';
 
 /** Says that tools are called by code; empty where they are not. */
-export function codeModeText({ code_mode: style }: PolicyReport): string {
-  if (style === null) return '';
-  const [own] = codeModeStyles;
-  const tools = style === own ? 'search_tools, describe_tools and execute_code' : `the tools of ${style}`;
-  return `Code mode is on: agents are listed ${tools}, and call by code what is "not shown to agents" here.`;
+export function codeModeText({ code_mode: isOn }: PolicyReport): string {
+  if (!isOn) return '';
+  return 'Code mode is on: agents are listed search_tools, describe_tools and execute_code, and call by code what is "not shown to agents" here.';
 }
 
 /** Says who approves the calls that are meant. */

@@ -14,7 +14,7 @@ interface SetupCommandOptions {
   kernel?: string;
   files?: string;
   allowNet: string[];
-  codeMode?: true | 'agent-codemode';
+  codeMode?: true;
   url?: string | true;
 }
 

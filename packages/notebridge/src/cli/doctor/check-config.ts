@@ -20,7 +20,7 @@ export async function checkConfig(file: string | undefined): Promise<{ config: C
   }
   const disabled = config.servers.filter((server) => server.disabled).length;
   const count = `${config.servers.length} servers${disabled === 0 ? '' : `, ${disabled} of them disabled`}`;
-  const checks = [ok('config', `${config.file}: ${count}`)];
+  const checks = [ok('config', `${config.file}: ${count}`), ...config.warnings.map((warning) => note('config', warning))];
   try {
     const modules = await loadMiddlewareModules(config.middleware, config.baseDir);
     if (modules.length > 0) checks.push(ok('middleware', `${modules.length} modules load`));

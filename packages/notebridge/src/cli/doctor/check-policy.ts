@@ -1,7 +1,9 @@
+import { messageOf } from '@notebridge/kit/message-of';
 import type { Config } from '../../config/config.js';
 import type { ApprovalMode } from '../../core/server-config.js';
 import { ApprovalPolicy } from '../../grants/approvals/approval-policy.js';
-import { type Check, note, ok } from './check.js';
+import { parseCodeMode } from '../command-options.js';
+import { type Check, failedCheck, note, ok } from './check.js';
 
 /** How agents call tools by this config, and which calls wait for a person. `isServed`: a hub of the user serves, where the owner can be asked. */
 export function checkPolicy(config: Config, isServed: boolean): Check[] {
@@ -10,17 +12,29 @@ export function checkPolicy(config: Config, isServed: boolean): Check[] {
 
 function checkCodeMode({ codeMode, servers }: Config): Check {
   const variable = process.env.NOTEBRIDGE_CODE_MODE ?? '';
-  const isOn = codeMode.enabled || !['', '0', 'false'].includes(variable);
+  const isOn = codeMode.enabled || !isOff(variable);
   if (!isOn)
     return ok('code mode', 'off: agents are listed each tool ("--code-mode" of stdio and serve, or "notebridge.codeMode", switches it on)');
+  const refused = isOff(variable) ? undefined : refusalOf(variable);
+  if (refused !== undefined) return failedCheck('code mode', `NOTEBRIDGE_CODE_MODE is ${JSON.stringify(variable)}`, refused);
   const by = codeMode.enabled ? 'the config' : 'NOTEBRIDGE_CODE_MODE';
   const direct = servers.filter(({ expose }) => expose === 'direct').map(({ name }) => name);
   const rest = direct.length === 0 ? '' : `, and the tools of ${direct.join(', ')}`;
-  const tools =
-    codeMode.tools === 'own' && variable !== 'agent-codemode'
-      ? 'search_tools, describe_tools and execute_code'
-      : 'the tools of agent-codemode';
-  return ok('code mode', `on by ${by}: agents are listed ${tools}${rest}`);
+  return ok('code mode', `on by ${by}: agents are listed search_tools, describe_tools and execute_code${rest}`);
+}
+
+function isOff(variable: string): boolean {
+  return ['', '0', 'false'].includes(variable);
+}
+
+/** Why hubs do not start with this value of the variable. */
+function refusalOf(variable: string): string | undefined {
+  try {
+    parseCodeMode(variable);
+    return undefined;
+  } catch (error) {
+    return messageOf(error);
+  }
 }
 
 const what: Record<Exclude<ApprovalMode, 'none'>, string> = {

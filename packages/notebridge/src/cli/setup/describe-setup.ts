@@ -11,7 +11,7 @@ function instructions({ host, title, file, snippet, notes, ownCommand, afterward
   const { notebook, kernel, files, allowNet, codeMode, url } = report;
   const named = { notebook, kernel, files, 'allow-net': allowNet?.join(','), url };
   const words = Object.entries(named).flatMap(([name, value]) => (value === undefined ? [] : [`--${name} ${quoteWord(value)}`]));
-  if (codeMode !== undefined) words.push(codeMode === true ? '--code-mode' : `--code-mode=${codeMode}`);
+  if (codeMode !== undefined) words.push('--code-mode');
   return [
     `${title} reads its MCP servers from ${file}`,
     'Put this into it:',

@@ -195,22 +195,17 @@ describe('setup --code-mode', () => {
       .notebridge.args;
 
   it.each(hosts.map((host) => host.name))('is written for %s, once, and printed', { tags: ['P-458'] }, async (host) => {
-    for (const [codeMode, word] of [
-      [true, '--code-mode'],
-      ['agent-codemode', '--code-mode=agent-codemode'],
-    ] as const) {
-      const printed = await name({ write: false, codeMode }, host);
-      expect(printed).toMatchObject({ status: 'printed', codeMode });
-      expect(printed.snippet).toContain(`"${word}"`);
-      expect(describeSetup(printed)).toContain(`setup ${host} ${word} --write`);
-      if (printed.ownCommand !== undefined) expect(printed.ownCommand).toContain(` ${word}`);
-      const { status, file } = await name({ codeMode }, host);
-      expect(status).toBe(codeMode === true ? 'added' : 'updated');
-      expect((await name({ codeMode }, host)).status).toBe('unchanged');
-      const written = await readFile(file, 'utf8');
-      expect(written.split('--code-mode')).toHaveLength(2);
-      expect(written).toContain(`"${word}"`);
-    }
+    const printed = await name({ write: false, codeMode: true }, host);
+    expect(printed).toMatchObject({ status: 'printed', codeMode: true });
+    expect(printed.snippet).toContain('"--code-mode"');
+    expect(describeSetup(printed)).toContain(`setup ${host} --code-mode --write`);
+    if (printed.ownCommand !== undefined) expect(printed.ownCommand).toContain(' --code-mode');
+    const { status, file } = await name({ codeMode: true }, host);
+    expect(status).toBe('added');
+    expect((await name({ codeMode: true }, host)).status).toBe('unchanged');
+    const written = await readFile(file, 'utf8');
+    expect(written.split('--code-mode')).toHaveLength(2);
+    expect(written).toContain('"--code-mode"');
   });
 
   it('leaves what the agents work in as it is, and that leaves it', { tags: ['P-458'] }, async () => {
@@ -225,24 +220,21 @@ describe('setup --code-mode', () => {
       'Until now it had: --notebook /work.ipynb --allow-net pypi.org',
       expect.stringContaining('It starts with: --code-mode\n'),
     ]);
-    await name({ codeMode: 'agent-codemode', notebook: 'jupyter' });
-    expect(await argsOf()).toEqual([...launch.args, '--notebook', 'jupyter', '--code-mode=agent-codemode']);
+    await name({ codeMode: true, notebook: 'local' });
+    expect(await argsOf()).toEqual([...launch.args, '--code-mode', '--notebook', 'local']);
     expect((await name({})).status).toBe('unchanged');
   });
 
   it.each([
-    [['--code-mode', '--log-level', 'debug'], '--code-mode'],
-    [['--code-mode', 'agent-codemode', '--log-level', 'debug'], '--code-mode=agent-codemode'],
-    [['--log-level', 'debug', '--code-mode=agent-codemode'], '--code-mode=agent-codemode'],
-  ])('takes the place of what the person has written: %s', async (args, had) => {
+    ['--code-mode', 'agent-codemode', '--log-level', 'debug'],
+    ['--log-level', 'debug', '--code-mode=agent-codemode'],
+  ])('takes the place of what an earlier version has written: %s %s %s', async (...args) => {
     await mkdir(join(home, '.cursor'));
     const notebridge = { command: 'node', args: [...launch.args, ...args] };
     await writeFile(join(home, '.cursor', 'mcp.json'), JSON.stringify({ mcpServers: { notebridge } }));
-    const same = had === '--code-mode' ? true : 'agent-codemode';
-    expect(await name({ codeMode: same })).toMatchObject({ status: 'unchanged', notes: [] });
-    const report = await name({ codeMode: same === true ? 'agent-codemode' : true });
-    expect(report).toMatchObject({ status: 'updated', notes: [`Until now it had: ${had}`] });
-    expect(await argsOf()).toEqual([...launch.args, '--log-level', 'debug', same === true ? '--code-mode=agent-codemode' : '--code-mode']);
+    const report = await name({ codeMode: true });
+    expect(report).toMatchObject({ status: 'updated', notes: ['Until now it had: --code-mode=agent-codemode'] });
+    expect(await argsOf()).toEqual([...launch.args, '--log-level', 'debug', '--code-mode']);
   });
 
   it('is of what is started, not of a hub that serves', async () => {

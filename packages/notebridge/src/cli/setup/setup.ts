@@ -28,7 +28,7 @@ export interface SetupOptions extends ConfigPlace {
   files?: string | undefined;
   allowNet?: readonly string[] | undefined;
   /** Agents call tools by code, as `--code-mode` of `stdio` takes it. Default: nothing is written of it. */
-  codeMode?: true | 'agent-codemode' | undefined;
+  codeMode?: true | undefined;
   /** The host connects to a hub that serves, in place of starting us: its address, or true for the one of this user. Default: it starts us. */
   url?: string | true | undefined;
   /** Default: as this program itself was started. */
@@ -52,7 +52,7 @@ export interface SetupReport {
   /** As it was asked for. */
   files?: string;
   allowNet?: readonly string[];
-  codeMode?: true | 'agent-codemode';
+  codeMode?: true;
   /** The address of the hub, if the host connects to one. */
   url?: string;
   /** What is not written, and what to do about it: sentences. */
@@ -100,7 +100,7 @@ async function planStart(host: Host, options: SetupOptions): Promise<SetupPlan> 
   if (kernel !== undefined) named.push(['--kernel', kernel]);
   if (files !== undefined) named.push(['--files', files]);
   for (const server of allowNet) named.push(['--allow-net', server]);
-  if (codeMode !== undefined) named.push(codeMode === true ? ['--code-mode'] : ['--code-mode', codeMode]);
+  if (codeMode !== undefined) named.push(['--code-mode']);
   const launch = { ...base, args: [...base.args, ...toWords(named)] };
   const ownCommand = host.ownCommand?.(launch);
   return {

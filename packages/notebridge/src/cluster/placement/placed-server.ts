@@ -7,7 +7,7 @@ import type { Era } from '../../core/protocol-versions.js';
 import type { ProviderEvent } from '../../core/provider.js';
 import type { Exposure, NameStyle, Placement, ServerState, ServerStatus, ToolServer, ToolServerEvent } from '../../core/tool-server.js';
 import type { Runtime } from '../../util/runtime.js';
-import type { Claims, HubCalls, HubView, Membership } from '../cluster-parts.js';
+import type { Claims, HubCalls, Membership } from '../cluster-parts.js';
 
 /** What servers of a cluster are placed by. */
 export interface PlacingParts {
@@ -16,11 +16,7 @@ export interface PlacingParts {
   membership: Membership;
   runtime: Runtime;
   logger: Logger;
-  /** Which hub waits with the call of a `requestState`: another; one that has ended; undefined: it is none of ours. */
-  whereIs: (state: unknown, context: Pick<CallContext, 'caller'>) => WhereState | undefined;
 }
-
-export type WhereState = 'here' | 'gone' | Pick<HubView, 'id'>;
 
 export interface PlacedServerOptions extends PlacingParts {
   /** The server as this hub has it: it runs nothing unless it is called. */

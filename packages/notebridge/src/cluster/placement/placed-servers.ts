@@ -1,10 +1,9 @@
 import { Listeners } from '@notebridge/kit/listeners';
 import { BridgeError } from '../../core/errors.js';
 import type { Provider } from '../../core/provider.js';
-import type { Placement, ToolServer, ToolServerEvent, ToolServers } from '../../core/tool-server.js';
-import { NotStarted, ofHubItself, type ServedCall, toKeyPart } from '../cluster-parts.js';
+import type { ToolServer, ToolServerEvent, ToolServers } from '../../core/tool-server.js';
+import { NotStarted, type ServedCall, toKeyPart } from '../cluster-parts.js';
 import { sendEvents } from '../remote-events.js';
-import { AnyServer } from './any-server.js';
 import { OneServer } from './one-server.js';
 import type { PlacedServer, PlacingParts } from './placed-server.js';
 import { endSessionMethod, eventsMethod, ofServers, startMethod, stopMethod, watchTaskMethod } from './server-resources.js';
@@ -18,8 +17,8 @@ export interface PlacedServersOptions extends PlacingParts {
 export class PlacedServers implements ToolServers {
   readonly #options: PlacedServersOptions;
   readonly #events = new Listeners<ToolServerEvent>();
-  /** By the server of this hub, with the placement that it was made for: an edit of the config changes that of a server in place. */
-  readonly #placed = new Map<ToolServer, { placement: Placement; server: PlacedServer }>();
+  /** By the server of this hub. */
+  readonly #placed = new Map<ToolServer, PlacedServer>();
   readonly #closers: (() => void)[];
   /** Sessions of other hubs' agents that have something of their own here. */
   readonly #guests = new Map<string, Set<string>>();
@@ -30,7 +29,6 @@ export class PlacedServers implements ToolServers {
     this.#closers = [
       servers.subscribe((event) => this.#fromLocal(event)),
       calls.serve(ofServers, (call) => this.#answer(call)),
-      calls.serve(`${ofHubItself}${ofServers}`, (call) => this.#answer(call)),
       membership.subscribe(() => this.#membershipChanged()),
     ];
     // A claim that nobody has is taken when its server is looked at.
@@ -52,31 +50,32 @@ export class PlacedServers implements ToolServers {
 
   async endSession(sessionId: string): Promise<void> {
     const { servers } = this.#options;
-    await Promise.all([servers.endSession(sessionId), ...[...this.#placed.values()].map(({ server }) => server.endSession(sessionId))]);
+    await Promise.all([servers.endSession(sessionId), ...[...this.#placed.values()].map((server) => server.endSession(sessionId))]);
   }
 
   /** Hands over what others can have. The servers of this hub are not ours to end. Closing twice is harmless. */
   async close(): Promise<void> {
     for (const close of this.#closers.splice(0)) close();
-    await Promise.all([...this.#placed.values()].map(({ server }) => server.close()));
+    await Promise.all([...this.#placed.values()].map((server) => server.close()));
   }
 
   #placedOf(local: ToolServer): PlacedServer | undefined {
-    const { placement = 'each' } = local;
+    // An edit of the config changes the placement of a server in place.
+    if (local.placement !== 'one') {
+      this.#replace(local, local);
+      return undefined;
+    }
     const known = this.#placed.get(local);
-    if (known?.placement === placement) return known.server;
-    this.#replace(local, local);
-    if (placement === 'each') return undefined;
-    const options = { ...this.#options, local, onEvent: (event: ToolServerEvent) => this.#events.emit(event) };
-    const server = placement === 'one' ? new OneServer(options) : new AnyServer(options);
-    this.#placed.set(local, { placement, server });
+    if (known !== undefined) return known;
+    const server = new OneServer({ ...this.#options, local, onEvent: (event) => this.#events.emit(event) });
+    this.#placed.set(local, server);
     return server;
   }
 
   #replace(local: ToolServer, next: ToolServer | undefined): void {
     const known = this.#placed.get(local);
     this.#placed.delete(local);
-    void known?.server.close(next);
+    void known?.close(next);
   }
 
   #fromLocal(event: ToolServerEvent): void {
@@ -84,7 +83,7 @@ export class PlacedServers implements ToolServers {
     const current = new Set(servers.all());
     for (const local of [...this.#placed.keys()]) if (!current.has(local)) this.#replace(local, servers.get(local.name));
     const local = servers.get(event.server);
-    const before = local && this.#placed.get(local)?.server;
+    const before = local && this.#placed.get(local);
     const placed = local && this.#placedOf(local);
     // What runs here is everybody's where nothing is placed, and what is placed otherwise is news.
     if (placed === undefined || placed.fromLocal(event) || placed !== before || event.kind === 'added') this.#events.emit(event);
@@ -131,7 +130,7 @@ export class PlacedServers implements ToolServers {
   }
 
   #membershipChanged(): void {
-    for (const { server } of this.#placed.values()) server.membershipChanged();
+    for (const server of this.#placed.values()) server.membershipChanged();
     this.#forgetGone();
   }
 

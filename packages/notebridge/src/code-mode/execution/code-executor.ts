@@ -1,10 +1,9 @@
 import type { JsonObject } from '@notebridge/kit/json';
 import type { CallContext, ParentCall } from '../../core/call-context.js';
-import { type CodeLanguage, interpreters } from '../../core/code-language.js';
 import { BridgeError, codeOf } from '../../core/errors.js';
 import { type ToolResult, toFailedResult } from '../../core/mcp.js';
 import { owner, type Principal, principalKey } from '../../core/principal.js';
-import { type ExecutionOutcome, toCodeResult } from './answer.js';
+import { toCodeResult } from './answer.js';
 import type { CodeExecution } from './code-execution.js';
 import type { CodeKernel, CreateCodeKernel } from './code-kernel.js';
 import { type CodeRunnerOptions, type RunOutcome, runExecution } from './code-runner.js';
@@ -12,7 +11,7 @@ import { type CodeSession, CodeSessions } from './code-sessions.js';
 import { type CodeParams, parseExecute } from './execute-params.js';
 import { Executions } from './executions.js';
 import type { ToolPackages } from './kernel-calls.js';
-import { KernelPool, type MakeRoom, type Taking } from './kernel-pool.js';
+import { KernelPool, type Taking } from './kernel-pool.js';
 import type { CallCount } from './running-code.js';
 
 /** Runs code as a cell of a notebook, by its own tool and under its own rules, in the name of the caller. */
@@ -31,7 +30,7 @@ export interface CodeExecutorOptions extends CodeRunnerOptions {
   /** Several principals may come: none of them takes all Pythons. */
   isShared: boolean;
   /** The functions that code of this principal may import. */
-  packagesOf: (principal: Principal, language: CodeLanguage) => ToolPackages;
+  packagesOf: (principal: Principal) => ToolPackages;
   /** Left out: there is no notebook. */
   runInNotebook?: RunInNotebook | undefined;
 }
@@ -46,11 +45,7 @@ export interface TestRun {
   signal: AbortSignal;
 }
 
-/** Makes the answer of what came of an execution. */
-export type Present = (outcome: ExecutionOutcome) => Promise<ToolResult>;
-
 const mostTestSeconds = 60;
-const longestSeconds = 2_000_000;
 
 /** The tool `execute_code`. */
 export class CodeExecutor {
@@ -66,9 +61,9 @@ export class CodeExecutor {
     this.#sessions = new CodeSessions({ pool: this.#pool, idleMs: limits.idleMinutes * 60_000 });
   }
 
-  /** An agent is there: its first code, most likely Python, shall not wait. */
+  /** An agent is there: its first code shall not wait. */
   prepare(): void {
-    const ready = this.#pool.prepareFirst('python');
+    const ready = this.#pool.prepareFirst();
     // After it, so that the two do not keep each other.
     void ready.then(() => this.#options.typeChecker?.prepare());
   }
@@ -83,25 +78,12 @@ export class CodeExecutor {
     }
   }
 
-  /** Runs code in the agent's own session, to its end, and answers in another shape. Rejects as the tool has errors for, and with `cancelled`. */
-  async run(code: string, { seconds, present }: { seconds: number; present: Present }, context: CallContext): Promise<ToolResult> {
-    const params = parseExecute({ code, timeout_seconds: seconds }, this.#options.limits);
-    if (params.runId !== undefined) throw new BridgeError('invalid_arguments', 'There is no code to run.');
-    const { execution } = this.#executions.begin({
-      principalKey: principalKey(context.caller.principal ?? owner),
-      ...{ context, executionId: undefined, what: code },
-      work: (begun) => this.#runInSession(begun, params, context, present),
-    });
-    // Those that wait before it in the session have an end, and so has it.
-    return (await execution.wait(context, { seconds: longestSeconds, isFirst: true })) ?? running(execution);
-  }
-
   /**
    * Runs the tests of a skill in a Python that nobody has used, with the rights of `principal`, in the course of a call of its code.
    * Rejects with `limit_reached`, `kernel_failed`.
    */
   async runTest(code: string, { principal, count, parent, signal }: TestRun): Promise<RunOutcome> {
-    const kernel = await this.#take('python', { principal });
+    const kernel = await this.#take({ principal });
     try {
       const execution = { signal, parent, callId: parent.callId, progress: () => {}, calls: () => 0, mayHaveRun: false };
       const seconds = Math.min(mostTestSeconds, this.#options.limits.seconds);
@@ -133,12 +115,12 @@ export class CodeExecutor {
       const execution = this.#executions.find(params.runId, key);
       return (await execution.wait(context, { seconds, isFirst: false })) ?? running(execution);
     }
-    const { code, language, session, isFresh, notebook, executionId } = params;
+    const { code, session, isFresh, notebook, executionId } = params;
     const { execution, isFirst } = this.#executions.begin({
       principalKey: key,
       context,
       executionId,
-      what: JSON.stringify([code, language, session, isFresh, notebook]),
+      what: JSON.stringify([code, session, isFresh, notebook]),
       work: (begun) => this.#work(begun, params, context),
     });
     return (await execution.wait(context, { seconds, isFirst })) ?? running(execution);
@@ -172,8 +154,8 @@ export class CodeExecutor {
   }
 
   async #runFresh(execution: CodeExecution, params: CodeParams, context: CallContext): Promise<ToolResult> {
-    const { code, language, timeoutSeconds: seconds } = params;
-    const kernel = await this.#take(language, context.caller);
+    const { code, timeoutSeconds: seconds } = params;
+    const kernel = await this.#take(context.caller);
     try {
       return await toCodeResult({ ...(await runExecution({ execution, kernel, code, seconds }, this.#options)), session: undefined });
     } finally {
@@ -181,53 +163,38 @@ export class CodeExecutor {
     }
   }
 
-  async #runInSession(
-    execution: CodeExecution,
-    params: CodeParams,
-    context: CallContext,
-    present: Present = toCodeResult,
-  ): Promise<ToolResult> {
+  async #runInSession(execution: CodeExecution, params: CodeParams, context: CallContext): Promise<ToolResult> {
     const session = this.#sessions.find(params.session, context);
-    const isNew = session.kernels.size === 0 && session.waiting === 0;
+    const isNew = session.kernel === undefined && session.waiting === 0;
     // An agent that has a session of its own need not know what it is called.
     const handle = params.session !== undefined || session.agentSession === undefined ? session.handle : undefined;
     execution.session = handle;
     return this.#sessions.run(session, async () => {
       const notes = handle !== undefined && isNew ? [`session: ${handle} (send it back as "session" to find the variables again)`] : [];
-      const { code, language, timeoutSeconds: seconds } = params;
-      const kernel = await this.#kernelOf(session, language, { context, notes });
+      const { code, timeoutSeconds: seconds } = params;
+      const kernel = await this.#kernelOf(session, { context, notes });
       const outcome = await runExecution({ execution, kernel, code, seconds }, this.#options);
       if (kernel.isDead) {
-        await this.#sessions.drop(session, language);
+        await this.#sessions.drop(session);
         // The answer says so already, if it has failed.
-        if (outcome.status !== 'ok') session.lost.delete(language);
+        if (outcome.status !== 'ok') session.hasLost = false;
       }
-      return present({ ...outcome, notes: [...notes, ...outcome.notes], session: handle });
+      return toCodeResult({ ...outcome, notes: [...notes, ...outcome.notes], session: handle });
     });
   }
 
-  async #kernelOf(
-    session: CodeSession,
-    language: CodeLanguage,
-    { context, notes }: { context: CallContext; notes: string[] },
-  ): Promise<CodeKernel> {
-    if (session.kernels.get(language)?.isDead === true) await this.#sessions.drop(session, language);
-    const known = session.kernels.get(language);
-    const isIdle = (): boolean => session.waiting === 0;
-    const makeRoom: MakeRoom = (holder) => this.#sessions.makeRoomFor(session, language, holder);
-    const kernel = known ?? (await this.#take(language, context.caller, { isIdle, makeRoom }));
-    session.kernels.set(language, kernel);
-    if (session.lost.delete(language)) notes.push(`The variables of before are gone: this is a new ${interpreters[language]}.`);
-    return kernel;
+  async #kernelOf(session: CodeSession, { context, notes }: { context: CallContext; notes: string[] }): Promise<CodeKernel> {
+    if (session.kernel?.isDead === true) await this.#sessions.drop(session);
+    session.kernel ??= await this.#take(context.caller, () => session.waiting === 0);
+    if (session.hasLost) notes.push('The variables of before are gone: this is a new Python.');
+    session.hasLost = false;
+    return session.kernel;
   }
 
-  async #take(
-    language: CodeLanguage,
-    { principal = owner }: { principal?: Principal | undefined },
-    more: Omit<Taking, 'holder'> = {},
-  ): Promise<CodeKernel> {
-    const kernel = await this.#pool.take(language, { holder: principalKey(principal), ...more });
-    kernel.join(principal, this.#options.packagesOf(principal, language));
+  /** `isIdle`: see `Taking`. */
+  async #take({ principal = owner }: { principal?: Principal | undefined }, isIdle?: Taking['isIdle']): Promise<CodeKernel> {
+    const kernel = await this.#pool.take({ holder: principalKey(principal), isIdle });
+    kernel.join(principal, this.#options.packagesOf(principal));
     return kernel;
   }
 }

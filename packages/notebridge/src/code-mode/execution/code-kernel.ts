@@ -1,21 +1,17 @@
 import type { ExecuteOptions, Execution, Kernel, Written, WrittenBounds } from '@notebridge/notebook/host';
-import { type CodeLanguage, interpreters } from '../../core/code-language.js';
 import { type Principal, principalKey } from '../../core/principal.js';
 import { KernelCalls, type ToolPackages } from './kernel-calls.js';
 import type { NestedCalls } from './nested-calls.js';
 
 /** Makes what runs the code of an execution, not started; the code calls what `calls` gives. */
-export type CreateCodeKernel = (calls: KernelCalls, language: CodeLanguage) => Promise<Kernel>;
+export type CreateCodeKernel = (calls: KernelCalls) => Promise<Kernel>;
 
-/** What makes code see the newest functions. Modules of JavaScript are looked up with each import. */
-const reloadPackage: Readonly<Record<CodeLanguage, string | undefined>> = {
-  python: "__import__('importlib').reload(__import__('sys').modules['generated']) if 'generated' in __import__('sys').modules else None;",
-  javascript: undefined,
-};
+/** What makes code see the newest functions. */
+const reloadPackage =
+  "__import__('importlib').reload(__import__('sys').modules['generated']) if 'generated' in __import__('sys').modules else None;";
 
-/** One interpreter, and on whose behalf code ran in it. */
+/** One Python, and on whose behalf code ran in it. */
 export class CodeKernel {
-  readonly language: CodeLanguage;
   readonly #calls = new KernelCalls();
   readonly #principals = new Map<string, Principal>();
   readonly #create: CreateCodeKernel;
@@ -30,9 +26,8 @@ export class CodeKernel {
   /** It has said what protects the machine from its code. */
   hasToldLayers = false;
 
-  constructor(create: CreateCodeKernel, language: CodeLanguage) {
+  constructor(create: CreateCodeKernel) {
     this.#create = create;
-    this.language = language;
   }
 
   /** True once nothing can run in it any more. */
@@ -86,9 +81,8 @@ export class CodeKernel {
     const version = next.state === 'there' ? next.version : undefined;
     const before = this.#version;
     this.#version = version ?? before;
-    const reload = reloadPackage[this.language];
-    if (reload === undefined || before === undefined || version === undefined || version === before) return;
-    await kernel.execute(reload, { onOutput: () => {}, ...(signal === undefined ? {} : { signal }) });
+    if (before === undefined || version === undefined || version === before) return;
+    await kernel.execute(reloadPackage, { onOutput: () => {}, ...(signal === undefined ? {} : { signal }) });
   }
 
   /** Closing twice is harmless. */
@@ -102,9 +96,9 @@ export class CodeKernel {
 
   async #open(): Promise<Kernel> {
     try {
-      this.#creating = this.#create(this.#calls, this.language);
+      this.#creating = this.#create(this.#calls);
       const kernel = await this.#creating;
-      if (this.#isClosed) throw new Error(`The ${interpreters[this.language]} was closed before it had started.`);
+      if (this.#isClosed) throw new Error('The Python was closed before it had started.');
       this.#state = () => kernel.state;
       await kernel.start();
       return kernel;

@@ -2,11 +2,9 @@ import type { Logger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
 import type { Layer } from '@notebridge/notebook/host';
 import type { ParentCall } from '../../core/call-context.js';
-import { interpreters } from '../../core/code-language.js';
 import type { CodeModeLimits } from '../../core/code-mode-limits.js';
 import type { DelegateRights } from '../../core/delegated-rights.js';
 import { BridgeError } from '../../core/errors.js';
-import type { Principal } from '../../core/principal.js';
 import type { TypeChecker } from '../type-check/type-checker.js';
 import type { ExecutionOutcome, ExecutionStatus } from './answer.js';
 import { checkCode } from './code-check.js';
@@ -15,7 +13,7 @@ import type { CodeExecution } from './code-execution.js';
 import type { CodeKernel } from './code-kernel.js';
 import { ExecutionOutputs } from './execution-outputs.js';
 import { mostFiles } from './file-blocks.js';
-import { type CallRecord, type CallTool, NestedCalls } from './nested-calls.js';
+import { type CallTool, NestedCalls } from './nested-calls.js';
 import type { CallCount, RunningCode } from './running-code.js';
 
 export interface CodeRunnerOptions {
@@ -24,8 +22,6 @@ export interface CodeRunnerOptions {
   callTool: CallTool;
   /** Knows what runs, while it runs. */
   running: RunningCode;
-  /** Receives the calls of all code, with those on whose behalf it runs. Default: nobody does. */
-  onCalled?: ((callers: readonly Principal[], record: CallRecord, seconds: number) => void) | undefined;
   /** Left out: code is not checked before it runs. */
   typeChecker?: TypeChecker | undefined;
   logger: Logger;
@@ -49,7 +45,7 @@ export async function runExecution(
   { execution, kernel, code, seconds, isTest = false, count = { made: 0 } }: RunRequest,
   options: CodeRunnerOptions,
 ): Promise<RunOutcome> {
-  const { limits, delegate, callTool, running, onCalled, typeChecker, logger } = options;
+  const { limits, delegate, callTool, running, typeChecker, logger } = options;
   const started = startKernel(kernel, execution);
   const checked = typeChecker === undefined || isTest ? undefined : await checkCode({ execution, kernel, code, started }, typeChecker);
   const layers = await started;
@@ -65,7 +61,6 @@ export async function runExecution(
     noRights: () => delegate(kernel.principals, { label, calls: 0 }),
     parent: withClock(execution.parent, clock),
     onProgress: (line) => execution.progress(line),
-    onAnswered: (record, seconds) => onCalled?.(kernel.principals, record, seconds),
   });
   execution.calls = () => calls.made;
   const log = new ExecutionOutputs(limits.outputBytes);
@@ -98,8 +93,7 @@ export async function runExecution(
     });
   } catch (error) {
     logger.warn('The interpreter of an execution died.', { call_id: execution.callId, error: messageOf(error) });
-    const interpreter = interpreters[kernel.language];
-    const note = `The ${interpreter} died while the code ran, and its variables are gone. The code was not run again: the next call begins a new one. (${messageOf(error)})`;
+    const note = `The Python died while the code ran, and its variables are gone. The code was not run again: the next call begins a new one. (${messageOf(error)})`;
     return end('died', { notes: [note], errorCode: 'kernel_failed' });
   } finally {
     clock.end();
@@ -159,11 +153,7 @@ async function startKernel(kernel: CodeKernel, { signal }: Pick<CodeExecution, '
     }
     return (await started).layers ?? [];
   } catch (error) {
-    throw new BridgeError(
-      'kernel_failed',
-      `No ${interpreters[kernel.language]} could be started, so nothing was run: ${messageOf(error)}`,
-      { cause: error },
-    );
+    throw new BridgeError('kernel_failed', `No Python could be started, so nothing was run: ${messageOf(error)}`, { cause: error });
   }
 }
 

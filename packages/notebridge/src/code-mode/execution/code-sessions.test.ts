@@ -39,18 +39,18 @@ describe('CodeSessions', () => {
     const own = sessions.find(undefined, of({ sessionId: 'a', door: 'stdio' }));
     const without = of({ sessionId: 'c', door: 'http', era: 'modern' });
     const one = sessions.find(undefined, without);
-    for (const session of [own, one]) session.kernels.set('python', await pool.take('python', { holder: 'owner' }));
-    await vi.waitUntil(() => own.kernels.size + one.kernels.size === 0, { timeout: 45_000 });
+    for (const session of [own, one]) session.kernel = await pool.take({ holder: 'owner' });
+    await vi.waitUntil(() => own.kernel === undefined && one.kernel === undefined, { timeout: 45_000 });
     expect(sessions.find(undefined, of({ sessionId: 'a', door: 'stdio' }))).toMatchObject({
       handle: own.handle,
-      lost: new Set(['python']),
+      hasLost: true,
     });
     expect(() => sessions.find(one.handle, without)).toThrow(expect.objectContaining({ code: 'session_gone' }));
   });
 
   it('keeps what runs, and lets only so many wait', async () => {
     const session = sessions.find('new', of({ sessionId: 'a', door: 'stdio' }));
-    session.kernels.set('python', await pool.take('python', { holder: 'owner' }));
+    session.kernel = await pool.take({ holder: 'owner' });
     let end = (): void => {};
     const first = sessions.run(
       session,

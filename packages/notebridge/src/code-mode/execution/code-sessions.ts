@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import type { CallContext } from '../../core/call-context.js';
-import type { CodeLanguage } from '../../core/code-language.js';
 import { BridgeError } from '../../core/errors.js';
 import { owner, type Principal, principalKey } from '../../core/principal.js';
 import { firstOfGreediest } from '../../util/first-of-greediest.js';
@@ -15,14 +14,14 @@ export interface CodeSession {
   readonly principal: Principal;
   /** The agent's own session, which this one belongs to and ends with. */
   readonly agentSession: string | undefined;
-  /** One for each language that its code was in, with variables of its own. */
-  readonly kernels: Map<CodeLanguage, CodeKernel>;
+  /** What holds the variables. Undefined: there are none. */
+  kernel: CodeKernel | undefined;
   /** What runs and waits, one after the other. */
   queue: Promise<unknown>;
   waiting: number;
   lastUsed: number;
-  /** Whose variables of before are gone, and the agent has not been told yet. */
-  readonly lost: Set<CodeLanguage>;
+  /** The variables of before are gone, and the agent has not been told yet. */
+  hasLost: boolean;
 }
 
 export interface CodeSessionsOptions {
@@ -81,13 +80,13 @@ export class CodeSessions {
   }
 
   /**
-   * Ends the kernels of a session that is idle; it goes on without variables. Of this holder, or of who has most kernels: the one that was idle longest.
+   * Ends the kernel of a session that is idle; it goes on without variables. Of this holder, or of who has most kernels: the one that was idle longest.
    * False if none is idle.
    */
   async endIdlest(holder?: string): Promise<boolean> {
     const { pool } = this.#options;
     const idle = [...this.#byHandle.values()]
-      .filter(({ kernels, waiting }) => kernels.size > 0 && waiting === 0)
+      .filter(({ kernel, waiting }) => kernel !== undefined && waiting === 0)
       .map((session) => ({ session, of: principalKey(session.principal) }))
       .filter(({ of }) => holder === undefined || of === holder);
     const [first] = idle
@@ -98,23 +97,13 @@ export class CodeSessions {
     return true;
   }
 
-  /** The same for code of `session` itself, in `language`: what it has in another one is the last to go. */
-  async makeRoomFor(session: CodeSession, language: CodeLanguage, holder?: string): Promise<boolean> {
-    if (await this.endIdlest(holder)) return true;
-    const other = [...session.kernels.keys()].find((known) => known !== language);
-    if (other === undefined) return false;
-    await this.drop(session, other);
-    return true;
-  }
-
-  /** The variables are gone: those of one language, or all. */
-  async drop(session: CodeSession, language?: CodeLanguage): Promise<void> {
-    const dropped = [...session.kernels].filter(([known]) => language === undefined || known === language);
-    for (const [known] of dropped) {
-      session.kernels.delete(known);
-      session.lost.add(known);
-    }
-    await Promise.all(dropped.map(([, kernel]) => this.#options.pool.end(kernel)));
+  /** The variables are gone. */
+  async drop(session: CodeSession): Promise<void> {
+    const { kernel } = session;
+    if (kernel === undefined) return;
+    session.kernel = undefined;
+    session.hasLost = true;
+    await this.#options.pool.end(kernel);
   }
 
   /** An agent's own session has ended. What still runs there was answered with a run_id: it ends by itself. */
@@ -145,11 +134,11 @@ export class CodeSessions {
       handle: randomBytes(16).toString('base64url'),
       principal,
       agentSession,
-      kernels: new Map(),
+      kernel: undefined,
       queue: Promise.resolve(),
       waiting: 0,
       lastUsed: Date.now(),
-      lost: new Set(),
+      hasLost: false,
     };
     this.#byHandle.set(session.handle, session);
     if (key !== undefined) this.#byAgent.set(key, session);
@@ -159,7 +148,7 @@ export class CodeSessions {
 
   #forgetOldest(): void {
     if (this.#byHandle.size <= mostWithoutKernel) return;
-    const unused = [...this.#byHandle.values()].filter(({ kernels, waiting }) => kernels.size === 0 && waiting === 0);
+    const unused = [...this.#byHandle.values()].filter(({ kernel, waiting }) => kernel === undefined && waiting === 0);
     const oldest = firstOfGreediest(unused, { of: ({ principal }) => principalKey(principal) });
     if (oldest !== undefined) void this.#end(oldest);
   }

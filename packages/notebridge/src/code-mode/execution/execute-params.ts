@@ -1,5 +1,4 @@
 import { defaultWaitSeconds, maxWaitSeconds } from '@notebridge/kit/run-words';
-import { type CodeLanguage, codeLanguages } from '../../core/code-language.js';
 import type { CodeModeLimits } from '../../core/code-mode-limits.js';
 import type { Tool } from '../../core/mcp.js';
 import { choiceOf, numberOf, readArguments, textOf, wrongArgument } from '../read-arguments.js';
@@ -11,12 +10,11 @@ export function executeCodeTool({ seconds }: Pick<CodeModeLimits, 'seconds'>): T
   return {
     name: executeCodeName,
     description:
-      'Runs code that calls the tools. Answers printed text, the last expression, images, files in /out (Python); after wait_seconds a run_id.',
+      'Runs code that calls the tools. Answers printed text, the last expression, images, files in /out; after wait_seconds a run_id.',
     inputSchema: {
       type: 'object',
       properties: {
         code: { type: 'string' },
-        language: { enum: [...codeLanguages] },
         run_id: { type: 'string', description: 'In place of code: waits on' },
         session: { type: 'string', description: 'Variables live here: as answered, or "new"' },
         kernel: { enum: ['pyodide', 'fresh'], description: 'fresh: no variables' },
@@ -40,7 +38,6 @@ export interface WaitParams {
 export interface CodeParams {
   runId: undefined;
   code: string;
-  language: CodeLanguage;
   session: string | undefined;
   isFresh: boolean;
   /** An id, or true for the selected one. */
@@ -66,8 +63,6 @@ export function parseExecute(params: unknown, limits: Pick<CodeModeLimits, 'seco
     throw wrongArgument(
       `"code" has ${code.length} characters, and at most ${limits.codeCharacters} are run at once ("notebridge.codeMode.codeCharacters"). Run it in parts: variables stay.`,
     );
-  // What describe_tools calls the same, and types are taken out.
-  const language = given.language === 'typescript' ? 'javascript' : (choiceOf(given, 'language', codeLanguages) ?? 'python');
   const session = textOf(given, 'session');
   const isFresh = choiceOf(given, 'kernel', ['pyodide', 'fresh']) === 'fresh';
   const notebook =
@@ -75,12 +70,10 @@ export function parseExecute(params: unknown, limits: Pick<CodeModeLimits, 'seco
   if (session !== undefined && isFresh) throw wrongArgument('"session" has variables, and a "fresh" kernel has none: give one of the two.');
   if (notebook !== undefined && (session !== undefined || isFresh))
     throw wrongArgument('"notebook" has a kernel of its own: give it without "session" and "kernel".');
-  if (notebook !== undefined && language !== 'python')
-    throw wrongArgument('"notebook" runs code in the language of its own kernel: give it without "language".');
   const executionId = textOf(given, 'execution_id');
   if (executionId !== undefined && executionId.length > maxIdLength)
     throw wrongArgument(`"execution_id" has ${executionId.length} characters, and at most ${maxIdLength} are kept.`);
   const most = limits.seconds;
   const timeoutSeconds = numberOf(given, 'timeout_seconds', { least: 1, most }) ?? most;
-  return { runId: undefined, code, language, session, isFresh, notebook, waitSeconds, timeoutSeconds, executionId };
+  return { runId: undefined, code, session, isFresh, notebook, waitSeconds, timeoutSeconds, executionId };
 }

@@ -24,7 +24,7 @@ function open(most: number, isShared: boolean): void {
   });
 }
 const takeIdle = async (holder: string): Promise<void> => {
-  const kernel: CodeKernel = await pool.take('python', { holder, isIdle: () => idle.some((one) => one.kernel === kernel) });
+  const kernel: CodeKernel = await pool.take({ holder, isIdle: () => idle.some((one) => one.kernel === kernel) });
   idle.push({ holder, kernel });
 };
 const refused = { code: 'limit_reached' };
@@ -33,37 +33,37 @@ afterEach(() => pool.close());
 
 describe('interpreters that several share', () => {
   it('go to one in three quarters of what the others leave, and to each in one', async () => {
-    for (let n = 0; n < 6; n++) await pool.take('python', { holder: 'one' });
-    await expect(pool.take('python', { holder: 'one' })).rejects.toMatchObject(refused);
-    await pool.take('python', { holder: 'other' });
-    await expect(pool.take('python', { holder: 'other' })).rejects.toMatchObject(refused);
-    await pool.take('python', { holder: 'third' });
-    await expect(pool.take('python', { holder: 'fourth' })).rejects.toMatchObject(refused);
+    for (let n = 0; n < 6; n++) await pool.take({ holder: 'one' });
+    await expect(pool.take({ holder: 'one' })).rejects.toMatchObject(refused);
+    await pool.take({ holder: 'other' });
+    await expect(pool.take({ holder: 'other' })).rejects.toMatchObject(refused);
+    await pool.take({ holder: 'third' });
+    await expect(pool.take({ holder: 'fourth' })).rejects.toMatchObject(refused);
   });
 
   it('are as many for one, whoever was idle in them before', async () => {
     for (let n = 0; n < 6; n++) await takeIdle('one');
-    for (let n = 0; n < 6; n++) await pool.take('python', { holder: 'other' });
+    for (let n = 0; n < 6; n++) await pool.take({ holder: 'other' });
     expect([pool.countOf('one'), pool.countOf('other')]).toEqual([2, 6]);
-    await expect(pool.take('python', { holder: 'other' })).rejects.toMatchObject(refused);
+    await expect(pool.take({ holder: 'other' })).rejects.toMatchObject(refused);
   });
 
   it('are not taken by calls that come together', async () => {
-    const taken = await Promise.allSettled(Array.from({ length: 20 }, () => pool.take('python', { holder: 'one' })));
+    const taken = await Promise.allSettled(Array.from({ length: 20 }, () => pool.take({ holder: 'one' })));
     expect(taken.filter(({ status }) => status === 'fulfilled')).toHaveLength(6);
-    await pool.take('python', { holder: 'other' });
+    await pool.take({ holder: 'other' });
   });
 
   it('are one at least', async () => {
     open(1, true);
     await takeIdle('one');
-    await pool.take('python', { holder: 'other' });
-    await expect(pool.take('python', { holder: 'one' })).rejects.toMatchObject(refused);
+    await pool.take({ holder: 'other' });
+    await expect(pool.take({ holder: 'one' })).rejects.toMatchObject(refused);
   });
 });
 
 it('gives all interpreters to the only one there is', async () => {
   open(3, false);
-  for (let n = 0; n < 3; n++) await pool.take('python', { holder: 'owner' });
-  await expect(pool.take('python', { holder: 'owner' })).rejects.toThrow('All 3 interpreters run code');
+  for (let n = 0; n < 3; n++) await pool.take({ holder: 'owner' });
+  await expect(pool.take({ holder: 'owner' })).rejects.toThrow('All 3 interpreters run code');
 });

@@ -1,4 +1,3 @@
-import type { CodeLanguage } from '../../core/code-language.js';
 import { BridgeError } from '../../core/errors.js';
 import { CodeKernel, type CreateCodeKernel } from './code-kernel.js';
 
@@ -9,11 +8,8 @@ export interface KernelPoolOptions {
   /** Several principals use it: what one of them does keeps the others out of none. */
   isShared: boolean;
   /** Ends one that is idle, of this holder alone if one is given; false if there is none. */
-  makeRoom: MakeRoom;
+  makeRoom: (holder?: string) => Promise<boolean>;
 }
-
-/** For this holder, by ending one of its own; without one, for anybody. False if there is none to end. */
-export type MakeRoom = (holder?: string) => Promise<boolean>;
 
 /** Who has an interpreter, and whether it does nothing for them. */
 interface Held {
@@ -29,17 +25,15 @@ export interface Taking {
   holder: string;
   /** Asked as long as it is held. Left out: it is busy to its end. */
   isIdle?: (() => boolean) | undefined;
-  /** Default: that of the pool. */
-  makeRoom?: MakeRoom | undefined;
 }
 
-/** All interpreters of code mode: never more than so many, and one of a language kept ready where several are needed. */
+/** All interpreters of code mode: never more than so many, and one kept ready where several are needed. */
 export class KernelPool {
   readonly #options: KernelPoolOptions;
   readonly #all = new Set<CodeKernel>();
   readonly #held = new Map<CodeKernel, Held>();
-  readonly #spares = new Map<CodeLanguage, CodeKernel>();
-  readonly #taken = new Map<CodeLanguage, number>();
+  #spare: CodeKernel | undefined;
+  #taken = 0;
   #isClosed = false;
 
   constructor(options: KernelPoolOptions) {
@@ -47,21 +41,9 @@ export class KernelPool {
   }
 
   /** Starts the first one in advance: later ones are prepared as they are needed. Resolves when it has started, or failed. */
-  async prepareFirst(language: CodeLanguage): Promise<void> {
-    if (!this.#taken.has(language)) this.prepare(language);
-    await this.#spares
-      .get(language)
-      ?.start()
-      .catch(() => {});
-  }
-
-  /** Starts one in advance, if there is none and there is room. Does not wait for it. */
-  prepare(language: CodeLanguage): void {
-    if (this.#isClosed || this.#spares.has(language) || this.#all.size >= this.#options.most) return;
-    const spare = this.#add(language);
-    this.#spares.set(language, spare);
-    // Whoever takes it learns why it does not start.
-    spare.start().catch(() => {});
+  async prepareFirst(): Promise<void> {
+    if (this.#taken === 0) this.#prepare();
+    await this.#spare?.start().catch(() => {});
   }
 
   /** How many this holder has, those that are idle included. */
@@ -70,8 +52,8 @@ export class KernelPool {
   }
 
   /** One that nobody uses, perhaps still starting. Rejects with `limit_reached` while all are busy, or as many of this holder as it may have. */
-  async take(language: CodeLanguage, { holder, isIdle = () => false, makeRoom = this.#options.makeRoom }: Taking): Promise<CodeKernel> {
-    const { most } = this.#options;
+  async take({ holder, isIdle = () => false }: Taking): Promise<CodeKernel> {
+    const { most, makeRoom } = this.#options;
     for (;;) {
       if (this.#isClosed) throw new BridgeError('closed', 'The hub has ended.');
       const bound = this.#boundOf(holder);
@@ -79,12 +61,12 @@ export class KernelPool {
         if (await makeRoom(holder)) continue;
         throw bound < most ? allOfOne(bound, most) : allBusy(most);
       }
-      const spare = this.#spares.get(language);
-      this.#spares.delete(language);
+      const spare = this.#spare;
+      this.#spare = undefined;
       if (spare?.isDead === false) return this.#give(spare, { holder, isIdle });
       if (spare !== undefined) await this.end(spare);
-      else if (this.#all.size < most) return this.#give(this.#add(language), { holder, isIdle });
-      else if (!(await this.#endSpare()) && !(await makeRoom())) throw allBusy(most);
+      else if (this.#all.size < most) return this.#give(this.#add(), { holder, isIdle });
+      else if (!(await makeRoom())) throw allBusy(most);
     }
   }
 
@@ -97,12 +79,20 @@ export class KernelPool {
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    this.#spares.clear();
+    this.#spare = undefined;
     await Promise.all([...this.#all].map((kernel) => this.end(kernel)));
   }
 
-  #add(language: CodeLanguage): CodeKernel {
-    const kernel = new CodeKernel(this.#options.create, language);
+  /** Starts one in advance, if there is none and there is room. Does not wait for it. */
+  #prepare(): void {
+    if (this.#isClosed || this.#spare !== undefined || this.#all.size >= this.#options.most) return;
+    this.#spare = this.#add();
+    // Whoever takes it learns why it does not start.
+    this.#spare.start().catch(() => {});
+  }
+
+  #add(): CodeKernel {
+    const kernel = new CodeKernel(this.#options.create);
     this.#all.add(kernel);
     return kernel;
   }
@@ -115,22 +105,10 @@ export class KernelPool {
     return Math.max(1, Math.floor(mostOfRest * (most - busy)));
   }
 
-  /** One of another language that is ready for nobody. */
-  async #endSpare(): Promise<boolean> {
-    const [spare] = this.#spares.values();
-    if (spare === undefined) return false;
-    this.#spares.delete(spare.language);
-    await this.end(spare);
-    return true;
-  }
-
   /** An agent alone needs one. Whoever has needed a second one will need a third. */
   #give(kernel: CodeKernel, held: Held): CodeKernel {
     this.#held.set(kernel, held);
-    const { language } = kernel;
-    const taken = (this.#taken.get(language) ?? 0) + 1;
-    this.#taken.set(language, taken);
-    if (taken > 1) this.prepare(language);
+    if (++this.#taken > 1) this.#prepare();
     return kernel;
   }
 }

@@ -29,8 +29,6 @@ export interface NestedCallsOptions {
   parent: ParentCall;
   /** Receives what the agent may be told while it waits, one line. */
   onProgress: (line: string) => void;
-  /** Receives each call that was answered, with how long it took. */
-  onAnswered: (record: CallRecord, seconds: number) => void;
 }
 
 /** What became of one call, in words: `fs.read_file: ok`. */
@@ -69,8 +67,7 @@ export class NestedCalls {
   }
 
   async call(call: ToolCall, { signal, onEvent }: ToolCallOptions): Promise<string> {
-    const { limits, count, rights, parent, callTool, onAnswered } = this.#options;
-    const startedAt = performance.now();
+    const { limits, count, rights, parent, callTool } = this.#options;
     if (this.#ending.signal.aborted) {
       await this.#recordRefusal('ended', call, () => rights);
       return endedAnswer();
@@ -92,7 +89,6 @@ export class NestedCalls {
       return callTool(call, { principal: rights.principal, parent, signal: either, onEvent: hear });
     });
     record.outcome = either.aborted ? 'cancelled; whether it had an effect is unknown' : outcomeOf(answer);
-    onAnswered(record, (performance.now() - startedAt) / 1000);
     this.#options.onProgress(`${this.#made} tool calls; ${record.tool}: ${record.outcome}`);
     return answer;
   }

@@ -33,7 +33,6 @@ export const describeToolsTool: Tool = {
     type: 'object',
     properties: {
       tools: { type: 'array', items: { type: 'string' }, minItems: 1, maxItems: maxDescribed, description: '"server.tool"' },
-      language: { enum: ['python', 'typescript'], default: 'python' },
     },
     required: ['tools'],
     additionalProperties: false,

@@ -3,7 +3,6 @@ import { choiceOf, flagOf, numberOf, readArguments, textOf, wrongArgument } from
 import { defaultLimit, describeToolsTool, maxDescribed, maxLimit, maxQueryLength, searchToolsTool } from './definitions.js';
 
 export type Detail = 'name' | 'line' | 'full';
-export type StubLanguage = 'python' | 'typescript';
 
 export interface SearchParams {
   /** Trimmed; empty: nothing is searched for. */
@@ -17,7 +16,6 @@ export interface SearchParams {
 
 export interface DescribeParams {
   tools: string[];
-  language: StubLanguage;
 }
 
 /** Throws `invalid_arguments` that names the argument. */
@@ -45,7 +43,5 @@ export function parseDescribe(params: unknown): DescribeParams {
     throw wrongArgument(`"tools" must be a list of names like "server.tool", found ${quote(given.tools)}. search_tools finds them.`);
   if (tools.length > maxDescribed)
     throw wrongArgument(`"tools" names ${tools.length} tools, and at most ${maxDescribed} are described at once.`);
-  // What execute_code calls the same.
-  const language = given.language === 'javascript' ? 'typescript' : choiceOf(given, 'language', ['python', 'typescript']);
-  return { tools: [...new Set(tools)], language: language ?? 'python' };
+  return { tools: [...new Set(tools)] };
 }

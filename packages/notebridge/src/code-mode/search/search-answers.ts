@@ -61,7 +61,7 @@ async function linesOf(
 ): Promise<{ lines: string[]; notes: string[] }> {
   const lines = shown.map((each) => lineOf(each, detail));
   if (detail !== 'full') return { lines, notes: [] };
-  const stubs = await loadStubs('python', view.bound());
+  const stubs = await loadStubs(view.bound());
   const addresses = shown.flatMap(({ entry }) => (entry.kind === 'tool' ? [{ server: entry.server, tool: entry.tool.name }] : []));
   const { text, notes } = await writeStubs(stubs, addresses);
   return { lines: [...shown.map((each) => lineOf(each, 'name')), `\n${text}\n`], notes };

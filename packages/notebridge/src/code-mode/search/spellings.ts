@@ -9,7 +9,7 @@ const maxCompared = 2000;
 
 export interface SpellingsOptions {
   view: ToolView;
-  /** With the names that tools have in a language. */
+  /** With the names that tools have in code. */
   stubs: ToolStubs;
   /** What stands behind a name that agents see. */
   resolveName: (name: string) => ToolAddress | undefined;

@@ -197,12 +197,6 @@ describe('describe', () => {
     });
   });
 
-  it('shows TypeScript when that is asked for', async () => {
-    const { search, context } = open();
-    const said = textOf(await search.describe({ tools: ['mail.send_mail'], language: 'typescript' }, context));
-    expect(said).toContain("import { send_mail } from './generated/mcp/mail.js';");
-  });
-
   it('shows the functions of the skills as the package has them', async () => {
     const { describe: show } = open([{ name: 'skills', tools: [tool('run_skill_script', { description: 'Runs it.' })] }]);
     expect(await show('skills.run_skill_script')).toContain('from generated.skills import run_skill\n\nasync def run_skill(');

@@ -59,9 +59,9 @@ export class ToolSearch {
   /** Answers `describe_tools`. Names that mean no tool are named beside the answers; a failed result if none means one. */
   describe(params: unknown, context: CallContext): Promise<ToolResult> {
     return this.#answer(async () => {
-      const { tools, language }: DescribeParams = parseDescribe(params);
+      const { tools }: DescribeParams = parseDescribe(params);
       const view = await this.#look(context);
-      const stubs = await loadStubs(language, view.bound());
+      const stubs = await loadStubs(view.bound());
       const { resolveName = () => undefined } = this.#options;
       const spellings = new Spellings({ view, stubs, resolveName });
       const found = tools.map((name) => ({ name, address: spellings.resolve(name) }));
@@ -74,17 +74,6 @@ export class ToolSearch {
       const written = await writeStubs(stubs, [...known.values()]);
       return toTextResult([written.text, [...written.notes, ...notes].join('\n')].filter((part) => part !== '').join('\n\n\n'));
     });
-  }
-
-  /** What the caller may know of, for lists of another shape. Rejects with `closed`. */
-  view(context: CallContext): Promise<ToolView> {
-    if (this.#isClosed) return Promise.reject(new BridgeError('closed', 'The search of tools is closed.'));
-    return this.#look(context);
-  }
-
-  /** Tools and skills, best first, for answers of another shape. */
-  find(view: ToolView, { query, server }: { query: string; server: string | undefined }, context: CallContext): Promise<FoundEntry[]> {
-    return this.#find(view, { query, server, readOnly: false }, context);
   }
 
   /** Searches from now on fail. Closing twice is harmless. */

@@ -177,7 +177,7 @@ export const ownerSchemas: JsonObject = {
   }),
   HubReport: object({
     servers: list(ref('Server')),
-    policy: object({ code_mode: orNull(text), approvals: truth, owner_can_approve: truth }),
+    policy: object({ code_mode: truth, approvals: truth, owner_can_approve: truth }),
   }),
   Call: object(call),
   WholeCall: object(

@@ -6,7 +6,6 @@ import ast
 import contextvars
 import inspect
 import io
-import json
 import keyword
 import linecache
 import sys
@@ -77,29 +76,6 @@ async def run(saved: Mapping[str, Any], args: Optional[Sequence[Any]], kwargs: O
         "error": None if success else failure,
     }
     return {**told, "result": value} if success else _Failed(told)
-
-
-async def report(name: str, arguments: str) -> None:
-    """Runs a skill and prints what came of it, as JSON: for callers that are no code. Values are printed as code shows them."""
-    from .run_skill import run_skill
-
-    done = await run_skill(name, kwargs=json.loads(arguments))
-    value = done.get("result")
-    print(json.dumps({**done, "result": None if value is None else value if isinstance(value, str) else repr(value)}))
-
-
-async def save(arguments: str) -> None:
-    """Saves a skill, for callers that are no code."""
-    from .save_skill import save_skill
-
-    await save_skill(json.loads(arguments))
-
-
-async def delete(name: str) -> bool:
-    """Deletes a skill, for callers that are no code. False: there is none of that name."""
-    from .delete_skill import delete_skill
-
-    return bool((await delete_skill(name))["deleted"])
 
 
 def run_sync(saved: Mapping[str, Any], args: Optional[Sequence[Any]], kwargs: Optional[Mapping[str, Any]]) -> Dict[str, Any]:
