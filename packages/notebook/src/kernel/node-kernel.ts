@@ -7,7 +7,7 @@ import { FetchService } from './fetch-service.js';
 import { FolderService, type FolderServiceOptions } from './folder-service.js';
 import { runtimeLayer } from './node-layers.js';
 import { type NodeProgram, openNodeProcess } from './node-process.js';
-import { findPyodide, findSes, findStandardLibrary } from './pyodide-files.js';
+import { findPyodide, findSes, findSnapshot, findStandardLibrary } from './pyodide-files.js';
 import { PyodideKernel, type PyodideKernelOptions } from './pyodide-kernel.js';
 
 export interface KernelFiles {
@@ -21,6 +21,8 @@ export interface KernelFiles {
   sesUrl: URL;
   /** See pyodide-files.ts. */
   stdlibUrl?: URL;
+  /** See snapshot-file.ts. */
+  snapshotUrl?: URL;
 }
 
 export interface NodeKernelOptions extends Omit<PyodideKernelOptions, 'openWorker' | 'services'> {
@@ -81,6 +83,7 @@ export function createNodeKernel(options: NodeKernelOptions = {}): PyodideKernel
         sesUrl: all.sesUrl.href,
         ...(hardening ? {} : { hardening }),
         ...(all.stdlibUrl ? { stdlibUrl: all.stdlibUrl.href } : {}),
+        ...(all.snapshotUrl ? { snapshotUrl: all.snapshotUrl.href } : {}),
       }),
       sandbox,
       maxDataBytes,
@@ -88,18 +91,21 @@ export function createNodeKernel(options: NodeKernelOptions = {}): PyodideKernel
   });
 }
 
-function toProgram({ workerUrl, pythonUrl, indexUrl, sesUrl, stdlibUrl }: KernelFiles, start: NodeProgram['start']): NodeProgram {
-  const readable = [pythonUrl, indexUrl, sesUrl, ...(stdlibUrl ? [stdlibUrl] : [])];
+function toProgram(files: KernelFiles, start: NodeProgram['start']): NodeProgram {
+  const { workerUrl, pythonUrl, indexUrl, sesUrl, stdlibUrl, snapshotUrl } = files;
+  const readable = [pythonUrl, indexUrl, sesUrl, stdlibUrl, snapshotUrl].filter((url) => url !== undefined);
   return { mainUrl: workerUrl, readable, folder: indexUrl, start, describeRuntime: runtimeLayer };
 }
 
 function installedFiles({ indexUrl = findPyodide(), sesUrl = findSes() }: Partial<KernelFiles>): KernelFiles {
   const stdlibUrl = findStandardLibrary(indexUrl);
+  const snapshotUrl = findSnapshot(indexUrl);
   return {
     workerUrl: new URL('./worker/node-main.js', import.meta.url),
     pythonUrl: new URL('./python/', import.meta.url),
     indexUrl,
     sesUrl,
     ...(stdlibUrl ? { stdlibUrl } : {}),
+    ...(snapshotUrl ? { snapshotUrl } : {}),
   };
 }

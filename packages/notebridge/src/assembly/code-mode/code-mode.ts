@@ -1,3 +1,4 @@
+import type { Logger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
 import type { SandboxMode } from '@notebridge/notebook/host';
 import { AgentCodemodeProvider } from '../../code-mode/agent-codemode/agent-codemode-provider.js';
@@ -60,7 +61,7 @@ export function openCodeMode({ settings, hub, servers, guard, tools, hasNotebook
     typeChecker: openTypeChecker(settings),
     onCalled: (...call) => history.add(...call),
     ...{ limits: config.codeMode, logger, delegate, callTool, running, isShared },
-    createKernel: createKernels({ sandbox, config }),
+    createKernel: createKernels({ sandbox, config, logger }),
     packagesOf: (principal, language) => packages.of(principal, language),
     runInNotebook: hasNotebook ? createRunInNotebook(hub) : undefined,
   });
@@ -96,7 +97,15 @@ export function openCodeMode({ settings, hub, servers, guard, tools, hasNotebook
 }
 
 /** Pyodide, or QuickJS, in its sandbox, with no files of the machine and no network. Loaded when the first one is made. */
-function createKernels({ sandbox, config }: { sandbox: SandboxMode | undefined; config: Config }): CreateCodeKernel {
+function createKernels({
+  sandbox,
+  config,
+  logger,
+}: {
+  sandbox: SandboxMode | undefined;
+  config: Config;
+  logger: Logger;
+}): CreateCodeKernel {
   const { memoryMb, tools: style } = config.codeMode;
   const maxDataBytes = memoryMb === 0 ? undefined : memoryMb * 1024 * 1024;
   // The answers of agent-codemode have no place for files.
@@ -104,6 +113,6 @@ function createKernels({ sandbox, config }: { sandbox: SandboxMode | undefined; 
   return async (tools, language) => {
     const { createNodeKernel, createQuickJsKernel } = await import('@notebridge/notebook/host');
     if (language === 'javascript') return createQuickJsKernel({ tools, sandbox, maxDataBytes });
-    return createNodeKernel({ tools, sandbox, maxDataBytes, givesFiles });
+    return createNodeKernel({ tools, sandbox, maxDataBytes, givesFiles, logger });
   };
 }
