@@ -1,6 +1,6 @@
 /**
- * The memory of a Python that has loaded all that each start loads, as a file: see decisions/2026-11-28-python-snapshot.md. Two thirds
- * of it are zeros, so the file has the other pages alone; copying them costs a fiftieth of what decompression would.
+ * The memory of a Python that has loaded all that each start loads, as a file: see docs/decisions/2026-11-28-python-snapshot.md. Most
+ * of it are zeros, so the file has the other pages alone; that costs a fifth of the time of a decompression.
  *
  *     32 bytes  fingerprint of what it was made of
  *     4 bytes   length of the memory
