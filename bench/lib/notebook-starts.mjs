@@ -1,4 +1,4 @@
-// What the first answer of Python costs: time, processor time of all processes, and the most memory that Python's own process held.
+// The cost of the first answer of Python: time, processor time of all processes, and the most memory that Python's own process held.
 import { resolve } from 'node:path';
 import { programFile, startNotebook } from './notebook-rates.mjs';
 import { cpuUsOf, peakMbOf, treeOf } from './proc.mjs';

@@ -1,5 +1,5 @@
 // What `tsc` does not do: the Python files of the kernel go along as they are, Python's own library is compiled and its first imports are
-// run once, so that a kernel starts in a third of the time, and the window and what runs JavaScript are bundled.
+// run once, so that a kernel starts sooner, and the window and what runs JavaScript are bundled.
 import { cpSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { carryKit } from '../kit/carry.mjs';

@@ -23,7 +23,7 @@ export interface SnapshotSources {
   stdlibUrl?: string | undefined;
 }
 
-/** Of the content of Pyodide, of the library and of our Python files. Memory is full of addresses in all of these. */
+/** A hash of Pyodide, the library and our Python files. Memory is full of addresses in all of these. */
 export async function fingerprintOf({ indexUrl, pythonUrl, stdlibUrl }: SnapshotSources): Promise<Uint8Array> {
   const pyodide = ['pyodide.asm.mjs', 'pyodide.asm.wasm'].map((name) => new URL(name, indexUrl));
   const urls = [...pyodide, new URL(stdlibUrl ?? 'python_stdlib.zip', indexUrl), ...pythonFiles.map((path) => new URL(path, pythonUrl))];

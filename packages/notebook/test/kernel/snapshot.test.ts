@@ -122,7 +122,7 @@ describe('a snapshot that cannot be used', () => {
     'that Pyodide refuses': {
       make(whole) {
         const memory = unpackSnapshot(fingerprint, whole);
-        // Of another build of Pyodide.
+        // The id of another build of Pyodide.
         memory[16] = Number(memory[16]) ^ 1;
         return packSnapshot(fingerprint, memory);
       },

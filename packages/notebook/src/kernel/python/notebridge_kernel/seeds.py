@@ -1,4 +1,4 @@
-"""What differs from one Python to the next, made anew in one that begins with the memory of another.
+"""Makes anew whatever differs from one Python to the next, in one that begins with the memory of another.
 
 The seed of `hash()` stays: the dictionaries of all modules are ordered by it.
 """
