@@ -2,13 +2,14 @@
 import { cellsOfLarge } from './lib/notebook-rates.mjs';
 import { divide, section, show, withUnit } from './report.mjs';
 
-export function toNotebookMarkdown({ date, machine, rounds, rates, ready, memory, bytes }) {
+export function toNotebookMarkdown({ date, machine, rounds, rates, ready, starts, memory, bytes }) {
   return [
     '# Bench: what the built-in notebook costs',
     `${date} · ${machine.cores} cores · ${machine.platform} · Node ${machine.node} · load at the start ${machine.load.toFixed(1)} · \`npm run bench -- notebook\``,
     'Cells: median (least – greatest). Every answer was looked at; one that is wrong ends the run.',
     ...(rates === undefined ? [] : [rateTable(rates, rounds)]),
     ...(ready === undefined ? [] : [readyTable(ready)]),
+    ...(starts === undefined ? [] : [startTable(starts)]),
     ...(memory === undefined ? [] : [memoryTable(memory)]),
     ...(bytes === undefined ? [] : [bytesTable(bytes)]),
     '',
@@ -54,6 +55,22 @@ function readyTable({ firstRunMs, earlyPerSecond, windowMs }) {
       ['kernel ready: from opening the address to an idle Python', withUnit(windowMs.kernel, 'ms')],
     ],
   );
+}
+
+function startTable({ notebridge, also }) {
+  const builds = [notebridge, also].filter((list) => list !== undefined);
+  const numbers = (list, key) => list.map((start) => start[key]);
+  const row = (title, key, unit) => [title, ...builds.map((list) => withUnit(numbers(list, key), unit))];
+  const text = [
+    'From the start of `notebridge stdio --notebook FILE` to the answer of its first `run_code("1+1")`,',
+    `${notebridge.length} starts each. CPU is that of the program and all its processes.`,
+  ].join('\n');
+  return section('The first answer', text, [
+    ['', 'notebridge', ...(also === undefined ? [] : ['the other build'])],
+    row('time', 'ms', 'ms'),
+    row('CPU', 'cpuMs', 'ms'),
+    row("most memory (RSS) of Python's process", 'peakMb', 'MB'),
+  ]);
 }
 
 function memoryTable({ empty, window }) {

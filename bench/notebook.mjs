@@ -1,16 +1,17 @@
 // Measures the built-in notebook: how soon it is there, how fast an agent runs cells, what it holds. `npm run bench -- notebook`
-//   node bench/notebook.mjs [--quick] [--rounds N] [--json FILE] [--only rates|ready|memory|bytes]...
+//   node bench/notebook.mjs [--quick] [--rounds N] [--json FILE] [--only rates|ready|starts|memory|bytes]... [--also FILE]
 import { writeFileSync } from 'node:fs';
 import { availableParallelism, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { bundle } from '../packages/page/scripts/bundle.mjs';
 import { measureFirstRuns, measureRates } from './lib/notebook-rates.mjs';
+import { measureStarts } from './lib/notebook-starts.mjs';
 import { measureMemory, measureWindows } from './lib/notebook-windows.mjs';
 import { writeResults } from './lib/results-file.mjs';
 import { toNotebookMarkdown } from './notebook-report.mjs';
 
-const all = ['rates', 'ready', 'memory', 'bytes'];
+const all = ['rates', 'ready', 'starts', 'memory', 'bytes'];
 
 try {
   await main();
@@ -28,6 +29,7 @@ async function main() {
       rounds: { type: 'string', default: '9' },
       json: { type: 'string' },
       only: { type: 'string', multiple: true, default: all },
+      also: { type: 'string' },
     },
   });
   const { quick, only } = values;
@@ -43,6 +45,7 @@ async function main() {
   const steps = {
     rates: () => measureRates(rounds, quick ? { turns: 2, turnMs: 400, warmUpMs: 3000 } : { turns: 4, turnMs: 400, warmUpMs: 4000 }),
     ready: async () => ({ ...(await measureFirstRuns(rounds)), windowMs: await measureWindows(rounds) }),
+    starts: () => measureStarts(rounds, values.also),
     memory: () => measureMemory(quick ? 1 : 3),
     bytes: measureBytes,
   };
@@ -54,7 +57,7 @@ async function main() {
   process.stdout.write(`\n${report}`);
   if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(results, null, 1)}\n`);
   // What stands in results.md is a whole run.
-  if (!quick && all.every((step) => only.includes(step))) writeResults('notebook', report);
+  if (!quick && values.also === undefined && all.every((step) => only.includes(step))) writeResults('notebook', report);
 }
 
 /** The page library as a web page loads it: one minified module. */

@@ -97,7 +97,7 @@ async function startAlone() {
 }
 
 /** A whole notebook on a file, as an agent host starts it, with its first call answered. */
-async function startNotebook({ program = programFile, cells = 0 } = {}) {
+export async function startNotebook({ program = programFile, cells = 0 } = {}) {
   const file = join(home, `bench-${process.hrtime.bigint()}.ipynb`);
   if (cells > 0) writeFileSync(file, notebookOf(cells));
   // A broker of its own, which is its child: its time counts, and it ends soon after.

@@ -51,6 +51,19 @@ export function memoryMbOf(root, tree = treeOf(root)) {
   };
 }
 
+/** The most that a process which runs a file of this name has held, in MB. Undefined for any other. */
+export function peakMbOf(pid, fileName) {
+  if (
+    !hasProc ||
+    !read(`/proc/${pid}/cmdline`)
+      ?.split('\0')
+      .some((arg) => arg.endsWith(`/${fileName}`))
+  )
+    return undefined;
+  const peak = kilobytes(`/proc/${pid}/status`, 'VmHWM');
+  return peak === undefined ? undefined : peak / 1024;
+}
+
 let ticks;
 function ticksPerSecond() {
   try {

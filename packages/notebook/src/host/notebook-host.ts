@@ -272,11 +272,11 @@ export class NotebookHost implements AsyncDisposable {
 
   #openKernels(document: NotebookDocument, finder: KernelFinder): Promise<NotebookKernels> {
     const { file, sandbox, files, allowNet, ours, tools, kernels, isByPerson } = this.#options;
-    const folder = this.#folder;
+    const { folder, logger } = { folder: this.#folder, logger: this.#logger };
     const findReach = createPyodideReach({ files, allowNet: allowNet ?? [], folder, hasFile: file !== undefined, ours });
     const reach = (isAttended: boolean) => findReach(isAttended || isByPerson === true);
     const create = (found: FoundKernel, { sandbox: mode, isAttended }: KernelTerms) =>
-      createFoundKernel(found, { folder, tools, sandbox: mode, files, allowNet, ours, reach: () => reach(isAttended) });
+      createFoundKernel(found, { folder, tools, sandbox: mode, files, allowNet, ours, reach: () => reach(isAttended), logger });
     return NotebookKernels.open({
       ...kernels,
       folder,

@@ -11,8 +11,8 @@ export interface InterpreterEvents {
 
 export interface Interpreter {
   readonly worker: KernelWorker;
-  /** Resolves to Python's version, and to what protects the host from within the worker, if anything. */
-  readonly ready: Promise<{ version: string; hardened: Hardened | undefined }>;
+  /** Resolves to Python's version, what protects the host from within the worker, if anything, and why its start was slow, if it was. */
+  readonly ready: Promise<{ version: string; hardened: Hardened | undefined; slowStart: string | undefined }>;
   /** No event comes afterwards. */
   end(): Promise<void>;
 }
@@ -43,7 +43,7 @@ export function openInterpreter(openWorker: OpenWorker, startTimeoutMs: number, 
       else if (phase === 'starting') {
         phase = 'ready';
         clearTimeout(timer);
-        resolve({ version: report.version, hardened: report.hardened });
+        resolve({ version: report.version, hardened: report.hardened, slowStart: report.slowStart });
       }
     },
   });

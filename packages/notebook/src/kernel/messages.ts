@@ -10,8 +10,10 @@ export interface StartCommand {
   indexUrl: string;
   /** The folder of our Python files, with a slash at the end. */
   pythonUrl: string;
-  /** Python's standard library with compiled code; see standard-library.ts. Without it Pyodide's own, and a slow start. */
+  /** Python's standard library with compiled code; see pyodide-files.ts. Without it Pyodide's own, and a slow start. */
   stdlibUrl?: string;
+  /** The memory that Python begins with, for a worker of Node; see snapshot-file.ts. Without it, or where it does not fit, the start is slow. */
+  snapshotUrl?: string;
   /** The origins that Python may fetch from; all others are refused. */
   fetchOrigins: readonly string[];
   /** See shared-signals.ts. Without it only code that waits can be interrupted. */
@@ -56,8 +58,8 @@ export type ToolCommand =
 
 /** `count` is the execution count of the cell, which also distinguishes executions of one worker. */
 export type Report =
-  /** `hardened` is missing where that layer is not active. */
-  | { type: 'ready'; version: string; hardened?: Hardened }
+  /** `hardened` is missing where that layer is not active. `slowStart`: why Python did not begin with the memory of its snapshot. */
+  | { type: 'ready'; version: string; hardened?: Hardened; slowStart?: string }
   /** `characters` is what the kernel acknowledges once it has taken the output. */
   | { type: 'output'; count: number; output: Output; characters: number; displayId?: string; update?: boolean }
   | { type: 'clear'; count: number; wait: boolean }
@@ -99,8 +101,9 @@ export function parseReport(value: unknown): Report | undefined {
 type Fields = { [key: string]: unknown };
 
 const checks: { [type in Report['type']]: (report: Fields) => boolean } = {
-  ready: ({ version, hardened }) =>
+  ready: ({ version, hardened, slowStart }) =>
     typeof version === 'string' &&
+    (slowStart === undefined || typeof slowStart === 'string') &&
     (hardened === undefined || (isRecord(hardened) && isCount(hardened.globals) && isCount(hardened.objects))),
   output: ({ count, output, characters, displayId }) =>
     isCount(count) && isCount(characters) && isOutputOf(output) && (displayId === undefined || typeof displayId === 'string'),

@@ -6,7 +6,7 @@ import type { SandboxMode } from '../sandbox/spec.js';
 import { FetchService } from './fetch-service.js';
 import { FolderService, type FolderServiceOptions } from './folder-service.js';
 import { type KernelFiles, openNodeProcess } from './node-process.js';
-import { findPyodide, findSes, findStandardLibrary } from './pyodide-files.js';
+import { findPyodide, findSes, findSnapshot, findStandardLibrary } from './pyodide-files.js';
 import { PyodideKernel, type PyodideKernelOptions } from './pyodide-kernel.js';
 
 export interface NodeKernelOptions extends Omit<PyodideKernelOptions, 'openWorker' | 'services'> {
@@ -68,11 +68,13 @@ export function createNodeKernel(options: NodeKernelOptions = {}): PyodideKernel
 
 function installedFiles({ indexUrl = findPyodide(), sesUrl = findSes() }: Partial<KernelFiles>): KernelFiles {
   const stdlibUrl = findStandardLibrary(indexUrl);
+  const snapshotUrl = findSnapshot(indexUrl);
   return {
     workerUrl: new URL('./worker/node-main.js', import.meta.url),
     pythonUrl: new URL('./python/', import.meta.url),
     indexUrl,
     sesUrl,
     ...(stdlibUrl ? { stdlibUrl } : {}),
+    ...(snapshotUrl ? { snapshotUrl } : {}),
   };
 }

@@ -24,6 +24,8 @@ export interface KernelFiles {
   sesUrl: URL;
   /** See pyodide-files.ts. */
   stdlibUrl?: URL;
+  /** See snapshot-file.ts. */
+  snapshotUrl?: URL;
 }
 
 export interface NodeProcessOptions {
@@ -90,6 +92,7 @@ export function openNodeProcess(options: NodeProcessOptions): OpenWorker {
       sesUrl: files.sesUrl.href,
       ...(hardening ? {} : { hardening }),
       ...(files.stdlibUrl ? { stdlibUrl: files.stdlibUrl.href } : {}),
+      ...(files.snapshotUrl ? { snapshotUrl: files.snapshotUrl.href } : {}),
     } satisfies StartCommand);
     return {
       layersWith: (hardened) => layer && [layer, runtimeLayer(hardened), neighboursLayer()],
@@ -141,8 +144,9 @@ async function launch({ files, fetchOrigins, sandbox: mode, maxDataBytes }: Node
   return { child: sandboxed.child, layer, inspect };
 }
 
-function toSpec({ workerUrl, pythonUrl, indexUrl, sesUrl, stdlibUrl }: KernelFiles, fetchOrigins: readonly string[]): SandboxSpec {
-  const urls = [new URL('..', workerUrl), pythonUrl, indexUrl, sesUrl, ...(stdlibUrl ? [stdlibUrl] : [])];
+function toSpec(files: KernelFiles, fetchOrigins: readonly string[]): SandboxSpec {
+  const { workerUrl, pythonUrl, indexUrl, sesUrl, stdlibUrl, snapshotUrl } = files;
+  const urls = [new URL('..', workerUrl), pythonUrl, indexUrl, sesUrl, stdlibUrl, snapshotUrl].filter((url) => url !== undefined);
   return {
     command: [process.execPath, ...flags(urls, fetchOrigins), fileURLToPath(workerUrl)],
     readable: urls.map((url) => fileURLToPath(url).replace(/\/$/, '')),

@@ -1,3 +1,4 @@
+import type { Logger } from '@notebridge/kit/logger';
 import type { PendingExecution } from './execution-queue.js';
 import { type HostCalls, type HostServices, openHostCalls } from './host-services.js';
 import { type Interpreter, openInterpreter } from './interpreter.js';
@@ -17,6 +18,8 @@ export interface PyodideKernelOptions extends QueueOptions {
   tools?: KernelTools | undefined;
   /** What the host does for code besides tools. Default: nothing. */
   services?: HostServices | undefined;
+  /** Default: none. */
+  logger?: Logger | undefined;
 }
 
 const completionTimeoutMs = 2000;
@@ -91,7 +94,7 @@ class PyodideEngine implements Engine {
   #isEnded = false;
 
   constructor(
-    { openWorker, startTimeoutMs, tools, services = {} }: PyodideKernelOptions & { startTimeoutMs: number },
+    { openWorker, startTimeoutMs, tools, services = {}, logger }: PyodideKernelOptions & { startTimeoutMs: number },
     events: EngineEvents,
     onReady: (version: string, layers: readonly Layer[] | undefined) => void,
   ) {
@@ -106,7 +109,10 @@ class PyodideEngine implements Engine {
       const askerOf = (cell: string) => (cell === String(this.#current?.count) ? this.#current?.asker : undefined);
       this.#calls = openToolCalls({ tools, send: (command) => worker.send(command), askerOf });
     }
-    this.ready = ready.then(({ version, hardened }) => onReady(version, worker.layersWith?.(hardened)));
+    this.ready = ready.then(({ version, hardened, slowStart }) => {
+      if (slowStart !== undefined) logger?.debug('Python does not begin with its snapshot.', { reason: slowStart });
+      onReady(version, worker.layersWith?.(hardened));
+    });
     // A caller that ends it early does not wait for it.
     this.ready.catch(() => {});
   }

@@ -1,3 +1,4 @@
+import type { Logger } from '@notebridge/kit/logger';
 import { messageOf } from '@notebridge/kit/message-of';
 import { HostError } from '../host/host-error.js';
 import { createJupyterKernel } from '../kernel/jupyter/jupyter-kernel.js';
@@ -21,14 +22,15 @@ export interface CreateKernelOptions {
   ours?: readonly string[] | undefined;
   /** What Pyodide's code reaches. */
   reach: () => PyodideReach;
+  logger?: Logger | undefined;
 }
 
 /** The kernel of what was found, not started. Rejects with `sandbox_unavailable` where what code may reach would not be kept. */
 export async function createFoundKernel({ launch }: FoundKernel, options: CreateKernelOptions): Promise<Kernel> {
-  const { folder, tools, sandbox, files, allowNet = [], ours, reach } = options;
+  const { folder, tools, sandbox, files, allowNet = [], ours, reach, logger } = options;
   if (!launch) {
     const { folder: read, servers } = reach();
-    return createNodeKernel({ tools, sandbox, allowNet: servers, folder: read === undefined ? undefined : { folder: read, ours } });
+    return createNodeKernel({ tools, sandbox, logger, allowNet: servers, folder: read === undefined ? undefined : { folder: read, ours } });
   }
   if (files !== undefined) await assertKept(`--files ${files}`, sandbox);
   assertServers(allowNet);

@@ -21,7 +21,7 @@ serve({
   onMessage: (listener) => scope.addEventListener('message', (event) => listener(event.data)),
   async loadPyodide({ indexUrl, stdlibUrl }, options) {
     const { loadPyodide } = (await import(`${indexUrl}pyodide.mjs`)) as typeof import('pyodide');
-    return loadPyodide({ ...options, indexURL: indexUrl, ...(stdlibUrl ? { stdLibURL: stdlibUrl } : {}) });
+    return { pyodide: await loadPyodide({ ...options, indexURL: indexUrl, ...(stdlibUrl ? { stdLibURL: stdlibUrl } : {}) }) };
   },
   sendRequest(fetchOrigins) {
     const plainFetch = createPlainFetch(fetchOrigins);

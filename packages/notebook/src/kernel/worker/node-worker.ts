@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import net from 'node:net';
 import { parentPort, receiveMessageOnPort } from 'node:worker_threads';
 import type { Command, Hardened, StartCommand } from '../messages.js';
+import { fingerprintOf, unpackSnapshot } from '../snapshot-file.js';
 import { emptyProcess } from './empty-process.js';
 import { hardenRealm } from './harden-realm.js';
 import { createFetchClient } from './main-thread-fetch.js';
@@ -31,15 +32,21 @@ serve({
     }
   },
   sendRequest: () => fetchClient.send,
-  async loadPyodide({ indexUrl, stdlibUrl, sesUrl, hardening }, options) {
+  async loadPyodide(command, options) {
+    const { indexUrl, stdlibUrl, sesUrl, hardening } = command;
+    const reading = readSnapshot(command).catch(toFault);
     if (hardening !== false) {
       if (sesUrl === undefined) throw new Error('Hardening JavaScript: the start command names no "sesUrl"');
       refuseNetwork();
       await import(sesUrl);
     }
+    const found = await reading;
     closeShellScope = openShellScope({ isPlain: hardening !== false });
     const { loadPyodide } = (await import(`${indexUrl}pyodide.mjs`)) as typeof import('pyodide');
-    return loadPyodide({ ...options, indexURL: indexUrl, ...(stdlibUrl ? { stdLibURL: stdlibUrl } : {}) });
+    const load = (more: { _loadSnapshot?: Uint8Array }) =>
+      loadPyodide({ ...options, ...more, indexURL: indexUrl, ...(stdlibUrl ? { stdLibURL: stdlibUrl } : {}) });
+    const loaded = found instanceof Error ? found : await load({ _loadSnapshot: found }).catch(toFault);
+    return loaded instanceof Error ? { pyodide: await load({}), slowStart: loaded.message } : { pyodide: loaded };
   },
   protect({ hardening }, ours): Hardened | undefined {
     closeShellScope();
@@ -49,3 +56,13 @@ serve({
   },
   readText: (url) => readFile(new URL(url), 'utf8'),
 });
+
+/** Python would run on with memory that is not its own: it is taken only with the very files that it was made of. */
+async function readSnapshot({ snapshotUrl, ...command }: StartCommand): Promise<Uint8Array> {
+  if (snapshotUrl === undefined) throw new Error('there is no snapshot for these files');
+  return unpackSnapshot(await fingerprintOf(command), await readFile(new URL(snapshotUrl)));
+}
+
+function toFault(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error));
+}

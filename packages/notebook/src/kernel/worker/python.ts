@@ -2,6 +2,7 @@
 import type { PyodideAPI } from 'pyodide';
 import type { Execution, Output } from '../kernel.js';
 import type { Hardened, StartCommand } from '../messages.js';
+import { pythonFiles } from '../python-files.js';
 import type { SignalReceiver } from '../shared-signals.js';
 import { PlainAbortSignal } from './abort-signal.js';
 import { folderInside, mountFolder, type TellRefusal } from './folder-fs.js';
@@ -10,7 +11,7 @@ import type { HostPort } from './host-port.js';
 import { createJsGlobals, jsClasses } from './js-globals.js';
 import type { OutputPump } from './output-pump.js';
 import type { PythonTools } from './tool-port.js';
-import type { WorkerSide } from './worker-side.js';
+import type { LoadPyodideOptions, WorkerSide } from './worker-side.js';
 
 /** `notebridge_kernel.Kernel`. */
 export interface PythonKernel extends PythonTools {
@@ -34,6 +35,17 @@ export interface LoadedPython {
   pyodide: PyodideAPI;
   version: string;
   hardened: Hardened | undefined;
+  slowStart: string | undefined;
+}
+
+interface PythonFile {
+  path: string;
+  text: string;
+}
+
+/** `notebridge_kernel`. */
+interface PythonModule {
+  start(post: object, pause: object): PythonKernel;
 }
 
 interface Joints {
@@ -44,61 +56,61 @@ interface Joints {
 }
 
 const pythonFolder = '/lib/notebridge';
-const pythonFiles = [
-  'IPython/__init__.py',
-  'IPython/display.py',
-  'micropip/__init__.py',
-  ...[
-    '__init__',
-    'cells',
-    'completion',
-    'display',
-    'environment',
-    'folder',
-    'formats',
-    'installer',
-    'kernel',
-    'magics',
-    'network',
-    'package_index',
-    'packages',
-    'pretty',
-    'streams',
-    'tools',
-    'tracebacks',
-    'versions',
-  ].map((name) => `notebridge_kernel/${name}.py`),
-];
-
 export async function loadPython(side: WorkerSide, command: StartCommand, joints: Joints): Promise<LoadedPython> {
   const { hardening, fetchOrigins } = command;
   const jsglobals =
     hardening === false ? globalThis : createJsGlobals(command.network ? createHostFetch(joints.host) : side.sendRequest(fetchOrigins));
-  const [pyodide, files] = await Promise.all([
-    side.loadPyodide(command, {
-      env: { HOME: '/home/pyodide' },
-      // The `js` module: not the global object, through which Python would hold all that we hold.
-      jsglobals,
-      // Stack switching is there in some runtimes only; without it the same cell does the same in all of them.
-      enableRunUntilComplete: false,
-    }),
-    readFiles(side, command.pythonUrl),
+  const [{ pyodide, slowStart }, files] = await Promise.all([
+    side.loadPyodide(command, pyodideOptions(jsglobals)),
+    readPythonFiles(side.readText, command.pythonUrl),
   ]);
+  renewTimeZone(pyodide);
   forgetCapabilities(pyodide, hardening !== false);
   const hardened = side.protect(command, [jsglobals, ...jsClasses]);
-  for (const { path, text } of files) writeFile(pyodide, `${pythonFolder}/${path}`, text);
   joinStreams(pyodide, joints);
   joinInterrupts(pyodide, joints);
-  pyodide.runPython(`import sys; sys.path.append(${JSON.stringify(pythonFolder)})`);
-  const kernel = startKernel(pyodide, joints);
+  const kernel = startKernel(importKernel(pyodide, files), joints);
   if (command.network) kernel.connect_network(createNetworkPort(joints.host));
   if (command.files && joints.host.canWait) kernel.connect_folder(folderInside, mountFolder(pyodide, joints.host));
-  return { kernel, pyodide, version: pyodide.runPython('import sys; sys.version.split()[0]') as string, hardened };
+  const version = pyodide.runPython('import sys; sys.version.split()[0]') as string;
+  return { kernel, pyodide, version, hardened, slowStart };
+}
+
+export function pyodideOptions(jsglobals: object): LoadPyodideOptions {
+  return {
+    env: { HOME: '/home/pyodide' },
+    // The `js` module: not the global object, through which Python would hold all that we hold.
+    jsglobals,
+    // Stack switching is there in some runtimes only; without it the same cell does the same in all of them.
+    enableRunUntilComplete: false,
+  };
+}
+
+/** Files are no part of a snapshot, what was imported is: in a Python that begins with one the second half does nothing. */
+export function importKernel(pyodide: PyodideAPI, files: readonly PythonFile[]): PythonModule {
+  for (const { path, text } of files) writeFile(pyodide, `${pythonFolder}/${path}`, text);
+  pyodide.runPython(`import sys; sys.path.count(${JSON.stringify(pythonFolder)}) or sys.path.append(${JSON.stringify(pythonFolder)})`);
+  return pyodide.pyimport('notebridge_kernel');
 }
 
 interface Insides {
-  _api: { runtimeEnv: object };
-  _module: { LDSO: { loadedLibsByName: { __main__: { exports: object } } } };
+  _api: { runtimeEnv: object; config: object };
+  _module: {
+    LDSO: { loadedLibsByName: { __main__: { exports: object } } };
+    HEAPU32: Uint32Array;
+    __tzset_js: (timezone: number, daylight: number, standardName: number, summerName: number) => void;
+    _timezone: number;
+    _daylight: number;
+    _tzname: number;
+  };
+}
+
+/** C asks for it once: in a snapshot that was where it was taken. */
+function renewTimeZone(pyodide: PyodideAPI): void {
+  const module = (pyodide as unknown as Insides)._module;
+  const names = module._tzname / 4;
+  const [standardName = 0, summerName = 0] = module.HEAPU32.subarray(names, names + 2);
+  module.__tzset_js(module._timezone, module._daylight, standardName, summerName);
 }
 
 /** Pyodide keeps what a host of its own may want. None of it is used here, and some leads on to Node. */
@@ -113,12 +125,14 @@ function forgetCapabilities(pyodide: PyodideAPI, isPlain: boolean): void {
   if (isPlain) fix('abortSignalAny', PlainAbortSignal.any);
   // What says that this is not Node.
   fix('runtimeEnv', Object.freeze(api.runtimeEnv));
+  // The memory that it began with, in bytes of JavaScript.
+  Reflect.deleteProperty(api.config, '_loadSnapshot');
   // What made all that: `ctypes` could call it again.
   Reflect.deleteProperty(module.LDSO.loadedLibsByName.__main__.exports, 'pyodide_js_init');
 }
 
-function readFiles(side: WorkerSide, pythonUrl: string) {
-  return Promise.all(pythonFiles.map(async (path) => ({ path, text: await side.readText(new URL(path, pythonUrl).href) })));
+export function readPythonFiles(readText: WorkerSide['readText'], pythonUrl: string): Promise<PythonFile[]> {
+  return Promise.all(pythonFiles.map(async (path) => ({ path, text: await readText(new URL(path, pythonUrl).href) })));
 }
 
 function writeFile({ FS }: PyodideAPI, path: string, text: string): void {
@@ -157,7 +171,7 @@ function fatalReason(error: unknown): string {
   return status === undefined ? `Python failed: ${name ?? 'Error'}: ${message ?? error}` : `Python ended itself with status ${status}`;
 }
 
-function startKernel(pyodide: PyodideAPI, { signals, pump }: Joints): PythonKernel {
+function startKernel(module: PythonModule, { signals, pump }: Joints): PythonKernel {
   const post = (given: unknown) => {
     // Python's own code passes a text; other code may have found this function.
     const json = `${given}`;
@@ -177,6 +191,5 @@ function startKernel(pyodide: PyodideAPI, { signals, pump }: Joints): PythonKern
     if (ms > 0) signals.sleep(ms);
     return signals.takeInterrupt();
   };
-  const module = pyodide.pyimport('notebridge_kernel');
-  return module.start(Object.freeze(post), Object.freeze(pause)) as PythonKernel;
+  return module.start(Object.freeze(post), Object.freeze(pause));
 }

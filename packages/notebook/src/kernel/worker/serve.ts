@@ -26,10 +26,10 @@ async function start(side: WorkerSide, command: StartCommand, fail: (error: unkn
     // Commands come once Python is there, which wants to know its host while it loads.
     const mailbox: Mailbox = new Mailbox(side, { signals, obey: (next) => obey(next, { side, kernel, signals, pump, host, tools, out }) });
     const host = new HostPort({ mailbox, post: side.post, flush: () => pump.flush() });
-    const { kernel, pyodide, version, hardened } = await loadPython(side, command, { signals, pump, host, fail });
+    const { kernel, pyodide, version, hardened, slowStart } = await loadPython(side, command, { signals, pump, host, fail });
     const out = command.out ? new OutFolder(pyodide) : undefined;
     const tools = new ToolPort({ pyodide, python: kernel, mailbox, post: side.post, flush: () => pump.flush() });
-    side.post({ type: 'ready', version, ...(hardened ? { hardened } : {}) });
+    side.post({ type: 'ready', version, ...(hardened ? { hardened } : {}), ...(slowStart === undefined ? {} : { slowStart }) });
     return (next: Command) => mailbox.take(next);
   } catch (error) {
     fail(error);

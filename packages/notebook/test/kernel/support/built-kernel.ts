@@ -5,18 +5,18 @@ import { join, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build, stop } from 'esbuild';
 import type { KernelFiles } from '../../../src/kernel/node-process.js';
-import { compileStandardLibrary, findPyodide, findSes } from '../../../src/kernel/pyodide-files.js';
+import { compileStandardLibrary, findPyodide, findSes, takeSnapshot } from '../../../src/kernel/pyodide-files.js';
 
 const source = fileURLToPath(new URL('../../../src/', import.meta.url));
 /** The kernel, and what it imports of its neighbours. */
 const folders = ['kernel', 'relay', 'sandbox'];
 
-/** Compiling takes seconds, and two test files want it at once: kept from run to run, as a build would. */
+/** Compiling takes seconds, and many test files want it at once: kept from run to run, as a build would. */
 const stdlibFolder = new URL('../../../../../node_modules/.cache/notebridge/', import.meta.url);
 
 export interface BuiltKernel {
   folder: URL;
-  files: KernelFiles & { stdlibUrl: URL };
+  files: KernelFiles & { stdlibUrl: URL; snapshotUrl: URL };
   dispose(): void;
 }
 
@@ -24,11 +24,11 @@ export async function buildKernel(): Promise<BuiltKernel> {
   // Node compares real paths with what it was permitted to read.
   const packageFolder = realpathSync(mkdtempSync(join(tmpdir(), 'notebridge-kernel-')));
   const target = join(packageFolder, 'dist', 'kernel');
-  const files = folders.flatMap((name) =>
+  const sources = folders.flatMap((name) =>
     readdirSync(join(source, name), { recursive: true, encoding: 'utf8' }).map((file) => join(name, file)),
   );
   await build({
-    entryPoints: files.filter((file) => /(?<!\.test)\.ts$/.test(file)).map((file) => join(source, file)),
+    entryPoints: sources.filter((file) => /(?<!\.test)\.ts$/.test(file)).map((file) => join(source, file)),
     outbase: source,
     outdir: join(packageFolder, 'dist'),
     format: 'esm',
@@ -44,15 +44,11 @@ export async function buildKernel(): Promise<BuiltKernel> {
   writeFileSync(join(packageFolder, 'package.json'), '{ "type": "module" }');
   const folder = pathToFileURL(target + sep);
   const indexUrl = findPyodide();
+  const stdlibUrl = await compileStandardLibrary({ indexUrl, folder: stdlibFolder });
+  const files = { workerUrl: new URL('worker/node-main.js', folder), pythonUrl: new URL('python/', folder), indexUrl, stdlibUrl };
   return {
     folder,
-    files: {
-      workerUrl: new URL('worker/node-main.js', folder),
-      pythonUrl: new URL('python/', folder),
-      indexUrl,
-      sesUrl: findSes(),
-      stdlibUrl: await compileStandardLibrary({ indexUrl, folder: stdlibFolder }),
-    },
+    files: { ...files, sesUrl: findSes(), snapshotUrl: await takeSnapshot(files, stdlibFolder) },
     dispose: () => rmSync(packageFolder, { recursive: true, force: true }),
   };
 }

@@ -65,8 +65,9 @@ function readKey(holder, key) {
   }
 }
 
-/** @param {{ jsglobals: object }} options */
+/** @param {{ jsglobals: object, _loadSnapshot?: Uint8Array }} options */
 export async function loadPyodide(options) {
+  forbid('the memory that Python began with', options._loadSnapshot);
   /** @type {object[]} */
   const insides = [];
   const jsglobals = objects.assign(objects.create(null, objects.getOwnPropertyDescriptors(options.jsglobals)), {

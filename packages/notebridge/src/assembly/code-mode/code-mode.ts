@@ -8,7 +8,6 @@ import { RunningCode } from '../../code-mode/execution/running-code.js';
 import { ToolSearch } from '../../code-mode/search/tool-search.js';
 import { SavedSkillStore } from '../../code-mode/skills/saved-skill-store.js';
 import { SkillSaving } from '../../code-mode/skills/skill-saving.js';
-import type { Config } from '../../config/config.js';
 import type { Tool } from '../../core/mcp.js';
 import type { SavedSkills } from '../../core/saved-skills.js';
 import { createKernelDoor } from '../../doors/kernel/kernel-door.js';
@@ -54,7 +53,7 @@ export function openCodeMode({ settings, hub, servers, guard, tools, hasNotebook
   const executor = new CodeExecutor({
     typeChecker: openTypeChecker(settings),
     ...{ limits: config.codeMode, logger, delegate, callTool, running, isShared },
-    createKernel: createKernels({ sandbox, config }),
+    createKernel: createKernels({ sandbox, config, logger }),
     packagesOf: (principal) => packages.of(principal),
     runInNotebook: hasNotebook ? createRunInNotebook(hub) : undefined,
   });
@@ -80,11 +79,11 @@ export function openCodeMode({ settings, hub, servers, guard, tools, hasNotebook
 }
 
 /** Pyodide in its sandbox, with no files of the machine and no network. Loaded when the first one is made. */
-function createKernels({ sandbox, config }: { sandbox: SandboxMode | undefined; config: Config }): CreateCodeKernel {
+function createKernels({ sandbox, config, logger }: Pick<Settings, 'config' | 'logger'> & { sandbox: SandboxMode | undefined }): CreateCodeKernel {
   const { memoryMb } = config.codeMode;
   const maxDataBytes = memoryMb === 0 ? undefined : memoryMb * 1024 * 1024;
   return async (tools) => {
     const { createNodeKernel } = await import('@notebridge/notebook/host');
-    return createNodeKernel({ tools, sandbox, maxDataBytes, givesFiles: true });
+    return createNodeKernel({ tools, sandbox, maxDataBytes, givesFiles: true, logger });
   };
 }

@@ -7,13 +7,14 @@ import json
 import signal
 import __main__
 
-from . import display, environment, folder, network, streams, tools
+from . import display, environment, folder, network, seeds, streams, tools
 from .cells import History, file_name, remember_source, run_source
 from .tracebacks import describe
 
 
 def start(post, pause):
     """`post(json)` hands a report to the worker. `pause(ms)` blocks, and answers whether an interrupt ended it."""
+    seeds.renew()
     kernel = Kernel(post)
     environment.install(pause)
     streams.install()

@@ -1,0 +1,27 @@
+/** Our own Python files, by their paths in `python/`, but for what the build alone runs. */
+export const pythonFiles = [
+  'IPython/__init__.py',
+  'IPython/display.py',
+  'micropip/__init__.py',
+  ...[
+    '__init__',
+    'cells',
+    'completion',
+    'display',
+    'environment',
+    'folder',
+    'formats',
+    'installer',
+    'kernel',
+    'magics',
+    'network',
+    'package_index',
+    'packages',
+    'pretty',
+    'seeds',
+    'streams',
+    'tools',
+    'tracebacks',
+    'versions',
+  ].map((name) => `notebridge_kernel/${name}.py`),
+];
