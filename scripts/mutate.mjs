@@ -1,0 +1,261 @@
+// npm run mutate: breaks the sources in one line at a time, runs the nearest tests, and says which faults no test has noticed. Which
+// lines: a fixed list, and a draw by a seed, in `mutants.json`. A draw hangs on the seed and on each line alone, so it stays the same while
+// tests are written. `npm run mutate -- TEXT`: only mutants whose id has that text. `--list`: names them, and runs nothing.
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import ts from 'typescript';
+import { readJson, root, run, runMain, StepFailed, secondsSince } from './run.mjs';
+
+const self = fileURLToPath(import.meta.url);
+/** The file that is mutated now, as it was: whoever is killed leaves it for the next run. */
+const journal = join(root, 'node_modules/.cache/notebridge/mutated.json');
+/** Tests that have found nothing so far are ended, and the mutant lives. */
+const longestMs = 120_000;
+/** One that runs in circles counts as killed: no test ends any more, and no time limit within the process is heard. */
+const stillMs = 90_000;
+/** Tests that import the source by so few modules are near; so many of them are run. */
+const maxSteps = 4;
+const mostTests = 8;
+const opposites = { '<': '<=', '<=': '<', '>': '>=', '>=': '>', '&&': '||', '||': '&&', '===': '!==', '!==': '===' };
+const children = new Set();
+/** What needs a browser or a Jupyter server takes too long for a hundred mutants. */
+const isSlow = /playwright|chromium|drivesBrowser|jupyterlab/i;
+
+await runMain(import.meta.url, async (args) => {
+  if (args[0] === '--run') return await runTests(args.slice(1));
+  const isListed = args.includes('--list');
+  const text = args.find((arg) => arg !== '--list') ?? '';
+  restore();
+  const mutants = chooseMutants().filter(({ id }) => id.includes(text));
+  if (mutants.length === 0) throw new StepFailed(`No mutant has "${text}" in its id.`);
+  const nearTests = await findNearTests();
+  for (const mutant of mutants) mutant.tests ??= nearTests(mutant.file);
+  if (isListed) return show(mutants);
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, stop);
+  process.on('exit', restore);
+  return report(mutants, await tryAll(mutants));
+});
+
+function show(mutants) {
+  for (const { id, file, line, from, to, tests } of mutants)
+    process.stdout.write(`${id}\n  ${file}:${line}\n  - ${from.trim()}\n  + ${to.trim()}\n  ${tests.join(' ')}\n`);
+  return 0;
+}
+
+async function tryAll(mutants) {
+  const living = [];
+  const killers = new Set();
+  for (const mutant of mutants) {
+    const startMs = performance.now();
+    const found = await tryMutant(mutant);
+    if (found.file) killers.add(found.file);
+    if (!found.isKilled) living.push(mutant);
+    process.stdout.write(`${found.isKilled ? 'killed' : 'LIVES '}  ${mutant.id}  ${secondsSince(startMs)}  ${found.by}\n`);
+  }
+  // A test that is red without any mutant proves nothing.
+  const sane = killers.size === 0 ? { isKilled: false } : await spawnTests([...killers]);
+  return { living, sane };
+}
+
+function report(mutants, { living, sane }) {
+  for (const { id, file, line, from, to } of living) process.stdout.write(`\n${id}\n${file}:${line}\n- ${from.trim()}\n+ ${to.trim()}\n`);
+  if (sane.isKilled) process.stdout.write(`\nRed without a mutant: ${sane.by}\n`);
+  process.stdout.write(`\nmutants: ${mutants.length - living.length} killed of ${mutants.length}\n`);
+  return living.length > 0 || sane.isKilled ? 1 : 0;
+}
+
+async function tryMutant({ file, line, from, to, tests }) {
+  if (tests.length === 0) return { isKilled: false, by: 'no test is near' };
+  const path = join(root, file);
+  const text = readFileSync(path, 'utf8');
+  const lines = text.split('\n');
+  lines[line - 1] = lines[line - 1].replace(from, () => to);
+  mkdirSync(dirname(journal), { recursive: true });
+  writeFileSync(journal, JSON.stringify({ path, text }));
+  writeFileSync(path, lines.join('\n'));
+  try {
+    return await spawnTests(tests);
+  } finally {
+    restore();
+  }
+}
+
+function restore() {
+  if (!existsSync(journal)) return;
+  const { path, text } = readJson(journal);
+  writeFileSync(path, text);
+  rmSync(journal);
+}
+
+/** Ctrl-C reaches the tests by themselves; the source is restored in `exit`. */
+function stop() {
+  for (const child of children) process.kill(-child.pid, 'SIGKILL');
+  process.exit(1);
+}
+
+/** In a process group of its own: a mutant may run in circles, and what its tests have started goes with it. */
+async function spawnTests(files) {
+  const child = spawn(process.execPath, [self, '--run', ...files], {
+    cwd: root,
+    env: { ...process.env, NOTEBRIDGE_LEFTOVERS_GRACE_MS: '5000' },
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    detached: true,
+  });
+  children.add(child);
+  let told = { isKilled: false, by: 'the tests could not be run' };
+  const end = (isKilled, by) => {
+    told = { isKilled, by };
+    process.kill(-child.pid, 'SIGKILL');
+  };
+  const timer = setTimeout(end, longestMs, false, `nothing is red after ${longestMs / 1000} s`);
+  const standstill = setTimeout(end, stillMs, true, `no test ends in ${stillMs / 1000} s`);
+  child.on('message', (message) => (message === 'moves' ? standstill.refresh() : (told = message)));
+  await new Promise((resolve) => child.on('close', resolve));
+  clearTimeout(timer);
+  clearTimeout(standstill);
+  children.delete(child);
+  return told;
+}
+
+/** In the process that `spawnTests` starts: the files in this order, up to the first red test. */
+async function runTests(files) {
+  const { startVitest, BaseSequencer } = await import('vitest/node');
+  class AsGiven extends BaseSequencer {
+    async sort(specifications) {
+      const rankOf = ({ moduleId }) => files.findIndex((file) => moduleId.endsWith(file));
+      return [...specifications].sort((one, other) => rankOf(one) - rankOf(other));
+    }
+  }
+  const limits = { testTimeout: 30_000, hookTimeout: 30_000, expect: { poll: { timeout: 15_000 } } };
+  const reporters = [{ onTestCaseResult: () => process.send('moves') }];
+  const options = { watch: false, reporters, bail: 1, maxWorkers: 1, sequence: { sequencer: AsGiven }, ...limits };
+  // The packages import what the kit has built; its mutants are in the sources.
+  const alias = [{ find: /^@notebridge\/kit\/(.*)$/, replacement: join(root, 'packages/kit/src/$1.ts') }];
+  const vitest = await startVitest('test', files, options, { resolve: { alias } });
+  const modules = vitest.state.getTestModules();
+  const tests = modules.flatMap((module) => [...module.children.allTests()]);
+  const failed = tests.find((test) => test.result().state === 'failed');
+  const file = (failed?.module ?? modules.find((module) => module.state() === 'failed'))?.relativeModuleId;
+  const [error] = [...vitest.state.getUnhandledErrors(), ...modules.flatMap((module) => module.errors())];
+  const isKilled = file !== undefined || error !== undefined;
+  const by = isKilled ? `${file}: ${failed?.fullName ?? error?.message.split('\n')[0]}` : `${tests.length} tests`;
+  await vitest.close();
+  await new Promise((resolve) => process.send({ isKilled, file, by }, resolve));
+  process.disconnect();
+}
+
+/** The fixed ones, then of each area as many as the data say, in the order of the draw, without those that change nothing. */
+function chooseMutants() {
+  const { seed, perArea, areas, fixed, equivalent } = readJson(join(root, 'scripts/mutants.json'));
+  const named = fixed.map(({ id, file, after = '', from, to, tests }) => {
+    const lines = readFileSync(join(root, file), 'utf8').split('\n');
+    const first = lines.findIndex((each) => each.includes(after));
+    const line = lines.findIndex((each, index) => index >= first && each.includes(from)) + 1;
+    if (first < 0 || line === 0) throw new StepFailed(`scripts/mutants.json: ${file} has no line with "${from}" any more.`);
+    return { id, file, line, from, to, tests };
+  });
+  const isCounted = ({ id }) => equivalent[id] === undefined;
+  const byDraw = (one, other) => (one.rank < other.rank ? -1 : 1);
+  const drawn = Object.values(areas).flatMap((sources) => {
+    const all = sources.flatMap(filesOf).flatMap(mutantsOf).filter(isCounted);
+    const ranked = all.map((mutant) => ({ ...mutant, rank: digestOf(`${seed} ${mutant.id}`) }));
+    return ranked.sort(byDraw).slice(0, perArea);
+  });
+  return [...named, ...drawn];
+}
+
+function filesOf(source) {
+  if (statSync(join(root, source)).isFile()) return [source];
+  const names = readdirSync(join(root, source)).filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'));
+  return names.sort().map((name) => `${source}/${name}`);
+}
+
+/** Each place of the file that can be broken within its line. The id names file, line by its text, and what is done there. */
+function mutantsOf(file) {
+  const text = readFileSync(join(root, file), 'utf8');
+  const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
+  const lines = text.split('\n');
+  const found = [];
+  const seen = new Map();
+  const add = (operator, node, made) => {
+    const [start, end] = [source.getLineAndCharacterOfPosition(node.getStart()), source.getLineAndCharacterOfPosition(node.end)];
+    if (start.line !== end.line) return;
+    const from = lines[start.line];
+    const to = from.slice(0, start.character) + made + from.slice(end.character);
+    const name = `${operator} ${from.trim()} ${to.trim()}`;
+    // A line that stands there twice.
+    seen.set(name, (seen.get(name) ?? 0) + 1);
+    const id = `${basename(file, '.ts')}-${operator}-${digestOf(`${file} ${name} ${seen.get(name)}`).slice(0, 6)}`;
+    found.push({ id, file, line: start.line + 1, from, to });
+  };
+  const visit = (node) => {
+    for (const [operator, place, made] of changesOf(node)) add(operator, place, made);
+    node.forEachChild(visit);
+  };
+  visit(source);
+  return found;
+}
+
+function* changesOf(node) {
+  if (ts.isIfStatement(node) || ts.isConditionalExpression(node)) {
+    const condition = node.expression ?? node.condition;
+    const isEquality = ts.isBinaryExpression(condition) && /^[!=]==$/.test(condition.operatorToken.getText());
+    if (!isEquality) yield ['negated', condition, `!(${condition.getText()})`];
+  }
+  if (ts.isIfStatement(node) && !node.elseStatement && isExit(node.thenStatement)) yield ['no-guard', node, ';'];
+  if (ts.isBinaryExpression(node)) {
+    const operator = node.operatorToken.getText();
+    if (opposites[operator]) yield ['operator', node.operatorToken, opposites[operator]];
+    if ((operator === '+' || operator === '-') && node.right.getText() === '1') yield ['one', node.right, '0'];
+  }
+  if (node.kind === ts.SyntaxKind.TrueKeyword && !ts.isLiteralTypeNode(node.parent)) yield ['flipped', node, 'false'];
+  if (node.kind === ts.SyntaxKind.FalseKeyword && !ts.isLiteralTypeNode(node.parent)) yield ['flipped', node, 'true'];
+  if (ts.isExpressionStatement(node)) {
+    const call = ts.isAwaitExpression(node.expression) ? node.expression.expression : node.expression;
+    // A text in the log is no behaviour.
+    if (ts.isCallExpression(call) && !/\blogger\b/.test(call.expression.getText())) yield ['no-call', node, ';'];
+  }
+  if (ts.isPropertyAccessExpression(node) && node.expression.getText() === 'Math') {
+    if (node.name.text === 'min') yield ['max', node, 'Math.max'];
+    if (node.name.text === 'max') yield ['min', node, 'Math.min'];
+  }
+}
+
+function isExit(statement) {
+  return ts.isReturnStatement(statement) || ts.isThrowStatement(statement) || ts.isContinueStatement(statement);
+}
+
+function digestOf(text) {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+/** Answers with the tests of a source: the one beside it, then those that import it by the fewest modules, the smallest first. */
+async function findNearTests() {
+  const { output } = await run('git', ['ls-files', '--cached', '--others', '--exclude-standard', 'packages/*.ts']);
+  const files = [...new Set(output.trim().split('\n'))].filter((file) => existsSync(join(root, file))).sort();
+  const importers = new Map(files.map((file) => [file, []]));
+  const texts = new Map(files.map((file) => [file, readFileSync(join(root, file), 'utf8')]));
+  for (const file of files) for (const imported of importsOf(file, texts.get(file))) importers.get(imported)?.push(file);
+  return (source) => {
+    const steps = new Map([[source, 0]]);
+    for (const [file, step] of steps)
+      if (step < maxSteps) for (const next of importers.get(file) ?? []) if (!steps.has(next)) steps.set(next, step + 1);
+    const rankOf = (file) => (file === source.replace(/\.ts$/, '.test.ts') ? 0 : steps.get(file));
+    const near = [...steps.keys()].filter((file) => file.endsWith('.test.ts') && !isSlow.test(texts.get(file)));
+    return near.sort((one, other) => rankOf(one) - rankOf(other) || texts.get(one).length - texts.get(other).length).slice(0, mostTests);
+  };
+}
+
+/** Types alone run nothing. */
+function importsOf(file, text) {
+  const pattern = /^(?:import|export)(?! type\b)[^;]*?from '([^']+)'|\bimport\('([^']+)'\)/gm;
+  const specifiers = [...text.matchAll(pattern)].map(([, one, other]) => one ?? other);
+  return specifiers.flatMap((specifier) => {
+    if (specifier.startsWith('.')) return join(dirname(file), specifier).replace(/\.js$/, '.ts');
+    const kit = /^@notebridge\/kit\/(.*)$/.exec(specifier);
+    return kit ? `packages/kit/src/${kit[1]}.ts` : [];
+  });
+}
