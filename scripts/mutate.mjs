@@ -20,12 +20,13 @@ const stillMs = 90_000;
 const maxSteps = 4;
 const mostTests = 8;
 const opposites = { '<': '<=', '<=': '<', '>': '>=', '>=': '>', '&&': '||', '||': '&&', '===': '!==', '!==': '===' };
-const children = new Set();
+const changed = new Set();
+let tester;
 /** What needs a browser or a Jupyter server takes too long for a hundred mutants. */
 const isSlow = /playwright|chromium|drivesBrowser|jupyterlab/i;
 
 await runMain(import.meta.url, async (args) => {
-  if (args[0] === '--run') return await runTests(args.slice(1));
+  if (args[0] === '--test') return await test();
   const isListed = args.includes('--list');
   const text = args.find((arg) => arg !== '--list') ?? '';
   restore();
@@ -34,8 +35,9 @@ await runMain(import.meta.url, async (args) => {
   const nearTests = await findNearTests();
   for (const mutant of mutants) mutant.tests ??= nearTests(mutant.file);
   if (isListed) return show(mutants);
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, stop);
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => process.exit(1));
   process.on('exit', restore);
+  process.on('exit', endTester);
   return report(mutants, await tryAll(mutants));
 });
 
@@ -56,7 +58,14 @@ async function tryAll(mutants) {
     process.stdout.write(`${found.isKilled ? 'killed' : 'LIVES '}  ${mutant.id}  ${secondsSince(startMs)}  ${found.by}\n`);
   }
   // A test that is red without any mutant proves nothing.
-  const sane = killers.size === 0 ? { isKilled: false } : await spawnTests([...killers]);
+  const sane =
+    killers.size === 0
+      ? { isKilled: false }
+      : await ask(
+          [...killers],
+          mutants.map(({ file }) => join(root, file)),
+        );
+  endTester();
   return { living, sane };
 }
 
@@ -77,7 +86,7 @@ async function tryMutant({ file, line, from, to, tests }) {
   writeFileSync(journal, JSON.stringify({ path, text }));
   writeFileSync(path, lines.join('\n'));
   try {
-    return await spawnTests(tests);
+    return await ask(tests, [...changed.add(path)]);
   } finally {
     restore();
   }
@@ -90,61 +99,74 @@ function restore() {
   rmSync(journal);
 }
 
-/** Ctrl-C reaches the tests by themselves; the source is restored in `exit`. */
-function stop() {
-  for (const child of children) process.kill(-child.pid, 'SIGKILL');
-  process.exit(1);
+/** The answer of the tester, which is begun when there is none. */
+async function ask(files, changed) {
+  tester ??= startTester();
+  const asked = tester;
+  return await new Promise((resolve) => {
+    const settle = (told) => {
+      clearTimeout(timer);
+      clearTimeout(standstill);
+      asked.removeAllListeners();
+      resolve(told);
+    };
+    const end = (told) => {
+      endTester();
+      settle(told);
+    };
+    const timer = setTimeout(end, longestMs, { isKilled: false, by: `nothing is red after ${longestMs / 1000} s` });
+    const standstill = setTimeout(end, stillMs, { isKilled: true, by: `no test ends in ${stillMs / 1000} s` });
+    asked.on('message', (message) => (message === 'moves' ? standstill.refresh() : settle(message)));
+    asked.on('close', () => end({ isKilled: false, by: 'the tests could not be run' }));
+    asked.send({ files, changed });
+  });
 }
 
 /** In a process group of its own: a mutant may run in circles, and what its tests have started goes with it. */
-async function spawnTests(files) {
-  const child = spawn(process.execPath, [self, '--run', ...files], {
-    cwd: root,
-    env: { ...process.env, NOTEBRIDGE_LEFTOVERS_GRACE_MS: '5000' },
-    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-    detached: true,
-  });
-  children.add(child);
-  let told = { isKilled: false, by: 'the tests could not be run' };
-  const end = (isKilled, by) => {
-    told = { isKilled, by };
-    process.kill(-child.pid, 'SIGKILL');
-  };
-  const timer = setTimeout(end, longestMs, false, `nothing is red after ${longestMs / 1000} s`);
-  const standstill = setTimeout(end, stillMs, true, `no test ends in ${stillMs / 1000} s`);
-  child.on('message', (message) => (message === 'moves' ? standstill.refresh() : (told = message)));
-  await new Promise((resolve) => child.on('close', resolve));
-  clearTimeout(timer);
-  clearTimeout(standstill);
-  children.delete(child);
-  return told;
+function startTester() {
+  const env = { ...process.env, NOTEBRIDGE_LEFTOVERS_GRACE_MS: '5000' };
+  return spawn(process.execPath, [self, '--test'], { cwd: root, env, stdio: ['ignore', 'ignore', 'ignore', 'ipc'], detached: true });
 }
 
-/** In the process that `spawnTests` starts: the files in this order, up to the first red test. */
-async function runTests(files) {
-  const { startVitest, BaseSequencer } = await import('vitest/node');
+function endTester() {
+  if (tester?.exitCode === null) process.kill(-tester.pid, 'SIGKILL');
+  tester = undefined;
+}
+
+/** The tester: vitest, which stays, and runs the files that it is asked for in their order, up to the first red test. */
+async function test() {
+  const { createVitest, BaseSequencer } = await import('vitest/node');
+  let order = [];
   class AsGiven extends BaseSequencer {
     async sort(specifications) {
-      const rankOf = ({ moduleId }) => files.findIndex((file) => moduleId.endsWith(file));
+      const rankOf = ({ moduleId }) => order.indexOf(moduleId);
       return [...specifications].sort((one, other) => rankOf(one) - rankOf(other));
     }
   }
+  const onTestCaseResult = (test) => {
+    process.send('moves');
+    if (test.result().state === 'failed') void vitest.cancelCurrentRun('test-failure');
+  };
   const limits = { testTimeout: 30_000, hookTimeout: 30_000, expect: { poll: { timeout: 15_000 } } };
-  const reporters = [{ onTestCaseResult: () => process.send('moves') }];
-  const options = { watch: false, reporters, bail: 1, maxWorkers: 1, sequence: { sequencer: AsGiven }, ...limits };
+  const options = { watch: false, reporters: [{ onTestCaseResult }], maxWorkers: 1, sequence: { sequencer: AsGiven }, ...limits };
   // The packages import what the kit has built; its mutants are in the sources.
   const alias = [{ find: /^@notebridge\/kit\/(.*)$/, replacement: join(root, 'packages/kit/src/$1.ts') }];
-  const vitest = await startVitest('test', files, options, { resolve: { alias } });
-  const modules = vitest.state.getTestModules();
-  const tests = modules.flatMap((module) => [...module.children.allTests()]);
-  const failed = tests.find((test) => test.result().state === 'failed');
-  const file = (failed?.module ?? modules.find((module) => module.state() === 'failed'))?.relativeModuleId;
-  const [error] = [...vitest.state.getUnhandledErrors(), ...modules.flatMap((module) => module.errors())];
-  const isKilled = file !== undefined || error !== undefined;
-  const by = isKilled ? `${file}: ${failed?.fullName ?? error?.message.split('\n')[0]}` : `${tests.length} tests`;
-  await vitest.close();
-  await new Promise((resolve) => process.send({ isKilled, file, by }, resolve));
-  process.disconnect();
+  const vitest = await createVitest('test', options, { resolve: { alias } });
+  await vitest.standalone();
+  process.on('disconnect', () => process.exit());
+  process.on('message', async ({ files, changed }) => {
+    for (const path of changed) vitest.invalidateFile(path);
+    order = files.map((file) => join(root, file));
+    const specifications = order.map((path) => vitest.getRootProject().createSpecification(path));
+    const { testModules, unhandledErrors } = await vitest.runTestSpecifications(specifications);
+    const tests = testModules.flatMap((module) => [...module.children.allTests()]);
+    const failed = tests.find((test) => test.result().state === 'failed');
+    const file = (failed?.module ?? testModules.find((module) => module.state() === 'failed'))?.relativeModuleId;
+    const [error] = [...unhandledErrors, ...testModules.flatMap((module) => module.errors())];
+    const isKilled = file !== undefined || error !== undefined;
+    const by = isKilled ? `${file}: ${failed?.fullName ?? error?.message.split('\n')[0]}` : `${tests.length} tests`;
+    process.send({ isKilled, file, by });
+  });
 }
 
 /** The fixed ones, then of each area as many as the data say, in the order of the draw, without those that change nothing. */

@@ -3,7 +3,7 @@ import { SimulatedHub } from '../../test/simulation/simulated-hub.js';
 import { SimulatedStore } from '../../test/simulation/simulated-store.js';
 import { calm } from '../../test/simulation/weather.js';
 import { World } from '../../test/simulation/world.js';
-import { StoreUnavailable } from '../core/shared-store.js';
+import { type SharedStore, StoreUnavailable } from '../core/shared-store.js';
 import { HubLease } from './hub-lease.js';
 import { ResourceClaims } from './resource-claims.js';
 
@@ -116,6 +116,39 @@ describe('ResourceClaims', () => {
     expect(JSON.parse(store.leader.read('claim.server.dropped', 0)?.value ?? '')).toEqual({ hub: null, epoch: 1, about: {} });
   });
 
+  it('does not have what another took over while the answer to its own write was on its way, and takes it again later', async () => {
+    const { join, settle, world } = createCluster();
+    let answer = (): void => {};
+    const isAnswered = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    const answerLate = (store: SharedStore): SharedStore => ({
+      ...store,
+      create: async (key, ...rest) => {
+        const revision = await store.create(key, ...rest);
+        if (key === 'claim.server.a') await isAnswered;
+        return revision;
+      },
+    });
+    const [one, two] = [await join('one', answerLate), await join('two')];
+    const { id } = one.lease.self;
+    const taken = one.claims.take('server.a');
+    await world.run(100);
+    expect(two.claims.ownerOf('server.a')).toMatchObject({ hub: id });
+    one.hub.link.cut();
+    await world.run(12_000);
+    const other = await settle(two.claims.take('server.a'));
+    one.hub.link.heal();
+    await world.run(5_000);
+    expect([one.lease.isHeld(), one.lease.self.id === id]).toEqual([true, false]);
+    answer();
+    await expect(settle(taken)).rejects.toMatchObject({ code: 'cluster_unavailable' });
+    expect(one.claims.held('server.a')).toBeUndefined();
+    expect(other?.isHeld()).toBe(true);
+    await settle(other?.release());
+    expect(await settle(one.claims.take('server.a'))).toMatchObject({ epoch: 3 });
+  });
+
   it('describes on after an answer was lost', async () => {
     const { join, settle, world } = createCluster();
     const one = await join('one');
@@ -187,10 +220,10 @@ function createCluster() {
     while (promise && !isSettled) await world.run(5);
     return await promise;
   };
-  const join = async (name: string) => {
+  const join = async (name: string, change = (client: SharedStore) => client) => {
     const hub = new SimulatedHub(world, name, { offsetMs: 0, rate: 1 });
     const life = hub.start();
-    const parts = { store: store.clientFor(hub, life), runtime: life.runtime };
+    const parts = { store: change(store.clientFor(hub, life)), runtime: life.runtime };
     const lease = new HubLease({ ...parts, about: { name, version: '1', wire: { newest: 1, oldest: 1 } } });
     const claims = new ResourceClaims({ ...parts, membership: lease });
     await settle(Promise.all([lease.start(), claims.start()]));

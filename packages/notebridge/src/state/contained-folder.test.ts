@@ -75,6 +75,13 @@ describe.each(walks)('ContainedFolder, $name', ({ walk }) => {
     },
   );
 
+  it('takes no folder whose name only begins with that of ours for a part of it', async () => {
+    await mkdir(join(base, 'in', '-beside'));
+    await writeFile(join(base, 'in', '-beside', 'secret'), 'A');
+    await symlink(join(base, 'in-beside', 'secret'), join(base, 'in', 'beside'));
+    expect(await read('beside')).toBe('outside');
+  });
+
   it('takes an absolute path for one inside', async () => {
     expect(await read(join(base, 'secret'))).toBe('absent');
     expect(await read('/deep/a.txt')).toBe('A');
