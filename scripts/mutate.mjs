@@ -18,11 +18,12 @@ const longestMs = 120_000;
 const stillMs = 90_000;
 /** Tests that import the source by so few modules are near; so many of them are run. */
 const maxSteps = 4;
-const mostTests = 8;
+const mostTests = 6;
 const opposites = { '<': '<=', '<=': '<', '>': '>=', '>=': '>', '&&': '||', '||': '&&', '===': '!==', '!==': '===' };
 const changed = new Set();
 let tester;
 /** What needs a browser or a Jupyter server takes too long for a hundred mutants. */
+const isWhole = /\/test\/(e2e|simulation)\//;
 const isSlow = /playwright|chromium|drivesBrowser|jupyterlab/i;
 
 await runMain(import.meta.url, async (args) => {
@@ -265,8 +266,9 @@ async function findNearTests() {
     const steps = new Map([[source, 0]]);
     for (const [file, step] of steps)
       if (step < maxSteps) for (const next of importers.get(file) ?? []) if (!steps.has(next)) steps.set(next, step + 1);
-    const rankOf = (file) => (file === source.replace(/\.ts$/, '.test.ts') ? 0 : steps.get(file));
-    const near = [...steps.keys()].filter((file) => file.endsWith('.test.ts') && !isSlow.test(texts.get(file)));
+    const rankOf = (file) => (file === source.replace(/\.ts$/, '.test.ts') ? 0 : steps.get(file) + (isWhole.test(file) ? maxSteps : 0));
+    const isNear = (file) => file.endsWith('.test.ts') && (steps.get(file) <= 2 || !isWhole.test(file)) && !isSlow.test(texts.get(file));
+    const near = [...steps.keys()].filter(isNear);
     return near.sort((one, other) => rankOf(one) - rankOf(other) || texts.get(one).length - texts.get(other).length).slice(0, mostTests);
   };
 }
