@@ -160,10 +160,12 @@ async function test() {
     order = files.map((file) => join(root, file));
     const specifications = order.map((path) => vitest.getRootProject().createSpecification(path));
     const { testModules, unhandledErrors } = await vitest.runTestSpecifications(specifications);
-    const tests = testModules.flatMap((module) => [...module.children.allTests()]);
+    // Vitest names those of earlier runs as well.
+    const modules = order.flatMap((path) => testModules.find(({ moduleId }) => moduleId === path) ?? []);
+    const tests = modules.flatMap((module) => [...module.children.allTests()]);
     const failed = tests.find((test) => test.result().state === 'failed');
-    const file = (failed?.module ?? testModules.find((module) => module.state() === 'failed'))?.relativeModuleId;
-    const [error] = [...unhandledErrors, ...testModules.flatMap((module) => module.errors())];
+    const file = (failed?.module ?? modules.find((module) => module.state() === 'failed'))?.relativeModuleId;
+    const [error] = [...unhandledErrors, ...modules.flatMap((module) => module.errors())];
     const isKilled = file !== undefined || error !== undefined;
     const by = isKilled ? `${file}: ${failed?.fullName ?? error?.message.split('\n')[0]}` : `${tests.length} tests`;
     process.send({ isKilled, file, by });
