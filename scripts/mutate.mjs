@@ -257,7 +257,7 @@ function digestOf(text) {
   return createHash('sha256').update(text).digest('hex');
 }
 
-/** Answers with the tests of a source: the one beside it, then those that import it by the fewest modules, the smallest first. */
+/** Answers with the tests of a source: the one beside it, then those that import or bundle it by the fewest modules, the smallest first. */
 async function findNearTests() {
   const { output } = await run('git', ['ls-files', '--cached', '--others', '--exclude-standard', 'packages/*.ts']);
   const files = [...new Set(output.trim().split('\n'))].filter((file) => existsSync(join(root, file))).sort();
@@ -268,7 +268,10 @@ async function findNearTests() {
     const steps = new Map([[source, 0]]);
     for (const [file, step] of steps)
       if (step < maxSteps) for (const next of importers.get(file) ?? []) if (!steps.has(next)) steps.set(next, step + 1);
-    const rankOf = (file) => (file === source.replace(/\.ts$/, '.test.ts') ? 0 : steps.get(file) + (isWhole.test(file) ? maxSteps : 0));
+    const rankOf = (file) =>
+      file === source.replace(/\.ts$/, '.test.ts')
+        ? 0
+        : steps.get(file) + (isWhole.test(file) ? maxSteps : file.includes('/test/') ? 1 : 0);
     const isNear = (file) => file.endsWith('.test.ts') && (steps.get(file) <= 2 || !isWhole.test(file)) && !isSlow.test(texts.get(file));
     const near = [...steps.keys()].filter(isNear);
     return near.sort((one, other) => rankOf(one) - rankOf(other) || texts.get(one).length - texts.get(other).length).slice(0, mostTests);
@@ -277,7 +280,7 @@ async function findNearTests() {
 
 /** Types alone run nothing. */
 function importsOf(file, text) {
-  const pattern = /^(?:import|export)(?! type\b)[^;]*?from '([^']+)'|\bimport\('([^']+)'\)/gm;
+  const pattern = /^(?:import|export)(?! type\b)[^;]*?from '([^']+)'|\b(?:import|new URL)\('([^']+)'/gm;
   const specifiers = [...text.matchAll(pattern)].map(([, one, other]) => one ?? other);
   return specifiers.flatMap((specifier) => {
     if (specifier.startsWith('.')) return join(dirname(file), specifier).replace(/\.js$/, '.ts');
