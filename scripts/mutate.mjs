@@ -3,7 +3,7 @@
 // tests are written. `npm run mutate -- TEXT`: only mutants whose id has that text. `--list`: names them, and runs nothing.
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
@@ -12,14 +12,14 @@ import { readJson, root, run, runMain, StepFailed, secondsSince } from './run.mj
 const self = fileURLToPath(import.meta.url);
 /** The file that is mutated now, as it was: whoever is killed leaves it for the next run. */
 const journal = join(root, 'node_modules/.cache/notebridge/mutated.json');
-/** Tests that have found nothing so far are ended, and the mutant lives. */
+/** Tests that have found nothing by then are ended, and the mutant lives; or it runs in circles, where no test has ended for so long. */
 const longestMs = 120_000;
-/** One that runs in circles counts as killed: no test ends any more, and no time limit within the process is heard. */
-const stillMs = 90_000;
+const stillMs = 60_000;
 /** Tests that import the source by so few modules are near; so many of them are run. */
 const maxSteps = 4;
-const mostTests = 6;
+const mostTests = 8;
 const opposites = { '<': '<=', '<=': '<', '>': '>=', '>=': '>', '&&': '||', '||': '&&', '===': '!==', '!==': '===' };
+/** Vitest is told to read them anew. */
 const changed = new Set();
 let tester;
 /** What needs a browser or a Jupyter server takes too long for a hundred mutants. */
@@ -29,52 +29,45 @@ const isSlow = /playwright|chromium|drivesBrowser|jupyterlab/i;
 await runMain(import.meta.url, async (args) => {
   if (args[0] === '--test') return await test();
   const isListed = args.includes('--list');
+  if (!isListed) restore();
   const text = args.find((arg) => arg !== '--list') ?? '';
-  restore();
-  const mutants = chooseMutants().filter(({ id }) => id.includes(text));
+  const { output } = await run('git', ['ls-files', '--cached', '--others', '--exclude-standard', 'packages/*.ts']);
+  const files = [...new Set(output.trim().split('\n'))].filter((file) => existsSync(join(root, file))).sort();
+  const mutants = chooseMutants(files).filter(({ id }) => id.includes(text));
   if (mutants.length === 0) throw new StepFailed(`No mutant has "${text}" in its id.`);
-  const nearTests = await findNearTests();
+  const nearTests = findNearTests(files);
   for (const mutant of mutants) mutant.tests ??= nearTests(mutant.file);
-  if (isListed) return show(mutants);
+  if (isListed) return console.log(mutants.map((mutant) => `${describe(mutant)}\n${mutant.tests.join(' ')}`).join('\n'));
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => process.exit(1));
   process.on('exit', restore);
   process.on('exit', endTester);
-  return report(mutants, await tryAll(mutants));
+  return await tryAll(mutants);
 });
-
-function show(mutants) {
-  for (const { id, file, line, from, to, tests } of mutants)
-    process.stdout.write(`${id}\n  ${file}:${line}\n  - ${from.trim()}\n  + ${to.trim()}\n  ${tests.join(' ')}\n`);
-  return 0;
-}
 
 async function tryAll(mutants) {
   const living = [];
   const killers = new Set();
   for (const mutant of mutants) {
     const startMs = performance.now();
-    const found = await tryMutant(mutant);
-    if (found.file) killers.add(found.file);
-    if (!found.isKilled) living.push(mutant);
-    process.stdout.write(`${found.isKilled ? 'killed' : 'LIVES '}  ${mutant.id}  ${secondsSince(startMs)}  ${found.by}\n`);
+    const { isKilled, file, by } = await tryMutant(mutant);
+    if (file) killers.add(file);
+    if (!isKilled) living.push(mutant);
+    console.log(`${isKilled ? 'killed' : 'LIVES '}  ${mutant.id.padEnd(40)}${secondsSince(startMs).padStart(8)}  ${by}`);
   }
   // A test that is red without any mutant proves nothing.
-  const sane =
-    killers.size === 0
-      ? { isKilled: false }
-      : await ask(
-          [...killers],
-          mutants.map(({ file }) => join(root, file)),
-        );
+  const red = [];
+  for (const file of killers) {
+    const { isKilled, by } = await ask([file]);
+    if (isKilled) red.push(`\nRed without a mutant: ${by}`);
+  }
   endTester();
-  return { living, sane };
+  for (const text of [...living.map(describe), ...red]) console.log(text);
+  console.log(`\nmutants: ${mutants.length - living.length} killed of ${mutants.length}`);
+  return living.length + red.length > 0 ? 1 : 0;
 }
 
-function report(mutants, { living, sane }) {
-  for (const { id, file, line, from, to } of living) process.stdout.write(`\n${id}\n${file}:${line}\n- ${from.trim()}\n+ ${to.trim()}\n`);
-  if (sane.isKilled) process.stdout.write(`\nRed without a mutant: ${sane.by}\n`);
-  process.stdout.write(`\nmutants: ${mutants.length - living.length} killed of ${mutants.length}\n`);
-  return living.length > 0 || sane.isKilled ? 1 : 0;
+function describe({ id, file, line, from, to }) {
+  return `\n${id}\n${file}:${line}\n- ${from.trim()}\n+ ${to.trim()}`;
 }
 
 async function tryMutant({ file, line, from, to, tests }) {
@@ -86,8 +79,9 @@ async function tryMutant({ file, line, from, to, tests }) {
   mkdirSync(dirname(journal), { recursive: true });
   writeFileSync(journal, JSON.stringify({ path, text }));
   writeFileSync(path, lines.join('\n'));
+  changed.add(path);
   try {
-    return await ask(tests, [...changed.add(path)]);
+    return await ask(tests);
   } finally {
     restore();
   }
@@ -101,29 +95,32 @@ function restore() {
 }
 
 /** The answer of the tester, which is begun when there is none. */
-async function ask(files, changed) {
+function ask(files) {
   tester ??= startTester();
   const asked = tester;
-  return await new Promise((resolve) => {
-    const settle = (told) => {
+  let movedAt = performance.now();
+  return new Promise((resolve) => {
+    const settle = (told, isOver) => {
       clearTimeout(timer);
-      clearTimeout(standstill);
       asked.removeAllListeners();
+      if (isOver) endTester();
       resolve(told);
     };
-    const end = (told) => {
-      endTester();
-      settle(told);
+    const end = () => {
+      const isStill = performance.now() - movedAt > stillMs;
+      settle({ isKilled: isStill, by: isStill ? 'it runs in circles' : `nothing is red after ${longestMs / 1000} s` }, true);
     };
-    const timer = setTimeout(end, longestMs, { isKilled: false, by: `nothing is red after ${longestMs / 1000} s` });
-    const standstill = setTimeout(end, stillMs, { isKilled: true, by: `no test ends in ${stillMs / 1000} s` });
-    asked.on('message', (message) => (message === 'moves' ? standstill.refresh() : settle(message)));
-    asked.on('close', () => end({ isKilled: false, by: 'the tests could not be run' }));
-    asked.send({ files, changed });
+    const timer = setTimeout(end, longestMs);
+    asked.on('close', () => settle({ isKilled: false, by: 'the tests could not be run' }, true));
+    asked.on('message', (told) => {
+      movedAt = performance.now();
+      if (told !== 'moves') settle(told, false);
+    });
+    asked.send({ files, changed: [...changed] });
   });
 }
 
-/** In a process group of its own: a mutant may run in circles, and what its tests have started goes with it. */
+/** In a process group of its own: what its tests have started goes with it. */
 function startTester() {
   const env = { ...process.env, NOTEBRIDGE_LEFTOVERS_GRACE_MS: '5000' };
   return spawn(process.execPath, [self, '--test'], { cwd: root, env, stdio: ['ignore', 'ignore', 'ignore', 'ipc'], detached: true });
@@ -140,16 +137,15 @@ async function test() {
   let order = [];
   class AsGiven extends BaseSequencer {
     async sort(specifications) {
-      const rankOf = ({ moduleId }) => order.indexOf(moduleId);
-      return [...specifications].sort((one, other) => rankOf(one) - rankOf(other));
+      return specifications.toSorted((one, other) => order.indexOf(one.moduleId) - order.indexOf(other.moduleId));
     }
   }
   const onTestCaseResult = (test) => {
     process.send('moves');
     if (test.result().state === 'failed') void vitest.cancelCurrentRun('test-failure');
   };
-  const limits = { testTimeout: 30_000, hookTimeout: 30_000, expect: { poll: { timeout: 15_000 } } };
-  const options = { watch: false, reporters: [{ onTestCaseResult }], maxWorkers: 1, sequence: { sequencer: AsGiven }, ...limits };
+  const limits = { maxWorkers: 1, testTimeout: 30_000, hookTimeout: 30_000, expect: { poll: { timeout: 15_000 } } };
+  const options = { watch: false, reporters: [{ onTestCaseResult }], sequence: { sequencer: AsGiven }, ...limits };
   // The packages import what the kit has built; its mutants are in the sources.
   const alias = [{ find: /^@notebridge\/kit\/(.*)$/, replacement: join(root, 'packages/kit/src/$1.ts') }];
   const vitest = await createVitest('test', options, { resolve: { alias } });
@@ -173,7 +169,7 @@ async function test() {
 }
 
 /** The fixed ones, then of each area as many as the data say, in the order of the draw, without those that change nothing. */
-function chooseMutants() {
+function chooseMutants(files) {
   const { seed, perArea, areas, fixed, equivalent } = readJson(join(root, 'scripts/mutants.json'));
   const named = fixed.map(({ id, file, after = '', from, to, tests }) => {
     const lines = readFileSync(join(root, file), 'utf8').split('\n');
@@ -183,19 +179,17 @@ function chooseMutants() {
     return { id, file, line, from, to, tests };
   });
   const isCounted = ({ id }) => equivalent[id] === undefined;
+  const isIn = (sources, file) => !file.endsWith('.test.ts') && (sources.includes(file) || sources.includes(dirname(file)));
   const byDraw = (one, other) => (one.rank < other.rank ? -1 : 1);
   const drawn = Object.values(areas).flatMap((sources) => {
-    const all = sources.flatMap(filesOf).flatMap(mutantsOf).filter(isCounted);
+    const all = files
+      .filter((file) => isIn(sources, file))
+      .flatMap(mutantsOf)
+      .filter(isCounted);
     const ranked = all.map((mutant) => ({ ...mutant, rank: digestOf(`${seed} ${mutant.id}`) }));
     return ranked.sort(byDraw).slice(0, perArea);
   });
   return [...named, ...drawn];
-}
-
-function filesOf(source) {
-  if (statSync(join(root, source)).isFile()) return [source];
-  const names = readdirSync(join(root, source)).filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'));
-  return names.sort().map((name) => `${source}/${name}`);
 }
 
 /** Each place of the file that can be broken within its line. The id names file, line by its text, and what is done there. */
@@ -227,30 +221,24 @@ function mutantsOf(file) {
 function* changesOf(node) {
   if (ts.isIfStatement(node) || ts.isConditionalExpression(node)) {
     const condition = node.expression ?? node.condition;
-    const isEquality = ts.isBinaryExpression(condition) && /^[!=]==$/.test(condition.operatorToken.getText());
-    if (!isEquality) yield ['negated', condition, `!(${condition.getText()})`];
+    if (!/^[!=]==$/.test(condition.operatorToken?.getText() ?? '')) yield ['negated', condition, `!(${condition.getText()})`];
   }
-  if (ts.isIfStatement(node) && !node.elseStatement && isExit(node.thenStatement)) yield ['no-guard', node, ';'];
+  const isGuard = ts.isIfStatement(node) && !node.elseStatement && /^(return|throw|continue)\b/.test(node.thenStatement.getText());
+  if (isGuard) yield ['no-guard', node, ';'];
   if (ts.isBinaryExpression(node)) {
     const operator = node.operatorToken.getText();
     if (opposites[operator]) yield ['operator', node.operatorToken, opposites[operator]];
     if ((operator === '+' || operator === '-') && node.right.getText() === '1') yield ['one', node.right, '0'];
   }
-  if (node.kind === ts.SyntaxKind.TrueKeyword && !ts.isLiteralTypeNode(node.parent)) yield ['flipped', node, 'false'];
-  if (node.kind === ts.SyntaxKind.FalseKeyword && !ts.isLiteralTypeNode(node.parent)) yield ['flipped', node, 'true'];
+  const flipped = { [ts.SyntaxKind.TrueKeyword]: 'false', [ts.SyntaxKind.FalseKeyword]: 'true' }[node.kind];
+  if (flipped && !ts.isLiteralTypeNode(node.parent)) yield ['flipped', node, flipped];
   if (ts.isExpressionStatement(node)) {
     const call = ts.isAwaitExpression(node.expression) ? node.expression.expression : node.expression;
     // A text in the log is no behaviour.
     if (ts.isCallExpression(call) && !/\blogger\b/.test(call.expression.getText())) yield ['no-call', node, ';'];
   }
-  if (ts.isPropertyAccessExpression(node) && node.expression.getText() === 'Math') {
-    if (node.name.text === 'min') yield ['max', node, 'Math.max'];
-    if (node.name.text === 'max') yield ['min', node, 'Math.min'];
-  }
-}
-
-function isExit(statement) {
-  return ts.isReturnStatement(statement) || ts.isThrowStatement(statement) || ts.isContinueStatement(statement);
+  const [, least] = /^Math\.(min|max)$/.exec(ts.isPropertyAccessExpression(node) ? node.getText() : '') ?? [];
+  if (least) yield least === 'min' ? ['max', node, 'Math.max'] : ['min', node, 'Math.min'];
 }
 
 function digestOf(text) {
@@ -258,9 +246,7 @@ function digestOf(text) {
 }
 
 /** Answers with the tests of a source: the one beside it, then those that import or bundle it by the fewest modules, the smallest first. */
-async function findNearTests() {
-  const { output } = await run('git', ['ls-files', '--cached', '--others', '--exclude-standard', 'packages/*.ts']);
-  const files = [...new Set(output.trim().split('\n'))].filter((file) => existsSync(join(root, file))).sort();
+function findNearTests(files) {
   const importers = new Map(files.map((file) => [file, []]));
   const texts = new Map(files.map((file) => [file, readFileSync(join(root, file), 'utf8')]));
   for (const file of files) for (const imported of importsOf(file, texts.get(file))) importers.get(imported)?.push(file);
@@ -268,10 +254,9 @@ async function findNearTests() {
     const steps = new Map([[source, 0]]);
     for (const [file, step] of steps)
       if (step < maxSteps) for (const next of importers.get(file) ?? []) if (!steps.has(next)) steps.set(next, step + 1);
-    const rankOf = (file) =>
-      file === source.replace(/\.ts$/, '.test.ts')
-        ? 0
-        : steps.get(file) + (isWhole.test(file) ? maxSteps : file.includes('/test/') ? 1 : 0);
+    const beside = source.replace(/\.ts$/, '.test.ts');
+    const detourOf = (file) => (isWhole.test(file) ? maxSteps : file.includes('/test/') ? 1 : 0);
+    const rankOf = (file) => (file === beside ? 0 : steps.get(file) + detourOf(file));
     const isNear = (file) => file.endsWith('.test.ts') && (steps.get(file) <= 2 || !isWhole.test(file)) && !isSlow.test(texts.get(file));
     const near = [...steps.keys()].filter(isNear);
     return near.sort((one, other) => rankOf(one) - rankOf(other) || texts.get(one).length - texts.get(other).length).slice(0, mostTests);

@@ -2,6 +2,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { JsonObject } from '@notebridge/kit/json';
+import { silentLogger } from '@notebridge/kit/logger';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createContext } from '../../test/support/create-context.js';
 import { BridgeError, type ErrorCode, RemoteError } from '../core/errors.js';
@@ -11,6 +12,9 @@ import type { Principal } from '../core/principal.js';
 import { Hub } from '../hub.js';
 import { Redactor } from '../util/redactor.js';
 import { Admission } from './admission.js';
+import { ApprovalPolicy, type ApprovalRules } from './approvals/approval-policy.js';
+import { Approvals } from './approvals/approvals.js';
+import { PendingApprovals } from './approvals/pending-approvals.js';
 import { AuditLog } from './audit-log.js';
 import type { GrantTerms } from './grant.js';
 import { GrantStore } from './grant-store.js';
@@ -95,6 +99,28 @@ const refusedWith = (code: ErrorCode, rule: string, message: string) =>
   expect.objectContaining({ code, data: expect.objectContaining({ rule }), message: expect.stringContaining(message) });
 
 describe('createGuard', () => {
+  it('takes nothing from the budget of a grant for a call that a person did not allow', async () => {
+    const rules: ApprovalRules = { approve: 'writes', servers: [] };
+    const admission = new Admission({ store });
+    const approvals = new Approvals({
+      policy: () => new ApprovalPolicy(rules, ['notebook']),
+      pending: new PendingApprovals(),
+      labelOf: (id) => admission.labelOf(id),
+      redactor: new Redactor(),
+      logger: silentLogger,
+    });
+    hub = new Hub();
+    hub.addMiddleware(
+      createGuard({ admission, approvals, resolve: () => ({ server: 'fs', tool: 'write_file' }), findTool: () => undefined }),
+    );
+    const once = await grant({ allow: ['fs:*'], calls: 1 });
+    await expect(call(once, 'fs__write_file')).rejects.toMatchObject({ code: 'not_approved' });
+    rules.approve = 'none';
+    await call(once, 'fs__write_file');
+    await expect(call(once, 'fs__write_file')).rejects.toEqual(refusedWith('budget_exhausted', 'calls', 'all of its 1 calls are used'));
+    expect(reached).toHaveLength(1);
+  });
+
   it('lets the owner, and anonymous where it is let in, call everything, and records it', async () => {
     await call(undefined, 'get_cells');
     await call({ kind: 'owner' }, 'fs__write_file');

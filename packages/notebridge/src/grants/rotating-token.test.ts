@@ -80,7 +80,7 @@ describe('RotatingToken', () => {
       await store.revoke(rotating.grantId);
       vi.advanceTimersByTime(6001);
       await isRefused;
-      vi.advanceTimersByTime(60_000);
+      await vi.advanceTimersByTimeAsync(60_000);
       expect(asked).toBe(1);
     } finally {
       vi.useRealTimers();
