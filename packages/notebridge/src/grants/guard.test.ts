@@ -5,6 +5,7 @@ import type { JsonObject } from '@notebridge/kit/json';
 import { silentLogger } from '@notebridge/kit/logger';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createContext } from '../../test/support/create-context.js';
+import type { CallObserver } from '../core/call-observer.js';
 import { BridgeError, type ErrorCode, RemoteError } from '../core/errors.js';
 import type { Tool } from '../core/mcp.js';
 import { answer } from '../core/middleware.js';
@@ -99,6 +100,34 @@ const refusedWith = (code: ErrorCode, rule: string, message: string) =>
   expect.objectContaining({ code, data: expect.objectContaining({ rule }), message: expect.stringContaining(message) });
 
 describe('createGuard', () => {
+  it('records what the owner reads and asks to be filled in, as it records calls, and no other request', async () => {
+    for (const [method, message] of [
+      ['resources/read', { uri: 'fs:a' }],
+      ['prompts/get', { name: 'fs:p' }],
+      ['completion/complete', { ref: { type: 'ref/prompt', name: 'fs:p' } }],
+      ['resources/list', {}],
+    ] as const)
+      await request({ kind: 'owner' }, method, message);
+    expect(await auditLines()).toMatchObject([
+      { method: 'resources/read', server: 'fs', outcome: 'ok' },
+      { method: 'prompts/get', server: 'fs', outcome: 'ok' },
+    ]);
+  });
+
+  it('shows who watches what the caller was told of a failed call, and of a fault of ours nothing', async () => {
+    const ends: (string | undefined)[][] = [];
+    const observer: CallObserver = { isOn: true, begin: () => (outcome, _, error) => void ends.push([outcome, error]) };
+    hub = new Hub();
+    hub.addMiddleware(createGuard({ admission: new Admission({ store }), observer, resolve: () => undefined, findTool: () => undefined }));
+    const faults = [new BridgeError('timeout', 'It took too long.'), new RemoteError({ code: -32000, message: 'No.' }), new Error('/home/me')];
+    for (const fault of faults) await expect(call({ kind: 'owner' }, 'run', () => Promise.reject(fault))).rejects.toBe(fault);
+    expect(ends).toEqual([
+      ['timeout', 'It took too long.'],
+      ['remote_error', 'No.'],
+      ['internal', undefined],
+    ]);
+  });
+
   it('takes nothing from the budget of a grant for a call that a person did not allow', async () => {
     const rules: ApprovalRules = { approve: 'writes', servers: [] };
     const admission = new Admission({ store });
