@@ -119,13 +119,49 @@ describe('createGuard', () => {
     const observer: CallObserver = { isOn: true, begin: () => (outcome, _, error) => void ends.push([outcome, error]) };
     hub = new Hub();
     hub.addMiddleware(createGuard({ admission: new Admission({ store }), observer, resolve: () => undefined, findTool: () => undefined }));
-    const faults = [new BridgeError('timeout', 'It took too long.'), new RemoteError({ code: -32000, message: 'No.' }), new Error('/home/me')];
+    const faults = [
+      new BridgeError('timeout', 'It took too long.'),
+      new RemoteError({ code: -32000, message: 'No.' }),
+      new Error('/home/me'),
+    ];
     for (const fault of faults) await expect(call({ kind: 'owner' }, 'run', () => Promise.reject(fault))).rejects.toBe(fault);
     expect(ends).toEqual([
       ['timeout', 'It took too long.'],
       ['remote_error', 'No.'],
       ['internal', undefined],
     ]);
+  });
+
+  it('records of each call its own server, tool and outcome, whatever was recorded just before', async () => {
+    for (const name of ['fs__read_file', 'db__read_file', 'db__write_file', 'db__write_file']) await call({ kind: 'owner' }, name);
+    await call({ kind: 'owner' }, 'db__write_file', () => ({ isError: true }));
+    expect((await auditLines()).map(({ server, tool, outcome }) => [server, tool, outcome].join(' '))).toEqual([
+      'fs read_file ok',
+      'db read_file ok',
+      'db write_file ok',
+      'db write_file ok',
+      'db write_file tool_error',
+    ]);
+  });
+
+  it('lets a read-only grant make a call that a person has allowed, once the tool is known to read alone', async () => {
+    const admission = new Admission({ store });
+    const fs = { name: 'fs', approve: 'listed', trusted: true, tools: { allow: undefined, deny: [], approve: ['*'] } } as const;
+    const pending = new PendingApprovals();
+    pending.isWatched = true;
+    const approvals = new Approvals({
+      policy: () => new ApprovalPolicy({ approve: 'none', servers: [fs] }, ['notebook']),
+      ...{ pending, labelOf: (id: string) => admission.labelOf(id), redactor: new Redactor(), logger: silentLogger, timeoutMs: 60_000 },
+    });
+    hub = new Hub();
+    const resolve = (name: string) => ({ server: 'fs', tool: name });
+    hub.addMiddleware(createGuard({ admission, approvals, resolve, findTool: ({ tool }) => tools[tool] }));
+    const readOnly = await grant({ allow: ['fs:*'], readOnly: true });
+    const called = call(readOnly, 'read_file');
+    await expect.poll(() => pending.list()).toHaveLength(1);
+    pending.decide(pending.list()[0]?.id ?? '', 'once');
+    await called;
+    expect(reached).toHaveLength(1);
   });
 
   it('takes nothing from the budget of a grant for a call that a person did not allow', async () => {
