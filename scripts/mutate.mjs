@@ -2,8 +2,8 @@
 // lines: a fixed list, and a draw by a seed, in `mutants.json`. A draw hangs on the seed and on each line alone, so it stays the same while
 // tests are written. `npm run mutate -- TEXT`: only mutants whose id has that text. `--list`: names them, and runs nothing.
 import { spawn } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { hash } from 'node:crypto';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
@@ -11,13 +11,11 @@ import { readJson, root, run, runMain, StepFailed, secondsSince } from './run.mj
 
 const self = fileURLToPath(import.meta.url);
 /** The file that is mutated now, as it was: whoever is killed leaves it for the next run. */
-const journal = join(root, 'node_modules/.cache/notebridge/mutated.json');
+const journal = join(root, 'node_modules/.mutated.json');
 /** Tests that have found nothing by then are ended, and the mutant lives; or it runs in circles, where no test has ended for so long. */
-const longestMs = 120_000;
-const stillMs = 60_000;
+const [longestMs, stillMs] = [120_000, 60_000];
 /** Tests that import the source by so few modules are near; so many of them are run. */
-const maxSteps = 4;
-const mostTests = 8;
+const [maxSteps, mostTests] = [4, 8];
 const opposites = { '<': '<=', '<=': '<', '>': '>=', '>=': '>', '&&': '||', '||': '&&', '===': '!==', '!==': '===' };
 /** Vitest is told to read them anew. */
 const changed = new Set();
@@ -28,9 +26,8 @@ const isSlow = /playwright|chromium|drivesBrowser|jupyterlab/i;
 
 await runMain(import.meta.url, async (args) => {
   if (args[0] === '--test') return await test();
-  const isListed = args.includes('--list');
+  const [isListed, text] = [args.includes('--list'), args.find((arg) => arg !== '--list') ?? ''];
   if (!isListed) restore();
-  const text = args.find((arg) => arg !== '--list') ?? '';
   const { output } = await run('git', ['ls-files', '--cached', '--others', '--exclude-standard', 'packages/*.ts']);
   const files = [...new Set(output.trim().split('\n'))].filter((file) => existsSync(join(root, file))).sort();
   const mutants = chooseMutants(files).filter(({ id }) => id.includes(text));
@@ -39,8 +36,7 @@ await runMain(import.meta.url, async (args) => {
   for (const mutant of mutants) mutant.tests ??= nearTests(mutant.file);
   if (isListed) return console.log(mutants.map((mutant) => `${describe(mutant)}\n${mutant.tests.join(' ')}`).join('\n'));
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => process.exit(1));
-  process.on('exit', restore);
-  process.on('exit', endTester);
+  for (const end of [restore, endTester]) process.on('exit', end);
   return await tryAll(mutants);
 });
 
@@ -56,14 +52,12 @@ async function tryAll(mutants) {
   }
   // A test that is red without any mutant proves nothing.
   const red = [];
-  for (const file of killers) {
-    const { isKilled, by } = await ask([file]);
-    if (isKilled) red.push(`\nRed without a mutant: ${by}`);
-  }
+  for (const file of killers) red.push(await ask([file]));
+  const faults = red.flatMap(({ isKilled, by }) => (isKilled ? [`\nRed without a mutant: ${by}`] : []));
   endTester();
-  for (const text of [...living.map(describe), ...red]) console.log(text);
+  console.log([...living.map(describe), ...faults].join('\n'));
   console.log(`\nmutants: ${mutants.length - living.length} killed of ${mutants.length}`);
-  return living.length + red.length > 0 ? 1 : 0;
+  return living.length + faults.length > 0 ? 1 : 0;
 }
 
 function describe({ id, file, line, from, to }) {
@@ -71,20 +65,14 @@ function describe({ id, file, line, from, to }) {
 }
 
 async function tryMutant({ file, line, from, to, tests }) {
-  if (tests.length === 0) return { isKilled: false, by: 'no test is near' };
   const path = join(root, file);
   const text = readFileSync(path, 'utf8');
   const lines = text.split('\n');
   lines[line - 1] = lines[line - 1].replace(from, () => to);
-  mkdirSync(dirname(journal), { recursive: true });
   writeFileSync(journal, JSON.stringify({ path, text }));
   writeFileSync(path, lines.join('\n'));
   changed.add(path);
-  try {
-    return await ask(tests);
-  } finally {
-    restore();
-  }
+  return await ask(tests).finally(restore);
 }
 
 function restore() {
@@ -94,36 +82,30 @@ function restore() {
   rmSync(journal);
 }
 
-/** The answer of the tester, which is begun when there is none. */
+/** The answer of the tester, which is begun when there is none, in a process group of its own: what its tests have started goes with it. */
 function ask(files) {
-  tester ??= startTester();
+  const env = { ...process.env, NOTEBRIDGE_LEFTOVERS_GRACE_MS: '5000' };
+  tester ??= spawn(process.execPath, [self, '--test'], { cwd: root, env, stdio: ['ignore', 'ignore', 'ignore', 'ipc'], detached: true });
   const asked = tester;
   let movedAt = performance.now();
   return new Promise((resolve) => {
-    const settle = (told, isOver) => {
+    const settle = (told) => {
       clearTimeout(timer);
       asked.removeAllListeners();
-      if (isOver) endTester();
+      if (!told.isAnswer) endTester();
       resolve(told);
     };
-    const end = () => {
+    const timer = setTimeout(() => {
       const isStill = performance.now() - movedAt > stillMs;
-      settle({ isKilled: isStill, by: isStill ? 'it runs in circles' : `nothing is red after ${longestMs / 1000} s` }, true);
-    };
-    const timer = setTimeout(end, longestMs);
-    asked.on('close', () => settle({ isKilled: false, by: 'the tests could not be run' }, true));
+      settle({ isKilled: isStill, by: isStill ? 'it runs in circles' : `nothing is red after ${longestMs / 1000} s` });
+    }, longestMs);
+    asked.on('close', () => settle({ isKilled: false, by: 'the tests could not be run' }));
     asked.on('message', (told) => {
       movedAt = performance.now();
-      if (told !== 'moves') settle(told, false);
+      if (told !== 'moves') settle(told);
     });
     asked.send({ files, changed: [...changed] });
   });
-}
-
-/** In a process group of its own: what its tests have started goes with it. */
-function startTester() {
-  const env = { ...process.env, NOTEBRIDGE_LEFTOVERS_GRACE_MS: '5000' };
-  return spawn(process.execPath, [self, '--test'], { cwd: root, env, stdio: ['ignore', 'ignore', 'ignore', 'ipc'], detached: true });
 }
 
 function endTester() {
@@ -164,7 +146,7 @@ async function test() {
     const [error] = [...unhandledErrors, ...modules.flatMap((module) => module.errors())];
     const isKilled = file !== undefined || error !== undefined;
     const by = isKilled ? `${file}: ${failed?.fullName ?? error?.message.split('\n')[0]}` : `${tests.length} tests`;
-    process.send({ isKilled, file, by });
+    process.send({ isAnswer: true, isKilled, file, by });
   });
 }
 
@@ -173,21 +155,18 @@ function chooseMutants(files) {
   const { seed, perArea, areas, fixed, equivalent } = readJson(join(root, 'scripts/mutants.json'));
   const named = fixed.map(({ id, file, after = '', from, to, tests }) => {
     const lines = readFileSync(join(root, file), 'utf8').split('\n');
-    const first = lines.findIndex((each) => each.includes(after));
-    const line = lines.findIndex((each, index) => index >= first && each.includes(from)) + 1;
-    if (first < 0 || line === 0) throw new StepFailed(`scripts/mutants.json: ${file} has no line with "${from}" any more.`);
+    const isBelow = (index) => lines.slice(0, index + 1).some((above) => above.includes(after));
+    const line = lines.findIndex((each, index) => each.includes(from) && isBelow(index)) + 1;
+    if (line === 0) throw new StepFailed(`scripts/mutants.json: ${file} has no line with "${from}" any more.`);
     return { id, file, line, from, to, tests };
   });
-  const isCounted = ({ id }) => equivalent[id] === undefined;
   const isIn = (sources, file) => !file.endsWith('.test.ts') && (sources.includes(file) || sources.includes(dirname(file)));
-  const byDraw = (one, other) => (one.rank < other.rank ? -1 : 1);
   const drawn = Object.values(areas).flatMap((sources) => {
-    const all = files
-      .filter((file) => isIn(sources, file))
-      .flatMap(mutantsOf)
-      .filter(isCounted);
-    const ranked = all.map((mutant) => ({ ...mutant, rank: digestOf(`${seed} ${mutant.id}`) }));
-    return ranked.sort(byDraw).slice(0, perArea);
+    const all = files.filter((file) => isIn(sources, file)).flatMap(mutantsOf);
+    const ranked = all
+      .map((mutant) => ({ ...mutant, rank: hash('sha256', `${seed} ${mutant.id}`) }))
+      .sort((one, other) => (one.rank < other.rank ? -1 : 1));
+    return ranked.filter(({ id }) => equivalent[id] === undefined).slice(0, perArea);
   });
   return [...named, ...drawn];
 }
@@ -198,20 +177,19 @@ function mutantsOf(file) {
   const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
   const lines = text.split('\n');
   const found = [];
-  const seen = new Map();
   const add = (operator, node, made) => {
-    const [start, end] = [source.getLineAndCharacterOfPosition(node.getStart()), source.getLineAndCharacterOfPosition(node.end)];
-    if (start.line !== end.line) return;
-    const from = lines[start.line];
-    const to = from.slice(0, start.character) + made + from.slice(end.character);
+    if (node.getText().includes('\n')) return;
+    const { line, character } = source.getLineAndCharacterOfPosition(node.getStart());
+    const from = lines[line];
+    const to = from.slice(0, character) + made + from.slice(character + node.getText().length);
     const name = `${operator} ${from.trim()} ${to.trim()}`;
-    // A line that stands there twice.
-    seen.set(name, (seen.get(name) ?? 0) + 1);
-    const id = `${basename(file, '.ts')}-${operator}-${digestOf(`${file} ${name} ${seen.get(name)}`).slice(0, 6)}`;
-    found.push({ id, file, line: start.line + 1, from, to });
+    // A line may stand there twice.
+    const nth = found.filter((other) => other.name === name).length + 1;
+    const id = `${basename(file, '.ts')}-${operator}-${hash('sha256', `${file} ${name} ${nth}`).slice(0, 6)}`;
+    found.push({ id, name, file, line: line + 1, from, to });
   };
   const visit = (node) => {
-    for (const [operator, place, made] of changesOf(node)) add(operator, place, made);
+    for (const change of changesOf(node)) add(...change);
     node.forEachChild(visit);
   };
   visit(source);
@@ -239,10 +217,6 @@ function* changesOf(node) {
   }
   const [, least] = /^Math\.(min|max)$/.exec(ts.isPropertyAccessExpression(node) ? node.getText() : '') ?? [];
   if (least) yield least === 'min' ? ['max', node, 'Math.max'] : ['min', node, 'Math.min'];
-}
-
-function digestOf(text) {
-  return createHash('sha256').update(text).digest('hex');
 }
 
 /** Answers with the tests of a source: the one beside it, then those that import or bundle it by the fewest modules, the smallest first. */

@@ -202,6 +202,13 @@ describe('an agent of the modern era', () => {
     expect(reached).toEqual([{ name: 'shop__plain', arguments: { a: 1 }, task: { ttl: 1 }, target: { server: 'shop', tool: 'plain' } }]);
   });
 
+  it('has nothing that it said to us passed on either where the tool was named by its address', async () => {
+    const target = { server: 'shop', tool: 'plain' };
+    const requestState = await ask({ a: 1 }, 'plain', { target });
+    await call('plain', { a: 1 }, { ...agent, target, more: { requestState, ...yes } });
+    expect(reached).toEqual([{ name: 'plain', arguments: { a: 1 }, target }]);
+  });
+
   it('leaves nothing that waits behind when the hub ends, and its state opens nothing then', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     onTestFinished(() => void vi.useRealTimers());
