@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { silentLogger } from '@notebridge/kit/logger';
-import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
 import { Slot, type SlotOptions, type Visitor } from './slot.js';
 
@@ -12,6 +12,8 @@ const profile = { name: 'test', title: 'Test', origins: [origin], defaultUrl: or
 /** No ping of its own ends a page while a test runs. */
 const pingMs = 600_000;
 
+const pages: WebSocket[] = [];
+const slots: Slot[] = [];
 let port: number;
 let onVisit: (visit: { socket: WebSocket; stream: Duplex }) => void;
 const server = createServer();
@@ -26,12 +28,16 @@ beforeEach(async () => {
   ({ port } = server.address() as AddressInfo);
 });
 afterEach(async () => {
+  for (const page of pages.splice(0)) page.terminate();
+  for (const slot of slots.splice(0)) await slot.close();
   server.close();
   await once(server, 'close');
 });
 
 function createSlot(options: Partial<SlotOptions> = {}): Slot {
-  return new Slot({ profile, logger: silentLogger, pingMs, maxMessageBytes: 1000, ...options });
+  const slot = new Slot({ profile, logger: silentLogger, pingMs, maxMessageBytes: 1000, ...options });
+  slots.push(slot);
+  return slot;
 }
 
 /** A page that dials; `isMute`: it answers no ping. */
@@ -40,7 +46,7 @@ async function dial({ isMute = false } = {}) {
     onVisit = resolve;
   });
   const page = new WebSocket(`ws://127.0.0.1:${port}/`, { autoPong: !isMute });
-  onTestFinished(() => page.terminate());
+  pages.push(page);
   const [visit] = await Promise.all([come, once(page, 'open')]);
   return { page, ...visit };
 }
@@ -69,7 +75,6 @@ describe('a slot', () => {
     expect(stood).toBe(WebSocket.CLOSING);
     await gone;
     expect(next.socket.readyState).toBe(WebSocket.OPEN);
-    await slot.close();
   });
 
   it('offers a resume token at once where nothing is kept on disk, and else with the word that it is there', async () => {
@@ -84,7 +89,6 @@ describe('a slot', () => {
       expect(await resume?.isKept).toBe(isKept);
       // What is on no disk lets nobody in.
       expect(slot.admits(resume?.token ?? '')).toBe(isKept ?? true);
-      await slot.close();
     }
   });
 });
