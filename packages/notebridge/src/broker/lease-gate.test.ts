@@ -9,7 +9,7 @@ import { Lease } from './lease.js';
 import { LeaseGate } from './lease-gate.js';
 
 const ran: string[] = [];
-const tool = (name: string, annotations: object = {}): RunnableTool => ({
+const tool = (name: string, annotations: JsonObject = {}): RunnableTool => ({
   name,
   inputSchema: { type: 'object' },
   annotations,

@@ -146,7 +146,7 @@ describe('createGuard', () => {
 
   it('lets a read-only grant make a call that a person has allowed, once the tool is known to read alone', async () => {
     const admission = new Admission({ store });
-    const fs = { name: 'fs', approve: 'listed', trusted: true, tools: { allow: undefined, deny: [], approve: ['*'] } } as const;
+    const fs = { name: 'fs', approve: 'listed' as const, trusted: true, tools: { allow: undefined, deny: [], approve: ['*'] } };
     const pending = new PendingApprovals();
     pending.isWatched = true;
     const approvals = new Approvals({
@@ -169,6 +169,7 @@ describe('createGuard', () => {
     const admission = new Admission({ store });
     const approvals = new Approvals({
       policy: () => new ApprovalPolicy(rules, ['notebook']),
+      timeoutMs: 60_000,
       pending: new PendingApprovals(),
       labelOf: (id) => admission.labelOf(id),
       redactor: new Redactor(),
