@@ -3,7 +3,7 @@ import { SimulatedHub } from '../../test/simulation/simulated-hub.js';
 import { SimulatedStore } from '../../test/simulation/simulated-store.js';
 import { calm } from '../../test/simulation/weather.js';
 import { World } from '../../test/simulation/world.js';
-import { type SharedStore, StoreUnavailable } from '../core/shared-store.js';
+import { type SharedStore, type StoredEntry, StoreUnavailable } from '../core/shared-store.js';
 import { HubLease } from './hub-lease.js';
 import { ResourceClaims } from './resource-claims.js';
 
@@ -161,6 +161,23 @@ describe('ResourceClaims', () => {
     await settle(claim?.describe({ size: 2 }));
     expect(one.claims.ownerOf('server.a')?.about).toEqual({ size: 2 });
     expect(claim?.isHeld()).toBe(true);
+  });
+
+  it('describes on after an answer was lost, however often a replica says what was there before it', async () => {
+    const { join, settle, world, store } = createCluster();
+    const old: StoredEntry[] = [];
+    const readOld = (client: SharedStore): SharedStore => ({ ...client, get: async (key) => old.pop() ?? client.get(key) });
+    const one = await join('one', readOld);
+    const claim = await settle(one.claims.take('server.a'));
+    const before = store.leader.read('claim.server.a', 0);
+    world.weather = { ...calm, lostAnswers: 1 };
+    const described = claim?.describe({ size: 1 });
+    await world.run(100);
+    world.weather = calm;
+    await expect(settle(described)).rejects.toThrow(StoreUnavailable);
+    for (let count = 0; before && count < 9; count += 1) old.push(before);
+    await settle(claim?.describe({ size: 2 }));
+    expect(one.claims.ownerOf('server.a')?.about).toEqual({ size: 2 });
   });
 
   it('puts back what somebody without the key has removed or written over, or loses it to the hub that was faster', async () => {
