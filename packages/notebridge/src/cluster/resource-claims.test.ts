@@ -180,6 +180,40 @@ describe('ResourceClaims', () => {
     expect(one.claims.ownerOf('server.a')?.about).toEqual({ size: 2 });
   });
 
+  it('releases at once what it has described without hearing an answer: nobody waits for it to be tidied up', async () => {
+    const { join, settle, world, store } = createCluster();
+    const one = await join('one');
+    const claim = await settle(one.claims.take('server.a'));
+    world.weather = { ...calm, lostAnswers: 1 };
+    const described = claim?.describe({ size: 1 }).catch((error: unknown) => error);
+    await world.run(100);
+    world.weather = calm;
+    expect(await settle(described)).toBeInstanceOf(StoreUnavailable);
+    await settle(claim?.release());
+    expect(JSON.parse(store.leader.read('claim.server.a', 0)?.value ?? '')).toEqual({ hub: null, epoch: 1, about: { size: 1 } });
+  });
+
+  it('raises the epoch of what it once wanted to be forgotten and another hub has had since: no two owners have the same', async () => {
+    const { join, settle, world } = createCluster();
+    const [one, two] = [await join('one'), await join('two')];
+    const withoutAnswer = async (ask: () => Promise<unknown> | undefined): Promise<unknown> => {
+      world.weather = { ...calm, lostAnswers: 1 };
+      const asked = ask()?.catch((error: unknown) => error);
+      await world.run(100);
+      world.weather = calm;
+      return await settle(asked);
+    };
+    const claim = await settle(one.claims.take('server.a'));
+    await withoutAnswer(() => claim?.release({ forget: true }));
+    const other = await settle(two.claims.take('server.a'));
+    await world.run(5_000);
+    await settle(other?.release());
+    expect(await withoutAnswer(() => one.claims.take('server.a'))).toBeInstanceOf(StoreUnavailable);
+    // It stands in its name, and is given back.
+    await world.run(5_000);
+    expect(await settle(two.claims.take('server.a'))).toMatchObject({ epoch: (other?.epoch ?? 0) + 2 });
+  });
+
   it('puts back what somebody without the key has removed or written over, or loses it to the hub that was faster', async () => {
     const { join, settle, world, store } = createCluster();
     const [one, two] = [await join('one'), await join('two')];
