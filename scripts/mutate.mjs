@@ -87,18 +87,19 @@ function ask(files) {
   const env = { ...process.env, NOTEBRIDGE_LEFTOVERS_GRACE_MS: '5000' };
   tester ??= spawn(process.execPath, [self, '--test'], { cwd: root, env, stdio: ['ignore', 'ignore', 'ignore', 'ipc'], detached: true });
   const asked = tester;
-  let movedAt = performance.now();
+  const startedAt = performance.now();
+  let movedAt = startedAt;
   return new Promise((resolve) => {
     const settle = (told) => {
-      clearTimeout(timer);
+      clearInterval(timer);
       asked.removeAllListeners();
       if (!told.isAnswer) endTester();
       resolve(told);
     };
-    const timer = setTimeout(() => {
-      const isStill = performance.now() - movedAt > stillMs;
-      settle({ isKilled: isStill, by: isStill ? 'it runs in circles' : `nothing is red after ${longestMs / 1000} s` });
-    }, longestMs);
+    const timer = setInterval(() => {
+      if (performance.now() - movedAt > stillMs) settle({ isKilled: true, by: 'it runs in circles' });
+      else if (performance.now() - startedAt > longestMs) settle({ isKilled: false, by: `nothing is red after ${longestMs / 1000} s` });
+    }, 1000);
     asked.on('close', () => settle({ isKilled: false, by: 'the tests could not be run' }));
     asked.on('message', (told) => {
       movedAt = performance.now();
