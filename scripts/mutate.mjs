@@ -68,17 +68,23 @@ async function tryMutant({ file, line, from, to, tests }) {
   const path = join(root, file);
   const text = readFileSync(path, 'utf8');
   const lines = text.split('\n');
-  lines[line - 1] = lines[line - 1].replace(from, () => to);
-  writeFileSync(journal, JSON.stringify({ path, text }));
-  writeFileSync(path, lines.join('\n'));
+  const broken = lines
+    .with(
+      line - 1,
+      lines[line - 1].replace(from, () => to),
+    )
+    .join('\n');
+  writeFileSync(journal, JSON.stringify({ path, text, broken }));
+  writeFileSync(path, broken);
   changed.add(path);
   return await ask(tests).finally(restore);
 }
 
 function restore() {
   if (!existsSync(journal)) return;
-  const { path, text } = readJson(journal);
-  writeFileSync(path, text);
+  const { path, text, broken } = readJson(journal);
+  // Somebody may have written there since.
+  if (readFileSync(path, 'utf8') === broken) writeFileSync(path, text);
   rmSync(journal);
 }
 
@@ -86,8 +92,7 @@ function restore() {
 function ask(files) {
   const env = { ...process.env, NOTEBRIDGE_LEFTOVERS_GRACE_MS: '5000' };
   tester ??= spawn(process.execPath, [self, '--test'], { cwd: root, env, stdio: ['ignore', 'ignore', 'ignore', 'ipc'], detached: true });
-  const asked = tester;
-  const startedAt = performance.now();
+  const [asked, startedAt] = [tester, performance.now()];
   let movedAt = startedAt;
   return new Promise((resolve) => {
     const settle = (told) => {
