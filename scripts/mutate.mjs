@@ -68,12 +68,8 @@ async function tryMutant({ file, line, from, to, tests }) {
   const path = join(root, file);
   const text = readFileSync(path, 'utf8');
   const lines = text.split('\n');
-  const broken = lines
-    .with(
-      line - 1,
-      lines[line - 1].replace(from, () => to),
-    )
-    .join('\n');
+  lines[line - 1] = lines[line - 1].replace(from, () => to);
+  const broken = lines.join('\n');
   writeFileSync(journal, JSON.stringify({ path, text, broken }));
   writeFileSync(path, broken);
   changed.add(path);
@@ -169,9 +165,8 @@ function chooseMutants(files) {
   const isIn = (sources, file) => !file.endsWith('.test.ts') && (sources.includes(file) || sources.includes(dirname(file)));
   const drawn = Object.values(areas).flatMap((sources) => {
     const all = files.filter((file) => isIn(sources, file)).flatMap(mutantsOf);
-    const ranked = all
-      .map((mutant) => ({ ...mutant, rank: hash('sha256', `${seed} ${mutant.id}`) }))
-      .sort((one, other) => (one.rank < other.rank ? -1 : 1));
+    const ranked = all.map((mutant) => ({ ...mutant, rank: hash('sha256', `${seed} ${mutant.id}`) }));
+    ranked.sort((one, other) => (one.rank < other.rank ? -1 : 1));
     return ranked.filter(({ id }) => equivalent[id] === undefined).slice(0, perArea);
   });
   return [...named, ...drawn];
