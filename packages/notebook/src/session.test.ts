@@ -67,6 +67,13 @@ describe('a session', () => {
     expect(session.running).toBeUndefined();
   });
 
+  it('knows the outputs of the last twenty runs that have ended, also of one cell', async () => {
+    const { session } = open(['print("hi")']);
+    for (let count = 0; count < 22; count += 1) await session.run('c0', { by: bot });
+    const isKnown = session.runs.all().map(({ outputs }) => outputs !== undefined);
+    expect(isKnown).toEqual([false, false, ...Array.from({ length: 20 }, () => true)]);
+  });
+
   it('stops what runs and what waits', async () => {
     const { session, next } = open(['forever()', 'print("never")']);
     const busy = whenBusy(session.kernel);

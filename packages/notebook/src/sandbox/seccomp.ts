@@ -68,7 +68,7 @@ const AF_NETLINK = 16;
 const NETLINK_ROUTE = 0;
 
 /** Undefined on a machine whose numbers we do not have. With `programs` it may start others, and make files, which stay what they are. */
-export function createSeccompFilter(arch: string, { programs = false }: { programs?: boolean | undefined } = {}): Buffer | undefined {
+export function createSeccompFilter(arch: string, { programs }: { programs: boolean }): Buffer | undefined {
   const machine = machines[arch];
   if (!machine) return undefined;
   const { auditArch, column } = machine;

@@ -54,6 +54,12 @@ describe('mergeNotebooks', () => {
     expect(idsOf(mergeNotebooks(base, base, theirs).notebook)).toBe('acb');
   });
 
+  it('keeps the later minor version, whichever side has it: cells may have keys of it', () => {
+    const later = { ...notebook('a'), minor: 6 };
+    const minors = [mergeNotebooks(notebook('a'), later, notebook('a')), mergeNotebooks(notebook('a'), notebook('a'), later)];
+    expect(minors.map((merge) => merge.notebook.minor)).toEqual([6, 6]);
+  });
+
   it('merges metadata key by key', () => {
     const withMetadata = (metadata: object): Notebook => ({ ...notebook(), metadata: { ...metadata } });
     const merge = mergeNotebooks(withMetadata({ a: 1, b: 1 }), withMetadata({ a: 2, b: 1 }), withMetadata({ a: 1, c: 3 }));

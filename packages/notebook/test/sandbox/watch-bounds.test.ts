@@ -20,3 +20,13 @@ test.skipIf(process.platform === 'win32')('its memory is named if its group over
   expect(await endAs(true)).toMatch(/^its processes used \d+ MiB of memory, of 1024 MiB$/);
   expect(await endAs(false)).toBeUndefined();
 });
+
+test.skipIf(process.platform === 'win32')('a program whose group overflowed is ended while it still lives', async () => {
+  const child = spawn('/bin/cat', { stdio: ['pipe', 'ignore', 'ignore'] });
+  const breach = watchBounds(child as unknown as SandboxedProcess['child'], Promise.resolve(child.pid), spec, {
+    hasOverflowed: () => true,
+  });
+  const [, signal] = (await once(child, 'close')) as [number | null, string | null];
+  expect(signal).toBe('SIGKILL');
+  expect(breach()).toMatch(/^its processes used \d+ MiB of memory/);
+});

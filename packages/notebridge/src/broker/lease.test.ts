@@ -1,5 +1,5 @@
 import type { LeaseState } from '@notebridge/notebook/host';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Cancellation } from '../core/cancellation.js';
 import { codeOf } from '../core/errors.js';
 import { Lease } from './lease.js';
@@ -281,4 +281,15 @@ it('a question that nobody answers stays for a while after its call, and a late 
   expect(await scene.write(first)).toContain('"Second"');
   expect(scene.lease.state.asking).toEqual([]);
   scene.lease.close();
+});
+
+it('looks no more after it was closed, though an agent had it and another had asked', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const scene = new Scene({ askMs: 1 });
+  await scene.write(first);
+  expect(await scene.takeOver(second)).toBe('asked');
+  expect(vi.getTimerCount()).toBe(1);
+  scene.lease.close();
+  expect(vi.getTimerCount()).toBe(0);
 });

@@ -3,7 +3,7 @@ import { SimulatedHub } from '../../test/simulation/simulated-hub.js';
 import { SimulatedStore } from '../../test/simulation/simulated-store.js';
 import { calm } from '../../test/simulation/weather.js';
 import { World } from '../../test/simulation/world.js';
-import { StoreUnavailable } from '../core/shared-store.js';
+import { type SharedStore, type StoredEntry, StoreUnavailable } from '../core/shared-store.js';
 import { HubLease } from './hub-lease.js';
 import { ResourceClaims } from './resource-claims.js';
 
@@ -116,6 +116,39 @@ describe('ResourceClaims', () => {
     expect(JSON.parse(store.leader.read('claim.server.dropped', 0)?.value ?? '')).toEqual({ hub: null, epoch: 1, about: {} });
   });
 
+  it('does not have what another took over while the answer to its own write was on its way, and takes it again later', async () => {
+    const { join, settle, world } = createCluster();
+    let answer = (): void => {};
+    const isAnswered = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    const answerLate = (store: SharedStore): SharedStore => ({
+      ...store,
+      create: async (key, ...rest) => {
+        const revision = await store.create(key, ...rest);
+        if (key === 'claim.server.a') await isAnswered;
+        return revision;
+      },
+    });
+    const [one, two] = [await join('one', answerLate), await join('two')];
+    const { id } = one.lease.self;
+    const taken = one.claims.take('server.a');
+    await world.run(100);
+    expect(two.claims.ownerOf('server.a')).toMatchObject({ hub: id });
+    one.hub.link.cut();
+    await world.run(12_000);
+    const other = await settle(two.claims.take('server.a'));
+    one.hub.link.heal();
+    await world.run(5_000);
+    expect([one.lease.isHeld(), one.lease.self.id === id]).toEqual([true, false]);
+    answer();
+    await expect(settle(taken)).rejects.toMatchObject({ code: 'cluster_unavailable' });
+    expect(one.claims.held('server.a')).toBeUndefined();
+    expect(other?.isHeld()).toBe(true);
+    await settle(other?.release());
+    expect(await settle(one.claims.take('server.a'))).toMatchObject({ epoch: 3 });
+  });
+
   it('describes on after an answer was lost', async () => {
     const { join, settle, world } = createCluster();
     const one = await join('one');
@@ -128,6 +161,57 @@ describe('ResourceClaims', () => {
     await settle(claim?.describe({ size: 2 }));
     expect(one.claims.ownerOf('server.a')?.about).toEqual({ size: 2 });
     expect(claim?.isHeld()).toBe(true);
+  });
+
+  it('describes on after an answer was lost, however often a replica says what was there before it', async () => {
+    const { join, settle, world, store } = createCluster();
+    const old: StoredEntry[] = [];
+    const readOld = (client: SharedStore): SharedStore => ({ ...client, get: async (key) => old.pop() ?? client.get(key) });
+    const one = await join('one', readOld);
+    const claim = await settle(one.claims.take('server.a'));
+    const before = store.leader.read('claim.server.a', 0);
+    world.weather = { ...calm, lostAnswers: 1 };
+    const described = claim?.describe({ size: 1 });
+    await world.run(100);
+    world.weather = calm;
+    await expect(settle(described)).rejects.toThrow(StoreUnavailable);
+    for (let count = 0; before && count < 9; count += 1) old.push(before);
+    await settle(claim?.describe({ size: 2 }));
+    expect(one.claims.ownerOf('server.a')?.about).toEqual({ size: 2 });
+  });
+
+  it('releases at once what it has described without hearing an answer: nobody waits for it to be tidied up', async () => {
+    const { join, settle, world, store } = createCluster();
+    const one = await join('one');
+    const claim = await settle(one.claims.take('server.a'));
+    world.weather = { ...calm, lostAnswers: 1 };
+    const described = claim?.describe({ size: 1 }).catch((error: unknown) => error);
+    await world.run(100);
+    world.weather = calm;
+    expect(await settle(described)).toBeInstanceOf(StoreUnavailable);
+    await settle(claim?.release());
+    expect(JSON.parse(store.leader.read('claim.server.a', 0)?.value ?? '')).toEqual({ hub: null, epoch: 1, about: { size: 1 } });
+  });
+
+  it('raises the epoch of what it once wanted to be forgotten and another hub has had since: no two owners have the same', async () => {
+    const { join, settle, world } = createCluster();
+    const [one, two] = [await join('one'), await join('two')];
+    const withoutAnswer = async (ask: () => Promise<unknown> | undefined): Promise<unknown> => {
+      world.weather = { ...calm, lostAnswers: 1 };
+      const asked = ask()?.catch((error: unknown) => error);
+      await world.run(100);
+      world.weather = calm;
+      return await settle(asked);
+    };
+    const claim = await settle(one.claims.take('server.a'));
+    await withoutAnswer(() => claim?.release({ forget: true }));
+    const other = await settle(two.claims.take('server.a'));
+    await world.run(5_000);
+    await settle(other?.release());
+    expect(await withoutAnswer(() => one.claims.take('server.a'))).toBeInstanceOf(StoreUnavailable);
+    // It stands in its name, and is given back.
+    await world.run(5_000);
+    expect(await settle(two.claims.take('server.a'))).toMatchObject({ epoch: (other?.epoch ?? 0) + 2 });
   });
 
   it('puts back what somebody without the key has removed or written over, or loses it to the hub that was faster', {
@@ -189,10 +273,10 @@ function createCluster() {
     while (promise && !isSettled) await world.run(5);
     return await promise;
   };
-  const join = async (name: string) => {
+  const join = async (name: string, change = (client: SharedStore) => client) => {
     const hub = new SimulatedHub(world, name, { offsetMs: 0, rate: 1 });
     const life = hub.start();
-    const parts = { store: store.clientFor(hub, life), runtime: life.runtime };
+    const parts = { store: change(store.clientFor(hub, life)), runtime: life.runtime };
     const lease = new HubLease({ ...parts, about: { name, version: '1', wire: { newest: 1, oldest: 1 } } });
     const claims = new ResourceClaims({ ...parts, membership: lease });
     await settle(Promise.all([lease.start(), claims.start()]));

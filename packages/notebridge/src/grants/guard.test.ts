@@ -2,8 +2,10 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { JsonObject } from '@notebridge/kit/json';
+import { silentLogger } from '@notebridge/kit/logger';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createContext } from '../../test/support/create-context.js';
+import type { CallObserver } from '../core/call-observer.js';
 import { BridgeError, type ErrorCode, RemoteError } from '../core/errors.js';
 import type { Tool } from '../core/mcp.js';
 import { answer } from '../core/middleware.js';
@@ -11,6 +13,9 @@ import type { Principal } from '../core/principal.js';
 import { Hub } from '../hub.js';
 import { Redactor } from '../util/redactor.js';
 import { Admission } from './admission.js';
+import { ApprovalPolicy, type ApprovalRules } from './approvals/approval-policy.js';
+import { Approvals } from './approvals/approvals.js';
+import { PendingApprovals } from './approvals/pending-approvals.js';
 import { AuditLog } from './audit-log.js';
 import type { GrantTerms } from './grant.js';
 import { GrantStore } from './grant-store.js';
@@ -95,6 +100,93 @@ const refusedWith = (code: ErrorCode, rule: string, message: string) =>
   expect.objectContaining({ code, data: expect.objectContaining({ rule }), message: expect.stringContaining(message) });
 
 describe('createGuard', () => {
+  it('records what the owner reads and asks to be filled in, as it records calls, and no other request', async () => {
+    for (const [method, message] of [
+      ['resources/read', { uri: 'fs:a' }],
+      ['prompts/get', { name: 'fs:p' }],
+      ['completion/complete', { ref: { type: 'ref/prompt', name: 'fs:p' } }],
+      ['resources/list', {}],
+    ] as const)
+      await request({ kind: 'owner' }, method, message);
+    expect(await auditLines()).toMatchObject([
+      { method: 'resources/read', server: 'fs', outcome: 'ok' },
+      { method: 'prompts/get', server: 'fs', outcome: 'ok' },
+    ]);
+  });
+
+  it('shows who watches what the caller was told of a failed call, and of a fault of ours nothing', async () => {
+    const ends: (string | undefined)[][] = [];
+    const observer: CallObserver = { isOn: true, begin: () => (outcome, _, error) => void ends.push([outcome, error]) };
+    hub = new Hub();
+    hub.addMiddleware(createGuard({ admission: new Admission({ store }), observer, resolve: () => undefined, findTool: () => undefined }));
+    const faults = [
+      new BridgeError('timeout', 'It took too long.'),
+      new RemoteError({ code: -32000, message: 'No.' }),
+      new Error('/home/me'),
+    ];
+    for (const fault of faults) await expect(call({ kind: 'owner' }, 'run', () => Promise.reject(fault))).rejects.toBe(fault);
+    expect(ends).toEqual([
+      ['timeout', 'It took too long.'],
+      ['remote_error', 'No.'],
+      ['internal', undefined],
+    ]);
+  });
+
+  it('records of each call its own server, tool and outcome, whatever was recorded just before', async () => {
+    for (const name of ['fs__read_file', 'db__read_file', 'db__write_file', 'db__write_file']) await call({ kind: 'owner' }, name);
+    await call({ kind: 'owner' }, 'db__write_file', () => ({ isError: true }));
+    expect((await auditLines()).map(({ server, tool, outcome }) => [server, tool, outcome].join(' '))).toEqual([
+      'fs read_file ok',
+      'db read_file ok',
+      'db write_file ok',
+      'db write_file ok',
+      'db write_file tool_error',
+    ]);
+  });
+
+  it('lets a read-only grant make a call that a person has allowed, once the tool is known to read alone', async () => {
+    const admission = new Admission({ store });
+    const fs = { name: 'fs', approve: 'listed' as const, trusted: true, tools: { allow: undefined, deny: [], approve: ['*'] } };
+    const pending = new PendingApprovals();
+    pending.isWatched = true;
+    const approvals = new Approvals({
+      policy: () => new ApprovalPolicy({ approve: 'none', servers: [fs] }, ['notebook']),
+      ...{ pending, labelOf: (id: string) => admission.labelOf(id), redactor: new Redactor(), logger: silentLogger, timeoutMs: 60_000 },
+    });
+    hub = new Hub();
+    const resolve = (name: string) => ({ server: 'fs', tool: name });
+    hub.addMiddleware(createGuard({ admission, approvals, resolve, findTool: ({ tool }) => tools[tool] }));
+    const readOnly = await grant({ allow: ['fs:*'], readOnly: true });
+    const called = call(readOnly, 'read_file');
+    await expect.poll(() => pending.list()).toHaveLength(1);
+    pending.decide(pending.list()[0]?.id ?? '', 'once');
+    await called;
+    expect(reached).toHaveLength(1);
+  });
+
+  it('takes nothing from the budget of a grant for a call that a person did not allow', async () => {
+    const rules: ApprovalRules = { approve: 'writes', servers: [] };
+    const admission = new Admission({ store });
+    const approvals = new Approvals({
+      policy: () => new ApprovalPolicy(rules, ['notebook']),
+      timeoutMs: 60_000,
+      pending: new PendingApprovals(),
+      labelOf: (id) => admission.labelOf(id),
+      redactor: new Redactor(),
+      logger: silentLogger,
+    });
+    hub = new Hub();
+    hub.addMiddleware(
+      createGuard({ admission, approvals, resolve: () => ({ server: 'fs', tool: 'write_file' }), findTool: () => undefined }),
+    );
+    const once = await grant({ allow: ['fs:*'], calls: 1 });
+    await expect(call(once, 'fs__write_file')).rejects.toMatchObject({ code: 'not_approved' });
+    rules.approve = 'none';
+    await call(once, 'fs__write_file');
+    await expect(call(once, 'fs__write_file')).rejects.toEqual(refusedWith('budget_exhausted', 'calls', 'all of its 1 calls are used'));
+    expect(reached).toHaveLength(1);
+  });
+
   it('lets the owner, and anonymous where it is let in, call everything, and records it', async () => {
     await call(undefined, 'get_cells');
     await call({ kind: 'owner' }, 'fs__write_file');

@@ -1,7 +1,8 @@
 import { mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { silentLogger } from '@notebridge/kit/logger';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { GrantStore } from './grant-store.js';
 import { RotatingToken } from './rotating-token.js';
 
@@ -56,6 +57,46 @@ describe('RotatingToken', () => {
     await rm(path(), { recursive: true });
     await rotating.renew();
     expect(store.find(await tokenInFile())).toMatchObject({ id: rotating.grantId });
+  });
+
+  it('stops renewing once its grant was revoked: a token that was taken back does not return', async () => {
+    let asked = 0;
+    const counted = {
+      issue: store.issue.bind(store),
+      revoke: store.revoke.bind(store),
+      renew: (...args: Parameters<GrantStore['renew']>) => {
+        asked += 1;
+        return store.renew(...args);
+      },
+    };
+    let noteFault = (): void => {};
+    const isRefused = new Promise<void>((resolve) => {
+      noteFault = resolve;
+    });
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance', 'Date'] });
+    try {
+      const logger = { ...silentLogger, warn: noteFault };
+      await using rotating = await RotatingToken.open({ store: counted, path: path(), terms: { ttlMs: 9000 }, logger });
+      await store.revoke(rotating.grantId);
+      vi.advanceTimersByTime(6001);
+      await isRefused;
+      await vi.advanceTimersByTimeAsync(60_000);
+      expect(asked).toBe(1);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it('keeps the token before out of logs as long as it opens, and no longer', async () => {
+    const known = new Set<string>();
+    const secrets = { add: (token: string) => void known.add(token), delete: (token: string) => void known.delete(token) };
+    await using rotating = await RotatingToken.open({ store, path: path(), secrets });
+    const tokens = [await tokenInFile()];
+    for (let count = 0; count < 2; count += 1) {
+      await rotating.renew();
+      tokens.push(await tokenInFile());
+      expect([...known]).toEqual(tokens.slice(-2));
+    }
   });
 
   it('leaves no grant behind when its first token cannot be written', async () => {

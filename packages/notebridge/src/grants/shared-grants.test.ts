@@ -54,6 +54,12 @@ async function take(hub: TestHub, token: string): Promise<boolean> {
 }
 
 describe('the grants of a cluster', () => {
+  it('are said to be those of all hubs, and none has an id that is no key of their store', async () => {
+    const { grants } = await openHub();
+    expect(grants.isShared).toBe(true);
+    for (const id of ['', 'g.1', 'g_*', 'g 1', '../g']) expect(await during(grants.revoke(id)), id).toBe(false);
+  });
+
   it('open at each hub what another has issued, and end everywhere once one has revoked them', async () => {
     const [one, two] = [await openHub(), await openHub()];
     const { id, token } = await during(one.grants.issue({ label: 'x', allow: ['github:*'] }));

@@ -16,3 +16,11 @@ it('stays at the longest delay however many come', () => {
   for (let count = 0; count < 5000; count++) tries.add();
   expect(tries.add()).toBe(2000);
 });
+
+it('has 64 refusals wait and no more: whoever guesses with many connections keeps no memory of ours busy', async () => {
+  const tries = new AuthBackoff(() => 0);
+  const waits = Array.from({ length: 3 + 64 }, () => tries.wait());
+  expect(await tries.wait()).toBe(false);
+  expect(new Set(await Promise.all(waits))).toEqual(new Set([true]));
+  expect(await tries.wait()).toBe(true);
+});

@@ -1,7 +1,22 @@
-import { chmod, chown, lstat, mkdir, mkdtemp, readdir, readFile, readlink, rm, stat, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import {
+  chmod,
+  chown,
+  type FileHandle,
+  lstat,
+  mkdir,
+  mkdtemp,
+  open,
+  readdir,
+  readFile,
+  readlink,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
+import { platform, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { BridgeError } from '../core/errors.js';
 import { writeFileAtomic } from './atomic-file.js';
 
@@ -36,7 +51,34 @@ async function asOrdinaryUser(work: () => Promise<void>): Promise<void> {
   }
 }
 
+/** The files and folders that are synced from now on, and what the file at `path` said then. */
+async function noteSyncs(path: string) {
+  const handle = await open(folder);
+  const synced: { of: string; text: string; stood: string | undefined }[] = [];
+  const { prototype } = handle.constructor as { prototype: FileHandle };
+  const { sync } = prototype;
+  const watched = vi.spyOn(prototype, 'sync').mockImplementation(async function (this: FileHandle) {
+    const of = await readlink(`/proc/self/fd/${this.fd}`);
+    const text = of === folder ? '' : await readFile(of, 'utf8');
+    synced.push({ of: of === folder ? 'the folder' : 'a file', text, stood: await readFile(path, 'utf8').catch(() => undefined) });
+    await sync.call(this);
+  });
+  await handle.close();
+  return { synced, [Symbol.dispose]: () => watched.mockRestore() };
+}
+
 describe('writeFileAtomic', () => {
+  it.runIf(platform() === 'linux')('has the text on the disk before it takes the place of the old one, and the folder after', async () => {
+    const path = join(folder, 'kept.json');
+    await writeFileAtomic(path, 'old');
+    using noted = await noteSyncs(path);
+    await writeFileAtomic(path, 'new');
+    expect(noted.synced).toEqual([
+      { of: 'a file', text: 'new', stood: 'old' },
+      { of: 'the folder', text: '', stood: 'new' },
+    ]);
+  });
+
   it('creates a private file, and leaves nothing else in the folder', async () => {
     const path = join(folder, 'new.json');
     await writeFileAtomic(path, 'grün\n');

@@ -1,13 +1,27 @@
 // @module-tag P-169
 
 import { execFileSync } from 'node:child_process';
-import { readdirSync } from 'node:fs';
-import { chmod, link, mkdir, mkdtemp, readFile, realpath, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { readdirSync, renameSync, rmSync } from 'node:fs';
+import {
+  chmod,
+  type FileHandle,
+  link,
+  mkdir,
+  mkdtemp,
+  open,
+  readFile,
+  realpath,
+  rename,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import { platform, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { walkByHandles } from '@notebridge/kit/handle-walk';
 import { walkByPath } from '@notebridge/kit/path-walk';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { copyContained } from './contained-copy.js';
 import { ContainedFolder } from './contained-folder.js';
 
@@ -24,6 +38,24 @@ beforeEach(async () => {
   await writeFile(join(base, 'in', 'deep', 'a.txt'), 'A');
 });
 afterEach(() => rm(base, { recursive: true, force: true }));
+
+it('reads nothing by the walk of other systems where another file, or none, has come to stand at the path meanwhile', async () => {
+  const folder = await ContainedFolder.open(join(base, 'in'), { walk: walkByPath });
+  const path = join(base, 'in', 'deep', 'a.txt');
+  await writeFile(join(base, 'other'), 'B');
+  for (const change of [() => renameSync(join(base, 'other'), path), () => rmSync(path)]) {
+    const file = await open(path);
+    const { prototype } = file.constructor as { prototype: FileHandle };
+    await file.close();
+    // It is open, and not yet looked at once more.
+    const stat = vi.spyOn(prototype, 'stat').mockImplementationOnce(async function (this: FileHandle, options) {
+      change();
+      return this.stat(options);
+    });
+    expect(await folder?.read('deep/a.txt', 100)).toEqual({ kind: 'outside' });
+    stat.mockRestore();
+  }
+});
 
 describe.each(walks)('ContainedFolder, $name', ({ walk }) => {
   let folder: ContainedFolder;
@@ -77,6 +109,13 @@ describe.each(walks)('ContainedFolder, $name', ({ walk }) => {
       expect((await folder.list()).filter(({ kind }) => kind === 'outside')).toHaveLength(3);
     },
   );
+
+  it('takes no folder whose name only begins with that of ours for a part of it', async () => {
+    await mkdir(join(base, 'in', '-beside'));
+    await writeFile(join(base, 'in', '-beside', 'secret'), 'A');
+    await symlink(join(base, 'in-beside', 'secret'), join(base, 'in', 'beside'));
+    expect(await read('beside')).toBe('outside');
+  });
 
   it('takes an absolute path for one inside', async () => {
     expect(await read(join(base, 'secret'))).toBe('absent');

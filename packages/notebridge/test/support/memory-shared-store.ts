@@ -1,4 +1,5 @@
 import {
+  assertStoreKey,
   assertStoreValue,
   type SharedStore,
   type StoreChange,
@@ -65,7 +66,10 @@ export class MemorySharedStore {
       fault: () => undefined,
       lag: 0,
       writes: 0,
-      get: (key) => read((log) => asOf(log).get(key)),
+      get: async (key) => {
+        assertStoreKey(key);
+        return read((log) => asOf(log).get(key));
+      },
       list: (prefix) => read((log) => [...asOf(log).values()].filter(({ key }) => key.startsWith(prefix))),
       create: (key, value, options) =>
         write('create', key, () => {

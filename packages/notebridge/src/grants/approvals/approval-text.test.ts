@@ -62,6 +62,13 @@ describe('what a person is shown', () => {
     expect(shown({ short: 'x' })).not.toContain('Not all of it');
   });
 
+  it('shows eight lists in one another, and says of a ninth that it is cut', () => {
+    expect(shown({ deep: nested(8) })).toContain('"deep": [[[[[[[[1]]]]]]]]');
+    expect(shown({ deep: nested(8) })).not.toContain('Not all of it');
+    expect(shown({ deep: nested(9) })).toContain('"deep": [[[[[[[["…"]]]]]]]]');
+    expect(shown({ deep: nested(9) })).toContain('Not all of it is shown');
+  });
+
   it('has every digit of a number, and says of a call without arguments that there are none', () => {
     expect(shown({ n: parseJson('12345678901234567890') })).toContain('"n": 12345678901234567890');
     expect(shown({})).toContain('Arguments:\n  none\n');

@@ -202,6 +202,9 @@ describe('an agent of the modern era', () => {
     expect(reached).toEqual([]);
     await call('shop__plain', { a: 1 }, { ...agent, more: { requestState, ...yes, task: { ttl: 1 } } });
     expect(reached).toEqual([{ name: 'shop__plain', arguments: { a: 1 }, task: { ttl: 1 }, target: { server: 'shop', tool: 'plain' } }]);
+    const target = { server: 'shop', tool: 'plain' };
+    await call('plain', {}, { ...agent, target, more: { requestState: await ask({}, 'plain', { target }), ...yes } });
+    expect(reached.at(-1)).toEqual({ name: 'plain', arguments: {}, target });
   });
 
   it('cannot use a state twice, for other arguments, another tool or spelling, as another, or one that it made up', {

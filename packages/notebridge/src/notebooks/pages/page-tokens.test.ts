@@ -26,6 +26,24 @@ describe('PageTokens', () => {
     expect([first, second, third, tokens.entry].map((token) => tokens.admits(token))).toEqual([false, false, true, true]);
   });
 
+  it('lets a page back to the next process by either token, while it is not known which one it has', () => {
+    const { tokens } = createTokens();
+    const own = visit(tokens, tokens.entry);
+    const offered = tokens.offer(own) ?? '';
+    const next = new PageTokens(undefined, tokens.kept);
+    expect([own, offered].map((token) => next.admits(token))).toEqual([true, true]);
+  });
+
+  it('makes room for a page that is opened anew: the one that was seen longest ago has to be opened again', () => {
+    const { tokens, live } = createTokens();
+    const [oldest, last] = [visit(tokens, tokens.entry), visit(tokens, tokens.entry)];
+    const offered = tokens.offer(last) ?? '';
+    expect(live.size).toBe(4);
+    const resume = tokens.offer(tokens.entry) ?? '';
+    expect([oldest, last, offered, tokens.entry, resume].map((token) => tokens.admits(token))).toEqual([false, true, true, true, true]);
+    expect(live.size).toBe(4);
+  });
+
   it('admits by both until it is known which one the page has', () => {
     const { tokens } = createTokens();
     const first = tokens.entry;
