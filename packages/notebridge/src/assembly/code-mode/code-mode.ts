@@ -79,7 +79,11 @@ export function openCodeMode({ settings, hub, servers, guard, tools, hasNotebook
 }
 
 /** Pyodide in its sandbox, with no files of the machine and no network. Loaded when the first one is made. */
-function createKernels({ sandbox, config, logger }: Pick<Settings, 'config' | 'logger'> & { sandbox: SandboxMode | undefined }): CreateCodeKernel {
+function createKernels({
+  sandbox,
+  config,
+  logger,
+}: Pick<Settings, 'config' | 'logger'> & { sandbox: SandboxMode | undefined }): CreateCodeKernel {
   const { memoryMb } = config.codeMode;
   const maxDataBytes = memoryMb === 0 ? undefined : memoryMb * 1024 * 1024;
   return async (tools) => {
