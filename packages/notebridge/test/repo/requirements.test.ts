@@ -35,7 +35,6 @@ it('the list of requirements is at fault where it and the tags of tests differ',
     "P-003 has no test: give one the tag 'P-003'.",
     'P-004 has deep tests alone: write "(deep)" behind its number, or better, a test of the core.',
     'P-005 has a test of the core: take "(deep)" out.',
-    'P-005 has a test of the core: take "(deep)" out.',
     'P-007 is the tag of a test, and is not promised.',
   ]);
 });
