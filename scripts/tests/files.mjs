@@ -15,7 +15,7 @@ const needs = {
   libfaketime: /\/clock-library\.mjs'/,
 };
 /** A file that starts programs; `// @runs process` in a file says so where its imports do not. */
-const startsPrograms = /node:child_process|node:cluster|cross-spawn|process\.execPath|process\.sete?uid|\/dist\/|^\/\/ @runs process$/m;
+const startsPrograms = /node:child_process|node:cluster|cross-spawn|process\.execPath|process\.sete?uid|from 'esbuild'|\/dist\/|^\/\/ @runs process$/m;
 /** A file that draws, or asks Python, is of the kind that shares what is started once for the whole run. */
 const kinds = [
   ['browser', ({ needs }) => needs.includes('chromium')],

@@ -1,3 +1,4 @@
+// @module-tag deep
 // @module-tag P-407
 
 import { spawnSync } from 'node:child_process';

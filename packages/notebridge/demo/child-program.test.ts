@@ -1,3 +1,5 @@
+// @module-tag deep
+
 import { execPath } from 'node:process';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';

@@ -1,3 +1,5 @@
+// @module-tag deep
+
 import type { JsonObject } from '@notebridge/kit/json';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';

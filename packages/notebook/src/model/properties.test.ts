@@ -1,3 +1,5 @@
+// @module-tag deep
+
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { preparePython, pythonRewritten, pythonTimeoutMs, pythonVerdicts } from '../../test/support/nbformat.js';

@@ -1,3 +1,5 @@
+// @module-tag deep
+
 /** The host's side of the folder that code in Pyodide reads, attacked by requests that were forged and by what changes meanwhile. */
 import { execFileSync } from 'node:child_process';
 import {

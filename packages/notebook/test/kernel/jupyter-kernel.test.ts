@@ -1,3 +1,4 @@
+// @module-tag deep
 // @module-tag P-205
 
 import { describe } from 'vitest';

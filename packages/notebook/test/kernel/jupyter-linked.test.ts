@@ -1,3 +1,4 @@
+// @module-tag deep
 // @module-tag P-267
 
 /** An environment whose folder or Python is a link elsewhere: in the sandbox it is what it is without. */

@@ -1,3 +1,5 @@
+// @module-tag deep
+
 import { existsSync } from 'node:fs';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type JupyterHarness, openJupyterHarness } from './support/jupyter-harness.js';

@@ -1,5 +1,3 @@
-// @module-tag deep
-
 /** A kernel of Jupyter with its helper in the sandbox of the operating system: it does what it does without, and gets nothing else. */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';

@@ -1,3 +1,4 @@
+// @module-tag deep
 // @module-tag P-104
 // @module-tag P-205
 // @module-tag P-219

@@ -1,3 +1,4 @@
+// @module-tag deep
 // @module-tag P-262
 
 /** What code in Pyodide fetches goes through the host: real servers, whose names are looked up as each test says. */

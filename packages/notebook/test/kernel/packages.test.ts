@@ -1,3 +1,4 @@
+// @module-tag deep
 // @module-tag P-263
 
 /** `%pip` in Pyodide: real wheels from an index on loopback, by way of the host. */

@@ -1,3 +1,4 @@
+// @module-tag deep
 // @module-tag P-191
 
 /** Walks all of JavaScript that Python can reach, and looks for what belongs to the host. */

@@ -1,3 +1,4 @@
+// @module-tag deep
 // @module-tag P-191
 
 /** The family of the ways out of Python's JavaScript, with the runtime layer alone, and again without it as the control. */

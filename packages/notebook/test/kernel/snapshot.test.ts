@@ -1,3 +1,5 @@
+// @module-tag deep
+
 /** Python that begins with the memory of another one: what must not be that one's, and what happens without. */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,3 +1,5 @@
+// @module-tag deep
+
 import { Listeners } from '@notebridge/kit/listeners';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { KernelTools, ToolCall, ToolCallOptions, ToolPackage } from '../../src/kernel/kernel-tools.js';

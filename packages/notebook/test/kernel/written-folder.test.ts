@@ -1,3 +1,4 @@
+// @module-tag deep
 // @module-tag P-457
 
 /** Files that code writes into the folder for whoever runs it. */

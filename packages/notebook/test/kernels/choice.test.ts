@@ -1,3 +1,4 @@
+// @module-tag deep
 // @module-tag P-212
 
 import { existsSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,3 @@
-// @module-tag deep
 // @module-tag P-217
 
 /** `--files` and `--allow-net`: what code may reach is kept by a sandbox, or the kernel is refused; an option is never ignored. */

@@ -1,3 +1,5 @@
+// @module-tag deep
+
 import { YNotebook } from '@jupyter/ydoc';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import WebSocket from 'ws';

@@ -1,3 +1,4 @@
+// @module-tag deep
 // @module-tag P-230
 
 import type { Page } from 'playwright-core';

@@ -1,3 +1,5 @@
+// @module-tag deep
+
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { drivesBrowser } from '../../../../scripts/tests/drives-browser.mjs';

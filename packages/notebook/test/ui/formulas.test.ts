@@ -1,3 +1,4 @@
+// @module-tag deep
 // @module-tag P-233
 
 import type { Page } from 'playwright-core';

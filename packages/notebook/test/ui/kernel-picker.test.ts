@@ -1,3 +1,4 @@
+// @module-tag deep
 // @module-tag P-214
 
 import { writeFileSync } from 'node:fs';

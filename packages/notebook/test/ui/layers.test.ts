@@ -1,3 +1,4 @@
+// @module-tag deep
 // @module-tag P-193
 
 import { afterAll, afterEach, describe, expect, it } from 'vitest';

@@ -1,3 +1,5 @@
+// @module-tag deep
+
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, describe, it } from 'vitest';

@@ -1,3 +1,4 @@
+// @module-tag deep
 // @module-tag P-231
 
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';

@@ -1,3 +1,5 @@
+// @module-tag deep
+
 import { describe, expect, it } from 'vitest';
 import { fixtureConfig, openUpstreams } from '../../test/support/upstreams.js';
 import type { RunnableTool } from '../core/memory-provider.js';

@@ -1,3 +1,5 @@
+// @module-tag deep
+
 import { once } from 'node:events';
 import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer, type RequestListener, type Server } from 'node:http';

@@ -1,3 +1,5 @@
+// @module-tag deep
+
 import { spawnSync } from 'node:child_process';
 import { mkdtemp, readFile, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,3 +1,4 @@
+// @module-tag deep
 // @module-tag P-170
 
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';

@@ -1,3 +1,4 @@
+// @module-tag deep
 // @module-tag P-171
 
 import { execFileSync } from 'node:child_process';

@@ -1,3 +1,4 @@
+// @module-tag deep
 // @module-tag P-534
 
 import { silentLogger } from '@notebridge/kit/logger';

@@ -1,3 +1,5 @@
+// @module-tag deep
+
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Provider } from '../../src/core/provider.js';
 import { AgentSession } from '../../src/doors/mcp/agent-session.js';

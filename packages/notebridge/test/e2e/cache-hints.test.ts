@@ -1,3 +1,4 @@
+// @module-tag deep
 // @module-tag P-361
 
 import { McpServer, type ServerOptions } from '@modelcontextprotocol/server';

@@ -1,3 +1,5 @@
+// @module-tag deep
+
 import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import type { JsonObject } from '@notebridge/kit/json';

@@ -1,3 +1,4 @@
+// @module-tag deep
 // @module-tag P-173
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';

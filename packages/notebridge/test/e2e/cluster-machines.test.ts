@@ -1,3 +1,5 @@
+// @module-tag deep
+
 import type { ChildProcess } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

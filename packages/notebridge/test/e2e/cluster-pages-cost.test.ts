@@ -1,3 +1,4 @@
+// @module-tag deep
 // @module-tag P-573
 
 import { readdirSync, readFileSync, statSync } from 'node:fs';

@@ -1,3 +1,4 @@
+// @module-tag deep
 // @module-tag P-586
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

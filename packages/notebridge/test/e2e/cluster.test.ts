@@ -1,3 +1,4 @@
+// @module-tag deep
 // @module-tag P-558
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

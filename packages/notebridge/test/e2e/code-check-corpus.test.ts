@@ -1,3 +1,4 @@
+// @module-tag deep
 // @module-tag P-450
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';

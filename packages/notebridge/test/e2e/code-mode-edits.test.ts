@@ -1,3 +1,5 @@
+// @module-tag deep
+
 import { expect, it } from 'vitest';
 import { openModernAgent } from '../support/http-agent.js';
 import { ServedHub } from '../support/served-hub.js';

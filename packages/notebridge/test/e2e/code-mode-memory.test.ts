@@ -1,3 +1,4 @@
+// @module-tag deep
 // @module-tag P-462
 
 import { mkdtempSync, rmSync } from 'node:fs';

@@ -1,3 +1,5 @@
+// @module-tag deep
+
 import type { JsonObject } from '@notebridge/kit/json';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { toHttpCodeAgent } from '../support/code-mode.js';

@@ -1,3 +1,4 @@
+// @module-tag deep
 // @module-tag P-439
 
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,3 +1,4 @@
+// @module-tag deep
 // @module-tag P-324
 
 import { existsSync } from 'node:fs';

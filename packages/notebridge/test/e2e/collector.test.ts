@@ -1,3 +1,4 @@
+// @module-tag deep
 // @module-tag P-512
 
 import { fileURLToPath } from 'node:url';

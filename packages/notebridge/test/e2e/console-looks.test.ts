@@ -1,3 +1,4 @@
+// @module-tag deep
 // @module-tag P-485
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';

@@ -1,3 +1,4 @@
+// @module-tag deep
 // @module-tag P-045
 
 import { once } from 'node:events';

@@ -1,3 +1,4 @@
+// @module-tag deep
 // @module-tag P-364
 
 import { readFileSync } from 'node:fs';

@@ -1,3 +1,4 @@
+// @module-tag deep
 // @module-tag P-181
 
 import { Agent, request } from 'node:http';

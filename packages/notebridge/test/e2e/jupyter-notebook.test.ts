@@ -1,4 +1,3 @@
-// @module-tag deep
 // @module-tag P-224
 
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';

@@ -1,4 +1,3 @@
-// @module-tag deep
 // @module-tag P-302
 // @module-tag P-325
 

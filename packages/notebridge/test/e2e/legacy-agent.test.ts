@@ -1,3 +1,5 @@
+// @module-tag deep
+
 import type { JsonObject } from '@notebridge/kit/json';
 import { describe, expect, it } from 'vitest';
 import { Program } from '../support/program.js';

@@ -1,3 +1,4 @@
+// @module-tag deep
 // @module-tag P-056
 
 import { createRequire } from 'node:module';

@@ -1,3 +1,4 @@
+// @module-tag deep
 // @module-tag P-360
 
 import { describe, expect, it } from 'vitest';

@@ -1,3 +1,4 @@
+// @module-tag deep
 // @module-tag P-493
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -1,3 +1,4 @@
+// @module-tag deep
 // @module-tag P-192
 
 /** SIGUSR1 is how any process of the user opens the debugger of a Node process. Ours stay closed, and alive. */

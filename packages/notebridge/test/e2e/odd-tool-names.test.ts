@@ -1,3 +1,4 @@
+// @module-tag deep
 // @module-tag P-126
 
 import { describe, expect, it } from 'vitest';

@@ -1,3 +1,4 @@
+// @module-tag deep
 // @module-tag P-177
 
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

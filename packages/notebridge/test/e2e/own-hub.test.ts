@@ -1,3 +1,5 @@
+// @module-tag deep
+
 import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';

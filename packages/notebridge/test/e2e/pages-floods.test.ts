@@ -1,3 +1,4 @@
+// @module-tag deep
 // @module-tag P-182
 // @module-tag P-183
 

@@ -1,3 +1,5 @@
+// @module-tag deep
+
 // What takes its time, since waiting is what it is about: side by side, the longest first.
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';

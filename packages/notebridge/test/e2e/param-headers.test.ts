@@ -1,3 +1,4 @@
+// @module-tag deep
 // @module-tag P-351
 
 import type { McpServer } from '@modelcontextprotocol/server';

@@ -1,3 +1,4 @@
+// @module-tag deep
 // @module-tag P-354
 
 import { readFileSync, writeFileSync } from 'node:fs';

@@ -1,3 +1,4 @@
+// @module-tag deep
 // @module-tag P-494
 
 import { type ChildProcess, execFile, spawn } from 'node:child_process';

@@ -1,3 +1,4 @@
+// @module-tag deep
 // @module-tag P-372
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -1,3 +1,5 @@
+// @module-tag deep
+
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Era } from '../../src/core/protocol-versions.js';
 import { askedUrl, createAskingServer } from '../fixtures/servers/asks-server.mjs';

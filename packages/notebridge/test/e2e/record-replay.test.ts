@@ -1,3 +1,5 @@
+// @module-tag deep
+
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { JsonObject } from '@notebridge/kit/json';

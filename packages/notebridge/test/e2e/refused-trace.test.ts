@@ -1,3 +1,4 @@
+// @module-tag deep
 // @module-tag P-135
 // @module-tag P-178
 // @module-tag P-179

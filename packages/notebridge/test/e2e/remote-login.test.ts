@@ -1,3 +1,4 @@
+// @module-tag deep
 // @module-tag P-362
 
 import { readdirSync, readFileSync, statSync } from 'node:fs';

@@ -1,3 +1,4 @@
+// @module-tag deep
 // @module-tag P-071
 
 import { parseJson } from '@notebridge/kit/exact-json';

@@ -1,3 +1,5 @@
+// @module-tag deep
+
 import { McpServer } from '@modelcontextprotocol/server';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { z } from 'zod';

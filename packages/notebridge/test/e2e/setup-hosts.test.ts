@@ -1,3 +1,4 @@
+// @module-tag deep
 // @module-tag P-265
 
 import { mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';

@@ -1,3 +1,4 @@
+// @module-tag deep
 // @module-tag P-169
 
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';

@@ -1,3 +1,5 @@
+// @module-tag deep
+
 import { expect, it } from 'vitest';
 import { Program } from '../support/program.js';
 import { RawPage } from '../support/raw-page.js';

@@ -1,3 +1,4 @@
+// @module-tag deep
 // @module-tag P-473
 
 import { spawn } from 'node:child_process';

@@ -1,5 +1,3 @@
-// @module-tag deep
-
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import type { JsonObject } from '@notebridge/kit/json';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';

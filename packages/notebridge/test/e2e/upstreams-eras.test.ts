@@ -1,3 +1,5 @@
+// @module-tag deep
+
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { pythonWith } from '../../../../scripts/python-env.mjs';

@@ -1,3 +1,5 @@
+// @module-tag deep
+
 import { rmSync, writeFileSync } from 'node:fs';
 import type { JsonObject } from '@notebridge/kit/json';
 import { silentLogger } from '@notebridge/kit/logger';

@@ -1,3 +1,4 @@
+// @module-tag deep
 // @module-tag P-403
 
 import { writeFileSync } from 'node:fs';

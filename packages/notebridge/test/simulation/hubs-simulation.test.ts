@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { coreAndDeep } from '../support/core-and-deep.js';
 import { planted, playOf, settingOf } from './plays.js';
 import { addCounts, describeFailure, type Outcome, runSeed, shrink } from './simulate.js';
 
@@ -6,26 +7,27 @@ import { addCounts, describeFailure, type Outcome, runSeed, shrink } from './sim
 const perPart = 250;
 
 describe('hubs in a simulated world', { timeout: 600_000 }, () => {
-  it.each([1, 2, 3, 4, 5, 6, 7, 8])(
-    'keep what they promise in 250 schedules of faults (part %i of 8)',
-    { tags: ['P-526', 'P-527', 'P-528'] },
-    async (part) => {
-      const counts = new Map<string, number>();
-      const first = (part - 1) * perPart + 1;
-      for (let seed = first; seed < first + perPart; seed += 1) {
-        const outcome = await runSeed(settingOf(playOf(seed)), seed);
-        if (outcome.problems.length > 0) expect.fail(await explain(outcome));
-        addCounts(counts, outcome.counts);
-      }
-      // A world in which nothing goes wrong would prove nothing.
-      for (const what of ['killed', 'drained', 'paused', 'cut off', 'all cut off', 'clock set'])
-        expect(counts.get(`faults: ${what}`), what).toBeGreaterThan(25);
-      for (const what of ['answers lost', 'refused', 'requests lost', 'told twice', 'conflicts', 'take-overs'])
-        expect(counts.get(what), what).toBeGreaterThan(50);
-      // Half of the calls follow what they are for, and are made again where they were not started.
-      for (const what of ['calls: not started', 'handed over']) expect(counts.get(what), what).toBeGreaterThan(20);
-    },
-  );
+  for (const { cells, tags } of coreAndDeep([1, 2, 3, 4, 5, 6, 7, 8], (part) => part === 1))
+    it.each(cells)(
+      'keep what they promise in 250 schedules of faults (part %i of 8)',
+      { tags: [...tags, 'P-526', 'P-527', 'P-528'] },
+      async (part) => {
+        const counts = new Map<string, number>();
+        const first = (part - 1) * perPart + 1;
+        for (let seed = first; seed < first + perPart; seed += 1) {
+          const outcome = await runSeed(settingOf(playOf(seed)), seed);
+          if (outcome.problems.length > 0) expect.fail(await explain(outcome));
+          addCounts(counts, outcome.counts);
+        }
+        // A world in which nothing goes wrong would prove nothing.
+        for (const what of ['killed', 'drained', 'paused', 'cut off', 'all cut off', 'clock set'])
+          expect(counts.get(`faults: ${what}`), what).toBeGreaterThan(25);
+        for (const what of ['answers lost', 'refused', 'requests lost', 'told twice', 'conflicts', 'take-overs'])
+          expect(counts.get(what), what).toBeGreaterThan(50);
+        // Half of the calls follow what they are for, and are made again where they were not started.
+        for (const what of ['calls: not started', 'handed over']) expect(counts.get(what), what).toBeGreaterThan(20);
+      },
+    );
 
   it('go the same way again with the same seed, and another with another', { tags: ['P-532'] }, async () => {
     for (const seed of [4, 5, 6, 7]) {
@@ -38,7 +40,7 @@ describe('hubs in a simulated world', { timeout: 600_000 }, () => {
 
   it.each(Object.entries(planted))(
     'fail in under 1,000 schedules with a fault planted (%s), and the same way again',
-    { tags: ['P-532'] },
+    { tags: ['deep', 'P-532'] },
     async (name, setting) => {
       const failed = await findFailure(name, 1_000);
       const again = await runSeed(setting, failed.seed, { keepsTrace: true });
@@ -49,7 +51,7 @@ describe('hubs in a simulated world', { timeout: 600_000 }, () => {
     },
   );
 
-  it('have a failed schedule made smaller', async () => {
+  it('have a failed schedule made smaller', { tags: ['deep'] }, async () => {
     const name = 'held-whatever-the-clock-says';
     const failed = await findFailure(name, 1_000);
     const smallest = await shrink(settingOf(name), failed);

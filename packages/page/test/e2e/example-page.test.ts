@@ -1,3 +1,5 @@
+// @module-tag deep
+
 import type { JsonObject } from '@notebridge/kit/json';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { drivesBrowser } from '../../../../scripts/tests/drives-browser.mjs';

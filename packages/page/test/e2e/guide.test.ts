@@ -1,3 +1,5 @@
+// @module-tag deep
+
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';

@@ -1,3 +1,5 @@
+// @module-tag deep
+
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { Program } from '../../../notebridge/test/support/program.js';

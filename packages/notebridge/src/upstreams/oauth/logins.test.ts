@@ -1,3 +1,5 @@
+// @module-tag deep
+
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
