@@ -4,8 +4,8 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
 import { chromiumAdvice, findChromium } from './chromium.mjs';
-import { canInstall, installPackages, missingPackages } from './debian-packages.mjs';
-import { natsServer } from './nats-server.mjs';
+import { browserPackages, canInstall, installPackages, missingPackages } from './debian-packages.mjs';
+import { natsServer, whyNoNatsServer } from './nats-server.mjs';
 import { packageFolders, readJson, root, run, runMain, StepFailed, secondsSince } from './run.mjs';
 
 const oldestNode = [20, 19];
@@ -31,19 +31,19 @@ async function systemPackages(needs) {
   const advice = missing.map((each) => each.advice).join(' ');
   if (!canInstall()) return say(`system packages: ${advice}\n`);
   const names = missing.map(({ name }) => name);
-  say(`system packages: apt-get install -y ${names.join(' ')} ... `);
+  say(`system packages: apt-get install ${names.join(' ')} ... `);
   const { code } = await installPackages(names);
   process.stdout.write(code === 0 ? 'done\n' : `failed; the tests that need them are skipped. ${advice}\n`);
 }
 
-/** Here, once: test files that run side by side would each build it. The tests of clusters print why they are skipped where there is no Go. */
+/** Here, once: test files that run side by side would each fetch or build it. The tests of clusters print why they are skipped without one. */
 async function nats() {
   try {
     const path = await natsServer();
     say(
       path
         ? `nats-server: ${path}\n`
-        : 'nats-server: none, and the tests of clusters are skipped: there is no Go (https://go.dev/dl) to build it with\n',
+        : `nats-server: none, and the tests of clusters are skipped: ${whyNoNatsServer} (https://go.dev/dl)\n`,
     );
   } catch (error) {
     throw new StepFailed(`nats-server could not be built: ${error instanceof Error ? error.message : error}`);
@@ -57,8 +57,8 @@ async function browser() {
   }
   let path = await findChromium();
   if (!path && canInstall()) {
-    await step('browser', 'no Chromium or Chrome found', 'apt-get install -y chromium', () =>
-      installPackages(['chromium'], { timeoutMs: 15 * 60_000 }),
+    await step('browser', 'no Chromium or Chrome found', `apt-get install ${browserPackages.join(' ')}`, () =>
+      installPackages(browserPackages, { timeoutMs: 15 * 60_000 }),
     );
     path = await findChromium();
   }
