@@ -6,22 +6,34 @@ import { dirname, join, relative, sep } from 'node:path';
 import { chromiumAdvice, findChromium } from './chromium.mjs';
 import { browserPackages, canInstall, installPackages, missingPackages } from './debian-packages.mjs';
 import { natsServer, whyNoNatsServer } from './nats-server.mjs';
+import { makeEnvironment } from './python-env.mjs';
+import { environments } from './python-environments.mjs';
 import { packageFolders, readJson, root, run, runMain, StepFailed, secondsSince } from './run.mjs';
 
 const oldestNode = [20, 19];
 const buildStamp = join(root, 'node_modules/.cache/notebridge/built');
 
 /**
- * Answers with the path of a Chromium, if one was asked for. Throws `StepFailed` when a step fails.
- * @param {{ needs?: ReadonlySet<string> }} [options] What the program alone does not need: `chromium`, `nats`, or a package of the system.
+ * Answers with the path of a Chromium, if one was asked for. What does not wait for another step is done beside it. Throws `StepFailed` when
+ * a step fails.
+ * @param {{ needs?: ReadonlySet<string> }} [options] What the program alone does not need: `chromium`, `nats`, a package of the system, or
+ * `python:` with the name of an environment.
  */
 export async function setup({ needs = new Set() } = {}) {
   assertNode();
+  const [, chromium] = await Promise.all([program(), systemNeeds(needs), needs.has('nats') ? nats() : undefined, pythons(needs)]);
+  return needs.has('chromium') ? { chromium } : {};
+}
+
+async function program() {
   await step('packages', installReason(), 'npm ci', install);
   await step('program', buildReason(), 'npm run build', build);
+}
+
+/** One after the other: apt-get does one thing at a time. */
+async function systemNeeds(needs) {
   await systemPackages(needs);
-  if (needs.has('nats')) await nats();
-  return needs.has('chromium') ? { chromium: await browser() } : {};
+  return needs.has('chromium') ? browser() : undefined;
 }
 
 /** The tests that need one print why they are skipped where it is missing: so this never fails. */
@@ -31,9 +43,17 @@ async function systemPackages(needs) {
   const advice = missing.map((each) => each.advice).join(' ');
   if (!canInstall()) return say(`system packages: ${advice}\n`);
   const names = missing.map(({ name }) => name);
-  say(`system packages: apt-get install ${names.join(' ')} ... `);
+  const command = `apt-get install ${names.join(' ')}`;
+  say(`system packages: ${command}\n`);
   const { code } = await installPackages(names);
-  process.stdout.write(code === 0 ? 'done\n' : `failed; the tests that need them are skipped. ${advice}\n`);
+  say(`${command}: ${code === 0 ? 'done' : `failed; the tests that need them are skipped. ${advice}`}\n`);
+}
+
+/** Before the tests, since several of them would wait for one. They say why they fail where it cannot be made. */
+async function pythons(needs) {
+  for (const name of Object.keys(environments).filter((name) => needs.has(`python:${name}`))) {
+    await makeEnvironment(name).catch((error) => say(`python: ${String(error.message).split('\n')[0]}\n`));
+  }
 }
 
 /** Here, once: test files that run side by side would each fetch or build it. The tests of clusters print why they are skipped without one. */
@@ -133,9 +153,9 @@ function sourceFiles(folder) {
 async function step(what, reason, command, work) {
   if (!reason) return say(`${what}: up to date\n`);
   const startMs = performance.now();
-  say(`${what}: ${reason}; ${command} ... `);
+  say(`${what}: ${reason}; ${command}\n`);
   const { code, output } = await work();
-  process.stdout.write(`${code === 0 ? 'done' : 'failed'} (${secondsSince(startMs)})\n`);
+  say(`${command}: ${code === 0 ? 'done' : 'failed'} (${secondsSince(startMs)})\n`);
   if (code === 0) return;
   process.stdout.write(output);
   throw new StepFailed(`Setup stopped: "${command}" failed with exit code ${code}; what it said stands above.`);

@@ -15,7 +15,7 @@ await runMain(import.meta.url, async (args) => {
   const [minutes, hubs, seed] = [positionals[0] ?? '5', values.hubs, values.seed].map(Number);
   if (!(minutes > 0 && Number.isInteger(hubs) && hubs > 0 && Number.isInteger(seed)))
     throw new StepFailed('Say how long: npm run soak -- MINUTES [--hubs NUMBER] [--seed NUMBER]');
-  await setup({ chromium: true });
+  await setup({ needs: new Set(['nats', 'bubblewrap', 'libfaketime']) });
   const report = join(tmpdir(), `notebridge-soak-${seed}.json`);
   const asked = JSON.stringify({ seconds: minutes * 60, hubs, seed, report });
   const { code } = await runTool('vitest', 'vitest', ['run', 'packages/notebridge/test/soak/soak.test.ts'], {

@@ -10,12 +10,12 @@ import { root } from '../run.mjs';
 const needs = {
   chromium: /from 'playwright-core'|\bfindChromium\b/,
   nats: /\/nats-server\.mjs'/,
-  python: /\/python-env\.mjs'/,
   bubblewrap: /\bbwrap\b|\bbubblewrap\b/i,
   libfaketime: /\/clock-library\.mjs'/,
 };
 /** A file that starts programs; `// @runs process` in a file says so where its imports do not. */
-const startsPrograms = /node:child_process|node:cluster|cross-spawn|process\.execPath|process\.sete?uid|from 'esbuild'|\/dist\/|^\/\/ @runs process$/m;
+const startsPrograms =
+  /node:child_process|node:cluster|cross-spawn|process\.execPath|process\.sete?uid|from 'esbuild'|\/dist\/|^\/\/ @runs process$/m;
 /** A file that draws, or asks Python, is of the kind that shares what is started once for the whole run. */
 const kinds = [
   ['browser', ({ needs }) => needs.includes('chromium')],
@@ -40,7 +40,7 @@ export function testFiles() {
     const file = join(root, path);
     const own = read(file);
     const text = [...reachedFrom(file)].map(read).join('\n');
-    const needed = Object.keys(needs).filter((name) => needs[/** @type {keyof typeof needs} */ (name)].test(text));
+    const needed = [...Object.keys(needs).filter((name) => needs[name].test(text)), ...pythonsIn(text)];
     const [kind] = /** @type {[TestFile['kind'], unknown]} */ (kinds.find(([, isOfKind]) => isOfKind({ needs: needed, text })));
     return {
       path,
@@ -51,6 +51,13 @@ export function testFiles() {
       requirements: [...new Set(own.match(/\bP-\d{3}\b/g))],
     };
   });
+}
+
+/** Its environments of Python: `environment: 'older'`, or `science`. */
+function pythonsIn(text) {
+  if (!/\/python-env\.mjs'/.test(text)) return [];
+  const named = [...text.matchAll(/\benvironment: '(\w+)'/g)].map(([, name]) => `python:${name}`);
+  return named.length > 0 ? named : ['python:science'];
 }
 
 /** The files that the words of a command line name, as vitest matches them: by a part of the path. No words: all. */

@@ -1,3 +1,4 @@
+// @module-tag deep
 // @module-tag P-302
 // @module-tag P-325
 
