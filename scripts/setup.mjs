@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { dirname, join, relative, sep } from 'node:path';
 import { chromiumAdvice, findChromium } from './chromium.mjs';
 import { canInstall, installPackages, missingPackages } from './debian-packages.mjs';
-import { natsServer } from './nats-server.mjs';
+import { natsServer, whyNoNatsServer } from './nats-server.mjs';
 import { packageFolders, readJson, root, run, runMain, StepFailed, secondsSince } from './run.mjs';
 
 const oldestNode = [20, 19];
@@ -34,14 +34,14 @@ async function systemPackages() {
   process.stdout.write(code === 0 ? 'done\n' : `failed; the tests that need them are skipped. ${advice}\n`);
 }
 
-/** Here, once: test files that run side by side would each build it. The tests of clusters print why they are skipped where there is no Go. */
+/** Here, once: test files that run side by side would each fetch or build it. The tests of clusters print why they are skipped without one. */
 async function nats() {
   try {
     const path = await natsServer();
     say(
       path
         ? `nats-server: ${path}\n`
-        : 'nats-server: none, and the tests of clusters are skipped: there is no Go (https://go.dev/dl) to build it with\n',
+        : `nats-server: none, and the tests of clusters are skipped: ${whyNoNatsServer} (https://go.dev/dl)\n`,
     );
   } catch (error) {
     throw new StepFailed(`nats-server could not be built: ${error instanceof Error ? error.message : error}`);

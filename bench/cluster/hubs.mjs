@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { natsServer } from '../../scripts/nats-server.mjs';
+import { natsServer, whyNoNatsServer } from '../../scripts/nats-server.mjs';
 import { toolServer } from '../gateways/targets.mjs';
 import { home, startNode, startProgram, stopChild } from '../lib/children.mjs';
 import { cpuUsOf, memoryMbOf, runsFile, treeOf } from '../lib/proc.mjs';
@@ -16,7 +16,7 @@ const echo = { command: process.execPath, args: [toolServer], placement: 'one' }
 /** One server of NATS, its store in a temporary folder, and a port that tells what it does. */
 export async function startNats() {
   const file = await natsServer();
-  if (file === undefined) throw new Error('There is no Go here to build nats-server with.');
+  if (file === undefined) throw new Error(`No nats-server: ${whyNoNatsServer}.`);
   const folder = mkdtempSync(join(home, 'nats-'));
   const [port, monitor] = await freePorts(2);
   const config = {

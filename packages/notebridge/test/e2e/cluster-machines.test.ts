@@ -6,13 +6,13 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { JsonObject } from '@notebridge/kit/json';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { natsServer } from '../../../../scripts/nats-server.mjs';
+import { natsServer, whyNoNatsServer } from '../../../../scripts/nats-server.mjs';
 import { bareEnvironment } from '../support/bare-environment.js';
 import { Machines, whyNoMachines } from '../support/cluster-namespaces.js';
 import { SpreadNats } from '../support/spread-nats.js';
 
 const program = await natsServer();
-const why = whyNoMachines ?? (program === undefined ? 'there is no Go to build nats-server with' : undefined);
+const why = whyNoMachines ?? (program === undefined ? whyNoNatsServer : undefined);
 if (why !== undefined) process.stderr.write(`tests: no machines in network namespaces, since ${why}\n`);
 const names = ['n1', 'n2', 'n3'];
 

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { natsServer } from '../../../../scripts/nats-server.mjs';
+import { natsServer, whyNoNatsServer } from '../../../../scripts/nats-server.mjs';
 import { whyNoMachines } from '../support/cluster-namespaces.js';
 import { runSoak } from './run-soak.js';
 
@@ -8,7 +8,7 @@ const { NOTEBRIDGE_SOAK = '{}' } = process.env;
 /** `npm run soak` says how long, with how many hubs, with which faults, and where the report goes. */
 const asked = JSON.parse(NOTEBRIDGE_SOAK) as { seconds?: number; hubs?: number; seed?: number; report?: string };
 const nats = asked.hubs === 1 ? undefined : await natsServer();
-const why = whyNoMachines ?? (nats === undefined ? 'there is no Go to build nats-server with' : undefined);
+const why = whyNoMachines ?? (nats === undefined ? whyNoNatsServer : undefined);
 const { seconds = 40, hubs = why === undefined ? 3 : 1, seed = 1, report: file } = asked;
 if (why !== undefined && asked.hubs !== 1) process.stderr.write(`tests: no soak of three hubs, since ${why}\n`);
 

@@ -5,7 +5,7 @@ import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { JsonObject } from '@notebridge/kit/json';
 import { expect } from 'vitest';
-import { natsServer } from '../../../../scripts/nats-server.mjs';
+import { natsServer, whyNoNatsServer } from '../../../../scripts/nats-server.mjs';
 import { toAuditConfig } from '../../src/cluster/nats/nats-streams.js';
 import { loadConfig } from '../../src/config/load-config.js';
 import { defaultClusterAudit } from '../../src/core/cluster-settings.js';
@@ -43,7 +43,7 @@ export function clusterRuns(folder: string): Record<string, (code: string) => Pr
     async 'cluster-try'(code) {
       const nats = await natsServer();
       if (nats === undefined)
-        return void process.stderr.write('tests: the guide to clusters is not run, since there is no Go to build nats-server\n');
+        return void process.stderr.write(`tests: the guide to clusters is not run, since ${whyNoNatsServer}\n`);
       const ports = await Promise.all(Array.from({ length: 3 }, ownPort));
       const elsewhere = (text: string): string =>
         ['4222', '8771', '8772'].reduce((all, port, at) => all.replaceAll(port, String(ports[at])), text);

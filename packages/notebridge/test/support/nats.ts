@@ -4,15 +4,15 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { JsonObject } from '@notebridge/kit/json';
-import { natsServer } from '../../../../scripts/nats-server.mjs';
+import { natsServer, whyNoNatsServer } from '../../../../scripts/nats-server.mjs';
 import { bareEnvironment } from './bare-environment.js';
 import { ownPort } from './own-port.js';
 import { pauseProcess } from './pause-process.js';
 
-/** Where the program is; undefined where there is no Go to build it with. */
+/** Where the program is; undefined where it can't be had. */
 export const natsProgram = await natsServer();
 /** For the name of tests that are skipped without it. */
-export const whyNoNats = natsProgram === undefined ? ': no Go here to build nats-server with' : '';
+export const whyNoNats = natsProgram === undefined ? `: ${whyNoNatsServer}` : '';
 
 export interface StartNatsOptions {
   /** How many servers. Default 1. */
