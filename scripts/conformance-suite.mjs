@@ -1,16 +1,19 @@
-// The official conformance suite of MCP, with the Node that it needs: for tests. Installed once, into node_modules/.cache, by npm.
+// The official conformance suite of MCP, with the Node that it needs: for tests. Installed once, by npm, as its lock file says.
 import { execFile } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { createHash } from 'node:crypto';
+import { copyFileSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { madeOnce } from './made-once.mjs';
 
-const version = '0.2.0-alpha.12';
-const nodeMajor = 24;
-const cache = join(dirname(dirname(fileURLToPath(import.meta.url))), 'node_modules/.cache/notebridge');
-const folder = join(cache, `conformance-${version}`);
-const modules = join(folder, 'node_modules');
-const suite = join(modules, '@modelcontextprotocol/conformance');
+const wanted = fileURLToPath(new URL('../packages/notebridge/test/fixtures/conformance-suite', import.meta.url));
+const { dependencies } = JSON.parse(readFileSync(join(wanted, 'package.json'), 'utf8'));
+/** Of all that is installed. */
+const digest = createHash('sha256')
+  .update(readFileSync(join(wanted, 'package-lock.json')))
+  .digest('hex');
+const version = dependencies['@modelcontextprotocol/conformance'];
 
 /**
  * Installs what is missing. Throws with what npm said when it cannot be installed.
@@ -18,38 +21,27 @@ const suite = join(modules, '@modelcontextprotocol/conformance');
  * run it with, its program, and the scenarios that count for a revision of the specification.
  */
 export async function conformanceSuite() {
-  if (!existsSync(join(folder, 'installed'))) await install();
-  const program = join(suite, 'dist/index.js');
-  return { node: join(modules, 'node/bin', process.platform === 'win32' ? 'node.exe' : 'node'), program, required };
+  const modules = join(await madeOnce(`conformance-${version}-${digest.slice(0, 12)}`, install), 'node_modules');
+  const suite = join(modules, '@modelcontextprotocol/conformance');
+  return {
+    node: join(modules, 'node/bin', process.platform === 'win32' ? 'node.exe' : 'node'),
+    program: join(suite, 'dist/index.js'),
+    required: (revision, side) => required(readFileSync(join(suite, 'requirements', `${revision}.yaml`), 'utf8'), side),
+  };
 }
 
-async function install() {
-  process.stderr.write(`conformance: installing the suite ${version} and Node ${nodeMajor}\n`);
-  // Made aside: what a run that was ended has left half done is never used.
-  const making = `${folder}-${process.pid}`;
-  mkdirSync(making, { recursive: true });
-  writeFileSync(join(making, 'package.json'), '{ "private": true }\n');
-  const packages = [`@modelcontextprotocol/conformance@${version}`, `node@${nodeMajor}`];
+/** @param {string} making */
+async function install(making) {
+  process.stderr.write(`conformance: installing the suite ${version} and Node ${dependencies.node}\n`);
+  for (const file of ['package.json', 'package-lock.json']) copyFileSync(join(wanted, file), join(making, file));
   // Its Node is fetched by a script of the package `node`.
-  const args = ['install', '--prefix', making, '--no-audit', '--no-fund', '--save-exact', ...packages];
+  const args = ['ci', '--prefix', making, '--no-audit', '--no-fund', '--fetch-retries=1', '--fetch-timeout=30000'];
   await promisify(execFile)('npm', args, { timeout: 10 * 60_000, shell: process.platform === 'win32' });
-  writeFileSync(join(making, 'installed'), '');
-  takeInto(making);
+  return making;
 }
 
-/** Another test file may have installed it meanwhile, and be at work with it: then that one stays. @param {string} making */
-function takeInto(making) {
-  try {
-    if (!existsSync(join(folder, 'installed'))) return renameSync(making, folder);
-  } catch (error) {
-    if (!existsSync(join(folder, 'installed'))) throw error;
-  }
-  rmSync(making, { recursive: true, force: true });
-}
-
-/** @param {string} revision @param {'server' | 'client'} side @returns {string[]} */
-function required(revision, side) {
-  const [, list = ''] =
-    new RegExp(`^${side}:\\n((?: {2}- .*\\n)+)`, 'm').exec(readFileSync(join(suite, 'requirements', `${revision}.yaml`), 'utf8')) ?? [];
+/** @param {string} requirements @param {'server' | 'client'} side @returns {string[]} */
+function required(requirements, side) {
+  const [, list = ''] = new RegExp(`^${side}:\\n((?: {2}- .*\\n)+)`, 'm').exec(requirements) ?? [];
   return Array.from(list.matchAll(/^ {2}- (.+)$/gm), ([, name]) => String(name).trim());
 }
