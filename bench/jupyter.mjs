@@ -15,7 +15,7 @@ const { values } = parseArgs({
   options: { rounds: { type: 'string', default: '9' }, python: { type: 'string' }, quick: { type: 'boolean', default: false } },
 });
 const rounds = values.quick ? 2 : Number(values.rounds);
-const python = values.python ?? (await pythonWith(science, { environment: 'venv-science' }));
+const python = values.python ?? (await pythonWith(science));
 
 const ready = { ours: [], alone: [] };
 const ratios = [];

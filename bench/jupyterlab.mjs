@@ -48,7 +48,7 @@ async function main() {
     args: [program, '--notebook', `jupyter=${address}lab/tree/${file}.ipynb?token=${token}`],
     run: (code) => ['run_code', { code }],
   });
-  const peerPython = values.peer ?? (await pythonWith(['jupyter-mcp-server'], { environment: 'venv-peer' }));
+  const peerPython = values.peer ?? (await pythonWith(['jupyter-mcp-server'], { environment: 'peer' }));
   const peer = (file) => ({
     command: join(dirname(peerPython), 'jupyter-mcp-server'),
     args: [

@@ -53,7 +53,7 @@ process.exit(0);
 async function main() {
   const { address, token, close } = await startJupyterLab(base);
   closers.push(close);
-  const peerPython = values.peer ?? (await pythonWith(['jupyter-mcp-server'], { environment: 'venv-peer' }));
+  const peerPython = values.peer ?? (await pythonWith(['jupyter-mcp-server'], { environment: 'peer' }));
   const rows = [];
   for (const [index, [what, code]] of Object.entries(cells).entries()) {
     const [ours, peer] = [`ours${index}`, `peer${index}`];

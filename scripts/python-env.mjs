@@ -1,99 +1,144 @@
-// A Python environment of our own, for tests and scripts that hold our files against Python's real tools. Made once, in
-// node_modules/.cache: nothing outside the checkout is touched. `node scripts/python-env.mjs nbformat` prints its Python.
+// Python environments of our own, for tests and scripts that hold our files against Python's real tools. Made once, in node_modules/.cache:
+// nothing outside the checkout is touched. `node scripts/python-env.mjs science` prints the Python of one; `--lock` writes all versions anew.
 import { spawn } from 'node:child_process';
-import { mkdirSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { cache } from './made-once.mjs';
+import { firstPython, programFromWheel } from './program-from-wheel.mjs';
+import { environments } from './python-environments.mjs';
 
-const cache = join(dirname(dirname(fileURLToPath(import.meta.url))), 'node_modules/.cache/notebridge');
+const lockFile = fileURLToPath(new URL('python-requirements.lock', import.meta.url));
 const timeoutMs = 10 * 60_000;
+/** The oldest Python for which all packages have a version. */
+const oldestPython = '3.11';
+
+/** Installs the packages: it takes a tenth of pip's time, and has what two environments share only once. */
+const uv = {
+  name: 'uv',
+  version: '0.13.9',
+  program: 'uv',
+  sha256: [
+    // Linux (glibc: x64, arm64; musl: x64), macOS (x64, arm64), Windows.
+    'd7f459fe4fd247d830351c75686d3996ace3c6f3f728eb0e85a30b7ada0cef19',
+    '5435c5ce14a56431208ca0996416d310f1598e8c2c8ba707688985a16bb82dbe',
+    '2c45530751517d6c3bbc69a19473f6effe47cce047bede01ffd8af7ea7b36b25',
+    'c16ed11e013557536b3e60065f1b912f6407bd6518e041b961e23ef9e6b4fbf5',
+    '66c512266d633bef48384a1f53003f41f2a8e7b36fe6e7fbfd3e0fd52d96fa63',
+    '6a44b2ed8111d2f60d2b92627c5dccda3f7ed7570b18ce115e569cd68c28246b',
+  ],
+};
 
 // Python itself does the work under a lock of the operating system: several test processes may ask at once, and a lock whose
 // holder was killed is gone with it. What a killed one left half made has no stamp, and is made again.
-// The packages are installed by uv, which takes a tenth of pip's time and has what two environments share only once; where it can't be
-// had, or does not get what pip gets (from an index that pip's own settings name), pip does it.
-const program = `
-import os, shutil, subprocess, sys
-folder, wanted = sys.argv[1], sys.argv[2:]
-def say(text):
-    print("python: " + text, file=sys.stderr, flush=True)
-def locked(folder):
-    lock = open(folder + ".lock", "w")
-    try:
-        import fcntl
-        fcntl.flock(lock, fcntl.LOCK_EX)
-    except ImportError:
-        pass
-    return lock
-def program_of(folder, name):
-    return os.path.join(folder, "Scripts" if os.name == "nt" else "bin", name)
-def run(*words, **options):
-    return subprocess.run(words, stdout=sys.stderr, **options)
-def make(folder, *options):
-    """Its stamp, which the caller writes when all is done; None if it was there."""
-    stamp = os.path.join(folder, "made-by-notebridge")
-    if os.path.exists(stamp):
-        return None
-    say("making a virtual environment in " + os.path.relpath(folder))
-    shutil.rmtree(folder, ignore_errors=True)
-    run(sys.executable, "-m", "venv", *options, folder, check=True)
-    return stamp
-def by_pip(python, packages, **options):
-    return run(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-compile", *packages, **options)
-def find_uv(cache):
-    """The path of our uv, or None. It is installed once; that it can't be had is said, and asked again the next time."""
-    folder = os.path.join(cache, "venv-uv")
-    uv = program_of(folder, "uv")
-    with locked(folder):
-        stamp = make(folder)
-        if stamp and by_pip(program_of(folder, "python"), ["uv"]).returncode == 0:
-            open(stamp, "w").close()
-    return uv if os.path.exists(uv) else None
-cache = os.path.dirname(folder)
-python = program_of(folder, "python")
-def install(packages):
-    uv = find_uv(cache)
-    settings = {**os.environ, "UV_CACHE_DIR": os.path.join(cache, "uv")}
-    return uv and run(uv, "pip", "install", "--quiet", "--python", python, *packages, env=settings).returncode == 0
-lock = locked(folder)
-stamp = make(folder, "--without-pip")
-if stamp:
-    # Here its packages come from uv too: ensurepip alone takes four seconds.
-    if not install(["pip"]):
-        run(python, "-m", "ensurepip", "--default-pip", check=True)
-    open(stamp, "w").close()
-check = "import importlib.metadata as m, sys\\nfor name in sys.argv[1:]:\\n  try: m.version(name.split('=')[0].split('<')[0].split('>')[0].split('~')[0])\\n  except m.PackageNotFoundError: print(name)"
-missing = subprocess.run([python, "-c", check, *wanted], check=True, stdout=subprocess.PIPE, text=True).stdout.split()
-if missing:
-    say("installing " + " ".join(missing))
-    install(missing) or by_pip(python, missing, check=True)
-print(python)
+const maker = `
+import os, subprocess, sys, venv
+folder, stamp, oldest, uv, imports = sys.argv[1:6]
+requirements = sys.stdin.read()
+if sys.version_info < tuple(map(int, oldest.split("."))):
+    sys.exit("this is Python " + sys.version.split()[0] + ", which is too old")
+lock = open(folder + ".lock", "w")
+try:
+    import fcntl
+    fcntl.flock(lock, fcntl.LOCK_EX)
+except ImportError:
+    pass
+made = os.path.join(folder, "made-by-notebridge")
+if not os.path.exists(made) or open(made).read() != stamp:
+    print("python: making the environment " + os.path.relpath(folder), file=sys.stderr, flush=True)
+    venv.create(folder, clear=True, symlinks=os.name != "nt")
+    python = os.path.join(folder, *(("Scripts", "python.exe") if os.name == "nt" else ("bin", "python")))
+    cache = {"UV_CACHE_DIR": os.path.join(os.path.dirname(folder), "uv")}
+    install = [uv, "pip", "install", "--quiet", "--no-deps", "--no-build", "--python", python, "-r", "-"]
+    subprocess.run(install, input=requirements, text=True, check=True, env={**os.environ, **cache})
+    imports and subprocess.run([python, "-c", imports], check=True)
+    with open(made, "w") as file:
+        file.write(stamp)
 `;
 
 /**
- * The path of a Python that has the packages; what is missing is installed, and what is done is said on stderr.
- * Throws with advice when there is no Python, or when pip fails. `NOTEBRIDGE_PYTHON` names the Python to begin with.
- * @param {readonly string[]} packages As pip takes them: `nbformat`, `jupyterlab>=4`.
- * @param {{ environment?: string }} [options] The folder of the environment. Default `venv`. What takes long to install has one of its
- * own, so that nobody else waits for it.
+ * The path of a Python that has the packages, in the versions of the lock file. The environment is made if it is not there yet, which is
+ * said on stderr. Throws with advice when there is no Python, when the environment can't be made, or when the lock file lacks a package.
+ * @param {readonly string[]} packages Their names; without any, an environment is neither needed nor made.
+ * @param {{ environment?: string }} [options]
  * @returns {Promise<string>}
  */
-export async function pythonWith(packages, { environment = 'venv' } = {}) {
-  mkdirSync(cache, { recursive: true });
-  const python = process.env.NOTEBRIDGE_PYTHON ?? (process.platform === 'win32' ? 'python' : 'python3');
-  return (await runPython(python, ['-c', program, join(cache, environment), ...packages], { echo: true })).trim();
+export async function pythonWith(packages, { environment = 'science' } = {}) {
+  if (packages.length === 0) return (await runPython(firstPython, ['-c', 'import sys; print(sys.executable)'])).trim();
+  const locked = lockedPackages(environment);
+  const missing = packages.filter((name) => !locked.some((line) => line.startsWith(`${toDistribution(name)}==`)));
+  if (missing.length === 0) return makeEnvironment(environment);
+  throw new Error(
+    `python-requirements.lock has no ${missing.join(', ')} for the environment "${environment}". Add what is missing to ` +
+      'scripts/python-environments.mjs, and run: node scripts/python-env.mjs --lock',
+  );
+}
+
+/**
+ * Makes an environment, if it is not there yet, and answers with the path of its Python. At the start of a run several can be made side
+ * by side, so that no test waits for one.
+ * @param {string} environment
+ * @returns {Promise<string>}
+ */
+export async function makeEnvironment(environment) {
+  const folder = join(cache, `venv-${environment}`);
+  const python = join(folder, ...(process.platform === 'win32' ? ['Scripts', 'python.exe'] : ['bin', 'python']));
+  const requirements = lockedPackages(environment).join('\n');
+  const imports = (environments[environment]?.imports ?? []).map((name) => `import ${name}`).join('\n');
+  const stamp = createHash('sha256').update([firstPython, requirements, imports].join('\n\n')).digest('hex');
+  const made = join(folder, 'made-by-notebridge');
+  if (existsSync(python) && existsSync(made) && readFileSync(made, 'utf8') === stamp) return python;
+  const args = ['-c', maker, folder, stamp, oldestPython, await findUv(), imports];
+  await runPython(firstPython, args, { input: requirements, echo: true, env: { UV_HTTP_TIMEOUT: '15', UV_HTTP_RETRIES: '1' } });
+  return python;
+}
+
+function findUv() {
+  return programFromWheel(uv).catch((error) => {
+    throw new Error(`uv, which installs Python's packages, can't be had: ${error.message}\n${advice}`, { cause: error });
+  });
+}
+
+/** The lines of the lock file for an environment. @param {string} environment */
+function lockedPackages(environment) {
+  const [, section] = `\n${readFileSync(lockFile, 'utf8')}`.split(`\n[${environment}]\n`);
+  if (section === undefined) throw new Error(`python-requirements.lock has no environment "${environment}".`);
+  return section
+    .replace(/\n\[.*/s, '')
+    .trim()
+    .split('\n');
+}
+
+/** As the lock file has names. @param {string} name */
+function toDistribution(name) {
+  return name.toLowerCase().replaceAll(/[-_.]+/g, '-');
+}
+
+/** Looks up versions for any platform, and for each Python from the oldest on. */
+async function writeLock() {
+  const program = await findUv();
+  const how = ['--universal', '--python-version', oldestPython, '--no-header', '--no-annotate', '--no-emit-index-url', '--quiet'];
+  const sections = [];
+  for (const [name, { packages }] of Object.entries(environments)) {
+    const locked = await runPython(program, ['pip', 'compile', ...how, '-'], { input: packages.join('\n') });
+    sections.push(`[${name}]\n${locked.trim()}\n`);
+  }
+  writeFileSync(lockFile, sections.join('\n'));
 }
 
 /**
  * Runs a Python program and answers with what it printed. Throws with the end of its stderr if it fails.
  * @param {string} python
  * @param {readonly string[]} args
- * @param {{ input?: string, echo?: boolean }} [options] `echo` passes its stderr on.
+ * @param {{ input?: string, echo?: boolean, env?: Record<string, string> }} [options] `echo` passes its stderr on.
  * @returns {Promise<string>}
  */
-export function runPython(python, args, { input = '', echo = false } = {}) {
+export function runPython(python, args, { input = '', echo = false, env = {} } = {}) {
   return new Promise((resolve, reject) => {
-    const child = spawn(python, args, { stdio: 'pipe', timeout: timeoutMs, env: { ...process.env, PYTHONUTF8: '1' } });
+    // Where the machine has Python keep nothing that it compiled, each start would compile anew.
+    const ours = { PYTHONUTF8: '1', PYTHONDONTWRITEBYTECODE: '' };
+    const child = spawn(python, args, { stdio: 'pipe', timeout: timeoutMs, env: { ...process.env, ...ours, ...env } });
     let [output, complaints] = ['', ''];
     child.stdout.setEncoding('utf8').on('data', (chunk) => {
       output += chunk;
@@ -114,6 +159,10 @@ export function runPython(python, args, { input = '', echo = false } = {}) {
   });
 }
 
-const advice = 'These tests need Python 3.9 or newer with venv (Debian, Ubuntu: apt-get install python3-venv) and pip.';
+const advice = `These tests need Python ${oldestPython} or newer with pip (Debian, Ubuntu: apt-get install python3-pip).`;
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) process.stdout.write(`${await pythonWith(process.argv.slice(2))}\n`);
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const [name = 'science'] = process.argv.slice(2);
+  if (name === '--lock') await writeLock();
+  else process.stdout.write(`${await makeEnvironment(name)}\n`);
+}

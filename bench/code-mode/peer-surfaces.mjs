@@ -56,8 +56,7 @@ const sum = (values) => values.reduce((total, value) => total + value, 0);
 const ownCost = ({ name, args, result }) => tokensOf({ name, arguments: args }) + tokensOf(textOf(result));
 
 async function readByPythonPeers(tools) {
-  const packages = [`agent-codemode==${peerVersions['agent-codemode']}`, `fastmcp==${peerVersions.FastMCP}`];
-  const python = await pythonWith(packages, { environment: 'venv-code-mode' });
+  const python = await pythonWith(['agent-codemode', 'fastmcp'], { environment: 'agents' });
   const child = startProgram(python, ['-B', fileURLToPath(new URL('peer_surfaces.py', import.meta.url))]);
   return answerOf(child, 'the peers', { tools, tasks: tasks.map(({ queries, uses }) => ({ queries, uses })) });
 }

@@ -5,6 +5,7 @@ import { pythonWith } from '../../scripts/python-env.mjs';
 import { startProgram, within } from '../lib/children.mjs';
 
 const part = (path) => import(new URL(`../../packages/notebridge/dist/${path}.js`, import.meta.url).href);
+/** As `scripts/python-environments.mjs` has them. */
 export const peerVersions = { 'agent-codemode': '1.1.1', FastMCP: '4.1.6' };
 
 /** Questions by half and kind: `{ question, tools }`, each of the tools being right. */
@@ -39,8 +40,7 @@ export async function findAll(tools, questions) {
 }
 
 async function findByPeers(tools, questions) {
-  const packages = [`agent-codemode==${peerVersions['agent-codemode']}`, `fastmcp==${peerVersions.FastMCP}`];
-  const python = await pythonWith(packages, { environment: 'venv-code-mode' });
+  const python = await pythonWith(['agent-codemode', 'fastmcp'], { environment: 'agents' });
   const child = startProgram(python, ['-B', fileURLToPath(new URL('peer_searches.py', import.meta.url))]);
   let said = '';
   child.stdout.setEncoding('utf8').on('data', (text) => {

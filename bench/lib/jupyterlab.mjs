@@ -9,7 +9,7 @@ import { pythonWith } from '../../scripts/python-env.mjs';
 /** Starts it below the folder `base`. `address` ends with a slash; notebooks are in `work`. */
 export async function startJupyterLab(base) {
   const token = 'a-token-of-the-bench';
-  const python = await pythonWith(['jupyterlab~=4.6.0', 'jupyter-collaboration~=5.0.0'], { environment: 'venv-collaboration' });
+  const python = await pythonWith(['jupyterlab', 'jupyter-collaboration'], { environment: 'collaboration' });
   const port = await freePort();
   const folder = join(base, 'work');
   mkdirSync(folder);

@@ -44,7 +44,7 @@ describe('charts of Python libraries', () => {
   afterAll(() => stage.close());
 
   it('are drawn in a trusted notebook: Plotly, Altair and Bokeh', { ...drivesBrowser, timeout: 600_000 }, async () => {
-    const python = await pythonWith(['plotly', 'altair', 'bokeh', 'vl-convert-python', 'ipython'], { environment: 'venv-plots' });
+    const python = await pythonWith(['plotly', 'altair', 'bokeh', 'vl-convert-python', 'ipython']);
     const cells = JSON.parse(await runPython(python, ['-c', program])) as Output[][];
     const host = await stage.host({ cells: cells.map((outputs) => ({ source: '', outputs })), outputsTrusted: true });
     const { page, faults } = await stage.window(host);

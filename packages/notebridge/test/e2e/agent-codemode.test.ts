@@ -12,14 +12,14 @@ import { ServedHub } from '../support/served-hub.js';
 import { fixtureServer, linesOf } from '../support/upstreams.js';
 
 /** The package whose client this is about, and what it needs for its toolset. */
-const packages = ['agent-codemode==1.1.1', 'pydantic-ai-slim<3,>=2.21.0', 'pydantic-graph<3,>=2.21.0'];
+const packages = ['agent-codemode', 'pydantic-ai-slim', 'pydantic-graph'];
 const client = fileURLToPath(new URL('../fixtures/agent-codemode-client.py', import.meta.url));
 const installTimeoutMs = 8 * 60_000;
 const slow = 240_000;
 let python: string;
 let folder: string;
 beforeAll(async () => {
-  python = await pythonWith(packages, { environment: 'venv-agent-codemode' });
+  python = await pythonWith(packages, { environment: 'agents' });
 }, installTimeoutMs);
 const callsServer = () => ({ command: process.execPath, args: [fixtureServer('calls.mjs'), join(folder, 'count')] });
 

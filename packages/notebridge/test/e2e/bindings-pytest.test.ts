@@ -18,7 +18,7 @@ let python: string;
 let folder: string;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'notebridge-test-'));
-  python = await pythonWith(['pytest', 'mypy', 'ipykernel', 'jupyter_client', 'tqdm'], { environment: 'venv-bindings' });
+  python = await pythonWith(['pytest', 'mypy', 'ipykernel', 'jupyter_client', 'tqdm']);
   const { files } = await emitPython({ servers: [], skills: true, hubUrl: undefined });
   for (const [path, text] of files) {
     const file = join(folder, 'generated', path);

@@ -53,7 +53,11 @@ describe.skipIf(natsProgram === undefined)(`commands that look at a cluster${why
     const args = ['--cluster', '--config', configOf({})];
     await expect.poll(async () => (await see(args)).hubs[0]?.has).toEqual([expect.objectContaining({ kind: 'server', name: 'shop' })]);
     const sight = await see(args);
-    expect(sight).toMatchObject({ cluster: 'notebridge', nats: { server: nats.url.slice(7), version: expect.stringMatching(/^2\.15\./) }, foreign: 0 });
+    expect(sight).toMatchObject({
+      cluster: 'notebridge',
+      nats: { server: nats.url.slice(7), version: expect.stringMatching(/^2\.15\./) },
+      foreign: 0,
+    });
     expect(sight.hubs).toMatchObject([{ name: 'hub-a', isDraining: false, load: 0 }]);
     const { stdout } = await ps(args);
     expect(stdout).toMatch(/^HUB +ID +VERSION +SINCE +CALLS +STATE +ADDRESS +HAS\nhub-a .* serving .*server shop\n$/);

@@ -104,7 +104,7 @@ it.each(codeDoors.filter(({ name }) => name.endsWith('modern')))(
   { timeout },
   async ({ open }) => {
     using work = new Workplace();
-    const python = await pythonWith(['ipykernel', 'jupyter_client'], { environment: 'venv-science' });
+    const python = await pythonWith(['ipykernel', 'jupyter_client']);
     const args = ['--notebook', join(work.folder, 'work.ipynb'), '--kernel', python];
     await using agent = await open({ ...work, args });
     expect(await answersByCode(agent.callTool, work, inNotebook)).toEqual(direct);

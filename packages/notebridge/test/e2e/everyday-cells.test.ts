@@ -14,7 +14,7 @@ const packages = ['ipykernel', 'jupyter_client', 'numpy', 'pandas', 'matplotlib'
 let folder = '';
 let program: Program;
 beforeAll(async () => {
-  const python = await pythonWith(packages, { environment: 'venv-science' });
+  const python = await pythonWith(packages);
   folder = mkdtempSync(join(tmpdir(), 'notebridge-cells-'));
   mkdirSync(join(folder, 'everyday'));
   for (const [name, text] of Object.entries(everydayFiles)) writeFileSync(join(folder, 'everyday', name), text);

@@ -30,7 +30,7 @@ let env: Record<string, string> = {};
 
 beforeAll(async () => {
   const packages = ['ipykernel', 'jupyter_client', 'numpy', 'pandas', 'matplotlib', 'scikit-learn', 'ipywidgets'];
-  python = await pythonWith(packages, { environment: 'venv-science' });
+  python = await pythonWith(packages);
 }, 600_000);
 beforeEach(() => {
   project = realpathSync.native(mkdtempSync(join(tmpdir(), 'notebridge-kernels-')));

@@ -7,10 +7,10 @@ import { installedServer, ServedHub } from '../support/served-hub.js';
 
 /** Third-party clients as they are today, and the last of the generation before, which many still have. */
 const clients = [
-  { name: 'the SDK, version 2', packages: ['mcp>=2,<3'], environment: 'venv-clients', file: 'mcp_v2' },
-  { name: 'FastMCP 4', packages: ['fastmcp>=4,<5'], environment: 'venv-clients', file: 'fastmcp_client' },
-  { name: 'the SDK, version 1', packages: ['mcp>=1.30,<2'], environment: 'venv-clients-before', file: 'mcp_v1' },
-  { name: 'FastMCP 2', packages: ['fastmcp>=2.14,<3'], environment: 'venv-clients-before', file: 'fastmcp_client' },
+  { name: 'the SDK, version 2', packages: ['mcp'], environment: 'agents', file: 'mcp_v2' },
+  { name: 'FastMCP 4', packages: ['fastmcp'], environment: 'agents', file: 'fastmcp_client' },
+  { name: 'the SDK, version 1', packages: ['mcp'], environment: 'older', file: 'mcp_v1' },
+  { name: 'FastMCP 2', packages: ['fastmcp'], environment: 'older', file: 'fastmcp_client' },
 ];
 const timeout = 600_000;
 

@@ -6,12 +6,12 @@ import { expect, it } from 'vitest';
 import { pythonWith } from '../../../../scripts/python-env.mjs';
 import { installedServer, ServedHub } from '../support/served-hub.js';
 
-/** Programs of Python's world on both sides of the hub. They take long to install, so they have an environment of their own. */
-const environment = { environment: 'venv-http' };
+/** Programs of Python's world on both sides of the hub. */
+const preparePython = () => pythonWith(['mcp-server-time', 'schemathesis'], { environment: 'agents' });
 const installMs = 10 * 60_000;
 
 it('a server from PyPI, in a virtual environment, is started and called', { timeout: installMs }, async () => {
-  const python = await pythonWith(['mcp-server-time==2026.10.19', 'schemathesis==4.32.5'], environment);
+  const python = await preparePython();
   const server = { command: join(dirname(python), 'mcp-server-time'), args: ['--local-timezone', 'UTC'] };
   await using hub = await ServedHub.start({ servers: { time: server } });
   const { token } = await hub.grant('--allow', 'time:convert_time');
@@ -23,7 +23,7 @@ it('a server from PyPI, in a virtual environment, is started and called', { time
 });
 
 it('schemathesis finds no answer that the OpenAPI document does not promise', { timeout: installMs }, async () => {
-  const python = await pythonWith(['mcp-server-time==2026.10.19', 'schemathesis==4.32.5'], environment);
+  const python = await preparePython();
   await using hub = await ServedHub.start({ servers: { everything: installedServer('everything') } });
   // Only what answers at once: the tool to be found by chance may be one that takes minutes.
   const { token } = await hub.grant('--allow', 'everything:echo', '--calls', '100000');

@@ -15,9 +15,7 @@ let home = '';
 let project = '';
 let asked = '';
 beforeEach(async () => {
-  python = await pythonWith(['ipykernel', 'jupyter_client', 'numpy', 'pandas', 'matplotlib', 'scikit-learn', 'ipywidgets'], {
-    environment: 'venv-science',
-  });
+  python = await pythonWith(['ipykernel', 'jupyter_client', 'numpy', 'pandas', 'matplotlib', 'scikit-learn', 'ipywidgets']);
   home = realpathSync.native(mkdtempSync(join(tmpdir(), 'notebridge-uv-')));
   project = join(home, 'project');
   asked = join(home, 'asked');

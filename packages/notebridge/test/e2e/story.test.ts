@@ -41,7 +41,7 @@ describe('one story, wherever the notebook is', { timeout: 240_000 }, () => {
   });
 
   it('the built-in notebook, with a Python of the person', async () => {
-    const python = await pythonWith(['ipykernel', 'jupyter_client'], { environment: 'venv-science' });
+    const python = await pythonWith(['ipykernel', 'jupyter_client']);
     await using program = await Program.open({ args: ['--notebook', join(folder, 'own.ipynb'), '--kernel', python] });
     await tellStory({ program, picture });
   });

@@ -256,10 +256,10 @@ def add(a: int, b: int) -> int:
 server.run()`;
 
   it.each([
-    ['1.x', 'mcp<2', 'fastmcp', legacy],
-    ['2.x', 'mcp>=2', 'mcpserver', modern],
-  ])('are called: %s', { timeout: 300_000 }, async (version, wanted, module, protocolVersion) => {
-    const python = await pythonWith([wanted], { environment: `mcp-${version.slice(0, 1)}` });
+    ['1.x', 'older', 'fastmcp', legacy],
+    ['2.x', 'agents', 'mcpserver', modern],
+  ])('are called: %s', { timeout: 300_000 }, async (_version, environment, module, protocolVersion) => {
+    const python = await pythonWith(['mcp'], { environment });
     const { server, call, upstreams, log } = openUpstreams([fixtureConfig('', [], { command: python, args: ['-c', program(module)] })]);
     await upstreams.start();
     expect(server().state).toMatchObject({ status: 'running', protocolVersion, restarts: 0 });

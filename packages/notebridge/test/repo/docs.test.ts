@@ -259,7 +259,7 @@ const runs: Record<string, (code: string) => Promise<void>> = {
   },
   /** In an environment that has it already: pip says so. */
   async 'kernels-install'(code) {
-    const python = await pythonWith(['ipykernel', 'jupyter_client'], { environment: 'venv-science' });
+    const python = await pythonWith(['ipykernel', 'jupyter_client']);
     symlinkSync(dirname(dirname(python)), join(folder, '.venv'));
     expect((await shell(code)).stdout).toContain('ipykernel');
   },

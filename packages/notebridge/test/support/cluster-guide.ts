@@ -42,8 +42,7 @@ export function clusterRuns(folder: string): Record<string, (code: string) => Pr
     /** Runs what stands in the two snippets above it, at free ports. */
     async 'cluster-try'(code) {
       const nats = await natsServer();
-      if (nats === undefined)
-        return void process.stderr.write(`tests: the guide to clusters is not run, since ${whyNoNatsServer}\n`);
+      if (nats === undefined) return void process.stderr.write(`tests: the guide to clusters is not run, since ${whyNoNatsServer}\n`);
       const ports = await Promise.all(Array.from({ length: 3 }, ownPort));
       const elsewhere = (text: string): string =>
         ['4222', '8771', '8772'].reduce((all, port, at) => all.replaceAll(port, String(ports[at])), text);

@@ -8,7 +8,7 @@ import { pythonWith, runPython } from '../../../../scripts/python-env.mjs';
 export const deployFolder = fileURLToPath(new URL('../../../../deploy', import.meta.url));
 
 /** Validators that bring their schemas along: the Compose specification's, and those of the Kubernetes API. */
-const packages = ['check-jsonschema==0.39.0', 'kubernetes-validate==1.37.0', 'PyYAML==6.0.3'];
+const packages = ['check-jsonschema', 'kubernetes-validate', 'PyYAML'];
 export const installTimeoutMs = 5 * 60_000;
 
 export interface Container {
@@ -23,7 +23,7 @@ export interface Container {
 
 /** Installs the validators, if they are not there yet: for a `beforeAll`. */
 export function prepareValidators(): Promise<string> {
-  return pythonWith(packages, { environment: 'venv-deploy' });
+  return pythonWith(packages, { environment: 'agents' });
 }
 
 /** Runs a validator of the environment; what it says, and its exit code. */

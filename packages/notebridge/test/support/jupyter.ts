@@ -7,7 +7,7 @@ import { bareEnvironment } from './bare-environment.js';
 import type { Side } from './namespaces.js';
 
 /** A Jupyter server without its interface, and the kernel that everybody has. */
-const packages = ['jupyter-server==2.21.1', 'ipykernel==7.4.0'];
+const packages = ['jupyter-server', 'ipykernel'];
 /** The time that installing them may take on a slow line. */
 export const installTimeoutMs = 8 * 60_000;
 const startTimeoutMs = 60_000;
@@ -38,7 +38,7 @@ export interface CellResult {
 
 /** Installs what is needed, if it is not there yet: for a `beforeAll`. */
 export function prepareJupyter(): Promise<string> {
-  return pythonWith(packages, { environment: 'venv-jupyter' });
+  return pythonWith(packages);
 }
 
 /** A real Jupyter server with one kernel, driven by JupyterLab's own library from beside it. */

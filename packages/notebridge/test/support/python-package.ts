@@ -37,7 +37,7 @@ export function inputOf(servers: Record<string, readonly Tool[]>): BindingsInput
 
 /** The Python that type checkers and kernels run on. */
 export function bindingsPython(...packages: string[]): Promise<string> {
-  return pythonWith(packages, { environment: 'venv-bindings' });
+  return pythonWith(packages);
 }
 
 /** Runs a program to its end and answers with what it printed; with what it said if that was a failure. */

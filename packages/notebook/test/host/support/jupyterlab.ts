@@ -5,9 +5,6 @@ import { createInterface } from 'node:readline';
 import { onTestFinished } from 'vitest';
 import { pythonWith } from '../../../../../scripts/python-env.mjs';
 
-/** The version that our files are held against; any Python from 3.9 on can have it. */
-const release = 'jupyterlab==4.5.11';
-
 /** The time that installing it may take on a slow line: it brings eighty packages along. */
 export const installTimeoutMs = 8 * 60_000;
 
@@ -15,7 +12,7 @@ let python: Promise<string> | undefined;
 
 /** Installs JupyterLab, if it is not there yet: for a `beforeAll`. */
 export function prepareJupyterLab(): Promise<string> {
-  python ??= pythonWith([release], { environment: 'venv-jupyterlab' });
+  python ??= pythonWith(['jupyterlab'], { environment: 'older' });
   return python;
 }
 

@@ -14,7 +14,7 @@ export interface JupyterHarness extends KernelHarness {
 /** A Python with ipykernel, and what people use beside it. Made once, which takes a minute. */
 export function sciencePython(): Promise<string> {
   const packages = ['ipykernel', 'jupyter_client', 'numpy', 'pandas', 'matplotlib', 'scikit-learn', 'ipywidgets'];
-  return pythonWith(packages, { environment: 'venv-science' });
+  return pythonWith(packages);
 }
 
 export async function openJupyterHarness(options: Partial<JupyterKernelOptions> = {}): Promise<JupyterHarness> {

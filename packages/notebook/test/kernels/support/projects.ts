@@ -9,7 +9,7 @@ const science = ['ipykernel', 'jupyter_client', 'numpy', 'pandas', 'matplotlib',
 
 /** A real Python with ipykernel and more. Shared: nothing in it is changed. */
 export function sciencePython(): Promise<string> {
-  return pythonWith(science, { environment: 'venv-science' });
+  return pythonWith(science);
 }
 
 /** A folder of the test's own by its real path; gone when it has finished. */

@@ -17,8 +17,8 @@ export type LabKind = 'collaboration' | 'alone';
 /** JupyterLab with what makes its documents shared, and without. */
 export function preparePython(kind: LabKind): Promise<string> {
   return kind === 'alone'
-    ? pythonWith(['jupyterlab==4.5.11'], { environment: 'venv-jupyterlab' })
-    : pythonWith(['jupyterlab~=4.6.0', 'jupyter-collaboration~=5.0.0'], { environment: 'venv-collaboration' });
+    ? pythonWith(['jupyterlab'], { environment: 'older' })
+    : pythonWith(['jupyterlab', 'jupyter-collaboration'], { environment: 'collaboration' });
 }
 
 export interface LabOptions {
