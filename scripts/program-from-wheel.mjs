@@ -35,7 +35,8 @@ async function python(making, ...args) {
   // The limits of pip bound each connection; this bounds all of it.
   const options = { timeout: 5 * 60_000, env: { ...process.env, TMPDIR: making } };
   await promisify(execFile)(firstPython, args, options).catch((error) => {
-    const said = `${error.stderr ?? ''}`.trim().split('\n').filter(Boolean).at(-1);
+    const lines = `${error.stderr ?? ''}`.trim().split('\n');
+    const said = lines.find((line) => /connection broken|^ERROR: (?!Exception)/.test(line)) ?? lines.at(-1);
     const why = error.killed ? 'it took longer than five minutes' : said || error.message;
     throw new Error(`${firstPython} ${args.slice(0, 3).join(' ')}: ${why}`, { cause: error });
   });

@@ -51,8 +51,10 @@ if not os.path.exists(made) or open(made).read() != stamp:
     python = os.path.join(folder, *(("Scripts", "python.exe") if os.name == "nt" else ("bin", "python")))
     cache = {"UV_CACHE_DIR": os.path.join(os.path.dirname(folder), "uv")}
     install = [uv, "pip", "install", "--quiet", "--no-deps", "--no-build", "--python", python, "-r", "-"]
-    subprocess.run(install, input=requirements, text=True, check=True, env={**os.environ, **cache})
-    imports and subprocess.run([python, "-c", imports], check=True)
+    if subprocess.run(install, input=requirements, text=True, env={**os.environ, **cache}).returncode != 0:
+        sys.exit("uv could not install the packages of python-requirements.lock")
+    if subprocess.run([python, "-c", imports]).returncode != 0:
+        sys.exit("the packages are there, and cannot be imported")
     with open(made, "w") as file:
         file.write(stamp)
 `;
