@@ -22,7 +22,7 @@ export async function findChromium() {
 }
 
 export const chromiumAdvice = `The browser tests need Chromium or Chrome, and none was found. Install one:
-  Debian:         sudo apt-get install chromium
+  Debian:         sudo apt-get install chromium fonts-liberation
   macOS:          brew install --cask google-chrome
   anywhere:       npx playwright-core install --with-deps chromium
 Or name the one you have:     CHROMIUM_PATH=/path/to/chrome npm test

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
 import { chromiumAdvice, findChromium } from './chromium.mjs';
-import { canInstall, installPackages, missingPackages } from './debian-packages.mjs';
+import { browserPackages, canInstall, installPackages, missingPackages } from './debian-packages.mjs';
 import { natsServer, whyNoNatsServer } from './nats-server.mjs';
 import { packageFolders, readJson, root, run, runMain, StepFailed, secondsSince } from './run.mjs';
 
@@ -29,7 +29,7 @@ async function systemPackages() {
   const advice = missing.map((each) => each.advice).join(' ');
   if (!canInstall()) return say(`system packages: ${advice}\n`);
   const names = missing.map(({ name }) => name);
-  say(`system packages: apt-get install -y ${names.join(' ')} ... `);
+  say(`system packages: apt-get install ${names.join(' ')} ... `);
   const { code } = await installPackages(names);
   process.stdout.write(code === 0 ? 'done\n' : `failed; the tests that need them are skipped. ${advice}\n`);
 }
@@ -55,8 +55,8 @@ async function browser() {
   }
   let path = await findChromium();
   if (!path && canInstall()) {
-    await step('browser', 'no Chromium or Chrome found', 'apt-get install -y chromium', () =>
-      installPackages(['chromium'], { timeoutMs: 15 * 60_000 }),
+    await step('browser', 'no Chromium or Chrome found', `apt-get install ${browserPackages.join(' ')}`, () =>
+      installPackages(browserPackages, { timeoutMs: 15 * 60_000 }),
     );
     path = await findChromium();
   }
