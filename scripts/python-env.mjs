@@ -31,14 +31,15 @@ const uv = {
 };
 
 // Python itself does the work under a lock of the operating system: several test processes may ask at once, and a lock whose
-// holder was killed is gone with it. What a killed one left half made has no stamp, and is made again.
+// holder was killed is gone with it. What a killed one left half made has no stamp, and is made again. One environment after another:
+// side by side each would fetch and unpack what they share.
 const maker = `
 import os, subprocess, sys, venv
 folder, stamp, oldest, uv, imports = sys.argv[1:6]
 requirements = sys.stdin.read()
 if sys.version_info < tuple(map(int, oldest.split("."))):
     sys.exit("this is Python " + sys.version.split()[0] + ", which is too old")
-lock = open(folder + ".lock", "w")
+lock = open(os.path.join(os.path.dirname(folder), "python.lock"), "w")
 try:
     import fcntl
     fcntl.flock(lock, fcntl.LOCK_EX)
@@ -78,8 +79,7 @@ export async function pythonWith(packages, { environment = 'science' } = {}) {
 }
 
 /**
- * Makes an environment, if it is not there yet, and answers with the path of its Python. At the start of a run several can be made side
- * by side, so that no test waits for one.
+ * Makes an environment, if it is not there yet, and answers with the path of its Python: at the start of a run, so that no test waits for it.
  * @param {string} environment
  * @returns {Promise<string>}
  */
