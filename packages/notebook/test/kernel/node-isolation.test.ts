@@ -14,6 +14,7 @@ import { join, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createNodeKernel } from '../../src/kernel/node-kernel.js';
+import { until } from '../host/support/until.js';
 import { type BuiltKernel, buildKernel } from './support/built-kernel.js';
 import type { KernelHarness } from './support/kernel-harness.js';
 import { openNodeHarness } from './support/node-harness.js';
@@ -171,9 +172,9 @@ describe('JavaScript in the thread of Python', () => {
       console.log('started');`;
     const starter = spawn(process.execPath, ['--input-type=module', '--eval', code], { stdio: ['ignore', 'pipe', 'inherit'] });
     await new Promise((resolve) => starter.stdout.once('data', resolve));
-    await waitFor(async () => (await processesIn(folder)).length > 0);
+    await until(async () => (await processesIn(folder)).length > 0);
     starter.kill('SIGKILL');
-    await waitFor(async () => (await processesIn(folder)).length === 0);
+    await until(async () => (await processesIn(folder)).length === 0);
   });
 });
 
@@ -183,14 +184,6 @@ async function processesIn(path: string): Promise<string[]> {
   let text = '';
   for await (const chunk of ps.stdout) text += chunk;
   return text.split('\n').filter((line) => line.includes(path) && line.includes('--allow-worker'));
-}
-
-async function waitFor(isTrue: () => Promise<boolean>): Promise<void> {
-  const endMs = performance.now() + 45_000;
-  while (!(await isTrue())) {
-    if (performance.now() > endMs) throw new Error('Waited 45 s');
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
 }
 
 /** A server by two names: the kernel is given one. */

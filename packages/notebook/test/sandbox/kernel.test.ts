@@ -10,6 +10,7 @@ import { createNodeKernel, type NodeKernelOptions } from '../../src/kernel/node-
 import type { KernelFiles } from '../../src/kernel/node-process.js';
 import type { PyodideKernel } from '../../src/kernel/pyodide-kernel.js';
 import { findProgram } from '../../src/sandbox/find-program.js';
+import { until } from '../host/support/until.js';
 import { type BuiltKernel, buildKernel } from '../kernel/support/built-kernel.js';
 import { whyNoSandbox } from './support/sandboxed.js';
 
@@ -123,16 +124,13 @@ describe.skipIf(!isPossible)('Python in the sandbox', () => {
     const failed = open({ files, sandbox: 'require' })
       .start()
       .then(String, (error: Error) => error.message);
-    let pids: number[] = [];
     // Node itself, which is on no command line but its own and bubblewrap's.
-    while (pids.length === 0) {
-      await new Promise((resolve) => setTimeout(resolve, 50));
-      pids = readdirSync('/proc')
+    const find = () =>
+      readdirSync('/proc')
         .filter((name) => Number(name) > 0)
-        .filter((pid) => commandOf(pid).startsWith(process.execPath) && commandOf(pid).includes(fileURLToPath(files.indexUrl)))
-        .map(Number);
-    }
-    for (const pid of pids) process.kill(pid, 'SIGKILL');
+        .filter((pid) => commandOf(pid).startsWith(process.execPath) && commandOf(pid).includes(fileURLToPath(files.indexUrl)));
+    await until(() => find().length > 0);
+    for (const pid of find()) process.kill(Number(pid), 'SIGKILL');
     expect(await failed).toMatch(/its process ended with SIGKILL/);
   });
 });

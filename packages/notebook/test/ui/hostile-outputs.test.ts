@@ -134,6 +134,7 @@ async function look(page: Page, where: { index: number; mayScroll: boolean }): P
   return page.evaluate(lookAt, where).catch(async (error: Error) => {
     const blank = await page.context().newPage();
     const frame = blank.evaluate(() => new Promise((resolve) => requestAnimationFrame(resolve))).then(() => 'draws');
+    // Nothing tells that it never draws.
     const drawn = await Promise.race([frame, delay(10_000, 'does not draw', { ref: false })]);
     throw new Error(`${error.message} A blank page of the same browser ${drawn}.`, { cause: error });
   });

@@ -1,7 +1,6 @@
 // @module-tag deep
 
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
-import { setTimeout as pause } from 'node:timers/promises';
 import type { JsonObject } from '@notebridge/kit/json';
 import { describe, expect, it } from 'vitest';
 import { type BrokerFile, brokersIn, isAlive, livingProcesses, SharedHome, until } from '../support/broker.js';
@@ -108,7 +107,6 @@ describe.runIf(process.platform === 'linux')('a notebook outlives its agent', ()
     await first.callTool('add_text_cell', { cellIndex: 0, content: 'mine' });
     expect(cellsOf(await second.callTool('get_cells'))).toEqual([]);
     await first.close();
-    await pause(0);
     expect(cellsOf(await second.callTool('get_cells'))).toEqual([]);
   });
 

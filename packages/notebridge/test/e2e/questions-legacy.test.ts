@@ -1,5 +1,5 @@
 import type { JsonObject } from '@notebridge/kit/json';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Cancellation } from '../../src/core/cancellation.js';
 import { codeOf } from '../../src/core/errors.js';
 import type { Principal } from '../../src/core/principal.js';
@@ -156,14 +156,22 @@ describe('a server of the legacy era', () => {
   it('waits for an answer longer than for a server that works: of that nothing counts for the time-out of the call', {
     tags: ['P-341'],
   }, async () => {
-    // Long enough for a busy machine to pass on a question and its answer.
-    const { call, upstreams } = openAsking({ timeoutMs: 2000 });
+    const timeoutMs = 5000;
+    const { call, upstreams } = openAsking({ timeoutMs });
     await upstreams.start();
-    const asked = legacyCaller(() => new Promise((resolve) => setTimeout(resolve, 2500, { action: 'accept' })));
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const asked = legacyCaller(async () => {
+      vi.advanceTimersByTime(1.5 * timeoutMs);
+      return { action: 'accept' };
+    });
     expect(await call('ask', {}, createCall('ask', { asks: [form], last: form }, asked))).toMatchObject({
       structuredContent: { answers: [{ action: 'accept' }, { action: 'accept' }] },
     });
-    await expect(call('ask', {}, createCall('ask', { forever: true }, asked))).rejects.toMatchObject({ code: 'timeout' });
+    const message = { name: 'ask', arguments: { forever: true }, _meta: { progressToken: 1 } };
+    const notify = (): void => void vi.advanceTimersByTime(timeoutMs);
+    const forever = createContext('tools/call', message, { ...asked, notify });
+    await expect(call('ask', {}, forever)).rejects.toMatchObject({ code: 'timeout' });
   });
 
   it('that asks on after its call was cancelled asks nobody', { tags: ['P-343'] }, async () => {
