@@ -229,7 +229,7 @@ describe('a file that is gone', () => {
     expect(sourceOf(store, 'a')).toBe('a = 1');
   });
 
-  it('with its folder is rescued when the host closes', { tags: ['P-100'] }, async () => {
+  it('a notebook that is gone with its folder is rescued when the host closes', { tags: ['P-100'] }, async () => {
     const folder = join(await temporaryFolder(), 'sub');
     await mkdir(folder);
     const store = await openStore({ path: join(folder, 'a.ipynb') });

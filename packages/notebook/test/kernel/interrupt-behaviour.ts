@@ -35,7 +35,7 @@ export function describeInterrupts(get: () => KernelHarness): void {
       expect(await interruptWhen(get(), handles, isOn)).toMatchObject({ status: 'ok', stdout: 'on\nhandled\n' });
     });
 
-    test('that comes before the first step of the cell, or after its end, is neither lost nor too much', async () => {
+    test('an interrupt that comes before the first step of the cell, or after its end, is neither lost nor too much', async () => {
       for (let i = 0; i < 20; i++) {
         const cell = get().measure('await asyncio.sleep(i := 100)', { interruptAfterMs: i % 2 });
         expect(await cell).toMatchObject({ status: 'interrupted' });

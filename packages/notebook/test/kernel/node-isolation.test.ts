@@ -62,7 +62,7 @@ describe('Python', () => {
     ['has no eval', () => 'from pyodide.code import run_js; run_js("1")', /cannot import name 'eval'/],
     ['makes no function of text', () => 'import js; js.Object.constructor("return process")()', /Function/],
     ['has none of Pyodide, nor its file systems', () => 'import pyodide_js; pyodide_js.FS', /FS/],
-  ])('%s', async (_name, source, message) => {
+  ])('code in Python %s', async (_name, source, message) => {
     const { error, status } = await runCell(harness, source());
     expect(status).toBe('error');
     expect(error?.evalue).toMatch(message);
@@ -145,7 +145,7 @@ describe('JavaScript in the thread of Python', () => {
     for (const name of ['connect', 'socketFile', 'fetch']) expect(found[name], name).not.toMatch(/^did/);
   });
 
-  test('that never ends is ended when the kernel does not start in time', async () => {
+  test('JavaScript that never ends is ended when the kernel does not start in time', async () => {
     const kernel = createNodeKernel({ files: kernelOf('for (;;);'), startTimeoutMs: 500 });
     await expect(kernel.start()).rejects.toMatchObject({
       code: 'kernel_start_failed',
@@ -155,7 +155,7 @@ describe('JavaScript in the thread of Python', () => {
     await kernel.close();
   });
 
-  test('that writes over the wire ends the kernel and nothing else', async () => {
+  test('JavaScript that writes over the wire ends the kernel and nothing else', async () => {
     const kernel = createNodeKernel({
       files: kernelOf("(await import('node:fs')).writeSync(1, 'nonsense\\n'); await new Promise(() => {});"),
     });
@@ -163,7 +163,7 @@ describe('JavaScript in the thread of Python', () => {
     await kernel.close();
   });
 
-  test('that never ends dies with the process that started it', async () => {
+  test('JavaScript that never ends dies with the process that started it', async () => {
     const files = Object.entries(kernelOf('for (;;);')).map(([name, url]) => `${name}: new URL('${url}')`);
     const code = `
       import { createNodeKernel } from '${new URL('node-kernel.js', built.folder)}';

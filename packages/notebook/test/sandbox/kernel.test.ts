@@ -105,7 +105,7 @@ describe.skipIf(!isPossible)('Python in the sandbox', () => {
     expect(await run(kernel, `import os; os.listdir(${JSON.stringify(homedir())})`)).toMatch(/No such file/);
   });
 
-  test('with servers to fetch from shares the network, says so, and is refused where a sandbox is required', async (context) => {
+  test('a Python with servers to fetch from shares the network, says so, and is refused where a sandbox is required', async (context) => {
     const why = await whyNoSandbox();
     if (why !== undefined) return context.skip(why);
     const fetchOrigins = ['http://127.0.0.1:9'];
@@ -117,7 +117,7 @@ describe.skipIf(!isPossible)('Python in the sandbox', () => {
     });
   });
 
-  test('that is ended from outside says by which signal', async (context) => {
+  test('a Python that is ended from outside says by which signal', async (context) => {
     const why = await whyNoSandbox();
     if (why !== undefined) return context.skip(why);
     const files = filesOf("process.stderr.write('here'); await new Promise(() => {})");

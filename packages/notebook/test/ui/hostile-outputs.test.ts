@@ -75,7 +75,9 @@ describe('hostile content', () => {
   });
 
   for (const { way, what, vectors, tags } of portions)
-    it(`from ${way.name}, ${what}, takes nothing away from the person`, { ...drivesBrowser, timeout: 300_000, tags }, async ({ skip }) => {
+    it(`cells from ${way.name}, ${what}, take nothing away from the person`, { ...drivesBrowser, timeout: 300_000, tags }, async ({
+      skip,
+    }) => {
       skip(!findChromium(), 'no Chromium on this machine, and NOTEBRIDGE_SKIP_BROWSER is set');
       const host = await openNotebook(way, vectors);
       let left: string | undefined;

@@ -129,7 +129,7 @@ describe('a budget', () => {
   });
 });
 
-describe('keys that', () => {
+describe('the keys of an issuer', () => {
   const endless: Answer = (_, response) => {
     response.writeHead(200, { 'content-type': 'application/json' });
     const chunk = `{"padding":"${'x'.repeat(1 << 20)}`;
@@ -161,7 +161,7 @@ describe('keys that', () => {
     ['are behind metadata that are a bomb', { metadata: bomb }],
     ['are no keys', { jwks: { keys: 'none' } }],
     ['are redirected', { jwks: (_, response) => response.writeHead(302, { location: '/elsewhere' }).end() }],
-  ])('%s open nothing, and cost little', { tags: ['P-380'], timeout: 60_000 }, async (_, lies) => {
+  ])('keys that %s open nothing, and cost little', { tags: ['P-380'], timeout: 60_000 }, async (_, lies) => {
     await using opened = await open(lies);
     const { hub, token } = opened;
     expect([401, 503]).toContain(await knock(hub, token()));

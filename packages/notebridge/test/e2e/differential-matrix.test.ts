@@ -69,7 +69,7 @@ const cells = doors.flatMap((door, doorAt) =>
 
 for (const { cells: some, tags } of coreAndDeep(cells, ({ isCore }) => isCore)) {
   it.each(some)(
-    '$kind, behind the $door door, for an agent of the $era era, answers as it does without a bridge',
+    'a provider ($kind), behind the $door door, for an agent of the $era era, answers as it does without a bridge',
     { tags, timeout: 2 * limitMs },
     async ({ door, era, kind }) => {
       const name = kind === 'page' ? 'page' : `${era}-${kind}`;
